@@ -3,8 +3,10 @@
 from collections.abc import Iterator
 
 import numpy as np
+from skfem import MeshTri
 
 import phlexible as ph
+from phlexible.papers import thin_plate
 from published.number import Number
 
 FV16 = "NAFEMS FV16, cantilever thin square plate (FinEALE); M. V. Barton 1951"
@@ -47,4 +49,26 @@ def simply_supported() -> Iterator[Number]:
         yield Number(NAVIER, f"hinged plate, frequency {k + 1} [Hz]", float(exact), float(frequencies[k]))
 
 
-CASES = (cantilever, simply_supported)
+def moments_as_unknowns() -> Iterator[Number]:
+    """Hellan, Herrmann and Johnson: the cantilever as a body, the hinged plate with moments of order 2."""
+    plate = ph.Plate(
+        *(10.0, 10.0, 0.05, STEEL), elements=(16, 16), element="hhj", interfaces={"start": "rigid"}, modes=20
+    )
+    model = ph.Model()
+    model.connect(ph.Fixed(model.ground.at((0, 0, 0)), model.add(plate, "plate")["start"]))
+    frequencies = model.linearize().modes(3).frequencies / UNIT
+    for k, exact in enumerate((3.4711, 8.5071, 21.2858)):
+        yield Number(
+            RITZ, f"cantilever plate of triangles at rest, pulsation {k + 1}", exact, float(frequencies[k])
+        )
+    side = np.linspace(0, 10.0, 7)
+    mesh = MeshTri.init_tensor(side, side).with_boundaries({"rim": lambda x: x[0] > -1})
+    constants = STEEL.youngs_modulus, STEEL.poissons_ratio, STEEL.density
+    mixed = thin_plate(mesh, *constants, 0.05, supported="rim", order=2)
+    frequencies = ph.LinearModel.of(mixed).modes(4).frequencies / (2 * np.pi)
+    for k, halves in ((0, 2), (1, 5), (3, 8)):
+        exact = float(np.pi / 2 * halves * UNIT)
+        yield Number(NAVIER, f"hinged plate of 72 triangles, frequency {k + 1} [Hz]", exact, float(frequencies[k]))
+
+
+CASES = (cantilever, simply_supported, moments_as_unknowns)

@@ -165,17 +165,18 @@ def random_flexible_body(rng: np.random.Generator, scale: Scale, dimension: int,
 
 
 def random_plate(rng: np.random.Generator, scale: Scale, dimension: int, **options: Any) -> ph.Plate:
-    """Of four elements, of either theory, with any frame, strain and kinds of edges."""
+    """Of four elements, of either theory or with moments as unknowns, with any frame, strain and kinds of edges."""
     length, width = scale.length * rng.uniform(0.6, 1.3, 2)
     edges = {"start": str(rng.choice(["average", "rigid"])), "end": str(rng.choice(["average", "rigid"]))}
     frames = ["mean_axis", "start", ("start", "end")]
+    kinds = [("kirchhoff", "shear"), ("mindlin", "shear"), ("kirchhoff", "hhj")]
     chosen = {
         "length": length,
         "width": width,
         "thickness": scale.thickness * rng.uniform(0.7, 1.4),
         "material": ph.Material(scale.modulus * rng.uniform(0.7, 1.4), scale.density, rng.uniform(0, 0.45)),
         "elements": (2, 2),
-        "theory": str(rng.choice(["kirchhoff", "mindlin"])),
+        **dict(zip(("theory", "element"), kinds[rng.integers(3)], strict=True)),
         "interfaces": edges,
         "modes": int(rng.integers(0, 4)),
         "frame": frames[rng.integers(3)],

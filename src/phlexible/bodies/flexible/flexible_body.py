@@ -13,7 +13,7 @@ from scipy import sparse
 
 from phlexible.algebra.arrays import Array, file_path, flag, non_negative, option, plane_or_space, positive, whole
 from phlexible.bodies.body import Body, BodyData
-from phlexible.bodies.flexible.element_mesh import ElementMesh
+from phlexible.bodies.flexible.element_mesh import CellKind, ElementMesh
 from phlexible.bodies.flexible.from_matrices import (
     GeometricStiffness,
     MatrixLike,
@@ -33,7 +33,7 @@ from phlexible.bodies.flexible.mesh_matrices import (
     stiffness_matrix,
 )
 from phlexible.bodies.flexible.plate_body import PlatePoints, body_of_plate, plate_interfaces, plate_skin
-from phlexible.bodies.flexible.plate_elements import PlateSection, PlateTheory, plate_section
+from phlexible.bodies.flexible.plate_elements import PlateElement, PlateSection, PlateTheory, plate_section
 from phlexible.bodies.flexible.points import FlexiblePoints, MeshPoints
 from phlexible.bodies.flexible.retained import (
     Choice,
@@ -47,6 +47,7 @@ from phlexible.bodies.flexible.skin import mesh_skin
 from phlexible.bodies.flexible.stiffening import MeshStrain, condensed_strain, derivative_loads, linear_strain
 from phlexible.bodies.flexible.structure import mesh_unknowns
 from phlexible.bodies.flexible.user_mesh import (
+    UserMesh,
     check_elements,
     check_given,
     check_units,
@@ -102,6 +103,7 @@ class FlexibleBody(Body):
         thickness: float | None = None,
         plane: PlaneState | str = PlaneState.STRESS,
         theory: PlateTheory | str | None = None,
+        element: PlateElement | str = PlateElement.SHEAR,
         damping_ratio: float = 0.0,
         moments: bool = True,
         inertial_shapes: bool = True,
@@ -129,6 +131,8 @@ class FlexibleBody(Body):
             theory: None: a plane mesh is a body in the plane. "kirchhoff" (no shear, thin) or "mindlin" (with
                 shear): it is a plate in space, at z = 0 of its body axes; interfaces are then edges, or the area of
                 elements all of whose corners are given, and may be "hinged": only their displacements move as one.
+            element: of a plate, "shear" (rotations, with shear strain) or "hhj" (Hellan, Herrmann, Johnson), thin
+                plates of triangles with moments as unknowns of their own.
             damping_ratio: of all retained shapes, on top of the viscosity of the material [-].
             moments: False: interfaces keep no answers to moments; for interfaces that only pins hold.
             inertial_shapes: False: no answers to inertial loads; only for bodies that do not rotate fast.
@@ -169,6 +173,9 @@ class FlexibleBody(Body):
             raise ParameterError(f"order must be 2 for the elements of a plate, got {order!r}")
         if is_plate and modal_derivatives:
             raise ParameterError("modal_derivatives are those of solid and plane bodies, this is a plate")
+        kind = option("element", element, PlateElement)
+        if kind is PlateElement.HHJ:
+            _check_thin_triangles(given, theory)
         elements = element_mesh(given, _order(order))
         check_elements(elements)
         materials = element_materials(
@@ -186,7 +193,7 @@ class FlexibleBody(Body):
             found = user_interfaces(interfaces, given, elements, materials.thickness)
             data, kept = _body_of_mesh(elements, materials, found, choice, folder)
         else:
-            made_of = plate_section(elements, materials, option("theory", theory, PlateTheory))
+            made_of = plate_section(elements, materials, option("theory", theory, PlateTheory), kind)
             found = plate_interfaces(interfaces, given, elements, materials.thickness)
             data, kept = body_of_plate(elements, materials, made_of, found, choice, folder)
         return cls(data, kept.frequencies, kept.effective_mass, kept.shape_counts, made_of, looks, str(kept.solver))
@@ -369,6 +376,18 @@ def _body_of_mesh(
     moments, damping = mesh_moments(nodal_mass, mesh.nodes, shapes), np.diag(2 * choice.damping_ratio * frequencies)
     points = MeshPoints(shapes, interface_motion(interfaces, found.moved, found.turned), mesh)
     return retained_body(d, mesh.nodes, moments, strain, damping, materials.viscosity, points), found
+
+
+def _check_thin_triangles(given: UserMesh, theory: PlateTheory | str | None) -> None:
+    chosen = None if theory is None else option("theory", theory, PlateTheory)
+    if chosen is not PlateTheory.KIRCHHOFF:
+        shown = None if chosen is None else chosen.value
+        raise ParameterError(f'element="hhj" is for thin plates: theory must be "kirchhoff", got {shown!r}')
+    if given.kind is not CellKind.TRIANGLE or given.geometry_order > 1:
+        raise ParameterError(
+            'element="hhj" needs straight triangles, this mesh has '
+            + ("curved ones" if given.kind is CellKind.TRIANGLE else f"{given.kind.value}s")
+        )
 
 
 def _order(order: int) -> int:

@@ -25,6 +25,7 @@ class KeptShapes:
         geometric: H of (3.15) with (3.16), docs/theory.md, 3, shape (n, n, n); (0, 0, 0) of linear strain.
         unrelaxed: C of (3.19), shape (m, n, n).
         solver: what factored the stiffness matrix, as characters.
+        moments: of plates whose elements know them at the nodes, shape (N, 3, n); (0, 3, n) of others.
     """
 
     shapes: Array
@@ -36,6 +37,7 @@ class KeptShapes:
     geometric: Array
     unrelaxed: Array
     solver: Array
+    moments: Array
 
     @classmethod
     def of(cls, found: Condensed, geometric: Array | None = None, unrelaxed: Array | None = None) -> "KeptShapes":
@@ -51,6 +53,7 @@ class KeptShapes:
             np.zeros((0, 0, 0)) if geometric is None else geometric + found.tied_work,
             np.zeros((0, n, n)) if unrelaxed is None else unrelaxed,
             np.array(found.solver),
+            np.zeros((0, 3, n)),
         )
 
     @property

@@ -4,17 +4,22 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
-from phlexible.algebra.arrays import Array, IntArray
+from phlexible.algebra.arrays import Array, BoolArray, IntArray
+from phlexible.bodies.flexible.element_mesh import ElementMesh
+from phlexible.bodies.flexible.mesh_matrices import assembled
+from phlexible.bodies.flexible.plate_elements import UNKNOWNS, PlateSection
+from phlexible.bodies.flexible.structure import TURN, Unknowns
 
 # Moments of order k are a polynomial times one of the three tensors S_e of a triangle, whose normal component is 1
-# on its edge e and 0 on the others: sym(t t') of the other edges t, t'. On the edge from vertex a to vertex b > a
+# on its edge e and 0 on the others: sym(t t') of the other edges t, t'. On the edge from vertex a to vertex b
 # the polynomials are l_a^(k - j) l_b^j; those that vanish there, the opposite l times order k - 1, are inside.
 # Curvature is tested in parts, for deflections that are continuous and of order k + 1::
 #
 #     D: int psi : grad grad phi - int psi_nn dphi/dn over the edges of each triangle
 #
-# Edges are 01, 12, 02 of a triangle, whose vertices ascend (as scikit-fem has them).
+# Edges are 01, 12, 02 of a triangle, as scikit-fem has them; a and b of an edge are as in the triangle.
 
 EDGES = ((0, 1), (1, 2), (0, 2))
 
@@ -26,6 +31,7 @@ class MomentElements:
     Attributes:
         order: k.
         facets: of the edges, shape (T, 3).
+        turned: whether the vertices of the edge descend in the triangle, shape (T, 3).
         outward: 1 where the normal of the facet points out of the triangle, else -1, shape (T, 3).
         lengths: of all facets of the mesh [m].
         normals: of all facets, out of their first triangle, shape (F, 2).
@@ -33,10 +39,13 @@ class MomentElements:
         traces: int tr psi tr psi, shape (T, m, m) [m^2].
         rates: D, shape (T, m, p).
         on_edge: int of the products of the polynomials of an edge of length 1, shape (k + 1, k + 1).
+        tensors: of the moments, shape (T, m, 2, 2).
+        powers: of the barycentric coordinates in their polynomials, shape (m, 3).
     """
 
     order: int
     facets: IntArray
+    turned: BoolArray
     outward: IntArray
     lengths: Array
     normals: Array
@@ -44,19 +53,22 @@ class MomentElements:
     traces: Array
     rates: Array
     on_edge: Array
+    tensors: Array
+    powers: IntArray
 
     @property
     def numbers(self) -> IntArray:
         """Of the moments of each triangle: those of facets, which two share, then those inside, shape (T, m)."""
         each, count = self.order + 1, len(self.facets)
-        shared = each * self.facets[:, :, None] + np.arange(each)
+        place = np.where(self.turned[:, :, None], np.arange(each)[::-1], np.arange(each))
+        shared = each * self.facets[:, :, None] + place
         inner = self.products.shape[1] - 3 * each
         own = each * len(self.lengths) + np.arange(inner * count).reshape(count, inner)
         return np.hstack([shared.reshape(count, -1), own])
 
-    def compliance(self, poissons_ratio: float) -> Array:
-        """int psi : ((1 + nu) psi - nu tr(psi) I), for a unit of flexibility, shape (T, m, m)."""
-        return (1 + poissons_ratio) * self.products - poissons_ratio * self.traces
+    def compliance(self, poissons_ratio: float | Array) -> Array:
+        """int psi : ((1 + nu) psi - nu tr(psi) I), for a unit of flexibility, (T, m, m); nu may be (T, 1, 1)."""
+        return np.asarray((1 + poissons_ratio) * self.products - poissons_ratio * self.traces)
 
 
 def moment_elements(mesh: Any, deflection: Any, order: int) -> MomentElements:
@@ -110,6 +122,7 @@ def moment_elements(mesh: Any, deflection: Any, order: int) -> MomentElements:
     return MomentElements(
         order=order,
         facets=facets,
+        turned=np.stack([mesh.t[a] > mesh.t[b] for a, b in EDGES], axis=1),
         outward=outward,
         lengths=lengths,
         normals=normals,
@@ -117,6 +130,8 @@ def moment_elements(mesh: Any, deflection: Any, order: int) -> MomentElements:
         traces=areas[:, None, None] * shares * np.einsum("tmaa,tnbb->tmn", S, S),
         rates=rates,
         on_edge=on_edge,
+        tensors=S,
+        powers=powers,
     )
 
 
@@ -172,3 +187,102 @@ def _monomials(points: Array, powers: list[tuple[int, int]], orders: tuple[int, 
             row = row * factor * x ** max(n - d, 0)
         rows.append(row)
     return np.array(rows)
+
+
+# The same with moments of each triangle for itself: that their normal components are equal is the equation of one
+# more unknown, the rate of turn alpha = dw/dn of each edge, of order k (hybridization). Moments then leave triangle
+# by triangle, and what stays is a stiffness of deflections and turns: a structure like others.
+
+
+@dataclass(frozen=True, eq=False)
+class MixedBending:
+    """Bending of a thin plate with q unknowns: u, v, w of each node, then two turns about each edge, at its ends.
+
+    Nodal rotations are gradients of w, which each edge knows by its turns and by w along it: at its middle, and at
+    corners the mean of the edges there, on the rim of those of the rim.
+
+    Attributes:
+        stiffness: without stretching, shape (q, q).
+        unknowns: what q are.
+        nodal: the unknowns of ``plate_unknowns`` by q, shape (5 N, q).
+        moments: xx, yy, xy at each node by q, the mean of the triangles there, shape (3 N, q) [N].
+    """
+
+    stiffness: sparse.csr_array
+    unknowns: Unknowns
+    nodal: sparse.csr_array
+    moments: sparse.csr_array
+
+
+def mixed_bending(mesh: ElementMesh, section: PlateSection) -> MixedBending:
+    """With moments of order 1, on a mesh of straight triangles with deflections of second order."""
+    moments = moment_elements(mesh.mesh, mesh.element, 1)
+    stretch = section.membrane[:, 0, 0] * section.thickness**2 / 12
+    ratio = section.membrane[:, 0, 1] / section.membrane[:, 0, 0]
+    flexibility = 1 / (stretch * (1 - ratio**2))
+    compliance = flexibility[:, None, None] * moments.compliance(ratio[:, None, None])
+    turns = np.zeros((mesh.cell_count, compliance.shape[1], 6))
+    for edge in range(3):
+        own, size = (
+            slice(2 * edge, 2 * edge + 2),
+            moments.outward[:, edge] * moments.lengths[moments.facets[:, edge]],
+        )
+        turns[:, own, own] = size[:, None, None] * moments.on_edge
+    rates = np.concatenate([moments.rates, turns], axis=2)
+    found = np.linalg.solve(compliance, rates)
+    blocks = rates.transpose(0, 2, 1) @ found
+    nodes, middles = 3 * mesh.node_count, np.zeros(len(moments.lengths), dtype=np.int64)
+    middles[moments.facets] = mesh.element_nodes[:, 3:]
+    numbers = np.hstack([3 * mesh.element_nodes + 2, nodes + moments.numbers[:, :6]])
+    stiffness = assembled([(numbers, blocks)], nodes + 2 * len(middles))
+    node = np.concatenate([np.repeat(np.arange(mesh.node_count), 3), np.repeat(middles, 2)])
+    component = np.concatenate([np.tile(np.arange(3), mesh.node_count), np.full(2 * len(middles), TURN)])
+    axes = np.zeros((len(node), 3))
+    axes[nodes:, 0] = np.repeat(moments.normals[:, 1], 2)
+    axes[nodes:, 1] = -np.repeat(moments.normals[:, 0], 2)
+    unknowns = Unknowns(3, node, component, mesh.nodes[node], axes)
+    nodal = _nodal_unknowns(mesh, moments, middles)
+    return MixedBending(stiffness, unknowns, nodal, _nodal_moments(mesh, moments, found, numbers, len(node)))
+
+
+def _nodal_moments(
+    mesh: ElementMesh, moments: MomentElements, found: Array, numbers: IntArray, size: int
+) -> sparse.csr_array:
+    """The mean of the triangles at each node; upwards bent plates have negative moments at their upper side."""
+    values = _values(moments.powers, np.asarray(mesh.element.doflocs).T)  # (m, nodes)
+    tensors = moments.tensors[:, :, [0, 1, 0], [0, 1, 1]]  # xx, yy, xy
+    share = 1 / np.bincount(mesh.element_nodes.ravel(), minlength=mesh.node_count)[mesh.element_nodes]
+    blocks = -np.einsum("mk,tmc,tmp,tk->tkcp", values, tensors, found, share, optimize=True)
+    rows = np.broadcast_to((3 * mesh.element_nodes[:, :, None] + np.arange(3))[..., None], blocks.shape)
+    columns = np.broadcast_to(numbers[:, None, None], blocks.shape)
+    entries = (blocks.ravel(), (rows.ravel(), columns.ravel()))
+    return sparse.coo_array(entries, shape=(3 * mesh.node_count, size)).tocsr()
+
+
+def _nodal_unknowns(mesh: ElementMesh, moments: MomentElements, middles: IntArray) -> sparse.csr_array:
+    """u, v, w and the rotations w_y, -w_x of nodes, shape (5 N, q)."""
+    count, edges = mesh.node_count, len(middles)
+    first, last = mesh.vertex_nodes[mesh.mesh.facets]
+    sides = (mesh.nodes[last] - mesh.nodes[first])[:, :2] / moments.lengths[:, None] ** 2
+    turns = 3 * count + 2 * np.arange(edges)
+    unknowns = (turns, turns + 1, 3 * first + 2, 3 * middles + 2, 3 * last + 2)
+    entries = []
+    for place, shares in enumerate(((1, 0, -3, 4, -1), (0.5, 0.5, -1, 0, 1), (0, 1, 1, -4, 3))):
+        for axis in range(2):  # dw/dx_axis = n alpha + t dw/dt at the first end, in the middle and at the last end
+            vectors = moments.normals[:, axis], sides[:, axis]
+            for number, (column, share) in enumerate(zip(unknowns, shares, strict=True)):
+                entries.append((share * vectors[number > 1], 2 * (place * edges + np.arange(edges)) + axis, column))
+    values, rows, columns = (np.concatenate(part) for part in zip(*entries, strict=True))
+    gradients = sparse.coo_array((values, (rows, columns)), shape=(6 * edges, 3 * count + 2 * edges)).tocsr()
+    at = np.concatenate([first, middles, last])
+    on_rim, inside = np.zeros(count, dtype=bool), np.tile(mesh.mesh.f2t[1] >= 0, 3)
+    on_rim[at[~inside]] = True
+    used = np.flatnonzero(~(inside & on_rim[at]))
+    means = sparse.coo_array(
+        (1 / np.bincount(at[used], minlength=count)[at[used]], (at[used], used)), shape=(count, 3 * edges)
+    )
+    turned = sparse.kron(means, sparse.csr_array([[0.0, 1.0], [-1.0, 0.0]])) @ gradients
+    moved = sparse.eye_array(3 * count, 3 * count + 2 * edges)
+    all_numbers = np.arange(UNKNOWNS * count).reshape(count, UNKNOWNS)
+    order = np.argsort(np.concatenate([all_numbers[:, :3].ravel(), all_numbers[:, 3:].ravel()]))
+    return sparse.csr_array(sparse.vstack([moved, turned], format="csr")[order])

@@ -9,7 +9,7 @@ from phlexible.algebra.arrays import Array, BoolArray, flag, option, positive, t
 from phlexible.bodies.flexible.flexible_body import FlexibleBody
 from phlexible.bodies.flexible.inertia import MEAN_AXIS
 from phlexible.bodies.flexible.interfaces import InterfaceSpec
-from phlexible.bodies.flexible.plate_elements import PlateTheory
+from phlexible.bodies.flexible.plate_elements import PlateElement, PlateTheory
 from phlexible.bodies.flexible.stiffening import MeshStrain
 from phlexible.bodies.material import Material
 from phlexible.bodies.sizes import refuse_large
@@ -50,6 +50,7 @@ class Plate(FlexibleBody):
         frame: str | Sequence[str] = MEAN_AXIS,
         strain: MeshStrain | str = MeshStrain.GREEN_LAGRANGE,
         *,
+        element: PlateElement | str = PlateElement.SHEAR,
         damping_ratio: float = 0.0,
         moments: bool = True,
         inertial_shapes: bool = True,
@@ -66,6 +67,7 @@ class Plate(FlexibleBody):
             interfaces: where joints and loads act: for each edge, corner, "boundary" or "face" how it moves,
                 "rigid" (as one: clamped when it is fixed), "average" (by its mean), "hinged" (its displacements as
                 one); other names as of ``FlexibleBody.from_mesh``.
+            element: "shear", or "hhj", whose moments are unknowns of their own, with two triangles a rectangle.
             large: True: so many elements that they take more than 32 GB of memory are meant.
             modes, frame, strain, damping_ratio, moments, inertial_shapes, color: as of ``FlexibleBody.from_mesh``.
 
@@ -73,14 +75,15 @@ class Plate(FlexibleBody):
             ParameterError: numbers out of range, no such region or kind of interface; or so many elements that the
                 message says how much memory they take.
         """
-        from skfem import MeshQuad
+        from skfem import MeshQuad, MeshTri
 
         columns, rows = _elements(elements)
         refuse_large(f"{columns} x {rows}", ELEMENT_MEMORY * columns * rows, "Plate", flag("large", large))
         long, wide = positive("length", length), positive("width", width)
         x, y = np.linspace(0, long, columns + 1), np.linspace(-wide / 2, wide / 2, rows + 1)
+        kind = option("element", element, PlateElement)
         made = FlexibleBody.from_mesh(
-            MeshQuad.init_tensor(x, y),
+            (MeshTri if kind is PlateElement.HHJ else MeshQuad).init_tensor(x, y),
             material,
             _interfaces(interfaces, x, y),
             modes,
@@ -88,6 +91,7 @@ class Plate(FlexibleBody):
             strain,
             thickness=thickness,
             theory=option("theory", theory, PlateTheory),
+            element=kind,
             damping_ratio=damping_ratio,
             moments=moments,
             inertial_shapes=inertial_shapes,

@@ -1,8 +1,8 @@
 """The floating body of a plate: interfaces, points, looks, stress (docs/theory.md, 2 and 3)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
@@ -22,9 +22,11 @@ from phlexible.bodies.flexible.interfaces import (
     vertices_of,
 )
 from phlexible.bodies.flexible.kept_on_disk import Folder, KeptShapes
-from phlexible.bodies.flexible.mesh_matrices import ElementMaterials, mass_matrix
+from phlexible.bodies.flexible.mesh_matrices import ElementMaterials, mass_matrix, stiffness_matrix
+from phlexible.bodies.flexible.moment_elements import mixed_bending
 from phlexible.bodies.flexible.plate_elements import (
     UNKNOWNS,
+    PlateElement,
     PlateSection,
     plate_geometric_stiffness,
     plate_mass,
@@ -88,13 +90,19 @@ def _interface(
 
 
 def _cells(name: str, nodes: Any, given: UserMesh, mesh: ElementMesh) -> IntArray:
-    """Elements whose corners are all among the nodes, or those of a group of that name."""
+    """Elements whose corners are all among the nodes, or those of a group of that name.
+
+    None of a rim, where triangles at corners of the plate have all of theirs.
+    """
     if isinstance(nodes, str) and nodes in given.element_groups:
         return given.element_groups[nodes]
     if isinstance(nodes, str) and nodes in given.facet_groups:
         return np.zeros(0, dtype=np.int64)
     inside = vertices_of(given, chosen_nodes(name, nodes, given))
-    return np.flatnonzero(inside[mesh.cells].all(axis=1))
+    cells = np.flatnonzero(inside[mesh.cells].all(axis=1))
+    elsewhere = np.setdiff1d(np.flatnonzero(inside), mesh.cells[cells])
+    is_rim = len(elsewhere) and np.isin(np.flatnonzero(inside), mesh.mesh.boundary_nodes()).all()
+    return cells[:0] if is_rim else cells
 
 
 def _basis(mesh: ElementMesh, cells: IntArray | None, facets: IntArray | None) -> Any:
@@ -152,10 +160,18 @@ class PlatePoints(FlexiblePoints):
     Attributes:
         mesh: of the middle surface, z = 0.
         thickness: h [m].
+        moments: xx, yy, xy at the nodes of the mesh, where elements know them, shape (N, 3, n) [N]; None: they are
+            those of the rotations.
     """
 
     mesh: ElementMesh
     thickness: float
+    moments: Array | None = None
+
+    def in_basis(self, chosen: Array) -> Self:
+        """The same points for coordinates of a smaller basis, whose columns are ``chosen`` (n, k)."""
+        own = None if self.moments is None else self.moments @ chosen
+        return replace(super().in_basis(chosen), moments=own)
 
     @property
     def nodes(self) -> Array:
@@ -274,17 +290,46 @@ def plate_stress_shapes(points: PlatePoints, section: PlateSection, nodes: IntAr
         own = unknowns[numbers].reshape(len(elements), -1, n)
         strains = strain_matrices(mesh, section, elements, local) @ own[:, None]
         for side, height in enumerate((h / 2, -h / 2)):
-            there = strains[:, :, :3] + height * strains[:, :, 3:6]
+            there = strains[:, :, :3] + (height * strains[:, :, 3:6] if points.moments is None else 0.0)
             stress = section.membrane[elements, None] @ there / h
             np.add.at(total[:, side], numbers, stress)
         np.add.at(count, numbers, 1)
     result = np.zeros((len(nodes), 6, n))
     at = nodes % mesh.node_count
     result[:, [0, 1, 5]] = total[at, nodes // mesh.node_count] / count[at, None, None]
+    if points.moments is not None:
+        upward = np.where(nodes < mesh.node_count, 1.0, -1.0)[:, None, None]
+        result[:, [0, 1, 5]] += upward * 6 / h**2 * points.moments[at]
     return result
 
 
 # The floating body of a plate (docs/theory.md, 2 and 3).
+
+
+@dataclass(frozen=True, eq=False)
+class _PlateModel:
+    """Mass and stiffness (q, q) of unknowns q; ``nodal`` and ``moments`` by these as of ``MixedBending``."""
+
+    mass: sparse.csr_array
+    stiffness: sparse.csr_array
+    unknowns: Unknowns
+    nodal: sparse.csr_array
+    moments: sparse.csr_array | None = None
+
+
+def _plate_model(
+    mesh: ElementMesh, materials: ElementMaterials, section: PlateSection, nodal_mass: sparse.csr_array
+) -> _PlateModel:
+    mass = plate_mass(nodal_mass, section)
+    if section.element is PlateElement.SHEAR:
+        nodal = sparse.eye_array(mass.shape[0], format="csr")
+        return _PlateModel(mass, plate_stiffness(mesh, section), plate_unknowns(mesh), nodal)
+    bent = mixed_bending(mesh, section)
+    in_plane = np.flatnonzero((bent.unknowns.component == 0) | (bent.unknowns.component == 1))
+    spread = sparse.eye_array(bent.stiffness.shape[0], format="csr")[:, in_plane]
+    stiffness = sparse.csr_array(bent.stiffness + spread @ stiffness_matrix(mesh, materials) @ spread.T)
+    own_mass = sparse.csr_array(bent.nodal.T @ mass @ bent.nodal)
+    return _PlateModel(own_mass, stiffness, bent.unknowns, bent.nodal, bent.moments)
 
 
 def body_of_plate(
@@ -304,13 +349,22 @@ def body_of_plate(
     is_linear = choice.strain is MeshStrain.LINEAR
 
     def make() -> KeptShapes:
-        found = condensed(
-            plate_mass(nodal_mass, section), plate_stiffness(mesh, section), unknowns, interfaces, choice
-        )
+        model = _plate_model(mesh, materials, section, nodal_mass)
+        own = tuple(replace(each, rows=np.asarray(model.nodal.T @ each.rows.T).T) for each in interfaces)
+        found = condensed(model.mass, model.stiffness, model.unknowns, own, choice)
+        shapes = np.asarray(model.nodal @ found.shapes)
+        own_moments = np.zeros((0, 3, shapes.shape[1]))
+        if model.moments is not None:
+            own_moments = np.asarray(model.moments @ found.shapes).reshape(mesh.node_count, 3, -1)
         if is_linear:
-            return KeptShapes.of(found)
-        stretched = surface_strains(mesh, section, found.shapes, found.kept.frequencies, found.relaxed)
-        return KeptShapes.of(found, plate_geometric_stiffness(mesh, section, found.shapes), stretched)
+            return replace(KeptShapes.of(found), shapes=shapes, moments=own_moments)
+
+        def relaxed(loads: Array) -> Array:
+            return np.asarray(model.nodal @ found.relaxed(np.asarray(model.nodal.T @ loads)))
+
+        stretched = surface_strains(mesh, section, shapes, found.kept.frequencies, relaxed)
+        kept = KeptShapes.of(found, plate_geometric_stiffness(mesh, section, shapes), stretched)
+        return replace(kept, shapes=shapes, moments=own_moments)
 
     found = folder.kept((mesh, section, interfaces, choice), make)
     frequencies = found.frequencies
@@ -327,6 +381,7 @@ def body_of_plate(
         interface_motion(interfaces, found.moved, found.turned),
         mesh,
         h,
+        found.moments if len(found.moments) else None,
     )
     damping = np.diag(2 * choice.damping_ratio * frequencies)
     return retained_body(3, mesh.nodes, moments, strain, damping, section.viscosity, points), found

@@ -26,6 +26,16 @@ class PlateTheory(StrEnum):
     MINDLIN = "mindlin"
 
 
+class PlateElement(StrEnum):
+    """SHEAR: rotations, and shear strain that is interpolated. HHJ: thin plates with moments as unknowns.
+
+    Those of Hellan, Herrmann and Johnson, of triangles, whose moments are of order 1.
+    """
+
+    SHEAR = "shear"
+    HHJ = "hhj"
+
+
 @dataclass(frozen=True, eq=False)
 class PlateSection:
     """What the elements of a plate are made of.
@@ -33,9 +43,10 @@ class PlateSection:
     Attributes:
         thickness: h [m].
         membrane: forces (xx, yy, xy) of strains (shear doubled) in plane stress, shape (e, 3, 3) [N/m].
-        shear: shear forces of shear strains, shape (e,) [N/m].
+        shear: shear forces of shear strains, shape (e,) [N/m]; zero of elements that know no shear strain.
         density: mass per area, shape (e,) [kg/m2].
         viscosity: Kelvin-Voigt time [s].
+        element: what they are.
     """
 
     thickness: float
@@ -43,6 +54,7 @@ class PlateSection:
     shear: Array
     density: Array
     viscosity: float
+    element: PlateElement = PlateElement.SHEAR
 
     @property
     def bending(self) -> Array:
@@ -59,18 +71,25 @@ class PlateSection:
         return result
 
 
-def plate_section(mesh: ElementMesh, materials: ElementMaterials, theory: PlateTheory) -> PlateSection:
+def plate_section(
+    mesh: ElementMesh,
+    materials: ElementMaterials,
+    theory: PlateTheory,
+    element: PlateElement = PlateElement.SHEAR,
+) -> PlateSection:
     """Of elements with the constants of plane stress, which are times the thickness."""
     lame, shear, h = materials.lame, materials.shear, materials.thickness
     membrane = np.zeros((len(lame), 3, 3))
     membrane[:, 0, 0] = membrane[:, 1, 1] = lame + 2 * shear
     membrane[:, 0, 1] = membrane[:, 1, 0] = lame
     membrane[:, 2, 2] = shear
-    if theory is PlateTheory.MINDLIN:
+    if element is PlateElement.HHJ:
+        across = np.zeros(len(shear))
+    elif theory is PlateTheory.MINDLIN:
         across = SHEAR_FACTOR * shear
     else:
         across = NO_SHEAR * membrane[:, 0, 0] * h**2 / 12 / _areas(mesh)
-    return PlateSection(h, membrane, across, materials.density, materials.viscosity)
+    return PlateSection(h, membrane, across, materials.density, materials.viscosity, element)
 
 
 def _areas(mesh: ElementMesh) -> Array:

@@ -1,7 +1,8 @@
 """Material points of a body from a finite element model: interfaces, nodes, any place in a mesh."""
 
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,6 +77,12 @@ class FlexiblePoints(MaterialPoints):
     def nodes(self) -> Array:
         """Places of the nodes, shape (N, 3) [m]."""
 
+    def in_basis(self, chosen: Array) -> Self:
+        """The same points for coordinates of a smaller basis, whose columns are ``chosen`` (n, k)."""
+        faces = self.interfaces
+        moved = replace(faces, shapes=faces.shapes @ chosen, rotations=faces.rotations @ chosen)
+        return replace(self, shapes=self.shapes @ chosen, interfaces=moved)
+
     @abstractmethod
     def inside(self, place: Array, described: str) -> MaterialPoint:
         """The material point at a place of the undeformed body.
@@ -134,6 +141,11 @@ class NodePoints(FlexiblePoints):
 
     places: Array
     rotations: Array | None
+
+    def in_basis(self, chosen: Array) -> Self:
+        """The same points for coordinates of a smaller basis, whose columns are ``chosen`` (n, k)."""
+        own = None if self.rotations is None else self.rotations @ chosen
+        return replace(super().in_basis(chosen), rotations=own)
 
     @property
     def nodes(self) -> Array:

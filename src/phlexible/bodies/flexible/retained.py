@@ -10,7 +10,7 @@ from scipy import sparse
 from phlexible.algebra.arrays import Array, numbers
 from phlexible.bodies.flexible.inertia import frame_rows
 from phlexible.bodies.flexible.interfaces import MeshInterface, TiedStructure, tied_structure, turning_work
-from phlexible.bodies.flexible.points import FlexiblePoints, InterfaceMotion, NodePoints
+from phlexible.bodies.flexible.points import FlexiblePoints, InterfaceMotion
 from phlexible.bodies.flexible.stiffening import MeshStrain, condensed_strain, linear_strain
 from phlexible.bodies.flexible.structure import ElasticStructure, HeldStructure, Unknowns
 from phlexible.bodies.floating_body import MODAL, FloatingBody, StrainEnergy
@@ -243,6 +243,7 @@ def reduced_data(data: FloatingBody, frequencies: Array, basis: ArrayLike) -> tu
     stiffness = columns.T @ (frequencies[:, None] ** 2 * columns)
     squares, vectors = eigh(stiffness, mass)
     small, chosen = np.sqrt(squares), columns @ vectors
+    assert isinstance(data.points, FlexiblePoints)
     first = data.first_moments
     wide = np.zeros((n + 1, len(small) + 1))
     wide[0, 0], wide[1:, 1:] = 1.0, chosen
@@ -252,7 +253,7 @@ def reduced_data(data: FloatingBody, frequencies: Array, basis: ArrayLike) -> tu
         second_moments=np.einsum("abij,ik,jl->abkl", data.second_moments, wide, wide, optimize=True),
         strain=_strain(data.strain, frequencies, small, chosen),
         damping=chosen.T @ data.damping @ chosen,
-        points=_points(data.points, chosen),
+        points=data.points.in_basis(chosen),
         elastic_units=data.elastic_units[: len(small)],
     )
     return own, small
@@ -275,17 +276,6 @@ def _strain(strain: StrainEnergy, frequencies: Array, small: Array, chosen: Arra
         matrix = frequencies[shape] * (slopes.T * strain.factors[mine]) @ slopes
         geometric += chosen[shape][:, None, None] * matrix
     return condensed_strain(small, geometric, unrelaxed=np.array(unrelaxed).reshape(-1, k, k))
-
-
-def _points(points: object, chosen: Array) -> FlexiblePoints:
-    assert isinstance(points, FlexiblePoints)
-    faces = points.interfaces
-    moved = InterfaceMotion(
-        faces.names, faces.positions, faces.shapes @ chosen, faces.rotations @ chosen, faces.areas
-    )
-    if isinstance(points, NodePoints) and points.rotations is not None:
-        points = replace(points, rotations=points.rotations @ chosen)
-    return replace(points, shapes=points.shapes @ chosen, interfaces=moved)
 
 
 def effective_mass(data: FloatingBody) -> Array:

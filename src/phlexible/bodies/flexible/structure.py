@@ -13,6 +13,10 @@ from phlexible.errors import ParameterError
 # What the unknowns of a finite element model are: displacements and rotations of nodes, or modal coordinates.
 
 
+TURN = 6
+"""Component of a rotation about an axis of its own."""
+
+
 @dataclass(frozen=True, eq=False)
 class Unknowns:
     """N unknowns of a body in the plane (dimension 2) or in space (3).
@@ -20,14 +24,17 @@ class Unknowns:
     Attributes:
         dimension: 2 or 3.
         node: of each unknown, -1: of none, shape (N,).
-        component: 0, 1, 2 of a displacement, 3, 4, 5 of a rotation, -1 of neither, shape (N,).
+        component: 0, 1, 2 of a displacement, 3, 4, 5 of a rotation, ``TURN`` of one about an axis of its own, -1 of
+            neither, shape (N,).
         places: of the node of each unknown, shape (N, 3) [m].
+        axes: of rotations about axes of their own, else zero, shape (N, 3); None: there are none.
     """
 
     dimension: int
     node: IntArray
     component: IntArray
     places: Array
+    axes: Array | None = None
 
     @property
     def spin_axes(self) -> tuple[int, ...]:
@@ -45,7 +52,8 @@ class Unknowns:
 
     def selected(self, numbers: IntArray) -> "Unknowns":
         """Those with these numbers."""
-        return Unknowns(self.dimension, self.node[numbers], self.component[numbers], self.places[numbers])
+        axes = None if self.axes is None else self.axes[numbers]
+        return Unknowns(self.dimension, self.node[numbers], self.component[numbers], self.places[numbers], axes)
 
     def field(self, vectors: Array) -> Array:
         """Displacement components of vectors (N, 3) at the nodes; rotations and modal coordinates are zero."""
@@ -62,7 +70,7 @@ class Unknowns:
         """Unit rotation about an axis through a point (3,), shape (N,)."""
         arms = self.places if about is None else self.places - about
         turned: Array = self.field(np.cross(np.eye(3)[axis], arms)) + (self.component == 3 + axis)
-        return turned
+        return turned if self.axes is None else turned + self.axes[:, axis]
 
     def rigid_fields(self, about: Array | None = None) -> Array:
         """Unit translations and rotations about a point (the origin), shape (N, 3 or 6)."""

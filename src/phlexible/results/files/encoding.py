@@ -21,7 +21,7 @@ from phlexible.bodies.flexible.element_mesh import CellKind, ElementMesh
 from phlexible.bodies.flexible.flexible_body import FlexibleBody
 from phlexible.bodies.flexible.mesh_matrices import ElementMaterials, PlaneState
 from phlexible.bodies.flexible.plate_body import PlatePoints
-from phlexible.bodies.flexible.plate_elements import PlateSection
+from phlexible.bodies.flexible.plate_elements import PlateElement, PlateSection
 from phlexible.bodies.flexible.points import InterfaceMotion, MeshPoints, NodePoints
 from phlexible.bodies.floating_body import FloatingBody, StrainEnergy
 from phlexible.bodies.locations import Along, Cut, End, Interface, MaterialPosition, Node, Origin, Start
@@ -163,7 +163,7 @@ VALUES: dict[str, type[Any]] = {
         *(ReducedBasis, Material, CircularSection, RectangularSection, Section, Frame, Strain),
         *(GeneralSection, VaryingSection, LumpedMass, Theory, Rod, StressFree),
         *(FloatingBody, StrainEnergy, ElementMesh, CellKind, ElementMaterials),
-        *(MeshPoints, NodePoints, PlatePoints, PlateSection, InterfaceMotion, Interface),
+        *(MeshPoints, NodePoints, PlatePoints, PlateSection, PlateElement, InterfaceMotion, Interface),
         *(Start, End, Cut, Along, Origin, MaterialPosition),
         *(Axes, Drive, TimePath, Feedback, FeedbackShare, Whole, LinearController, StateLaw, EnergyKind, String),
         *(Plane, Surface, Capsule, Maxwell),

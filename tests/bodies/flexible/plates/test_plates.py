@@ -76,7 +76,8 @@ def test_interfaces_follow_a_rigid_motion_and_hold_what_they_carry(region, kind)
     assert still.reaction_moment(joint)[0] == pytest.approx(moment, abs=2e-3 * weight)
 
 
-def test_stress_of_a_clamped_plate_under_pressure():
+@pytest.mark.parametrize("element", ["shear", "hhj"])
+def test_stress_of_a_clamped_plate_under_pressure(element):
     """Timoshenko and Woinowsky-Krieger: moments 0.0231 q a^2 in the middle and -0.0513 q a^2 at the edges."""
     body = ph.Plate(
         *(1.0, 1.0, 0.01, STEEL),
@@ -85,6 +86,7 @@ def test_stress_of_a_clamped_plate_under_pressure():
         frame="boundary",
         modes=2,
         moments=False,
+        element=element,
     )
     model = ph.Model()
     part = model.add(body, "plate")
@@ -101,9 +103,10 @@ def test_stress_of_a_clamped_plate_under_pressure():
     assert stress[2] == pytest.approx(0.0513 * of_moment, rel=0.03)
 
 
-def test_files_and_series_hold_plates(tmp_path):
+@pytest.mark.parametrize("element", ["shear", "hhj"])
+def test_files_and_series_hold_plates(tmp_path, element):
     model = ph.Model()
-    part = model.add(plate(), "plate")
+    part = model.add(plate(element=element), "plate")
     model.connect(ph.Fixed(model.ground.at((0, 0, 0)), part["start"]))
     model.apply(ph.Force(part["end"], (0, 0, 5.0)))
     motion = model.simulate(2e-3, 1e-3, progress=False)
@@ -120,15 +123,19 @@ def test_files_and_series_hold_plates(tmp_path):
     assert np.abs(mesh.point_data["elastic_displacement"]).max() > 0
 
 
-def test_a_smaller_basis_of_a_plate():
+@pytest.mark.parametrize("element", ["shear", "hhj"])
+def test_a_smaller_basis_of_a_plate(element):
     """All coordinates in another order and mixture are the same plate."""
-    body = plate(modes=3)
+    body = plate(modes=3, element=element)
     n = body.data.elastic_count
     mixed = np.random.default_rng(0).normal(size=(n, n))
     same = body.reduced(mixed)
     assert same.frequencies == pytest.approx(body.frequencies, rel=1e-6)
     eta = 3.0 * np.random.default_rng(1).normal(size=n) / body.frequencies  # a few thicknesses
     chosen = np.linalg.lstsq(same.points.shapes.reshape(-1, n), body.points.shapes.reshape(-1, n) @ eta)[0]
+    if body.points.moments is not None:
+        moments = same.points.moments @ chosen
+        assert moments == pytest.approx(body.points.moments @ eta, abs=1e-6 * np.abs(moments).max())
     energies = []
     for data, coordinates in ((body.data, eta), (same.data, chosen)):
         strain = data.strain
@@ -187,6 +194,20 @@ REFUSED = [
     (lambda: plate(elements=8), "elements must be two numbers"),
     (lambda: plate(theory="reissner"), "theory must be one of 'kirchhoff', 'mindlin'"),
     (lambda: plate(interfaces={"one": ([0], "rigid")}), "cover no side"),
+    (lambda: plate(element="dkt"), "element must be one of 'shear', 'hhj'"),
+    (lambda: plate(element="hhj", theory="mindlin"), "theory must be \"kirchhoff\", got 'mindlin'"),
+    (
+        lambda: ph.FlexibleBody.from_mesh(
+            skfem.MeshQuad(), STEEL, thickness=0.1, theory="kirchhoff", element="hhj"
+        ),
+        "needs straight triangles, this mesh has quadrilaterals",
+    ),
+    (
+        lambda: ph.FlexibleBody.from_mesh(
+            skfem.MeshTri2.init_circle(1), STEEL, thickness=0.1, theory="kirchhoff", element="hhj"
+        ),
+        "this mesh has curved ones",
+    ),
     (lambda: plate().discretize(2), "cannot move in a model in the plane"),
     (
         lambda: ph.FlexibleBody.from_mesh(skfem.MeshTet(), STEEL, thickness=None, theory="mindlin"),
