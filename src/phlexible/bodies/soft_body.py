@@ -24,6 +24,7 @@ from phlexible.bodies.soft_mesh import (
     moved_places,
     node_groups,
     node_velocities,
+    surface_mass,
 )
 from phlexible.display import short_repr
 from phlexible.errors import ParameterError
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 
     from phlexible.papers.quadratic_strains import QuadraticStrainModel
     from phlexible.papers.soft_form import SoftForm
+    from phlexible.papers.soft_strain_form import SoftStrainForm
 
 # What a soft body looks like: its surface, or of a sheet all of its elements.
 
@@ -221,7 +223,8 @@ class SoftBody(NodalBody):
         shape: Field | None = None,
         velocity: Field | None = None,
         stresses: bool = False,
-    ) -> "SoftForm | QuadraticStrainModel":
+        strains: str | None = None,
+    ) -> "SoftForm | QuadraticStrainModel | SoftStrainForm":
         """This body alone as a port-Hamiltonian model in positions and velocities of its nodes, see ``SoftForm``.
 
         Args:
@@ -230,13 +233,18 @@ class SoftBody(NodalBody):
             shape, velocity: at t = 0, as in ``model.add``; None: undeformed, at rest.
             stresses: are states too (of the law of St. Venant and Kirchhoff), see
                 ``phlexible.papers.QuadraticStrainModel``.
+            strains: are states too, see ``SoftStrainForm``: "green_lagrange": E at the quadrature points;
+                "polyconvex": E, cof C and det C there; "mean_volume": the mean of det C in each element too, for
+                neo-Hookean solids that hardly change their volume; None: none.
 
         Raises:
-            ParameterError: numbers of a wrong shape, or out of the plane.
+            ParameterError: numbers of a wrong shape or out of the plane, no such strains or not of this law, or
+                stresses and strains at once.
             ModelError: stresses of another law.
         """
         from phlexible.papers.quadratic_strains import soft_stress_form  # the papers' forms are above all bodies
         from phlexible.papers.soft_form import SoftForm
+        from phlexible.papers.soft_strain_form import SoftStrains, soft_strain_form
 
         data, fall = self.discretize(dimension), vector("gravity", gravity)
         if fall[dimension:].any():
@@ -246,7 +254,14 @@ class SoftBody(NodalBody):
         start = np.concatenate([each[:, :dimension].ravel() for each in (nodes.positions, rates)])
         weights = {each.name: each.weights(self.soft_mesh) for each in self.interfaces}
         form = SoftForm(data, fall[:dimension], weights, start)
-        return soft_stress_form(form) if stresses else form
+        if strains is None:
+            return soft_stress_form(form) if stresses else form
+        kind = option("strains", strains, SoftStrains)
+        if stresses:
+            raise ParameterError(f"take strains={kind.value!r} or stresses=True, not both")
+        mesh = self.soft_mesh
+        found = {each.name: surface_mass(mesh, each.points, self._depth) for each in self.interfaces}
+        return soft_strain_form(form, kind, {name: own for name, own in found.items() if own is not None})
 
     def skin(self, data: BodyData, ports: Array) -> Skin:
         """The surface."""

@@ -10,7 +10,7 @@ import numpy as np
 from phlexible.algebra.arrays import Array, IntArray, called, check_callable, finite
 from phlexible.algebra.fields import Finite, Positive, convert_fields
 from phlexible.algebra.portable import Portable
-from phlexible.algebra.user_derivatives import disagreement
+from phlexible.algebra.user_derivatives import POINTS, WEIGHTS, disagreement
 from phlexible.bodies.flexible.mesh_matrices import PlaneState
 from phlexible.display import short_repr
 from phlexible.errors import ParameterError
@@ -18,6 +18,7 @@ from phlexible.errors import ParameterError
 # Functions of one invariant of C that stored energies are sums of (docs/theory.md, 5).
 
 MOST_ITERATIONS = 60
+NEAR = 0.1
 
 
 class ScalarFunction(ABC):
@@ -34,6 +35,14 @@ class ScalarFunction(ABC):
     @abstractmethod
     def curvature(self, x: Array) -> Array:
         """d2h/dx2."""
+
+    def quotient(self, x0: Array, x1: Array) -> Array:
+        """(h(x1) - h(x0)) / (x1 - x0); where they are close the mean of dh/dx between them (5.8)."""
+        x0, x1 = np.asarray(x0, dtype=np.float64), np.asarray(x1, dtype=np.float64)
+        mean = (WEIGHTS * self.slope((x0 + x1)[..., None] / 2 + (x1 - x0)[..., None] / 2 * POINTS)).sum(axis=-1) / 2
+        is_far = np.abs(x1 - x0) > NEAR * np.maximum(np.abs(x0), np.abs(x1))
+        change = np.where(is_far, x1 - x0, 1.0)
+        return np.asarray(np.where(is_far, (self.value(x1) - self.value(x0)) / change, mean))
 
 
 @dataclass(frozen=True)
@@ -270,6 +279,14 @@ def cofactor(A: Array, B: Array) -> Array:
 def as_six(A: Array) -> Array:
     """Entries 11, 22, 33, 23, 13, 12 of symmetric matrices, shape (..., 6)."""
     return np.stack([A[..., a, b] for a, b in PAIRS], axis=-1)
+
+
+def as_tensor(six: Array) -> Array:
+    """Symmetric matrices (..., 3, 3) of entries in the order of ``as_six``, shape (..., 6)."""
+    result = np.empty((*six.shape[:-1], 3, 3))
+    for k, (a, b) in enumerate(PAIRS):
+        result[..., a, b] = result[..., b, a] = six[..., k]
+    return result
 
 
 # Elastic laws of soft bodies: energy per undeformed volume as a function of C (docs/theory.md, 5).

@@ -15,6 +15,13 @@ from phlexible.bodies.flexible.user_mesh import CORNERS, UserMesh
 from phlexible.bodies.locations import Interface, Location, MaterialPoint, MaterialPoints, MaterialPosition, Node
 from phlexible.bodies.soft_law import Constitution, ElementStrains
 from phlexible.display import short_repr, written
+from phlexible.elements.line_functions import (
+    gauss,
+    lagrange_slopes,
+    lagrange_values,
+    quadratic_slopes,
+    quadratic_values,
+)
 from phlexible.errors import AttachmentError, ParameterError
 
 if TYPE_CHECKING:
@@ -508,14 +515,61 @@ def soft_surface(mesh: SoftMesh, points: IntArray | None) -> SoftSurface | None:
     if not len(chosen):
         return None
     nodes, faces = np.unique(chosen, return_inverse=True)
-    return SoftSurface(nodes, faces.reshape(chosen.shape), _shapes(kind, mesh.order))
+    degree = max(3 * mesh.order - 2, 1) if kind is CellKind.TRIANGLE else 3 * mesh.order
+    return SoftSurface(nodes, faces.reshape(chosen.shape), _shapes(kind, mesh.order, degree))
 
 
-def _shapes(kind: CellKind, order: int) -> Array:
+def surface_mass(mesh: SoftMesh, points: IntArray, thickness: float) -> "sparse.csr_array | None":
+    """int N_i N_j dA over undeformed faces whose corners are among the points, shape (N, N) [m2]; None: no faces.
+
+    Faces of a sheet are its edges times the thickness.
+    """
+    from scipy import sparse
+
+    if mesh.is_sheet:
+        faces = _edges(mesh, points)
+        at, weights = gauss(3)
+        values = lagrange_values(at) if mesh.order == 1 else quadratic_values(at)
+        slopes = lagrange_slopes(at, 1.0) if mesh.order == 1 else quadratic_slopes(at, 1.0)
+        areas = thickness * np.linalg.norm(np.einsum("qm,fmi->fqi", slopes, mesh.places[faces]), axis=2)
+    else:
+        surface = soft_surface(mesh, points)
+        if surface is None:
+            return None
+        faces = surface.nodes[surface.faces]
+        shapes = _shapes(SIDES[mesh.kind], mesh.order, 4 * mesh.order)
+        weights = shapes[..., 0].sum(axis=1)
+        values = shapes[..., 0] / weights[:, None]
+        a, b = (np.einsum("qm,fmi->fqi", shapes[..., k], mesh.places[faces]) for k in (1, 2))
+        areas = np.linalg.norm(np.cross(a, b), axis=2)
+    if not len(faces):
+        return None
+    blocks = np.einsum("q,qi,qj,fq->fij", weights, values, values, areas)
+    rows, columns = (np.broadcast_to(each, blocks.shape) for each in (faces[:, :, None], faces[:, None, :]))
+    size = len(mesh.nodes)
+    return sparse.coo_array((blocks.ravel(), (rows.ravel(), columns.ravel())), (size, size)).tocsr()
+
+
+def _edges(mesh: SoftMesh, points: IntArray) -> IntArray:
+    """Nodes along the edges that one element of a sheet has and whose corners are among the points, (edges, k)."""
+    cell, count = np.asarray(standard_element(mesh.kind, mesh.order).doflocs, dtype=float), CORNERS[mesh.kind]
+    found = []
+    for first, last in zip(range(count), [*range(1, count), 0], strict=True):
+        middle = np.abs(cell - (cell[first] + cell[last]) / 2).max(axis=1).argmin()
+        local = [first, last] if mesh.order == 1 else [first, int(middle), last]
+        found.append(mesh.element_nodes[:, local])
+    edges = np.concatenate(found)
+    _, first_of, number = np.unique(
+        np.sort(edges[:, [0, -1]], axis=1), axis=0, return_index=True, return_counts=True
+    )
+    edges = edges[first_of[number == 1]]
+    return np.asarray(edges[np.isin(edges[:, [0, -1]], mesh.number[points]).all(axis=1)])
+
+
+def _shapes(kind: CellKind, order: int, degree: int) -> Array:
     from skfem.quadrature import get_quadrature
 
     element = standard_element(kind, order)
-    degree = max(3 * order - 2, 1) if kind is CellKind.TRIANGLE else 3 * order
     at, weights = get_quadrature(element.refdom, degree)
     values, slopes = shape_functions(element, np.asarray(at))
     return np.concatenate([(weights[:, None] * values)[..., None], slopes], axis=2)

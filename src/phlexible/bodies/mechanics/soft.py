@@ -45,7 +45,7 @@ def strain_energy(group: ElementStrains, x: Array) -> float:
 
 def elastic_force(group: ElementStrains, x: Array) -> Array:
     """dV/dx, shape (N, d) [N]."""
-    return _force(group, x, group.law.stress(metric(group, x)))
+    return stress_force(group, x, group.law.stress(metric(group, x)))
 
 
 def gross_force(group: ElementStrains, x: Array) -> Array:
@@ -61,10 +61,28 @@ def gross_force(group: ElementStrains, x: Array) -> Array:
 def elastic_tangent(group: ElementStrains, x: Array) -> sparse.csr_array:
     """d2V/dx2, symmetric, shape (d N, d N) [N/m]."""
     C = metric(group, x)
-    S = group.weights[..., None, None] * group.law.stress(C)
-    geometric = np.einsum("eqia,eqab,eqjb->eij", group.gradients, S, group.gradients, optimize=True)
-    blocks = np.einsum("eij,cd->eicjd", geometric, np.eye(x.shape[1]))
+    blocks = _geometric_blocks(group, x, group.law.stress(C))
     return _assembled(group, x, blocks + _material_blocks(group, x, group.law.tangent(C)))
+
+
+def stress_force(group: ElementStrains, x: Array, S: Array) -> Array:
+    """Forces that do the work of stresses S (e, q, 3, 3), shape (N, d) [N]."""
+    pull = np.einsum("eqab,eqbd->eqad", group.weights[..., None, None] * S, deformation(group, x))
+    return _added(group, x, np.einsum("eqka,eqad->ekd", group.gradients, pull))
+
+
+def stress_stiffness(group: ElementStrains, x: Array, S: Array) -> sparse.csr_array:
+    """d(stress_force)/dx of constant stresses, symmetric, shape (d N, d N) [N/m]."""
+    return _assembled(group, x, _geometric_blocks(group, x, S))
+
+
+def strain_slopes(group: ElementStrains, x: Array) -> sparse.csr_array:
+    """dE/dx in the order of ``as_six``, shear strains twice, point by point, shape (6 e q, d N)."""
+    rows = _strain_rows(group, x)
+    e, q, _, _, d = rows.shape
+    columns = np.broadcast_to((group.nodes[:, :, None] * d + np.arange(d))[:, None, None], rows.shape)
+    places = np.broadcast_to(np.arange(6 * e * q).reshape(e, q, 6, 1, 1), rows.shape)
+    return sparse.coo_array((rows.ravel(), (places.ravel(), columns.ravel())), (6 * e * q, x.size)).tocsr()
 
 
 def viscous_matrix(group: ElementStrains, x: Array) -> sparse.csr_array:
@@ -93,9 +111,10 @@ def _material_blocks(group: ElementStrains, x: Array, tangent: Array) -> Array:
     return np.asarray(np.einsum("eqsm,eqsn->emn", flat, weighted, optimize=True).reshape(e, k, d, k, d))
 
 
-def _force(group: ElementStrains, x: Array, S: Array) -> Array:
-    pull = np.einsum("eqab,eqbd->eqad", group.weights[..., None, None] * S, deformation(group, x))
-    return _added(group, x, np.einsum("eqka,eqad->ekd", group.gradients, pull))
+def _geometric_blocks(group: ElementStrains, x: Array, S: Array) -> Array:
+    weighted = group.weights[..., None, None] * S
+    geometric = np.einsum("eqia,eqab,eqjb->eij", group.gradients, weighted, group.gradients, optimize=True)
+    return np.asarray(np.einsum("eij,cd->eicjd", geometric, np.eye(x.shape[1])))
 
 
 def _added(group: ElementStrains, x: Array, forces: Array) -> Array:
