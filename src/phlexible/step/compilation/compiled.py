@@ -9,6 +9,7 @@ Families of forces are programs of their own, so that a model compiles what it h
 ``export``s by addresses that stand in the tables (``step/kernels/programs.py``).
 """
 
+import gc
 import hashlib
 import inspect
 from collections.abc import Callable, Iterable
@@ -207,15 +208,31 @@ def entry_point(function: Any) -> Any:
     Where neither the package nor a folder of the user can be written it is compiled in each process.
     """
     options = {"fastmath": FAST, "error_model": "numpy", "no_cfunc_wrapper": True, "nogil": True}
+    dispatcher = njit(**options)(function)
+    dispatcher._compiler.compile = _without_collection(dispatcher._compiler.compile)
     if CHECKED:  # another program under the same name: compiled each time
-        return njit(**options)(function)
+        return dispatcher
     try:
-        dispatcher = njit(cache=True, **options)(function)
         dispatcher._cache = KeptCode(function)
     except RuntimeError:  # Numba found no folder for its cache
-        return njit(**options)(function)
+        return dispatcher
     _discard_once(Path(dispatcher.stats.cache_path))
     return dispatcher
+
+
+def _without_collection(work: Callable[..., Any]) -> Callable[..., Any]:
+    """Compiling makes many objects that live until its end: to look for garbage among them takes a tenth of it."""
+
+    def done(*arguments: Any) -> Any:
+        is_on = gc.isenabled()
+        gc.disable()
+        try:
+            return work(*arguments)
+        finally:
+            if is_on:
+                gc.enable()
+
+    return done
 
 
 @cache
