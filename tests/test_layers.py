@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -54,14 +55,18 @@ def layer_of(module: str) -> str:
     return folder if folder in LAYERS else parts[0] if parts else "__init__"
 
 
-def imported_modules(source: str, package: str) -> Iterator[str]:
+@cache
+def imported_modules(source: str, package: str) -> tuple[str, ...]:
     """Full names of all imported modules: also inside functions, for type checkers only, and relative ones.
 
     Of the layer of the papers only those at the top of the file.
     """
-    tree = ast.parse(source)
+    return tuple(_imported(ast.parse(source), package))
+
+
+def _imported(tree: ast.Module, package: str) -> Iterator[str]:
     for node in ast.walk(tree):
-        if node not in tree.body and isinstance(node, ast.ImportFrom) and layer_of(node.module or "") == LATE:
+        if isinstance(node, ast.ImportFrom) and layer_of(node.module or "") == LATE and node not in tree.body:
             continue
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)

@@ -24,6 +24,8 @@ NUMBER = r"[1-9]\.[1-9]\d?"
 EQUATIONS = re.compile(rf"(?<![\w\])])\(({NUMBER}(?:(?:, | and | to ){NUMBER})*)\)")
 SECTIONS = re.compile(r"docs/theory\.md, (\d+(?:(?:, | and | to )\d+)*)(?!\.?\d)")
 NAMED = re.compile(r"theory\.md")
+MENTIONS = re.compile(rf"\({NUMBER}|theory\.md|formulation", re.IGNORECASE)
+"""What a file has to have for any of the others; most have nothing, and are not taken apart."""
 DEFINITION = re.compile(rf"^ {{4,}}\S.* {{2}}\(({NUMBER})\)$", re.MULTILINE)
 HEADING = re.compile(r"^## (\d+)\. ", re.MULTILINE)
 MODULE = re.compile(r"`([a-z_]+(?:/[a-z_]+)*(?:\.py|/))`")
@@ -41,6 +43,8 @@ def texts() -> dict[Path, str]:
 def said(path: Path) -> str:
     """Docstrings and comments of a program, a page without its programs; white space as single spaces."""
     text = texts()[path]
+    if not MENTIONS.search(text):
+        return ""
     if path.suffix == ".py":
         parts = [*docstrings(text), *comments(text)]
     else:

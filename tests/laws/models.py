@@ -36,7 +36,7 @@ from phlexible.state.initial_state import InitialKind, initial_state
 from phlexible.state.redundancy import redundancies
 from phlexible.state.system import system_of
 
-STEPS = 200
+STEPS = 100
 DEFLECTION = 0.05  # of a beam's length, at most
 H_OMEGA = (0.1, 1.0, 10.0, 100.0, 1000.0)
 DEFORMED, UNDEFORMED = InitialKind.QUASI_STATIC, InitialKind.UNDEFORMED

@@ -24,7 +24,7 @@ ANY = {"seed": st.integers(0, 2**32 - 1), "h_omega": st.sampled_from(H_OMEGA)}
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
 @pytest.mark.parametrize("dimension", [2, 3])
-@examples(4)
+@examples(3)
 @given(**ANY, damped=st.booleans())
 def test_elements_between_bodies_keep_energy_and_momenta_in_free_flight(dimension, kind, seed, h_omega, damped):
     sample = random_mechanism(seed, Wishes(dimension, h_omega, bodies=3))
@@ -45,7 +45,7 @@ def test_elements_between_bodies_keep_energy_and_momenta_in_free_flight(dimensio
 
 
 @pytest.mark.parametrize("dimension", [2, 3])
-@examples(5)
+@examples(3)
 @given(**ANY, damped=st.booleans(), ground=st.sampled_from(["fixed", "moving"]), gravity=st.booleans())
 def test_the_balance_closes_with_all_elements(dimension, seed, h_omega, damped, ground, gravity):
     sample = random_mechanism(seed, Wishes(dimension, h_omega, ground, gravity, 1, DEFORMED))

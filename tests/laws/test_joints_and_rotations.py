@@ -1,4 +1,4 @@
-"""Joints do not drift and rotations stay rotations, in 200 steps of any size and in 100 000."""
+"""Joints do not drift and rotations stay rotations, in 100 steps of any size and in 100 000."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ STEEL = ph.Material(youngs_modulus=2e11, density=7870.0)
 
 
 @pytest.mark.parametrize(("dimension", "kind"), JOINTS)
-@examples(3)
+@examples(2)
 @given(
     seed=st.integers(0, 2**32 - 1),
     h_omega=st.sampled_from(H_OMEGA),

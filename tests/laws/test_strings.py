@@ -14,7 +14,7 @@ SEEDS = st.integers(0, 2**32 - 1)
 
 
 @pytest.mark.parametrize(("dimension", "law"), LAWS)
-@examples(5)
+@examples(3)
 @given(seed=SEEDS, h_omega=st.sampled_from(H_OMEGA))
 def test_free_flight_keeps_momenta_and_energy(dimension, law, seed, h_omega):
     motion = resolved(random_mechanism(seed, Wishes(dimension, h_omega, law=law)).simulate)
