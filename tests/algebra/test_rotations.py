@@ -4,14 +4,15 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from phlexible.algebra.rotations import cross_matrix, rotation_matrix
+from phlexible.algebra.rotations import cross, cross_matrix, rotation_matrix
 from phlexible.errors import ParameterError
 
 TURN = Rotation.from_rotvec([0.3, -0.5, 0.7])
 
 
-def test_cross_matrix():
+def test_cross_products():
     a, b = np.array([1.0, 2.0, 3.0]), np.array([-2.0, 0.5, 4.0])
+    assert cross(np.array([a, b]), b) == pytest.approx(np.cross([a, b], b), abs=0)
     assert cross_matrix(a) @ b == pytest.approx(np.cross(a, b), abs=0)
 
 

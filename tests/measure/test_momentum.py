@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import phlexible as ph
 from measure.synthetic import recorded, slope, two_beams, wandering, wandering_poses
 from phlexible.bodies.beam.beam import Beam
 from phlexible.bodies.material import Material
@@ -43,6 +44,15 @@ def test_momentum_of_a_beam_is_the_sum_over_its_material(monkeypatch):
     assert total.linear == pytest.approx(linear, rel=1e-9)
     assert total.angular == pytest.approx(angular, rel=1e-6, abs=1e-6)
     assert total.center_of_mass == pytest.approx(moment / beam.data.mass, rel=1e-9)
+
+
+def test_a_string_that_turns_about_its_end_has_the_momentum_of_a_rod():
+    """rho A w l^2 / 2 across and rho A w l^3 / 3 about the end."""
+    model = ph.Model()
+    model.add(ph.String(2.0, 0.3, 4, ph.LinearLaw(50.0)), "rope", velocity=lambda s: (0.0, 1.5 * s, 0.0))
+    start = model.simulate(1e-3, 1e-3, progress=False).momentum
+    assert start.linear[0] == pytest.approx([0.0, 0.9, 0.0])
+    assert start.angular[0] == pytest.approx([0.0, 0.0, 1.2])
 
 
 def test_momenta_of_bodies_add_up():

@@ -51,6 +51,18 @@ def test_symbols_turn_with_what_carries_them():
     assert drawn.greatest_load == (pytest.approx(3.0), 0.0)
 
 
+def test_symbols_turn_with_beams_that_bend():
+    model = ph.Model(dimension=2)
+    beam = model.add(ph.Beam(1.0, ph.CircularSection(0.02), ALUMINIUM, elements=4), "beam")
+    model.connect(ph.Fixed(model.ground.at((0, 0, 0)), beam.start))
+    model.apply(ph.Force(beam.end, (0.0, 30.0, 0.0)))
+    rest = model.equilibrium()
+    drawn = scene_of(rest.run, np.array([0]))
+    end = next(arrow.anchor for arrow in drawn.arrows)
+    bent = drawn.directions(end, np.array([1.0, 0.0, 0.0]))[0]
+    assert bent[1] > 0.02 and bent == pytest.approx(rest.rotation(beam.end)[:, 0], abs=1e-3)
+
+
 def test_a_model_is_drawn_as_it_was_put_together_and_stays_open_to_changes():
     """A look does not settle the frames of beams, which a joint added later may choose."""
     model = ph.Model(dimension=2)

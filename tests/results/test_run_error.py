@@ -7,7 +7,7 @@ import pytest
 
 import phlexible as ph
 from phlexible.errors import ModelError, ParameterError, StepWarning
-from phlexible.results.run_error import places_of
+from phlexible.results.run_error import _share, places_of
 
 CRANK = {"duration": 0.02, "initial": "quasi_static"}
 
@@ -36,6 +36,12 @@ def test_the_estimate_is_the_error(order):
     assert error.ratio == pytest.approx(2**order, rel=0.1)
     assert not error.advice
     assert str(error).startswith(f"error up to {error.greatest:.2g} m over 2 s, ratio")
+
+
+@pytest.mark.parametrize(("ratio", "share"), [(4.0, 1 / 3), (9.0, 1 / 3), (2.5, 2 / 3), (1.9, 1.0)])
+def test_the_share_of_a_difference_that_is_error(ratio, share):
+    """A geometric series at the ratio of the differences; all of it where they do not shrink by two."""
+    assert _share(ratio, order=2) == pytest.approx(share)
 
 
 def test_ringing_that_steps_do_not_resolve_is_told():

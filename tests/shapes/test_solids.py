@@ -34,6 +34,16 @@ def test_a_published_tetrahedron():
     assert body.inertia == pytest.approx(np.array(INERTIA), rel=1e-6)
 
 
+def test_a_pyramid_whose_corners_are_not_around_its_center():
+    """Of edge a and height h: m h / 4 up, m (a^2 / 20 + 3 h^2 / 80) across, m a^2 / 10 about the axis."""
+    corners = np.array([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0], [0.5, 0.5, 2.0]])
+    sides = [[k, (k + 1) % 4, 4] for k in range(4)]
+    body = ph.TriangleMesh(corners, np.array([[0, 2, 1], [0, 3, 2], *sides])).moments()
+    assert body.volume == pytest.approx(2 / 3)
+    assert body.center == pytest.approx(np.array([0.5, 0.5, 0.5]))
+    assert body.inertia == pytest.approx(2 / 3 * np.diag([0.2, 0.2, 0.1]), abs=1e-15)
+
+
 def test_an_stl_file_is_that_solid_also_inside_out_binary_and_in_millimetres(tmp_path):
     mesh = ph.TriangleMesh(CORNERS, FACES)
     text, inverted, binary = (tmp_path / name for name in ("text.stl", "inverted.stl", "binary.stl"))

@@ -1,6 +1,7 @@
 """Joints that hold the same motion twice are named in a warning; others pass, also in long chains."""
 
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,7 +15,8 @@ from phlexible.errors import RedundancyError, RedundancyWarning
 from phlexible.state import redundancy
 from phlexible.state.initial_state import initial_state
 from phlexible.state.initial_velocity import undeformed
-from phlexible.state.redundancy import check_redundancy, independent_rows, redundancies
+from phlexible.state.layout import State
+from phlexible.state.redundancy import _can_go_two_ways, check_redundancy, independent_rows, redundancies
 from phlexible.state.system import system_of
 
 
@@ -207,3 +209,13 @@ def test_a_parallelogram_in_one_line_is_told_to_be_at_a_bifurcation():
         motion = flat_parallelogram(1.0).simulate(0.5, 1e-3, progress=False)
     assert motion.angle(motion.mechanism.joints[0])[-1] < -0.5
     assert np.abs(motion.angular_velocity(motion["coupler"])).max() < 1e-5
+
+
+@pytest.mark.parametrize(("mixed", "two_ways"), [(1.2, True), (0.9, False)])
+def test_mixed_curvatures_tell_whether_a_form_has_both_signs(mixed, two_ways):
+    """Of ((1, mixed), (mixed, 1)), whose curvatures are 1 - mixed and 1 + mixed."""
+    form = np.array([[1.0, mixed], [mixed, 1.0]])
+    rows = SimpleNamespace(accelerations=lambda at: np.array([[at.velocity @ form @ at.velocity]]))
+    state = State(0.0, np.zeros((0, 3)), np.zeros((0, 3, 3)), np.zeros(0), np.zeros(2))
+    system = SimpleNamespace(rows=rows, at=lambda state: state)
+    assert _can_go_two_ways(system, state, np.ones(1), np.eye(2)) == two_ways

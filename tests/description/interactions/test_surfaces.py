@@ -163,3 +163,28 @@ def test_contacts_of_lines_are_copied_and_stored(tmp_path):
     assert [each.second.shape.size[2] for each in loaded if isinstance(each, ph.Contact)] == [0.2]
     again = model.replace().simulate(0.2, 5e-3, progress=False)
     assert np.array_equal(again.energy.total, motion.energy.total)
+
+
+@pytest.mark.parametrize(
+    ("gap", "values"),
+    [
+        ("edge", [0.7, -0.5, 0.9]),
+        ("face", [0.7, 0.1, -0.2]),
+        ("piece", [2.0, 0.6, 1.5]),
+        ("end of a piece", [4.0, 2.0, 1.5]),
+    ],
+)
+def test_slopes_and_curvatures_of_gaps_are_those_of_their_values(gap, values):
+    """Of shapes with corners and of pieces of lines, from their functions, against differences."""
+    model = ph.Model()
+    one, other = (model.add(ball_of(), name, position=(k, 0.2, 0.3)) for k, name in enumerate(("one", "other")))
+    surface = ph.Surface(one.origin, ph.Box((0.6, 0.4, 1.0)))
+    if "piece" in gap:
+        surface = ph.Capsule(one.origin, one.point((0, 1.0, 0)), 0.1)
+    coordinate, y, step = surface.gaps(other.origin, 3)[0].coordinate, np.array(values), 1e-5
+    assert len(coordinate.functions()) == len(y)
+    sides = [(y + step * axis, y - step * axis) for axis in np.eye(len(y))]
+    slopes = [(coordinate.value(up) - coordinate.value(down)) / (2 * step) for up, down in sides]
+    curves = [(coordinate.gradient(up) - coordinate.gradient(down)) / (2 * step) for up, down in sides]
+    assert coordinate.gradient(y) == pytest.approx(np.array(slopes), abs=1e-8)
+    assert coordinate.hessian(y) == pytest.approx(np.array(curves), abs=1e-8)

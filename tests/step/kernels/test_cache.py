@@ -1,5 +1,6 @@
 """Compiled code is never older than the sources that were inlined into it."""
 
+import sys
 from importlib import util
 from pathlib import Path
 
@@ -62,7 +63,7 @@ def test_where_no_folder_can_be_written_code_is_compiled_in_each_process(monkeyp
 
 
 @pytest.fixture
-def doubled(tmp_path):
+def doubled(tmp_path, monkeypatch):
     """Makes an entry point of the same function anew, as another process would."""
     file = tmp_path / "doubled.py"
     file.write_text("def double(x):\n    return 2 * x\n")
@@ -70,6 +71,7 @@ def doubled(tmp_path):
     def made():
         spec = util.spec_from_file_location("doubled", file)
         module = util.module_from_spec(spec)
+        monkeypatch.setitem(sys.modules, "doubled", module)
         spec.loader.exec_module(module)
         entry = entry_point(module.double)
         assert entry(2.0) == 4.0

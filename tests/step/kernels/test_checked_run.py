@@ -64,9 +64,7 @@ def test_every_index_is_inside_of_its_table_and_one_outside_is_found(tmp_path):
     program = tmp_path / "program.py"
     program.write_text(PROGRAM + BEYOND)
     environment = {**os.environ, "PHLEXIBLE_CHECKED": "1", "PYTHONPATH": str(Path(__file__).parents[2])}
-    environment["NUMBA_OPT"] = (
-        "0"  # code as it comes: compiled in less time, and run for a few steps
-    )
+    environment["NUMBA_OPT"] = "0"  # code as it comes: compiled in less time, and run for a few steps
     done = subprocess.run([sys.executable, program], env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     lines = [line for line in done.stdout.splitlines() if not line.startswith(("phlexible:", "of 1 entries"))]

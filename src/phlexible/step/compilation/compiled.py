@@ -208,14 +208,19 @@ def entry_point(function: Any) -> Any:
     Where neither the package nor a folder of the user can be written it is compiled in each process.
     """
     options = {"fastmath": FAST, "error_model": "numpy", "no_cfunc_wrapper": True, "nogil": True}
-    dispatcher = njit(**options)(function)
-    dispatcher._compiler.compile = _without_collection(dispatcher._compiler.compile)
-    if CHECKED:  # another program under the same name: compiled each time
+
+    def made(**kept: bool) -> Any:
+        dispatcher = njit(**kept, **options)(function)
+        dispatcher._compiler.compile = _without_collection(dispatcher._compiler.compile)
         return dispatcher
+
+    if CHECKED:  # another program under the same name: compiled each time
+        return made()
     try:
+        dispatcher = made(cache=True)
         dispatcher._cache = KeptCode(function)
     except RuntimeError:  # Numba found no folder for its cache
-        return dispatcher
+        return made()
     _discard_once(Path(dispatcher.stats.cache_path))
     return dispatcher
 
