@@ -53,8 +53,7 @@ class IntegralTerm(CostTerm):
         return np.asarray(self._shares(time)[:, None] * _differentiated(self.function, readings))
 
     def _shares(self, time: Array) -> Array:
-        steps = np.diff(time) / 2
-        shares = np.concatenate([steps, [0.0]]) + np.concatenate([[0.0], steps])
+        shares = _trapezoids(time)
         if self.weight is not None:
             shares = shares * np.array([float(self.weight(float(t))) for t in time])
         return np.asarray(shares)
@@ -103,9 +102,13 @@ class PeakTerm(CostTerm):
         return np.asarray((self._shares(time) * (size / norm) ** (self.power - 1))[:, None] * direction)
 
     def _shares(self, time: Array) -> Array:
-        steps = np.diff(time) / 2
-        shares = np.concatenate([steps, [0.0]]) + np.concatenate([[0.0], steps])
-        return np.asarray(shares / (time[-1] - time[0]))
+        return np.asarray(_trapezoids(time) / (time[-1] - time[0]))
+
+
+def _trapezoids(time: Array) -> Array:
+    """Weights of the trapezoidal rule at the instants, shape (N + 1,) [s]."""
+    steps = np.diff(time, prepend=time[0], append=time[-1])
+    return (steps[1:] + steps[:-1]) / 2
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,8 +19,7 @@ from functools import lru_cache
 from itertools import product
 from os import PathLike
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -198,7 +197,7 @@ def _functions(task: bytes) -> Any:
 VERSION = 1
 
 
-class StudyJournal:
+class StudyJournal(AbstractContextManager["StudyJournal"]):
     """Outcomes by the parameters of their runs; a context, in which no other process writes to the file.
 
     Args:
@@ -277,12 +276,7 @@ class StudyJournal:
             line.get("is_lost", False),
         )
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         self._file.close()
         self._lock.release()
 

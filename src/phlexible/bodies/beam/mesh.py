@@ -138,13 +138,7 @@ FAMILIES = (
     Family.BENDING_Z,
     Family.TORSION,
 )
-INNER_FAMILIES = (
-    Family.BENDING_Y,
-    Family.BENDING_Y,
-    Family.BENDING_Z,
-    Family.BENDING_Z,
-    Family.TORSION,
-)
+INNER_FAMILIES = FAMILIES[1:]
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,9 +2,9 @@
 
 import time
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from os import PathLike
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from phlexible.step.integration.clock import Checkpoint
 SECONDS = 0.25  # between two blocks in the file: what a kill costs at most, apart from the steps under way
 
 
-class RunOutput:
+class RunOutput(AbstractContextManager["RunOutput"]):
     """Collects a run; a context, in which no other process writes to the results file.
 
     A file is touched once there is something new to write, and is then whole at any time.
@@ -179,10 +179,5 @@ class RunOutput:
         if self._lock is not None:
             self._lock.release()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         self._release()

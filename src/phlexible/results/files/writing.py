@@ -6,10 +6,8 @@ import sys
 import threading
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 from phlexible.errors import ResultFileError
 
@@ -47,7 +45,7 @@ else:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
-class FileLock:
+class FileLock(AbstractContextManager["FileLock"]):
     """Held while a program writes to a results file; readers need none.
 
     Args:
@@ -95,12 +93,7 @@ class FileLock:
         os.close(descriptor)
         return -1
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         self.release()
 
     def release(self) -> None:
