@@ -348,7 +348,8 @@ def main() -> None:
         raise SystemExit("exudyn is not installed: pip install 'phlexible[bench]', or name an interpreter, --peer")
     head = [
         f"{platform.machine()}, {os.cpu_count()} cores, one thread, Python {platform.python_version()}, phlexible"
-        f" {ph.__version__}, Exudyn {version.stdout.strip()}; medians of {given.repeats} alternating runs.",
+        f" {ph.__version__}, Exudyn {version.stdout.strip()}; medians of {given.repeats} alternating runs,"
+        f" load {os.getloadavg()[0]:.1f} when they began.",
         "",
         "| case | phlexible | Exudyn | ratio | how |",
         "| --- | --- | --- | --- | --- |",
