@@ -51,6 +51,15 @@ def test_a_sound_model_passes():
     assert figures.power < 1e-15
 
 
+def test_the_discrete_effort_holds_the_energy_and_is_the_same_both_ways():
+    """Which makes steps with it reversible in time, and of second order."""
+    model, x0, x1 = Pendulum(), np.array([1.0, 2.0, -1.0]), np.array([0.5, 0.7, -1.2])
+    z = model.discrete_effort(x0, x1)
+    assert z @ (x1 - x0) == pytest.approx(model.storage(x1) - model.storage(x0))
+    assert model.discrete_effort(x1, x0) == pytest.approx(z)
+    assert model.discrete_effort(x0, x0) == pytest.approx(model.effort(x0))
+
+
 def test_at_rest_where_the_slope_vanishes_it_is_compared_with_slopes_nearby():
     """A sound model passes there, an effort that does not vanish is found."""
     rest = np.zeros(3)

@@ -110,9 +110,9 @@ OPEN = '<child link="left"/>'
     ("old", "new", "words"),
     [
         ('<mass value="0.3"/>', '<mass value="0"/>', "wheel moves on spin and has no mass"),
-        ('type="continuous"', 'type="screw"', "which there is not|no URDF file"),
+        ('type="continuous"', 'type="screw"', "which URDF does not have|no URDF file"),
         ('iyy="0.03"', 'iyy="0.3"', "link arm"),
-        ('mimic joint="open"', 'mimic joint="wide"', "follow mimics 'wide', which there is not"),
+        ('mimic joint="open"', 'mimic joint="wide"', "follow mimics 'wide', which the file does not have"),
         ('mimic joint="open"', 'mimic joint="follow"', "in a circle: follow -> follow"),
         ('mimic joint="open"', 'mimic joint="tip"', "follow mimics tip: both must be of the types"),
         ('multiplier="-1"', 'multiplier="nan"', "follow: multiplier must be a finite number, got nan"),
@@ -125,7 +125,7 @@ OPEN = '<child link="left"/>'
         ('link name="left"', 'link name="arm"', "two links are named 'arm'"),
         ('joint name="spin"', 'joint name="open"', "two joints are named 'open'"),
         ('child link="wheel"', 'child link="left"', "two joints carry the link 'left'"),
-        ('child link="wheel"', 'child link="whee"', "spin names the link 'whee', which there is not"),
+        ('child link="wheel"', 'child link="whee"', "spin names the link 'whee', which the file does not have"),
         ('parent link="arm"/><child link="wheel"', 'parent link="wheel"/><child link="wheel"', "one tree"),
     ],
 )

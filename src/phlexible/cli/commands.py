@@ -110,7 +110,7 @@ def show_modes(
         console.print(f"wrote {report}")
 
 
-# Motions and running models in a browser, until somebody ends it.
+# Motions and running models in a browser, until the user ends it.
 
 PATIENCE = 1.0
 """Between two looks at a file that may grow [s]."""

@@ -135,7 +135,7 @@ class ModelToRun:
         step: [s]; None: not said.
         points: whose displacement is summarised and plotted.
         references: those that hold for this model.
-        operating_point: what its modes are about, unless somebody asks otherwise.
+        operating_point: operating point of its modes, unless --at names another.
     """
 
     name: str

@@ -65,7 +65,7 @@ def kept_instants(curves: Sequence[Array], count: int = MOST_POINTS) -> Any:
 def panels_of(
     run: RecordedRun, points: Sequence[Any], curves: Mapping[str, ArrayLike], pack: Packing
 ) -> list[dict[str, Any]]:
-    """Energies since the start, what tells most, and the curves that somebody chose."""
+    """Energies since the start, what tells most, and the curves of the user."""
     chosen = [Panel(name, tuple(_components(name, values, run.count))) for name, values in curves.items()]
     found = [_energies(energy_of(run.recording), run.time, pack)]
     found += [_packed(panel, run.time, pack) for panel in [*chosen, *default_panels(run, points, most=3)]]

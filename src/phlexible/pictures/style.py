@@ -161,7 +161,7 @@ def finished(drawn: "Axes", given: "Axes | None", path: str | PathLike[str] | No
     """Writes the figure of the axes that were drawn into if a path is given.
 
     Returns:
-        The axes that somebody gave, or else the figure.
+        The axes of the user, or the figure where there are none.
     """
     figure: Any = drawn.get_figure(root=True)
     finish(figure, path)

@@ -186,7 +186,7 @@ class LiveRun:
     def step(self, count: int = 1) -> None:
         """Steps with the inputs as they are; one that fails is halved as often as in ``simulate``.
 
-        But into at most 1024 pieces, as somebody waits for it.
+        But into at most 1024 pieces, since a user waits for it.
 
         Args:
             count: of the steps; many at once take less time than one after the other.
@@ -470,7 +470,7 @@ class RunView(Served):
         self._tell(moved={**moved, "arrays": pack.entries}, block=pack.text())
 
     def run(self, duration: float | None = None, speed: float = 1.0) -> None:
-        """Steps the run and draws it until the duration is over or somebody presses "end"; it rests when paused.
+        """Steps the run and draws it until the duration is over or "end" is pressed; it rests when paused.
 
         Args:
             duration: in the time of the run [s]; None: without end.

@@ -126,7 +126,7 @@ Reactions = tuple[Array, Array]
 """Multipliers and forces of an instant, shape (rows,) and (forces,)."""
 
 LateReactions = Callable[[], Reactions | None]
-"""Finds them when somebody asks; None where joints contradict each other, in singular positions."""
+"""Computes them on demand; None where joints contradict each other, in singular positions."""
 
 
 class LateRecording(RecordedStates):

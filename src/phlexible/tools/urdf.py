@@ -195,7 +195,7 @@ class _UrdfReader:
             case "floating":
                 return
             case _:
-                raise ModelError(f"{joint.name} is of type {joint.type!r}, which there is not")
+                raise ModelError(f"{joint.name} is of type {joint.type!r}, which URDF does not have")
         self.made[joint.name] = self.model.connect(made)
 
     def _port(self, link: str, joint: str, carrier: Any, place: Array) -> Port:

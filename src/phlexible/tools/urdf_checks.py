@@ -19,22 +19,23 @@ def check_robot(robot: Any) -> None:
         ModelError: names the link or joint.
     """
     for kind, parts in (("link", robot.links), ("joint", robot.joints)):
-        _refuse_twice(f"two {kind}s are named", [part.name for part in parts])
-    _refuse_twice("two joints carry the link", [joint.child for joint in robot.joints])
+        _refuse_twice(f"two {kind}s are named", [part.name for part in parts], "rename one of them")
+    children = [joint.child for joint in robot.joints]
+    _refuse_twice("two joints carry the link", children, "a link has one parent: give one of them another child")
     links = {link.name for link in robot.links}
     for joint in robot.joints:
         for name in (joint.parent, joint.child):
             if name not in links:
-                raise ModelError(f"joint {joint.name} names the link {name!r}, which there is not")
+                raise ModelError(f"joint {joint.name} names the link {name!r}, which the file does not have")
     joints = {joint.name: joint for joint in robot.joints}
     for joint in robot.joints:
         _check_mimic(joint, joints)
 
 
-def _refuse_twice(words: str, names: list[str]) -> None:
+def _refuse_twice(words: str, names: list[str], remedy: str) -> None:
     for name, count in Counter(names).items():
         if count > 1:
-            raise ModelError(f"{words} {name!r}; each must be one of its own")
+            raise ModelError(f"{words} {name!r}; {remedy}")
 
 
 def _check_mimic(joint: Any, joints: dict[str, Any]) -> None:
@@ -43,7 +44,7 @@ def _check_mimic(joint: Any, joints: dict[str, Any]) -> None:
     while joint.mimic is not None:
         leader = joints.get(joint.mimic.joint)
         if leader is None:
-            raise ModelError(f"joint {joint.name} mimics {joint.mimic.joint!r}, which there is not")
+            raise ModelError(f"joint {joint.name} mimics {joint.mimic.joint!r}, which the file does not have")
         if joint.type not in MOVING or leader.type not in MOVING:
             raise ModelError(
                 f"joint {joint.name} mimics {leader.name}: both must be of the types {', '.join(MOVING)}, they are"

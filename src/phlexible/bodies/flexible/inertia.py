@@ -42,7 +42,7 @@ def frame_rows(
     if len(names) == 1:
         return rows[names[0]]
     if len(names) != 2 or names[0] == names[1]:
-        raise ParameterError(f"frame: a chord goes from one interface to another, got {frame!r}")
+        raise ParameterError(f"frame: a chord needs two different interfaces, got {frame!r}")
     first, second = (rows[name] for name in names)
     along = positions[names[1]] - positions[names[0]]
     length = np.linalg.norm(along)

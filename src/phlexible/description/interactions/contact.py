@@ -388,7 +388,7 @@ class Surface(Touchable):
         if not isinstance(self.shape, Sphere | Cylinder | Box):
             raise ModelError(f"Surface: shape must be a Sphere, Cylinder or Box, got {self.shape!r}")
         if self.shape.center is not None:
-            raise ModelError(f"{self.shape!r} has a center of its own; give Surface the port that is there instead")
+            raise ModelError(f"{self.shape!r} has center=; leave it out and give Surface a port at that place")
         flag("inside", self.inside)
 
     @property

@@ -243,7 +243,7 @@ class Joint(KinematicPair):
             check_callable(f"rate of a servo of {coordinate}", rate, "time")
         if not callable(target):
             if rate is not None:
-                raise ParameterError(f"rate of a servo goes with a target that is a function, got {target!r}")
+                raise ParameterError(f"rate of a servo needs a target that is a function of time, got {target!r}")
             rest = finite(f"{kind} of a servo", target)
             return Servo(self, coordinate, *gains, rest=rest, name=name)
         check_callable(f"{kind} of a servo", target, "time")

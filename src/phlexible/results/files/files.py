@@ -35,7 +35,7 @@ from phlexible.step.integration.clock import Checkpoint
 # Finished results as HDF5: written at once, read without trust.
 #
 # HDF5 crashes at the end of a process that it could not write for, so it never sees an error of the disk.
-# A file of somebody else may name other files for its numbers, or claim more of them than it has.
+# A file from elsewhere may name other files for its numbers, or claim more of them than it has.
 
 CHUNK_BYTES = 2**17
 

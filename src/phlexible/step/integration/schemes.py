@@ -96,7 +96,7 @@ class StepOptions:
             raise ParameterError(f"order must be 2, 4 or 6, got {self.order!r}")
         tolerance = None if self.tolerance is None else positive("tolerance", self.tolerance)
         if tolerance is not None and self.order > 2:
-            raise ParameterError("tolerance= goes with order=2: the error of composed steps is not estimated")
+            raise ParameterError("tolerance= needs order=2: the error of composed steps is not estimated")
         if tolerance is not None and tolerance < LEAST_TOLERANCE:
             raise ParameterError(
                 f"tolerance must be at least {LEAST_TOLERANCE:g}, below which errors are those of rounding, got"
