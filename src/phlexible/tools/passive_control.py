@@ -17,10 +17,13 @@ from phlexible.description.joints.joint import Joint
 from phlexible.description.ports import Attachment, PlacedBody, Port
 from phlexible.description.references import replaced
 from phlexible.errors import EquilibriumError, ModelError, ParameterError
+from phlexible.linear.equilibria import OperatingKind, OperatingPoint, operating_point
+from phlexible.linear.linearize import growth
+from phlexible.linear.mechanics import linear_mechanics
 from phlexible.model import Model
 from phlexible.port_hamiltonian.linear import LinearPHDAE
-from phlexible.results.equilibrium import Equilibrium
 from phlexible.results.linear_model import LinearModel
+from phlexible.state.system import System, system_of
 
 # Energy shaping and damping injection in a joint (IDA-PBC, docs/theory.md, 8).
 
@@ -119,11 +122,7 @@ def energy_shaping(
     is_flexible = any(placed.data.elastic_count for placed in moved if isinstance(placed.data, FloatingBody))
     place = target
     for _ in range(ITERATIONS if is_flexible and model.gravity.any() else 0):
-        copy = model.copy()
-        element = replaced(shaped, _joints_of_copy(model, copy))
-        copy.apply(element)
-        rest = copy.equilibrium()
-        place = float(rest.angle(element.joint) if element.turns else rest.translation(element.joint))
+        place = float(_at_rest(model, [shaped])[0][0])
         if abs(place - target) <= CLOSE * max(1.0, abs(target)):
             return shaped
         shaped = replace(shaped, offset=shaped.offset + stiffness * (target - place))
@@ -278,17 +277,17 @@ def shared_energy_shaping(
     offsets = np.array([torque_of_weight(model, shape.joint, shape.target) for shape in shapes])
     shapes = [replace(shape, offset=float(c)) for shape, c in zip(shapes, offsets, strict=True)]
     inverse = k * np.eye(len(shapes))
-    gaps, rest = _gaps(model, shapes)
+    gaps, system, rest = _gaps(model, shapes)
     for _ in range(SHARED_ITERATIONS):  # Broyden's good method
         if np.abs(gaps).max() <= CLOSE:
-            if not rest.is_stable:
+            if growth(linear_mechanics(system, rest)[0]) > 0.0:
                 raise EquilibriumError(f"the targets are no minimum of the energy; take more stiffness than {k:g}")
             return SharedShaping(tuple(shapes))
         change = inverse @ gaps
         offsets = offsets + change
         shapes = [replace(shape, offset=float(c)) for shape, c in zip(shapes, offsets, strict=True)]
         before = gaps
-        gaps, rest = _gaps(model, shapes)
+        gaps, system, rest = _gaps(model, shapes)
         expected = inverse @ (before - gaps)
         if (size := change @ expected) == 0.0:  # nothing answers
             break
@@ -299,24 +298,28 @@ def shared_energy_shaping(
     )
 
 
-def _gaps(model: Model, shapes: Sequence[EnergyShaping]) -> tuple[Array, Equilibrium]:
-    """How far from its target each joint comes to rest, and where all is then."""
-    copy = model.copy()
-    moved = replaced(SharedShaping(tuple(shapes)), _joints_of_copy(model, copy))
-    copy.apply(moved)
+def _gaps(model: Model, shapes: Sequence[EnergyShaping]) -> tuple[Array, System, OperatingPoint]:
+    """How far from its target each joint comes to rest, and the system and the equilibrium of this trial."""
     try:
-        rest = copy.equilibrium()
+        places, system, rest = _at_rest(model, shapes)
     except EquilibriumError as error:
         raise EquilibriumError(
             f"nothing holds the joints near their targets; take more stiffness than {shapes[0].stiffness:g}"
         ) from error
-    found = [rest.angle(s.joint) if s.turns else rest.translation(s.joint) for s in moved.shapes]
-    return np.array([s.target - float(value) for s, value in zip(shapes, found, strict=True)]), rest
+    return np.array([shape.target for shape in shapes]) - places, system, rest
 
 
-def _joints_of_copy(model: Model, copy: Model) -> dict[Joint, Joint]:
-    """Joints of a copy of a model by those of the model."""
-    return dict(zip(model.joints, copy.joints, strict=True))
+def _at_rest(model: Model, shapes: Sequence[EnergyShaping]) -> tuple[Array, System, OperatingPoint]:
+    """Coordinates of the joints where a copy of the model with these shapes rests, its system and the pose."""
+    copy = model.copy()
+    moved = replaced(SharedShaping(tuple(shapes)), dict(zip(model.joints, copy.joints, strict=True)))
+    copy.apply(moved)
+    system = system_of(copy)
+    rest = operating_point(system, OperatingKind.STATIC, None)
+    at = system.at(rest.state)
+    coordinates = [shape.joint.coordinates(system.dimension)[0] for shape in moved.shapes]
+    places = [each.value(system.coordinate_functions(each).values(at)[0]) for each in coordinates]
+    return np.array(places), system, rest
 
 
 # An observer of a linear model whose feedback is passive, whatever the model left out (docs/theory.md, 8).
