@@ -96,6 +96,7 @@ def test_inverse_problems(in_an_empty_folder) -> None:
     assert found["missed"] == pytest.approx(0.056, abs=1e-3)
     assert found["error"] < 2e-5
     assert found["torque"].lead == pytest.approx(0.6)
+    assert found["strayed"] < 1e-4
 
 
 def test_the_paper_on_floating_bodies(in_an_empty_folder, capsys) -> None:

@@ -167,6 +167,7 @@ from .tools.passive_control import (
     passive_observer as passive_observer,
     shared_energy_shaping as shared_energy_shaping,
 )
+from .tools.string_inverse import string_inverse as string_inverse
 from .tools.study import Study as Study, samples as samples, study as study
 from .tools.urdf import from_urdf as from_urdf
 from .version import __version__ as __version__

@@ -13,15 +13,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from phlexible.algebra.arrays import Array, called, check_callable, finite, positive
+from phlexible.algebra.arrays import Array, called, check_callable, finite, non_negative, positive
 from phlexible.errors import ModelError, ParameterError
 from phlexible.linear.frequency_response import frequency_response
 from phlexible.linear.observed import ObservedPHDAE
 
-NEGLIGIBLE = 1e-9  # of the spectrum of the motion
+NEGLIGIBLE = 1e-9  # of the spectrum of the acceleration
 ROUGH = 1e-4  # of the same at the highest frequency: the motion is not resolved by the step
 LEFT_OVER = 1e-3  # of the input at both ends of the window
 EDGE = 0.02  # of the window
+COARSEST = 0.1  # share of the path that may be left out
 MOST_INSTANTS = 1_000_000
 
 
@@ -49,7 +50,13 @@ class InverseInput:
 
 
 def inverse_input(
-    model: ObservedPHDAE, path: Callable[[float], float], duration: float, step: float, lead: float | None = None
+    model: ObservedPHDAE,
+    path: Callable[[float], float],
+    duration: float,
+    step: float,
+    lead: float | None = None,
+    *,
+    accuracy: float = 0.0,
 ) -> InverseInput:
     """The bounded input of a linear model for which its output follows a path from rest to rest.
 
@@ -60,6 +67,9 @@ def inverse_input(
         duration: [s].
         step: of the input [s]; frequencies up to pi / step count.
         lead: time before and after the motion [s]; None: one duration.
+        accuracy: share of the path that may be left out at its highest frequencies. Where the elements of a string
+            or mesh carry no such waves to the output, inputs are great and do nothing: take 1e-5. 0: all above
+            round-off.
 
     Raises:
         ParameterError: no function, numbers out of range, a path that is too rough for the step, or an input
@@ -73,6 +83,9 @@ def inverse_input(
     check_callable("path", path, "t")
     last, h = positive("duration", duration), positive("step", step)
     margin = last if lead is None else positive("lead", lead)
+    share = non_negative("accuracy", accuracy)
+    if share >= COARSEST:
+        raise ParameterError(f"accuracy must be below {COARSEST:g}, such as 1e-5, got {accuracy!r}")
     if h > last / 10:
         raise ParameterError(f"step must be at most a tenth of the duration of {last:g} s, got {step!r}")
     if (last + 2 * margin) / h > MOST_INSTANTS:
@@ -91,7 +104,10 @@ def inverse_input(
             f"path is too rough for a step of {h:g} s: its acceleration jumps or changes within few steps; smooth"
             " it at both ends of the duration, or take a smaller step"
         )
-    counts = np.flatnonzero(size > NEGLIGIBLE * size.max())
+    moved = np.zeros(len(size))
+    moved[1:] = size[1:] / omega[1:] ** 2  # the spectrum of the path
+    above = np.cumsum(moved[::-1])[::-1]
+    counts = np.flatnonzero((size > NEGLIGIBLE * size.max()) & (above > share * above[0]))
     counts = counts[counts > 0]
     answers = np.zeros(len(omega), dtype=np.complex128)
     answers[counts] = spectrum[counts] / frequency_response(model, omega[counts]).values[:, 0, 0]
