@@ -114,6 +114,21 @@ def test_it_moves_as_the_conserving_step_to_round_off(dimension, order, start):
     assert max(np.abs(form.strain_gap(x)).max() for x in run.states) < 1e-12
 
 
+def test_a_pin_is_a_start_whose_velocity_is_given():
+    """The port inverted, with multipliers: as with a revolute joint in a model."""
+    given = rod(2)
+    form = given.port_hamiltonian(dimension=2, gravity=(0, -9.81, 0))
+    pinned = ph.inverted(form, "start force")
+    x = np.concatenate([form.initial_state, np.zeros(2)])
+    run = ph.integrate(pinned, x, None, 0.02, 2e-3, method="discrete_gradient")
+    model = ph.Model(gravity=(0, -9.81, 0), dimension=2)
+    placed = model.add(given, "rod")
+    model.connect(ph.Revolute(model.ground.at((0, 0, 0)), placed.start))
+    motion = model.simulate(0.02, 2e-3, progress=False)
+    found = np.array([form.positions(x[: form.state_size]) for x in run.states])
+    assert found == pytest.approx(np.stack([motion.position(n) for n in placed.nodes()], axis=1), abs=1e-13)
+
+
 def test_a_free_rod_keeps_its_momenta_and_moves_alike_in_any_frame():
     """Turned about an axis across the rod, so that its sections stand as they do in the other frame."""
     given = rod(3, 1, material=ph.Material(2e6, 1000.0, 0.3))
