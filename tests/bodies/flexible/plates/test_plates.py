@@ -6,8 +6,10 @@ import skfem
 
 import phlexible as ph
 from phlexible.bodies.flexible.mesh_matrices import PlaneState as Plane, element_materials
+from phlexible.bodies.flexible.moment_elements import mixed_bending
 from phlexible.bodies.flexible.plate_body import plate_interfaces
 from phlexible.bodies.flexible.plate_elements import (
+    PlateElement,
     PlateTheory,
     plate_geometric_stiffness,
     plate_section,
@@ -101,6 +103,30 @@ def test_stress_of_a_clamped_plate_under_pressure(element):
     assert stress[0] == pytest.approx(-0.0231 * of_moment, rel=0.02)
     assert stress[1] == pytest.approx(-stress[0], rel=1e-6)
     assert stress[2] == pytest.approx(0.0513 * of_moment, rel=0.03)
+
+
+def test_turns_of_edges_give_rotations_and_moments_of_nodes():
+    """Rigid motions are those of nodes; w = x^2 - 3 x y has its gradient and moments -D grad grad w."""
+    given = skfem.MeshTri().refined(2)
+    inner = (np.abs(given.p - 0.5) < 0.49).all(axis=0)
+    shaken = given.p + 0.05 * inner * np.random.default_rng(0).normal(size=given.p.shape)
+    mesh = element_mesh(user_mesh(skfem.MeshTri(shaken, given.t)), 2)
+    materials = element_materials(STEEL, {}, mesh.cell_count, 2, Plane.STRESS, 0.01)
+    section = plate_section(mesh, materials, PlateTheory.KIRCHHOFF, PlateElement.HHJ)
+    bent, nodal = mixed_bending(mesh, section), plate_unknowns(mesh)
+    assert bent.nodal @ bent.unknowns.rigid_fields() == pytest.approx(nodal.rigid_fields(), abs=1e-12)
+    x, y = mesh.nodes[:, :2].T
+    w, w_x, w_y = x**2 - 3 * x * y, 2 * x - 3 * y, -3 * x
+    ends = mesh.vertex_nodes[mesh.mesh.facets].T.ravel()
+    axes = bent.unknowns.axes[3 * len(x) :]
+    q = np.zeros(len(bent.unknowns.node))
+    q[2 : 3 * len(x) : 3] = w
+    q[3 * len(x) :] = axes[:, 0] * w_y[ends] - axes[:, 1] * w_x[ends]
+    found = (bent.nodal @ q).reshape(-1, 5)
+    assert found[:, 2:] == pytest.approx(np.column_stack([w, w_y, -w_x]), abs=1e-12)
+    moments = -section.bending[0] @ (2.0, 0.0, -6.0)  # of xx, yy, 2 xy
+    assert (bent.moments @ q).reshape(-1, 3) == pytest.approx(np.tile(moments, (len(x), 1)), rel=1e-10)
+    assert q @ (bent.stiffness @ q) == pytest.approx(-moments @ (2.0, 0.0, -6.0), rel=1e-10)
 
 
 @pytest.mark.parametrize("element", ["shear", "hhj"])
