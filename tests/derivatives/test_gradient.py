@@ -333,3 +333,24 @@ def test_a_start_may_be_a_function_of_the_model():
     assert value == pytest.approx(-depth, rel=1e-6)
     assert slopes["modulus"] == pytest.approx(depth / 2e9, rel=1e-5)
     assert slopes["height"] == pytest.approx(2 * depth / 0.02, rel=1e-5)
+
+
+def test_a_plate_whose_shapes_are_symmetric():
+    """Largest components of its shapes have both signs: what chose one of them by round-off gave other shapes."""
+
+    def build(p):
+        model = ph.Model(gravity=(0.0, 0.0, -9.81))
+        material = ph.Material(p["modulus"], 2700.0, poissons_ratio=0.3)
+        interfaces = {"start": "rigid", "end": "average"}
+        plate = ph.Plate(0.3, 0.2, 1e-3, material, elements=(4, 2), interfaces=interfaces, modes=2)
+        placed = model.add(plate, "plate")
+        model.connect(ph.Fixed(model.ground.at((0, 0, 0)), placed["start"]))
+        return model
+
+    def cost(model):
+        return ph.Cost.final(ph.Displacement(model["plate"]["end"], (0, 0, 1)))
+
+    options = {"duration": 0.01, "step": 1e-3}
+    value, slopes = ph.gradient(build, cost, {"modulus": 7e10}, **options)
+    ends = [ph.gradient(build, cost, {"modulus": 7e10 * (1 + sign * 1e-4)}, **options)[0] for sign in (1, -1)]
+    assert slopes["modulus"] == pytest.approx((ends[0] - ends[1]) / 1.4e7, rel=1e-6) and abs(value) > 1e-5

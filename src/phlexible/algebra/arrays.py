@@ -97,6 +97,16 @@ def unit_vector(name: str, value: ArrayLike) -> Array:
     return result
 
 
+def signed_columns(shapes: Array) -> Array:
+    """Columns with their first component of largest size positive; sizes within 1e-6 are equal.
+
+    So that of symmetric shapes, whose largest components have both signs, round-off does not choose one.
+    """
+    sizes = np.abs(shapes)
+    first = np.argmax(sizes >= (1 - 1e-6) * sizes.max(axis=0, initial=0.0), axis=0)
+    return np.asarray(shapes * np.where(np.take_along_axis(shapes, first[None], axis=0) < 0, -1.0, 1.0))
+
+
 def read_only(array: AnyArray) -> AnyArray:
     """A read-only view."""
     view = array.view()

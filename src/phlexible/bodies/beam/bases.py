@@ -7,7 +7,7 @@ from itertools import combinations_with_replacement
 import numpy as np
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import Array, IntArray, numbers, read_only
+from phlexible.algebra.arrays import Array, IntArray, numbers, read_only, signed_columns
 from phlexible.algebra.fields import set_fields
 from phlexible.bodies.beam.mesh import BeamInertia, BeamMesh, Family, NodeComponent, momentum_rows
 from phlexible.bodies.beam.strain import linear_stiffness
@@ -198,7 +198,7 @@ def modal_basis(basis: BeamBasis, mass: Array, stiffness: Array, modes: int) -> 
         squares, vectors = eigh(reduced_stiffness[block], reduced_mass[block])
         for square, each in zip(squares, vectors.T, strict=True):
             shape = np.zeros(len(basis.families))
-            shape[across[members]] = _signed(each)
+            shape[across[members]] = signed_columns(each[:, None])[:, 0]
             largest = across[members][int(np.argmax(np.abs(each)))]
             found.append((float(square), int(basis.families[largest]), shape))
     if modes > len(found):
@@ -244,13 +244,6 @@ def modal_damping(mass: Array, stiffness: Array, ratio: float) -> Array:
     momenta = mass @ vectors * (2 * ratio) ** 0.5 * np.maximum(squares, 0.0) ** 0.25
     result: Array = momenta @ momenta.T
     return result
-
-
-def _signed(shape: Array) -> Array:
-    """The shape with its first component of largest size positive (sizes within 1e-6 are equal)."""
-    size = np.abs(shape)
-    first = int(np.argmax(size >= (1 - 1e-6) * size.max()))
-    return shape if shape[first] > 0 else -shape
 
 
 def _order_ties(found: list[tuple[float, int, Array]]) -> None:

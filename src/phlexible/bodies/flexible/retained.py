@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from phlexible.algebra.arrays import Array, numbers
+from phlexible.algebra.arrays import Array, numbers, signed_columns
 from phlexible.bodies.flexible.inertia import frame_rows
 from phlexible.bodies.flexible.interfaces import MeshInterface, TiedStructure, tied_structure, turning_work
 from phlexible.bodies.flexible.points import FlexiblePoints, InterfaceMotion
@@ -154,9 +154,7 @@ def _diagonal(span: Array, forces: Array, structure: ElasticStructure) -> tuple[
             "the body moves without strain in a way that is no rigid motion (a hinge: parts that share "
             "only nodes or edges); join its parts"
         )
-    shapes = span @ vectors
-    largest = shapes[np.abs(shapes).argmax(axis=0), np.arange(shapes.shape[1])]
-    return shapes * np.where(largest < 0, -1.0, 1.0), squares
+    return signed_columns(span @ vectors), squares
 
 
 def _loading(held: HeldStructure, loads: Array, scale: Array) -> Array:
