@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.polynomial import Polynomial
 from scipy.special import betainc
 
 import phlexible as ph
@@ -101,6 +102,24 @@ def crane(elements, load, hoisted=None, gravity=9.81):
     if hoisted is not None:
         model.apply(ph.Force(trolley.origin, lambda t: (hoisted(t), 0, 0)))
     return model, trolley, rope, rail
+
+
+def test_a_crane_without_mass_in_its_cable_is_flat():
+    """F = (m_t + m_l) a + m_t L / g d2a/dt2 of small swings, with a the acceleration of the load."""
+    trolley_mass, load_mass, length, duration, step = 20.0, 50.0, 5.0, 3.0, 5e-3
+    model = ph.Model(gravity=(0, -9.81, 0), dimension=2)
+    trolley = model.add(ph.PointMass(trolley_mass), "trolley")
+    load = model.add(ph.PointMass(load_mass), "load", position=(0, -length, 0))
+    rail = model.connect(ph.Slider(model.ground.at((0, 0, 0)), trolley.origin, axis=(1, 0, 0)))
+    model.connect(ph.Distance(trolley.origin, load.origin))
+    linear = model.linearize(at="static", inputs=[rail], outputs=[ph.Acceleration(load.origin, (1, 0, 0))])
+    polynomial = Polynomial([0] * 8 + [6435, -40040, 108108, -163800, 150150, -83160, 25740, -3432])
+    force = ph.inverse_input(linear, lambda t: polynomial(t / duration), duration, step, accuracy=1e-9)
+    s, inside = force.time / duration, (force.time > 0) & (force.time < duration)
+    second = polynomial.deriv(2)(s) / duration**2
+    fourth = polynomial.deriv(4)(s) / duration**4
+    exact = inside * ((trolley_mass + load_mass) * second + trolley_mass * length / 9.81 * fourth)
+    assert force.force == pytest.approx(exact, abs=3e-4 * np.abs(exact).max())  # of what is left out
 
 
 def test_the_end_of_a_heavy_chain_follows():

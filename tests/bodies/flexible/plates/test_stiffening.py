@@ -96,3 +96,24 @@ def test_a_hinged_plate_against_solid_elements_with_all_nodes():
     assert exact == pytest.approx(0.9, rel=0.03)
     assert pushed(load, h, 0.3, "hinged", "mindlin")[0] == pytest.approx(exact, rel=5e-3)
     assert pushed(load, h, 0.3, "hinged", "mindlin", strain="linear")[0] > 2 * exact
+
+
+@pytest.mark.parametrize("joint", ["free", "hinge", "moving hub"])
+def test_a_plate_that_turns_steadily_starts_stretched_and_does_not_ring(joint):
+    """Its strain stays as it is and its points move with w x r; undeformed it starts to ring."""
+    plate = ph.Plate(0.5, 0.3, 2e-3, ph.Material(7e10, 2700.0, 0.3), (4, 2), interfaces={"start": "rigid"}, modes=4)
+    model, spin = ph.Model(), np.array([0.0, 0.0, 20.0])
+    placed = model.add(plate, "plate", angular_velocity=None if joint == "moving hub" else spin)
+    if joint == "hinge":
+        model.connect(ph.Revolute(model.ground.at((0, 0, 0)), placed["start"], axis=(0, 0, 1)))
+    elif joint == "moving hub":
+        hub = model.ground.moving(lambda t: (0, 0, 0), rotation=lambda t: Rotation.from_rotvec(spin * t))
+        model.connect(ph.Fixed(hub, placed["start"]))
+    motion = model.simulate(0.01, 2e-4, initial="quasi_static", progress=False)
+    strain, corner = motion.energy.strain, placed.point((0.5, 0.15, 0.0))
+    assert np.ptp(strain) < 3e-5 * strain[0]
+    arm = motion.position(corner) - motion.position(placed["start"])
+    speed = motion.velocity(corner) - motion.velocity(placed["start"])
+    assert speed == pytest.approx(np.cross(spin, arm), abs=1e-4)
+    ringing = model.simulate(0.01, 2e-4, progress=False).energy.strain
+    assert np.ptp(ringing) > 0.5 * strain[0]
