@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import numpy as np
 from scipy.optimize import brentq
 from scipy.spatial.transform import Rotation
-from scipy.special import ellipj, ellipk
+from scipy.special import betainc, ellipj, ellipk
 
 import phlexible as ph
 from published import elastic_rod
@@ -33,6 +33,7 @@ TURNTABLE = "ball that rolls on a turntable: circles with 2/7 of its speed (S. E
 SAINT_VENANT = "A. Barre de Saint-Venant 1867, elastic bar on a wall, c = sqrt(E / rho) (Siconos, `ImpactingBar`)"
 SOLID = "standard linear solid: relaxation, creep, loss (textbook)"
 CIRCLE = "pendulum in Cartesian coordinates, Jacobi's elliptic functions (textbook)"
+CHAIN = "N. Petit, P. Rouchon 2001, flatness of heavy chains (closed form for small swings)"
 ORIGIN = (0.0, 0.0, 0.0)
 
 
@@ -115,6 +116,21 @@ def string() -> Iterator[Number]:
     )
     yield Number(KINON, "the same, tip after 1 s, x [m]", -0.65901, float(tip[0]))
     yield Number(KINON, "the same, tip after 1 s, y [m]", -1.07386, float(tip[1]))
+
+
+def heavy_chain() -> Iterator[Number]:
+    """Where the top of a chain of 5 m is while its free end moves by 0.03 m in 3 s; 32 elements."""
+    duration, length = 3.0, 5.0
+
+    def path(time):
+        return 0.03 * betainc(8, 8, np.clip(time / duration, 0.0, 1.0))
+
+    chain = ph.String(length, 0.4, 32, ph.LinearLaw(1e7))
+    top = ph.string_inverse(chain, lambda t: (path(t), 0, 0), duration, 5e-3)
+    delays = 2 * np.sqrt(length / 9.81) * np.sin(np.linspace(0, 2 * np.pi, 400, endpoint=False))
+    for time in (0.0, 1.0):
+        what = f"top of a heavy chain {time:g} s after its free end began to move [m]"
+        yield Number(CHAIN, what, float(path(time + delays).mean()), float(top(time)[0]), 0.03)
 
 
 def pendulums() -> Iterator[Number]:
@@ -317,6 +333,7 @@ CASES = (
     free_top,
     cable,
     string,
+    heavy_chain,
     pendulums,
     gears,
     bounces,
