@@ -127,7 +127,7 @@ def test_orders_between_two_moving_bodies(order, steps):
         (lambda pin: pin.damper(1.0, of="x"), "no coordinate 'x'"),
         (lambda pin: pin.motor(3.0), "controller must be a function"),
         (lambda pin: ph.Potential(lambda x: x**2, lambda x: x), "not the derivative of its energy"),
-        (lambda pin: ph.SpringDamper(pin.second, pin.first), "neither stiffness, damping nor potential"),
+        (lambda pin: ph.SpringDamper(pin.second, pin.first), "neither stiffness, damping, potential nor"),
     ],
 )
 def test_numbers_and_names_are_refused_where_they_are_given(make, message):

@@ -392,7 +392,24 @@ class SpringDamper(ForceElement):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class JointElement(ForceElement):
+class AlongJoint(ForceElement):
+    """What acts along a coordinate of a joint.
+
+    Attributes:
+        joint, coordinate: the joint, and the name of its coordinate.
+    """
+
+    joint: KinematicPair
+    coordinate: str
+
+    @property
+    def ports(self) -> tuple[Port, Port]:
+        """Those of the joint."""
+        return self.joint.first, self.joint.second
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class JointElement(AlongJoint):
     """Spring, damper and prescribed force or torque along a coordinate of a joint.
 
     Made by ``joint.spring``, ``joint.damper``, ``joint.torque``, ``joint.force`` and ``joint.motor``.
@@ -410,8 +427,6 @@ class JointElement(ForceElement):
         relaxation: branches of spring and dashpot in series, which follow the coordinate; None: none.
     """
 
-    joint: KinematicPair
-    coordinate: str
     stiffness: NonNegative = 0.0
     damping: NonNegative = 0.0
     rest: Finite | None = None
@@ -431,11 +446,6 @@ class JointElement(ForceElement):
         else:
             set_fields(self, force=finite(f"value of {self}", self.force))
         expect(self, *self.ports)
-
-    @property
-    def ports(self) -> tuple[Port, Port]:
-        """Those of the joint."""
-        return self.joint.first, self.joint.second
 
     @property
     def value(self) -> ForceValue:

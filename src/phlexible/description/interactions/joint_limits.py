@@ -3,14 +3,13 @@
 from dataclasses import dataclass
 
 from phlexible.algebra.fields import Finite, Name, NonNegative, Positive
-from phlexible.description.interactions.force_elements import CoordinateForce, Coulomb, ForceElement, OneSided
-from phlexible.description.interactions.functions import KinematicPair, expect
-from phlexible.description.ports import Port
+from phlexible.description.interactions.force_elements import AlongJoint, CoordinateForce, Coulomb, OneSided
+from phlexible.description.interactions.functions import expect
 from phlexible.errors import ModelError, ParameterError
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class JointFriction(ForceElement):
+class JointFriction(AlongJoint):
     """Dry and viscous friction along a coordinate of a joint. Made by ``joint.friction``.
 
     Attributes:
@@ -23,8 +22,6 @@ class JointFriction(ForceElement):
         radius: of the bearing, of angles only [m].
     """
 
-    joint: KinematicPair
-    coordinate: str
     coulomb: NonNegative = 0.0
     viscous: NonNegative = 0.0
     stiction_speed: Positive = 1e-3
@@ -51,11 +48,6 @@ class JointFriction(ForceElement):
             where = "with a coefficient" if turns else "of an angle, and not of a position"
             raise ParameterError(f"{self}: radius is of a bearing, {where}, got radius={self.radius:g}")
 
-    @property
-    def ports(self) -> tuple[Port, Port]:
-        """Those of the joint."""
-        return self.joint.first, self.joint.second
-
     def forces(self, dimension: int) -> tuple[CoordinateForce, ...]:
         """One force along the coordinate (8.19, 8.31)."""
         coordinate = self.joint.coordinate(dimension, self.coordinate)
@@ -68,7 +60,7 @@ class JointFriction(ForceElement):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class JointStop(ForceElement):
+class JointStop(AlongJoint):
     """Ends of the way of a coordinate, which push back. Made by ``joint.stop``.
 
     Attributes:
@@ -79,8 +71,6 @@ class JointStop(ForceElement):
         name: for messages; None: made from the joint.
     """
 
-    joint: KinematicPair
-    coordinate: str
     lower: Finite | None
     upper: Finite | None
     stiffness: Positive
@@ -94,11 +84,6 @@ class JointStop(ForceElement):
         if self.lower is not None and self.upper is not None and not self.lower < self.upper:
             raise ParameterError(f"lower must be less than upper, got {self.lower:g} and {self.upper:g}")
         expect(self, *self.ports)
-
-    @property
-    def ports(self) -> tuple[Port, Port]:
-        """Those of the joint."""
-        return self.joint.first, self.joint.second
 
     def forces(self, dimension: int) -> tuple[CoordinateForce, ...]:
         """One force for each end (8.17).
