@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from skfem import MeshTet
 
 import phlexible as ph
 from phlexible.state.system import system_of
@@ -18,6 +19,14 @@ from phlexible.step.tables.functions import FUNCTIONS
 from phlexible.step.tables.memory import HEADER
 
 JOINTS = {"bodies and joints"}
+
+
+def large_cube():
+    line = np.linspace(0, 1, 10)
+    model = ph.Model()
+    mesh = MeshTet.init_tensor(line, line, line)
+    model.add(ph.SoftBody(mesh, ph.NeoHookean(1e6, 0.3), 1000.0, order=1), "cube")
+    return model
 
 
 @entry_point
@@ -35,6 +44,7 @@ def _absent(header):
         (lambda: ph.gallery.bouncing_ball(), JOINTS | {"force elements", "contacts", "steps around contacts"}),
         (lambda: ph.gallery.flying_spaghetti(), JOINTS | {"force elements", "rods", "loads"}),
         (lambda: ph.gallery.inflated_membrane(), JOINTS | {"soft bodies", "pressure", "loads"}),
+        (lambda: large_cube(), JOINTS | {"soft bodies", "large soft bodies"}),
     ],
 )
 def test_a_model_compiles_what_it_has_and_nothing_else(monkeypatch, build, needed):

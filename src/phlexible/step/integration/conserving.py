@@ -30,6 +30,7 @@ from phlexible.step.integration.stored_rows import Advance, Course, Storage, Sto
 from phlexible.step.kernels.joint_velocities import joint_velocities
 from phlexible.step.kernels.loop import TOUCHING, advance
 from phlexible.step.kernels.newton import CONVERGED, NOT_CONVERGED, SINGULAR
+from phlexible.step.tables.iterations import NEWTON, most_iterations
 from phlexible.step.tables.requests import StepRequest, record
 
 # What Newton's method did in a step that failed, and the likely cause.
@@ -172,7 +173,8 @@ class ConservingStepper:
         self._reach, self._error_length = assembly.system.reach, assembly.system.largest_length
         reach, mass = self._reach, float(self._memory["mass"].sum())
         self._implicit = ImplicitLaws(self._controllers.law_arms(reach), mass, reach)
-        self._gradient_iterations = 0
+        has_frames = assembly.memory.counts["frames"] > 0
+        self._gradient_iterations = 0 if is_redundant or has_frames else most_iterations(assembly.memory, NEWTON)
         self._trials = 0  # of steps, in the last ``advance``
         self._law_error: Exception | None = None  # what one of them raised in the last step
         self._laws = PythonLaws(assembly)

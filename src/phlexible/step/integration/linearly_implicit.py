@@ -8,11 +8,11 @@ from phlexible.algebra.arrays import Array
 from phlexible.state.instants import Instants
 from phlexible.state.layout import State
 from phlexible.step.assembly.assembly import Assembly
-from phlexible.step.assembly.iterations import most_iterations
 from phlexible.step.integration.conserving import ConservingStepper
 from phlexible.step.integration.quadratic_models import MARK
 from phlexible.step.kernels.linearly_implicit import advance_linearly
 from phlexible.step.kernels.programs import announce
+from phlexible.step.tables.iterations import LINEAR, most_iterations
 
 
 class LinearlyImplicitStepper(ConservingStepper):
@@ -34,7 +34,7 @@ class LinearlyImplicitStepper(ConservingStepper):
         announce(advance_linearly)
         super().__init__(assembly, 2, numerical_damping, is_redundant)
         self._size, self.layout = step, MARK + self.layout
-        self._gradient_iterations = most_iterations(assembly.memory)
+        self._gradient_iterations = most_iterations(assembly.memory, LINEAR)
 
     def begin(self, state: State, at: Instants | None = None) -> None:
         """Start from a state."""

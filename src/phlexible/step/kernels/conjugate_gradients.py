@@ -1,15 +1,16 @@
-"""Conjugate gradients for the linear system of a step of soft bodies, without its matrix (docs/theory.md, 5).
+"""Conjugate gradients for linear systems of soft bodies, without their matrices (docs/theory.md, 5).
 
-The system is that of (5.19), symmetric and positive definite. The preconditioner is the inverse of its diagonal
-blocks, of one node each. Joints hold single nodes: residuals and inverses have the directions of their rows taken
+The system is that of (5.19) or a symmetric one in place of Newton's. The preconditioner is the inverse of its
+diagonal blocks, of one node each. Joints hold single nodes: residuals and inverses have the directions of their rows taken
 out, so that velocities keep them, and multipliers follow from what is left of the balance.
 """
 
-from phlexible.step.compilation.compiled import compiled
+from phlexible.step.compilation.compiled import compiled, exported
 from phlexible.step.compilation.notation import (
     Matrix,
     Tables,
     Vector,
+    along,
     cross,
     dot,
     matrix,
@@ -19,9 +20,22 @@ from phlexible.step.compilation.notation import (
 )
 from phlexible.step.kernels.functions import gradients
 from phlexible.step.kernels.laws import is_held
-from phlexible.step.kernels.soft import slope_change, soft_gamma, start_slope
+from phlexible.step.kernels.newton import AT_ROUND_OFF, PREDICTED, STALLED, TOLERANCE, velocity_norm
+from phlexible.step.kernels.soft import (
+    mean_stress,
+    metric_diagonal,
+    slope_change,
+    soft_gamma,
+    start_slope,
+    write_tangent,
+)
+from phlexible.step.kernels.step import residuals
 
 EXACT = 1e-14  # of the energy: what is left of the residual times the velocities
+INEXACT = 1e-3  # share of its residual that an update of Newton's method leaves
+MOST_UPDATES = 30
+SLOW = 0.5  # updates that fall by less
+GROWN = 1e3  # times the velocities: no update of a step
 DEPENDENT = 1e-20  # a row whose direction is held already, relative, squared
 
 
@@ -67,26 +81,27 @@ def set_node_inverses(t: Tables, h: float, damping: float) -> None:
 
 @compiled
 def hold_nodes(t: Tables) -> None:
-    """Bring the mean of ``linear0`` and ``linear1`` onto the joints, and take their rows out of the inverses."""
+    """Begin ``cg_solution`` with what closes the joints, and take their directions out of the inverses."""
+    nothing = vector(0.0, 0.0, 0.0)
+    for b in range(t.carriers):
+        t.cg_solution[b] = nothing
     for i in range(t.constraints):
-        taken, node = 0, -1
-        for m in range(t.interaction_start[i], t.interaction_start[i] + t.function_count[i]):
-            b = held_node(t, m)
+        taken, node, rows = 0, -1, t.residual + t.node_row[t.constraint_node[i]]
+        for r in range(t.function_count[i]):
+            b = held_node(t, t.interaction_start[i] + r)
             if b < 0:
                 continue
             g, Z = t.cg_direction[b], t.node_inverse[b]
             free, way = t.node_free[b] @ g, Z @ g
             if dot(free, free) > DEPENDENT * dot(g, g):
-                size, node, taken = dot(g, way), b, taken + 1
-                t.linear1[b] = t.linear1[b] - (dot(g, t.linear0[b] + t.linear1[b]) / size) * way
+                node, taken = b, taken + 1
+                size, missing = dot(g, way), -2.0 * rows[r] - dot(g, t.cg_solution[b])
+                t.cg_solution[b] += (missing / size) * way
                 t.node_inverse[b] = Z - (1.0 / size) * outer(way, way)
                 t.node_free[b] = t.node_free[b] - (1.0 / dot(free, free)) * outer(free, free)
         if node >= 0 and taken == t.dimension:
-            nothing = vector(0.0, 0.0, 0.0)
-            t.node_free[node], t.node_inverse[node] = (
-                matrix(nothing, nothing, nothing),
-                matrix(nothing, nothing, nothing),
-            )
+            t.node_free[node] = matrix(nothing, nothing, nothing)
+            t.node_inverse[node] = matrix(nothing, nothing, nothing)
 
 
 @compiled
@@ -137,8 +152,20 @@ def find_multipliers(t: Tables, h: float) -> None:
 
 
 @compiled
-def apply_matrix(t: Tables, h: float, damping: float) -> None:
-    """``force_sum`` = (M + h^2/4 (1 + 2 gamma) L^T C^-1 L) ``shift`` at the places of the nodes."""
+def missing_of_nodes(t: Tables) -> None:
+    """``cg_residual``: what the balances of the nodes miss."""
+    d = t.dimension
+    for b in range(t.carriers):
+        own = t.residual + t.velocity_start[b]
+        t.cg_residual[b] = -1.0 * vector(own[0], own[1] if d > 1 else 0.0, own[2] if d == 3 else 0.0)
+
+
+@compiled
+def apply_matrix(t: Tables, h: float, damping: float, is_newton: bool) -> None:
+    """``force_sum`` = the matrix times ``shift``, at the places of the nodes.
+
+    M + h^2/4 (1 + 2 gamma) L^T C^-1 L of the linearly implicit step, or Newton's with ``point_tangent``.
+    """
     for b in range(t.carriers):
         t.force_sum[b] = vector(0.0, 0.0, 0.0)
     for p in range(t.mass_pairs):
@@ -148,47 +175,62 @@ def apply_matrix(t: Tables, h: float, damping: float) -> None:
         lame, shear = t.soft_lame[g], t.soft_shear[g]
         factor = 0.25 * h * h * (1.0 + 2.0 * soft_gamma(t, e, h, damping))
         for p in range(t.soft_point_count[e]):
-            slope, weight = t.soft_slope[e] + p * k, factor * t.soft_weight[t.soft_point[e] + p]
+            slope, own = t.soft_slope[e] + p * k, t.soft_point[e] + p
             x, y, z = start_slope(t, e, p, 0), start_slope(t, e, p, 1), start_slope(t, e, p, 2)
             u, v, w = slope_change(t, e, p, 0), slope_change(t, e, p, 1), slope_change(t, e, p, 2)
             e0, e1, e2 = dot(x, u), dot(y, v), dot(z, w)
-            trace = lame * (e0 + e1 + e2)
-            s0, s1, s2 = trace + 2.0 * shear * e0, trace + 2.0 * shear * e1, trace + 2.0 * shear * e2
-            s3 = shear * (dot(y, w) + dot(z, v))
-            s4, s5 = shear * (dot(x, w) + dot(z, u)), shear * (dot(x, v) + dot(y, u))
-            tx = weight * (s0 * x + s5 * y + s4 * z)
-            ty = weight * (s5 * x + s1 * y + s3 * z)
-            tz = weight * (s4 * x + s3 * y + s2 * z)
+            e3, e4, e5 = dot(y, w) + dot(z, v), dot(x, w) + dot(z, u), dot(x, v) + dot(y, u)
+            weight = factor * t.soft_weight[own]
+            if is_newton:
+                weight, D = 0.5 * h * h * t.soft_weight[own], t.point_tangent + 36 * own
+                s, r = 0.5 * t.point_stress[2 * own], 0.5 * t.point_stress[2 * own + 1]
+                s0 = D[0] * e0 + D[6] * e1 + D[12] * e2 + D[18] * e3 + D[24] * e4 + D[30] * e5
+                s1 = D[1] * e0 + D[7] * e1 + D[13] * e2 + D[19] * e3 + D[25] * e4 + D[31] * e5
+                s2 = D[2] * e0 + D[8] * e1 + D[14] * e2 + D[20] * e3 + D[26] * e4 + D[32] * e5
+                s3 = D[3] * e0 + D[9] * e1 + D[15] * e2 + D[21] * e3 + D[27] * e4 + D[33] * e5
+                s4 = D[4] * e0 + D[10] * e1 + D[16] * e2 + D[22] * e3 + D[28] * e4 + D[34] * e5
+                s5 = D[5] * e0 + D[11] * e1 + D[17] * e2 + D[23] * e3 + D[29] * e4 + D[35] * e5
+                tx = s0 * x + s5 * y + s4 * z + (s.x * u + r.z * v + r.y * w)
+                ty = s5 * x + s1 * y + s3 * z + (r.z * u + s.y * v + r.x * w)
+                tz = s4 * x + s3 * y + s2 * z + (r.y * u + r.x * v + s.z * w)
+            else:
+                trace, double = lame * (e0 + e1 + e2), 2.0 * shear
+                tx = (trace + double * e0) * x + (shear * e5) * y + (shear * e4) * z
+                ty = (shear * e5) * x + (trace + double * e1) * y + (shear * e3) * z
+                tz = (shear * e4) * x + (shear * e3) * y + (trace + double * e2) * z
+            tx, ty, tz = weight * tx, weight * ty, weight * tz
             for i in range(k):
                 n = t.soft_gradient[slope + i]
                 t.force_sum[t.soft_node[first + i]] += n.x * tx + n.y * ty + n.z * tz
 
 
 @compiled
-def conjugate_gradients(t: Tables, h: float, damping: float, least_speed: float, most: int) -> int:
-    """Add to ``linear1`` what makes ``cg_residual`` vanish, the right side minus the matrix times it; iterations.
+def conjugate_gradients(
+    t: Tables, h: float, damping: float, is_newton: bool, share: float, least_speed: float, most: int
+) -> int:
+    """Add to ``cg_solution`` what makes ``cg_residual``, the right side, vanish; iterations.
 
-    -1: more than ``most`` of them, or no numbers. Directions are preconditioned by ``node_inverse``.
+    They end at a share of the residual, or where it is round-off of the energy. -1: more than ``most`` of them, or
+    a matrix that is not positive definite.
     """
     goal = 0.0
-    for b in range(t.carriers):
-        t.shift[b] = t.linear1[b]
-    apply_matrix(t, h, damping)
-    for b in range(t.carriers):
-        goal += dot(t.force_sum[b], t.linear1[b])
     for p in range(t.mass_pairs):
-        if t.mass_first[p] == t.mass_second[p]:
-            goal += t.mass[p] * least_speed * least_speed
+        a, b = t.mass_first[p], t.mass_second[p]
+        goal += t.mass[p] * (dot(t.linear1[a], t.linear1[b]) + (least_speed * least_speed if a == b else 0.0))
     goal *= EXACT * EXACT
+    for b in range(t.carriers):
+        t.shift[b] = t.cg_solution[b]
+    apply_matrix(t, h, damping, is_newton)
     size = 0.0
     for b in range(t.carriers):
-        t.cg_residual[b] = t.node_free[b] @ t.cg_residual[b]
+        t.cg_residual[b] = t.node_free[b] @ (t.cg_residual[b] - t.force_sum[b])
         t.shift[b] = t.node_inverse[b] @ t.cg_residual[b]
         size += dot(t.shift[b], t.cg_residual[b])
+    goal = max(goal, share * share * size)
     for iteration in range(most):
         if size <= goal:
             return iteration
-        apply_matrix(t, h, damping)
+        apply_matrix(t, h, damping, is_newton)
         curvature = 0.0
         for b in range(t.carriers):
             curvature += dot(t.shift[b], t.force_sum[b])
@@ -196,10 +238,86 @@ def conjugate_gradients(t: Tables, h: float, damping: float, least_speed: float,
             return -1
         length, before, size = size / curvature, size, 0.0
         for b in range(t.carriers):
-            t.linear1[b] += length * t.shift[b]
+            t.cg_solution[b] += length * t.shift[b]
             t.cg_residual[b] = t.node_free[b] @ (t.cg_residual[b] - length * t.force_sum[b])
             t.cg_direction[b] = t.node_inverse[b] @ t.cg_residual[b]
             size += dot(t.cg_direction[b], t.cg_residual[b])
         for b in range(t.carriers):
             t.shift[b] = t.cg_direction[b] + (size / before) * t.shift[b]
     return -1
+
+
+# Newton's method for the conserving step of soft bodies, with conjugate gradients.
+#
+# Its matrix has mean vectors on the left and those of the end on the right (5.13). With mean ones on both sides and
+# the symmetric part of dS/dE it is symmetric, and updates fall by the share of a strain in a step.
+
+
+@exported
+def solve_by_gradients(t: Tables, h: float, damping: float, least_speed: float, most: int) -> int:
+    """From velocity1 and multiplier1 to those of the step: iterations; -1: they do not converge."""
+    start_norm, last, left = velocity_norm(t, t.velocity), 0.0, most
+    residuals(t, h, damping)
+    for iteration in range(MOST_UPDATES):
+        taken = update_by_gradients(t, h, damping, least_speed, left)
+        if taken < 0:
+            return -1
+        left -= taken
+        residuals(t, h, damping)
+        size = velocity_norm(t, t.trial_update)
+        scale = max(start_norm, velocity_norm(t, t.velocity1), least_speed)
+        t.history[iteration] = size / scale
+        if not size <= GROWN * scale:
+            return -1
+        rate = size / last if iteration > 0 and last > 0.0 else 1.0
+        is_done = size <= TOLERANCE * scale or (rate < STALLED and rate * size <= PREDICTED * scale)
+        if is_done or (rate > STALLED and size <= AT_ROUND_OFF * scale):
+            missing_of_nodes(t)
+            find_multipliers(t, h)
+            residuals(t, h, damping)
+            return iteration + 1
+        if iteration > 0 and rate > SLOW:
+            return -1
+        last = size
+    return -1
+
+
+@compiled
+def update_by_gradients(t: Tables, h: float, damping: float, least_speed: float, most: int) -> int:
+    """One update of velocity1, which stays in ``trial_update``; iterations of conjugate gradients, -1 in vain."""
+    set_point_tangents(t, h, damping)
+    for b in range(t.carriers):
+        t.cg_place[b] = t.position[b]
+        t.position[b] += 0.5 * t.shift[b]
+    set_node_inverses(t, h, damping)
+    hold_nodes(t)
+    missing_of_nodes(t)
+    taken = conjugate_gradients(t, h, damping, True, INEXACT, least_speed, most)
+    for b in range(t.carriers):
+        t.position[b] = t.cg_place[b]
+        for i in range(t.dimension):
+            place = t.velocity_start[b] + i
+            t.trial_update[place] = along(t.cg_solution[b], i)
+            t.velocity1[place] += t.trial_update[place]
+    return taken
+
+
+@compiled
+def set_point_tangents(t: Tables, h: float, damping: float) -> None:
+    """The mean stress and the symmetric part of its derivative at all points."""
+    for e in range(t.soft_elements):
+        g, gamma = t.soft_group[e], soft_gamma(t, e, h, damping)
+        for p in range(t.soft_point_count[e]):
+            own = t.soft_point[e] + p
+            x, y, z = start_slope(t, e, p, 0), start_slope(t, e, p, 1), start_slope(t, e, p, 2)
+            u, v, w = slope_change(t, e, p, 0), slope_change(t, e, p, 1), slope_change(t, e, p, 2)
+            mx, my, mz = x + 0.5 * u, y + 0.5 * v, z + 0.5 * w
+            c, o = metric_diagonal(t, e, x, y, z), vector(dot(y, z), dot(x, z), dot(x, y))
+            dc = vector(2.0 * dot(mx, u), 2.0 * dot(my, v), 2.0 * dot(mz, w))
+            do = vector(dot(my, w) + dot(mz, v), dot(mx, w) + dot(mz, u), dot(mx, v) + dot(my, u))
+            t.point_stress[2 * own], t.point_stress[2 * own + 1] = mean_stress(t, g, c, o, dc, do, gamma)
+            write_tangent(t, g, c, o, dc, do, gamma)
+            D = t.point_tangent + 36 * own
+            for i in range(6):
+                for j in range(6):
+                    D[6 * i + j] = 0.5 * (t.soft_tangent[6 * i + j] + t.soft_tangent[6 * j + i])

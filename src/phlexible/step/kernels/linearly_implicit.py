@@ -18,6 +18,7 @@ from phlexible.step.kernels.conjugate_gradients import (
     conjugate_gradients,
     find_multipliers,
     hold_nodes,
+    missing_of_nodes,
     set_node_inverses,
 )
 from phlexible.step.kernels.elimination import eliminate, substitute
@@ -157,37 +158,19 @@ def follow_gradients(t: Tables, h: float, damping: float, least_speed: float, mo
     """Velocities and multipliers of the step by conjugate gradients; False: as before, they do not converge."""
     set_node_inverses(t, h, damping)
     hold_nodes(t)
-    set_velocities(t)
-    linear_residuals(t, h, damping)
     missing_of_nodes(t)
-    if conjugate_gradients(t, h, damping, least_speed, most) < 0:
-        copy(t.velocity, t.velocity1, t.velocities)
+    if conjugate_gradients(t, h, damping, False, 0.0, least_speed, most) < 0:
         linear_residuals(t, h, damping)
         return False
-    set_velocities(t)
+    for b in range(t.carriers):
+        for i in range(t.dimension):
+            t.velocity1[t.velocity_start[b] + i] += along(t.cg_solution[b], i)
     linear_residuals(t, h, damping)
     missing_of_nodes(t)
     find_multipliers(t, h)
     linear_residuals(t, h, damping)
     t.counter[0] += 1.0
     return True
-
-
-@compiled
-def missing_of_nodes(t: Tables) -> None:
-    """``cg_residual``: what the balances of the nodes miss."""
-    d = t.dimension
-    for b in range(t.carriers):
-        own = t.residual + t.velocity_start[b]
-        t.cg_residual[b] = -1.0 * vector(own[0], own[1] if d > 1 else 0.0, own[2] if d == 3 else 0.0)
-
-
-@compiled
-def set_velocities(t: Tables) -> None:
-    """``linear1`` of all carriers into ``velocity1``."""
-    for b in range(t.carriers):
-        for i in range(t.dimension):
-            t.velocity1[t.velocity_start[b] + i] = along(t.linear1[b], i)
 
 
 # The equations of a step at its half: coordinates q_+, strains L v, forces -L^T s (5.18), (5.19).

@@ -4,6 +4,7 @@ from phlexible.step.compilation.compiled import compiled, entry_point
 from phlexible.step.compilation.dense import copy, fill
 from phlexible.step.compilation.notation import Reals, Tables, Vector, Vectors, dot, reals_at, tables_at, vector
 from phlexible.step.compilation.subnormals import flush_subnormals, put_back
+from phlexible.step.kernels.conjugate_gradients import solve_by_gradients
 from phlexible.step.kernels.contact_steps import contacts_push, parts_around_contacts
 from phlexible.step.kernels.ledger import end_step, energies, ledger_closes
 from phlexible.step.kernels.newton import (
@@ -80,7 +81,8 @@ def advance(header, sizes, request, moving, load_values, reactions, stored):
             wanted = 0.0 if is_around else longest
             is_tried = asked.is_tried and place == 0
             damping, least_speed = asked.numerical_damping, asked.least_speed
-            status = take_step(t, sizes[part], damping, least_speed, asked.is_redundant, wanted, is_tried)
+            most = asked.gradient_iterations
+            status = take_step(t, sizes[part], damping, least_speed, asked.is_redundant, wanted, is_tried, most)
             if status != CONVERGED:
                 if substeps > 1:
                     copy(t.saved_state, t.state, t.state_numbers)
@@ -125,11 +127,13 @@ def take_step(
     is_redundant: bool,
     longest: float,
     is_tried: bool,
+    most: int,
 ) -> int:
     """One step from the state, of which ``begin_bodies`` or ``start_from_end`` has told, to the next; its status.
 
     Where contacts ask for parts of steps of the length ``longest`` (0: they are not asked) it is not taken.
-    ``is_tried``: the last try is where the first attempt begins.
+    ``is_tried``: the last try is where the first attempt begins. ``most``: iterations of conjugate gradients that
+    are tried before matrices are eliminated.
     """
     begin_ports(t)
     status, t.ledger[0], t.ledger[1] = NOT_CONVERGED, 0.0, 0.0
@@ -140,7 +144,13 @@ def take_step(
             guess(t, h, attempt)
         relaxation = RELAXATION if is_relaxed else 0.0
         acceptable = ACCEPTABLE_AT_SINGULAR if attempt >= ATTEMPTS else ACCEPTABLE
-        status, iterations = solve_step(t, h, damping, least_speed, relaxation, acceptable)
+        status, iterations = CONVERGED, -1
+        if most > 0 and attempt == 0 and not is_relaxed:
+            iterations = solve_by_gradients(t, h, damping, least_speed, most)
+            if iterations < 0:
+                guess(t, h, attempt)
+        if iterations < 0:
+            status, iterations = solve_step(t, h, damping, least_speed, relaxation, acceptable)
         t.counter[0] += iterations
         if status == CONVERGED or status == NEARLY_CONVERGED:
             status = checked(t, h, damping, ACCEPTABLE * least_speed, is_relaxed, status)

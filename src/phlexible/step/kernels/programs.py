@@ -15,6 +15,7 @@ import numpy as np
 
 from phlexible.step.compilation.compiled import entry_point, export, is_compiled, is_kept
 from phlexible.step.compilation.notation import CHECKED
+from phlexible.step.kernels.conjugate_gradients import solve_by_gradients
 from phlexible.step.kernels.contact import begin_gap, gap_weights, push, slide
 from phlexible.step.kernels.contact_steps import contacts_push, harden_pair, hardness_of_pair, parts_around_contacts
 from phlexible.step.kernels.contacts_among_many import contact_group_energy, members_push, push_contact_groups
@@ -54,6 +55,7 @@ from phlexible.step.kernels.step import (
     start_from_end,
 )
 from phlexible.step.tables.declarations import ANGLE, CONTACT, ROUNDED
+from phlexible.step.tables.iterations import NEWTON, most_iterations
 from phlexible.step.tables.memory import HEADER, Memory
 
 COMPILING = "phlexible: compiling the time step; done once, later runs start at once"
@@ -164,6 +166,12 @@ def soft(header):
 
 
 @entry_point
+def gradients(header):
+    """Linear systems of large soft bodies."""
+    export(header, solve_by_gradients)
+
+
+@entry_point
 def pressure(header):
     """Pressure on surfaces."""
     export(header, add_pressures)
@@ -211,6 +219,7 @@ PROGRAMS = (
     Program(loads, _some("loads"), "loads"),
     Program(rods, _some("rod_points"), "rods"),
     Program(soft, _some("soft_elements"), "soft bodies"),
+    Program(gradients, lambda memory: most_iterations(memory, NEWTON) > 0, "large soft bodies"),
     Program(pressure, _some("faces"), "pressure"),
 )
 

@@ -274,12 +274,16 @@ SOFT_TABLES: tuple[Table, ...] = (
         soft_work         | 2 one | J | that elements store in the step, and the sum of its sizes
         soft_loss         | one | J | that they lose
         soft_tangent      | 36 one | Pa | dS/dE of one point, column by column
+        point_tangent     | 36 soft_points | Pa | its symmetric part at all points, for conjugate gradients
         """,
     ),
     *tables_of(
         Kind.VECTOR,
         Writer.STEP,
         """
+        cg_solution       | carriers | m/s | change of the velocities
+        cg_place          | carriers | m | places at the start of the step
+        point_stress      | 2 soft_points | Pa | mean S of the step, normal and shear
         cg_residual       | carriers | N s | what conjugate gradients have left of the right side
         cg_direction      | carriers | m/s | the residual times the inverses of the nodes
         """,

@@ -37,6 +37,7 @@ CONTACT_STEPS = ("contacts_push", "parts_around_contacts")
 LOADS = ("pull_of_loads", "load_work", "load_tangent")
 RODS = ("begin_rods", "rod_laws", "add_rod_pulls", "rod_tangent", "round_off_of_rods")
 SOFT = ("add_soft_forces", "soft_tangent", "soft_energy")
+GRADIENTS = ("solve_by_gradients",)
 PRESSURE = ("add_pressures", "pressure_work", "pressure_tangent")
 
 FUNCTIONS: tuple[str, ...] = (
@@ -49,6 +50,7 @@ FUNCTIONS: tuple[str, ...] = (
     *LOADS,
     *RODS,
     *SOFT,
+    *GRADIENTS,
     *PRESSURE,
 )
 """All of them, in the order of their places."""
