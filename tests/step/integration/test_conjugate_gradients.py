@@ -28,7 +28,7 @@ def cube(cells, law, joint=ph.Spherical):
 @pytest.mark.parametrize(("law", "joint"), [(NEO, ph.Spherical), (VENANT, ph.Slider)], ids=["points", "lines"])
 def test_newtons_method_ends_where_elimination_does(law, joint, monkeypatch):
     """Places, multipliers and the ledger, with few iterations; of nodes on lines what their rows leave free."""
-    model, found = cube(9, law, joint), []
+    model, found = cube(10, law, joint), []
     for is_iterative in (True, False):
         if not is_iterative:
             monkeypatch.setattr(conserving, "most_iterations", lambda memory, worth: 0)
@@ -54,7 +54,7 @@ def test_the_linear_step_does_too(monkeypatch):
 
 def test_sizes_of_tables_choose():
     """Not small bodies, and none where a joint is between bodies or a spring is there."""
-    model = cube(9, VENANT)
+    model = cube(10, VENANT)
     memory = assemble(system_of(model)).memory
     assert most_iterations(memory, NEWTON) == most_iterations(memory, LINEAR) > NEWTON
     small = assemble(system_of(cube(7, VENANT))).memory

@@ -1,8 +1,8 @@
 """Conjugate gradients for linear systems of soft bodies, without their matrices (docs/theory.md, 5).
 
 The system is that of (5.19) or a symmetric one in place of Newton's. The preconditioner is the inverse of its
-diagonal blocks, of one node each. Joints hold single nodes: residuals and inverses have the directions of their rows taken
-out, so that velocities keep them, and multipliers follow from what is left of the balance.
+diagonal blocks, of one node each. Joints hold single nodes: residuals and inverses have the directions of their
+rows taken out, so that velocities keep them, and multipliers follow from what is left of the balance.
 """
 
 from phlexible.step.compilation.compiled import compiled, exported
