@@ -231,11 +231,6 @@ def test_what_has_no_states_for_creep_refuses_it():
     model, *_ = solid()
     with pytest.raises(ModelError, match="SpringDamper.* creeps .*leave relaxation= out"):
         model.linearize()
-    with pytest.raises(ModelError, match=r"rope, which creeps \(relaxation\).*; take scheme=.conserving"):
-        taut = ph.Model()
-        law = ph.StVenantKirchhoffLaw(20.0)
-        taut.add(ph.String(1.0, 0.1, 2, law, relaxation=creep), "rope")
-        taut.simulate(0.1, step=0.01, scheme="linearly_implicit")
     with pytest.raises(ModelError, match=r"orders beyond 2 are for lossless models"):
         model.simulate(0.1, step=0.01, order=4)
     with pytest.raises(ParameterError, match="relaxation of a Material is for rods in models; a Beam has none"):

@@ -41,8 +41,6 @@ def _others(mechanism: Mechanism) -> Iterator[str]:
             laws += [isinstance(each.law, QuadraticConstitution) for each in data.elements]
             if not all(laws):
                 yield f"{placed.name} of another law"
-            elif any(each.relaxation for each in data.strains):
-                yield f"{placed.name}, which creeps (relaxation)"
         elif data.rotates or data.elastic_count:
             yield f"{placed.name}, whose frame turns or deforms"
     for element in mechanism.elements:
@@ -52,8 +50,6 @@ def _others(mechanism: Mechanism) -> Iterator[str]:
         for force in element.forces(dimension):
             if isinstance(force.coordinate, AngleCoordinate | DistanceCoordinate):
                 yield f"{element}, along a {force.coordinate.name}"
-            elif force.relaxation:
-                yield f"{element}, which creeps (relaxation)"
             elif force.potential or force.contact or force.friction or force.is_servo:
                 yield f"{element}, whose force is not linear"
             elif isinstance(force.value, StateLaw):
