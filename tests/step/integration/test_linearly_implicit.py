@@ -133,6 +133,17 @@ def test_joints_are_open_by_the_square_of_the_step_and_do_not_drift():
     assert np.abs(motion.energy.balance_error).max() < 1e-12 * motion.energy.kinetic.max()
 
 
+@pytest.mark.filterwarnings("ignore::phlexible.errors.StepWarning")
+def test_polarised_strains_may_be_negative():
+    """(h v/2)^2 beyond the square of the length: a long step, and the law has no end there."""
+    model = ph.Model(dimension=2)
+    band = ph.String(1.0, 1.0, 1, ph.StVenantKirchhoffLaw(20.0))
+    model.add(band, "band", shape=[(0, 0, 0), (0.1, 0, 0)], velocity=[(0, -2.0, 0), (0, 2.0, 0)])
+    motion = simulate(model, 1.0, 0.1)
+    assert motion.recording.theta[0, 0] == pytest.approx(0.01 - 0.04)
+    assert np.abs(motion.energy.balance_error).max() < 1e-13 * motion.energy.kinetic.max()
+
+
 def test_losses_are_those_of_the_strains():
     """Kelvin-Voigt and numerical damping take gamma delta(s) C delta(s), exactly (5.21)."""
     step = 0.01

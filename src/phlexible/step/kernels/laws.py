@@ -56,14 +56,14 @@ def elastic_energy(t: Tables, f: int, theta: float) -> float:
         return depth_energy(k, t.push_exponent[f], t.push_side[f] * (t.force_rest[f] - theta))
     if kind == SERVO:
         return 0.0
+    if kind == ST_VENANT_KIRCHHOFF:
+        return t.force_weight[f] * 0.125 * k * (theta - 1.0) ** 2
     if not theta > 0.0:
         return nan
     if kind == LOGARITHMIC:
         energy = 0.25 * k * (theta - 1.0 - log1p(theta - 1.0))
     elif kind == LINEAR:
         energy = 0.5 * k * ((theta - 1.0) / (sqrt(theta) + 1.0)) ** 2
-    elif kind == ST_VENANT_KIRCHHOFF:
-        energy = 0.125 * k * (theta - 1.0) ** 2
     else:
         energy = call(t.energy_address[f], theta)
     return t.force_weight[f] * energy
@@ -80,6 +80,9 @@ def discrete_gradient(t: Tables, f: int, theta: float, change: float) -> tuple[f
             more, steeper = user_gradient(energy, slopes, theta, change, 1.0, t.force_energy[f])
             value, slope = value + more, slope + steeper
         return value, slope
+    if kind == ST_VENANT_KIRCHHOFF:
+        weighted = 0.25 * k * t.force_weight[f]
+        return weighted * (theta - 1.0 + 0.5 * change), 0.5 * weighted
     end = theta + change
     if not (theta > 0.0 and end > 0.0):
         return nan, nan
@@ -90,8 +93,6 @@ def discrete_gradient(t: Tables, f: int, theta: float, change: float) -> tuple[f
     elif kind == LINEAR:
         roots = sqrt(theta) + sqrt(end)
         value, slope = 0.5 * k * (1.0 - 2.0 / roots), 0.5 * k / (roots * roots * sqrt(end))
-    elif kind == ST_VENANT_KIRCHHOFF:
-        value, slope = 0.25 * k * (theta - 1.0 + 0.5 * change), 0.125 * k
     else:
         energy, slopes = t.energy_address[f], t.slope_address[f]
         value, slope = user_gradient(energy, slopes, theta, change, theta, t.force_energy[f])
