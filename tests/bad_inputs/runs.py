@@ -335,6 +335,8 @@ RUNS = [
         lambda s: linear().frequency_response,
         lambda s: {},
         frequencies=FREQUENCIES,
+        inputs=NONE,
+        outputs=NONE,
     ),
     of(
         "linear.reduce",
@@ -344,6 +346,9 @@ RUNS = [
         method=REFUSED,
         frequencies=NONE | NON_NEGATIVE | {"(1, 2)", "(1, 2, 3)"},
         keep_rigid=frozenset({"False"}),  # the model is in displacements
+        static_correction=frozenset({"False"}),  # the method is krylov
+        inputs=NONE,
+        outputs=NONE,
     ),
     of("linear.to_state_space", lambda s: linear().to_state_space, lambda s: {}, accelerations=frozenset({"()"})),
     of(

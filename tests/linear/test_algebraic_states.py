@@ -113,7 +113,7 @@ def test_a_state_without_inertia_is_refused():
 def test_a_large_first_order_model_is_not_made_dense():
     n = 5000
     one, nothing = sparse.eye_array(n), sparse.csr_array((n, n))
-    states = (StateBlock("v", "m/s", n),)
+    states = (StateBlock("x", "", n),)
     large = ph.LinearModel.of(ph.LinearPHDAE(one, nothing, nothing, sparse.csr_array((n, 0)), states, ()))
     with pytest.raises(ph.ModelError, match="modes of 5000 states .*at most 4000"):
         large.modes(1)

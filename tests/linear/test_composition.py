@@ -101,7 +101,7 @@ def test_every_state_and_port_has_a_unit():
         modal,
         stress,
         reduced,
-        stress.reduce(6, "balanced"),
+        stress.reduce(5, "balanced"),
         linear.eliminate_constraints(),
     ):
         assert all(state.unit for state in each.states)

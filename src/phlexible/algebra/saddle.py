@@ -1,12 +1,13 @@
 """Saddle points: unknowns under constraints and their multipliers, scaled, relaxed and refined."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from phlexible.algebra.arrays import Array
-from phlexible.algebra.sparse import Matrix, block_array, solver
+from phlexible.algebra.sparse import Matrix, block_array, diagonal_solver, solver
 
 # ``K x + G^T y = f`` and ``G x - D y = g``, factored once for many right sides.
 
@@ -48,7 +49,10 @@ class SaddlePoint:
         self._refinements = REFINEMENTS if relaxation else 0
         relaxed = _whole(matrix, rows, soft + relaxation) if relaxation else self._exact
         # an inverse is as good as the refinement needs, and its products are faster than solutions
-        self._solve = np.linalg.inv(relaxed).__matmul__ if relaxation and is_array else solver(relaxed)
+        if relaxation and is_array:
+            self._solve: Callable[[Array], Array] = np.linalg.inv(relaxed).__matmul__
+        else:
+            self._solve = solver(relaxed) if count or is_array else diagonal_solver(relaxed)
 
     def solve(self, forces: Array, values: Array | None = None) -> tuple[Array, Array]:
         """x and y for f, shape (n,) or (n, columns), and g, shape (rows,) or (rows, columns); None: zero."""

@@ -144,7 +144,7 @@ def response_derivatives(
             raise PoleError(
                 f"frequencies: derivatives have no answer at {omega:g} rad/s, where i omega E - A is singular"
             ) from None
-        rows = (1j * omega) ** levels[:, None] * linear.output_matrix
+        rows = (1j * omega) ** levels[:, None] * linear.output_matrix.toarray()
         states = factors.solve(linear.port_map.toarray().astype(np.complex128))
         solved.append((1j * omega, states, factors.solve(rows.T.astype(np.complex128), trans="T").T))
     slopes = np.zeros((len(chosen), *response.values.shape), dtype=np.complex128)

@@ -69,7 +69,7 @@ def without_algebraic_states(model: ObservedPHDAE) -> ObservedPHDAE:
     if not algebraic.size:
         return model
     J, R, Q, E = model.structure, model.dissipation, model.effort_matrix, model.descriptor
-    if model.port_map[algebraic].nnz or np.abs(model.output_matrix[:, algebraic]).any():
+    if model.port_map[algebraic].nnz or model.output_matrix[:, algebraic].nnz:
         raise ModelError(
             f"E is singular: inputs or outputs act on {_listed(model, algebraic)} (an improper model); connect "
             "them to something proper first"
@@ -87,7 +87,7 @@ def without_algebraic_states(model: ObservedPHDAE) -> ObservedPHDAE:
         model.ports,
         (inner @ W)[efforts.free],  # V has an identity in these rows
         outputs=model.outputs,
-        output_matrix=np.asarray(model.output_matrix[:, kept] @ W),
+        output_matrix=model.output_matrix[:, kept] @ W,
         differentiations=model.differentiations,
         output_units=model.output_units,
     )
@@ -152,7 +152,7 @@ def without_constraints(model: ObservedPHDAE) -> ObservedPHDAE:
     E, J, R = (P.T @ matrix @ P for matrix in (model.descriptor, model.structure, model.dissipation))
     states = (*(model.states[k] for k in found.free), *model.states[n : n + stresses])
     free = LinearPHDAE(E, J, R, P.T @ model.port_map, states, model.ports)
-    output_rows = np.asarray(model.output_matrix @ P)
+    output_rows = model.output_matrix @ P
     return observed(
         free,
         model.outputs,
@@ -189,7 +189,7 @@ def with_momenta(model: ObservedPHDAE) -> ObservedPHDAE:
         descriptor=sparse.eye_array(model.order),
         effort_map=(Q + Q.T) / 2,
         states=states,
-        output_matrix=np.asarray(model.output_matrix @ inverse),
+        output_matrix=model.output_matrix @ inverse,
         mechanics=None,
         linearization=None,
         form=None,

@@ -1,6 +1,7 @@
 """Linear models of first order: velocities and stresses, energy coordinates."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
@@ -11,6 +12,7 @@ from phlexible.algebra.arrays import Array, IntArray
 from phlexible.errors import ModelError
 from phlexible.linear.constraint_elimination import dynamic_and_multipliers
 from phlexible.linear.observed import ObservedPHDAE
+from phlexible.port_hamiltonian.model import Port, StateBlock
 
 # Which states of a linear model are velocities and which are stresses.
 #
@@ -50,8 +52,9 @@ def kind_of_unit(unit: str) -> StateKind:
 
 def kinds_of_states(model: ObservedPHDAE) -> IntArray:
     """``StateKind`` of each state, shape (order,)."""
-    units = [block.unit for block in model.states for _ in range(block.size)]
-    kinds = np.array([kind_of_unit(unit) for unit in units], dtype=np.int64)
+    kinds = _each(model.states, [kind_of_unit(block.unit) for block in model.states])
+    if (kinds != StateKind.UNKNOWN).all():
+        return kinds
     _from_ports(model, kinds)
     same = _pattern(model.descriptor) + _pattern(model.effort_matrix)
     other = _pattern(model.structure)
@@ -68,11 +71,15 @@ def kinds_of_states(model: ObservedPHDAE) -> IntArray:
 
 def _from_ports(model: ObservedPHDAE, kinds: IntArray) -> None:
     """States that inputs of a known unit act on."""
-    units = [port.input_unit for port in model.ports for _ in range(port.size)]
-    inputs = np.array([-kind_of_unit(unit) for unit in units], dtype=np.int64)
+    inputs = _each(model.ports, [-kind_of_unit(port.input_unit) for port in model.ports])
     rows = abs(model.port_map).sign() @ inputs
     unknown = kinds == StateKind.UNKNOWN
     kinds[unknown] = np.sign(rows[unknown]).astype(np.int64)
+
+
+def _each(parts: Sequence[StateBlock | Port], values: Sequence[int]) -> IntArray:
+    """A value of each part, for each of its entries."""
+    return np.repeat(np.array(values, dtype=np.int64), [part.size for part in parts])
 
 
 def _pattern(matrix: sparse.csr_array) -> sparse.csr_array:
@@ -141,6 +148,11 @@ class EnergyForm:
         return np.asarray(self.free.T @ (rates @ self.ties @ self.tie_ports + self.ports))
 
     @property
+    def free_outputs(self) -> Array:
+        """C of a, shape (outputs, n - k)."""
+        return np.asarray(self.seen @ self.free)
+
+    @property
     def seen(self) -> Array:
         """C of outputs that see ``lambda = T du/dt - N^T (J - R) y - N^T B u``, too, shape (outputs, n)."""
         return np.asarray(self.outputs - self.tie_outputs @ self.ties.T @ (self.structure - self.dissipation))
@@ -186,7 +198,7 @@ def energy_form(model: ObservedPHDAE) -> EnergyForm:
     inner[:, moving], places[moving] = to_energy, from_energy
     forces = map_forces @ model.structure[moving][:, tied].toarray()
     ties, tie_ports, tie_outputs, free = orthonormal_ties(
-        forces, model.port_map[tied].toarray(), model.output_matrix[:, tied]
+        forces, model.port_map[tied].toarray(), model.output_matrix[:, tied].toarray()
     )
     free_velocities = None
     if velocities is not None and not forces[velocities:].any():
@@ -304,7 +316,7 @@ def orthonormal_ties(ties: Array, ports: Array, outputs: Array) -> tuple[Array, 
 
 def _seen(model: ObservedPHDAE, moving: IntArray, to_energy: Array, from_energy: Array) -> Array:
     """Outputs over y."""
-    rows = model.output_matrix[:, moving]
+    rows = model.output_matrix[:, moving].toarray()
     found = rows @ from_energy
     size = np.abs(rows).max(axis=1, initial=0.0)
     missed = np.abs(rows - found @ to_energy).max(axis=1, initial=0.0) > 1e-8 * size

@@ -1,6 +1,6 @@
 """Answer of the outputs to harmonic inputs: one sparse LU a frequency."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,7 +10,8 @@ from phlexible.algebra.arrays import Array, numbers
 from phlexible.algebra.saddle import SaddlePoint, natural_scale
 from phlexible.algebra.sparse import lu_factors
 from phlexible.display import short_repr
-from phlexible.errors import ParameterError, PoleError, SingularMatrixError
+from phlexible.errors import ModelError, ParameterError, PoleError, SingularMatrixError
+from phlexible.linear.condensed import CondensedModel, condensed
 from phlexible.linear.mechanics import LinearMechanics
 from phlexible.linear.observed import ObservedPHDAE
 
@@ -19,6 +20,7 @@ ComplexArray = NDArray[np.complex128]
 ON_POLE = 1e-8
 ROUND_OFF = 1e-14
 AMPLIFIED = 1e-4
+MOST = 1_000_000  # pairs of an input and an output
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,18 +60,32 @@ def frequency_response(model: ObservedPHDAE, omegas: ArrayLike) -> FrequencyResp
 
     Raises:
         ParameterError: frequencies that are negative or not finite, or a model without inputs or outputs.
+        ModelError: more than a million pairs of an input and an output.
         PoleError: one of them is an undamped pole, to 1e-8 of itself.
     """
     frequencies = checked_frequencies(omegas)
     if not model.inputs or not model.outputs:
         raise ParameterError("a frequency response needs inputs and outputs: linearize(inputs=[...])")
-    solver = _FirstOrder(model) if model.mechanics is None else _SecondOrder(model.mechanics)
+    answered = len(model.inputs) * len(model.outputs)
+    if answered > MOST:
+        raise ModelError(
+            f"a response of {len(model.outputs)} outputs to {len(model.inputs)} inputs is too large (at most "
+            f"{MOST:g} pairs); choose some: frequency_response(frequencies, inputs=[...], outputs=[...])"
+        )
+    solver = _solver(model)
     values = np.array([solver.response(float(omega)) for omega in frequencies])
     shape = (len(frequencies), len(model.outputs), len(model.inputs))
     units = tuple(port.input_unit for port in model.ports for _ in range(port.size))
     return FrequencyResponse(
         frequencies, values.reshape(shape), model.inputs, model.outputs, units, model.output_units
     )
+
+
+def _solver(model: ObservedPHDAE) -> "_SecondOrder | _FirstOrder | _Motions":
+    if model.mechanics is not None:
+        return _SecondOrder(model.mechanics)
+    motions = condensed(model)
+    return _FirstOrder(model) if motions is None or not motions.is_direct else _Motions(motions)
 
 
 def checked_frequencies(omegas: ArrayLike) -> Array:
@@ -145,6 +161,20 @@ class _SecondOrder:
             near &= force < AMPLIFIED * omega**2 * np.linalg.norm(x, axis=0)
         if (near & (size.max(axis=0) > 0) & (work > 0)).any():
             raise _pole(omega)
+
+
+class _Motions:
+    """``y = (i w C_v + C_s) x`` of the motions of a model of velocities and stresses."""
+
+    def __init__(self, motions: CondensedModel) -> None:
+        self._motions = motions
+        self._solver = _SecondOrder(replace(motions.mechanics, forces=motions.forces.toarray()))
+        self._levels = np.array(motions.model.differentiations)[:, None]
+
+    def response(self, omega: float) -> ComplexArray:
+        velocity_rows, stress_rows = self._motions.seen
+        x = self._solver.answers(omega)
+        return np.asarray((1j * omega) ** self._levels * (1j * omega * (velocity_rows @ x) + stress_rows @ x))
 
 
 class _FirstOrder:

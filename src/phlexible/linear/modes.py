@@ -12,12 +12,13 @@ from phlexible.algebra.saddle import SaddlePoint, natural_scale
 from phlexible.description.ports import Attachment
 from phlexible.display import shortened
 from phlexible.errors import ModelError
+from phlexible.linear.condensed import CondensedModel, condensed
 from phlexible.linear.constraint_elimination import without_algebraic_states
 from phlexible.linear.first_order import EnergyForm, IndefiniteEnergyError, energy_form
 from phlexible.linear.linearize import Form, Linearization
 from phlexible.linear.mechanics import LinearMechanics
 from phlexible.linear.observed import ObservedPHDAE
-from phlexible.linear.symmetric_modes import all_symmetric_modes, lowest_symmetric_modes
+from phlexible.linear.symmetric_modes import all_symmetric_modes, lowest_symmetric_modes, undamped_modes
 from phlexible.state.small_motions import centred_motions, world_motions
 
 # Modes with damping or gyroscopic terms: eigenvalues s of ``s^2 M + s (D + C) + K`` with ``G x = 0``.
@@ -211,16 +212,18 @@ def lowest_model_modes(model: ObservedPHDAE, count: int) -> Modes:
         modes = lowest_modes(model.mechanics, count, model.linearization)
         return replace(modes, self_stresses=_self_stresses(model, modes.rigid_modes))
     count = whole("count", count)
+    if (motions := condensed(model)) is not None:
+        return _modes_of_motions(motions, count)
     if model.order > LARGEST:
         raise ModelError(
-            f"modes of {model.order} states without mechanical form need dense matrices (at most {LARGEST}); "
-            "take those of the model that linearize returned"
+            f"modes of {model.order} states need dense matrices (at most {LARGEST}) where velocities are not told "
+            "from stresses by units, or stresses have losses or are coupled across more than 4000 of them"
         )
     try:
         form = energy_form(model)
     except IndefiniteEnergyError:
         return _modes_without_energy(model, count)
-    found = _modes_of_pairs(form) or _modes_of_states(form)
+    found = _modes_of_states(form)
     upper = found.values.imag > -ZERO_ENERGY * np.abs(found.values).max(initial=0.0)
     values, states = found.values[upper], found.states[:, upper]
     order = np.argsort(np.abs(values), kind="stable")
@@ -247,21 +250,19 @@ class _AllModes:
     states: ComplexArray
 
 
-def _modes_of_pairs(form: EnergyForm) -> _AllModes | None:
-    """Of ``dv/dt = -L s, ds/dt = L^T v`` by the singular values of L; None where there is more to it."""
-    coupling = form.coupling
-    if coupling is None or form.among_free(form.dissipation).any():
-        return None
-    v, n = len(coupling), form.free.shape[1]
-    gyroscopic = form.among_free(form.structure)[:v, :v]
-    if np.abs(gyroscopic).max(initial=0.0) > ZERO_ENERGY * np.abs(coupling).max(initial=0.0):
-        return None
-    left, omega, right = linalg.svd(coupling) if coupling.size else (np.eye(v), np.zeros(0), np.eye(n - v))
-    rank = int((omega > _round_off(form)).sum())
-    moving, strained = form.free[:, :v] @ left, form.free[:, v:] @ right[:rank].T
-    pairs = np.asarray((moving[:, :rank] - 1j * strained) / np.sqrt(2), dtype=np.complex128)
-    values = np.asarray(1j * omega[:rank], dtype=np.complex128)
-    return _AllModes(moving[:, rank:], n - v - rank, values, pairs)
+def _modes_of_motions(motions: CondensedModel, count: int) -> Modes:
+    """Of velocities and stresses, by their second-order form; shapes are states of energy 1/2."""
+    mechanics = motions.mechanics
+    modes = lowest_modes(mechanics, count)
+    rates, shapes = modes.eigenvalues, modes.shapes
+    still = rates == 0
+    states = motions.of_velocities(shapes.astype(np.complex128))
+    states += np.where(still, 0.0, motions.of_strains(shapes / np.where(still, 1.0, rates)))
+    energy = np.einsum("ij,ij->j", states.conj(), motions.model.energy_matrix @ states).real
+    rigid = modes.rigid_modes if not mechanics.is_damped else undamped_modes(mechanics, 1).rigid
+    freedom = mechanics.size - mechanics.constraint_matrix.shape[0]
+    self_stresses = motions.stress_count - (freedom - rigid)
+    return Modes(rates, states / np.sqrt(np.where(energy > 0, energy, 1.0)), modes.rigid_modes, None, self_stresses)
 
 
 def _modes_of_states(form: EnergyForm) -> _AllModes:

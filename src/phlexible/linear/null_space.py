@@ -20,10 +20,11 @@ DEPENDENT = 1e-10
 
 @dataclass(frozen=True, eq=False)
 class NullSpace:
-    """P, shape (n, m), and its rows ``free``, shape (m,), that are an identity."""
+    """P, shape (n, m), its rows ``free``, shape (m,), that are an identity, and rows of G that span all of them."""
 
     basis: sparse.csr_array
     free: IntArray
+    rows: IntArray
 
 
 def null_space_basis(
@@ -126,4 +127,4 @@ def _basis(rows: list[dict[int, float]], pivots: dict[int, int], n: int) -> Null
             values.append(np.array(entries))
     entries_ij = (np.concatenate(i), np.concatenate(j))
     basis = sparse.coo_array((np.concatenate(values), entries_ij), (n, len(free))).tocsr()
-    return NullSpace(basis, free.astype(np.int64))
+    return NullSpace(basis, free.astype(np.int64), np.sort(np.array(list(pivots), dtype=np.int64)))

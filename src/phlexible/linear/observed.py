@@ -1,12 +1,15 @@
 """A linear port-Hamiltonian model with outputs of the user's choice beside the power-conjugate ones."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from scipy import sparse
 
 from phlexible.algebra.arrays import Array
 from phlexible.bodies.stress_space import StressContinuity
+from phlexible.display import shortened
 from phlexible.errors import ModelError, ParameterError
 from phlexible.linear.linearize import (
     Form,
@@ -19,7 +22,7 @@ from phlexible.linear.linearize import (
 from phlexible.linear.mechanics import LinearMechanics
 from phlexible.linear.signals import UNIT_ENERGY, same_unit
 from phlexible.port_hamiltonian.linear import LinearPHDAE
-from phlexible.port_hamiltonian.model import Port, StateBlock
+from phlexible.port_hamiltonian.model import Matrix, Port, PortPart, StateBlock
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -29,7 +32,7 @@ class ObservedPHDAE(LinearPHDAE):
     Attributes:
         outputs: names.
         output_units: of y; empty where they are not known.
-        output_matrix: shape (outputs, n).
+        output_matrix: sparse, shape (outputs, n).
         differentiations: k_i, 0 or 1 (1: accelerations).
         mechanics: the same model in second-order form, where it has one.
         linearization: where it comes from, as long as its coordinates are those of the bodies.
@@ -37,7 +40,7 @@ class ObservedPHDAE(LinearPHDAE):
     """
 
     outputs: tuple[str, ...]
-    output_matrix: Array
+    output_matrix: Matrix
     differentiations: tuple[int, ...]
     mechanics: LinearMechanics | None = None
     linearization: Linearization | None = None
@@ -46,6 +49,10 @@ class ObservedPHDAE(LinearPHDAE):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        rows = sparse.csr_array(self.output_matrix, dtype=np.float64, copy=True)
+        rows.eliminate_zeros()
+        rows.data.flags.writeable = False
+        object.__setattr__(self, "output_matrix", rows)
         if self.output_matrix.shape != (len(self.outputs), self.order):
             raise ParameterError(
                 f"output_matrix must have shape {(len(self.outputs), self.order)}, got {self.output_matrix.shape}"
@@ -103,7 +110,7 @@ def mechanical_model(
 
 def collocated(model: LinearPHDAE) -> ObservedPHDAE:
     """A model with its power-conjugate outputs ``B^T Q x`` only."""
-    rows = (model.port_map.T @ model.effort_matrix).toarray()
+    rows = model.port_map.T @ model.effort_matrix
     names = tuple(f"rate to {name}" for name in model.inputs)
     units = tuple(port.output_unit for port in model.ports for _ in range(port.size))
     return observed(model, names, rows, (0,) * len(names), units=units)
@@ -112,7 +119,7 @@ def collocated(model: LinearPHDAE) -> ObservedPHDAE:
 def dense_model(
     source: ObservedPHDAE,
     matrices: tuple[Array, Array, Array, Array, Array],
-    output_matrix: Array,
+    output_matrix: Matrix,
     names: tuple[str, ...],
 ) -> ObservedPHDAE:
     """A small model (E, J, R, B, Q) with the inputs and outputs of another."""
@@ -135,7 +142,7 @@ def dense_model(
 def observed(
     model: LinearPHDAE,
     outputs: tuple[str, ...],
-    output_matrix: Array,
+    output_matrix: Matrix,
     differentiations: tuple[int, ...],
     mechanics: LinearMechanics | None = None,
     linear: Linearization | None = None,
@@ -159,3 +166,111 @@ def observed(
         output_units=units,
         form=form,
     )
+
+
+# Some of the inputs and outputs of a model.
+
+Signal: TypeAlias = str | Port | PortPart
+"""A port or a part of it, or the name of a port, of one of its inputs, or of an output."""
+
+
+Model = TypeVar("Model", bound=ObservedPHDAE)
+
+
+def with_signals(model: Model, inputs: Sequence[Signal] | None, outputs: Sequence[Signal] | None) -> Model:
+    """The model with some of its inputs and outputs, in that order; None: all of them.
+
+    Args:
+        inputs: ports, ``port.select(...)``, names of ports or of single inputs.
+        outputs: names of outputs; or as for inputs, for the outputs that make power with them.
+
+    Raises:
+        ParameterError: something else, none, or one twice.
+    """
+    if inputs is None and outputs is None:
+        return model
+    columns, ports = _inputs(model, inputs)
+    rows = _outputs(model, outputs)
+    changes: dict[str, Any] = {
+        "ports": ports,
+        "outputs": tuple(model.outputs[i] for i in rows),
+        "output_units": tuple(model.output_units[i] for i in rows) if model.output_units else (),
+    }
+    mechanics, linear = model.mechanics, model.linearization
+    if mechanics is not None:
+        mechanics = replace(
+            mechanics,
+            forces=mechanics.forces[:, columns],
+            rows=mechanics.rows[rows],
+            differentiations=tuple(mechanics.differentiations[i] for i in rows),
+        )
+        linear = None if linear is None else replace(linear, mechanics=mechanics, **changes)
+    return replace(
+        model,
+        port_map=model.port_map.tocsc()[:, columns],
+        output_matrix=model.output_matrix[rows],
+        differentiations=tuple(model.differentiations[i] for i in rows),
+        mechanics=mechanics,
+        linearization=linear,
+        **changes,
+    )
+
+
+def _inputs(model: ObservedPHDAE, wanted: Sequence[Signal] | None) -> tuple[list[int], tuple[Port, ...]]:
+    """Columns of B and their ports."""
+    if wanted is None:
+        return list(range(model.port_size)), model.ports
+    places = {name: k for k, name in enumerate(model.inputs)}
+    whole = {port.name: port for port in model.ports}
+    columns: list[int] = []
+    ports: list[Port] = []
+    for item in _checked("inputs", wanted):
+        found = _columns(model, item, places)
+        if not found:
+            raise ParameterError(f"inputs must name inputs or ports ({shortened(list(whole))}), got {item!r}")
+        columns += found
+        name = item if isinstance(item, str) else item.name if isinstance(item, Port) else ""
+        if name in whole:
+            ports.append(whole[name])
+            continue
+        owners = [port for port in model.ports for _ in range(port.size)] if model.port_size else []
+        ports += [replace(owners[k], name=model.inputs[k], size=1, mass=None) for k in found]
+    if len(set(columns)) < len(columns):
+        raise ParameterError(f"inputs must be different ones, got {wanted!r}")
+    return columns, tuple(ports)
+
+
+def _outputs(model: ObservedPHDAE, wanted: Sequence[Signal] | None) -> list[int]:
+    """Rows of C."""
+    if wanted is None:
+        return list(range(len(model.outputs)))
+    rows = {name: k for k, name in enumerate(model.outputs)}
+    places = {name: k for k, name in enumerate(model.inputs)}
+    found: list[int] = []
+    for item in _checked("outputs", wanted):
+        if isinstance(item, str) and item in rows:
+            found.append(rows[item])
+            continue
+        names = [f"rate to {model.inputs[k]}" for k in _columns(model, item, places)]
+        if not names or not set(names) <= set(rows):
+            raise ParameterError(f"outputs must name outputs ({shortened(list(rows))}), got {item!r}")
+        found += [rows[name] for name in names]
+    if len(set(found)) < len(found):
+        raise ParameterError(f"outputs must be different ones, got {wanted!r}")
+    return found
+
+
+def _checked(argument: str, wanted: Sequence[Signal]) -> Sequence[Signal]:
+    if not isinstance(wanted, list | tuple) or not wanted:
+        raise ParameterError(f"{argument} must be a list of names or ports, got {wanted!r}")
+    return wanted
+
+
+def _columns(model: ObservedPHDAE, item: Signal, places: dict[str, int]) -> list[int]:
+    """Columns of B of a port, a part of one, or an input; none: there is nothing of that name."""
+    port = item.port if isinstance(item, PortPart) else item
+    name = port.name if isinstance(port, Port) else port
+    if name not in [each.name for each in model.ports]:
+        return [places[name]] if isinstance(name, str) and name in places else []
+    columns = list(range(model.port_size))[model.port_slice(name)]
+    return [columns[k] for k in item.components] if isinstance(item, PortPart) else columns

@@ -46,7 +46,7 @@ def prescribed_state_space(model: ObservedPHDAE, accelerations: Sequence[str]) -
     form = energy_form(model)
     is_rate = _chosen(model, accelerations, form.tie_ports)
     prescribed = form.ties @ form.tie_ports
-    A, B, C = form.among_free(form.structure - form.dissipation), form.free_ports, form.seen @ form.free
+    A, B, C = form.among_free(form.structure - form.dissipation), form.free_ports, form.free_outputs
     D = form.seen @ prescribed - form.tie_outputs @ form.ties.T @ form.ports
     D_rate = form.tie_outputs @ form.tie_ports
     later = np.array(model.differentiations, dtype=bool)
@@ -129,7 +129,7 @@ def state_space_matrices(model: ObservedPHDAE, accelerations: Sequence[str] = ()
             f"a dense state space of {model.order} states is refused (at most {LARGEST}); reduce first"
         )
     algebraic = algebraic_states(model)
-    if accelerations or model.port_map[algebraic].nnz or model.output_matrix[:, algebraic].any():
+    if accelerations or model.port_map[algebraic].nnz or model.output_matrix[:, algebraic].nnz:
         return prescribed_state_space(model, accelerations)
     model = without_constraints(model)
     E = model.descriptor.toarray()
@@ -142,7 +142,7 @@ def state_space_matrices(model: ObservedPHDAE, accelerations: Sequence[str] = ()
         return np.asarray(linalg.lu_solve((lower_upper, pivots), matrix / size[:, None]))
 
     A, B = solved(model.system_matrix.toarray()), solved(model.port_map.toarray())
-    rows = model.output_matrix
+    rows = model.output_matrix.toarray()
     differentiated = np.array(model.differentiations, dtype=bool)[:, None]
     C = np.where(differentiated, rows @ A, rows)
     D = np.where(differentiated, rows @ B, 0.0)

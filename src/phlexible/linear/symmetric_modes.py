@@ -5,7 +5,7 @@ sparse LU, eigenvalues real by construction. Exact rigid motions, which would be
 multiplicity, are found by algebra first and taken out.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import linalg, sparse
@@ -19,6 +19,7 @@ from phlexible.linear.null_space import null_space_basis
 DENSE = 60
 ZERO = 1e-9
 SHIFT_ROUNDS = 6
+LEAST = 8  # modes, so that those of a free body without strain are counted
 NEIGHBOURS = 12  # beyond rigid modes: whose size says what round-off is
 
 
@@ -46,7 +47,7 @@ def lowest_symmetric_modes(mechanics: LinearMechanics, count: int) -> SymmetricM
         return SymmetricModes(np.zeros(0), np.zeros((mechanics.size, 0)), 0)
     rigid = _rigid_motions(mechanics)
     elastic = freedom - rigid.count
-    wanted = min(max(count - rigid.count, 1), elastic)
+    wanted = min(max(count - rigid.count, LEAST), elastic)
     if freedom <= DENSE or 4 * wanted + 20 > elastic:
         return _dense_modes(mechanics, count, rigid)
     squares, shapes = _lanczos(mechanics, wanted, rigid)
@@ -58,6 +59,12 @@ def lowest_symmetric_modes(mechanics: LinearMechanics, count: int) -> SymmetricM
     zero = np.abs(squares) <= _zero_level(mechanics, squares, shapes)
     squares = np.where(zero, 0.0, squares)
     return SymmetricModes(squares[:count], shapes[:, :count], int(zero.sum()))
+
+
+def undamped_modes(mechanics: LinearMechanics, count: int) -> SymmetricModes:
+    """The lowest modes without damping and gyroscopic terms, rigid ones first."""
+    nothing = sparse.csr_array(mechanics.mass.shape)
+    return lowest_symmetric_modes(replace(mechanics, velocity=nothing, damping=nothing), count)
 
 
 def all_symmetric_modes(mechanics: LinearMechanics) -> SymmetricModes:

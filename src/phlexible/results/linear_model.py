@@ -17,7 +17,7 @@ from phlexible.linear.constraint_elimination import with_momenta, without_constr
 from phlexible.linear.frequency_response import frequency_response
 from phlexible.linear.linearize import Linearization
 from phlexible.linear.modes import lowest_model_modes
-from phlexible.linear.observed import ObservedPHDAE, collocated
+from phlexible.linear.observed import ObservedPHDAE, Signal, collocated, with_signals
 from phlexible.linear.reduction.bases import body_deformations
 from phlexible.linear.reduction.methods import (
     PassivityCertificate,
@@ -105,14 +105,23 @@ class LinearModel(ObservedPHDAE):
             raise ModelError("a reduced or eliminated model has no bodies; take what linearize returned")
         return self.linearization
 
-    def frequency_response(self, frequencies: ArrayLike) -> BodeResponse:
-        """Complex responses of all outputs to all inputs at frequencies (k,) [rad/s].
+    def frequency_response(
+        self,
+        frequencies: ArrayLike,
+        inputs: Sequence[Signal] | None = None,
+        outputs: Sequence[Signal] | None = None,
+    ) -> BodeResponse:
+        """Complex responses of outputs to inputs at frequencies (k,) [rad/s].
+
+        Args:
+            inputs, outputs: which, as of ``reduce``; None: all.
 
         Raises:
-            ParameterError: negative frequencies, or a model without inputs or outputs.
+            ParameterError: negative frequencies, names that there are not, or a model without inputs or outputs.
+            ModelError: more than a million pairs of an input and an output.
             PoleError: an undamped pole among the frequencies.
         """
-        return BodeResponse.of(frequency_response(self, frequencies))
+        return BodeResponse.of(frequency_response(with_signals(self, inputs, outputs), frequencies))
 
     def structure_errors(self) -> dict[str, float]:
         """As in ``LinearPHDAE``; the energy is judged on the motions that joints allow."""
@@ -131,8 +140,12 @@ class LinearModel(ObservedPHDAE):
         method: str = "krylov",
         frequencies: ArrayLike | None = None,
         keep_rigid: bool = False,
+        *,
+        static_correction: bool = False,
+        inputs: Sequence[Signal] | None = None,
+        outputs: Sequence[Signal] | None = None,
     ) -> "ReducedModel":
-        """A smaller port-Hamiltonian model with the same inputs and outputs.
+        """A smaller port-Hamiltonian model with the same inputs and outputs, or some of them.
 
         It has no multipliers, unless inputs prescribe velocities or joint forces are outputs: these add as many
         states as they need to the order.
@@ -146,9 +159,13 @@ class LinearModel(ObservedPHDAE):
             frequencies: for "krylov": where to match the full model [rad/s]; None: chosen.
             keep_rigid: [B] (46), of a model in velocities and stresses: rigid velocities and multipliers stay what
                 they are, ``order`` states take the place of all flexible velocities and stresses.
+            static_correction: for "modal": static answers at the inputs and outputs take the place of the last
+                modes, so that responses are right at low frequencies (modal truncation augmentation).
+            inputs: ports of the model, ``port.select(...)``, names of ports or of single inputs; None: all.
+            outputs: names of outputs; or as for inputs, for the outputs that make power with them; None: all.
 
         Raises:
-            ParameterError: an order or a method out of range.
+            ParameterError: an order or a method out of range, names that there are not.
             ModelError: no inputs, or none that reaches what outputs see; a model that does not have what the method
                 needs: modes with damping, velocities and stresses told apart.
             MissingExtraError: "irka" without pyMOR.
@@ -162,11 +179,17 @@ class LinearModel(ObservedPHDAE):
             >>> linear.state_size, linear.reduce(6).state_size
             (57, 6)
         """
+        full = with_signals(self, inputs, outputs)
         found = reduced_model(
-            self, order, option("method", method, ReductionMethod), frequencies, flag("keep_rigid", keep_rigid)
+            full,
+            order,
+            option("method", method, ReductionMethod),
+            frequencies,
+            flag("keep_rigid", keep_rigid),
+            flag("static_correction", static_correction),
         )
         values = {field.name: getattr(found.model, field.name) for field in fields(ObservedPHDAE)}
-        return ReducedModel(**values, full=self, basis=found.basis)
+        return ReducedModel(**values, full=full, basis=found.basis)
 
     def to_state_space(self, accelerations: Sequence[str] = ()) -> "StateSpace":
         """A python-control StateSpace with named states, inputs and outputs.

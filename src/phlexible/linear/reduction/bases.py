@@ -1,11 +1,10 @@
 """Bases of second-order models: Krylov, modal, Craig-Bampton, of one body."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from itertools import pairwise
+from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg, sparse
 
 from phlexible.algebra.arrays import Array
@@ -18,17 +17,20 @@ from phlexible.errors import ModelError, ParameterError, PoleError
 from phlexible.linear.frequency_response import harmonic_answers
 from phlexible.linear.linearize import Linearization
 from phlexible.linear.mechanics import LinearMechanics
-from phlexible.linear.symmetric_modes import SymmetricModes, lowest_symmetric_modes
+from phlexible.linear.reduction.krylov import (
+    DEPENDENT,
+    Answers,
+    ComplexArray,
+    chosen_basis,
+    greatest_error,
+    joined,
+    largest_first,
+    matched_basis,
+    real_columns,
+)
+from phlexible.linear.symmetric_modes import SymmetricModes, undamped_modes
 
 # What the second-order bases share: rigid motions that forces reach, static answers, orthonormal columns.
-
-DEPENDENT = 1e-8
-
-
-def undamped_modes(mechanics: LinearMechanics, count: int) -> SymmetricModes:
-    """The lowest modes without damping and gyroscopic terms, rigid ones first."""
-    nothing = sparse.csr_array(mechanics.mass.shape)
-    return lowest_symmetric_modes(replace(mechanics, velocity=nothing, damping=nothing), count)
 
 
 def ports(mechanics: LinearMechanics) -> Array:
@@ -36,9 +38,32 @@ def ports(mechanics: LinearMechanics) -> Array:
     return np.hstack([mechanics.forces, mechanics.rows.T])
 
 
+def mixed(directions: sparse.sparray | Array, mass: sparse.csr_array, most: int) -> Array:
+    """Forces of comparable size that span those given (n, k): themselves, or ``most`` random mixes of more of them.
+
+    Where the given ones do not span more than ``most`` motions, the mixes span all of them.
+    """
+    columns = sparse.csc_array(directions)
+    size = np.sqrt(np.asarray((columns**2).T @ (1 / mass.diagonal())))
+    columns = columns[:, size > 0] @ sparse.diags_array(1 / size[size > 0])
+    count = columns.shape[1]
+    if count <= most:
+        return np.asarray(columns.toarray())
+    mixes = np.random.default_rng(0).normal(size=(most, count)).T  # of more mixes the first are the same
+    return np.asarray(columns @ (mixes / np.sqrt(count)))
+
+
+def with_mixed_ports(mechanics: LinearMechanics, most: int) -> LinearMechanics:
+    """The same with at most so many inputs, and outputs, for bases."""
+    forces, rows = (mixed(each, mechanics.mass, most) for each in (mechanics.forces, mechanics.rows.T))
+    return replace(mechanics, forces=forces, rows=rows.T, differentiations=(1,) * rows.shape[1])
+
+
 def reachable_rigid_motions(mechanics: LinearMechanics, modes: SymmetricModes) -> Array:
     """Rigid motions that the forces cause, M-orthonormal columns."""
     rigid = modes.shapes[:, modes.squares == 0]
+    if mechanics.is_gyroscopic:
+        return rigid
     parts = rigid.T @ mechanics.forces
     if not parts.size:
         return np.zeros((mechanics.size, 0))
@@ -50,29 +75,12 @@ def reachable_rigid_motions(mechanics: LinearMechanics, modes: SymmetricModes) -
 def static_answers(mechanics: LinearMechanics, modes: SymmetricModes, directions: Array) -> Array:
     """Elastic deformation under constant forces, in balance with rigid acceleration (inertia relief)."""
     rigid = modes.shapes[:, modes.squares == 0]
-    elastic = modes.squares[modes.squares > 0]
+    others = np.abs(modes.squares[modes.squares != 0])
     balanced = directions - mechanics.mass @ (rigid @ (rigid.T @ directions))
-    shift = 1e-6 * float(elastic[0]) if rigid.shape[1] and len(elastic) else 0.0
+    shift = 1e-6 * float(others.min()) if rigid.shape[1] and len(others) else 0.0
     stiffness, scale = mechanics.stiffness + shift * mechanics.mass, natural_scale(mechanics.mass)
     answers, _ = SaddlePoint(stiffness, mechanics.constraint_matrix, scale=scale).solve(balanced)
     return np.asarray(answers - rigid @ (rigid.T @ (mechanics.mass @ answers)))
-
-
-def joined(metric: sparse.csr_array, basis: Array, columns: Array, most: int) -> Array:
-    """The basis with those columns that are new to it, orthonormal in the metric, at most ``most`` columns."""
-    for column in columns.T:
-        if basis.shape[1] >= most:
-            break
-        size = float(np.sqrt(max(column @ (metric @ column), 0.0)))
-        if size == 0:
-            continue
-        rest = column / size
-        for _ in range(2):
-            rest = rest - basis @ (basis.T @ (metric @ rest))
-        left = float(np.sqrt(max(rest @ (metric @ rest), 0.0)))
-        if left > DEPENDENT:
-            basis = np.hstack([basis, (rest / left)[:, None]])
-    return basis
 
 
 # Modal basis: the lowest modes that inputs reach and outputs see.
@@ -81,23 +89,60 @@ UNSEEN = 1e-6
 SPARE = 3
 
 
-def modal_basis(mechanics: LinearMechanics, count: int) -> Array:
+def modal_basis(mechanics: LinearMechanics, count: int, static_correction: bool = False) -> Array:
     """Rigid motions that the inputs cause and the lowest modes that take part, shape (n, count).
 
+    Args:
+        static_correction: the last columns are static answers at the inputs and outputs, as far as the modes do not
+            have them (modal truncation augmentation).
+
     Raises:
-        ParameterError: fewer columns than rigid motions.
+        ParameterError: fewer columns than rigid motions, and static answers where these are asked for.
     """
-    rigid = undamped_modes(mechanics, 1).rigid
-    modes = undamped_modes(mechanics, rigid + SPARE * count + 2)
-    basis = reachable_rigid_motions(mechanics, modes)
+    modes, rigid = _modes_and_rigid(mechanics, count)
+    seen = modes.shapes[:, seen_modes(mechanics, modes)]
+    if not static_correction:
+        return joined(mechanics.mass, rigid, seen, count)
+    answers = static_answers(mechanics, modes, _port_directions(mechanics))
+    needed = _with_statics(mechanics, rigid, answers, count).shape[1]
+    lowest = joined(mechanics.mass, rigid, seen, count - needed + rigid.shape[1])
+    return joined(mechanics.mass, joined(mechanics.mass, lowest, answers, count), seen, count)
+
+
+def _with_statics(mechanics: LinearMechanics, rigid: Array, answers: Array, count: int) -> Array:
+    """Rigid motions and static answers, no more than ``count``."""
+    basis = joined(mechanics.mass, rigid, answers, mechanics.size)
     if basis.shape[1] > count:
-        raise ParameterError(f"order must be at least {2 * basis.shape[1]}: the inputs cause as many rigid motions")
-    return joined(mechanics.mass, basis, modes.shapes[:, seen_modes(mechanics, modes)], count)
+        raise ParameterError(
+            f"order must be at least {2 * basis.shape[1]} for rigid motions and static answers at the ports"
+        )
+    return basis
+
+
+def _port_directions(mechanics: LinearMechanics) -> Array:
+    """A basis of the forces at inputs and outputs."""
+    weight = np.sqrt(mechanics.mass.diagonal())[:, None]
+    return np.asarray(weight * _independent(ports(mechanics) / weight))
+
+
+def _modes_and_rigid(mechanics: LinearMechanics, count: int) -> tuple[SymmetricModes, Array]:
+    """Modes of which ``count`` are seen, as far as may be, and the rigid motions that inputs cause."""
+    first = undamped_modes(mechanics, 1).rigid
+    for spare in (SPARE, 2 * SPARE, 4 * SPARE):
+        modes = undamped_modes(mechanics, first + spare * count + 2)
+        if len(seen_modes(mechanics, modes)) >= count or modes.shapes.shape[1] < first + spare * count + 2:
+            break
+    rigid = reachable_rigid_motions(mechanics, modes)
+    if rigid.shape[1] > count:
+        raise ParameterError(f"order must be at least {2 * rigid.shape[1]}: the inputs cause as many rigid motions")
+    return modes, rigid
 
 
 def seen_modes(mechanics: LinearMechanics, modes: SymmetricModes) -> Array:
-    """Indices of the elastic modes with a part in the response, ascending."""
-    elastic = np.flatnonzero(modes.squares > 0)
+    """Indices of modes with a part in the response, but rigid ones, ascending; unstable ones come first."""
+    elastic = np.flatnonzero(modes.squares != 0)
+    if mechanics.is_gyroscopic:  # forces across the velocity couple the modes
+        return np.asarray(elastic)
     weight = 1 / np.sqrt(mechanics.mass.diagonal())
     reached = _parts(modes.shapes[:, elastic].T @ mechanics.forces, weight[:, None] * mechanics.forces)
     seen = _parts(modes.shapes[:, elastic].T @ mechanics.rows.T, weight[:, None] * mechanics.rows.T)
@@ -110,17 +155,8 @@ def _parts(products: Array, directions: Array) -> Array:
     return np.asarray((np.abs(products) / np.where(sizes > 0, sizes, 1.0)).max(axis=1, initial=0.0))
 
 
-# Krylov basis: answers of the full model at some frequencies, so that the reduced model has the same there.
-#
-# The vectors ``(K + i w (D + C) - w^2 M)^-1 F`` with ``G x = 0`` need no elimination of the joints
-# ([B] 5.3). Where frequencies are left out, most of the columns are answers at the resonances that inputs and
-# outputs see, the others are found greedily: the next one is where the error is greatest.
-
-ComplexArray = NDArray[np.complex128]
-
-GRID = 12  # frequencies between two modes
-RESONANCES = 0.75  # share of the columns
-ASIDE = 1e-4  # of a pole, where an undamped model is looked at instead
+# Krylov basis: the vectors ``(K + i w (D + C) - w^2 M)^-1 F`` with ``G x = 0`` need no elimination of the joints
+# ([B] 5.3). Where to look next is asked of a model of more modes with static answers: one factor a column does.
 
 
 def krylov_basis(mechanics: LinearMechanics, count: int, frequencies: Sequence[float] | None) -> Array:
@@ -130,86 +166,68 @@ def krylov_basis(mechanics: LinearMechanics, count: int, frequencies: Sequence[f
         ParameterError: fewer columns than rigid motions.
         PoleError: a given frequency is an undamped pole.
     """
-    rigid = undamped_modes(mechanics, 1).rigid
-    modes = undamped_modes(mechanics, rigid + SPARE * count + 2)
-    basis = reachable_rigid_motions(mechanics, modes)
-    if basis.shape[1] > count:
-        raise ParameterError(f"order must be at least {2 * basis.shape[1]}: the inputs cause as many rigid motions")
+    modes, basis = _modes_and_rigid(mechanics, count)
+    answers = MotionAnswers(mechanics, modes)
     if frequencies is not None:
-        found = [_answers(mechanics, modes, omega) for omega in frequencies]
-        for k, columns in enumerate(found):  # an equal share for each frequency, and then what is left
-            share = -(-(count - basis.shape[1]) // (len(found) - k))
-            basis = joined(mechanics.mass, basis, columns, basis.shape[1] + share)
-        for columns in found:
-            basis = joined(mechanics.mass, basis, columns, count)
-        return basis
-    poles = np.sqrt(modes.squares[seen_modes(mechanics, modes)])
-    poles = poles[: int(np.ceil(RESONANCES * (count - basis.shape[1])))]
-    for pole in poles:
-        answer = real_columns(largest_answer(mechanics.mass, harmonic_answers(mechanics, pole * (1 + ASIDE))))
-        basis = joined(mechanics.mass, basis, answer[:, :1], count)
-    grid = frequency_grid(poles)
-    answers = [harmonic_answers(mechanics, omega) for omega in grid]
-    exact = np.array([mechanics.rows @ x for x in answers])
-    unused = np.ones(len(grid), dtype=bool)
-    while basis.shape[1] < count and unused.any():
-        error = _errors(mechanics, basis, grid, exact)
-        worst = int(np.argmax(np.where(unused, error, -1.0)))
-        unused[worst] = False
-        basis = joined(mechanics.mass, basis, real_columns(answers[worst]), count)
-    return basis
+        return matched_basis(answers, basis, count, frequencies)
+    return chosen_basis(answers, basis, count, np.sqrt(np.abs(modes.squares[seen_modes(mechanics, modes)])))
 
 
-def largest_answer(metric: sparse.csr_array, answers: ComplexArray) -> ComplexArray:
-    """The answer to the mix of inputs that gives most energy, shape (n, 1): near a pole, the mode.
+class MotionAnswers(Answers):
+    """Motions of unit inputs of a second-order model."""
 
-    Args:
-        metric: of the energy, shape (n, n).
-        answers: to unit inputs, shape (n, inputs).
-    """
-    _, mixes = np.linalg.eigh(answers.conj().T @ (metric @ answers))
-    return np.asarray(answers @ mixes[:, -1:])
+    def __init__(self, mechanics: LinearMechanics, modes: SymmetricModes) -> None:
+        self.metric, self.phases = mechanics.mass, 1 + mechanics.is_gyroscopic
+        self._mechanics, self._modes = mechanics, modes
+        self._known: dict[float, ComplexArray] = {}
+
+    def columns(self, omega: float) -> list[Array]:
+        """See ``Answers``; at rest static ones, also those to forces at the outputs."""
+        try:
+            found: ComplexArray | Array = (
+                harmonic_answers(self._mechanics, omega)
+                if omega
+                else static_answers(self._mechanics, self._modes, ports(self._mechanics))
+            )
+        except PoleError:
+            raise PoleError(
+                f"no moments are matched at {omega:.10g} rad/s, an undamped pole; move it aside"
+            ) from None
+        columns = real_columns(largest_first(self.metric, found))
+        if self.phases == 2:  # both of an answer, one after the other
+            columns = np.stack(np.split(columns, 2, axis=1), axis=2).reshape(len(columns), -1)
+        return list(columns.T[:, :, None])
+
+    def errors(self, basis: Array, grid: Array) -> Array:
+        """See ``Answers``; against a model of all modes that are known and static answers."""
+        small = _response_of(self._mechanics.projected(basis))
+        return np.array([greatest_error(small(omega), self._exact(omega)) for omega in grid])
+
+    def _exact(self, omega: float) -> ComplexArray:
+        if omega not in self._known:
+            self._known[omega] = self._reference(omega)
+        return self._known[omega]
+
+    @cached_property
+    def _reference(self) -> Callable[[float], ComplexArray]:
+        mechanics, shapes = self._mechanics, self._modes.shapes
+        answers = shapes[:, :0]
+        if (self._modes.squares != 0).any():
+            answers = static_answers(mechanics, self._modes, ports(mechanics))
+        return _response_of(mechanics.projected(joined(mechanics.mass, shapes, answers, mechanics.size)))
 
 
-def _answers(mechanics: LinearMechanics, modes: SymmetricModes, omega: float) -> Array:
-    if omega == 0:
-        return static_answers(mechanics, modes, ports(mechanics))
-    try:
-        return real_columns(harmonic_answers(mechanics, omega))
-    except PoleError:
-        raise PoleError(f"no moments are matched at {omega:.10g} rad/s, an undamped pole; move it aside") from None
-
-
-def real_columns(answers: ComplexArray | Array) -> Array:
-    """The larger one of real and imaginary part of each column first, then the others."""
-    real, imaginary = np.real(answers), np.imag(answers)
-    larger = np.linalg.norm(real, axis=0) >= np.linalg.norm(imaginary, axis=0)
-    return np.hstack([np.where(larger, real, imaginary), np.where(larger, imaginary, real)])
-
-
-def frequency_grid(poles: Array) -> Array:
-    """Frequencies from well below the first resonance to a little above the last."""
-    if not len(poles):
-        return np.array([1.0])
-    ends = np.concatenate([[0.05 * poles[0]], poles, [1.1 * poles[-1]]])
-    steps = (np.arange(GRID) + 0.5) / GRID
-    between = [a + (b - a) * steps for a, b in pairwise(ends)]
-    return np.concatenate(between)
-
-
-def _errors(mechanics: LinearMechanics, basis: Array, grid: Array, exact: ComplexArray) -> Array:
-    """Largest relative error over the outputs at each frequency."""
-    if not basis.shape[1]:
-        return np.asarray(np.linalg.norm(exact, axis=(1, 2)))
-    small = mechanics.projected(basis)
+def _response_of(small: LinearMechanics) -> Callable[[float], ComplexArray]:
+    """Rows of motions for unit inputs at a frequency, of a small model without constraints."""
     M, K = small.mass.toarray(), small.stiffness.toarray()
     rates = (small.velocity + small.damping).toarray()
-    errors = []
-    for omega, answer in zip(grid, exact, strict=True):
-        x = np.linalg.solve(K + 1j * omega * rates - omega**2 * M, small.forces)
-        size = np.abs(answer)
-        errors.append((np.abs(small.rows @ x - answer) / np.where(size > 0, size, 1.0)).max())
-    return np.array(errors)
+
+    def response(omega: float) -> ComplexArray:
+        if not len(M):
+            return np.zeros((len(small.rows), small.forces.shape[1]), dtype=np.complex128)
+        return np.asarray(small.rows @ np.linalg.solve(K + 1j * omega * rates - omega**2 * M, small.forces))
+
+    return response
 
 
 # Craig-Bampton basis: static answers at the ports and modes with the ports held.
@@ -226,19 +244,10 @@ def craig_bampton_basis(mechanics: LinearMechanics, count: int) -> Array:
         ParameterError: fewer columns than rigid motions and ports.
     """
     rigid = undamped_modes(mechanics, 1).rigid
-    modes = undamped_modes(mechanics, rigid + 2)
-    directions = _independent(ports(mechanics) / np.sqrt(mechanics.mass.diagonal())[:, None])
-    directions = directions * np.sqrt(mechanics.mass.diagonal())[:, None]
-    basis = joined(
-        mechanics.mass,
-        reachable_rigid_motions(mechanics, modes),
-        static_answers(mechanics, modes, directions),
-        mechanics.size,
-    )
-    if basis.shape[1] > count:
-        raise ParameterError(
-            f"order must be at least {2 * basis.shape[1]} for rigid motions and static answers at the ports"
-        )
+    modes = undamped_modes(mechanics, rigid + count + 2)  # unstable ones come before rigid ones
+    directions = _port_directions(mechanics)
+    rigid_motions = reachable_rigid_motions(mechanics, modes)
+    basis = _with_statics(mechanics, rigid_motions, static_answers(mechanics, modes, directions), count)
     held = sparse.csr_array(sparse.vstack([mechanics.constraint_matrix, sparse.csr_array(directions.T)]))
     inner = undamped_modes(replace(mechanics, constraint_matrix=held), count + rigid)
     # rigid motions that leave the ports where they are: no force reaches them

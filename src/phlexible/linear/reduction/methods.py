@@ -16,18 +16,16 @@ from phlexible.linear.first_order import energy_form
 from phlexible.linear.frequency_response import frequency_response
 from phlexible.linear.mechanics import LinearMechanics
 from phlexible.linear.observed import ObservedPHDAE, mechanical_model
-from phlexible.linear.reduction.bases import craig_bampton_basis, krylov_basis, modal_basis
+from phlexible.linear.reduction.bases import SPARE, with_mixed_ports
+from phlexible.linear.reduction.normal_forms import LARGEST, STILL, galerkin_model, normal_form
 from phlexible.linear.reduction.state_bases import (
-    LARGEST,
-    STILL,
     ReductionMethod,
     energy_basis,
     flexible_reduction,
-    galerkin_model,
     kept_size,
-    normal_form,
+    motion_basis,
     state_basis,
-    state_galerkin,
+    state_reduction,
 )
 from phlexible.linear.signals import UNIT_MASS, same_unit
 
@@ -139,6 +137,7 @@ def reduced_model(
     method: ReductionMethod,
     frequencies: ArrayLike | None = None,
     keep_rigid: bool = False,
+    static_correction: bool = False,
 ) -> Reduction:
     """A model with ``order`` states and the same inputs and outputs, without multipliers.
 
@@ -158,6 +157,7 @@ def reduced_model(
             the other where the error is greatest.
         keep_rigid: [B] (46): rigid velocities and multipliers stay, flexible velocities and stresses are
             projected.
+        static_correction: of modal bases: static answers at inputs and outputs take the place of the last modes.
 
     Raises:
         ParameterError: an order that is not below the model's, odd, or too small; frequencies for
@@ -171,23 +171,25 @@ def reduced_model(
         raise ModelError("a reduction needs inputs and outputs: linearize(inputs=[...])")
     if frequencies is not None and method is not ReductionMethod.KRYLOV:
         raise ParameterError(f'frequencies= belongs to method="krylov", not to "{method}"')
+    if static_correction and method is not ReductionMethod.MODAL:
+        raise ParameterError(f'static_correction= belongs to method="modal", not to "{method}"')
     matched = _frequencies(frequencies)
     if keep_rigid:
-        found = Reduction(flexible_reduction(model, order, method, matched), None)
+        found = Reduction(flexible_reduction(model, order, method, matched, static_correction), None)
         reached = found.model.order - kept_size(model)
     else:
         if model.mechanics is None:
-            basis = state_basis(model, order, method, matched)
-            found = Reduction(state_galerkin(model, basis), None)
+            basis = state_basis(model, order, method, matched, static_correction)
+            found = Reduction(state_reduction(model, basis), None)
             reached = basis.columns.shape[1] - basis.prescribed
         else:
-            found = _mechanical_reduction(model, model.mechanics, order, method, matched)
+            found = _mechanical_reduction(model, model.mechanics, order, method, matched, static_correction)
             reached = found.model.order
         if not reached:
             raise ModelError("no input reaches a motion that an output sees, so there is nothing to reduce to")
     if reached < order:
         where = "" if frequencies is None else " at the given frequencies"
-        if method not in (ReductionMethod.BALANCED, ReductionMethod.IRKA):
+        if method is not ReductionMethod.IRKA:
             where += ", in whole pairs of velocity and " + ("stress" if model.mechanics is None else "displacement")
         warnings.warn(
             f'the reduced model has order {reached}, not {order}: method="{method}" finds no more '
@@ -204,6 +206,7 @@ def _mechanical_reduction(
     order: int,
     method: ReductionMethod,
     frequencies: Sequence[float] | None,
+    static_correction: bool,
 ) -> Reduction:
     freedom = mechanics.size - mechanics.constraint_matrix.shape[0]
     if order >= 2 * freedom:
@@ -214,13 +217,9 @@ def _mechanical_reduction(
         return Reduction(galerkin_model(form, basis, model), None)
     if order % 2:
         raise ParameterError(f'order must be even for method="{method}" (positions and rates), got {order}')
-    match method:
-        case ReductionMethod.MODAL:
-            basis = modal_basis(mechanics, order // 2)
-        case ReductionMethod.CRAIG_BAMPTON:
-            basis = craig_bampton_basis(mechanics, order // 2)
-        case _:
-            basis = krylov_basis(mechanics, order // 2, frequencies)
+    count = order // 2
+    find = motion_basis(method, frequencies, static_correction)
+    basis = find(with_mixed_ports(mechanics, count + SPARE), count)
     small = mechanics.projected(basis)
     names = same_unit((f"{method} coordinate {k}" for k in range(basis.shape[1])), UNIT_MASS)
     reduced = mechanical_model(small, names, model.ports, model.outputs, model.output_units)

@@ -1,0 +1,245 @@
+"""Models of velocities and stresses as motions: stresses eliminated element by element, at any size."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
+
+from phlexible.algebra.arrays import Array, IntArray
+from phlexible.algebra.saddle import SaddlePoint, natural_scale
+from phlexible.linear.constraint_elimination import dynamic_and_multipliers
+from phlexible.linear.first_order import StateKind, kinds_of_states
+from phlexible.linear.mechanics import LinearMechanics
+from phlexible.linear.null_space import null_space
+from phlexible.linear.observed import ObservedPHDAE
+from phlexible.linear.symmetric_modes import lowest_symmetric_modes
+
+# Velocities v = Q_v x_v and stresses (or displacements) x_s without losses or couplings of their own::
+#
+#     E_v dx_v/dt = -(D + C) v - L^T Q_s x_s + G^T lambda + F u,    E_s dx_s/dt = L v + S u,    G v = T u
+#
+# are those of motions x with v = dx/dt, x_s = E_s^-1 L x, mass E_v Q_v^-1 and stiffness L^T Q_s E_s^-1 L. Stresses
+# of one element are coupled with no others, as a rule, so that E_s^-1 is sparse: its blocks are inverted.
+
+LARGEST = 4000  # states that are coupled with each other
+ROUND_OFF = 1e-13
+
+
+@dataclass(frozen=True, eq=False)
+class CondensedModel:
+    """A linear model as motions.
+
+    Attributes:
+        model: the whole.
+        mechanics: of the motions, n of them, without forces and rows.
+        velocities, stresses: where they are among the states.
+        multipliers: where those are that do not depend on each other.
+        to_velocities: Q_v^-1, shape (n, n).
+        strained: E_s^-1, shape (stresses, stresses).
+        to_stresses: E_s^-1 L, shape (stresses, n).
+    """
+
+    model: ObservedPHDAE
+    mechanics: LinearMechanics
+    velocities: IntArray
+    stresses: IntArray
+    multipliers: IntArray
+    to_velocities: sparse.csr_array
+    strained: sparse.csr_array
+    to_stresses: sparse.csr_array
+
+    @cached_property
+    def energies(self) -> sparse.csr_array:
+        """Of the stresses, E_s^T Q_s."""
+        return _part(self.model.energy_matrix, self.stresses, self.stresses)
+
+    @cached_property
+    def stress_count(self) -> int:
+        """How many independent stresses have energy."""
+        return sum(_rank(dense) for _, dense in _blocks(self.energies))
+
+    @cached_property
+    def forces(self) -> sparse.csr_array:
+        """On motions, of unit inputs: F, and L^T Q_s E_s^-1 S of those that strain; shape (n, inputs)."""
+        B, s = self.model.port_map, self.stresses
+        back = _part(self.model.structure, self.velocities, s) @ _part(self.model.effort_matrix, s, s)
+        return sparse.csr_array(B[self.velocities] - back @ (self.strained @ B[s]))
+
+    @cached_property
+    def seen(self) -> tuple[sparse.csr_array, sparse.csr_array]:
+        """C_v of the rates and C_s of the motions, ``y = C_v dx/dt + C_s x``, each of shape (outputs, n)."""
+        C = self.model.output_matrix
+        return (
+            sparse.csr_array(C[:, self.velocities] @ self.to_velocities),
+            sparse.csr_array(C[:, self.stresses] @ self.to_stresses),
+        )
+
+    @property
+    def is_direct(self) -> bool:
+        """Whether inputs are forces on velocities only and outputs see no multipliers."""
+        model, others = self.model, np.setdiff1d(np.arange(self.model.order), self.velocities)
+        tied = np.setdiff1d(others, self.stresses)
+        return not model.port_map[others].nnz and not model.output_matrix[:, tied].nnz
+
+    @cached_property
+    def tied_motions(self) -> Array:
+        """Static motions of ties that inputs prescribe and outputs see, those that strain least; shape (n, k)."""
+        model, ties = self.model, self.multipliers
+        wanted = sparse.hstack([model.port_map[ties], model.output_matrix[:, ties].T]).tocsc()
+        wanted = wanted[:, np.flatnonzero(np.diff(wanted.indptr))].toarray()
+        if not wanted.size:
+            return np.zeros((self.mechanics.size, 0))
+        return static_motions(self.mechanics, wanted)
+
+    def directions(self, with_tied: bool) -> tuple[sparse.sparray, sparse.sparray]:
+        """Forces on motions that inputs cause and rows that outputs see, sparse, shapes (n, k) and (k, n).
+
+        Args:
+            with_tied: also of ties that inputs prescribe and outputs see: the inertia of ``tied_motions``.
+        """
+        mechanics, tied = self.mechanics, self.tied_motions if with_tied else np.zeros((self.mechanics.size, 0))
+        rates = sparse.csr_array(mechanics.velocity + mechanics.damping)
+        inertia = [sparse.csc_array(matrix @ tied) for matrix in (mechanics.mass, rates) if matrix.nnz]
+        forces = sparse.hstack([self.forces, *inertia])
+        rows = sparse.vstack([*self.seen, *(each.T for each in inertia)])
+        return forces, rows
+
+    def of_velocities(self, motions: NDArray[Any]) -> NDArray[Any]:
+        """States with these velocities and no stress, shape (order of the model, columns)."""
+        states = np.zeros((self.model.order, motions.shape[1]), dtype=motions.dtype)
+        states[self.velocities] = self.to_velocities @ motions
+        return states
+
+    def of_strains(self, motions: NDArray[Any]) -> NDArray[Any]:
+        """States with the stresses of these displacements and no velocity, of the same shape."""
+        states = np.zeros((self.model.order, motions.shape[1]), dtype=motions.dtype)
+        states[self.stresses] = self.to_stresses @ motions
+        return states
+
+
+def static_motions(mechanics: LinearMechanics, values: Array) -> Array:
+    """Motions with G x = values (rows, k) that strain least, shape (n, k)."""
+    scale, mass, ties = natural_scale(mechanics.mass), mechanics.mass, mechanics.constraint_matrix
+    modes = lowest_symmetric_modes(mechanics, 1)
+    shift = 0.0
+    if modes.rigid:
+        squares = lowest_symmetric_modes(mechanics, modes.rigid + 1).squares
+        shift = 1e-6 * float(squares[-1]) or 1.0
+    solver = SaddlePoint(mechanics.stiffness + shift * mass, ties, scale=scale)
+    motions = np.zeros((mechanics.size, values.shape[1]))
+    for _ in range(3 if shift else 1):  # the shift lets rigid motions stay where they are
+        motions = solver.solve(shift * (mass @ motions), values)[0]
+    return motions
+
+
+def condensed(model: ObservedPHDAE) -> CondensedModel | None:
+    """The model as motions; None: it has another form, or more than 4000 stresses are coupled with each other.
+
+    Raises:
+        ModelError: an E that is singular beyond multipliers of constraints.
+    """
+    moving, tied = dynamic_and_multipliers(model)
+    kinds = kinds_of_states(model)[moving]
+    if (kinds == StateKind.UNKNOWN).any():
+        return None
+    v, s = moving[kinds == StateKind.VELOCITY], moving[kinds == StateKind.STRESS]
+    E, J, R, Q = model.descriptor, model.structure, model.dissipation, model.effort_matrix
+    others = ((E, v, s), (E, s, v), (Q, v, s), (Q, s, v), (J, s, s), (R, s, s), (R, s, v), (J, s, tied))
+    if not all(_is_zero(*each) for each in others):
+        return None
+    strained, to_velocities = (_inverse(_part(matrix, place, place)) for matrix, place in ((E, s), (Q, v)))
+    if strained is None or to_velocities is None:
+        return None
+    rate = _part(J, s, v)
+    to_stresses = sparse.csr_array(strained @ rate)
+    mass = sparse.csr_array(_part(E, v, v) @ to_velocities)
+    if not (mass.diagonal() > 0).all():
+        return None
+    ties = sparse.csr_array(-J[tied][:, v])
+    ties.eliminate_zeros()
+    independent = null_space(ties, natural_scale(mass), allow_dependent=True).rows if tied.size else tied
+    n = len(v)
+    mechanics = LinearMechanics(
+        mass,
+        -_part(J, v, v),
+        _part(R, v, v),
+        sparse.csr_array(rate.T @ (_part(Q, s, s) @ to_stresses)),
+        ties[independent],
+        np.zeros((n, 0)),
+        np.zeros((0, n)),
+        (),
+    )
+    return CondensedModel(model, mechanics, v, s, tied[independent], to_velocities, strained, to_stresses)
+
+
+def _part(matrix: sparse.csr_array, rows: IntArray, columns: IntArray) -> sparse.csr_array:
+    found = sparse.csr_array(matrix[rows][:, columns])
+    found.eliminate_zeros()
+    return found
+
+
+def _is_zero(matrix: sparse.csr_array, rows: IntArray, columns: IntArray) -> bool:
+    """Whether these entries are round-off of others in their rows."""
+    whole = abs(matrix[rows])
+    found = sparse.coo_array(whole[:, columns])
+    return not found.nnz or bool((found.data <= ROUND_OFF * whole.max(axis=1).toarray().ravel()[found.row]).all())
+
+
+def _blocks(matrix: sparse.csr_array) -> Iterator[tuple[IntArray, Array]]:
+    """Coupled states and their dense blocks, those of one size k together: shapes (count, k) and (count, k, k)."""
+    count, label = connected_components(matrix, directed=False)
+    size = np.bincount(label, minlength=count)
+    order = np.argsort(label, kind="stable")
+    start, inside = np.cumsum(size) - size, np.empty_like(order)
+    inside[order] = np.arange(len(order)) - np.repeat(start, size)
+    entries = matrix.tocoo()
+    owners = label[entries.row]
+    for k in np.unique(size):
+        chosen = np.flatnonzero(size == k)
+        place = np.full(count, -1)
+        place[chosen] = np.arange(len(chosen))
+        mine = place[owners] >= 0
+        dense = np.zeros((len(chosen), k, k))
+        rows, columns = entries.row[mine], entries.col[mine]
+        dense[place[owners[mine]], inside[rows], inside[columns]] = entries.data[mine]
+        yield order[start[chosen][:, None] + np.arange(k)], dense
+
+
+def _inverse(matrix: sparse.csr_array) -> sparse.csr_array | None:
+    """Block by block; None where one is singular, or too large."""
+    if not matrix.shape[0]:
+        return matrix
+    _, label = connected_components(matrix, directed=False)
+    if np.bincount(label).max() > LARGEST:
+        return None
+    found = []
+    for states, dense in _blocks(matrix):
+        size = np.abs(dense).max(axis=2, keepdims=True)  # of each row
+        if not size.all():
+            return None
+        try:
+            inverse = np.linalg.inv(dense / size)
+        except np.linalg.LinAlgError:
+            return None
+        if np.abs(inverse).sum(axis=2).max() > 1 / ROUND_OFF:
+            return None
+        inverse = inverse / np.swapaxes(size, 1, 2)
+        rows, columns = np.broadcast_arrays(states[:, :, None], states[:, None, :])
+        found.append((inverse.ravel(), rows.ravel(), columns.ravel()))
+    values, rows, columns = (np.concatenate(each) for each in zip(*found, strict=True))
+    inverse = sparse.csr_array((values, (rows, columns)), shape=matrix.shape)
+    inverse.eliminate_zeros()
+    return inverse
+
+
+def _rank(dense: Array) -> int:
+    """Of all blocks (count, k, k), symmetric and positive semi-definite."""
+    scale = np.sqrt(np.abs(np.einsum("kii->ki", dense)))
+    scale = 1 / np.where(scale > 0, scale, 1.0)
+    values = np.linalg.eigvalsh(scale[:, :, None] * dense * scale[:, None, :])
+    return int((values > ROUND_OFF * dense.shape[1]).sum())

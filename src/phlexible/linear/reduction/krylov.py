@@ -1,0 +1,149 @@
+"""Krylov bases: answers of the full model at some frequencies, so that the reduced model has the same there."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from contextlib import suppress
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from phlexible.algebra.arrays import Array
+from phlexible.errors import PoleError
+
+# What Krylov bases of motions and of states share: which answers, and in which order.
+#
+# Where frequencies are left out, three of four columns are answers at the resonances that inputs and outputs see,
+# in ascending order; each fourth one is found greedily: where the error is greatest up to the last of these
+# resonances. No choice depends on the order that is asked for, so that the basis of a higher order holds those of
+# lower ones: up to a resonance that all of them have, the error does not grow with the order.
+
+ComplexArray = NDArray[np.complex128]
+
+GRID = 12  # frequencies between two modes
+GREEDY = 4  # each fourth column
+ASIDE = 1e-4  # of a pole, where an undamped model is looked at instead
+DEPENDENT = 1e-6
+ROUND_OFF = 1e-13
+
+
+class Answers(ABC):
+    """Of a linear model.
+
+    Attributes:
+        metric: of the energy, symmetric and positive semi-definite, shape (n, n).
+        phases: how many columns one answer has that matter: 2 where forces across the velocity turn motions.
+    """
+
+    metric: sparse.csr_array
+    phases: int = 1
+
+    @abstractmethod
+    def columns(self, omega: float) -> list[Array]:
+        """Real columns that span the answers at a frequency [rad/s], those of most energy first.
+
+        Each of shape (n, 1), or (n, 2) with its partner, without which it would drift.
+        """
+
+    @abstractmethod
+    def errors(self, basis: Array, grid: Array) -> Array:
+        """Of the model reduced with a basis (n, k), relative to the response, at some frequencies."""
+
+
+def matched_basis(answers: Answers, basis: Array, most: int, frequencies: Sequence[float]) -> Array:
+    """The basis with answers at frequencies, orthonormal, at most ``most`` columns, an equal share for each."""
+    found = [answers.columns(omega) for omega in frequencies]
+    for rank in range(max(map(len, found), default=0)):
+        for columns in found:
+            basis = _with_whole(answers, basis, columns[rank : rank + 1], most)
+    return basis
+
+
+def chosen_basis(answers: Answers, basis: Array, most: int, poles: Array) -> Array:
+    """The same at frequencies that are chosen, from the poles (k,) that inputs reach and outputs see [rad/s]."""
+    grid = frequency_grid(poles)
+    unused = np.ones(len(grid), dtype=bool)
+    served = added = 0
+    while basis.shape[1] < most:
+        added += 1
+        if served < len(poles) and added % GREEDY:
+            omega = poles[served] * (1 + ASIDE)
+            served += 1
+        else:
+            near = np.flatnonzero(unused if served == len(poles) else unused & (grid < poles[served - 1]))
+            if not len(near):
+                break
+            worst = near[np.argmax(answers.errors(basis, grid[near]))]
+            unused[worst] = False
+            omega = grid[worst]
+        with suppress(PoleError):
+            columns = answers.columns(omega)[: answers.phases]
+            if columns and basis.shape[1] + columns[0].shape[1] > most:
+                break
+            basis = _with_whole(answers, basis, columns, most)
+    return basis
+
+
+def _with_whole(answers: Answers, basis: Array, columns: list[Array], most: int) -> Array:
+    """The basis with those columns that are new to it, and their partners; none is left without its own."""
+    for each in columns:
+        if basis.shape[1] + each.shape[1] > most:
+            break
+        first = joined(answers.metric, basis, each[:, :1], most)
+        if first.shape[1] > basis.shape[1]:
+            basis = joined(answers.metric, first, each[:, 1:], most)
+    return basis
+
+
+def joined(metric: sparse.csr_array, basis: Array, columns: Array, most: int) -> Array:
+    """The basis with those columns that are new to it, orthonormal in the metric, at most ``most`` columns."""
+    for column in columns.T:
+        if basis.shape[1] >= most:
+            break
+        size = float(np.sqrt(max(column @ (metric @ column), 0.0)))
+        if size == 0:
+            continue
+        rest = column / size
+        for _ in range(2):
+            rest = rest - basis @ (basis.T @ (metric @ rest))
+        left = float(np.sqrt(max(rest @ (metric @ rest), 0.0)))
+        if left > DEPENDENT:
+            basis = np.hstack([basis, (rest / left)[:, None]])
+    return basis
+
+
+def real_columns(answers: ComplexArray | Array) -> Array:
+    """The larger one of real and imaginary part of each column first, then the others."""
+    real, imaginary = np.real(answers), np.imag(answers)
+    larger = np.linalg.norm(real, axis=0) >= np.linalg.norm(imaginary, axis=0)
+    return np.hstack([np.where(larger, real, imaginary), np.where(larger, imaginary, real)])
+
+
+def largest_first(metric: sparse.csr_array, answers: ComplexArray | Array) -> ComplexArray | Array:
+    """Answers to mixes of the inputs, those that give most energy first: near a pole, the mode.
+
+    Args:
+        metric: of the energy, shape (n, n).
+        answers: to unit inputs, shape (n, inputs).
+    """
+    energies, mixes = np.linalg.eigh(answers.conj().T @ (metric @ answers))
+    told = energies > ROUND_OFF * energies.max(initial=0.0)
+    found = answers @ mixes[:, told][:, ::-1]
+    return found if told.all() else np.hstack([found, answers])  # small ones among others are exact
+
+
+def frequency_grid(poles: Array) -> Array:
+    """Frequencies from well below the first resonance to a little above the last."""
+    if not len(poles):
+        return np.array([1.0])
+    ends = np.concatenate([[0.05 * poles[0]], poles, [1.1 * poles[-1]]])
+    steps = (np.arange(GRID) + 0.5) / GRID
+    between = [a + (b - a) * steps for a, b in pairwise(ends)]
+    return np.concatenate(between)
+
+
+def greatest_error(found: ComplexArray, exact: ComplexArray) -> float:
+    """Relative to each entry of the exact response (outputs, inputs)."""
+    size = np.abs(exact)
+    return float((np.abs(found - exact) / np.where(size > 0, size, 1.0)).max(initial=0.0))
