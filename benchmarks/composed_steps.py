@@ -16,7 +16,7 @@ def milliseconds(method: Method, step: float) -> float:
     """The least time of each of fifty steps, so that other programs count little; their mean [ms]."""
     _, whole, start, crank = composed("full")
     model, given = fast(whole), asked_inputs(whole, crank, start)
-    equations, times = Equations(model, given.function, start, given.depends_on_state), []
+    equations, times = Equations(model, given.function, start, given.states), []
     for _ in range(REPEATS):
         loop, x, row = stage_loop(method, equations, start), start, []
         for k in range(STEPS):

@@ -50,7 +50,7 @@ def collocate(
         fast(model),
         one_by_one(inputs or (lambda time, x: np.zeros(model.port_size))),
         initial,
-        depends_on_state=inputs is not None,
+        input_states=None if inputs is not None else np.zeros(0, dtype=np.int64),
     )
     is_projected = is_projected and not tableau.is_stiffly_accurate
     loop = StageLoop(equations, tableau, np.asarray(initial, dtype=np.float64), is_projected)
@@ -83,7 +83,7 @@ def integrate_discrete_gradient(
         return np.zeros(model.port_size) if inputs is None else np.asarray(inputs(time), dtype=np.float64)
 
     states = [np.asarray(initial, dtype=np.float64)]
-    equations = Equations(fast(model), one_by_one(given), states[0], depends_on_state=False)
+    equations = Equations(fast(model), one_by_one(given), states[0], input_states=np.zeros(0, dtype=np.int64))
     loop = DiscreteGradientLoop(equations, states[0])
     for k in range(steps):
         states.append(loop.advance(k * step, step, states[-1]).end)

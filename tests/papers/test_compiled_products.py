@@ -5,6 +5,7 @@ import pytest
 
 from bodies.forms import BODIES, random_state
 from mechanisms import arbitrary_state, crank_slider, tangle, with_elements
+from papers.families import FAMILIES
 from phlexible.papers.compiled_bodies import FACTORS, CompiledBody, fast
 from phlexible.papers.flattened import Flattened
 from phlexible.papers.mechanism_model import MechanismModel
@@ -103,9 +104,22 @@ def test_a_mechanism(make):
     mechanism = make()
     _, state = arbitrary_state(mechanism, 0)
     model = MechanismModel(mechanism)
-    x = model.joined(state)
+    assert_products(model, model, model.joined(state))
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_families_of_mechanisms_and_their_slopes(family):
+    """Products against matrices, and the sparse slope against central differences of all defects."""
+    model = MechanismModel(FAMILIES[family][0]()[0])
+    rng, n = np.random.default_rng(4), model.state_size
+    x = model.initial_state + 1e-3 * rng.normal(size=n)
     assert_products(model, model, x)
-    given = model.given_inputs(np.zeros(2), np.array([x, 1.001 * x]))
-    assert given == pytest.approx(
-        np.array([model.inputs(0.0, x), model.inputs(0.0, 1.001 * x)]), rel=1e-9, abs=1e-9
-    )
+    rate, u = rng.normal(size=n), model.inputs(0.0, x)
+    steps = 1e-6 * np.maximum(np.abs(x), 1e-2)
+    ends = [
+        model.descriptor_products(y, np.broadcast_to(rate, y.shape))
+        - model.flows(y, model.efforts(y), np.broadcast_to(u, (n, len(u))))
+        for y in (x + np.diag(steps), x - np.diag(steps))
+    ]
+    expected = (ends[0] - ends[1]).T / (2 * steps)
+    assert np.abs(dense(model.defect_slope(x, rate, u)) - expected).max() < 1e-5 * np.abs(expected).max()

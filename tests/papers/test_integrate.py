@@ -98,7 +98,7 @@ def test_discrete_gradients_keep_the_energy_to_round_off():
 def steps_of(method, model, x, step, count):
     """The end of some steps, without the check of the start: ends of unprojected steps swing about constraints."""
     quick = fast(model)
-    loop = stage_loop(Method(method), Equations(quick, quick.given_inputs, x, False), x)
+    loop = stage_loop(Method(method), Equations(quick, quick.given_inputs, x, np.zeros(0, dtype=np.int64)), x)
     for k in range(count):
         x = loop.advance(k * step, step, x).end
     return x

@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
+import phlexible as ph
 from mechanisms import arbitrary_state, crank_slider, tangle, with_elements
+from papers.families import FAMILIES
 from phlexible.bodies.mechanics.floating import elastic_force, mass_matrix, quadratic_velocity_forces
 from phlexible.description.interactions.functions import PointOf
 from phlexible.papers.mechanism_model import MechanismModel
@@ -38,6 +40,23 @@ def test_structure_and_power_at_any_state(name):
     figures = check_structure(model, x)
     assert figures.skewness == 0
     assert figures.power < 1e-14
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_structure_of_all_families_away_from_rest_and_their_energy_over_steps(family):
+    """Of contacts deep enough, since differences of an energy see its kink; the balance of long steps is exact."""
+    form = MechanismModel(FAMILIES[family][0]()[0])
+    x = form.initial_state
+    away = x + 1e-3 * np.random.default_rng(0).normal(size=len(x))
+    away[form.state_slice("coordinates")] -= 0.05
+    figures = check_structure(form, away)
+    assert figures.skewness == 0
+    assert figures.power < 1e-13
+    run = ph.integrate(form, x, None, 5e-3, 1e-3, "discrete_gradient")
+    size = max(np.ptp(run.energy), np.ptp(run.supplied), np.ptp(run.dissipated))
+    assert np.abs(run.balance_error).max() <= 1e-11 * size + 1e-14 * np.abs(run.energy).max()
+    lossy = form.dissipation_matrix(x)
+    assert (run.dissipated[-1] > 0) == bool(abs(lossy).max() > 0)
 
 
 @pytest.mark.parametrize("name", MODELS)

@@ -364,13 +364,6 @@ def test_names_of_the_numbers_say_what_they_are():
     assert len(names["coordinate"]) == motion.recording.eta.shape[1]
 
 
-def test_a_mechanism_with_strings_has_no_single_form_and_says_so():
-    from phlexible.papers.mechanism_model import MechanismModel
-
-    with pytest.raises(ph.ModelError, match="string is a string: a mechanism as one"):
-        MechanismModel(free_string(LAWS[0]))
-
-
 def test_a_pin_in_the_plane_holds_a_string_and_orientations_are_refused():
     model = ph.Model(gravity=(0, -9.81, 0), dimension=2)
     placed = model.add(ph.String(1.0, 1.0, 4, LAWS[0]), "rope", shape=((0, 0), (0, -1.3)))

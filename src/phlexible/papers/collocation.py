@@ -189,6 +189,8 @@ DONE = 1e-14
 EXPECTED = 1e-13
 TRUSTED = 1e-3
 ROUND_OFF = 1e-16
+SHARE = 1e-3
+INTEGRALS = {"velocity": "position", "angular_velocity": "rotation_rows", "elastic_velocity": "displacement"}
 ABSURD = 1e30
 
 
@@ -232,6 +234,11 @@ class StageLoop:
         self.equations, self.tableau = equations, tableau
         self.is_projected = is_projected and equations.has_constraints
         self.largest = np.zeros(len(equations.block_begins))
+        self._compared = self.largest
+        names = [block.name.rpartition(".")[2] for block in equations.model.states if block.size]
+        kinds = {name: k for k, name in enumerate(dict.fromkeys(names))}
+        self._kinds = np.array([kinds[name] for name in names], dtype=np.int64)
+        self._integrals = np.array([kinds.get(INTEGRALS.get(name, ""), -1) for name in names], dtype=np.int64)
         self.rates = np.zeros((tableau.stages, len(initial)))
         self.rates[:, equations.is_algebraic] = initial[equations.is_algebraic]
         self._factors: NewtonFactors | None = None
@@ -291,15 +298,25 @@ class StageLoop:
         return NewtonFactors(step, self.tableau.matrix, slope, descriptor, self.equations.is_algebraic)
 
     def _size(self, states: Array, step: float, change: Array, is_first: bool) -> float:
-        """Greatest change of the stage states, relative to the largest entry so far of its block."""
-        moved = np.where(self.equations.is_algebraic, change, step * self.tableau.matrix @ change)
+        """Greatest change of the stage states, relative to the largest entry so far of its block.
+
+        A block may hold round-off only, of what does not move: no block is compared with less than a share of the
+        largest of its kind, of velocities also of those that would move the largest place as far in a step.
+        Multipliers are not asked: they are as good as the velocities that they change.
+        """
+        moved = np.where(self.equations.is_algebraic, 0.0, step * self.tableau.matrix @ change)
         begins = self.equations.block_begins
         changes = np.maximum.reduceat(np.abs(moved).max(axis=0), begins)
         if is_first:  # later changes are small
             sizes = np.maximum.reduceat(np.abs(states + moved).max(axis=0), begins)
             self.largest = np.maximum(self.largest, sizes)
-        counted = (self.largest > 0) & (changes > ROUND_OFF)
-        return float(np.max(changes[counted] / self.largest[counted], initial=0.0))
+            of_kind = np.zeros(self._kinds.max() + 2)  # the last one of what is no integral
+            np.maximum.at(of_kind, self._kinds, self.largest)
+            of_kind[-1] = 0.0
+            share = SHARE * np.maximum(of_kind[self._kinds], of_kind[self._integrals] / abs(step))
+            self._compared = np.maximum(self.largest, share)
+        counted = (self._compared > 0) & (changes > ROUND_OFF)
+        return float(np.max(changes[counted] / self._compared[counted], initial=0.0))
 
 
 EQUAL = 1e-6  # lengths of steps

@@ -45,7 +45,7 @@ class Equations:
         model: of n states.
         inputs: of many instants.
         initial: a state, shape (n,); tells which states are multipliers.
-        depends_on_state: whether u does.
+        input_states: entries of x that u may depend on; None: all.
 
     Attributes:
         is_algebraic: True where row and column of E are zero, shape (n,).
@@ -53,9 +53,14 @@ class Equations:
     """
 
     def __init__(
-        self, model: PortHamiltonianModel, inputs: ManyInputs, initial: Array, depends_on_state: bool = True
+        self,
+        model: PortHamiltonianModel,
+        inputs: ManyInputs,
+        initial: Array,
+        input_states: IntArray | None = None,
     ) -> None:
-        self.model, self.inputs, self.depends_on_state = model, inputs, depends_on_state
+        self.model, self.inputs = model, inputs
+        self.input_states = np.arange(len(initial)) if input_states is None else input_states
         descriptor = model.descriptor_matrix(initial)
         size = abs(descriptor)
         total = (np.asarray(size.sum(axis=0)) + np.asarray(size.sum(axis=1))).ravel()
@@ -82,9 +87,8 @@ class Equations:
         """d(defect)/dx with the slope of the inputs, and E, both at one instant, shape (n, n)."""
         model, u = self.model, self.inputs(np.array([time]), x[None])[0]
         slope = model.defect_slope(x, np.where(self.is_algebraic, 0.0, rate), u)
-        if self.depends_on_state and len(u):
-            sizes = np.maximum(np.abs(x), SMALL)
-            turning = slope_by_differences(lambda xs: self.inputs_at(np.full(len(xs), time), xs), x, sizes)
+        if len(self.input_states) and len(u):
+            turning = self._input_slope(time, x)
             moving = np.flatnonzero(np.abs(turning).max(axis=1, initial=0.0))
             if len(moving):
                 units = np.eye(len(u))[moving]
@@ -97,6 +101,20 @@ class Equations:
         if sparse.issparse(slope):
             return slope, sparse.csr_array(model.descriptor_matrix(x))
         return slope, model.descriptor_products(np.broadcast_to(x, slope.shape), np.eye(len(x))).T
+
+    def _input_slope(self, time: float, x: Array) -> Array:
+        """du/dx by differences, shape (m, n)."""
+        own = self.input_states
+
+        def inputs(entries: Array) -> Array:
+            states = np.tile(x, (len(entries), 1))
+            states[:, own] = entries
+            return self.inputs_at(np.full(len(states), time), states)
+
+        slope = slope_by_differences(inputs, x[own], np.maximum(np.abs(x[own]), SMALL))
+        result = np.zeros((len(slope), len(x)))
+        result[:, own] = slope
+        return result
 
     def gaps(self, time: float, states: Array) -> Array:
         """The algebraic rows of (J - R) z + B u of many states at one time, shape (T, algebraic rows)."""

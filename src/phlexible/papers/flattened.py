@@ -192,6 +192,11 @@ class Flattened(PortHamiltonianModel):
         """Of the model."""
         return self.model.given_inputs(times, x)
 
+    @property
+    def given_input_states(self) -> IntArray:
+        """Of the model."""
+        return self.model.given_input_states
+
     def efforts(self, x: Array) -> Array:
         """z of the parts, and the multipliers."""
         result = x.copy()

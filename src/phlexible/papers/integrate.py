@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import Array, called, file_path, numbers, option, positive
+from phlexible.algebra.arrays import Array, IntArray, called, file_path, numbers, option, positive
 from phlexible.errors import ConvergenceError, ModelError, ParameterError, ResultFileError, VelocityError
 from phlexible.papers.collocation import (
     GAUSS_LEGENDRE_1,
@@ -44,10 +44,10 @@ GivenInputs: TypeAlias = Callable[..., ArrayLike] | Mapping[str, Signal] | None
 
 @dataclass(frozen=True)
 class AskedInputs:
-    """u of many instants, and whether it asks for x."""
+    """u of many instants, and the entries of x that it may depend on."""
 
     function: ManyInputs
-    depends_on_state: bool
+    states: IntArray
 
 
 def asked_inputs(model: PortHamiltonianModel, given: GivenInputs, x: Array) -> AskedInputs:
@@ -59,10 +59,10 @@ def asked_inputs(model: PortHamiltonianModel, given: GivenInputs, x: Array) -> A
         FunctionError: a function raised.
     """
     if given is None:
-        return AskedInputs(model.given_inputs, True)
+        return AskedInputs(model.given_inputs, model.given_input_states)
     if callable(given):
         whole, asks = _signal("inputs", given, model.port_size)
-        result = AskedInputs(one_by_one(whole), asks)
+        result = AskedInputs(one_by_one(whole), _entries(model, asks))
     elif isinstance(given, Mapping):
         parts = [
             (model.port_slice(name), *_signal(f"the input of {name!r}", each, model.port(name).size))
@@ -77,7 +77,7 @@ def asked_inputs(model: PortHamiltonianModel, given: GivenInputs, x: Array) -> A
                 u[place] = function(time, x)
             return u
 
-        result = AskedInputs(one_by_one(joined), any(asks for _, _, asks in parts))
+        result = AskedInputs(one_by_one(joined), _entries(model, any(asks for _, _, asks in parts)))
     else:
         raise ParameterError(
             f"inputs must be None, a function u(t) or u(t, x), or a dict of ports such as "
@@ -85,6 +85,11 @@ def asked_inputs(model: PortHamiltonianModel, given: GivenInputs, x: Array) -> A
         )
     result.function(np.zeros(1), x[None])
     return result
+
+
+def _entries(model: PortHamiltonianModel, asks: bool) -> IntArray:
+    """All entries of x, or none."""
+    return np.arange(model.state_size if asks else 0)
 
 
 def _signal(name: str, given: Any, size: int) -> tuple[Inputs, bool]:
@@ -406,7 +411,7 @@ def integrate(
     start, lengths = _checked_state(model, "x0", x0), _step_lengths(duration, step)
     given = asked_inputs(model, inputs, start)
     quick = fast(model)
-    equations = Equations(quick, given.function, start, given.depends_on_state)
+    equations = Equations(quick, given.function, start, given.states)
     _refuse_inconsistent(equations, start)
     record = _Record(chosen, model, equations, start)
     loop = stage_loop(chosen, equations, start)
@@ -438,7 +443,7 @@ def consistent_state(model: PortHamiltonianModel, x: ArrayLike, inputs: GivenInp
     """
     start = _checked_state(model, "x", x)
     given = asked_inputs(model, inputs, start)
-    equations = Equations(fast(model), given.function, start, given.depends_on_state)
+    equations = Equations(fast(model), given.function, start, given.states)
     try:
         return equations.projected(0.0, start)
     except np.linalg.LinAlgError:

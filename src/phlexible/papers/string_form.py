@@ -90,7 +90,7 @@ class StringForm(PortHamiltonianModel):
             StateBlock("position", "m", len(kept)),
             StateBlock("velocity", "m/s", len(kept)),
             StateBlock("strain", "1", sum(len(group.weights) for group in self.body.strains)),
-            StateBlock("strain of branches", "1", self._branch_count),
+            StateBlock("strain of branches", "1", self.branch_count),
             StateBlock(MULTIPLIERS, "N", driven),
         ]
         mass = mass_matrix(self.body)[kept][:, kept]
@@ -105,9 +105,12 @@ class StringForm(PortHamiltonianModel):
     def initial_state(self) -> Array:
         """x at t = 0 with C = |dr/ds|^2 (21), (39), branches relaxed and multipliers 0, shape (state_size,)."""
         q = self.nodes.ravel()
-        C = [strains(self.body, group, q) for group in self.body.strains]
-        rest = np.zeros(self._branch_count + self._driven_count())
-        return np.concatenate([q[self._kept], self.rates.ravel()[self._kept], *C, rest])
+        rest = np.zeros(self.branch_count + self._driven_count())
+        return np.concatenate([q[self._kept], self.rates.ravel()[self._kept], self.strain_at(q), rest])
+
+    def strain_at(self, q: Array) -> Array:
+        """C = |dr/ds|^2 at the Gauss points of nodes at q (d N,), shape (g,)."""
+        return np.concatenate([strains(self.body, group, q) for group in self.body.strains])
 
     def positions(self, x: Array) -> Array:
         """r of all nodes, fixed ones too, shape (N, d) [m]."""
@@ -117,9 +120,7 @@ class StringForm(PortHamiltonianModel):
 
     def strain_gap(self, x: Array) -> Array:
         """C - |dr/ds|^2 at the Gauss points (38): zero as long as a scheme keeps it, shape (g,)."""
-        q = self.positions(x).ravel()
-        known = [strains(self.body, group, q) for group in self.body.strains]
-        return np.asarray(x[self.state_slice("strain")] - np.concatenate(known))
+        return np.asarray(x[self.state_slice("strain")] - self.strain_at(self.positions(x).ravel()))
 
     def descriptor_matrix(self, x: Array) -> sparse.csr_array:
         """E = diag(I, M_rho, M_S) (25a, 25b, 30), constant."""
@@ -291,7 +292,8 @@ class StringForm(PortHamiltonianModel):
         return [*self.body.strains, *(group for group, *_ in self._branches())]
 
     @property
-    def _branch_count(self) -> int:
+    def branch_count(self) -> int:
+        """Strains of branches of laws that creep."""
         return sum(len(group.weights) for group, *_ in self._branches())
 
     def _weight(self) -> Array:

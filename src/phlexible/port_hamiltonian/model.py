@@ -164,6 +164,11 @@ class PortHamiltonianModel(ABC):
         """u of T instants where no other is passed: zero, or what a model knows of its drives; shape (T, m)."""
         return np.zeros((len(x), self.port_size))
 
+    @property
+    def given_input_states(self) -> IntArray:
+        """Entries of x that ``given_inputs`` depends on, other than by time."""
+        return np.zeros(0, dtype=np.int64)
+
     # What integrators ask for: products without matrices, of T states at once. A model that knows shorter ways than
     # by its matrices gives them; otherwise these do.
 

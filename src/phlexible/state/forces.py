@@ -72,7 +72,7 @@ def coordinate_row(system: System, at: Instants, coordinate: Coordinate) -> tupl
 
 def law_value(system: System, at: Instants, law: StateLaw) -> Array:
     """What a law gives at an instant, shape (size,)."""
-    numbers = _measured(system, at, law).values
+    numbers = measured_rows(system, at, law).values
     return np.atleast_1d(np.asarray(law.controller(float(at.time[0]), numbers), dtype=np.float64)).ravel()
 
 
@@ -91,7 +91,7 @@ def _slopes(system: System, at: Instants, group: Sequence[tuple[StateLaw, sparse
     size = int(system.layout.velocity[-1])
     stiffness, damping, is_smooth = sparse.csr_array((size, size)), sparse.csr_array((size, size)), True
     for law, row, _ in group:
-        measured = _measured(system, at, law)
+        measured = measured_rows(system, at, law)
         slope, one_is_smooth = _slope(law, float(at.time[0]), measured)
         stiffness = stiffness - row.T @ sparse.csr_array(slope) @ measured.place_rows
         damping = damping - row.T @ sparse.csr_array(slope) @ measured.rate_rows
@@ -139,7 +139,8 @@ def _point_rows(system: System, at: Instants, port: Attachment) -> tuple[tuple[A
     return (weights @ vectors.places(at)[0], weights @ rates), sparse.csr_array(pick @ vectors.jacobian(at))
 
 
-def _measured(system: System, at: Instants, law: StateLaw) -> MeasuredRows:
+def measured_rows(system: System, at: Instants, law: StateLaw) -> MeasuredRows:
+    """What a law is given at an instant, angles between -pi and pi."""
     size, length = int(system.layout.velocity[-1]), system.largest_length
     values: list[float] = []
     sizes: list[float] = []

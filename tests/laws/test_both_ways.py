@@ -1,0 +1,41 @@
+"""The papers' form takes any mechanism: random ones with all elements, and the whole gallery."""
+
+import numpy as np
+import pytest
+
+import phlexible as ph
+from laws.elements import ELEMENT_CASES, with_elements, with_relation
+from laws.models import Wishes, random_mechanism
+from phlexible.gallery.table import ENTRIES
+
+REFUSED = {"robot-arm": "is a controller that is called once a step"}
+KINDS = [kind for kind in ELEMENT_CASES if kind is not ph.Contacts]
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
+@pytest.mark.filterwarnings("ignore")
+def test_the_gallery_moves_with_its_energy_or_is_refused_by_name(entry):
+    """Two steps of the midpoint rule, whose balance misses the third power of the step at most."""
+    model = entry.function()
+    if entry.name in REFUSED:
+        with pytest.raises(ph.ModelError, match=REFUSED[entry.name]):
+            ph.MechanismModel(model)
+        return
+    form = ph.MechanismModel(model)
+    run = ph.integrate(form, form.initial_state, None, 2 * entry.step, entry.step, "discrete_gradient")
+    size = max(np.abs(run.energy).max(), np.abs(run.supplied).max(), np.abs(run.dissipated).max())
+    assert np.abs(run.balance_error).max() <= 1e-11 * size
+    assert run.dissipated[-1] >= -1e-11 * size
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+@pytest.mark.parametrize("seed", range(4))
+def test_structure_of_random_mechanisms_with_elements_and_a_relation(dimension, seed):
+    sample = random_mechanism(seed, Wishes(dimension, 0.1, "moving", gravity=True, loads=1))
+    with_elements(seed, sample, KINDS, damped=True)
+    with_relation(seed, sample)
+    form = ph.MechanismModel(sample.model)
+    x = form.initial_state + 1e-3 * np.random.default_rng(seed).normal(size=form.state_size)
+    figures = ph.check_structure(form, x)
+    assert figures.skewness == 0
+    assert figures.power < 1e-13
