@@ -76,8 +76,14 @@ class AppliedLoads:
         return np.arange(len(self.vectors) - len(vectors), len(self.vectors))
 
     def groups(self) -> list[IntArray]:
-        """Numbers of the vectors of each load among ``vectors``."""
-        return [np.concatenate([each.points, each.triad]) for each in self._places]
+        """Numbers among ``vectors`` of those that meet: of each load, of pressures of each face."""
+        found = list[IntArray]()
+        for each in self._places:
+            if isinstance(each.load, SurfacePressure):
+                found += [each.points[face] for face in each.load.surface.faces]
+            else:
+                found.append(np.concatenate([each.points, each.triad]))
+        return found
 
     @property
     def size(self) -> int:

@@ -462,10 +462,14 @@ class MechanismModel(PortHamiltonianModel):
         """Why ``check_structure`` refuses the first body; empty where it holds the laws."""
         return self.forms[0].flaw if self.forms else ""
 
+    @cached_property
+    def _rest(self) -> Array:
+        return self.joined(undeformed(self.system))
+
     @property
     def rest_state(self) -> Array:
-        """All bodies with a frame at the origin, undeformed, the others as at t = 0; nothing moves."""
-        return np.concatenate([*(form.rest_state for form in self.forms), np.zeros(self.state_size - self._time)])
+        """The initial pose, undeformed and not moving."""
+        return self._rest.copy()
 
     def _unit_motions(self, x: Array) -> tuple[Poses, Array, Array]:
         """One state as often as there are velocities, and rates of vectors and functions for each of these."""
