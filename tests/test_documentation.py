@@ -62,6 +62,9 @@ def test_the_papers_matrices(in_an_empty_folder, capsys) -> None:
     found = run("papers_matrices.md")
     rubber = found["run"]
     assert np.abs(rubber.balance_error).max() < 1e-12 * rubber.energy.max()
+    geared = found["moved"]
+    assert np.abs(geared.balance_error).max() < 1e-12 * geared.dissipated[-1]
+    assert abs(geared.state("coordinates")[-1, 0] - found["turned"]) < 1e-6
     assert ph.check_structure(found["form"], found["x"]).power < 1e-14
     assert ph.check_structure(found["joined"], found["state"]).power < 1e-14
     text = capsys.readouterr().out

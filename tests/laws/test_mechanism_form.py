@@ -17,7 +17,7 @@ KINDS = [kind for kind in ELEMENT_CASES if kind not in KINKED]
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
 @pytest.mark.filterwarnings("ignore")
 def test_the_gallery_moves_with_its_energy_or_is_refused_by_name(entry):
-    """Two short steps of the midpoint rule, which misses energies that are not quadratic by the third power of the step."""
+    """Short steps of the midpoint rule, which misses energies that are not quadratic by h^3."""
     model = entry.function()
     if entry.name in REFUSED:
         with pytest.raises(ph.ModelError, match=REFUSED[entry.name]):

@@ -143,7 +143,7 @@ FAMILIES = {
     "rolling and a screw": (rolling, 0.3),
     "friction of joints": (friction, 0.2),
     "contacts that rub": (contacts, 0.02),
-    "string": (string, 0.1),
+    "string": (string, 0.06),
     "rod": (rod, 0.1),
     "soft body": (soft, 0.05),
 }

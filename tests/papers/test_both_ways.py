@@ -64,6 +64,7 @@ def test_differences_fall_with_the_order(case):
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::phlexible.LargeDeflectionWarning")
 @pytest.mark.parametrize("family", FAMILIES)
 def test_everything_that_bodies_and_joints_can_be_moves_alike(family):
     """Relations, friction, contacts, strings, rods, soft bodies: the step comes to the papers' motion."""

@@ -291,7 +291,8 @@ class Resistances:
         for (level, weights, normal), rub in zip(found.rubbing, self._rubbing.values(), strict=True):
             slip = (weights[..., None] * dX[:, rub.parts]).sum(axis=1)
             slip -= (slip * normal).sum(axis=1)[:, None] * normal
-            np.add.at(on_vectors, (slice(None), rub.parts), -weights[..., None] * (level[:, None] * slip)[:, None])
+            for part, weight in zip(rub.parts.tolist(), weights.T, strict=True):
+                on_vectors[:, part] -= (weight * level)[:, None] * slip
         return -found.along * thetas, -found.functions * rates, on_vectors
 
     def rows(self, found: Resisting, at: Poses, rates: Array, dX: Array) -> tuple[Array, Array]:
