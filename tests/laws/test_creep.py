@@ -1,17 +1,22 @@
 """Laws that creep: branches of spring and dashpot of springs, strings and rods against closed forms (8.35-8.37)."""
 
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
+import skfem
 from scipy.linalg import expm
 from scipy.spatial.transform import Rotation
 
 import phlexible as ph
 from laws.figures import energy_error
+from phlexible.bodies.mechanics.soft import metric
+from phlexible.bodies.soft_law import as_six
 from phlexible.errors import ModelError, ParameterError
 from step.kernels.newton import Newton, largest_slope_error
 
+CORNER = [(0, 0, 0), (0.2, 0, 0), (0, 0.2, 0), (0, 0, 0.2)], [(0, 1, 2, 3)]
 RATE = 0.2  # of the driven strain [1/s]
 TIMES = (1e-6, 0.03, 0.5, 1e6)
 SHARES = (2.0, 1.0, 3.0, 0.5)
@@ -138,7 +143,7 @@ def test_short_times_are_dampers_and_long_ones_springs():
 
 
 def swinging(turn=None):
-    """A taut string and a rod that creep, one hung onto the other, in a turned world."""
+    """A taut string and a rod that creep, one hung onto the other, beside a tetrahedron, in a turned world."""
     turn = Rotation.identity() if turn is None else turn
     model = ph.Model(gravity=turn.apply((0, 0, -9.81)))
     rope = ph.String(0.5, 0.1, 2, ph.LinearLaw(200.0), order=2, relaxation=ph.Maxwell([(500.0, 0.02), (90.0, 0.5)]))
@@ -147,6 +152,9 @@ def swinging(turn=None):
     material = ph.Material(4e7, 1e3, relaxation=ph.Maxwell((5e7, 0.03)))
     bar = ph.Rod(0.3, ph.RectangularSection(0.02, 0.01), material, elements=2)
     rod = model.add(bar, "rod", position=shape(0.25), rotation=turn)
+    jelly = ph.SoftBody(CORNER, ph.NeoHookean(1e4, 0.4), 1e3, relaxation=ph.Maxwell([(3e4, 0.02), (1e4, 0.5)]))
+    spread = lambda x: turn.apply(np.stack([3 * x[0] * x[1], 2 * x[2], x[0] - x[1]], axis=-1))  # noqa: E731
+    model.add(jelly, "jelly", shape=lambda x: turn.apply(np.array(x).T).T, velocity=lambda x: spread(x).T)
     model.connect(ph.Spherical(model.ground.at((0, 0, 0)), placed.start))
     model.connect(ph.Spherical(model.ground.at(shape(0.5)), placed.end))
     model.connect(ph.Spherical(placed.at(0.25), rod.start))
@@ -208,9 +216,10 @@ def test_runs_go_on_from_files_and_from_what_was_saved_with_the_same_digits(tmp_
     assert "rope: strain of element 0: branch 1" in table["branch"].values
 
 
-def test_reactions_where_a_run_ends_have_the_force_of_the_branches():
+@pytest.mark.parametrize("kind", ["spring", "string", "rod"])
+def test_reactions_where_a_run_ends_have_the_force_of_the_branches(kind):
     """The mean of the steps beside an instant, and the accelerations at the last one, tell the same force."""
-    model, *_ = driven("spring")
+    model, *_ = driven(kind)
     ends = [model.simulate(duration, step=0.02).multipliers for duration in (0.24, 0.26)]
     assert ends[0][12] == pytest.approx(ends[1][12], rel=1e-3)
 
@@ -231,6 +240,12 @@ def test_what_has_no_states_for_creep_refuses_it():
     model, *_ = solid()
     with pytest.raises(ModelError, match="SpringDamper.* creeps .*leave relaxation= out"):
         model.linearize()
+    with pytest.raises(ModelError, match=r"bar, a soft body that creeps \(relaxation\); take scheme=.conserving"):
+        soft = ph.Model()
+        soft.add(block(relaxation=creep), "bar")
+        soft.simulate(0.1, step=0.01, scheme="linearly_implicit")
+    with pytest.raises(ModelError, match="form of a SoftBody has no creep"):
+        block(relaxation=creep).port_hamiltonian()
     with pytest.raises(ModelError, match=r"orders beyond 2 are for lossless models"):
         model.simulate(0.1, step=0.01, order=4)
     with pytest.raises(ParameterError, match="relaxation of a Material is for rods in models; a Beam has none"):
@@ -240,6 +255,49 @@ def test_what_has_no_states_for_creep_refuses_it():
             ph.Maxwell(wrong)
     with pytest.raises(ParameterError, match="relaxation must be Maxwell"):
         ph.String(1.0, 0.1, 1, ph.LinearLaw(1.0), relaxation=(1.0, 2.0))
+
+
+def block(**options):
+    """A bar of 1 m of one hexahedron, 0.1 m thick, of St. Venant and Kirchhoff, with means of its end faces."""
+    bar = skfem.MeshHex.init_tensor(np.linspace(0, 1, 2), *[np.linspace(0, 0.1, 2)] * 2)
+    ends = {"left": lambda x: x[0] < 1e-9, "right": lambda x: x[0] > 1 - 1e-9}
+    return ph.SoftBody(bar, ph.StVenantKirchhoff(1e6, 0.3), 1e3, interfaces=ends, order=1, **options)
+
+
+def test_strains_of_soft_bodies_follow_those_of_the_shape_on_the_exact_path():
+    """2 de = exp(-h / tau) 2 e + A delta(C) at each point, from the recorded nodes."""
+    model = ph.Model()
+    body = block(relaxation=ph.Maxwell([(2e6, 0.01), (1e6, 1.0)]))
+    place = model.add(body, "bar", velocity=lambda x: (x[0], x[1], -x[0]))
+    step, tau = 0.005, np.array([0.01, 1.0])
+    motion = model.simulate(0.05, step=step)
+    group = place.data.elements[0]
+    C = np.array([as_six(metric(group, nodes)) for nodes in motion.recording.position])[:, 0]  # (T, points, 6)
+    strain, kept, share = 0.0, np.exp(-step / tau)[:, None], -(tau / step * np.expm1(-step / tau))[:, None]
+    for before, after in pairwise(C):
+        strain = kept * strain + share * (after - before)[:, None] / 2
+    assert np.abs(strain).max() > 5e-4 and energy_error(motion) <= 1e-12
+    assert motion.recording.branches[-1] == pytest.approx(strain.ravel(), rel=1e-11, abs=1e-14)
+
+
+def test_soft_bodies_relax_as_their_modulus_and_creep_of_no_time_is_viscosity():
+    law, area, strain = ph.Maxwell([(2e6, 0.1), (1e6, 1.0)]), 0.01, 1e-4
+    model = ph.Model()
+    bar = model.add(block(relaxation=law), "bar")
+    model.connect(ph.Spherical(model.ground.at((0, 0.05, 0.05)), bar["left"]))
+    cart = model.add(ph.PointMass(1.0), "cart", position=(1, 0.05, 0.05))
+    model.connect(ph.Spherical(bar["right"], cart.origin))
+    rail = model.connect(ph.Slider(model.ground.at((1, 0.05, 0.05)), cart.origin, axis=(1, 0, 0)))
+    drive = model.apply(rail.drive(position=lambda t: strain * 4 * t))
+    motion = model.simulate(0.25, step=2.5e-3)
+    held = sum(k * tau * 4 * strain * -np.expm1(-0.25 / tau) for k, tau in law.pairs) + 1e6 * strain
+    assert abs(motion.element_force(drive)[-1]) == pytest.approx(area * held, rel=2e-3)
+    ends = []
+    for options in ({"viscosity": 2e-3}, {"relaxation": ph.Maxwell((2e-3 * 1e6 / 1e-8, 1e-8))}):
+        free = ph.Model()
+        placed = free.add(block(**options), "bar", velocity=lambda x: (x[0], x[1], -x[0]))
+        ends.append(free.simulate(0.05, step=1e-3).position(placed["right"]))
+    assert ends[0] == pytest.approx(ends[1], abs=1e-7)
 
 
 def test_the_papers_form_of_a_string_that_creeps_agrees_with_the_step():

@@ -35,7 +35,7 @@ class Maxwell:
     Attributes:
         branches: stiffness k and relaxation time tau [s] of each, shape (n, 2). The stiffness is of the kind of the
             elastic one that it lies beside: of a spring [N/m or N m/rad], EA of a ``String`` [N], Young's modulus
-            of a ``Material`` [Pa].
+            of a ``Material`` or a ``SoftBody`` [Pa].
 
     Raises:
         ParameterError: no pairs, or numbers that are not positive.

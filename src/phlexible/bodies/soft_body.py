@@ -1,6 +1,6 @@
 """Soft bodies: membranes and solids of large deformation in absolute coordinates (docs/theory.md, 5)."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from phlexible.bodies.flexible.mesh_matrices import PlaneState
 from phlexible.bodies.flexible.user_mesh import check_elements, check_given, element_mesh, user_mesh
 from phlexible.bodies.initial_nodes import Field, InitialNodes
 from phlexible.bodies.locations import Interface, Location
+from phlexible.bodies.maxwell import Relaxation
 from phlexible.bodies.skin import Skin
 from phlexible.bodies.soft_law import SoftLaw
 from phlexible.bodies.soft_mesh import (
@@ -27,7 +28,7 @@ from phlexible.bodies.soft_mesh import (
     surface_mass,
 )
 from phlexible.display import short_repr
-from phlexible.errors import ParameterError
+from phlexible.errors import ModelError, ParameterError
 from phlexible.shapes.surfaces import Color
 
 if TYPE_CHECKING:
@@ -115,6 +116,8 @@ class SoftBody(NodalBody):
         order: of the displacement elements, 2 (quadratic, also on straight cells) or 1, which bend too stiffly.
         plane: "stress": the thickness of a sheet follows; "strain": it is held.
         viscosity: Kelvin-Voigt time tau [s]: S grows by tau D dE/dt, D of small strains.
+        relaxation: branches of spring (Young's modulus [Pa], whose share of that of small strains multiplies D) and
+            dashpot, which follow E; None: none.
         interfaces: groups of nodes by name, whose mean carries joints and springs: numbers of nodes, a function of
             places (x[0], x[1], x[2] are arrays) or the name of a group of the mesh.
         color: in pictures, a name or "#rrggbb"; None: as the picture likes.
@@ -137,6 +140,7 @@ class SoftBody(NodalBody):
     order: Count = 2
     plane: Annotated[PlaneState | str, _plane_name] = PlaneState.STRESS
     viscosity: NonNegative = 0.0
+    relaxation: Relaxation = field(default=None, kw_only=True)
     interfaces: Any = None
     color: Color = None
 
@@ -199,6 +203,7 @@ class SoftBody(NodalBody):
         if dimension == 2 and mesh.places[:, 2].any():
             raise ParameterError("mesh: of a SoftBody in a planar model it must lie in the plane z = 0")
         law = self.law.constitution(self._plane)
+        creep = self.relaxation and self.relaxation.scaled(1 / self.law.modulus)
         groups = {each.name: each.weights(mesh) for each in self.interfaces}
         return AbsoluteBody(
             dimension=dimension,
@@ -207,7 +212,7 @@ class SoftBody(NodalBody):
             strains=(),
             points=SoftPoints(mesh, dimension, groups),
             size=float(np.ptp(mesh.places, axis=0).max()),
-            elements=(mesh.strains(law, thickness, self.viscosity),),
+            elements=(mesh.strains(law, thickness, self.viscosity, creep),),
             clusters=mesh.clusters,
         )
 
@@ -240,12 +245,16 @@ class SoftBody(NodalBody):
         Raises:
             ParameterError: numbers of a wrong shape or out of the plane, no such strains or not of this law, or
                 stresses and strains at once.
-            ModelError: stresses of another law.
+            ModelError: stresses of another law, or a body that creeps.
         """
         from phlexible.papers.quadratic_strains import soft_stress_form  # the papers' forms are above all bodies
         from phlexible.papers.soft_form import SoftForm
         from phlexible.papers.soft_strain_form import SoftStrains, soft_strain_form
 
+        if self.relaxation:
+            raise ModelError(
+                "the port-Hamiltonian form of a SoftBody has no creep; leave relaxation= out, or take viscosity"
+            )
         data, fall = self.discretize(dimension), vector("gravity", gravity)
         if fall[dimension:].any():
             raise ParameterError(f"gravity must stay in the plane of a planar model, got {fall.tolist()}")

@@ -12,6 +12,7 @@ from phlexible.algebra.fields import Finite, Positive, convert_fields
 from phlexible.algebra.portable import Portable
 from phlexible.algebra.user_derivatives import POINTS, WEIGHTS, disagreement
 from phlexible.bodies.flexible.mesh_matrices import PlaneState
+from phlexible.bodies.maxwell import Maxwell
 from phlexible.display import short_repr
 from phlexible.errors import ParameterError
 
@@ -310,6 +311,12 @@ class SoftLaw(ABC):
             ParameterError: a law that such a body cannot have.
         """
 
+    @property
+    def modulus(self) -> float:
+        """Young's modulus of small strains of a solid [Pa]."""
+        own = self.constitution(None)
+        return own.shear * (3 * own.lame + 2 * own.shear) / (own.lame + own.shear)
+
 
 @dataclass(frozen=True)
 class _ModulusLaw(SoftLaw):
@@ -335,6 +342,11 @@ class _ModulusLaw(SoftLaw):
     def shear_modulus(self) -> float:
         """G = E / (2 (1 + nu)) [Pa]."""
         return self.youngs_modulus / (2 * (1 + self.poissons_ratio))
+
+    @property
+    def modulus(self) -> float:
+        """Young's modulus of small strains [Pa]."""
+        return self.youngs_modulus
 
     @property
     def _is_incompressible(self) -> bool:
@@ -493,6 +505,7 @@ class ElementStrains:
         law: W(C).
         is_sheet: C_33 = 1, and nothing else along the third direction.
         viscosity: Kelvin-Voigt time tau [s]: S grows by tau D dE/dt with the tangent D of small strains.
+        relaxation: branches with shares of D for stiffnesses, whose strains follow E; None: no creep.
     """
 
     nodes: IntArray
@@ -501,5 +514,6 @@ class ElementStrains:
     law: Constitution
     is_sheet: bool
     viscosity: float
+    relaxation: Maxwell | None = None
 
     __repr__ = short_repr

@@ -13,6 +13,7 @@ from phlexible.algebra.elimination import clusters
 from phlexible.bodies.flexible.element_mesh import CellKind, standard_element
 from phlexible.bodies.flexible.user_mesh import CORNERS, UserMesh
 from phlexible.bodies.locations import Interface, Location, MaterialPoint, MaterialPoints, MaterialPosition, Node
+from phlexible.bodies.maxwell import Maxwell
 from phlexible.bodies.soft_law import Constitution, ElementStrains
 from phlexible.display import short_repr, written
 from phlexible.elements.line_functions import (
@@ -181,10 +182,13 @@ class SoftMesh:
         size = len(self.nodes)
         return sparse.coo_array((blocks.ravel(), (rows.ravel(), columns.ravel())), (size, size)).tocsr()
 
-    def strains(self, law: Constitution, thickness: float, viscosity: float) -> ElementStrains:
-        """What the elements store."""
+    def strains(
+        self, law: Constitution, thickness: float, viscosity: float, relaxation: Maxwell | None
+    ) -> ElementStrains:
+        """What the elements store; stiffnesses of branches are shares."""
         _, gradients, volumes = self.quadrature(self.strain_degree)
-        return ElementStrains(self.element_nodes, gradients, thickness * volumes, law, self.is_sheet, viscosity)
+        volumes = thickness * volumes
+        return ElementStrains(self.element_nodes, gradients, volumes, law, self.is_sheet, viscosity, relaxation)
 
     def _refuse(self, wrong: Any, what: str) -> None:
         if wrong.any():

@@ -1,18 +1,25 @@
 """Strains of the springs of laws that creep, in ``State.branches``: whose they are, and how they pull (8.35)."""
 
+from collections.abc import Iterator
 from itertools import pairwise
+from math import prod
 
 import numpy as np
 
 from phlexible.algebra.arrays import Array
 from phlexible.bodies.absolute_body import AbsoluteBody, QuadraticStrains
 from phlexible.bodies.maxwell import Maxwell
+from phlexible.bodies.mechanics import soft
 from phlexible.bodies.mechanics.absolute import strain_gradients
+from phlexible.bodies.soft_law import ElementStrains
 from phlexible.state.layout import State, offsets
 from phlexible.state.system import System
 
 # Branches stand in the order of the forces: those of elements, then those of the strains of strings, each law's
-# together.
+# together; then those of soft bodies, six numbers each: e_11, e_22, e_33, e_23, e_13, e_12.
+
+
+SIX = ("11", "22", "33", "23", "13", "12")
 
 
 def forces_of_branches(system: System, branches: Array) -> Array:
@@ -44,12 +51,31 @@ def body_forces_of_branches(system: System, state: State) -> Array:
         nodes = system.elastic(state, index).reshape(-1, body.dimension)
         for group, pull in strain_pulls(system, index, state.branches):
             result[system.layout.place(index)] -= strain_gradients(body, group, nodes) @ (group.weights * pull)
+    if state.branches is not None:
+        for index, elements, strains in _soft_strains(system, state.branches):
+            body, shares = system.nodal[index - system.layout.frames], [k for k, _ in _pairs(elements.relaxation)]
+            nodes = system.elastic(state, index).reshape(-1, body.dimension)
+            pulls = soft.branch_force(elements, nodes, np.einsum("b,eqbs->eqs", shares, strains))
+            result[system.layout.place(index)] -= pulls.ravel()
     return result
 
 
-def branch_count(system: System) -> int:
-    """How many there are."""
+def _soft_strains(system: System, branches: Array) -> Iterator[tuple[int, ElementStrains, Array]]:
+    """Bodies and groups of elements that creep with the strains of their branches, shape (e, q, branches, 6)."""
+    begin = branch_count(system, with_soft=False)
+    for index, body in enumerate(system.nodal, start=system.layout.frames):
+        for group in body.elements:
+            shape = (*group.weights.shape, _count(group.relaxation), 6)
+            if group.relaxation:
+                yield index, group, branches[begin : begin + prod(shape)].reshape(shape)
+            begin += prod(shape)
+
+
+def branch_count(system: System, with_soft: bool = True) -> int:
+    """How many there are, those of soft bodies six times."""
     strains = [(group.relaxation, len(group.weights)) for body in system.nodal for group in body.strains]
+    for body in system.nodal if with_soft else ():
+        strains += [(group.relaxation, 6 * group.weights.size) for group in body.elements]
     return sum(_count(force.relaxation) for _, force in system.forces) + sum(_count(law) * n for law, n in strains)
 
 
@@ -59,7 +85,16 @@ def branch_names(system: System) -> list[str]:
     for placed in system.bodies:
         for group in placed.data.strains if isinstance(placed.data, AbsoluteBody) else ():
             owners += [(f"{placed.name}: strain of element {k}", group.relaxation) for k in group.elements]
-    return [f"{name}: branch {k}" for name, law in owners for k in range(_count(law))]
+    found = [f"{name}: branch {k}" for name, law in owners for k in range(_count(law))]
+    for placed in system.bodies:
+        for elements in placed.data.elements if isinstance(placed.data, AbsoluteBody) else ():
+            found += [
+                f"{placed.name}: element {e}, point {q}, {part}: branch {k}"
+                for e, q in np.ndindex(elements.weights.shape if elements.relaxation else (0, 0))
+                for k in range(_count(elements.relaxation))
+                for part in SIX
+            ]
+    return found
 
 
 def _pulls(laws: list[Maxwell | None], branches: Array) -> list[Array]:
@@ -68,6 +103,10 @@ def _pulls(laws: list[Maxwell | None], branches: Array) -> list[Array]:
     pulls = -branches[..., : len(stiffness)] * stiffness
     starts = offsets([_count(law) for law in laws]).tolist()
     return [pulls[..., begin:end].sum(axis=-1) for begin, end in pairwise(starts)]
+
+
+def _pairs(law: Maxwell | None) -> tuple[tuple[float, float], ...]:
+    return law.pairs if law else ()
 
 
 def _count(law: Maxwell | None) -> int:

@@ -7,6 +7,7 @@ from phlexible.state.system import system_of
 from phlexible.step.assembly.assembly import Assembly, assemble
 from phlexible.step.compilation.compiled import entry_point
 from phlexible.step.compilation.notation import tables_at
+from phlexible.step.integration.stored_rows import set_branches
 from phlexible.step.kernels.elimination import eliminate, substitute
 from phlexible.step.kernels.ledger import ledger_closes
 from phlexible.step.kernels.step import begin_step, jacobian, residuals
@@ -55,7 +56,7 @@ class Newton:
         memory["position"][:], memory["rotation"][:] = state.position, state.rotation
         memory["eta"][:], memory["velocity"][:] = state.eta, state.velocity
         memory["theta"][: len(thetas)] = thetas
-        memory["branch_strain"][:] = 0.0 if state.branches is None else state.branches
+        set_branches(memory, state.branches)
 
     def residual(self, unknowns):
         """Balances and gaps over h, shape (velocities + rows,)."""

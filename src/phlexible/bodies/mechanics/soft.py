@@ -92,6 +92,15 @@ def viscous_matrix(group: ElementStrains, x: Array) -> sparse.csr_array:
     return _assembled(group, x, blocks)
 
 
+def branch_force(group: ElementStrains, x: Array, e: Array) -> Array:
+    """dV/dx of springs with D of small strains, of their strains (e, q, 6) as of ``as_six``, shape (N, d)."""
+    E = np.empty((*e.shape[:2], 3, 3))
+    for k, (a, b) in enumerate(PAIRS):
+        E[..., a, b] = E[..., b, a] = e[..., k]
+    law = QuadraticConstitution(group.law.lame, group.law.shear)
+    return stress_force(group, x, law.change(np.broadcast_to(np.eye(3), E.shape), E))
+
+
 def _strain_rows(group: ElementStrains, x: Array) -> Array:
     """dE/dx in the order of ``as_six``, shear strains twice, shape (e, q, 6, k, d)."""
     F, g = deformation(group, x), group.gradients

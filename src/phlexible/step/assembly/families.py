@@ -180,12 +180,13 @@ class SoftTables:
 
     def tables(self, places: Places) -> tuple[dict[str, int], Tables]:
         """Counts and tables, with the places of the blocks of pairs of carriers."""
-        group, count, points, nodes, blocks, weights, gradients = [], [], [], [], [], [], []
+        group, count, points, nodes, blocks, weights, gradients, creeps = [], [], [], [], [], [], [], []
         for number, (own, carriers) in enumerate(self.groups):
             e, k = carriers.shape
             group += [number] * e
             count += [k] * e
             points += [own.weights.shape[1]] * e
+            creeps += [own.weights.shape[1] * (len(own.relaxation.pairs) if own.relaxation else 0)] * e
             nodes.append(carriers.ravel())
             rows, columns = np.repeat(carriers, k, axis=1), np.tile(carriers, (1, k))
             blocks.append(places.of_carriers(rows.ravel(), columns.ravel()))
@@ -203,6 +204,7 @@ class SoftTables:
             "soft_elements": len(group),
             "soft_nodes": sum(count),
             "soft_points": sum(points),
+            "soft_creeps": sum(creeps),
             "soft_slopes": sum(k * q for k, q in zip(count, points, strict=True)),
             "soft_pairs": sum(k * k for k in count),
         }
@@ -219,6 +221,7 @@ class SoftTables:
             "soft_point": offsets(points)[:-1],
             "soft_point_count": points,
             "soft_slope": offsets([k * q for k, q in zip(count, points, strict=True)])[:-1],
+            "soft_creep": offsets(creeps)[:-1],
             "soft_pair": offsets([k * k for k in count])[:-1],
             "soft_node": np.concatenate([np.zeros(0, dtype=np.int64), *nodes]),
             "soft_block": np.concatenate([np.zeros(0, dtype=np.int64), *blocks]),

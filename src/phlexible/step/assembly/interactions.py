@@ -269,18 +269,24 @@ def law_tables(laws: Sequence[ForceData], constraints: int, loads: int) -> Table
     }
 
 
-def branch_tables(laws: Sequence[ForceData]) -> tuple[dict[str, int], Tables]:
-    """Branches of all forces, one after the other, and their relaxation times, each once."""
+def branch_tables(laws: Sequence[ForceData], soft: Sequence[Maxwell | None]) -> tuple[dict[str, int], Tables]:
+    """Branches of all forces and of all groups of elements of soft bodies; relaxation times, each once."""
     own = [law.relaxation.pairs if law.relaxation else () for law in laws]
-    starts = offsets([len(pairs) for pairs in own])
-    stiffness, times = np.array([pair for pairs in own for pair in pairs], dtype=np.float64).reshape(-1, 2).T
+    groups = [law.pairs if law else () for law in soft]
+    starts, group_starts = (offsets([len(pairs) for pairs in each]) for each in (own, groups))
+    stiffness, times = np.array([pair for pairs in (*own, *groups) for pair in pairs]).reshape(-1, 2).T
     known, place = np.unique(times, return_inverse=True)
-    return {"branches": len(times), "fadings": len(known)}, {
+    count = int(starts[-1])
+    return {"branches": count, "fadings": len(known), "soft_branches": int(group_starts[-1])}, {
         "branch_start": starts[:-1],
         "branch_count": np.diff(starts),
-        "branch_stiffness": stiffness,
-        "branch_fading": place,
+        "branch_stiffness": stiffness[:count],
+        "branch_fading": place[:count],
         "fading_time": known,
+        "soft_branch_start": group_starts[:-1],
+        "soft_branch_count": np.diff(group_starts),
+        "soft_branch_share": stiffness[count:],
+        "soft_branch_fading": place[count:],
     }
 
 

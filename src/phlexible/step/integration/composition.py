@@ -53,7 +53,7 @@ def check_lossless(mechanism: Mechanism, numerical_damping: float) -> None:
         data = placed.data
         if isinstance(data, AbsoluteBody):
             is_losing = any(each.viscosity or each.relaxation for each in data.strains) or any(
-                e.viscosity for e in data.elements
+                e.viscosity or e.relaxation for e in data.elements
             )
         else:
             is_losing = bool(data.viscosity or np.any(data.damping))

@@ -26,7 +26,7 @@ from phlexible.step.integration.controllers import Controllers, PythonLaws
 from phlexible.step.integration.implicit_laws import ImplicitLaws, Trial
 from phlexible.step.integration.reactions import check_fit, projection, reactions_in_phase
 from phlexible.step.integration.recorder import recording_of
-from phlexible.step.integration.stored_rows import Advance, Course, Storage, StoredRows
+from phlexible.step.integration.stored_rows import Advance, Course, Storage, StoredRows, branches_of, set_branches
 from phlexible.step.kernels.joint_velocities import joint_velocities
 from phlexible.step.kernels.loop import TOUCHING, advance
 from phlexible.step.kernels.newton import CONVERGED, NOT_CONVERGED, SINGULAR
@@ -208,7 +208,7 @@ class ConservingStepper:
         memory["position"][:], memory["rotation"][:] = state.position, state.rotation
         memory["eta"][:], memory["velocity"][:] = state.eta, state.velocity
         memory["theta"][:] = thetas
-        memory["branch_strain"][:] = 0.0 if state.branches is None else state.branches
+        set_branches(memory, state.branches)
         switches = self._assembly.system.mechanism.switches
         memory["held"][:] = [0.0 if switch.is_held else np.nan for switch in switches]
         memory["event_time"][:], memory["event_loss"][:] = np.nan, 0.0
@@ -519,7 +519,7 @@ class ConservingStepper:
 
     def _state(self, time: float) -> State:
         own = {name: self._memory[name].copy() for name in ("position", "rotation", "eta", "velocity")}
-        return State(time, **own, branches=self._memory["branch_strain"].copy())
+        return State(time, **own, branches=branches_of(self._memory.rows(self._memory.state[None]))[0])
 
     def control(self, time: float) -> None:
         """Ask the controllers for the values that they hold in the steps to come."""

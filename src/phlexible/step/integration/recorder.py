@@ -9,6 +9,7 @@ from phlexible.state.instants import Given, GivenFunctions
 from phlexible.state.recording import Reactions, RecordedStates, concatenated
 from phlexible.state.system import System
 from phlexible.step.integration.clock import Checkpoint
+from phlexible.step.integration.stored_rows import branches_of
 
 Sink = Callable[[RecordedStates, Checkpoint], None]
 Rows = Mapping[str, Array]
@@ -130,7 +131,7 @@ def recording_of(
         multipliers=own["multiplier"],
         forces=own["force"],
         theta=own["theta"],
-        branches=own["branch_strain"],
+        branches=branches_of(own),
         held=own["held"],
         event_times=own["event_time"],
         event_losses=own["event_loss"],

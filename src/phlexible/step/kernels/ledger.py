@@ -16,7 +16,7 @@ from phlexible.step.kernels.floating_bodies import (
 from phlexible.step.kernels.laws import dissipated_by, stored_energy, supplied_by
 from phlexible.step.kernels.loads import load_work
 from phlexible.step.kernels.rods import round_off_of_rods
-from phlexible.step.kernels.soft import soft_energy
+from phlexible.step.kernels.soft import end_soft, soft_energy
 from phlexible.step.kernels.step import given_work
 from phlexible.step.tables.declarations import ANGLE, CONTACT, SPRING
 
@@ -32,7 +32,7 @@ def end_step(t: Tables, h: float, damping: float) -> None:
         t.dissipated[0] += dissipation(t, b, h, damping)
     for f in range(t.forces):
         t.dissipated[0] += dissipated_by(t, f, h, damping)
-    t.dissipated[0] += t.soft_loss[0] + t.contact_group_loss[0]
+    t.dissipated[0] += t.soft_loss[0] + end_soft(t, h) + t.contact_group_loss[0]
     for q in range(t.sources):
         t.work[q] += source_work(t, q)
     for f in range(t.forces):

@@ -39,6 +39,7 @@ from phlexible.step.kernels.rods import add_rod_pulls, begin_rods, rod_laws, rod
 from phlexible.step.kernels.soft import (
     add_pressures,
     add_soft_forces,
+    end_soft,
     pressure_tangent,
     pressure_work,
     soft_energy,
@@ -163,6 +164,7 @@ def soft(header):
     export(header, add_soft_forces)
     export(header, soft_tangent)
     export(header, soft_energy)
+    export(header, end_soft)
 
 
 @entry_point

@@ -5,9 +5,11 @@ from math import exp, expm1, log, log1p, nan
 from phlexible.step.compilation.compiled import compiled, exported
 from phlexible.step.compilation.notation import Integers, Tables, Vector, Vectors, along, cross, dot, vector
 from phlexible.step.compilation.user_function import call
+from phlexible.step.kernels.branches import fade
 from phlexible.step.kernels.floating_bodies import unit
 from phlexible.step.kernels.laws import GAUSS, log_slope, user_gradient
 from phlexible.step.tables.declarations import (
+    FADING,
     LOGARITHMS,
     NOTHING,
     OF_USER,
@@ -292,6 +294,68 @@ def soft_gamma(t: Tables, e: int, h: float, damping: float) -> float:
     return t.soft_viscosity[t.soft_group[e]] / h + damping
 
 
+# Branches of spring and dashpot of elements that creep: share times D of small strains (docs/theory.md, 8).
+
+
+@compiled
+def mixed_energy(t: Tables, g: int, a: Vector, x: Vector, b: Vector, y: Vector) -> float:
+    """e : D f of small strains with 2 e = (a, x) and 2 f = (b, y) [J/m3]."""
+    return 0.25 * t.soft_lame[g] * total(a) * total(b) + 0.5 * t.soft_shear[g] * contraction(a, x, b, y)
+
+
+@compiled
+def branch_stress(t: Tables, e: int, p: int, dc: Vector, dx: Vector, h: float) -> tuple[Vector, Vector]:
+    """Mean S of the branches at a point over a step in which C changes by (dc, dx)."""
+    g, a, x = t.soft_group[e], vector(0.0, 0.0, 0.0), vector(0.0, 0.0, 0.0)
+    count = t.soft_branch_count[g]
+    for n in range(count):
+        b, own = t.soft_branch_start[g] + n, 2 * (t.soft_creep[e] + p * count + n)
+        fade(t, t.soft_branch_fading[b], h)
+        share, part = t.fading + FADING * t.soft_branch_fading[b], t.soft_branch_share[b]
+        a += (part * share[1]) * t.soft_strain[own] + (part * share[2]) * dc
+        x += (part * share[1]) * t.soft_strain[own + 1] + (part * share[2]) * dx
+    return (0.5 * t.soft_lame[g] * total(a)) * vector(1.0, 1.0, 1.0) + t.soft_shear[g] * a, t.soft_shear[g] * x
+
+
+@compiled
+def branch_slope(t: Tables, g: int, h: float) -> float:
+    """What branches add to the factor of D delta(E): sum of shares times B."""
+    slope = 0.0
+    for b in range(t.soft_branch_start[g], t.soft_branch_start[g] + t.soft_branch_count[g]):
+        fade(t, t.soft_branch_fading[b], h)
+        slope += t.soft_branch_share[b] * t.fading[FADING * t.soft_branch_fading[b] + 2]
+    return slope
+
+
+@exported
+def end_soft(t: Tables, h: float) -> float:
+    """Strains of the branches at the end of the step, before nodes have moved; what their dashpots lose [J]."""
+    lost = 0.0
+    for e in range(t.soft_elements):
+        g = t.soft_group[e]
+        count = t.soft_branch_count[g]
+        for p in range(t.soft_point_count[e] if count > 0 else 0):
+            x, y, z = start_slope(t, e, p, 0), start_slope(t, e, p, 1), start_slope(t, e, p, 2)
+            dx, dy, dz = slope_change(t, e, p, 0), slope_change(t, e, p, 1), slope_change(t, e, p, 2)
+            mx, my, mz = x + 0.5 * dx, y + 0.5 * dy, z + 0.5 * dz
+            dc = vector(2.0 * dot(mx, dx), 2.0 * dot(my, dy), 2.0 * dot(mz, dz))
+            do = vector(dot(my, dz) + dot(mz, dy), dot(mx, dz) + dot(mz, dx), dot(mx, dy) + dot(my, dx))
+            for n in range(count):
+                b, own = t.soft_branch_start[g] + n, 2 * (t.soft_creep[e] + p * count + n)
+                fade(t, t.soft_branch_fading[b], h)
+                share, a, o = (
+                    t.fading + FADING * t.soft_branch_fading[b],
+                    t.soft_strain[own],
+                    t.soft_strain[own + 1],
+                )
+                each = share[3] * mixed_energy(t, g, a, o, a, o) + share[4] * mixed_energy(t, g, a, o, dc, do)
+                each += share[5] * mixed_energy(t, g, dc, do, dc, do)
+                lost += t.soft_weight[t.soft_point[e] + p] * t.soft_branch_share[b] * each
+                t.soft_strain[own] = share[0] * a + share[1] * dc
+                t.soft_strain[own + 1] = share[0] * o + share[1] * do
+    return lost
+
+
 @exported
 def add_soft_forces(t: Tables, h: float, damping: float) -> None:
     """Add h times what the elements pull to the balances of their nodes; the work of it, and its parts."""
@@ -312,6 +376,10 @@ def add_soft_forces(t: Tables, h: float, damping: float) -> None:
                 v, q = mean_stress(t, g, c, o, dc, do, gamma)
                 lost += weight * (0.5 * dot(v - s, dc) + dot(q - r, do))
                 s, r = v, q
+            if t.soft_branch_count[g] > 0:
+                v, q = branch_stress(t, e, p, dc, do, h)
+                change += weight * (0.5 * dot(v, dc) + dot(q, do))
+                s, r = s + v, r + q
             stored += change
             size += abs(change)
             tx = (h * weight) * (s.x * mx + r.z * my + r.y * mz)
@@ -346,7 +414,10 @@ def _point_tangent(t: Tables, e: int, p: int, h: float, damping: float) -> None:
     dc = vector(2.0 * dot(mx, dx), 2.0 * dot(my, dy), 2.0 * dot(mz, dz))
     do = vector(dot(my, dz) + dot(mz, dy), dot(mx, dz) + dot(mz, dx), dot(mx, dy) + dot(my, dx))
     s, r = mean_stress(t, g, c, o, dc, do, gamma)
-    write_tangent(t, g, c, o, dc, do, gamma)
+    if t.soft_branch_count[g] > 0:
+        v, q = branch_stress(t, e, p, dc, do, h)
+        s, r = s + v, r + q
+    write_tangent(t, g, c, o, dc, do, gamma + branch_slope(t, g, h))
     D = t.soft_tangent
     for j in range(k):
         n, b = t.soft_gradient[slope + j], t.soft_node[first + j]
@@ -381,10 +452,17 @@ def soft_energy(t: Tables) -> float:
     """What all elements store at the state [J]."""
     stored = 0.0
     for e in range(t.soft_elements):
+        g = t.soft_group[e]
+        count = t.soft_branch_count[g]
         for p in range(t.soft_point_count[e]):
             x, y, z = start_slope(t, e, p, 0), start_slope(t, e, p, 1), start_slope(t, e, p, 2)
             c, o = metric_diagonal(t, e, x, y, z), vector(dot(y, z), dot(x, z), dot(x, y))
-            stored += t.soft_weight[t.soft_point[e] + p] * density(t, t.soft_group[e], c, o)
+            own = density(t, g, c, o)
+            for n in range(count):
+                k = 2 * (t.soft_creep[e] + p * count + n)
+                a, q = t.soft_strain[k], t.soft_strain[k + 1]
+                own += 0.5 * t.soft_branch_share[t.soft_branch_start[g] + n] * mixed_energy(t, g, a, q, a, q)
+            stored += t.soft_weight[t.soft_point[e] + p] * own
     return stored
 
 

@@ -216,6 +216,8 @@ SOFT_TABLES: tuple[Table, ...] = (
         face_nodes      | 1 | | of all faces
         face_pairs      | 1 | | pairs of nodes of all faces
         face_numbers    | 1 | | shape functions at quadrature points of all kinds of faces
+        soft_branches   | 1 | | of spring and dashpot, of all groups of elements
+        soft_creeps     | 1 | | branches at quadrature points of all elements
         """,
     ),
     *tables_of(
@@ -234,6 +236,10 @@ SOFT_TABLES: tuple[Table, ...] = (
         soft_point_count  | soft_elements | | how many
         soft_slope        | soft_elements | | first shape function at its first point
         soft_pair         | soft_elements | | first pair
+        soft_branch_start | soft_groups | | first branch
+        soft_branch_count | soft_groups | | how many
+        soft_branch_fading | soft_branches | | its relaxation time
+        soft_creep        | soft_elements | | first branch at its first point
         soft_node         | soft_nodes | | carrier
         soft_block        | soft_pairs | | block (node, other node)
         load_face         | loads | | first face of a pressure
@@ -254,6 +260,7 @@ SOFT_TABLES: tuple[Table, ...] = (
         soft_lame         | soft_groups | Pa | of small strains
         soft_shear        | soft_groups | Pa |
         soft_viscosity    | soft_groups | s | tau
+        soft_branch_share | soft_branches | | of the elasticity of small strains
         soft_first_number | soft_functions | Pa | of the function
         soft_second_number | soft_functions | Pa |
         soft_weight       | soft_points | m3 | undeformed volume
@@ -679,6 +686,7 @@ TABLES: tuple[Table, ...] = (
     ),
     *tables_of(Kind.VECTOR, Writer.STATE, "position | carriers | m | centre of mass, or node"),
     *tables_of(Kind.MATRIX, Writer.STATE, "rotation | frames | | body to world"),
+    *tables_of(Kind.VECTOR, Writer.STATE, "soft_strain | 2 soft_creeps | | 2 e of branches: diagonal, then sides"),
     *tables_of(
         Kind.REAL,
         Writer.STATE,

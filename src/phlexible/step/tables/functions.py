@@ -36,7 +36,7 @@ CONTACT_GROUPS = ("push_contact_groups", "contact_group_energy", "members_push",
 CONTACT_STEPS = ("contacts_push", "parts_around_contacts")
 LOADS = ("pull_of_loads", "load_work", "load_tangent")
 RODS = ("begin_rods", "rod_laws", "add_rod_pulls", "rod_tangent", "round_off_of_rods")
-SOFT = ("add_soft_forces", "soft_tangent", "soft_energy")
+SOFT = ("add_soft_forces", "soft_tangent", "soft_energy", "end_soft")
 GRADIENTS = ("solve_by_gradients",)
 PRESSURE = ("add_pressures", "pressure_work", "pressure_tangent")
 
