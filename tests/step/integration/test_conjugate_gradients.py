@@ -13,10 +13,12 @@ from phlexible.step.tables.iterations import LINEAR, NEWTON, most_iterations
 VENANT, NEO = ph.StVenantKirchhoff(1.7e7, 0.3), ph.NeoHookean(1.7e7, 0.3)
 
 
-def cube(cells, law, joint=ph.Spherical):
+def cube(cells, law, joint=ph.Spherical, creep=None):
     """Held at z = 0 and sheared by its velocities."""
     line = np.linspace(0, 1, cells + 1)
-    body = ph.SoftBody(MeshTet.init_tensor(line, line, line), law, 1100.0, order=1, viscosity=1e-4)
+    body = ph.SoftBody(
+        MeshTet.init_tensor(line, line, line), law, 1100.0, order=1, viscosity=1e-4, relaxation=creep
+    )
     model = ph.Model(gravity=(0, 0, -9.81))
     placed = model.add(body, "cube", velocity=lambda x: (30 * x[2], 0, 0))
     for number in body.points_where(lambda x: x[2] < 1e-9):
@@ -25,10 +27,17 @@ def cube(cells, law, joint=ph.Spherical):
     return model
 
 
-@pytest.mark.parametrize(("law", "joint"), [(NEO, ph.Spherical), (VENANT, ph.Slider)], ids=["points", "lines"])
-def test_newtons_method_ends_where_elimination_does(law, joint, monkeypatch):
+CREEP = ph.Maxwell([(5e7, 1e-3), (1e7, 0.1)])
+
+
+@pytest.mark.parametrize(
+    ("law", "joint", "creep"),
+    [(NEO, ph.Spherical, CREEP), (VENANT, ph.Slider, None)],
+    ids=["creeping, points", "lines"],
+)
+def test_newtons_method_ends_where_elimination_does(law, joint, creep, monkeypatch):
     """Places, multipliers and the ledger, with few iterations; of nodes on lines what their rows leave free."""
-    model, found = cube(10, law, joint), []
+    model, found = cube(10, law, joint, creep), []
     for is_iterative in (True, False):
         if not is_iterative:
             monkeypatch.setattr(conserving, "most_iterations", lambda memory, worth: 0)
@@ -39,6 +48,7 @@ def test_newtons_method_ends_where_elimination_does(law, joint, monkeypatch):
     size = np.abs(found[1].multipliers).max()
     assert found[0].multipliers[1:] == pytest.approx(found[1].multipliers[1:], abs=1e-10 * size)
     assert (found[0].position != found[1].position).any()  # by another way
+    assert found[0].iterations[-1] <= found[1].iterations[-1] + 5
 
 
 def test_the_linear_step_does_too(monkeypatch):

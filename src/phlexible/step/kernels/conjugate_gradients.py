@@ -22,6 +22,8 @@ from phlexible.step.kernels.functions import gradients
 from phlexible.step.kernels.laws import is_held
 from phlexible.step.kernels.newton import AT_ROUND_OFF, PREDICTED, STALLED, TOLERANCE, velocity_norm
 from phlexible.step.kernels.soft import (
+    branch_slope,
+    branch_stress,
     mean_stress,
     metric_diagonal,
     slope_change,
@@ -315,8 +317,10 @@ def set_point_tangents(t: Tables, h: float, damping: float) -> None:
             c, o = metric_diagonal(t, e, x, y, z), vector(dot(y, z), dot(x, z), dot(x, y))
             dc = vector(2.0 * dot(mx, u), 2.0 * dot(my, v), 2.0 * dot(mz, w))
             do = vector(dot(my, w) + dot(mz, v), dot(mx, w) + dot(mz, u), dot(mx, v) + dot(my, u))
-            t.point_stress[2 * own], t.point_stress[2 * own + 1] = mean_stress(t, g, c, o, dc, do, gamma)
-            write_tangent(t, g, c, o, dc, do, gamma)
+            s, r = mean_stress(t, g, c, o, dc, do, gamma)
+            a, b = branch_stress(t, e, p, dc, do, h)
+            t.point_stress[2 * own], t.point_stress[2 * own + 1] = s + a, r + b
+            write_tangent(t, g, c, o, dc, do, gamma + branch_slope(t, g, h))
             D = t.point_tangent + 36 * own
             for i in range(6):
                 for j in range(6):
