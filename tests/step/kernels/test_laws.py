@@ -48,8 +48,9 @@ def test_compiled_laws_are_those_of_the_bodies(name, C0, change):
 
 
 @pytest.mark.parametrize("name", LAWS)
-def test_a_collapsed_string_has_no_force(name):
+def test_a_collapsed_string_has_no_force_but_by_a_linear_law(name):
     assembly = assembled(LAWS[name])
     header = assembly.memory.header
-    assert np.isnan(_values(header, 1.0, -1.0)[1])
-    assert np.isnan(_values(header, -0.1, 0.2)[0])
+    is_defined = name == "St. Venant-Kirchhoff"  # its stress is linear in C: polarised strains may be negative
+    assert np.isnan(_values(header, 1.0, -1.0)[1]) != is_defined
+    assert np.isnan(_values(header, -0.1, 0.2)[0]) != is_defined
