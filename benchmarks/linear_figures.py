@@ -39,7 +39,7 @@ FLAP = {
     12: (13.1702, 37.6031, 79.6145),
 }
 ELEMENTS = 60
-METHODS = ("modal", "krylov", "balanced", "irka")
+METHODS = {"modal": 8, "krylov": 8, "balanced": 7, "irka": 8}  # orders: the angle of the hub is none of balanced
 
 
 def worst(found: Sequence[float] | np.ndarray, exact: Sequence[float] | np.ndarray) -> float:
@@ -137,7 +137,7 @@ def spinning_shaft() -> float:
 
 
 def satellite() -> list[tuple[str, float, bool]]:
-    """Peak error of models with eight states up to the fifth mode, and whether they are passive."""
+    """Peak error of models with few states up to the fifth mode, and whether they are passive."""
     model = ph.gallery.satellite()
     hub, tip = model["hub"], model["right panel"].end
     linear = model.linearize(
@@ -147,9 +147,9 @@ def satellite() -> list[tuple[str, float, bool]]:
     poles = linear.modes(8).elastic_frequencies
     band = np.sort(np.concatenate([np.linspace(0.01, poles[4], 1000), poles[:5]]))
     rows = []
-    for method in METHODS:
-        small = linear.reduce(order=8, method=method)
-        rows.append((method, float(small.error(band).peak.max()), small.passivity().is_passive))
+    for method, order in METHODS.items():
+        small = linear.reduce(order, method)
+        rows.append((f"order {order} by {method}", float(small.error(band).peak.max()), small.passivity().is_passive))
     return rows
 
 
@@ -184,7 +184,7 @@ def figures() -> str:
     add("spinning shaft, 20 elements: omega_n +- speed, n = 1, 2, speeds 20, 100, 200", spinning_shaft())
     for method, error, passive in satellite():
         word = "passive" if passive else "not passive"
-        add(f"satellite, order 8 by {method}, {word}: peak error up to the fifth mode", error)
+        add(f"satellite, {method}, {word}: peak error up to the fifth mode", error)
     add("four-bar put together by transformers against linearize: largest difference", composition())
     lines = ["| what | greatest relative error |", "| --- | --- |"]
     return "\n".join([*lines, *(f"| {what} | {figure} |" for what, figure in rows)]) + "\n"

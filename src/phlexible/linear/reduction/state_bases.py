@@ -492,7 +492,9 @@ def flexible_reduction(
     E, J, R = (whole.T @ matrix @ whole for matrix in (model.descriptor, model.structure, model.dissipation))
     small = LinearPHDAE(E, J, R, whole.T @ model.port_map, states, model.ports)
     rows = model.output_matrix @ whole
-    return observed(small, model.outputs, rows, model.differentiations, units=model.output_units)
+    found = observed(small, model.outputs, rows, model.differentiations, units=model.output_units)
+    _refuse_drifting(model, found, whole[:, : len(rigid) + V.shape[1]].toarray())
+    return found
 
 
 def _flexible_columns(model: ObservedPHDAE, flexible: IntArray, basis: StateBasis) -> sparse.csr_array:
