@@ -39,7 +39,8 @@ FLAP = {
     12: (13.1702, 37.6031, 79.6145),
 }
 ELEMENTS = 60
-METHODS = {"modal": 8, "krylov": 8, "balanced": 7, "irka": 8}  # orders: the angle of the hub is none of balanced
+METHODS = {"modal": 8, "krylov": 8, "balanced": 7, "irka": 8}
+"""Orders; the angle of the hub is no state of balanced models."""
 
 
 def worst(found: Sequence[float] | np.ndarray, exact: Sequence[float] | np.ndarray) -> float:
@@ -149,7 +150,9 @@ def satellite() -> list[tuple[str, float, bool]]:
     rows = []
     for method, order in METHODS.items():
         small = linear.reduce(order, method)
-        rows.append((f"order {order} by {method}", float(small.error(band).peak.max()), small.passivity().is_passive))
+        rows.append(
+            (f"order {order} by {method}", float(small.error(band).peak.max()), small.passivity().is_passive)
+        )
     return rows
 
 
