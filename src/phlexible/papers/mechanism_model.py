@@ -24,7 +24,6 @@ from phlexible.papers.soft_form import SoftForm
 from phlexible.papers.sparse_differences import SparseDifferences
 from phlexible.papers.string_form import Boundary, StringForm
 from phlexible.port_hamiltonian.model import Matrix, Port, PortHamiltonianModel, StateBlock
-from phlexible.state.branches import branch_names
 from phlexible.state.initial_state import initial_state
 from phlexible.state.initial_velocity import undeformed
 from phlexible.state.instants import Instants
@@ -89,9 +88,6 @@ class MechanismModel(PortHamiltonianModel):
                 "from one to the next, with a model of what holds between them"
             )
         self.system = system_of(mechanism)
-        for name in branch_names(self.system):
-            what = name.rsplit(":", 1)[0]
-            raise ModelError(f"{what} creeps (ph.Maxwell), and the papers' mechanisms have no states for that")
         self.layout = self.system.layout
         self.forms = tuple(self._form(placed) for placed in self.system.bodies)
         self.elements, self._loads = ElementLaws(self.system), AppliedLoads(self.system)
@@ -154,6 +150,10 @@ class MechanismModel(PortHamiltonianModel):
         assert isinstance(data, AbsoluteBody), "with nodes"
         d = data.dimension
         fall, places = mechanism.gravity[:d], placed.nodes.positions[:, :d]
+        if any(group.relaxation for group in data.elements):
+            raise ModelError(
+                f"{placed.name} creeps (ph.Maxwell), and the form of a soft body has no states for that"
+            )
         if data.elements:
             return SoftForm(data, fall, {}, np.concatenate([places.ravel(), np.zeros(places.size)]))
         free = (Boundary.FORCE, Boundary.FORCE)
