@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import phlexible as ph
-from mechanisms import arbitrary_state, crank_slider, tangle, with_elements
+from mechanisms import arbitrary_state, crank_slider, four_bar, tangle, with_elements
 from papers.families import FAMILIES
 from phlexible.bodies.mechanics.floating import elastic_force, mass_matrix, quadratic_velocity_forces
 from phlexible.description.interactions.functions import PointOf
@@ -106,3 +106,11 @@ def test_drive_power_is_that_of_the_moving_pin():
     u, y = model.inputs(0.0, x), model.output(x)
     # the pin moves with 150 * 0.15 m/s along y and pushes the coupler with lambda
     assert u[model.port_slice("drives")] @ y[model.port_slice("drives")] == pytest.approx(5 * 150 * 0.15)
+
+
+def test_rows_that_hold_a_motion_twice_have_one_multiplier():
+    """Of a planar four-bar in space three; what is left of G has full rank."""
+    form = MechanismModel(four_bar(3))
+    assert len(form.system.owners) - len(form.rows) == 3
+    rows = form.structure_matrix(form.initial_state)[form.state_slice("multipliers")]
+    assert np.linalg.svd(rows, compute_uv=False).min() > 1e-3
