@@ -1,4 +1,4 @@
-"""Laws that creep: branches of spring and dashpot of springs, strings and rods against closed forms (8.35-8.37)."""
+"""Laws that creep: branches of spring and dashpot against closed forms (docs/theory.md, 8; (8.35 to 8.37))."""
 
 from itertools import pairwise
 from pathlib import Path

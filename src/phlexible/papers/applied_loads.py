@@ -142,6 +142,7 @@ class AppliedLoads:
 
 
 def _spread(triad: Array) -> Array:
-    """sum |d_i|^2 I - d_i d_i^T of directions (T, 3, 3), which a turn t takes to its moment (4.16)."""
+    """sum |d_i|^2 I - d_i d_i^T of directions (T, 3, 3), which a turn t takes to its moment
+    (docs/theory.md, 4; (4.16))."""
     squares = (triad**2).sum(axis=(1, 2))[:, None, None] * np.eye(3)
     return np.asarray(squares - triad.transpose(0, 2, 1) @ triad)

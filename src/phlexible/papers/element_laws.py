@@ -2,7 +2,7 @@
 
 Each scalar force has its coordinate theta as a state, a storage U(theta) and a resistance: the force
 ``-r dtheta/dt`` with ``r(x) >= 0``, also of dry friction ``level v / max(|v|, v_0)`` and of impacts. Friction of a
-contact resists the sliding of what touches (docs/theory.md, (8.17)-(8.19), (8.28), (8.31)).
+contact resists the sliding of what touches (docs/theory.md, 8; (8.17 to 8.19), (8.28), (8.31)).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
