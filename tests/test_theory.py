@@ -29,7 +29,9 @@ MENTIONS = re.compile(rf"\({NUMBER}|theory\.md|formulation", re.IGNORECASE)
 DEFINITION = re.compile(rf"^ {{4,}}\S.* {{2}}\(({NUMBER})\)$", re.MULTILINE)
 HEADING = re.compile(r"^## (\d+)\. ", re.MULTILINE)
 MODULE = re.compile(r"`([a-z_]+(?:/[a-z_]+)*(?:\.py|/))`")
-OTHER_SOURCE = re.compile(r"(?<![Pp]ort-Hamiltonian )\bformulation\b", re.IGNORECASE)  # titles of papers have it
+OTHER_SOURCE = re.compile(
+    r"(?<![Pp]ort-Hamiltonian )(?<!Hu-Washizu-type )\bformulation\b", re.IGNORECASE
+)  # titles of papers have it
 
 
 @cache

@@ -1,4 +1,4 @@
-"""Strains of the springs of laws that creep, in ``State.branches``: whose they are, and how they pull (docs/theory.md, 8; (8.35))."""
+"""Strains of the springs of laws that creep, ``State.branches``, and how they pull (docs/theory.md, 8; (8.35))."""
 
 from collections.abc import Iterator
 from itertools import pairwise
