@@ -32,6 +32,13 @@ def test_the_programs_of_all_pages_are_run_below() -> None:
     assert "linear_analysis.md" in PAGES and [page for page in PAGES if f'run("{page}")' not in tests] == []
 
 
+def test_identification(in_an_empty_folder) -> None:
+    fit = run("identification.md")["fit"]
+    low, high = fit.intervals(0.95)["youngs_modulus"]
+    assert low < 7e10 < high < 1.01 * low and not fit.warnings
+    assert {path.name for path in in_an_empty_folder.iterdir()} == {"fit.png", "fit.html"}
+
+
 def test_the_first_page(in_an_empty_folder, capsys) -> None:
     found = run("index.md")
     bend = found["bend"]

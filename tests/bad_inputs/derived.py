@@ -3,7 +3,7 @@
 from functools import cache
 
 import phlexible as ph
-from bad_inputs.outcomes import FINITE, NON_NEGATIVE, NONE, POSITIVE, REFUSED, Call
+from bad_inputs.outcomes import COUNT, FINITE, NON_NEGATIVE, NONE, POSITIVE, REFUSED, Call
 from bad_inputs.wrong_values import FUNCTIONS, Empty
 
 CALLED_LATER = frozenset({"a class", "f raises", *(label for label in FUNCTIONS if label.startswith("f ->"))})
@@ -51,6 +51,12 @@ def hinged_once():
     return hinged()
 
 
+def angle(model):
+    """Of the bar, by name."""
+    return {"angle": ph.JointPosition(model.joints[0])}
+
+
+SWUNG = ph.Recording((0.0, 0.01, 0.02), {"angle": (0.0, 1e-3, 2e-3)}, 1e-3)
 GIVEN = {"parameters": {"mass": 1.0}}
 RUN = {"duration": 0.02, "step": 0.01}
 
@@ -158,5 +164,56 @@ DERIVED = [
             "parameters": REFUSED,
             "scales": SCALES,
         },
+    ),
+    Call(
+        "Recording",
+        lambda s: ph.Recording,
+        lambda s: {"time": (0.0, 0.01), "outputs": {"angle": (0.0, 0.1)}},
+        {
+            "time": frozenset({"(1, 2)"}),
+            "outputs": REFUSED,
+            "noise": POSITIVE | NONE | {"{}"},
+            "inputs": NONE | {"{}"},
+        },
+    ),
+    Call(
+        "RecordedModes",
+        lambda s: ph.RecordedModes,
+        lambda s: {"frequencies": (1.0,), "noise": 0.1},
+        {"frequencies": frozenset({"(1, 2)", "(1, 2, 3)"}), "noise": POSITIVE, "first": COUNT | {"0"}},
+    ),
+    Call(
+        "RecordedResponse",
+        lambda s: ph.RecordedResponse,
+        lambda s: {"frequencies": (1.0,), "values": (1.0,), "noise": 0.1},
+        {"frequencies": REFUSED, "values": REFUSED, "noise": POSITIVE},
+    ),
+    Call(
+        "identify",
+        lambda s: ph.identify,
+        lambda s: {"build": swung, **GIVEN, "recordings": SWUNG, "sensors": angle, "step": 0.01, "progress": False},
+        {
+            "build": REFUSED,
+            "parameters": REFUSED,
+            "recordings": REFUSED,
+            "sensors": REFUSED,
+            "step": POSITIVE,
+            "linear": NONE | CALLED_LATER,
+            "initial": REFUSED,
+            "each": frozenset({"()"}),
+            "bias": SCALES,
+            "gain": frozenset({"()"}),
+            "delay": SCALES,
+            "bounds": SCALES,
+            "priors": SCALES,
+            "scales": SCALES,
+            "progress": frozenset({"True", "False", "None"}),
+        },
+    ),
+    Call(
+        "batch",
+        lambda s: ph.batch,
+        lambda s: {"build": lambda mass: swung({"mass": mass}), "parameters": {"mass": [1.0]}},
+        {"build": frozenset({"a class"}), "parameters": REFUSED},
     ),
 ]

@@ -19,7 +19,7 @@ def _branches(name: str, value: ArrayLike) -> tuple[tuple[float, float], ...]:
     if pairs.ndim != 2 or pairs.shape[1] != 2 or not len(pairs):
         raise ParameterError(f"{name} must be {WANTED}, got {value!r}")
     return tuple(
-        (positive(f"stiffness of branch {k}", stiffness), positive(f"time of branch {k}", time))
+        (positive(f"stiffness of branches[{k}]", stiffness), positive(f"time of branches[{k}]", time))
         for k, (stiffness, time) in enumerate(pairs.tolist())
     )
 

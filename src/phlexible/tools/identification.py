@@ -14,7 +14,7 @@ from scipy import stats
 from scipy.interpolate import CubicSpline
 from scipy.optimize import least_squares
 
-from phlexible.algebra.arrays import Array, check_callable, file_path, finite, numbers, positive, text
+from phlexible.algebra.arrays import Array, check_callable, file_path, finite, numbers, positive, text, whole
 from phlexible.derivatives.linear_models import mode_derivatives, response_derivatives
 from phlexible.derivatives.parameters import Parameters
 from phlexible.derivatives.sensitivity import sensitivity_of_run
@@ -66,13 +66,13 @@ class Recording:
         for name, values in outputs.items():
             if values.ndim not in (1, 2) or len(values) != len(time) or not np.isfinite(values).any():
                 raise ParameterError(
-                    f"{name} must have a value for each of {len(time)} instants, got shape {values.shape}"
+                    f"{name} must have a value for each of {len(time)} instants of time, got shape {values.shape}"
                 )
         noise = self.noise if isinstance(self.noise, Mapping) else dict.fromkeys(outputs, self.noise)
         checked = {name: positive(f"noise of {name}", each) for name, each in noise.items() if each is not None}
         if unknown := set(checked) - set(outputs):
             raise ParameterError(f"noise of {', '.join(sorted(unknown))}, which is no output of the recording")
-        vars(self).update(time=time, outputs=outputs, noise=checked, inputs=dict(self.inputs))
+        vars(self).update(time=time, outputs=outputs, noise=checked, inputs=_named("inputs", self.inputs))
 
     @classmethod
     def of(
@@ -152,10 +152,10 @@ class RecordedModes:
 
     def __post_init__(self) -> None:
         found = numbers("frequencies", self.frequencies)
-        noise = np.broadcast_to(numbers("noise", self.noise), found.shape)
-        if found.ndim != 1 or not len(found) or not (found > 0).all() or not (noise > 0).all():
-            raise ParameterError(f"frequencies and their noise must be positive, got {self.frequencies!r}")
-        vars(self).update(frequencies=found, noise=noise)
+        if found.ndim != 1 or not len(found) or not (found > 0).all() or not np.isfinite(found).all():
+            raise ParameterError(f"frequencies must be positive, got {self.frequencies!r}")
+        first = whole("first", self.first, 0)
+        vars(self).update(frequencies=found, noise=_deviations(self.noise, found.shape), first=first)
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,20 +176,51 @@ class RecordedResponse:
     noise: float | Array
 
     def __post_init__(self) -> None:
-        omegas, values = numbers("frequencies", self.frequencies), np.asarray(self.values, dtype=np.complex128)
+        omegas = numbers("frequencies", self.frequencies)
+        try:
+            is_text = isinstance(self.values, str | bytes)
+            values = np.asarray(None if is_text else self.values, dtype=np.complex128)
+        except (TypeError, ValueError, OverflowError):
+            raise ParameterError(f"values must be complex numbers, got {self.values!r}") from None
         if values.ndim == 1:
             values = values[:, None, None]
         if omegas.ndim != 1 or values.ndim != 3 or len(values) != len(omegas) or not np.isfinite(values).all():
             raise ParameterError(
-                f"values must have shape ({omegas.size},) or ({omegas.size}, outputs, inputs), got {values.shape}"
+                f"values must be finite, of shape ({omegas.size},) or ({omegas.size}, outputs, inputs), for"
+                f" frequencies of shape {omegas.shape}; got shape {values.shape}"
             )
-        noise = np.broadcast_to(numbers("noise", self.noise), values.shape)
-        if not (noise > 0).all():
-            raise ParameterError(f"noise must be positive, got {self.noise!r}")
-        vars(self).update(frequencies=omegas, values=values, noise=noise)
+        vars(self).update(frequencies=omegas, values=values, noise=_deviations(self.noise, values.shape))
 
 
 Data = Recording | RecordedModes | RecordedResponse
+
+
+def _deviations(noise: Any, shape: tuple[int, ...]) -> Array:
+    """Standard deviations of that shape."""
+    found = numbers("noise", noise)
+    try:
+        result = np.broadcast_to(found, shape)
+    except ValueError:
+        raise ParameterError(f"noise must be a number or fit the shape {shape}, got shape {found.shape}") from None
+    if not ((result > 0) & np.isfinite(result)).all():
+        raise ParameterError(f"noise must be positive and finite, got {noise!r}")
+    return result
+
+
+def _named(argument: str, given: Any) -> dict[str, Any]:
+    """Values by name; None: none."""
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given):
+        raise ParameterError(f"{argument} must be values by name, such as {{'tip': 1.0}}, got {given!r}")
+    return dict(given)
+
+
+def _names(argument: str, given: Any) -> tuple[str, ...]:
+    if not isinstance(given, list | tuple) or not all(isinstance(name, str) for name in given):
+        raise ParameterError(f"{argument} must be a list of names, got {given!r}")
+    return tuple(given)
+
 
 # Unknowns as one vector: parameters of the model, some with a value in each recording, and properties of sensors.
 
@@ -625,16 +656,15 @@ def identify(
         >>> round(fit.values["g"], 2)
         9.81
     """
-    data = (recordings,) if isinstance(recordings, Data) else tuple(recordings)
-    biases, delays = dict(bias or {}), dict(delay or {})
+    data = tuple(_data(recordings))
+    given = _named("parameters", parameters)
+    if not given or any(isinstance(value, Signal) for value in given.values()):
+        raise ParameterError(f"parameters must be numbers and arrays by name, one at least, got {parameters!r}")
+    biases, delays = _named("bias", bias), _named("delay", delay)
     sought = {("bias", name): positive(f"size of the bias of {name}", size) for name, size in biases.items()}
-    sought |= {("gain", name): 1.0 for name in gain}
+    sought |= {("gain", name): 1.0 for name in _names("gain", gain)}
     sought |= {("delay", name): positive(f"size of the delay of {name}", size) for name, size in delays.items()}
-    unknowns = _Unknowns(dict(parameters), tuple(each), sought, len(data), dict(scales or {}))
-    if len(unknowns.model) and any(isinstance(value, Signal) for value in parameters.values()):
-        raise ParameterError(
-            "parameters must be numbers and arrays; samples of a Signal are too many to be told apart"
-        )
+    unknowns = _Unknowns(given, _names("each", each), sought, len(data), _named("scales", scales))
     _check_data(data, unknowns, sensors, step, linear)
     check_callable("build", build, "parameters")
     experiments = _Experiments(
@@ -643,11 +673,16 @@ def identify(
     return _Search(experiments, _limits(unknowns, bounds), _priors(unknowns, priors)).fit(progress)
 
 
-def _check_data(data: Sequence[object], unknowns: _Unknowns, sensors: object, step: object, linear: object) -> None:
-    if not data or not all(isinstance(each, Data) for each in data):
+def _data(given: Any) -> Sequence[Data]:
+    found = [given] if isinstance(given, Data) else given
+    if not isinstance(found, list | tuple) or not found or not all(isinstance(each, Data) for each in found):
         raise ParameterError(
-            f"recordings must be ph.Recording, ph.RecordedModes or ph.RecordedResponse, or several, got {data!r}"
+            f"recordings must be ph.Recording, ph.RecordedModes or ph.RecordedResponse, or several, got {given!r}"
         )
+    return found
+
+
+def _check_data(data: Sequence[Data], unknowns: _Unknowns, sensors: object, step: object, linear: object) -> None:
     over_time = [each for each in data if isinstance(each, Recording)]
     if over_time and (sensors is None or step is None):
         raise ParameterError("recordings over time need sensors= and step=")
@@ -661,14 +696,16 @@ def _check_data(data: Sequence[object], unknowns: _Unknowns, sensors: object, st
         raise ParameterError(f"each names {', '.join(sorted(unknown))}, which is none of the parameters")
     measured = {name for each in over_time for name in each.outputs}
     if unknown := {name for _, name in unknowns.sensors} - measured:
-        raise ParameterError(f"a sensor's {', '.join(sorted(unknown))} is not measured in any recording")
+        raise ParameterError(
+            f"bias, gain or delay of {', '.join(sorted(unknown))}, which is not measured in any recording"
+        )
     if unknown := set(unknowns.scales) - set(unknowns.parameters):
         raise ParameterError(f"scales names {', '.join(sorted(unknown))}, which is none of the parameters")
 
 
 def _limits(unknowns: _Unknowns, bounds: Mapping[str, tuple[float, float]] | None) -> tuple[Array, Array]:
     low, high = np.full((2, len(unknowns.start)), np.inf) * [[-1.0], [1.0]]
-    for name, ends in (bounds or {}).items():
+    for name, ends in _named("bounds", bounds).items():
         place = _place(unknowns, "bounds", name)
         if not isinstance(ends, tuple | list) or len(ends) != 2 or not ends[0] < ends[1]:
             raise ParameterError(f"bounds of {name} must be (least, greatest), got {ends!r}")
@@ -682,7 +719,7 @@ def _priors(
     unknowns: _Unknowns, priors: Mapping[str, tuple[float, float]] | None
 ) -> list[tuple[slice, float, float]]:
     found = []
-    for name, prior in (priors or {}).items():
+    for name, prior in _named("priors", priors).items():
         if not isinstance(prior, tuple | list) or len(prior) != 2:
             raise ParameterError(f"priors of {name} must be (mean, standard deviation), got {prior!r}")
         mean, deviation = finite(f"mean of {name}", prior[0]), positive(f"deviation of {name}", prior[1])
