@@ -270,7 +270,6 @@ PARTS = [
             "second": frozenset(),
             "stiffness": POSITIVE,
             "radius": NON_NEGATIVE,
-            "relaxation": NONE,
             "damping": NON_NEGATIVE,
             "friction": NON_NEGATIVE,
             "exponent": frozenset({"1"}),
