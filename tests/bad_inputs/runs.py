@@ -333,7 +333,7 @@ RUNS = [
     of(
         "linear.frequency_response",
         lambda s: linear().frequency_response,
-        lambda s: {},
+        lambda s: {"frequencies": (1.0,)},
         frequencies=FREQUENCIES,
         inputs=NONE,
         outputs=NONE,
@@ -429,7 +429,7 @@ RUNS = [
         "MechanismModel",
         lambda s: ph.MechanismModel,
         lambda s: {"mechanism": ph.gallery.heavy_top()},
-        mechanism=REFUSED,
+        mechanism=frozenset({"model", "foreign model"}),
         variant=REFUSED,
     ),
     of("linear.with_ports", lambda s: linear().with_ports, lambda s: {}, ports=REFUSED),

@@ -54,7 +54,7 @@ def test_a_tolerance_is_kept(case, tolerance):
 
 def test_a_tolerance_has_to_be_positive_and_goes_with_order_two():
     model = ph.gallery.double_pendulum()
-    for options, message in (({"tolerance": -1e-3}, "tolerance must be"), ({"order": 4}, "goes with order=2")):
+    for options, message in (({"tolerance": -1e-3}, "tolerance must be"), ({"order": 4}, "needs order=2")):
         with pytest.raises(ph.ParameterError, match=message):
             model.simulate(1.0, 0.1, **{"tolerance": 1e-3, **options})
 
