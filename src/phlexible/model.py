@@ -578,7 +578,8 @@ class Model(Mechanism):
                 watched = watched_conditions(system, stop, None)
             else:
                 recording, begun = results.recording, results.begun
-                if not duration > results.reached:
+                lacks_its_end = not results.was_ended and duration == results.reached and step == begun.step
+                if not (duration > results.reached or lacks_its_end):
                     raise ParameterError(
                         f"duration must be beyond the {results.reached:g} s that the file holds, got {duration!r}"
                     )

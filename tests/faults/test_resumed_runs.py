@@ -1,5 +1,6 @@
 """A run that stops and goes on has the digits of one that did not stop, wherever and however it stopped."""
 
+import shutil
 import signal
 from collections.abc import Callable
 from dataclasses import replace
@@ -40,6 +41,28 @@ def test_a_finished_run_goes_on_with_the_same_digits(tmp_path, name):
     for found in (motion, ph.Motion.load(path)):
         assert found.is_complete
         assert_the_same(found.recording, whole(name))
+
+
+@pytest.mark.parametrize("name", list(CASES))
+def test_a_run_that_is_killed_between_its_last_step_and_its_end_gets_its_end(tmp_path, monkeypatch, name):
+    """All instants are in the file, the forces of the last one are not; it used to be refused as long enough."""
+    path, left, steps, end = tmp_path / "run.h5", tmp_path / "left.h5", 63, run.Simulation._end
+
+    def copied(simulation: run.Simulation) -> None:
+        shutil.copy(path, left)
+        end(simulation)
+
+    monkeypatch.setattr(run_output, "SECONDS", 0.0)
+    monkeypatch.setattr(run.Simulation, "_end", copied)
+    expected = CASES[name].simulate(steps, output=path).recording
+    monkeypatch.undo()
+    killed = ph.Motion.load(left)
+    assert not killed.is_complete and len(killed.time) == len(expected.time)
+    for found in (CASES[name].resume(left, steps), ph.Motion.load(left)):
+        assert found.is_complete
+        assert_the_same(found.recording, expected)
+    with pytest.raises(ph.ParameterError, match="duration must be beyond"):
+        CASES[name].resume(left, steps)
 
 
 def test_steps_that_are_halved_stay_so(tmp_path):

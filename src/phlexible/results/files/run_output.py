@@ -36,6 +36,7 @@ class RunOutput(AbstractContextManager["RunOutput"]):
     Attributes:
         begun: where the resumed run goes on, or None.
         reached: last instant of the file that is resumed, or 0 [s].
+        was_ended: the run in the file had come to its end; one that was killed just before has all its instants.
         is_file: whether there is a results file.
         late: reactions that are not in the blocks, by instant; none where there is a file.
 
@@ -59,7 +60,7 @@ class RunOutput(AbstractContextManager["RunOutput"]):
         self._is_closed = False
         self.late: Mapping[int, LateReactions] = {}
         self.begun: Checkpoint | None = None
-        self.reached = 0.0
+        self.reached, self.was_ended = 0.0, True
         self._lock = None if self._path is None else FileLock(self._path)
         try:
             if self._path is not None:  # described now: functions that break in the run are asked for values
@@ -67,7 +68,7 @@ class RunOutput(AbstractContextManager["RunOutput"]):
             if self._path is not None and is_resumed:
                 saved, self.begun = load_for_resume(self._path, system)
                 recording = saved.run.recording
-                self.reached = float(recording.time[-1])
+                self.reached, self.was_ended = float(recording.time[-1]), saved.is_complete
                 self._checkpoint = self.begun
                 kept = int(np.searchsorted(recording.time, self.begun.time, side="right"))
                 self._blocks = [recording.rows(slice(0, kept))]  # see Simulation
@@ -159,7 +160,7 @@ class RunOutput(AbstractContextManager["RunOutput"]):
         checkpoint, self._is_closed, was_closed = self._checkpoint, True, self._is_closed
         if was_closed or self._failure is not None or checkpoint is None or self._path is None:
             return
-        if not self._has_steps:
+        if not self._has_steps and (self.was_ended or not is_complete):
             return
         if self._file is not None:
             if self._settled == len(self._blocks):  # the end says whether the run is complete

@@ -148,13 +148,14 @@ class Checkpoint:
 def clock_from(checkpoint: Checkpoint, duration: float, step: float, breakpoints: Sequence[float]) -> Clock:
     """The clock of a run that goes on up to ``duration``, counted from t = 0 [s].
 
-    On the same grid if the step is the same and the checkpoint is on it, on a new one otherwise.
+    On the same grid if the step is the same and the checkpoint is on it, on a new one otherwise. No step is
+    left of a run that was killed between its last step and its end.
 
     Raises:
         ParameterError: as ``clock``.
     """
     same = clock(checkpoint.origin, duration - checkpoint.origin, step, breakpoints, checkpoint.number)
-    if step == checkpoint.step and checkpoint.number <= same.full and same.instant(same.first) == checkpoint.time:
+    if step == checkpoint.step and checkpoint.number <= same.count and same.instant(same.first) == checkpoint.time:
         return same
     return clock(checkpoint.time, duration - checkpoint.time, step, breakpoints)
 

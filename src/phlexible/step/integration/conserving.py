@@ -183,8 +183,11 @@ class ConservingStepper:
             sizes["memory of controllers"] = len(self._controllers.memory)
         if self._implicit.are_needed:
             sizes["memory of laws"] = len(self._implicit.memory)
+        held = 3 * self._memory.counts["load_values"] if self.is_controlled else 0
+        self._held = np.zeros(held)  # values of the controllers during a step
+        if held:
+            sizes["values held by controllers"] = held
         self.layout = ", ".join(f"{name}: {size}" for name, size in sizes.items())
-        self._held = np.zeros(0)  # values of the controllers during a step
         self._given = np.zeros(0)  # values that are added to loads from outside
         self._steady = assembly.load_values(np.zeros(1)) if assembly.loads_are_steady else None
         self._still: Course | None = None  # of a single step where nothing depends on time
@@ -523,10 +526,9 @@ class ConservingStepper:
 
     def control(self, time: float) -> None:
         """Ask the controllers for the values that they hold in the steps to come."""
-        self._held = np.zeros(0)
         if time != self._measured_at:
             self._measure(time)
-        held = np.zeros(3 * self._memory.counts["load_values"])
+        held = np.zeros_like(self._held)
         rates = self._controllers.moving_rates(np.array([time]))[0]
         self._controllers.hold(time, rates, held, partial(self._recorded, time))
         self._held = held
@@ -555,12 +557,12 @@ class ConservingStepper:
         return len(self._memory.state) + 3 * (self._memory.counts["moving"] + self._memory.counts["load_values"])
 
     def snapshot(self) -> Array:
-        """A copy of the state with its ledger, then of the angles and the memory of controllers, shape (numbers,).
+        """A copy of the state with its ledger, then of angles, memory and values of controllers, shape (numbers,).
 
         After ``restore`` of it the same steps have the same digits.
         """
         own = self._controllers
-        return np.concatenate([self._memory.state, own.angles, own.memory, self._implicit.memory])
+        return np.concatenate([self._memory.state, own.angles, own.memory, self._implicit.memory, self._held])
 
     def restore(self, snapshot: Array) -> None:
         """Put a snapshot back."""
@@ -568,7 +570,9 @@ class ConservingStepper:
         angles = count + len(self._controllers.angles)
         self._memory.state[:], self._controllers.angles[:] = snapshot[:count], snapshot[count:angles]
         laws = angles + len(self._controllers.memory)
-        self._controllers.memory[:], self._implicit.memory[:] = snapshot[angles:laws], snapshot[laws:]
+        held = laws + len(self._implicit.memory)
+        self._controllers.memory[:], self._implicit.memory[:] = snapshot[angles:laws], snapshot[laws:held]
+        self._held = snapshot[held:].copy()
         self._measured_at = nan
 
     def failure(self, time: float, is_singular: bool) -> tuple[str, Array]:

@@ -176,6 +176,8 @@ class Simulation:
         self._progress = progress
         k, is_complete = clock.first, True
         try:
+            if k == clock.count:  # a run that was killed after its last step lacks its end only
+                self._flush(k)
             while k < clock.count and self.stopped is None:
                 self._occur(clock.instant(k))
                 if self.stopped is not None:
