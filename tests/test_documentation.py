@@ -153,7 +153,9 @@ def test_springs_drives_and_motors(in_an_empty_folder, capsys) -> None:
     assert float(lines[5]) == pytest.approx(5 / 200, rel=0.02) and float(lines[5]) < 5 / 200  # creeps still
     storage, loss = (200 + 300 * 0.15**2 / (1 + 0.15**2) + 100 * 36 / 37, 300 * 0.15 / (1 + 0.15**2) + 100 * 6 / 37)
     assert float(lines[6]) == pytest.approx(loss / storage)
-    assert float(lines[7]) == pytest.approx(0.313, abs=0.001)
+    assert complex(lines[7]) == pytest.approx(complex(storage, loss))
+    assert 0 < float(lines[8].split()[0]) < 1 and len(lines[8].split("[")[1].split()) == 2
+    assert float(lines[9]) == pytest.approx(0.313, abs=0.001)
 
 
 def test_control(in_an_empty_folder, capsys) -> None:

@@ -30,7 +30,7 @@ def body_model(linear: Linearization, body: PlacedBody) -> LinearPHDAE:
     """One body without its joints: states (q, v), ports for the rows of its joints, then for the inputs.
 
     Raises:
-        ModelError: a body of another model.
+        ModelError: a body of another model, or springs and dampers between bodies.
         EquilibriumError: a loaded operating point, whose joint forces couple the stiffnesses of bodies.
     """
     return _Parts(linear).model(body)
@@ -40,6 +40,7 @@ def composed_model(linear: Linearization) -> LinearPHDAE:
     """All bodies, connected one joint after the other; equal to the displacement form of ``linearize``.
 
     Raises:
+        ModelError: springs and dampers between bodies.
         EquilibriumError: a loaded operating point, whose joint forces couple the stiffnesses of bodies.
     """
     parts = _Parts(linear)
@@ -97,9 +98,27 @@ class _Parts:
             )
         if relations := linear.system.mechanism.relations:
             raise ModelError(f"{relations[0]} relates joints and is not composed from bodies; use linearize()")
+        self._refuse_coupled(linear)
         self._linear = linear
         self._joints = _joint_rows(linear)
         self._inputs: dict[str, int] = {}  # port of a body: number of the input
+
+    @staticmethod
+    def _refuse_coupled(linear: Linearization) -> None:
+        """Forces between bodies are parts of none."""
+        places = np.diff(linear.system.layout.velocity)
+        owner = np.repeat(np.arange(len(places)), places)
+        mechanics = linear.mechanics
+        pairs = [sparse.coo_array(each) for each in (mechanics.stiffness, mechanics.damping, mechanics.velocity)]
+        pairs += [sparse.coo_array(each.quick) for each in mechanics.inner]
+        for each in pairs:
+            across = np.flatnonzero((owner[each.row] != owner[each.col]) & (each.data != 0))
+            if len(across):
+                first, second = (linear.system.bodies[owner[at[across[0]]]].name for at in (each.row, each.col))
+                raise ModelError(
+                    f"a spring or damper acts between {first} and {second} and is a part of neither; compose bodies"
+                    " without such forces, or use linearize()"
+                )
 
     def bodies_of(self, joint: Joint) -> list[PlacedBody]:
         """Of its two ports, without the ground."""
@@ -133,6 +152,7 @@ class _Parts:
             stiffness=mechanics.stiffness[own, own],
             constraint_matrix=sparse.csr_array((0, end - begin)),
             forces=np.array(columns).reshape(-1, end - begin).T,
+            inner=tuple(each.among(own) for each in mechanics.inner),
         )
         return displacement_form(alone, body_coordinates(body), tuple(ports))
 
@@ -141,7 +161,9 @@ class _Parts:
         linear = self._linear
         coordinates = linear.coordinates
         names = [block.name for block in coordinates]
-        names += [f"rate of {name}" for name in names] + [block.name for block in ties]
+        names += [f"rate of {name}" for name in names]
+        names += [block.name for each in linear.mechanics.inner for block in each.names]
+        names += [block.name for block in ties]
         place = {block.name: k for k, block in enumerate(whole.states)}
         order = np.array([place[name] for name in names], dtype=np.int64)
         pick = sparse.csr_array((np.ones(len(order)), (np.arange(len(order)), order)), (len(order), len(order)))

@@ -110,7 +110,10 @@ def harmonic_answers(mechanics: LinearMechanics, omega: float) -> ComplexArray:
 
 
 class _SecondOrder:
-    """``(K + i w (D + C) - w^2 M) x - G^T lambda = F``, real where there is neither D nor C."""
+    """``(K + i w (D + C) - w^2 M) x - G^T lambda = F``, real where there is neither D nor C.
+
+    K is complex where laws creep.
+    """
 
     def __init__(self, mechanics: LinearMechanics) -> None:
         self._mechanics = mechanics
@@ -121,6 +124,7 @@ class _SecondOrder:
             for matrix in (mechanics.stiffness, mechanics.mass, mechanics.velocity + mechanics.damping)
         )
         self._rates = rates if rates.nnz else None
+        self._inner = [(each, sparse.csr_array(size @ each.quick @ size)) for each in mechanics.inner]
         self._ties = sparse.csr_array(mechanics.constraint_matrix @ size)
         self._forces, self._rows = scale[:, None] * mechanics.forces, mechanics.rows * scale
 
@@ -135,6 +139,8 @@ class _SecondOrder:
         dynamic = self._stiffness - omega**2 * self._mass
         if self._rates is not None:
             dynamic = dynamic + 1j * omega * self._rates
+        for each, quick in self._inner:
+            dynamic = dynamic + each.share(1j * omega) * quick
         x = self._solve(sparse.csr_array(dynamic), omega)
         self._check_pole(x, omega)
         return x

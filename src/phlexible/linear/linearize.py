@@ -12,8 +12,9 @@ from phlexible.bodies.floating_body import FloatingBody
 from phlexible.bodies.mechanics.floating import elastic_tangent
 from phlexible.bodies.stress_space import StressContinuity, StressSpace
 from phlexible.description.ports import PlacedBody
-from phlexible.errors import EquilibriumError, ModelError, ParameterError
+from phlexible.errors import EquilibriumError, ParameterError
 from phlexible.linear.equilibria import OperatingKind, OperatingPoint, operating_point
+from phlexible.linear.inner_strains import in_blocks
 from phlexible.linear.mechanics import LinearMechanics, linear_mechanics
 from phlexible.linear.signals import (
     Input,
@@ -28,7 +29,6 @@ from phlexible.linear.symmetric_modes import lowest_symmetric_modes
 from phlexible.measure.sensors import LinearPoint
 from phlexible.port_hamiltonian.linear import LinearPHDAE
 from phlexible.port_hamiltonian.model import Port, StateBlock
-from phlexible.state.branches import branch_names
 from phlexible.state.forces import element_state
 from phlexible.state.layout import State
 from phlexible.state.redundancy import independent_rows
@@ -161,6 +161,8 @@ def _added(matrix: sparse.csr_array, blocks: list[Array]) -> sparse.csr_array:
 #
 #     diag(I, M, 0) dx/dt = ([0 I 0; -I -D G^T; 0 -G 0] - diag(0, C, 0)) diag(K, I, I) x + (0, F, 0) u
 #
+# and strains e of laws that creep before lambda, S de/dt = S B v - S / tau e with forces -B^T S e (inner_strains).
+#
 # Stress form, [B] (45), x = (v, s, lambda) with ``M_s ds/dt = B v`` of ``stress_states``::
 #
 #     diag(M, M_s, 0) dx/dt = ([-D -B^T G^T; B 0 0; -G 0 0] - diag(C, 0, 0)) x + (F, 0, 0) u
@@ -218,12 +220,6 @@ def linearization(
         EquilibriumError: no such point, or an unstable static equilibrium.
         ModelError: signals that are not of this model.
     """
-    for name in branch_names(system):
-        raise ModelError(
-            f"{name.rsplit(':', 1)[0]} creeps (ph.Maxwell), which linear models do not have yet: leave"
-            " relaxation= out for the relaxed stiffness of slow motions, or add the stiffness of the branches for"
-            " that of quick ones"
-        )
     point = operating_point(system, at, state)
     motion = sparse.csr_array(world_motions(system, point.state) @ centred_motions(system, point.state))
     here = LinearPoint(system, system.at(point.state), motion)
@@ -257,22 +253,34 @@ def displacement_form(
     ports: tuple[Port, ...],
     multipliers: tuple[StateBlock, ...] = (),
 ) -> LinearPHDAE:
-    """The model with states (q, v, lambda)."""
+    """The model with states (q, v, e, lambda)."""
     n, rows = mechanics.size, mechanics.constraint_matrix.shape[0]
     one, nothing = sparse.eye_array(n), sparse.csr_array((n, n))
     ties = sparse.csr_array((rows, rows))
-    G = mechanics.constraint_matrix
+    S, B, R = in_blocks(mechanics.inner, n)
+    G, names, rest = mechanics.constraint_matrix, _inner_names(mechanics), mechanics.inner_count + rows
     return LinearPHDAE(
-        descriptor=sparse.block_diag([one, mechanics.mass, ties], "csr"),
-        structure=_blocks([[nothing, one, None], [-one, -mechanics.velocity, G.T], [None, -G, ties]]),
-        dissipation=sparse.block_diag([nothing, mechanics.damping, ties], "csr"),
-        port_map=sparse.csr_array(
-            np.vstack([np.zeros((n, len(ports))), mechanics.forces, np.zeros((rows, len(ports)))])
+        descriptor=sparse.block_diag([one, mechanics.mass, S, ties], "csr"),
+        structure=_blocks(
+            [
+                [nothing, one, None, None],
+                [-one, -mechanics.velocity, -B.T, G.T],
+                [None, B, sparse.csr_array(S.shape), None],
+                [None, -G, None, ties],
+            ]
         ),
-        effort_map=sparse.block_diag([mechanics.stiffness, one, sparse.eye_array(rows)], "csr"),
-        states=(*coordinates, *rates(coordinates), *multipliers),
+        dissipation=sparse.block_diag([nothing, mechanics.damping, R, ties], "csr"),
+        port_map=sparse.csr_array(
+            np.vstack([np.zeros((n, len(ports))), mechanics.forces, np.zeros((rest, len(ports)))])
+        ),
+        effort_map=sparse.block_diag([mechanics.stiffness, one, sparse.eye_array(rest)], "csr"),
+        states=(*coordinates, *rates(coordinates), *names, *multipliers),
         ports=ports,
     )
+
+
+def _inner_names(mechanics: LinearMechanics) -> tuple[StateBlock, ...]:
+    return tuple(block for each in mechanics.inner for block in each.names)
 
 
 def kept_multipliers(linear: Linearization) -> tuple[StateBlock, ...]:
@@ -284,7 +292,7 @@ def kept_multipliers(linear: Linearization) -> tuple[StateBlock, ...]:
 
 
 def stress_form(linear: Linearization, stress: StressContinuity) -> LinearPHDAE:
-    """The model with states (v, stress, lambda).
+    """The model with states (v, stress, e, lambda).
 
     Raises:
         EquilibriumError: prestress, gravity, rotation or strings, which need displacements as states.
@@ -300,16 +308,24 @@ def stress_form(linear: Linearization, stress: StressContinuity) -> LinearPHDAE:
     B, count = found.rates, len(found.blocks)
     n, rows, G = mechanics.size, mechanics.constraint_matrix.shape[0], mechanics.constraint_matrix
     elastic, ties = sparse.csr_array((count, count)), sparse.csr_array((rows, rows))
-    total = n + count + rows
+    S, inner, R = in_blocks(mechanics.inner, n)
+    total = n + count + mechanics.inner_count + rows
     forces = np.zeros((total, len(linear.ports)))
     forces[:n] = mechanics.forces
     return LinearPHDAE(
-        descriptor=sparse.block_diag([mechanics.mass, found.compliance, ties], "csr"),
-        structure=_blocks([[-mechanics.velocity, -B.T, G.T], [B, elastic, None], [-G, None, ties]]),
-        dissipation=sparse.block_diag([mechanics.damping, elastic, ties], "csr"),
+        descriptor=sparse.block_diag([mechanics.mass, found.compliance, S, ties], "csr"),
+        structure=_blocks(
+            [
+                [-mechanics.velocity, -B.T, -inner.T, G.T],
+                [B, elastic, None, None],
+                [inner, None, sparse.csr_array(S.shape), None],
+                [-G, None, None, ties],
+            ]
+        ),
+        dissipation=sparse.block_diag([mechanics.damping, elastic, R, ties], "csr"),
         port_map=sparse.csr_array(forces),
         effort_map=sparse.eye_array(total, format="csr"),
-        states=(*rates(linear.coordinates), *found.blocks, *kept_multipliers(linear)),
+        states=(*rates(linear.coordinates), *found.blocks, *_inner_names(mechanics), *kept_multipliers(linear)),
         ports=linear.ports,
     )
 

@@ -1,7 +1,7 @@
 """Second-order matrices of a mechanism about its operating point (docs/theory.md, 7)."""
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import sparse
@@ -24,6 +24,7 @@ from phlexible.description.interactions.feedback import Feedback
 from phlexible.description.interactions.state_force import StateLaw
 from phlexible.errors import EquilibriumError, SlackStringWarning
 from phlexible.linear.equilibria import OperatingKind, OperatingPoint
+from phlexible.linear.inner_strains import InnerStrains, inner_strains
 from phlexible.state.forces import (
     LawSlopes,
     constraint_stiffness,
@@ -235,7 +236,7 @@ SMALL = 1e-6  # entries of rows this much smaller than the largest are round-off
 
 @dataclass(frozen=True, eq=False)
 class LinearMechanics:
-    """``M d2x/dt2 + (D + C) dx/dt + K x = G^T lambda + F u``, ``G x = 0``, with constant sparse matrices.
+    """``M d2x/dt2 + (D + C) dx/dt + K x + B^T S e = G^T lambda + F u``, ``G x = 0``, with constant sparse matrices.
 
     x are small motions (dr, dtheta, deta) of every body in its own axes, in the order of the flat
     velocities, or coordinates of them.
@@ -249,6 +250,7 @@ class LinearMechanics:
         forces: F, shape (n, inputs).
         rows: of the outputs, shape (outputs, n).
         differentiations: 0, 1 or 2 for each output: a row of x, dx/dt or d2x/dt2.
+        inner: strains e of laws that creep, ``de/dt = B dx/dt - e / tau``, by their times tau.
     """
 
     mass: sparse.csr_array
@@ -259,11 +261,17 @@ class LinearMechanics:
     forces: Array
     rows: Array
     differentiations: tuple[int, ...]
+    inner: tuple[InnerStrains, ...] = ()
 
     @property
     def size(self) -> int:
         """Number n of coordinates."""
         return int(self.mass.shape[0])
+
+    @property
+    def inner_count(self) -> int:
+        """Number of inner strains."""
+        return sum(each.size for each in self.inner)
 
     @property
     def is_gyroscopic(self) -> bool:
@@ -291,7 +299,12 @@ class LinearMechanics:
             np.asarray(left @ self.forces),
             np.asarray(self.rows @ basis),
             self.differentiations,
+            tuple(each.projected(basis) for each in self.inner),
         )
+
+    def with_few_strains(self) -> "LinearMechanics":
+        """With as many inner strains of each time as motions strain independently: the same motions."""
+        return replace(self, inner=tuple(each.reduced() for each in self.inner))
 
 
 def linear_mechanics(system: System, point: OperatingPoint) -> tuple[LinearMechanics, tuple[str, ...]]:
@@ -331,6 +344,7 @@ def linear_mechanics(system: System, point: OperatingPoint) -> tuple[LinearMecha
         np.zeros((size, 0)),
         np.zeros((0, size)),
         (),
+        inner_strains(system, state, motion),
     )
     return mechanics, laws.left_out
 

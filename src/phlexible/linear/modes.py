@@ -21,7 +21,8 @@ from phlexible.linear.observed import ObservedPHDAE
 from phlexible.linear.symmetric_modes import all_symmetric_modes, lowest_symmetric_modes, undamped_modes
 from phlexible.state.small_motions import centred_motions, world_motions
 
-# Modes with damping or gyroscopic terms: eigenvalues s of ``s^2 M + s (D + C) + K`` with ``G x = 0``.
+# Modes with damping or gyroscopic terms: eigenvalues s of ``s^2 M + s (D + C) + K`` with ``G x = 0``, and where
+# laws creep with B^T S B s tau / (1 + s tau) beside K: then there are real ones, one for each motion and time.
 #
 # Small models: first-order form (L^T x, v) of [B] (45) in coordinates of unit mass, K = L L^T, whose matrix
 # is skew without damping: one Hermitian eigenvalue problem, eigenvalues exactly imaginary. Large
@@ -31,10 +32,18 @@ ComplexArray = NDArray[np.complex128]
 
 DENSE = 700
 ZERO = 1e-10
+REAL = 1e-9  # imaginary part of an eigenvalue that is real, relative
+BESIDE = 4  # modes beside those that are wanted
+SAME = 1e-15  # of the greatest square of a frequency: round-off
+DEPENDENT = 1e-10
+ROUNDS, SETTLED, NEAR = 12, 1e-7, 1e-3
 
 
 def lowest_complex_modes(mechanics: LinearMechanics, count: int) -> tuple[ComplexArray, ComplexArray, int]:
-    """At most ``count`` eigenvalues with Im >= 0, ascending, shapes (n, count), number of rigid modes."""
+    """At most ``count`` eigenvalues with Im >= 0, ascending, shapes (n, count), number of rigid modes.
+
+    Of models without inner strains.
+    """
     freedom = mechanics.size - mechanics.constraint_matrix.shape[0]
     if freedom <= DENSE or 4 * count + 20 > freedom:
         values, shapes = _dense(mechanics)
@@ -48,10 +57,101 @@ def lowest_complex_modes(mechanics: LinearMechanics, count: int) -> tuple[Comple
     zero = np.abs(values) <= 1e-7 * level
     values = np.where(zero, 0.0, values)
     rigid = int(zero.sum())
-    shapes = shapes / np.maximum(
-        np.sqrt(np.einsum("ij,ij->j", shapes.conj(), mechanics.mass @ shapes).real), 1e-300
+    return values[:count], _of_unit_mass(mechanics, shapes)[:, :count], rigid
+
+
+def _of_unit_mass(mechanics: LinearMechanics, shapes: ComplexArray) -> ComplexArray:
+    size = np.sqrt(np.einsum("ij,ij->j", shapes.conj(), mechanics.mass @ shapes).real)
+    return np.asarray(shapes / np.maximum(size, 1e-300))
+
+
+def _creeping_modes(mechanics: LinearMechanics, count: int) -> "Modes":
+    """The lowest modes that stay, swing or grow, and all rates at which the others fade.
+
+    Of a large model in a basis of motions, relaxed ones and such as if no dashpot moved, which grows by what the
+    eigenvectors miss until their eigenvalues settle.
+    """
+    freedom = mechanics.size - mechanics.constraint_matrix.shape[0]
+    if freedom <= DENSE:
+        modes = all_symmetric_modes(mechanics)
+        return _split_modes(mechanics, modes.shapes, modes.squares, count)
+    quick = mechanics.stiffness
+    for each in mechanics.inner:
+        quick = sparse.csr_array(quick + each.quick)
+    found = (undamped_modes(each, count + BESIDE) for each in (mechanics, replace(mechanics, stiffness=quick)))
+    basis = np.hstack([each.shapes for each in found])
+    scale, before = natural_scale(mechanics.mass), np.zeros(0)
+    for _ in range(ROUNDS):
+        basis = _orthonormal(_orthonormal(basis, mechanics.mass), mechanics.mass)
+        squares, turned = linalg.eigh(basis.T @ (mechanics.stiffness @ basis))
+        level = SAME * len(squares) * np.abs(squares).max(initial=0.0)
+        basis, squares = basis @ turned, np.where(np.abs(squares) <= level, 0.0, squares)
+        modes = _split_modes(mechanics, basis, squares, count)
+        values = modes.eigenvalues
+        if len(before) == len(values) and (np.abs(values - before) <= SETTLED * np.abs(values)).all():
+            return replace(modes, relaxations=None)
+        before, missed = values, []
+        for s, x in zip(values, modes.shapes.T, strict=True):
+            if s != 0:
+                beside = SaddlePoint(
+                    _dynamic(mechanics, (1 + NEAR) * complex(s)), mechanics.constraint_matrix, scale=scale
+                )
+                answer = beside.solve((_dynamic(mechanics, complex(s)) @ x)[:, None])[0][:, 0]
+                missed += [answer.real, answer.imag]
+        basis = np.hstack([basis, *(each[:, None] for each in missed)])
+    raise ModelError(
+        f"the modes of a model that creeps were not found in {ROUNDS} rounds; ask for another number of them, or"
+        " reduce the model first"
     )
-    return values[:count], shapes[:, :count], rigid
+
+
+def _orthonormal(columns: Array, mass: sparse.csr_array) -> Array:
+    """An M-orthonormal basis of what columns span beyond round-off."""
+    columns = columns / np.sqrt(np.einsum("ij,ij->j", columns, mass @ columns))
+    values, vectors = linalg.eigh(columns.T @ (mass @ columns))
+    kept = values > DEPENDENT
+    return np.asarray(columns @ (vectors[:, kept] / np.sqrt(values[kept])))
+
+
+def _dynamic(mechanics: LinearMechanics, s: complex) -> sparse.csr_array:
+    total = mechanics.stiffness + s * (mechanics.velocity + mechanics.damping) + s**2 * mechanics.mass
+    for each in mechanics.inner:
+        total = total + each.share(s) * each.quick
+    return sparse.csr_array(total)
+
+
+def _split_modes(mechanics: LinearMechanics, basis: Array, squares: Array, count: int) -> "Modes":
+    """Of the motions in the span of an undamped modal basis, with all the strains that these have."""
+    small = mechanics.projected(basis).with_few_strains()
+    n, e, kept = (
+        small.size,
+        small.inner_count,
+        squares != 0,
+    )  # positions of motions that strain nothing are no states
+    r = int(kept.sum())
+    rates = (small.velocity + small.damping).toarray()
+    strained = np.vstack([np.zeros((0, n)), *(each.rows.toarray() for each in small.inner)])
+    fading = np.concatenate([np.zeros(0), *(np.full(each.size, 1 / each.time) for each in small.inner)])
+    L = np.diag(np.sqrt(np.abs(squares)))[:, kept]
+    matrix = np.block(
+        [
+            [np.zeros((r, r)), L.T, np.zeros((r, e))],
+            [-L * np.sign(squares[kept]), -rates, -strained.T],
+            [np.zeros((e, r)), strained, -np.diag(fading)],
+        ]
+    )
+    values, states = linalg.eig(matrix)
+    still = linalg.null_space(np.vstack([rates[:, ~kept], strained[:, ~kept]])).shape[1] if r < n else 0
+    order = np.argsort(np.abs(values), kind="stable")
+    values, states = values[order], states[:, order]
+    values[:still] = 0.0
+    size = np.abs(values)
+    is_real = np.abs(values.imag) <= REAL * size
+    fades = is_real & (values.real < 0)
+    chosen = np.flatnonzero(~fades & (is_real | (values.imag > 0)))[:count]
+    shapes = _of_unit_mass(mechanics, np.asarray(basis @ states[r : r + n, chosen]))
+    values = values.astype(np.complex128)
+    return Modes(values[chosen], shapes, still, None, 0, np.sort(-values[fades].real))
 
 
 def _dense(mechanics: LinearMechanics) -> tuple[ComplexArray, ComplexArray]:
@@ -121,6 +221,9 @@ class Modes:
         self_stresses: number of constants of motion that are no motions: stresses in balance with themselves
             and with joints, which nothing that moves can change (docs/theory.md, 7). They are not among the
             eigenvalues.
+        relaxations: of a model that creeps the rates at which strains fade without swinging, -s of all real and
+            negative eigenvalues, ascending [1/s]; they are not among the others. None: not known (of more than 700
+            free coordinates), or no law creeps.
         linearization: what they belong to; None for a reduced model.
     """
 
@@ -129,6 +232,7 @@ class Modes:
     rigid_modes: int
     linearization: Linearization | None = None
     self_stresses: int = 0
+    relaxations: Array | None = None
 
     def __repr__(self) -> str:
         listed = shortened([f"{omega:.5g}" for omega in self.frequencies])
@@ -179,6 +283,8 @@ def lowest_modes(mechanics: LinearMechanics, count: int, linear: Linearization |
         ParameterError: a count below 1.
     """
     whole("count", count)
+    if mechanics.inner:
+        return replace(_creeping_modes(mechanics, int(count)), linearization=linear)
     if mechanics.is_gyroscopic or mechanics.is_damped:
         values, shapes, rigid = lowest_complex_modes(mechanics, int(count))
         return Modes(values, shapes, rigid, linear)
@@ -305,7 +411,7 @@ def _self_stresses(model: ObservedPHDAE, rigid: int) -> int:
     if mechanics is None or model.form is not Form.STRESS:
         return 0  # displacements that obey the joints
     rows = mechanics.constraint_matrix.shape[0]
-    stresses = model.order - mechanics.size - rows
+    stresses = model.order - mechanics.size - mechanics.inner_count - rows
     return int(stresses - (mechanics.size - rows - rigid))
 
 

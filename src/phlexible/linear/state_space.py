@@ -119,11 +119,10 @@ def state_space_matrices(model: ObservedPHDAE, accelerations: Sequence[str] = ()
         ModelError: more than 4000 states, or an E that is singular beyond multipliers of constraints.
     """
     if model.mechanics is not None:
-        freedom = model.mechanics.size - model.mechanics.constraint_matrix.shape[0]
-        if 2 * freedom > LARGEST:
-            raise ModelError(
-                f"a dense state space of {2 * freedom} states is refused (at most {LARGEST}); reduce first"
-            )
+        mechanics = model.mechanics
+        states = 2 * (mechanics.size - mechanics.constraint_matrix.shape[0]) + mechanics.inner_count
+        if states > LARGEST:
+            raise ModelError(f"a dense state space of {states} states is refused (at most {LARGEST}); reduce first")
     if model.order > LARGEST and model.mechanics is None:
         raise ModelError(
             f"a dense state space of {model.order} states is refused (at most {LARGEST}); reduce first"

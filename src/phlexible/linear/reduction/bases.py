@@ -221,11 +221,15 @@ def _response_of(small: LinearMechanics) -> Callable[[float], ComplexArray]:
     """Rows of motions for unit inputs at a frequency, of a small model without constraints."""
     M, K = small.mass.toarray(), small.stiffness.toarray()
     rates = (small.velocity + small.damping).toarray()
+    inner = [(each, each.quick.toarray()) for each in small.inner]
 
     def response(omega: float) -> ComplexArray:
         if not len(M):
             return np.zeros((len(small.rows), small.forces.shape[1]), dtype=np.complex128)
-        return np.asarray(small.rows @ np.linalg.solve(K + 1j * omega * rates - omega**2 * M, small.forces))
+        dynamic = K + 1j * omega * rates - omega**2 * M
+        for each, quick in inner:
+            dynamic = dynamic + each.share(1j * omega) * quick
+        return np.asarray(small.rows @ np.linalg.solve(dynamic, small.forces))
 
     return response
 

@@ -175,6 +175,11 @@ def reduced_model(
         raise ParameterError(f'static_correction= belongs to method="modal", not to "{method}"')
     matched = _frequencies(frequencies)
     if keep_rigid:
+        if model.mechanics is not None and model.mechanics.inner:
+            raise ModelError(
+                "keep_rigid=True pairs velocities with the stresses that answer them at once, and laws that creep"
+                " answer later; reduce with keep_rigid=False"
+            )
         found = Reduction(flexible_reduction(model, order, method, matched, static_correction), None)
         reached = found.model.order - kept_size(model)
     else:
@@ -190,7 +195,7 @@ def reduced_model(
     if reached < order:
         where = "" if frequencies is None else " at the given frequencies"
         if method is not ReductionMethod.IRKA:
-            where += ", in whole pairs of velocity and " + ("stress" if model.mechanics is None else "displacement")
+            where += ", in whole " + _sets(model)
         warnings.warn(
             f'the reduced model has order {reached}, not {order}: method="{method}" finds no more '
             f"independent states that inputs reach and outputs see{where}",
@@ -198,6 +203,15 @@ def reduced_model(
             stacklevel=3,
         )
     return found
+
+
+def _sets(model: ObservedPHDAE) -> str:
+    """What states come in."""
+    if model.mechanics is None:
+        return "pairs of velocity and stress"
+    if model.mechanics.inner:
+        return "sets of velocity, displacement and strains that fade"
+    return "pairs of velocity and displacement"
 
 
 def _mechanical_reduction(
@@ -208,19 +222,25 @@ def _mechanical_reduction(
     frequencies: Sequence[float] | None,
     static_correction: bool,
 ) -> Reduction:
-    freedom = mechanics.size - mechanics.constraint_matrix.shape[0]
-    if order >= 2 * freedom:
-        raise ParameterError(f"order must be below the {2 * freedom} states of the model, got {order}")
+    states = 2 * (mechanics.size - mechanics.constraint_matrix.shape[0]) + mechanics.inner_count
+    if order >= states:
+        raise ParameterError(f"order must be below the {states} states of the model, got {order}")
     if method in (ReductionMethod.BALANCED, ReductionMethod.IRKA):
         form = normal_form(without_constraints(model))
         basis = energy_basis(form, order, method)
         return Reduction(galerkin_model(form, basis, model), None)
-    if order % 2:
+    if order % 2 and not mechanics.inner:
         raise ParameterError(f'order must be even for method="{method}" (positions and rates), got {order}')
-    count = order // 2
+    count = max(1, order // (2 + len(mechanics.inner)))
     find = motion_basis(method, frequencies, static_correction)
     basis = find(with_mixed_ports(mechanics, count + SPARE), count)
-    small = mechanics.projected(basis)
+    small = mechanics.projected(basis).with_few_strains()
+    while mechanics.inner and basis.shape[1] == count:  # motions that strain nothing have fewer states than others
+        more = find(with_mixed_ports(mechanics, count + 1 + SPARE), count + 1)
+        larger = mechanics.projected(more).with_few_strains()
+        if 2 * larger.size + larger.inner_count > order:
+            break
+        count, basis, small = count + 1, more, larger
     names = same_unit((f"{method} coordinate {k}" for k in range(basis.shape[1])), UNIT_MASS)
     reduced = mechanical_model(small, names, model.ports, model.outputs, model.output_units)
     return Reduction(reduced, basis)

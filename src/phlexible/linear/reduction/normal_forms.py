@@ -16,8 +16,8 @@ from phlexible.linear.observed import ObservedPHDAE, dense_model
 
 # First-order form with energy ``|x|^2 / 2``: ``dx/dt = (J - R) x + B u``, for bases of states.
 #
-# x = (L^T q, C^T v) with K = L L^T and M = C C^T. An orthonormal basis V keeps the form, with V^T J V, V^T R V,
-# V^T B. Constant rigid motions, which nothing damps, are split off and kept as they are.
+# x = (L^T q, C^T v, e) with K = L L^T, M = C C^T and strains e of laws that creep. An orthonormal basis V keeps the
+# form, with V^T J V, V^T R V, V^T B. Constant rigid motions, which nothing damps, are split off and kept as they are.
 
 BoolArray: TypeAlias = NDArray[np.bool_]
 
@@ -61,9 +61,9 @@ def normal_form(model: ObservedPHDAE) -> NormalForm:
     mechanics = model.mechanics
     if mechanics is None or mechanics.constraint_matrix.shape[0]:
         raise ModelError("the normal form needs a mechanical model without constraints")
-    if 2 * mechanics.size > LARGEST:
+    if (states := 2 * mechanics.size + mechanics.inner_count) > LARGEST:
         raise ModelError(
-            f"{2 * mechanics.size} states are too many for dense matrices (at most {LARGEST}); reduce with "
+            f"{states} states are too many for dense matrices (at most {LARGEST}); reduce with "
             'method="krylov" first'
         )
     if 0 in mechanics.differentiations:
@@ -83,12 +83,24 @@ def normal_form(model: ObservedPHDAE) -> NormalForm:
     n, r = len(K), L.shape[1]
     D = halved(halved(mechanics.velocity.toarray()).T).T
     C = halved(halved(mechanics.damping.toarray()).T)
-    structure = np.block([[np.zeros((r, r)), L.T], [-L, -(D - D.T) / 2]])
-    dissipation = np.zeros((r + n, r + n))
-    dissipation[r:, r:] = (C + C.T) / 2
-    ports = np.vstack([np.zeros((r, mechanics.forces.shape[1])), halved(mechanics.forces)])
-    outputs = np.hstack([np.zeros((len(mechanics.rows), r)), halved(mechanics.rows.T).T])
-    return _with_constants(structure, dissipation, ports, outputs, np.arange(r + n) >= r)
+    inner = [each.projected(linalg.inv(lower.T)).reduced() for each in mechanics.inner]
+    e = sum(each.size for each in inner)
+    strained = np.vstack([np.zeros((0, n)), *(each.rows.toarray() for each in inner)])
+    structure = np.block(
+        [
+            [np.zeros((r, r)), L.T, np.zeros((r, e))],
+            [-L, -(D - D.T) / 2, -strained.T],
+            [np.zeros((e, r)), strained, np.zeros((e, e))],
+        ]
+    )
+    fading = np.concatenate([np.zeros(0), *(np.full(each.size, 1 / each.time) for each in inner)])
+    dissipation = linalg.block_diag(np.zeros((r, r)), (C + C.T) / 2, np.diag(fading))
+    nothing = np.zeros((e, mechanics.forces.shape[1]))
+    ports = np.vstack([np.zeros((r, mechanics.forces.shape[1])), halved(mechanics.forces), nothing])
+    seen = halved(mechanics.rows.T).T
+    outputs = np.hstack([np.zeros((len(seen), r)), seen, np.zeros((len(seen), e))])
+    velocities = None if inner else np.arange(r + n) >= r  # strains that fade belong to no velocity alone
+    return _with_constants(structure, dissipation, ports, outputs, velocities)
 
 
 def normal_form_of_states(form: EnergyForm) -> NormalForm:

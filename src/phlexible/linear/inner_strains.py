@@ -1,0 +1,174 @@
+"""Laws that creep in linear models: the strains of their springs as states (docs/theory.md, 8; (8.38))."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy import linalg, sparse
+
+from phlexible.algebra.arrays import Array
+from phlexible.bodies.maxwell import Maxwell
+from phlexible.bodies.mechanics import soft
+from phlexible.bodies.mechanics.absolute import strain_gradients
+from phlexible.bodies.soft_law import QuadraticConstitution
+from phlexible.linear.signals import UNIT_ENERGY, same_unit
+from phlexible.port_hamiltonian.model import StateBlock
+from phlexible.state.branches import SIX
+from phlexible.state.forces import element_state
+from phlexible.state.layout import State
+from phlexible.state.system import System
+
+# Branches of one relaxation time tau lie beside each other:
+#
+#     S de/dt = S (B dx/dt - e / tau),    forces -B^T S e on the motions x,    energy e.S.e / 2
+#
+# so that B^T S is a block of J and S / tau one of R. Eliminated at a frequency they are the stiffness
+# B^T S B i w tau / (1 + i w tau).
+
+ROUND_OFF = 1e-14
+SHEAR = (1, 1, 1, 2, 2, 2)
+"""Shear strains of the slopes of strains over those of the branches."""
+
+
+@dataclass(frozen=True, eq=False)
+class InnerStrains:
+    """The strains e of all branches with one relaxation time.
+
+    Attributes:
+        time: tau [s].
+        rows: B, shape (k, n).
+        stiffness: S, shape (k, k), symmetric, positive definite.
+        names: and units of e.
+    """
+
+    time: float
+    rows: sparse.csr_array
+    stiffness: sparse.csr_array
+    names: tuple[StateBlock, ...]
+
+    @property
+    def size(self) -> int:
+        """Number of strains k."""
+        return int(self.rows.shape[0])
+
+    @property
+    def quick(self) -> sparse.csr_array:
+        """B^T S B: the stiffness in motions so quick that no dashpot moves, shape (n, n)."""
+        return sparse.csr_array(self.rows.T @ (self.stiffness @ self.rows))
+
+    def share(self, rate: complex) -> complex:
+        """Of ``quick`` that is left where everything goes as exp(rate t)."""
+        return rate * self.time / (1 + rate * self.time)
+
+    def of(self, motions: Array, rates: Array) -> Array:
+        """e of columns of motions (n, m) that go as exp(rates t), shape (k, m)."""
+        return np.asarray(self.share(rates) * (self.rows @ motions))  # type: ignore[arg-type]  # each of its own
+
+    def projected(self, basis: sparse.sparray | Array) -> "InnerStrains":
+        """In coordinates a with x = basis @ a."""
+        return replace(self, rows=sparse.csr_array(self.rows @ basis))
+
+    def among(self, motions: slice) -> "InnerStrains":
+        """Those that some of the motions cause, all of them over these."""
+        own = self.rows[:, motions]
+        kept = np.flatnonzero(np.diff(own.indptr))
+        stiffness = self.stiffness[kept][:, kept]
+        return InnerStrains(self.time, own[kept], stiffness, tuple(self.names[k] for k in kept))
+
+    def reduced(self) -> "InnerStrains":
+        """As many as motions strain independently, in coordinates of unit stiffness: the same forces on motions.
+
+        The strains of one time that follow few motions stay in the span of what these strain.
+        """
+        values, vectors = linalg.eigh(self.quick.toarray())
+        kept = values > ROUND_OFF * len(values) * values.max(initial=0.0)
+        roots = np.sqrt(values[kept])
+        return InnerStrains(
+            self.time,
+            sparse.csr_array(roots[:, None] * vectors[:, kept].T),
+            sparse.csr_array(sparse.eye_array(len(roots))),
+            same_unit((f"strain {k} that fades in {self.time:g} s" for k in range(len(roots))), UNIT_ENERGY),
+        )
+
+
+def inner_strains(system: System, state: State, motion: sparse.csr_array) -> tuple[InnerStrains, ...]:
+    """Of all laws that creep, the longest time last.
+
+    Args:
+        system: whose laws.
+        state: where they are not strained: relaxed.
+        motion: world motions of small motions, shape (velocities, n).
+    """
+    groups: dict[float, list[tuple[sparse.csr_array, sparse.csr_array, list[StateBlock]]]] = {}
+    for law, rows, stiffness, names in _laws(system, state, motion):
+        for number, (share, time) in enumerate(law.pairs):
+            own = [replace(block, name=f"{block.name}: branch {number}") for block in names]
+            groups.setdefault(time, []).append((rows, sparse.csr_array(share * stiffness), own))
+    found = []
+    for time in sorted(groups):
+        rows, stiffness, names = zip(*groups[time], strict=True)
+        own_rows = sparse.csr_array(sparse.vstack(rows))
+        own_stiffness = sparse.csr_array(sparse.block_diag(stiffness, "csr"))
+        found.append(InnerStrains(time, own_rows, own_stiffness, tuple(block for each in names for block in each)))
+    return tuple(found)
+
+
+Law = tuple[Maxwell, sparse.csr_array, sparse.csr_array, list[StateBlock]]
+"""Branches, what strains them over small motions, what multiplies their stiffness, names of the strains."""
+
+
+def _laws(system: System, state: State, motion: sparse.csr_array) -> Iterator[Law]:
+    yield from _of_elements(system, state, motion)
+    for index, body in enumerate(system.nodal, start=system.layout.frames):
+        name, nodes = system.bodies[index].name, system.elastic(state, index).reshape(-1, body.dimension)
+        own = motion[system.layout.place(index)]
+        for group in body.strains:
+            if group.relaxation:
+                names = [
+                    StateBlock(f"{name}: strain {k} of element {e}", "1", 1) for k, e in enumerate(group.elements)
+                ]
+                rows = sparse.csr_array(strain_gradients(body, group, nodes).T @ own)
+                yield group.relaxation, rows, sparse.csr_array(sparse.diags_array(group.weights / 4)), names
+        for elements in body.elements:
+            if elements.relaxation:
+                rows = sparse.csr_array(soft.strain_slopes(elements, nodes) @ own)
+                rows.eliminate_zeros()
+                places = np.flatnonzero(np.diff(rows.indptr))  # a sheet has strains that never change
+                law = QuadraticConstitution(elements.law.lame, elements.law.shear)
+                elasticity = law.tangent(np.eye(3)) * np.outer(SHEAR, SHEAR)
+                stiffness = sparse.kron(sparse.diags_array(elements.weights.ravel()), elasticity, "csr")
+                scaled = sparse.diags_array(np.tile(1 / np.array(SHEAR), elements.weights.size)) @ rows
+                names = [
+                    StateBlock(f"{name}: element {e}, point {q}, {part}", "1", 1)
+                    for e, q in np.ndindex(elements.weights.shape)
+                    for part in SIX
+                ]
+                yield elements.relaxation, scaled[places], stiffness[places][:, places], [names[k] for k in places]
+
+
+def _of_elements(system: System, state: State, motion: sparse.csr_array) -> Iterator[Law]:
+    """Springs, and strains of rods."""
+    places = [k for k, (_, force) in enumerate(system.forces) if force.relaxation]
+    if not places:
+        return
+    rows = sparse.csr_array(element_state(system, system.at(state)).rows @ motion)
+    for k in places:
+        element, force = system.forces[k]
+        unit = "rad" if force.coordinate.is_angle else "1" if force.is_strain else "m"
+        block = StateBlock(f"force {k}: {element}, {force.coordinate.name}", unit, 1)
+        assert force.relaxation is not None, "chosen"
+        yield force.relaxation, rows[[k]], sparse.csr_array(np.ones((1, 1))), [block]
+
+
+def in_blocks(
+    groups: Sequence[InnerStrains], motions: int
+) -> tuple[sparse.csr_array, sparse.csr_array, sparse.csr_array]:
+    """S, S B and S / tau of all groups, over so many motions."""
+    if not groups:
+        none = sparse.csr_array((0, 0))
+        return none, sparse.csr_array((0, motions)), none
+    return (
+        sparse.csr_array(sparse.block_diag([each.stiffness for each in groups], "csr")),
+        sparse.csr_array(sparse.vstack([each.stiffness @ each.rows for each in groups])),
+        sparse.csr_array(sparse.block_diag([each.stiffness / each.time for each in groups], "csr")),
+    )
