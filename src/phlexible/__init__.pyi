@@ -7,7 +7,6 @@ from .bodies.flexible.flexible_body import FlexibleBody as FlexibleBody
 from .bodies.flexible.matrix_files import read_matrices as read_matrices
 from .bodies.flexible.plate import Plate as Plate
 from .bodies.material import Material as Material
-from .bodies.maxwell import Maxwell as Maxwell
 from .bodies.point_mass import PointMass as PointMass
 from .bodies.rigid_body import RigidBody as RigidBody
 from .bodies.rod import Rod as Rod
@@ -73,6 +72,7 @@ from .description.joints.relations import (
 )
 from .description.joints.rolling import Rolling as Rolling
 from .description.time_functions import Signal as Signal
+from .elements.maxwell import Maxwell as Maxwell
 from .elements.sections import (
     CircularSection as CircularSection,
     GeneralSection as GeneralSection,

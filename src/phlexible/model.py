@@ -378,6 +378,7 @@ class Model(Mechanism):
         *,
         initial: InitialKind | str | State | Equilibrium = InitialKind.UNDEFORMED,
         numerical_damping: float = 0.0,
+        scheme: Scheme | str = Scheme.CONSERVING,
     ) -> LiveRun:
         """A run that is stepped from outside, with inputs that change between steps.
 
@@ -388,10 +389,12 @@ class Model(Mechanism):
             step: [s].
             initial: as of ``simulate``.
             numerical_damping: as of ``simulate``.
+            scheme: as of ``simulate``.
 
         Raises:
             ParameterError: numbers or option strings out of range.
-            JointGapError, VelocityError, RedundancyError, ModelError: see ``initial_state``; a model with events.
+            JointGapError, VelocityError, RedundancyError, ModelError: see ``initial_state``; a model with events,
+                or that the scheme does not take.
 
         Example:
             >>> model = ph.Model(dimension=2)
@@ -408,13 +411,16 @@ class Model(Mechanism):
         if self.events:
             raise ModelError("a model with events cannot be stepped from outside; leave out model.at(...)")
         step, damping = positive("step", step), non_negative("numerical_damping", numerical_damping)
+        options = StepOptions(numerical_damping=damping, scheme=option("scheme", scheme, Scheme))
+        if options.scheme is Scheme.LINEARLY_IMPLICIT:
+            check_quadratic(self)
         check_periods(self, step)
         warn_of_unused_parts(self, stacklevel=3)
         system, kind = self._numbers.system(self), _initial(initial)
         for message in stiff_strings(system, step):
             warnings.warn(message, StepWarning, stacklevel=2)
         state, _, is_redundant = _first_instant(self._numbers, system, kind, stacklevel=2)
-        stepper = self._numbers.stepper(system, StepOptions(numerical_damping=damping), step, is_redundant)
+        stepper = self._numbers.stepper(system, options, step, is_redundant)
         return LiveRun(system, stepper, state, step, is_redundant)
 
     def equilibrium(self, state: State | None = None) -> Equilibrium:

@@ -84,7 +84,7 @@ BODIES = [
         "GeneralSection",
         ph.GeneralSection,
         {"stiffness": np.eye(6), "mass": np.diag([1.0, 1.0, 1.0, 2.0, 1.0, 1.0])},
-        {"stiffness": REFUSED, "mass": REFUSED, "viscosity": NON_NEGATIVE},
+        {"stiffness": REFUSED, "mass": REFUSED, "viscosity": NON_NEGATIVE, "relaxation": NONE},
     ),
     description(
         "LumpedMass",

@@ -188,6 +188,7 @@ RUNS = [
         step=POSITIVE,
         initial=REFUSED,
         numerical_damping=NON_NEGATIVE,
+        scheme=REFUSED,
     ),
     of("equilibrium", lambda s: hanging().equilibrium, lambda s: {}, state=NONE),
     of(

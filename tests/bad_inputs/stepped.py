@@ -149,6 +149,7 @@ STEPPED = [
             "modal": frozenset({"0"}),
             "damping_ratio": NON_NEGATIVE,
             "viscosity": NON_NEGATIVE,
+            "relaxation": NONE,
             "moments": FLAG,
             "inertial_shapes": FLAG,
             "color": NONE,

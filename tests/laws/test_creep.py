@@ -11,12 +11,14 @@ from scipy.spatial.transform import Rotation
 
 import phlexible as ph
 from laws.figures import energy_error
+from phlexible.bodies.mechanics.floating import strains
 from phlexible.bodies.mechanics.soft import metric
 from phlexible.bodies.soft_law import as_six
 from phlexible.errors import ModelError, ParameterError
 from step.kernels.newton import Newton, largest_slope_error
 
 CORNER = [(0, 0, 0), (0.2, 0, 0), (0, 0.2, 0), (0, 0, 0.2)], [(0, 1, 2, 3)]
+FLAT = np.diag([1.0, 1.0, 1.0, 0.02, 0.01, 0.01])
 RATE = 0.2  # of the driven strain [1/s]
 TIMES = (1e-6, 0.03, 0.5, 1e6)
 SHARES = (2.0, 1.0, 3.0, 0.5)
@@ -248,8 +250,21 @@ def test_what_has_no_states_for_creep_refuses_it():
         block(relaxation=creep).port_hamiltonian()
     with pytest.raises(ModelError, match=r"orders beyond 2 are for lossless models"):
         model.simulate(0.1, step=0.01, order=4)
-    with pytest.raises(ParameterError, match="relaxation of a Material is for rods in models; a Beam has none"):
-        ph.Beam(1.0, ph.CircularSection(0.01), ph.Material(1e6, 1e3, relaxation=creep))
+    beam = ph.Beam(1.0, ph.CircularSection(0.01), ph.Material(1e6, 1e3, relaxation=creep))
+    with pytest.raises(ParameterError, match="form of a floating body has no creep"):
+        beam.port_hamiltonian()
+    with pytest.raises(ModelError, match=r"jelly creeps \(ph.Maxwell\), and the form of a floating body"):
+        jelly = ph.Model()
+        jelly.add(beam, "jelly")
+        ph.MechanismModel(jelly)
+    with pytest.raises(ParameterError, match="materials of one body must have the same relaxation"):
+        both = skfem.MeshQuad().with_subdomains({"one": [0]})
+        both = both.refined().with_subdomains({"one": [0, 1], "two": [2, 3]})
+        materials = {"one": ph.Material(1e6, 1e3, relaxation=creep), "two": ph.Material(1e6, 1e3)}
+        ph.FlexibleBody.from_mesh(both, materials, thickness=0.1)
+    with pytest.raises(ParameterError, match="sections of one body must have the same relaxation"):
+        one, two = (ph.GeneralSection(np.eye(6), FLAT, relaxation=law) for law in (creep, None))
+        ph.Beam(1.0, ph.VaryingSection([0.0, 1.0], [one, two]), theory="timoshenko")
     for wrong in ([(1.0, -1.0)], [1.0, 2.0, 3.0], [(0.0, 1.0)], []):
         with pytest.raises(ParameterError, match="branch"):
             ph.Maxwell(wrong)
@@ -330,3 +345,85 @@ def test_the_papers_form_of_a_string_that_creeps_agrees_with_the_step():
         apart.append([ends[0] - ends[1], run.dissipated[-1] - motion.energy.dissipated[-1]])
         assert np.abs(run.balance_error).max() <= 1e-13
     assert np.log2(np.divide(*apart)) == pytest.approx([2, 2], abs=0.05)
+
+
+def flying(kind, turn=None):
+    """A body with a frame that bends, stretches and turns, free or held at one end, in a turned world."""
+    turn = Rotation.identity() if turn is None else turn
+    creep = ph.Maxwell([(6e6, 0.004), (3e6, 0.1)])
+    material = ph.Material(1e7, 1e3, 0.3, relaxation=creep)
+    if kind == "meshed":
+        box = skfem.MeshHex.init_tensor(np.linspace(0, 0.4, 3), *[np.linspace(0, 0.05, 2)] * 2)
+        body = ph.FlexibleBody.from_mesh(box, material, {"end": lambda x: x[0] > 0.39}, modes=3)
+        tip = lambda placed: placed["end"]  # noqa: E731
+    else:
+        options = {"elements": 3, "frame": "mean_axis" if kind == "linear" else "cantilever", "strain": kind}
+        body = ph.Beam(0.4, ph.RectangularSection(0.02, 0.03), material, **options)
+        tip = lambda placed: placed.end  # noqa: E731
+    model = ph.Model()
+    placed = model.add(
+        body, "body", rotation=turn, velocity=turn.apply((1, 2, -1)), angular_velocity=turn.apply((3, -4, 9))
+    )
+    model.apply(
+        ph.Force(
+            tip(placed), lambda t: turn.apply((0.3, 2.0, -1.0)) * 5 * np.maximum(0.0, 0.05 - t), breakpoints=(0.05,)
+        )
+    )
+    return model, placed, tip(placed)
+
+
+FRAMES = pytest.mark.parametrize("kind", ["linear", "von_karman", "meshed"])
+
+
+@FRAMES
+def test_bodies_with_a_frame_creep_on_the_exact_path_and_keep_momenta(kind):
+    """Strains of branches from the recorded coordinates, the ledger, momenta in free flight, other axes."""
+    model, placed, tip = flying(kind)
+    step = 2e-3
+    motion, data = model.simulate(0.1, step), placed.data
+    shape = motion.elastic_coordinates(placed)
+    followed = np.hstack([shape, [strains(data, eta) for eta in shape]])
+    tau = np.array([0.004, 0.1])[:, None]
+    strain, kept, share = 0.0, np.exp(-step / tau), -tau / step * np.expm1(-step / tau)
+    for before, after in pairwise(followed):
+        strain = kept * strain + share * (after - before)
+    assert motion.recording.branches[-1] == pytest.approx(strain.ravel(), rel=1e-9, abs=1e-14)
+    assert np.abs(strain).max() > 1e-5 and energy_error(motion) <= 1e-11
+    assert motion.energy.dissipated[-1] > 1e-4 * motion.energy.supplied[-1] > 0
+    after = motion.time > 0.051
+    for each in (motion.momentum.linear, motion.momentum.angular):
+        assert np.ptp(each[after], axis=0).max() <= 1e-11 * np.abs(each).max() < np.ptp(each[~after], axis=0).max()
+    turn = Rotation.from_rotvec((0.4, -0.7, 1.1))
+    turned, _, other = flying(kind, turn)
+    its = turned.simulate(0.1, step)
+    assert its.position(other) == pytest.approx(turn.apply(motion.position(tip)), abs=1e-9)
+
+
+@FRAMES
+def test_newtons_matrix_of_bodies_with_a_frame_is_the_derivative(kind):
+    model, *_ = flying(kind)
+    state = model.simulate(0.02, step=2e-3).recording.state(-1)
+    assert np.abs(state.branches).max() > 0
+    newton = Newton(model, state, 0.01)
+    assert largest_slope_error(newton, state.velocity) <= 1e-6
+
+
+@pytest.mark.parametrize("strain", ["linear", "von_karman"])
+def test_section_forces_of_a_beam_are_those_of_the_branches_too(strain):
+    """At the clamp of a cantilever they are its reaction, long before the strain is relaxed."""
+    material = ph.Material(1e7, 1e3, relaxation=ph.Maxwell([(6e6, 0.02), (3e6, 0.5)]))
+    section = ph.RectangularSection(0.02, 0.03)
+    beam = ph.Beam(0.4, section, material, elements=4, strain=strain, frame="cantilever")
+    model = ph.Model(dimension=2)
+    placed = model.add(beam, "beam")
+    clamp = model.connect(ph.Fixed(model.ground.at((0, 0, 0)), placed.start))
+    pull = 0.02 if strain == "linear" else 0.5  # without the moment of the deflection, or with it
+    model.apply(ph.Force(placed.end, (pull, 0.05, 0)))
+    motion = model.simulate(0.2, step=1e-3)
+    forces = motion.section_forces(placed, [1e-9])
+    before = motion.recording.branches
+    assert np.abs(before[-1]).max() > 1e-6
+    quiet = slice(-40, None)
+    moment = motion.reaction_moment(clamp)[quiet, 2].mean()
+    assert forces.moment_z[quiet].mean() == pytest.approx(-moment, rel=0.02)
+    assert forces.normal[quiet].mean() == pytest.approx(pull, rel=0.02)

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.bodies.locations import MaterialPoints
-from phlexible.bodies.maxwell import Maxwell
 from phlexible.bodies.soft_law import ElementStrains
 from phlexible.bodies.string_law import StringLaw
 from phlexible.display import short_repr
+from phlexible.elements.maxwell import Maxwell
 
 if TYPE_CHECKING:
     from scipy import sparse

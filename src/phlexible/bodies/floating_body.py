@@ -10,6 +10,7 @@ import numpy as np
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.bodies.locations import MaterialPoints
 from phlexible.display import short_repr
+from phlexible.elements.maxwell import Maxwell
 
 MODAL = "kg^0.5 m"
 """Unit of amplitudes of shapes with unit mass."""
@@ -72,6 +73,7 @@ class FloatingBody:
         points: finds material points.
         size: a length that stands for the body in tolerances and pictures [m] (0: a point).
         elastic_units: of the n elastic coordinates; empty: numbers without unit.
+        relaxation: branches with shares of K and of all D_s for stiffnesses; None: no creep.
     """
 
     dimension: int
@@ -85,8 +87,16 @@ class FloatingBody:
     points: MaterialPoints
     size: float
     elastic_units: tuple[str, ...] = ()
+    relaxation: Maxwell | None = None
 
     __repr__ = short_repr
+
+    @property
+    def inner_count(self) -> int:
+        """Strains of the springs of all branches: of each, eta, and the scalar strains."""
+        return len(self.relaxation.pairs if self.relaxation else ()) * (
+            self.elastic_count + len(self.strain.weights)
+        )
 
     @property
     def coordinate_units(self) -> tuple[str, ...]:

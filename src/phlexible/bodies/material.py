@@ -1,11 +1,12 @@
 """Isotropic linear elastic material with Kelvin-Voigt viscosity, and sections made of it."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from warnings import warn
 
 from phlexible.algebra.fields import Finite, NonNegative, Positive, convert_fields
-from phlexible.bodies.maxwell import Relaxation
 from phlexible.display import short_repr
+from phlexible.elements.maxwell import Maxwell, Relaxation
 from phlexible.elements.sections import AnySection, GeneralSection, UniformSection, VaryingSection, sampled
 from phlexible.errors import ParameterError, UnitWarning
 
@@ -106,17 +107,28 @@ def check_material(section: AnySection, material: object) -> None:
         raise ParameterError(f"material must be a Material, got {material!r}")
 
 
-def refuse_relaxation(material: Material | None, body: str) -> None:
-    """Of what has no states for it.
+def relative_relaxation(material: Material | None, sections: Iterable[object]) -> Maxwell | None:
+    """Branches of a material, or of sections without one, with shares of the elastic stiffness.
 
     Raises:
-        ParameterError: the material creeps.
+        ParameterError: sections with different ones.
     """
-    if material is not None and material.relaxation is not None:
-        raise ParameterError(
-            f"relaxation of a Material is for rods in models; {body} has none and takes viscosity=, got"
-            f" {material.relaxation!r}"
-        )
+    if material is not None:
+        return material.relaxation and material.relaxation.scaled(1 / material.youngs_modulus)
+    found = {each.relaxation for each in sections if isinstance(each, GeneralSection)}
+    if len(found) > 1:
+        raise ParameterError(f"sections of one body must have the same relaxation, got {found}")
+    return found.pop()
+
+
+def refuse_relaxation(relaxation: Maxwell | None, form: str) -> None:
+    """Of forms without states for it.
+
+    Raises:
+        ParameterError: there is one.
+    """
+    if relaxation is not None:
+        raise ParameterError(f"{form} has no creep; leave relaxation= out, or take viscosity=, got {relaxation!r}")
 
 
 def all_sections(section: AnySection) -> tuple[UniformSection, ...]:

@@ -27,8 +27,13 @@ from phlexible.bodies.locations import (
     Origin,
     Start,
 )
-from phlexible.bodies.material import Material, all_sections, check_material, section_along
-from phlexible.bodies.maxwell import Maxwell
+from phlexible.bodies.material import (
+    Material,
+    all_sections,
+    check_material,
+    relative_relaxation,
+    section_along,
+)
 from phlexible.bodies.skin import Skin, tube_skin
 from phlexible.elements.line_functions import (
     gauss,
@@ -37,6 +42,7 @@ from phlexible.elements.line_functions import (
     quadratic_slopes,
     quadratic_values,
 )
+from phlexible.elements.maxwell import Maxwell
 from phlexible.elements.sections import (
     AnySection,
     GeneralSection,
@@ -237,8 +243,7 @@ class Rod:
     @property
     def relaxation(self) -> Maxwell | None:
         """Branches of the material, with stiffnesses as shares of the elastic ones."""
-        own = self.material and self.material.relaxation
-        return own.scaled(1 / self.material.youngs_modulus) if self.material and own else None
+        return relative_relaxation(self.material, all_sections(self._section))
 
     @property
     def node_places(self) -> Array:

@@ -14,7 +14,6 @@ from phlexible.bodies.flexible.mesh_matrices import PlaneState
 from phlexible.bodies.flexible.user_mesh import check_elements, check_given, element_mesh, user_mesh
 from phlexible.bodies.initial_nodes import Field, InitialNodes
 from phlexible.bodies.locations import Interface, Location
-from phlexible.bodies.maxwell import Relaxation
 from phlexible.bodies.skin import Skin
 from phlexible.bodies.soft_law import SoftLaw
 from phlexible.bodies.soft_mesh import (
@@ -28,6 +27,7 @@ from phlexible.bodies.soft_mesh import (
     surface_mass,
 )
 from phlexible.display import short_repr
+from phlexible.elements.maxwell import Relaxation
 from phlexible.errors import ModelError, ParameterError
 from phlexible.shapes.surfaces import Color
 

@@ -12,8 +12,8 @@ from phlexible.algebra.fields import Finite, Positive, convert_fields
 from phlexible.algebra.portable import Portable
 from phlexible.algebra.user_derivatives import POINTS, WEIGHTS, disagreement
 from phlexible.bodies.flexible.mesh_matrices import PlaneState
-from phlexible.bodies.maxwell import Maxwell
 from phlexible.display import short_repr
+from phlexible.elements.maxwell import Maxwell
 from phlexible.errors import ParameterError
 
 # Functions of one invariant of C that stored energies are sums of (docs/theory.md, 5).

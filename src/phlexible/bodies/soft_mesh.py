@@ -13,7 +13,6 @@ from phlexible.algebra.elimination import clusters
 from phlexible.bodies.flexible.element_mesh import CellKind, standard_element
 from phlexible.bodies.flexible.user_mesh import CORNERS, UserMesh
 from phlexible.bodies.locations import Interface, Location, MaterialPoint, MaterialPoints, MaterialPosition, Node
-from phlexible.bodies.maxwell import Maxwell
 from phlexible.bodies.soft_law import Constitution, ElementStrains
 from phlexible.display import short_repr, written
 from phlexible.elements.line_functions import (
@@ -23,6 +22,7 @@ from phlexible.elements.line_functions import (
     quadratic_slopes,
     quadratic_values,
 )
+from phlexible.elements.maxwell import Maxwell
 from phlexible.errors import AttachmentError, ParameterError
 
 if TYPE_CHECKING:

@@ -15,7 +15,6 @@ from phlexible.bodies.absolute_body import AbsoluteBody, QuadraticStrains
 from phlexible.bodies.body import BodyData, NodalBody
 from phlexible.bodies.initial_nodes import Field, InitialNodes, initial_nodes
 from phlexible.bodies.locations import Along, End, Location, MaterialPoint, MaterialPoints, Start
-from phlexible.bodies.maxwell import Maxwell, Relaxation
 from phlexible.bodies.mechanics.absolute import (
     elastic_force,
     elastic_tangent,
@@ -27,6 +26,7 @@ from phlexible.bodies.mechanics.absolute import (
 from phlexible.bodies.skin import Skin
 from phlexible.bodies.string_law import StringLaw
 from phlexible.display import short_repr
+from phlexible.elements.maxwell import Maxwell, Relaxation
 from phlexible.errors import AttachmentError, EquilibriumError, ParameterError
 from phlexible.shapes.surfaces import Color
 

@@ -1,7 +1,7 @@
 """Cross-sections of line bodies: y and z are principal axes through the centroid, x is the beam axis."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from itertools import pairwise
 from math import cosh, exp, inf, pi, sqrt
 from typing import Annotated, Any
@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from phlexible.algebra.arrays import Array, called, check_callable, finite, numbers, positive
 from phlexible.algebra.fields import NonNegative, Positive, convert_fields, set_fields
 from phlexible.elements.line_functions import gauss
+from phlexible.elements.maxwell import Relaxation
 from phlexible.errors import ParameterError
 
 # Cross-sections of line bodies: y and z are principal axes through the centroid, x is the beam axis.
@@ -306,6 +307,8 @@ class GeneralSection:
             rho z^2, int rho y z [kg/m, kg, kg m]. Five printed digits do: the section is then the flat one of
             the entries for m, the moments, and J_yy, J_zz, J_yz.
         viscosity: Kelvin-Voigt time tau [s], as of ``Material``.
+        relaxation: branches of spring and dashpot in series, a generalized Maxwell law, with shares of the
+            stiffness matrix for stiffnesses: ``Maxwell([(0.5, 2.0)])`` is half of it, which relaxes in 2 s.
 
     Raises:
         ParameterError: other shapes, numbers that are not finite, a stiffness that is not symmetric and positive
@@ -322,6 +325,7 @@ class GeneralSection:
     stiffness: Annotated[ArrayLike | Matrix, _symmetric]
     mass: Annotated[ArrayLike | Matrix, _symmetric]
     viscosity: NonNegative = 0.0
+    relaxation: Relaxation = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         convert_fields(self)

@@ -7,10 +7,11 @@ import numpy as np
 from scipy import linalg, sparse
 
 from phlexible.algebra.arrays import Array
-from phlexible.bodies.maxwell import Maxwell
 from phlexible.bodies.mechanics import soft
 from phlexible.bodies.mechanics.absolute import strain_gradients
+from phlexible.bodies.mechanics.floating import strain_rows
 from phlexible.bodies.soft_law import QuadraticConstitution
+from phlexible.elements.maxwell import Maxwell
 from phlexible.linear.signals import UNIT_ENERGY, same_unit
 from phlexible.port_hamiltonian.model import StateBlock
 from phlexible.state.branches import SIX
@@ -119,6 +120,22 @@ Law = tuple[Maxwell, sparse.csr_array, sparse.csr_array, list[StateBlock]]
 
 def _laws(system: System, state: State, motion: sparse.csr_array) -> Iterator[Law]:
     yield from _of_elements(system, state, motion)
+    for index, body in enumerate(system.frames):
+        if body.relaxation:
+            name, eta, own = (
+                system.bodies[index].name,
+                system.elastic(state, index),
+                motion[system.layout.place(index)],
+            )
+            own = own[body.rigid_count :]
+            rows = sparse.vstack([own, sparse.csr_array(strain_rows(body, eta)) @ own], "csr")
+            weights = sparse.block_diag([body.strain.stiffness, sparse.diags_array(body.strain.weights)], "csr")
+            units = (*body.coordinate_units, *("1",) * len(body.strain.weights))
+            words = [f"eta {k}" for k in range(body.elastic_count)]
+            words += [f"strain {k}" for k in range(len(body.strain.weights))]
+            names = [StateBlock(f"{name}: {word}", unit, 1) for word, unit in zip(words, units, strict=True)]
+            strained = np.flatnonzero(weights.diagonal())  # axial coordinates whose stiffness is that of strains
+            yield body.relaxation, rows[strained], weights[strained][:, strained], [names[k] for k in strained]
     for index, body in enumerate(system.nodal, start=system.layout.frames):
         name, nodes = system.bodies[index].name, system.elastic(state, index).reshape(-1, body.dimension)
         own = motion[system.layout.place(index)]

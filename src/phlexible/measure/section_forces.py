@@ -19,7 +19,7 @@ from phlexible.description.ports import PlacedBody
 from phlexible.display import short_repr
 from phlexible.elements.sections import UniformSection, fibre_places, fibre_stress, greatest_shear, stress_range
 from phlexible.errors import ModelError
-from phlexible.state.branches import forces_of_branches
+from phlexible.state.branches import forces_of_branches, frame_strains
 from phlexible.state.recorded_run import RecordedRun
 
 # Strains and section forces of rods over time (docs/theory.md, 8).
@@ -146,7 +146,9 @@ def section_forces(run: RecordedRun, target: PlacedBody | PlacedWhole, x: ArrayL
         placed = run.system.bodies[index]
         assert isinstance(placed.held, Beam) and isinstance(placed.data, FloatingBody)
         rates = run.spin(index)[1] if placed.data.viscosity else None
-        results.append(section_resultants(placed.held, placed.data, at, run.elastic(index), rates))
+        branches = run.recording.branches
+        inner = frame_strains(run.system, branches)[index] if placed.data.relaxation else None
+        results.append(section_resultants(placed.held, placed.data, at, run.elastic(index), rates, inner))
         columns.append(own)
         places.append(begin + at)
     as_asked = np.argsort(np.concatenate(columns))

@@ -11,6 +11,7 @@ from phlexible.algebra.arrays import Array, IntArray, option, vector
 from phlexible.algebra.rotations import cross_matrix
 from phlexible.bodies.floating_body import FloatingBody
 from phlexible.bodies.locations import Location
+from phlexible.bodies.material import refuse_relaxation
 from phlexible.bodies.mechanics.floating import elastic_mass, kept_velocities, mass_matrix
 from phlexible.bodies.stress_space import StressSpace
 from phlexible.errors import ModelError, ParameterError
@@ -136,6 +137,7 @@ class FloatingBodyForm(PortHamiltonianModel):
 
     def __post_init__(self) -> None:
         body, planar = self.body, self.body.dimension == 2
+        refuse_relaxation(body.relaxation, "the port-Hamiltonian form of a floating body")
         n, s = body.elastic_count, self.stress_space.size
         axes = len(body.rotation_axes)
         blocks = (

@@ -10,6 +10,7 @@ from scipy import sparse
 
 from phlexible.algebra.arrays import Array, IntArray, option
 from phlexible.bodies.absolute_body import AbsoluteBody
+from phlexible.bodies.floating_body import FloatingBody
 from phlexible.bodies.mechanics.floating import split_velocity
 from phlexible.description.interactions.state_force import StateLaw
 from phlexible.description.mechanism.mechanism import Mechanism
@@ -142,6 +143,10 @@ class MechanismModel(PortHamiltonianModel):
 
     def _form(self, placed: PlacedBody) -> FloatingBodyForm | StringForm | SoftForm:
         mechanism, data = self.mechanism, placed.data
+        if isinstance(data, FloatingBody) and data.relaxation:
+            raise ModelError(
+                f"{placed.name} creeps (ph.Maxwell), and the form of a floating body has no states for that"
+            )
         if placed.nodes is None:
             form = placed.held.port_hamiltonian(
                 self.variant.value, dimension=mechanism.dimension, gravity=mechanism.gravity

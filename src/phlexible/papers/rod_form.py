@@ -451,7 +451,7 @@ def rod_form(
     dimension, fall = line_plane_or_space(dimension), vector("gravity", gravity)
     if fall[dimension:].any():
         raise ParameterError(f"gravity must stay in a model of dimension {dimension}, got {fall.tolist()}")
-    refuse_relaxation(rod.material, "the port-Hamiltonian form of a Rod")
+    refuse_relaxation(rod.relaxation, "the port-Hamiltonian form of a Rod")
     kinds = (option("start", boundaries[0], RodEnd), option("end", boundaries[1], RodEnd))
     speed = np.zeros(3) if velocity is None else velocity if callable(velocity) else numbers("velocity", velocity)
     if angular_velocity is None and not callable(speed) and speed.ndim < 2:

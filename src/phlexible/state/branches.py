@@ -8,15 +8,17 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array
 from phlexible.bodies.absolute_body import AbsoluteBody, QuadraticStrains
-from phlexible.bodies.maxwell import Maxwell
 from phlexible.bodies.mechanics import soft
 from phlexible.bodies.mechanics.absolute import strain_gradients
+from phlexible.bodies.mechanics.floating import strain_rows
 from phlexible.bodies.soft_law import ElementStrains
+from phlexible.elements.maxwell import Maxwell
 from phlexible.state.layout import State, offsets
 from phlexible.state.system import System
 
 # Branches stand in the order of the forces: those of elements, then those of the strains of strings, each law's
-# together; then those of soft bodies, six numbers each: e_11, e_22, e_33, e_23, e_13, e_12.
+# together; then those of soft bodies, six numbers each: e_11, e_22, e_33, e_23, e_13, e_12; then those of bodies
+# with a frame: of each branch those of its coordinates, then of its scalar strains.
 
 
 SIX = ("11", "22", "33", "23", "13", "12")
@@ -43,7 +45,7 @@ def strain_pulls(system: System, index: int, branches: Array) -> list[tuple[Quad
 
 
 def body_forces_of_branches(system: System, state: State) -> Array:
-    """Those of strings against nu, shape (velocities,)."""
+    """Those of bodies against nu, shape (velocities,)."""
     result = np.zeros(len(state.velocity))
     for index, body in enumerate(system.nodal, start=system.layout.frames):
         if state.branches is None or not any(group.relaxation for group in body.strains):
@@ -57,7 +59,28 @@ def body_forces_of_branches(system: System, state: State) -> Array:
             nodes = system.elastic(state, index).reshape(-1, body.dimension)
             pulls = soft.branch_force(elements, nodes, np.einsum("b,eqbs->eqs", shares, strains))
             result[system.layout.place(index)] -= pulls.ravel()
+        for index, strains in enumerate(frame_strains(system, state.branches)):
+            if strains is not None:
+                body, n = system.frames[index], system.frames[index].elastic_count
+                stress = strains[n:] * body.strain.weights
+                pull = (
+                    body.strain.stiffness @ strains[:n] + strain_rows(body, system.elastic(state, index)).T @ stress
+                )
+                result[system.layout.place(index)][body.rigid_count :] -= pull
     return result
+
+
+def frame_strains(system: System, branches: Array) -> list[Array | None]:
+    """Of each body with a frame shares times strains of its branches, summed, (..., n + s); None: it has none."""
+    found: list[Array | None] = []
+    begin = branches.shape[-1] - sum(body.inner_count for body in system.frames)
+    for body in system.frames:
+        shares = np.array([share for share, _ in _pairs(body.relaxation)])
+        own = branches[..., begin : begin + body.inner_count]
+        parts = own.reshape(*own.shape[:-1], len(shares), -1) if len(shares) else None
+        found.append(None if parts is None else np.einsum("b,...bk->...k", shares, parts))
+        begin += body.inner_count
+    return found
 
 
 def _soft_strains(system: System, branches: Array) -> Iterator[tuple[int, ElementStrains, Array]]:
@@ -72,11 +95,13 @@ def _soft_strains(system: System, branches: Array) -> Iterator[tuple[int, Elemen
 
 
 def branch_count(system: System, with_soft: bool = True) -> int:
-    """How many there are, those of soft bodies six times."""
+    """How many there are, those of soft bodies six times; without these, and those of frames."""
     strains = [(group.relaxation, len(group.weights)) for body in system.nodal for group in body.strains]
     for body in system.nodal if with_soft else ():
         strains += [(group.relaxation, 6 * group.weights.size) for group in body.elements]
-    return sum(_count(force.relaxation) for _, force in system.forces) + sum(_count(law) * n for law, n in strains)
+    inner = sum(body.inner_count for body in system.frames) if with_soft else 0
+    own = sum(_count(force.relaxation) for _, force in system.forces)
+    return own + sum(_count(law) * n for law, n in strains) + inner
 
 
 def branch_names(system: System) -> list[str]:
@@ -94,6 +119,10 @@ def branch_names(system: System) -> list[str]:
                 for k in range(_count(elements.relaxation))
                 for part in SIX
             ]
+    for placed, body in zip(system.bodies, system.frames, strict=False):
+        for k in range(_count(body.relaxation)):
+            found += [f"{placed.name}: eta {i}: branch {k}" for i in range(body.elastic_count)]
+            found += [f"{placed.name}: strain {s}: branch {k}" for s in range(len(body.strain.weights))]
     return found
 
 

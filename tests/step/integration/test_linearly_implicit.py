@@ -2,8 +2,12 @@
 
 import numpy as np
 import pytest
+import skfem
+from scipy import linalg
+from scipy.integrate import solve_ivp
 
 import phlexible as ph
+from phlexible.bodies.mechanics import absolute, soft
 from phlexible.step.integration import linearly_implicit
 
 SCHEME = "linearly_implicit"
@@ -206,6 +210,97 @@ def test_conjugate_gradients_find_what_elimination_finds(held, monkeypatch):
         found.append(motion.recording)
     assert found[1].position == pytest.approx(found[0].position, abs=1e-12)
     assert found[1].multipliers[1:] == pytest.approx(found[0].multipliers[1:], abs=1e-9)
+
+
+def test_live_runs_take_the_same_steps():
+    """By hand, with a load that changes, back to what was saved, and beside it in one go."""
+    model, placed = string()
+    model.apply(ph.Force(placed.end, (0.5, 0, 0), name="pull"))
+    whole = simulate(model, 0.2, 0.01)
+    live = model.start(0.01, scheme=SCHEME)
+    live.step(5)
+    kept = live.save()
+    live.inputs["pull"] = (3.0, 0.0, 0.0)
+    live.step(5)
+    assert np.abs(live.state.position - whole.recording.position[10]).max() > 1e-4
+    live.restore(kept)
+    for _ in range(15):
+        live.step()
+    assert (live.motion.recording.position == whole.recording.position).all()
+    assert np.abs(live.motion.energy.balance_error).max() < 1e-13 * whole.energy.kinetic.max()
+    with pytest.raises(ph.ModelError, match="cart, whose frame turns or deforms"):
+        model.add(ph.RigidBody(1.0, 0.1), "cart")
+        model.start(0.01, scheme=SCHEME)
+
+
+def measured(kilogram, metre, second):
+    """A sheet on a rail, a taut string and a mass on a spring, in other units of mass, length and time."""
+    force = kilogram * metre / second**2
+    model = ph.Model(dimension=2, gravity=(0.0, -9.81 * metre / second**2, 0.0))
+    law = ph.StVenantKirchhoffLaw(80.0 * force)
+    rope = model.add(ph.String(1.0 * metre, 0.5 * kilogram / metre, 3, law, viscosity=0.01 * second), "rope")
+    model.connect(ph.Spherical(model.ground.at((0, 0, 0)), rope.start))
+    stone = model.add(ph.PointMass(0.2 * kilogram), "stone", position=(1.0 * metre, 0, 0))
+    model.connect(ph.Spherical(rope.end, stone.origin))
+    rail = model.connect(ph.Slider(model.ground.at((0, 0, 0)), stone.origin, axis=(1, 0, 0)))
+    relaxation = ph.Maxwell((20.0 * force / metre, 0.1 * second))
+    model.apply(rail.spring(30.0 * force / metre, rest=1.1 * metre, relaxation=relaxation))
+    points = np.array([(0, 0, 0), (1, 0, 0), (1, 0.6, 0), (0, 0.5, 0)]) * metre
+    cells, density = [(0, 1, 2), (0, 2, 3)], 2.0 * kilogram / metre**3
+    sheet = ph.SoftBody(
+        (points, cells), ph.StVenantKirchhoff(60.0 * force / metre**2, 0.3), density, thickness=0.1 * metre, order=1
+    )
+    placed = model.add(sheet, "sheet", shape=points + [0, metre, 0])
+    model.connect(ph.Spherical(model.ground.at((0, metre, 0)), placed.node(0)))
+    motion = simulate(model, 0.5 * second, 0.01 * second, numerical_damping=0.1)
+    energy = motion.energy
+    return (
+        motion.recording.position / metre,
+        motion.multipliers / force,
+        np.stack([energy.total, energy.dissipated, energy.supplied], axis=1) / (force * metre),
+    )
+
+
+@pytest.mark.parametrize("units", [(1e3, 1e-3, 1.0), (1e-6, 1e3, 3600.0), (1.0, 1e-6, 1e-6)])
+def test_units_of_mass_length_and_time_do_not_matter(units):
+    for found, wanted in zip(measured(*units), measured(1.0, 1.0, 1.0), strict=True):
+        assert np.ptp(wanted) > 1e-2
+        assert found == pytest.approx(wanted, abs=1e-10 * np.abs(wanted).max())
+
+
+def test_the_column_of_the_paper_has_order_two():
+    """1 m x 1 m x 6 m, E 17 MPa, nu 0.3, 1100 kg/m3, thrown by 5/3 1/s times its height: against its equations.
+
+    Integrated by SciPy, from the strains and masses of its port-Hamiltonian form, to 1e-10.
+    """
+    column = skfem.MeshHex.init_tensor(np.linspace(0, 1, 2), np.linspace(0, 1, 2), np.linspace(0, 6, 4))
+    body = ph.SoftBody(column, ph.StVenantKirchhoff(17e6, 0.3), 1100.0, order=1)
+    model = ph.Model()
+    throw = lambda x: (5 / 3 * x[2], 0 * x[2], 0 * x[2])  # noqa: E731
+    placed = model.add(body, "column", velocity=throw)
+    held = np.flatnonzero(column.p[2] < 1e-9)
+    for k in held.tolist():
+        model.connect(ph.Spherical(model.ground.at(column.p[:, k]), placed.node(k)))
+    data, group = placed.data, placed.data.elements[0]
+    free = np.setdiff1d(np.arange(3 * column.p.shape[1]), (3 * held[:, None] + np.arange(3)).ravel())
+    mass = linalg.cho_factor(absolute.mass_matrix(data).toarray()[np.ix_(free, free)])
+    x0, v0 = column.p.T.ravel().copy(), np.stack(throw(column.p), axis=1).ravel()
+
+    def rates(t, state):
+        x, half = x0.copy(), len(free)
+        x[free] = state[:half]
+        pull = soft.elastic_force(group, x.reshape(-1, 3)).ravel()[free]
+        return np.concatenate([state[half:], -linalg.cho_solve(mass, pull)])
+
+    exact = solve_ivp(rates, (0, 0.1), np.concatenate([x0[free], v0[free]]), "DOP853", rtol=1e-10, atol=1e-10).y[
+        :, -1
+    ]
+    errors = []
+    for step in (5e-4, 2.5e-4):
+        motion = simulate(model, 0.1, step)
+        errors.append(np.abs(motion.recording.position[-1].ravel()[free] - exact[: len(free)]).max())
+        assert np.abs(motion.energy.balance_error).max() < 1e-13 * motion.energy.kinetic[0]
+    assert errors[1] < 1e-4 and np.log2(errors[0] / errors[1]) == pytest.approx(2, abs=0.2)
 
 
 def test_other_models_are_refused_by_name():

@@ -47,7 +47,7 @@ from phlexible.bodies.beam.strain import (
 from phlexible.bodies.body import Body, BodyData
 from phlexible.bodies.floating_body import MODAL, FloatingBody
 from phlexible.bodies.locations import End, Location, Start
-from phlexible.bodies.material import Material, all_sections, check_material, refuse_relaxation, section_along
+from phlexible.bodies.material import Material, all_sections, check_material, relative_relaxation, section_along
 from phlexible.bodies.mechanics.floating import elastic_mass
 from phlexible.bodies.skin import Skin, tube_skin
 from phlexible.bodies.stress_space import StressContinuity, StressSpace
@@ -147,7 +147,7 @@ class Beam(Body):
         section = section_along(self.section, self.length, self.elements)
         set_fields(self, masses=_masses(self.masses, self.length), section=section)
         check_material(self._section, self.material)
-        refuse_relaxation(self.material, "a Beam")
+        relative_relaxation(self.material, self._sections)  # one for all sections
         if (across := least_width(self._section)) > self.length:
             raise ParameterError(
                 f"length must not be below the thickness of the section, {across:g} m (metres, and a beam is"
@@ -370,6 +370,7 @@ class Beam(Body):
             points=points,
             size=self.length,
             elastic_units=coordinate_units(mesh, columns, unit),
+            relaxation=relative_relaxation(self.material, self._sections),
         )
 
 

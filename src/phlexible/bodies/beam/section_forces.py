@@ -55,7 +55,7 @@ def places_along(length: float, x: ArrayLike) -> Array:
 
 
 def section_resultants(
-    beam: Beam, data: FloatingBody, x: Array, eta: Array, rates: Array | None
+    beam: Beam, data: FloatingBody, x: Array, eta: Array, rates: Array | None, inner: Array | None = None
 ) -> SectionResultants:
     """Resultants at places x (s,) [m] for coordinates (T, n); at a node those of the element to its right.
 
@@ -63,18 +63,21 @@ def section_resultants(
 
     Args:
         rates: deta/dt, shape (T, n), for the viscous part of the stress, D tau deps/dt; None: without.
+        inner: shares times strains of branches, of coordinates and scalar strains (T, n + s); None: none.
     """
     points = data.points
     assert isinstance(points, BeamPoints), "beams find their points by their mesh"
     mesh = points.mesh
     is_quadratic = beam.strain is Strain.VON_KARMAN
     law = beam.element_forces(points)
-    found = law.forces(x, eta, rates, data.viscosity, is_quadratic)
+    found = law.forces(x, eta, rates, data.viscosity, is_quadratic, inner)
     if not mesh.shears:
         gap = mesh.element_length / 2
         element = mesh.located(x * (1 + ROUND_OFF))[0].astype(np.float64)
         before = (element + 0.25) * mesh.element_length
-        ends = [law.forces(place, eta, rates, data.viscosity, is_quadratic) for place in (before, before + gap)]
+        ends = [
+            law.forces(place, eta, rates, data.viscosity, is_quadratic, inner) for place in (before, before + gap)
+        ]
         change = (ends[1] - ends[0]) / gap
         found[:, :, Measure.SHEAR_Y] = -change[:, :, Measure.BEND_Z]
         found[:, :, Measure.SHEAR_Z] = change[:, :, Measure.BEND_Y]

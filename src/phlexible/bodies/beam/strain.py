@@ -63,11 +63,20 @@ class ElementForces:
         """phi at places 0 to 1 in an element, (k,): values of the coefficients' functions, shape (k, s)."""
         return _functions(self.points, share)
 
-    def forces(self, x: Array, eta: Array, rates: Array | None, viscosity: float, is_quadratic: bool) -> Array:
+    def forces(
+        self,
+        x: Array,
+        eta: Array,
+        rates: Array | None,
+        viscosity: float,
+        is_quadratic: bool,
+        inner: Array | None = None,
+    ) -> Array:
         """(N, Q_y, Q_z, M_x, M_y, M_z) of eta (T, n) at places x (k,), shape (T, k, 6); Q = 0 without shear.
 
         Args:
             rates: deta/dt, shape (T, n), for the viscous part of the stress; None: without.
+            inner: shares times strains of branches, of eta and of the stretch of elements (T, n + e); None: none.
         """
         element, share = self.mesh.located(x * (1 + 1e-12))
         used, own = np.unique(element, return_inverse=True)
@@ -79,6 +88,13 @@ class ElementForces:
             if rates is not None:
                 squares = squares + viscosity * slopes * _times(rates, self.slopes[used])
             tested[:, :, 0] += squares @ self.factors
+        if inner is not None:
+            lagging = _times(inner[:, : eta.shape[1]], self.strains[used])
+            if is_quadratic:  # the stretch of an element has a strain of its own
+                coupling = self.stiffness[used, 0, 1:] / self.stiffness[used, 0, :1]
+                lagging[:, :, 0] = inner[:, eta.shape[1] :][:, used] * self.mesh.element_length
+                lagging[:, :, 0] -= np.einsum("es,tes->te", coupling, lagging[:, :, 1:])
+            tested = tested + lagging
         coefficients = np.einsum("esr,ter->tes", self.stiffness[used], tested, optimize=True)
         values = coefficients[:, own] * self.functions(share)
         result = np.zeros((len(eta), len(x), 6))

@@ -59,6 +59,7 @@ from phlexible.bodies.floating_body import FloatingBody
 from phlexible.bodies.locations import Interface, Location
 from phlexible.bodies.material import Material
 from phlexible.bodies.skin import Skin
+from phlexible.elements.maxwell import Maxwell, maxwell_or_none
 from phlexible.errors import ParameterError
 from phlexible.shapes.surfaces import optional_color
 
@@ -213,6 +214,7 @@ class FlexibleBody(Body):
         modal: int = 0,
         damping_ratio: float = 0.0,
         viscosity: float = 0.0,
+        relaxation: Maxwell | None = None,
         moments: bool = True,
         inertial_shapes: bool = True,
         color: str | None = None,
@@ -238,6 +240,8 @@ class FlexibleBody(Body):
                 inertia changes with them is known only from the nodes and the mass matrix.
             damping_ratio, moments, inertial_shapes, color: as of ``from_mesh``.
             viscosity: Kelvin-Voigt time of the material [s].
+            relaxation: branches of spring and dashpot in series, with shares of the stiffness matrix in place of
+                stiffnesses; None: none.
 
         Raises:
             ParameterError: shapes that do not fit, matrices that are not symmetric or of no free body, a mass
@@ -254,7 +258,7 @@ class FlexibleBody(Body):
             flag("inertial_shapes", inertial_shapes),
         )
         found = nodal_interfaces(interfaces, model)
-        lag = non_negative("viscosity", viscosity)
+        lag = non_negative("viscosity", viscosity), maxwell_or_none("relaxation", relaxation)
         data, kept = body_of_matrices(model, found, choice, geometric_stiffness, lag)
         return cls(data, kept.kept.frequencies, kept.effective_mass, kept.kept.counts, None, looks, kept.solver)
 
@@ -375,7 +379,8 @@ def _body_of_mesh(
     strain = linear_strain(frequencies) if is_linear else condensed_strain(frequencies, found.geometric)
     moments, damping = mesh_moments(nodal_mass, mesh.nodes, shapes), np.diag(2 * choice.damping_ratio * frequencies)
     points = MeshPoints(shapes, interface_motion(interfaces, found.moved, found.turned), mesh)
-    return retained_body(d, mesh.nodes, moments, strain, damping, materials.viscosity, points), found
+    lag = materials.viscosity, materials.relaxation
+    return retained_body(d, mesh.nodes, moments, strain, damping, *lag, points), found
 
 
 def _check_thin_triangles(given: UserMesh, theory: PlateTheory | str | None) -> None:

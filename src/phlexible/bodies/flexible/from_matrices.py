@@ -17,6 +17,7 @@ from phlexible.bodies.flexible.retained import Choice, Condensed, condensed, int
 from phlexible.bodies.flexible.stiffening import condensed_strain, linear_strain, projected
 from phlexible.bodies.flexible.structure import Unknowns
 from phlexible.bodies.floating_body import FloatingBody, StrainEnergy
+from phlexible.elements.maxwell import Maxwell
 from phlexible.errors import ParameterError
 
 # Finite element models of other programs: mass and stiffness matrices with the nodes that they belong to.
@@ -197,9 +198,9 @@ def body_of_matrices(
     interfaces: tuple[MeshInterface, ...],
     choice: Choice,
     geometric: GeometricStiffness | None,
-    viscosity: float,
+    lag: tuple[float, Maxwell | None],
 ) -> tuple[FloatingBody, Condensed]:
-    """The data of the body, and what was kept.
+    """The data of the body with viscosity and relaxation, and what was kept.
 
     Raises:
         ParameterError: matrices that are no body's, or geometric stiffness that does not fit.
@@ -220,7 +221,7 @@ def body_of_matrices(
     )
     moments = nodal_moments(model.mass, unknowns, shapes)
     strain = _strain(model, found, interfaces, choice, geometric)
-    data = retained_body(unknowns.dimension, model.places, moments, strain, damping, viscosity, points)
+    data = retained_body(unknowns.dimension, model.places, moments, strain, damping, *lag, points)
     return data, found
 
 

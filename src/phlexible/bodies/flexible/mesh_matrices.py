@@ -9,7 +9,8 @@ from scipy import sparse
 
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.bodies.flexible.element_mesh import ElementMesh
-from phlexible.bodies.material import Material, refuse_relaxation
+from phlexible.bodies.material import Material, relative_relaxation
+from phlexible.elements.maxwell import Maxwell
 from phlexible.errors import ParameterError
 
 # Elastic constants of the elements of a mesh (docs/theory.md, 3).
@@ -33,6 +34,7 @@ class ElementMaterials:
         viscosity: Kelvin-Voigt time of all of them [s].
         thickness: of a plane mesh, 1 of a solid one [m].
         is_plane_strain: whether a plane mesh cannot widen, so that there is stress across it.
+        relaxation: branches with shares of the elasticity; None: no creep.
     """
 
     lame: Array
@@ -41,6 +43,7 @@ class ElementMaterials:
     viscosity: float
     thickness: float
     is_plane_strain: bool
+    relaxation: Maxwell | None = None
 
     def stress(self, elements: IntArray, gradients: Array) -> Array:
         """Linear stress of displacement gradients (p, c, a) at points of elements (p,), shape (p, c, a)."""
@@ -64,7 +67,7 @@ def element_materials(
 
     Raises:
         ParameterError: no material, a group that the mesh lacks, an element in no or in two groups,
-            materials of different viscosity, or Poisson's ratio 1/2 where volume cannot change.
+            materials of different viscosity or relaxation, or Poisson's ratio 1/2 where volume cannot change.
     """
     given = {"": material} if isinstance(material, Material) else material
     if not isinstance(given, Mapping) or not all(isinstance(each, Material) for each in given.values()):
@@ -85,15 +88,25 @@ def element_materials(
             f"material: {int((owner < 0).sum())} elements are in none of the groups {', '.join(map(repr, given))}"
         )
     materials = list(given.values())
-    for each in materials:
-        refuse_relaxation(each, "a FlexibleBody or Plate")
+    relaxations = {relative_relaxation(each, ()) for each in materials}
+    if len(relaxations) > 1:
+        raise ParameterError(
+            "materials of one body must have the same relaxation, in shares of Young's modulus, got"
+            f" {[each.relaxation for each in materials]}"
+        )
     viscosities = {each.viscosity for each in materials}
     if len(viscosities) > 1:
         raise ParameterError(f"materials of one body must have the same viscosity, got {sorted(viscosities)}")
     is_strained = dimension == 2 and plane is PlaneState.STRAIN
     constants = np.array([_constants(each, dimension, plane) for each in materials])[owner] * thickness
     return ElementMaterials(
-        constants[:, 0], constants[:, 1], constants[:, 2], viscosities.pop(), thickness, is_strained
+        constants[:, 0],
+        constants[:, 1],
+        constants[:, 2],
+        viscosities.pop(),
+        thickness,
+        is_strained,
+        relaxations.pop(),
     )
 
 

@@ -384,4 +384,5 @@ def body_of_plate(
         found.moments if len(found.moments) else None,
     )
     damping = np.diag(2 * choice.damping_ratio * frequencies)
-    return retained_body(3, mesh.nodes, moments, strain, damping, section.viscosity, points), found
+    lag = section.viscosity, section.relaxation
+    return retained_body(3, mesh.nodes, moments, strain, damping, *lag, points), found

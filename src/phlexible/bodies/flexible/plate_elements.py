@@ -11,6 +11,7 @@ from phlexible.algebra.arrays import Array, IntArray
 from phlexible.bodies.flexible.element_mesh import CellKind, ElementMesh
 from phlexible.bodies.flexible.mesh_matrices import ElementMaterials, assembled
 from phlexible.bodies.flexible.structure import Unknowns
+from phlexible.elements.maxwell import Maxwell
 
 # Stiffness and mass of a plate for each of its area (docs/theory.md, 3).
 
@@ -47,6 +48,7 @@ class PlateSection:
         density: mass per area, shape (e,) [kg/m2].
         viscosity: Kelvin-Voigt time [s].
         element: what they are.
+        relaxation: branches with shares of the stiffness; None: no creep.
     """
 
     thickness: float
@@ -55,6 +57,7 @@ class PlateSection:
     density: Array
     viscosity: float
     element: PlateElement = PlateElement.SHEAR
+    relaxation: Maxwell | None = None
 
     @property
     def bending(self) -> Array:
@@ -89,7 +92,7 @@ def plate_section(
         across = SHEAR_FACTOR * shear
     else:
         across = NO_SHEAR * membrane[:, 0, 0] * h**2 / 12 / _areas(mesh)
-    return PlateSection(h, membrane, across, materials.density, materials.viscosity, element)
+    return PlateSection(h, membrane, across, materials.density, materials.viscosity, element, materials.relaxation)
 
 
 def _areas(mesh: ElementMesh) -> Array:

@@ -15,6 +15,7 @@ from phlexible.bodies.flexible.stiffening import MeshStrain, condensed_strain, l
 from phlexible.bodies.flexible.structure import ElasticStructure, HeldStructure, Unknowns
 from phlexible.bodies.floating_body import MODAL, FloatingBody, StrainEnergy
 from phlexible.bodies.locations import MaterialPoints
+from phlexible.elements.maxwell import Maxwell
 from phlexible.errors import ParameterError
 
 # Which displacements of a structure a floating body keeps (docs/theory.md, 3).
@@ -181,6 +182,7 @@ def retained_body(
     strain: StrainEnergy,
     damping: Array,
     viscosity: float,
+    relaxation: Maxwell | None,
     points: MaterialPoints,
 ) -> FloatingBody:
     """The body of meshes, plates and matrices.
@@ -192,6 +194,7 @@ def retained_body(
         strain: of the amplitudes.
         damping: shape (amplitudes,) * 2 [1/s].
         viscosity: [s].
+        relaxation: branches with shares of the elasticity.
         points: where attachments are.
     """
     mass, first, second = moments
@@ -207,6 +210,7 @@ def retained_body(
         points=points,
         size=float(np.ptp(nodes, axis=0).max()),
         elastic_units=(MODAL,) * len(damping),
+        relaxation=relaxation,
     )
 
 

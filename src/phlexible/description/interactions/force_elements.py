@@ -19,7 +19,6 @@ from phlexible.algebra.arrays import (
 from phlexible.algebra.fields import Finite, Name, NonNegative, Positive, Times, convert_fields, set_fields
 from phlexible.algebra.portable import Portable
 from phlexible.algebra.user_derivatives import disagreement
-from phlexible.bodies.maxwell import Maxwell, Relaxation
 from phlexible.description.interactions.feedback import Feedback
 from phlexible.description.interactions.functions import (
     AXES,
@@ -34,6 +33,7 @@ from phlexible.description.interactions.functions import (
 )
 from phlexible.description.ports import ModelPart, Port
 from phlexible.description.time_functions import number_at
+from phlexible.elements.maxwell import Maxwell, Relaxation
 from phlexible.errors import ModelError, ParameterError
 
 # Stored energy of a spring as a user's function of one coordinate.

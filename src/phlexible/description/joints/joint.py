@@ -8,7 +8,6 @@ from typing import TypeVar
 from phlexible.algebra.arrays import check_callable, finite, hold_own, non_negative
 from phlexible.algebra.fields import Name, convert_fields
 from phlexible.algebra.user_derivatives import SOON
-from phlexible.bodies.maxwell import Maxwell
 from phlexible.description.interactions.drives import Drive
 from phlexible.description.interactions.feedback import Controller, Feedback
 from phlexible.description.interactions.force_elements import ForceValue, JointElement, Potential
@@ -17,6 +16,7 @@ from phlexible.description.interactions.joint_limits import JointFriction, Joint
 from phlexible.description.interactions.servo import Servo, ServoPush
 from phlexible.description.ports import Port
 from phlexible.description.time_functions import ScalarFunction, TimePath
+from phlexible.elements.maxwell import Maxwell
 from phlexible.errors import ModelError, ParameterError
 
 T = TypeVar("T")

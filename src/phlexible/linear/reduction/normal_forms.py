@@ -17,7 +17,7 @@ from phlexible.linear.observed import ObservedPHDAE, dense_model
 # First-order form with energy ``|x|^2 / 2``: ``dx/dt = (J - R) x + B u``, for bases of states.
 #
 # x = (L^T q, C^T v, e) with K = L L^T, M = C C^T and strains e of laws that creep. An orthonormal basis V keeps the
-# form, with V^T J V, V^T R V, V^T B. Constant rigid motions, which nothing damps, are split off and kept as they are.
+# form, with V^T J V, V^T R V, V^T B. Constant rigid motions, which nothing damps, are split off and kept.
 
 BoolArray: TypeAlias = NDArray[np.bool_]
 

@@ -26,7 +26,6 @@ from phlexible.bodies.flexible.points import InterfaceMotion, MeshPoints, NodePo
 from phlexible.bodies.floating_body import FloatingBody, StrainEnergy
 from phlexible.bodies.locations import Along, Cut, End, Interface, MaterialPosition, Node, Origin, Start
 from phlexible.bodies.material import Material
-from phlexible.bodies.maxwell import Maxwell
 from phlexible.bodies.rod import Rod, StressFree
 from phlexible.bodies.soft_body import SoftBody
 from phlexible.bodies.soft_law import Constitution, InvariantLaw, SoftLaw
@@ -45,6 +44,7 @@ from phlexible.description.joints.relations import JointRelation
 from phlexible.description.placed_wholes import PlacedWhole
 from phlexible.description.ports import Attachment, MovingFrame, PlacedBody
 from phlexible.description.time_functions import TimePath
+from phlexible.elements.maxwell import Maxwell
 from phlexible.elements.sections import CircularSection, GeneralSection, RectangularSection, Section, VaryingSection
 from phlexible.errors import ModelError, ResultFileError
 from phlexible.measure.sensors import EnergyKind

@@ -313,7 +313,7 @@ def _filled(system: System, parts: Parts, schedule: BlockSchedule) -> Memory:
         parts.soft.tables(blocks),
         parts.rods.tables(schedule.places),
         parts.contact_groups.tables(),
-        branch_tables(parts.laws, [group.relaxation for group, _ in parts.soft.groups]),
+        branch_tables(parts.laws, [group.relaxation for group, _ in parts.soft.groups], types.relaxations()),
     )
     tables |= law_tables(parts.laws, coupled.constraint_count, len(system.loads))
     tables |= {"row_length": system.gap_lengths, "row_switch": system.row_switches}

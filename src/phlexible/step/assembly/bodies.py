@@ -10,6 +10,7 @@ from phlexible.algebra.arrays import Array, IntArray
 from phlexible.algebra.sparse import patches
 from phlexible.bodies.floating_body import FloatingBody
 from phlexible.bodies.mechanics.floating import mass_matrix
+from phlexible.elements.maxwell import Maxwell
 from phlexible.state.layout import offsets
 
 # Long bodies: coordinates in segments that couple with the next ones only (docs/theory.md, 4).
@@ -214,6 +215,10 @@ class TypeTables:
             found.append(dense_places(rigid, n) if band is None else band.places(body.dimension, rigid))
         return found
 
+    def relaxations(self) -> list[Maxwell | None]:
+        """Branches of each type."""
+        return [body.relaxation for body in self._types]
+
     def tables(self) -> tuple[dict[str, int], Tables]:
         """Counts and tables."""
         rows: dict[str, list[float]] = {name: [] for name in OF_TYPE}
@@ -232,6 +237,7 @@ class TypeTables:
         squares = [sum(strain[5] for strain in strains) for strains in of_type]
         strain_starts = offsets([counts[kind] for kind in self.type_of])
         square_starts = offsets([squares[kind] for kind in self.type_of])
+        inner_starts = offsets([self._types[kind].inner_count for kind in self.type_of])
         tables: Tables = {
             **rows,
             **_segment_tables(self.bands),
@@ -247,6 +253,7 @@ class TypeTables:
             "frame_square": [
                 start - first_square[kind] for start, kind in zip(square_starts, self.type_of, strict=False)
             ],
+            "frame_inner": inner_starts[:-1],
         }
         totals = {
             "types": len(self._types),
@@ -258,6 +265,7 @@ class TypeTables:
             "frame_strains": int(strain_starts[-1]),
             "frame_squares": int(square_starts[-1]),
             "type_numbers": self._length,
+            "inner_strains": int(inner_starts[-1]),
         }
         return totals, tables
 
@@ -375,4 +383,4 @@ def _fingerprint(body: FloatingBody) -> tuple[object, ...]:
         strain.squares,
         strain.factors,
     )
-    return (body.rotates, body.mass, body.viscosity, *((a.shape, a.tobytes()) for a in arrays))
+    return (body.rotates, body.mass, body.viscosity, body.relaxation, *((a.shape, a.tobytes()) for a in arrays))

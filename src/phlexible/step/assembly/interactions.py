@@ -9,7 +9,6 @@ import numpy as np
 from phlexible.algebra.arrays import IntArray
 from phlexible.algebra.elimination import BlockSchedule
 from phlexible.bodies.absolute_body import QuadraticStrains
-from phlexible.bodies.maxwell import Maxwell
 from phlexible.bodies.string_law import Law, LinearLaw, LogarithmicLaw, StringLaw, StVenantKirchhoffLaw
 from phlexible.description.interactions.contact import RoundedCoordinate, RubbingCoordinate, SegmentCoordinate
 from phlexible.description.interactions.force_elements import CoordinateForce, Coulomb, OneSided
@@ -24,6 +23,7 @@ from phlexible.description.interactions.functions import (
 from phlexible.description.interactions.loads import Axes, Force, PointLoad, SurfacePressure
 from phlexible.description.joints.rolling import RollingCoordinate
 from phlexible.description.time_functions import Timed, TimePath
+from phlexible.elements.maxwell import Maxwell
 from phlexible.state.functions import VectorCollector, total_weight
 from phlexible.state.layout import Layout, offsets
 from phlexible.state.vectors import CarriedVector, VectorResolver
@@ -269,15 +269,19 @@ def law_tables(laws: Sequence[ForceData], constraints: int, loads: int) -> Table
     }
 
 
-def branch_tables(laws: Sequence[ForceData], soft: Sequence[Maxwell | None]) -> tuple[dict[str, int], Tables]:
-    """Branches of all forces and of all groups of elements of soft bodies; relaxation times, each once."""
+def branch_tables(
+    laws: Sequence[ForceData], soft: Sequence[Maxwell | None], types: Sequence[Maxwell | None]
+) -> tuple[dict[str, int], Tables]:
+    """Branches of all forces, groups of soft elements and types of frames; relaxation times, each once."""
     own = [law.relaxation.pairs if law.relaxation else () for law in laws]
-    groups = [law.pairs if law else () for law in soft]
-    starts, group_starts = (offsets([len(pairs) for pairs in each]) for each in (own, groups))
-    stiffness, times = np.array([pair for pairs in (*own, *groups) for pair in pairs]).reshape(-1, 2).T
+    groups, inner = ([law.pairs if law else () for law in each] for each in (soft, types))
+    starts, group_starts, inner_starts = (offsets([len(pairs) for pairs in each]) for each in (own, groups, inner))
+    stiffness, times = np.array([pair for pairs in (*own, *groups, *inner) for pair in pairs]).reshape(-1, 2).T
     known, place = np.unique(times, return_inverse=True)
     count = int(starts[-1])
-    return {"branches": count, "fadings": len(known), "soft_branches": int(group_starts[-1])}, {
+    last = count + int(group_starts[-1])
+    counts = {"soft_branches": int(group_starts[-1]), "inner_branches": int(inner_starts[-1])}
+    return {"branches": count, "fadings": len(known), **counts}, {
         "branch_start": starts[:-1],
         "branch_count": np.diff(starts),
         "branch_stiffness": stiffness[:count],
@@ -285,8 +289,12 @@ def branch_tables(laws: Sequence[ForceData], soft: Sequence[Maxwell | None]) -> 
         "fading_time": known,
         "soft_branch_start": group_starts[:-1],
         "soft_branch_count": np.diff(group_starts),
-        "soft_branch_share": stiffness[count:],
-        "soft_branch_fading": place[count:],
+        "soft_branch_share": stiffness[count:last],
+        "soft_branch_fading": place[count:last],
+        "inner_branch_start": inner_starts[:-1],
+        "inner_branch_count": np.diff(inner_starts),
+        "inner_share": stiffness[last:],
+        "inner_fading": place[last:],
     }
 
 

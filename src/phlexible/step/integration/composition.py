@@ -56,7 +56,7 @@ def check_lossless(mechanism: Mechanism, numerical_damping: float) -> None:
                 e.viscosity or e.relaxation for e in data.elements
             )
         else:
-            is_losing = bool(data.viscosity or np.any(data.damping))
+            is_losing = bool(data.viscosity or data.relaxation or np.any(data.damping))
         if is_losing:
             losing.append(f"damping of {placed.name}")
     for element in mechanism.elements:

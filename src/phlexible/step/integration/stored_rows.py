@@ -80,16 +80,17 @@ class Course(NamedTuple):
 def branches_of(rows: Mapping[str, Array]) -> Array:
     """Strains of the springs of laws that creep as ``State.branches`` has them, shape (rows, branches)."""
     soft = rows["soft_strain"] / 2  # of C, whose change is twice that of E
-    return np.concatenate([rows["branch_strain"], soft.reshape(len(soft), -1)], axis=1)
+    return np.concatenate([rows["branch_strain"], soft.reshape(len(soft), -1), rows["inner_strain"]], axis=1)
 
 
 def set_branches(memory: Memory, branches: Array | None) -> None:
     """Puts ``State.branches`` into the state; None: relaxed."""
-    own, soft = memory["branch_strain"], memory["soft_strain"]
-    own[:], soft[:] = 0.0, 0.0
+    own, soft, inner = memory["branch_strain"], memory["soft_strain"], memory["inner_strain"]
+    own[:], soft[:], inner[:] = 0.0, 0.0, 0.0
     if branches is not None:
-        own[:] = branches[: len(own)]
-        soft[:] = 2 * branches[len(own) :].reshape(soft.shape)
+        first, last = len(own), len(own) + soft.size
+        own[:], inner[:] = branches[:first], branches[last:]
+        soft[:] = 2 * branches[first:last].reshape(soft.shape)
 
 
 class StoredRows:

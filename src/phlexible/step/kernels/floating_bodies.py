@@ -17,7 +17,9 @@ from phlexible.step.compilation.notation import (
     transposed,
     vector,
 )
+from phlexible.step.kernels.branches import fade
 from phlexible.step.kernels.elimination import add_border, centre_moments
+from phlexible.step.tables.declarations import FADING
 
 # Moments of a body's functions psi_i with its points and velocities (docs/theory.md, 2).
 #
@@ -425,7 +427,7 @@ def elastic_forces(t: Tables, b: int, h: float, damping: float) -> None:
     gamma, mean, force = t.viscosity[kind] / h + damping, t.elastic_mean + c, t.elastic_force + c
     for i in range(n):
         start, end = t.xi0[c + i], eta1[i]
-        mean[i] = 0.5 * (start + end) + gamma * (end - start)
+        mean[i] = 0.5 * (start + end) + gamma * (end - start) + inner_mean(t, b, i, end - start, h)
     fill(force, n, 0.0)
     add_image(t, t.stiffness_start[kind], t.stiffness_count[kind], mean, force)
     slopes0, slopes1, gradient = t.slope0 + t.frame_square[b], t.slope1 + t.frame_square[b], t.gradient + c
@@ -437,7 +439,8 @@ def elastic_forces(t: Tables, b: int, h: float, damping: float) -> None:
         for i in range(t.strain_first[s], t.strain_last[s]):
             change += gradient[i] * (eta1[i] - t.xi0[c + i])
         t.strain_change[k] = change
-        stress = t.strain_weight[s] * (t.strain0[k] + (0.5 + gamma) * change)
+        inner = inner_mean(t, b, n + s - t.strain_start[kind], change, h)
+        stress = t.strain_weight[s] * (t.strain0[k] + (0.5 + gamma) * change + inner)
         for i in range(t.strain_first[s], t.strain_last[s]):
             force[i] += stress * gradient[i]
     if t.damping_count[kind] > 0:
@@ -450,22 +453,25 @@ def elastic_forces(t: Tables, b: int, h: float, damping: float) -> None:
 def elastic_tangent(t: Tables, b: int, h: float, damping: float) -> None:
     """Add the exact derivative of h ``elastic_forces`` to the block (eta, eta) of frame b."""
     kind, c, lines = t.type_of[b], t.coordinate_start[b] + 1, t.line + t.elastic_start[b]
-    gamma = t.viscosity[kind] / h + damping
+    gamma, n = t.viscosity[kind] / h + damping, t.elastic_count[kind]
+    whole = gamma + inner_slope(t, b, h)
     slopes0, slopes1 = t.slope0 + t.frame_square[b], t.slope1 + t.frame_square[b]
     mean, end = t.gradient + c, t.gradient1 + c
-    _add_matrix(t, lines, t.stiffness_start[kind], t.stiffness_count[kind], 0.5 * h * h * (0.5 + gamma))
+    _add_matrix(t, lines, t.stiffness_start[kind], t.stiffness_count[kind], 0.5 * h * h * (0.5 + whole))
     _add_matrix(t, lines, t.damping_start[kind], t.damping_count[kind], 0.5 * h)
     for s in range(t.strain_start[kind], t.strain_start[kind] + t.strain_count[kind]):
         k = t.frame_strain[b] + s
         strain_gradient(t, s, slopes0, slopes1, mean)
         strain_gradient(t, s, slopes1, slopes1, end)
         first, last = t.strain_first[s], t.strain_last[s]
-        weight = 0.5 * h * h * (0.5 + gamma) * t.strain_weight[s]
+        weight = 0.5 * h * h * (0.5 + whole) * t.strain_weight[s]
         for i in range(first, last):
             x, line = weight * mean[i], t.blocks + lines[i]
             for j in range(first, last):
                 line[j] += x * end[j]
-        stress = 0.25 * h * h * t.strain_weight[s] * (t.strain0[k] + (0.5 + gamma) * t.strain_change[k])
+        inner = inner_mean(t, b, n + s - t.strain_start[kind], t.strain_change[k], h)
+        total = t.strain0[k] + (0.5 + gamma) * t.strain_change[k] + inner
+        stress = 0.25 * h * h * t.strain_weight[s] * total
         _add_curvature(t, s, lines, stress)
 
 
@@ -534,3 +540,105 @@ def quadratic_form(t: Tables, first: int, count: int, x: Reals) -> float:
         for k in range(t.patch_columns[s]):
             total += x[t.patch_column[s] + k] * product(A + k * rows, x + t.patch_row[s], rows)
     return total
+
+
+@compiled
+def product_form(t: Tables, first: int, count: int, x: Reals, y: Reals) -> float:
+    """x . A y."""
+    total = 0.0
+    for s in range(first, first + count):
+        A, rows = t.type_number + t.patch_number[s], t.patch_rows[s]
+        for k in range(t.patch_columns[s]):
+            total += x[t.patch_column[s] + k] * product(A + k * rows, y + t.patch_row[s], rows)
+    return total
+
+
+# Branches of bodies that creep (docs/theory.md, 8): shares of the elasticity in series with dashpots. The strains e
+# of a branch are those of all elastic coordinates, whose energy is e . K e / 2, then those of the scalar strains.
+
+
+@compiled
+def inner_count(t: Tables, b: int) -> int:
+    """Strains of one branch of frame b."""
+    return t.elastic_count[t.type_of[b]] + t.strain_count[t.type_of[b]]
+
+
+@compiled
+def inner_mean(t: Tables, b: int, k: int, change: float, h: float) -> float:
+    """Sum of shares times the means of strain k of all branches of frame b, where it changes in the step."""
+    kind, total = t.type_of[b], 0.0
+    for i in range(t.inner_branch_count[kind]):
+        n = t.inner_branch_start[kind] + i
+        fade(t, t.inner_fading[n], h)
+        share = t.fading + FADING * t.inner_fading[n]
+        e = t.inner_strain[t.frame_inner[b] + i * inner_count(t, b) + k]
+        total += t.inner_share[n] * (share[1] * e + share[2] * change)
+    return total
+
+
+@compiled
+def inner_slope(t: Tables, b: int, h: float) -> float:
+    """Derivative of ``inner_mean`` to the change."""
+    kind, total = t.type_of[b], 0.0
+    for n in range(t.inner_branch_start[kind], t.inner_branch_start[kind] + t.inner_branch_count[kind]):
+        fade(t, t.inner_fading[n], h)
+        total += t.inner_share[n] * t.fading[FADING * t.inner_fading[n] + 2]
+    return total
+
+
+@compiled
+def inner_work(t: Tables, b: int, h: float) -> float:
+    """What the branches of frame b take from the motion in the step: what they store more and lose."""
+    kind, c = t.type_of[b], t.coordinate_start[b] + 1
+    if t.inner_branch_count[kind] == 0:
+        return 0.0
+    n, mean, change = t.elastic_count[kind], t.elastic_mean + c, t.gradient + c
+    for i in range(n):
+        change[i] = t.xi1[c + i] - t.xi0[c + i]
+        mean[i] = inner_mean(t, b, i, change[i], h)
+    work = product_form(t, t.stiffness_start[kind], t.stiffness_count[kind], mean, change)
+    for s in range(t.strain_start[kind], t.strain_start[kind] + t.strain_count[kind]):
+        grown = t.strain_change[t.frame_strain[b] + s]
+        work += t.strain_weight[s] * grown * inner_mean(t, b, n + s - t.strain_start[kind], grown, h)
+    return work
+
+
+@compiled
+def inner_energy(t: Tables, b: int) -> float:
+    """Stored in the springs of the branches of frame b [J]."""
+    kind, total = t.type_of[b], 0.0
+    n, first = t.elastic_count[kind], t.strain_start[kind]
+    for i in range(t.inner_branch_count[kind]):
+        e = t.inner_strain + (t.frame_inner[b] + i * inner_count(t, b))
+        twice = quadratic_form(t, t.stiffness_start[kind], t.stiffness_count[kind], e)
+        for s in range(t.strain_count[kind]):
+            twice += t.strain_weight[first + s] * e[n + s] * e[n + s]
+        total += 0.5 * t.inner_share[t.inner_branch_start[kind] + i] * twice
+    return total
+
+
+@compiled
+def end_inner(t: Tables, b: int, h: float) -> float:
+    """Strains of the branches of frame b at the end of the step; what their dashpots lose in it [J]."""
+    kind, c = t.type_of[b], t.coordinate_start[b] + 1
+    n, first, lost = t.elastic_count[kind], t.strain_start[kind], 0.0
+    change, K, patches = t.gradient + c, t.stiffness_start[kind], t.stiffness_count[kind]
+    for i in range(t.inner_branch_count[kind]):
+        m = t.inner_branch_start[kind] + i
+        fade(t, t.inner_fading[m], h)
+        share, e = (
+            t.fading + FADING * t.inner_fading[m],
+            t.inner_strain + (t.frame_inner[b] + i * inner_count(t, b)),
+        )
+        for j in range(n):
+            change[j] = t.xi1[c + j] - t.xi0[c + j]
+        own = share[3] * quadratic_form(t, K, patches, e) + share[4] * product_form(t, K, patches, e, change)
+        own += share[5] * quadratic_form(t, K, patches, change)
+        for j in range(n):
+            e[j] = share[0] * e[j] + share[1] * change[j]
+        for s in range(t.strain_count[kind]):
+            x, grown = e[n + s], t.strain_change[t.frame_strain[b] + first + s]
+            own += t.strain_weight[first + s] * (share[3] * x * x + share[4] * x * grown + share[5] * grown * grown)
+            e[n + s] = share[0] * x + share[1] * grown
+        lost += t.inner_share[m] * own
+    return lost

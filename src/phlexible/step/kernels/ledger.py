@@ -9,6 +9,9 @@ from phlexible.step.kernels.contacts_among_many import contact_group_energy
 from phlexible.step.kernels.floating_bodies import (
     dissipation,
     end_inertia,
+    end_inner,
+    inner_energy,
+    inner_work,
     parts_of_strain_energy,
     rotational_energy,
     strain_energy,
@@ -29,7 +32,7 @@ RELAXED = 1e-12  # measured: 2e-13 where loads begin
 def end_step(t: Tables, h: float, damping: float) -> None:
     """Accept the step: new state, work of every source, dissipated energy."""
     for b in range(t.frames):
-        t.dissipated[0] += dissipation(t, b, h, damping)
+        t.dissipated[0] += dissipation(t, b, h, damping) + end_inner(t, b, h)
     for f in range(t.forces):
         t.dissipated[0] += dissipated_by(t, f, h, damping)
     t.dissipated[0] += t.soft_loss[0] + end_soft(t, h) + t.contact_group_loss[0]
@@ -82,7 +85,7 @@ def ledger_closes(t: Tables, h: float, damping: float, still: float, is_relaxed:
         start += strain_energy(t, b, eta0, t.strain0)
         end = rotational_energy(t, b, t.spin1, t.rate1, t.angular1, t.moment1, t.moment_rate1)
         end += strain_energy(t, b, eta1, t.strain1)
-        change += end - start
+        change += end - start + inner_work(t, b, h)
         size += abs(end) + abs(start)
     for b in range(t.carriers):
         work = dot(t.weight[b], t.shift[b])
@@ -164,7 +167,7 @@ def energies(t: Tables) -> None:
     kinetic, strain, gravity, spring = translational_energy(t, t.linear0), 0.0, 0.0, 0.0
     for b in range(t.frames):
         kinetic += rotational_energy(t, b, t.spin0, t.rate0, t.angular0, t.moment0, t.moment_rate0)
-        strain += strain_energy(t, b, t.eta + t.elastic_start[b], t.strain0)
+        strain += strain_energy(t, b, t.eta + t.elastic_start[b], t.strain0) + inner_energy(t, b)
     for b in range(t.carriers):
         gravity -= dot(t.weight[b], t.position[b])
     for f in range(t.forces):

@@ -333,6 +333,8 @@ TABLES: tuple[Table, ...] = (
         frame_strains   | 1 | | of all frames
         frame_squares   | 1 | | of all frames
         type_numbers    | 1 | | in all blocks of the types
+        inner_branches  | 1 | | of spring and dashpot, of all types
+        inner_strains   | 1 | | of the springs of all branches of all frames
         velocities      | 1 | | entries of nu of all carriers
         mass_pairs      | 1 | | pairs of carriers with a common mass
         vectors         | 1 | | points and directions
@@ -425,6 +427,10 @@ TABLES: tuple[Table, ...] = (
         square_last       | squares | |
         frame_strain      | frames | | first strain of a frame among frame_strains, less that of its type
         frame_square      | frames | | first square of a frame among frame_squares, less that of its type
+        inner_branch_start | types | | first branch
+        inner_branch_count | types | | how many
+        inner_fading      | inner_branches | | its relaxation time
+        frame_inner       | frames | | first strain of its branches
         mass_first        | mass_pairs | | carrier that feels the mass
         mass_second       | mass_pairs | | carrier that accelerates
         mass_block        | mass_pairs | | block (first, second)
@@ -538,6 +544,7 @@ TABLES: tuple[Table, ...] = (
         slip_radius       | forces | m | of the sphere that touches, or the wheel that rolls
         force_factor      | forces | | of the coordinate in its relation
         branch_stiffness  | branches | | of its spring
+        inner_share       | inner_branches | | of the elasticity of its type
         fading_time       | fadings | s | tau
         force_energy      | forces | | size of a user's energy, EA of strings: what its round-off is compared with
         """,
@@ -701,6 +708,7 @@ TABLES: tuple[Table, ...] = (
         work              | sources | J | since the start, by loads, then by given vectors in interactions
         theta             | forces | rad, m | coordinates, angles over full turns
         branch_strain     | branches | rad, m | e of its spring
+        inner_strain      | inner_strains | | e of branches of frames: of coordinates, then of scalar strains
         held              | switches | | where each is held; not a number: nowhere
         event_time        | events | s | when each happened; not a number: not yet
         event_loss        | events | J | energy that it took

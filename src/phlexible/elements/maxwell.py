@@ -35,7 +35,7 @@ class Maxwell:
     Attributes:
         branches: stiffness k and relaxation time tau [s] of each, shape (n, 2). The stiffness is of the kind of the
             elastic one that it lies beside: of a spring [N/m or N m/rad], EA of a ``String`` [N], Young's modulus
-            of a ``Material`` or a ``SoftBody`` [Pa].
+            of a ``Material`` or a ``SoftBody`` [Pa], shares of the matrix of a ``GeneralSection`` [-].
 
     Raises:
         ParameterError: no pairs, or numbers that are not positive.
@@ -96,11 +96,16 @@ class Maxwell:
         return Maxwell([(share * stiffness, time) for stiffness, time in self.pairs])
 
 
-def _relaxation(name: str, value: object) -> object:
+def maxwell_or_none(name: str, value: object) -> Maxwell | None:
+    """Branches, or none.
+
+    Raises:
+        ParameterError: something else.
+    """
     if isinstance(value, Maxwell | None):
         return value
     raise ParameterError(f"{name} must be Maxwell([(stiffness, time), ...]) or None, got {value!r}")
 
 
-Relaxation = Annotated[Maxwell | None, _relaxation]
+Relaxation = Annotated[Maxwell | None, maxwell_or_none]
 """A field of what may creep."""
