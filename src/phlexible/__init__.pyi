@@ -154,6 +154,8 @@ from .results.linear_model import LinearModel as LinearModel
 from .results.motion import Motion as Motion
 from .shapes.solids import Box as Box, Cylinder as Cylinder, Sphere as Sphere, TriangleMesh as TriangleMesh
 from .tools.batch import Batch as Batch, BatchRuns as BatchRuns, LiveBatch as LiveBatch, batch as batch
+from .tools.compiled.build import build as build
+from .tools.compiled.library import Library as Library, load_library as load_library
 from .tools.identification import (
     Fit as Fit,
     RecordedModes as RecordedModes,

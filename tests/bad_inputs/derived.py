@@ -216,4 +216,28 @@ DERIVED = [
         lambda s: {"build": lambda mass: swung({"mass": mass}), "parameters": {"mass": [1.0]}},
         {"build": frozenset({"a class"}), "parameters": REFUSED},
     ),
+    Call(
+        "build",
+        lambda s: ph.build,
+        lambda s: {"model": swung({"mass": 1.0}), "step": 0.01, "path": "no_such_folder/compiled.zip"},
+        {
+            "model": frozenset({"model", "foreign model"}),
+            "step": POSITIVE,
+            "path": REFUSED,
+            "inputs": NONE | frozenset({"()"}),
+            "outputs": SCALES,
+            "targets": NONE,
+            "duration": NONE | POSITIVE,
+            "initial": REFUSED,
+            "numerical_damping": NON_NEGATIVE,
+        },
+        ends="there is no folder no_such_folder",
+    ),
+    Call(
+        "load_library",
+        lambda s: ph.load_library,
+        lambda s: {"path": "no_such_folder/compiled.so"},
+        {"path": frozenset({"'x'", "'1'"})},
+        ends="there is no file",
+    ),
 ]

@@ -329,6 +329,27 @@ def fmu(
 
 
 @app.command()
+def build(
+    model: Annotated[Path, typer.Argument(help="A Python file that defines 'model' or 'build', and 'step'.")],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="The library: so, dll, dylib, wasm; or zip: its sources.")
+    ],
+    target: Annotated[
+        str | None, typer.Option(help="The platform, such as linux-aarch64; usual: this one.")
+    ] = None,
+    duration: Annotated[
+        float | None, typer.Option(help="Up to which functions of time become tables [s].", min=1e-12)
+    ] = None,
+    debug: Debug = False,
+) -> None:
+    """Write a model as a library that takes its steps without Python (model.h says how)."""
+    from phlexible.tools.compiled.build import build_file  # here: the compiler takes long to import
+
+    with one_line_failures(debug):
+        print(f"wrote {build_file(model, output, None if target is None else [target], duration)}")
+
+
+@app.command()
 def warmup(debug: Debug = False) -> None:
     """Compile the time step with all bodies and forces, so that the first run of any model starts at once."""
     from phlexible.step.compilation.compiled import kept_in  # here: the compiler takes long to import

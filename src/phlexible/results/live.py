@@ -300,6 +300,11 @@ class LiveRun:
         return self._velocities
 
     @property
+    def stepper(self) -> "ConservingStepper":
+        """What takes its steps; compiled models are made of its tables."""
+        return self._stepper
+
+    @property
     def state(self) -> State:
         """Of all bodies, for ``simulate(initial=...)`` and ``linearize(state=...)``."""
         return self._now().state(0)
@@ -373,6 +378,11 @@ class LiveRun:
             ParameterError: no such port.
         """
         return RunView(self, port)
+
+    @property
+    def now(self) -> RecordedRun:
+        """The last instant alone, for what is measured."""
+        return self._instant()
 
     @property
     def instant(self) -> Motion:

@@ -29,12 +29,16 @@ class QuickReading:
         vectors: whose places and rates are found.
         tables: what ``measure`` makes of them.
         gather: the numbers are these sums of what it measures, shape (numbers, measured).
+
+    Attributes:
+        carried: the vectors.
     """
 
     def __init__(
         self, layout: Layout, vectors: Sequence[CarriedVector], tables: Tables, gather: Array | None = None
     ) -> None:
         self._vectors, self._tables, self._gather = _vector_tables(layout, vectors), tables, gather
+        self.carried = tuple(vectors)
         self._dimension = int(layout.linear.shape[1])
         self._places, self._rates = np.zeros((2, len(vectors), 3))
         self._angles = np.zeros(len(tables[0]))
@@ -44,6 +48,11 @@ class QuickReading:
         """Whether it takes no rates."""
         rates = slice(3, 6) if self._gather is not None else slice(1, None, 2)
         return not share[1][:, rates].any()
+
+    @property
+    def numbers(self) -> tuple[tuple[IntArray, Array, Array], Tables, Array | None]:
+        """What ``measured_vectors`` and ``measure`` are given, and ``gather``."""
+        return self._vectors, self._tables, self._gather
 
     def read(self, rows: Mapping[str, Array], velocity: Array, share: Share) -> Array:
         """The share at the last stored instant, shape (count,), angles between -pi and pi.
@@ -62,15 +71,18 @@ class QuickReading:
         return np.asarray(weights @ numbers - offset)
 
 
-def quick_reading(run: RecordedRun, source: Source) -> QuickReading | None:
-    """Of a joint or attachment of the run; None where sensors have to read it: beside a frame that moves.
+def quick_reading(run: RecordedRun, source: Source, beside_moving: bool = False) -> QuickReading | None:
+    """Of a joint or attachment of the run; None where sensors have to read it.
+
+    Args:
+        beside_moving: also beside a frame that moves, whose places and rates are then known elsewhere.
 
     Raises:
         ModelError: of another model.
     """
     if isinstance(source, Attachment):
         return _of_point(run, source)
-    return _of_coordinates(run, source) if isinstance(source, Joint) else None
+    return _of_coordinates(run, source, beside_moving) if isinstance(source, Joint) else None
 
 
 def _of_point(run: RecordedRun, attachment: Attachment) -> QuickReading:
@@ -83,7 +95,7 @@ def _of_point(run: RecordedRun, attachment: Attachment) -> QuickReading:
     return QuickReading(run.system.layout, [vector for _, vector in parts], tables, gather)
 
 
-def _of_coordinates(run: RecordedRun, joint: Joint) -> QuickReading | None:
+def _of_coordinates(run: RecordedRun, joint: Joint, beside_moving: bool) -> QuickReading | None:
     """Coordinate and rate of each."""
     own = run.mechanism.joints[run.joint_index(joint)].coordinates(run.system.dimension)
     functions = [each.functions() for each in own]
@@ -92,7 +104,7 @@ def _of_coordinates(run: RecordedRun, joint: Joint) -> QuickReading | None:
         [row for rows in functions for row in rows], run.system.layout, run.system.resolver, (), collector
     )
     kinds = [coordinate_kind(each) for each in own]
-    moves = any(vector.carrier == MOVING for vector in found.set.vectors)
+    moves = not beside_moving and any(vector.carrier == MOVING for vector in found.set.vectors)
     if moves or found.constants.any() or not set(kinds) <= {POSITION, DISTANCE, ANGLE}:
         return None
     first = offsets([len(rows) for rows in functions])

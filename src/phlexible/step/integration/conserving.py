@@ -342,19 +342,15 @@ class ConservingStepper:
             measures, is_around_contacts, is_tried: as in a ``StepRequest``.
         """
         sizes = step * course.shares
-        request = StepRequest(
-            steps=len(course.loads) // len(sizes),
-            numerical_damping=self._damping,
-            least_speed=LEAST_MOTION * self._reach / (float(sizes.max()) if is_around_contacts else step),
-            is_redundant=self._is_redundant,
-            error_length=self._error_length,
-            every=rows.every,
-            since_stored=rows.since_stored,
-            continues=rows.continues,
-            measures=measures,
-            is_around_contacts=is_around_contacts,
-            is_tried=is_tried,
-            gradient_iterations=self._gradient_iterations,
+        request = self.request(
+            len(course.loads) // len(sizes),
+            float(sizes.max()) if is_around_contacts else step,
+            rows.every,
+            rows.since_stored,
+            rows.continues,
+            measures,
+            is_around_contacts,
+            is_tried,
         )
         if request != self._requested:  # writing it takes longer than looking
             self._request[0] = self._requested = request
@@ -366,6 +362,48 @@ class ConservingStepper:
             )
         rows.took(taken, reactions)
         return int(taken), int(status)
+
+    def request(
+        self,
+        steps: int,
+        longest: float,
+        every: int,
+        since_stored: int = 0,
+        continues: bool = False,
+        measures: bool = False,
+        is_around_contacts: bool = False,
+        is_tried: bool = False,
+    ) -> StepRequest:
+        """What compiled code is asked for; ``longest``: of the parts of a step that it takes at once [s]."""
+        return StepRequest(
+            steps,
+            self._damping,
+            LEAST_MOTION * self._reach / longest,
+            self._is_redundant,
+            self._error_length,
+            every,
+            since_stored,
+            continues,
+            measures,
+            is_around_contacts,
+            is_tried,
+            self._gradient_iterations,
+        )
+
+    @property
+    def assembly(self) -> Assembly:
+        """What moves."""
+        return self._assembly
+
+    @property
+    def shares(self) -> Array:
+        """Of a step that its substeps take, shape (substeps,)."""
+        return self._substeps
+
+    @property
+    def has_laws_of_python(self) -> bool:
+        """Whether forces are functions of the state that Python evaluates in the step."""
+        return self._implicit.are_needed
 
     def now(self, time: float) -> Mapping[str, Array]:
         """The state that it holds, as one stored instant."""

@@ -116,6 +116,23 @@ class Memory:
         return array.reshape((end - begin) // SIZES[kind], *NUMBERS[kind])
 
     @property
+    def given(self) -> Mapping[str, NDArray[np.generic]]:
+        """Tables that the system writes, by their names."""
+        return self._given
+
+    def place(self, name: str) -> int:
+        """Of the first number of a table that changes, among all of these, the state first."""
+        return self._places[name][0]
+
+    @property
+    def blank(self) -> tuple[IntArray, dict[int, int], int]:
+        """The header with nothing but counts, places of tables that change by their places in it, their numbers."""
+        header = np.zeros_like(self._template)
+        counts = [place for place, table in enumerate(TABLES) if table.kind is Kind.COUNT]
+        header[counts] = self._template[counts]
+        return header, dict(self._own.tolist()), self._length
+
+    @property
     def state_sizes(self) -> dict[str, int]:
         """How many numbers of the state each stored table holds."""
         return {table.name: self._places[table.name][1] - self._places[table.name][0] for table in STATE}

@@ -1,0 +1,247 @@
+"""``ph.build``: a model as a library, which runs where there is no Python."""
+
+from collections.abc import Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+
+import numpy as np
+
+from phlexible.algebra.arrays import Array, file_path, positive
+from phlexible.description.interactions.loads import Torque
+from phlexible.description.interactions.sensor import Sensor
+from phlexible.description.interactions.servo import ServoPush
+from phlexible.description.time_functions import TimePath
+from phlexible.errors import ModelError, ParameterError, PhlexibleError, ResultFileError
+from phlexible.measure.sensors import sensors
+from phlexible.model import Model
+from phlexible.results.live import LiveRun
+from phlexible.state.initial_state import InitialKind
+from phlexible.state.layout import State
+from phlexible.step.assembly.assembly import Assembly
+from phlexible.tools.compiled.data import InputData, ModelData
+from phlexible.tools.compiled.linking import ARCHIVE, check_linker, link, target_of, write_archive
+from phlexible.tools.compiled.machine_code import object_files
+from phlexible.tools.compiled.outputs import OutputTables, joint_outputs
+from phlexible.tools.compiled.programs import modules
+from phlexible.tools.compiled.time_functions import TimeData, time_data
+from phlexible.tools.fmu import joint_outputs as coordinates_of_joints, source_of_file
+
+
+def build(
+    model: Model,
+    step: float,
+    path: str | PathLike[str],
+    inputs: Sequence[str] | None = None,
+    outputs: Mapping[str, Sensor] | None = None,
+    targets: Sequence[str] | None = None,
+    *,
+    duration: float | None = None,
+    initial: InitialKind | State | str = "undeformed",
+    numerical_damping: float = 0.0,
+) -> Path:
+    """Writes a model as a library that takes its steps without Python, and ``model.h`` beside it.
+
+    The library has the functions of ``model.h``; ``ph.load_library`` calls them. On this machine its steps have the
+    digits of ``model.start(step)``. Functions of time become data: constants, polynomials and harmonics for all
+    times, others tables up to ``duration``, whose errors are printed.
+
+    Args:
+        model: without events, controllers and laws of Python.
+        step: [s].
+        path: ``.so``, ``.dll``, ``.dylib`` or ``.wasm``; or ``.zip`` for the sources in C and the object file that
+            a library is made of, for a linker of your own.
+        inputs: names of constant loads, torques and forces that can be set from step to step; None: of all.
+        outputs: sensors by name; None: positions and rates of all joints.
+        targets: the platform: "linux-x86_64", "linux-aarch64", "windows-x86_64", "macos-arm64", "macos-x86_64",
+            "wasm32"; None: this machine, or what the suffix stands for.
+        duration: up to which functions of time are tables [s]; None: there are none that need it.
+        initial, numerical_damping: as of ``Model.simulate``.
+
+    Returns:
+        The path.
+
+    Raises:
+        ModelError: something that needs Python, by its name, with what to do instead.
+        ParameterError: no such input or platform, or a function of time that needs ``duration``.
+        MissingExtraError: no compiler to link with.
+        ResultFileError: the library cannot be written.
+
+    Example:
+        >>> model = ph.Model(dimension=2)
+        >>> wheel = model.add(ph.RigidBody(1.0, 0.5), "wheel")
+        >>> hinge = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), wheel.origin))
+        >>> motor = model.apply(hinge.torque(0.0, name="motor"))
+        >>> path = ph.build(model, 1e-2, "wheel.so", outputs={"speed": ph.JointRate(hinge)})  # doctest: +SKIP
+        >>> library = ph.load_library(path)  # doctest: +SKIP
+    """
+    if not isinstance(model, Model):
+        raise ModelError(f"build takes a model, got {model!r}")
+    place = Path(file_path("path", path))
+    target = target_of(place, _names("targets", targets))
+    if place.suffix != ARCHIVE:
+        check_linker(target)
+    end = None if duration is None else positive("duration", duration)
+    _, data = described(model, step, place.stem, _names("inputs", inputs), outputs, end, initial, numerical_damping)
+    if not place.absolute().parent.is_dir():
+        raise ResultFileError(f"cannot write {place}: there is no folder {place.parent}")
+    for words in (*data.moving.words, *data.loads.words):
+        print(words)
+    made = modules(data.memory)
+    try:
+        code = object_files(made.border, made.kept, made.parts, {target.name: target.machine})
+    except RuntimeError as error:
+        raise PhlexibleError(f"the programs of the model cannot be compiled for {target.name}: {error}") from error
+    if place.suffix != ARCHIVE:
+        link(target, code[target.name], data.header(), place)
+    else:
+        write_archive(code[target.name], data.header(), place)
+    return place
+
+
+def build_file(
+    model_file: str | PathLike[str],
+    path: str | PathLike[str],
+    targets: Sequence[str] | None = None,
+    duration: float | None = None,
+) -> Path:
+    """The same of the model that a Python file defines, as ``write_fmu`` takes it: ``model`` or ``build``, and
+    ``step``, and, if it likes, ``outputs`` and ``duration``.
+
+    Args:
+        model_file: the Python file.
+        path, targets: as of ``build``.
+        duration: takes the place of that in the file [s].
+
+    Raises:
+        ModelError, ParameterError, MissingExtraError, ResultFileError: as of ``build`` and ``write_fmu``.
+    """
+    file = Path(file_path("model_file", model_file))
+    if not file.is_file() or file.suffix != ".py":
+        raise ParameterError(f"model_file must be a Python file, got {str(model_file)!r}")
+    source = source_of_file(file)
+    model = source.build(**source.parameters)
+    outputs = None
+    if source.outputs is not coordinates_of_joints:
+        given = source.outputs(model)
+        named = given if isinstance(given, Mapping) else {str(each): each for each in sensors("outputs", given)}
+        outputs = dict(named)
+    end = source.duration if duration is None else duration
+    return build(model, source.step, path, outputs=outputs, targets=targets, duration=end)
+
+
+def _names(name: str, given: Sequence[str] | None) -> list[str] | None:
+    if given is None:
+        return None
+    if not isinstance(given, list | tuple) or not all(isinstance(each, str) for each in given):
+        raise ParameterError(f"{name} must be a list of names, got {given!r}")
+    return list(given)
+
+
+def described(
+    model: Model,
+    step: float,
+    name: str,
+    inputs: Sequence[str] | None,
+    outputs: Mapping[str, Sensor] | None,
+    duration: float | None,
+    initial: InitialKind | State | str,
+    numerical_damping: float,
+) -> tuple[LiveRun, ModelData]:
+    """A run at its start, and the data of a library of it.
+
+    Raises:
+        ModelError, ParameterError: as of ``build``.
+    """
+    _check(model)
+    run = model.start(step, initial=initial, numerical_damping=numerical_damping)
+    _check_run(run)
+    assembly = run.stepper.assembly
+    kinks = [time for load in model.loads for time in load.breakpoints]
+    kinks += [time for element in model.elements for time in element.times]
+    moving = _moving_data(assembly, run, duration, kinks)
+    loads = _load_data(assembly, run, duration, kinks)
+    measured = joint_outputs(model) if outputs is None else outputs
+    if not isinstance(measured, Mapping) or not all(isinstance(each, Sensor) for each in measured.values()):
+        raise ParameterError(
+            f"outputs must be sensors by name such as {{'tip': Position(beam.end)}}, got {outputs!r}"
+        )
+    tables = OutputTables(run).of({str(key): sensor for key, sensor in measured.items()})
+    has_elimination = not assembly.system.related and not model.events
+    return run, ModelData(
+        name, step, run.time, run.stepper, has_elimination, _inputs(run, inputs), tables, moving, loads
+    )
+
+
+def _check(model: Model) -> None:
+    if model.events:
+        raise ModelError(
+            f"a compiled model has no events, and the model has {', '.join(str(each) for each in model.events)};"
+            " build one library for each part of the motion, or leave them out"
+        )
+
+
+def _check_run(run: LiveRun) -> None:
+    """Refuses what needs Python in steps."""
+    assembly, stepper = run.stepper.assembly, run.stepper
+    if stepper.is_controlled or stepper.has_laws_of_python:
+        names = ", ".join(dict.fromkeys(each.name for each in assembly.controlled))
+        raise ModelError(
+            f"{names}: controllers and forces of the state are functions of Python, which a compiled model has not;"
+            " make the force an input, a constant load, torque or force with a name, and set it from step to step"
+        )
+    if assembly.has_functions:
+        names = ", ".join(
+            dict.fromkeys(str(each.element) for each in assembly.system.forces if callable(each.force.energy))
+        )
+        raise ModelError(
+            f"{names or 'a law of a body'}: energies that are functions of Python are not compiled into a library;"
+            " take a law of phlexible, such as a linear or a logarithmic one"
+        )
+
+
+def _inputs(run: LiveRun, chosen: Sequence[str] | None) -> tuple[InputData, ...]:
+    known = run.stepper.inputs
+    for name in chosen or ():
+        if name not in known:
+            words = ", ".join(repr(each) for each in known) or "none"
+            raise ParameterError(
+                f"no input is named {name!r}; inputs are constant loads, torques and forces of the model: {words}"
+            )
+    found = []
+    for name in known if chosen is None else chosen:
+        place, value, load = known[name]
+        unit = "N or N m" if load is None else "N m" if isinstance(load, Torque) else "N"
+        found.append(InputData(name, unit, place, value))
+    return tuple(found)
+
+
+def _moving_data(assembly: Assembly, run: LiveRun, duration: float | None, kinks: Sequence[float]) -> TimeData:
+    """Of all moving vectors and paths; of a path its third number alone."""
+    names, paths = list[str](), list[bool]()
+    for part in assembly.moving:
+        is_path = isinstance(part, TimePath)
+        own = part.name if isinstance(part, TimePath) else f"path of {assembly.system.moving_frames[part.frame]}"
+        names += [own] * 3
+        paths += [is_path, is_path, False]
+
+    def values(times: Array) -> Array:
+        found = assembly.moving_values(times)
+        found[:, np.array(paths, dtype=bool)] = 0.0
+        return found
+
+    return time_data(values, names, run.time, run.step_size, duration, kinks)
+
+
+def _load_data(assembly: Assembly, run: LiveRun, duration: float | None, kinks: Sequence[float]) -> TimeData:
+    names = [str(load) for load in assembly.system.loads] + [name for _, name in assembly.prescribed]
+    first, half = len(assembly.system.loads), run.step_size / 2
+
+    def values(times: Array) -> Array:
+        found = assembly.load_values(times)
+        for k, (value, _) in enumerate(assembly.prescribed, start=first):
+            if isinstance(value, ServoPush):  # its rate is a mean over the step around the time
+                own = [value.over_steps(np.array([t]), np.array([t - half, t + half]))[0] for t in times]
+                found[:, 3 * k] = own
+        return found
+
+    return time_data(values, [name for name in names for _ in range(3)], run.time, run.step_size, duration, kinks)

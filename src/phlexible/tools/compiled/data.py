@@ -1,0 +1,318 @@
+"""A model as data of C: its tables, start, functions of time, inputs and outputs, in one header for ``model.c``."""
+
+import hashlib
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import get_type_hints
+
+import numpy as np
+from numpy.typing import NDArray
+
+from phlexible.algebra.arrays import Array
+from phlexible.description.time_functions import TimePath
+from phlexible.step.integration.conserving import ConservingStepper
+from phlexible.step.tables.declarations import MOST_PARTS, MOVING, TABLES
+from phlexible.step.tables.memory import Memory
+from phlexible.step.tables.requests import StepRequest
+from phlexible.tools.compiled.outputs import MeasuredSource, Outputs, Sum
+from phlexible.tools.compiled.programs import families, programs
+from phlexible.tools.compiled.time_functions import Column, TimeData
+from phlexible.version import __version__
+
+NEVER = 2**62
+BLOCK = 16  # steps that model.c takes at a time
+SEEN_IN_STATE = ("parts", "velocity", "position", "rotation", "eta", "step_error")
+SEEN_OF_SYSTEM = (
+    "function_time",
+    "function_term",
+    "term_count",
+    "term_time",
+    "term_first",
+    "term_second",
+    "chord_start",
+    "chord_count",
+    "chord_vector",
+    "chord_weight",
+    "vector_carrier",
+    "vector_moving",
+    "term_coefficient",
+    "chord0",
+)
+"""Tables that model.c reads."""
+
+
+@dataclass(frozen=True, eq=False)
+class InputData:
+    """An input: its place among the load values, its numbers at the start."""
+
+    name: str
+    unit: str
+    place: int
+    start: Array
+
+
+@dataclass(frozen=True, eq=False)
+class ModelData:
+    """All that a library of a model holds beside the programs.
+
+    Attributes:
+        name: of the model.
+        step: [s].
+        origin: time of the start [s].
+        stepper: at the start, whose tables these are.
+        has_joint_velocities: whether velocities on the joints are found by elimination.
+        inputs, outputs: in their order.
+        moving, loads: functions of time, three a vector or load.
+    """
+
+    name: str
+    step: float
+    origin: float
+    stepper: ConservingStepper
+    has_joint_velocities: bool
+    inputs: tuple[InputData, ...]
+    outputs: Outputs
+    moving: TimeData
+    loads: TimeData
+
+    @property
+    def memory(self) -> Memory:
+        """Its tables."""
+        return self.stepper.assembly.memory
+
+    def header(self) -> str:
+        """The text of ``model_data.h``."""
+        parts = [
+            *self._sizes(),
+            *self._declarations(),
+            *self._tables(),
+            *self._time_functions(),
+            *self._inputs(),
+            *self._outputs(),
+        ]
+        text = "\n".join(parts) + "\n"
+        identity = hashlib.sha256(text.encode()).hexdigest()[:16]
+        first, last = (
+            f"/* Written by phlexible {__version__} for one model. */",
+            f"#define PH_IDENTITY 0x{identity}ull",
+        )
+        return f"{first}\n\n{text}{last}\n"
+
+    def _sizes(self) -> Iterable[str]:
+        memory, counts = self.memory, self.memory.counts
+        header, _, numbers = memory.blank
+        substeps = len(self.stepper.shares)
+        parts = MOST_PARTS if self.has_contact_steps else 1
+        most = substeps * max(parts, BLOCK)
+        found: dict[str, object] = {
+            "NAME": json.dumps(self.name),
+            "VERSION": json.dumps(__version__),
+            "STEP": real(self.step),
+            "ORIGIN": real(self.origin),
+            "END": real(min(self.moving.end, self.loads.end) + 1e-9 * self.step),
+            "SHARES": "{" + ", ".join(real(x) for x in self.stepper.shares) + "}",
+            "SUBSTEPS": substeps,
+            "MOST_PARTS": parts,
+            "MOST_INSTANTS": most,
+            "LEAST_MOTION": real(self.stepper.request(1, 1.0, NEVER).least_speed),
+            "HEADER": len(header),
+            "NUMBERS": numbers,
+            "STATE": counts["state_numbers"],
+            "MOVING": counts["moving"],
+            "LOADS": counts["load_values"],
+            "ROWS": counts["rows"],
+            "REACTIONS": counts["reactions"],
+            "VELOCITIES": counts["velocities"],
+            "CARRIERS": counts["carriers"],
+            "FRAMES": counts["frames"],
+            "ELASTIC": counts["elastic"],
+            "DIMENSION": counts["dimension"],
+            "CARRIER_MOVING": MOVING,
+            "HAS_JOINT_VELOCITIES": int(self.has_joint_velocities),
+            "INPUTS": len(self.inputs),
+            "INPUT_NUMBERS": sum(len(each.start) for each in self.inputs),
+            "OUTPUTS": len(self.outputs.outputs),
+        }
+        sources = self.outputs.sources
+        vectors = max((len(each.reading.carried) for each in sources), default=0)
+        items = max((len(each.reading.numbers[1][0]) for each in sources), default=0)
+        measured = sum(each.count for each in sources)
+        scratch = counts["velocities"] + counts["rows"] + measured + 6 * vectors + items
+        found |= {"SOURCES": len(sources), "MEASURED": measured, "MOST_VECTORS": vectors}
+        found["SCRATCH"] = max(scratch, most if parts > 1 else 0)
+        found |= {f"PLACE_{name}": memory.place(name) for name in SEEN_IN_STATE}
+        places = {table.name: place for place, table in enumerate(TABLES)}
+        found |= {f"TABLE_{name}": places[name] for name in SEEN_OF_SYSTEM}
+        return [f"#define PH_{name} {value}" for name, value in found.items()]
+
+    @property
+    def has_contact_steps(self) -> bool:
+        """Whether contacts may ask for parts of steps."""
+        return any("contact_steps" in entry.name for entry in families(self.memory))
+
+    def _declarations(self) -> Iterable[str]:
+        kinds = {bool: "uint8_t", int: "int64_t", float: "double"}
+        yield "typedef struct ph_request {"
+        yield from (f"    {kinds[hint]} {name};" for name, hint in get_type_hints(StepRequest).items())
+        yield "} ph_request;"
+        request = self.stepper.request(1, self.step, NEVER)
+        values = (real(x) if isinstance(x, float) else str(int(x)) for x in request)
+        yield f"#define PH_REQUEST {{{', '.join(values)}}}"
+        yield from (entry.declaration for entry in programs(self.memory))
+        yield "static void ph_connect(int64_t *header) {"
+        yield "    int64_t nothing[1];"
+        yield from (f"    {entry.name}(header, PH_HEADER, nothing);" for entry in families(self.memory))
+        yield "}"
+
+    def _tables(self) -> Iterable[str]:
+        memory = self.memory
+        header, own, _ = memory.blank
+        given: list[tuple[int, NDArray[np.generic]]] = []
+        for place, table in enumerate(TABLES):
+            if header[place] == 0 and place not in own and table.name in memory.given:
+                given.append((place, memory.given[table.name]))
+        words, begin = list[NDArray[np.uint64]](), 0
+        for place, array in given:
+            raw = np.ascontiguousarray(array).view(np.uint64).ravel()
+            padded = np.zeros(-(-len(raw) // 8) * 8, dtype=np.uint64)
+            padded[: len(raw)] = raw
+            header[place] = 8 * begin
+            words.append(padded)
+            begin += len(padded)
+        for place, number in own.items():
+            header[place] = 8 * number
+        yield integers("ph_header", header)
+        yield integers("ph_given", [place for place, _ in given], "int32_t")
+        yield integers("ph_own", list(own), "int32_t")
+        yield f"#define PH_GIVEN_TABLES {len(given)}"
+        yield f"#define PH_OWN_TABLES {len(own)}"
+        bits = np.concatenate([*words, np.zeros(1, dtype=np.uint64)])
+        yield "#define PH_ALIGNED __attribute__((aligned(64)))"
+        yield bit_patterns("ph_tables", bits)
+        yield bit_patterns("ph_start", np.asarray(memory.state).view(np.uint64))
+
+    def _time_functions(self) -> Iterable[str]:
+        columns = (*self.moving.columns, *self.loads.columns)
+        pieces = [piece for column in columns for piece in column.pieces]
+        waves = [number for column in columns for wave in column.waves for number in wave]
+        coefficients = [number for piece in pieces for number in piece.coefficients]
+        firsts = list(accumulate([0, *(len(piece.coefficients) for piece in pieces)]))
+        yield "typedef struct ph_column { int pieces, first_piece, waves, first_wave; } ph_column;"
+        yield "typedef struct ph_piece { double begin, scale; int first, count; } ph_piece;"
+        rows = [
+            f"{{{real(p.begin)}, {real(p.scale)}, {first}, {len(p.coefficients)}}}"
+            for p, first in zip(pieces, firsts[:-1], strict=True)
+        ]
+        yield array_of("ph_piece", "ph_pieces", rows, "{0.0, 0.0, 0, 0}")
+        yield reals("ph_coefficients", coefficients)
+        yield reals("ph_waves", waves)
+        described = _described(columns)
+        count = len(self.moving.columns)
+        yield array_of("ph_column", "ph_moving_columns", described[:count], "{0, 0, 0, 0}")
+        yield array_of("ph_column", "ph_load_columns", described[count:], "{0, 0, 0, 0}")
+        yield integers(
+            "ph_is_path", [int(isinstance(p, TimePath)) for p in self.stepper.assembly.moving], "int32_t"
+        )
+
+    def _inputs(self) -> Iterable[str]:
+        yield "typedef struct ph_input { const char *name, *unit; int place, size; double start[3]; } ph_input;"
+        rows = [
+            f"{{{json.dumps(each.name)}, {json.dumps(each.unit)}, {each.place}, {len(each.start)},"
+            f" {{{', '.join(real(x) for x in each.start)}}}}}"
+            for each in self.inputs
+        ]
+        yield array_of("ph_input", "ph_inputs", rows, '{"", "", 0, 0, {0.0}}')
+
+    def _outputs(self) -> Iterable[str]:
+        whole, numbers, sources = list[int](), list[float](), list[str]()
+
+        def kept(array: NDArray[np.int64]) -> int:
+            whole.extend(np.asarray(array, dtype=np.int64).ravel().tolist())
+            return len(whole) - array.size
+
+        def kept_reals(array: Array) -> int:
+            numbers.extend(np.asarray(array, dtype=np.float64).ravel().tolist())
+            return len(numbers) - np.asarray(array).size
+
+        for source in self.outputs.sources:
+            (rows, base, shapes), (items, functions, terms, chords, parts, weights), _ = source.reading.numbers
+            places = [kept(rows), kept(items), kept(functions), kept(terms), kept(chords), kept(parts)]
+            places += [kept(source.moves), kept_reals(base), kept_reals(shapes), kept_reals(weights)]
+            lengths = [len(x) for x in (rows, shapes, items, functions, terms, chords, parts)]
+            sources.append("{" + ", ".join(map(str, [*places, *lengths, source.first, _measured(source)])) + "}")
+        sums = [each for output in self.outputs.outputs for each in output.sums]
+        first = kept(np.array([place for each in sums for place in each.places], dtype=np.int64))
+        first_weight = kept_reals(np.array([weight for each in sums for weight in each.weights]))
+        yield (
+            "typedef struct ph_source { int vectors, items, functions, terms, chords, parts, moves, base, shapes,"
+            " numbers, vector_count, shape_count, item_count, function_count, term_count, chord_count, part_count,"
+            " first, measured_count; } ph_source;"
+        )
+        yield "typedef struct ph_sum { int first, count; double constant; } ph_sum;"
+        yield "typedef struct ph_output { const char *name, *unit; int first, size; } ph_output;"
+        yield f"#define PH_SUM_PLACES {first}"
+        yield f"#define PH_SUM_WEIGHTS {first_weight}"
+        yield integers("ph_integers", whole)
+        yield reals("ph_reals", numbers)
+        yield array_of("ph_source", "ph_sources", sources, "{0}")
+        yield array_of("ph_sum", "ph_sums", _sums(sums), "{0, 0, 0.0}")
+        counts = [len(output.sums) for output in self.outputs.outputs]
+        described = [
+            f"{{{json.dumps(output.name)}, {json.dumps(output.unit)}, {begin}, {count}}}"
+            for output, begin, count in zip(self.outputs.outputs, accumulate([0, *counts]), counts, strict=False)
+        ]
+        yield array_of("ph_output", "ph_outputs", described, '{"", "", 0, 0}')
+
+
+def _described(columns: Sequence[Column]) -> list[str]:
+    pieces = accumulate([0, *(len(column.pieces) for column in columns)])
+    waves = accumulate([0, *(len(column.waves) for column in columns)])
+    return [
+        f"{{{len(column.pieces)}, {piece}, {len(column.waves)}, {wave}}}"
+        for column, piece, wave in zip(columns, pieces, waves, strict=False)
+    ]
+
+
+def _sums(sums: Sequence[Sum]) -> list[str]:
+    firsts = accumulate([0, *(len(each.places) for each in sums)])
+    return [
+        f"{{{first}, {len(each.places)}, {real(each.constant)}}}" for each, first in zip(sums, firsts, strict=False)
+    ]
+
+
+def _measured(source: MeasuredSource) -> int:
+    items = source.reading.numbers[1][0]
+    return 6 * len(items) if source.reading.numbers[2] is not None else 2 * len(items)
+
+
+# Numbers and arrays in C.
+
+
+def real(x: float) -> str:
+    """With all digits."""
+    if np.isnan(x):
+        return "NAN"
+    return float(x).hex() if np.isfinite(x) else ("INFINITY" if x > 0 else "-INFINITY")
+
+
+def array_of(kind: str, name: str, entries: Sequence[str], nothing: str) -> str:
+    """C has no arrays without entries."""
+    return f"static const {kind} {name}[] = {{{', '.join(entries) or nothing}}};"
+
+
+def integers(name: str, numbers: Iterable[int], kind: str = "int64_t") -> str:
+    """An array of whole numbers."""
+    return array_of(kind, name, [str(int(x)) for x in numbers], "0")
+
+
+def reals(name: str, numbers: Iterable[float]) -> str:
+    """An array of numbers."""
+    return array_of("double", name, [real(x) for x in numbers], "0.0")
+
+
+def bit_patterns(name: str, words: NDArray[np.uint64]) -> str:
+    """Words of tables of both kinds."""
+    entries = ",".join(f"0x{x:x}" if x else "0" for x in words.tolist())
+    return f"static const uint64_t {name}[] PH_ALIGNED = {{{entries or '0'}}};"

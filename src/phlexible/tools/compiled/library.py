@@ -1,0 +1,221 @@
+"""``ph.load_library``: a model that ``ph.build`` wrote, stepped from Python."""
+
+import ctypes
+from collections.abc import Iterator, Mapping, MutableMapping
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from phlexible.algebra.arrays import Array, file_path, numbers, read_only, whole
+from phlexible.display import short_repr
+from phlexible.errors import ConvergenceError, ParameterError, ResultFileError
+
+OK, NOT_CONVERGED, SINGULAR, _, _, OVER, _ = range(7)
+"""Of ``ph_status_code`` in model.h."""
+
+_DOUBLES, _CHARS = ctypes.POINTER(ctypes.c_double), ctypes.c_char_p
+_SIGNATURES: dict[str, tuple[type | None, tuple[type, ...]]] = {
+    "ph_name": (_CHARS, ()),
+    "ph_version": (_CHARS, ()),
+    "ph_step_size": (ctypes.c_double, ()),
+    "ph_input_count": (ctypes.c_int, ()),
+    "ph_input_name": (_CHARS, (ctypes.c_int,)),
+    "ph_input_unit": (_CHARS, (ctypes.c_int,)),
+    "ph_input_size": (ctypes.c_int, (ctypes.c_int,)),
+    "ph_output_count": (ctypes.c_int, ()),
+    "ph_output_name": (_CHARS, (ctypes.c_int,)),
+    "ph_output_unit": (_CHARS, (ctypes.c_int,)),
+    "ph_output_size": (ctypes.c_int, (ctypes.c_int,)),
+    "ph_size": (ctypes.c_size_t, ()),
+    "ph_place": (ctypes.c_void_p, (ctypes.c_void_p,)),
+    "ph_reset": (ctypes.c_int, (ctypes.c_void_p,)),
+    "ph_step": (ctypes.c_int, (ctypes.c_void_p, ctypes.c_int)),
+    "ph_time": (ctypes.c_double, (ctypes.c_void_p,)),
+    "ph_status": (ctypes.c_int, (ctypes.c_void_p,)),
+    "ph_message": (_CHARS, (ctypes.c_int,)),
+    "ph_set_input": (ctypes.c_int, (ctypes.c_void_p, ctypes.c_int, _DOUBLES)),
+    "ph_get_input": (ctypes.c_int, (ctypes.c_void_p, ctypes.c_int, _DOUBLES)),
+    "ph_get_output": (ctypes.c_int, (ctypes.c_void_p, ctypes.c_int, _DOUBLES)),
+    "ph_state_size": (ctypes.c_size_t, ()),
+    "ph_save": (ctypes.c_int, (ctypes.c_void_p, ctypes.c_void_p)),
+    "ph_restore": (ctypes.c_int, (ctypes.c_void_p, ctypes.c_void_p)),
+}
+MOST_STEPS = 100  # at a time: Ctrl-C waits for them
+
+
+def load_library(path: str | PathLike[str]) -> "Library":
+    """A model that ``ph.build`` wrote for this machine, at its start; each call gives an instance of its own.
+
+    Raises:
+        ResultFileError: no such file, or no library of this machine that ``ph.build`` wrote.
+
+    Example:
+        >>> library = ph.load_library("wheel.so")  # doctest: +SKIP
+        >>> library.inputs["motor"] = 2.0  # doctest: +SKIP
+        >>> library.step(50)  # doctest: +SKIP
+        >>> library.read("speed")  # doctest: +SKIP
+    """
+    return Library(Path(file_path("path", path)))
+
+
+@dataclass(frozen=True, eq=False)
+class SavedState:
+    """Where a library was, for ``Library.restore``: bytes that may be written to a file.
+
+    Attributes:
+        content: as ``ph_save`` wrote it.
+    """
+
+    content: bytes
+
+    __repr__ = short_repr
+
+
+class LibraryInputs(MutableMapping[str, Array]):
+    """Values of inputs by their names; a new value holds from the next step on."""
+
+    def __init__(self, functions: ctypes.CDLL, instance: int) -> None:
+        self._c, self._instance = functions, instance
+        self._numbers = {self._c.ph_input_name(k).decode(): k for k in range(self._c.ph_input_count())}
+
+    def __getitem__(self, name: str) -> Array:
+        """Shape (1,), or (3,) of a load; read-only."""
+        found = np.zeros(self._size(name))
+        self._c.ph_get_input(self._instance, self._numbers[name], _address(found))
+        return read_only(found)
+
+    def __setitem__(self, name: str, value: ArrayLike) -> None:
+        """A number, or three of a load.
+
+        Raises:
+            ParameterError: no input of that name, or not its count of finite numbers.
+        """
+        size = self._size(name)
+        found = np.array(np.atleast_1d(numbers(f"input {name!r}", value)), dtype=np.float64)
+        if found.shape != (size,) or not np.isfinite(found).all():
+            raise ParameterError(f"input {name!r} takes {size} finite numbers, got {value!r}")
+        self._c.ph_set_input(self._instance, self._numbers[name], _address(found))
+
+    def __delitem__(self, name: str) -> None:
+        """Inputs stay."""
+        raise ParameterError(f"input {name!r} cannot be removed; set it to zero")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._numbers)
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def __repr__(self) -> str:
+        return f"LibraryInputs({', '.join(f'{name!r}: {value.tolist()}' for name, value in self.items())})"
+
+    def _size(self, name: str) -> int:
+        if not isinstance(name, str) or name not in self._numbers:
+            known = ", ".join(map(repr, self._numbers)) or "none"
+            raise ParameterError(f"no input is named {name!r}; the inputs of this library: {known}")
+        return int(self._c.ph_input_size(self._numbers[name]))
+
+
+class Library:
+    """An instance of a compiled model; made by ``ph.load_library``.
+
+    Attributes:
+        inputs: of the steps to come, by name.
+        step_size: [s].
+        units: of the outputs, by name.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._c = _functions(path)
+        self._memory = ctypes.create_string_buffer(self._c.ph_size() + 64)
+        begin = ctypes.addressof(self._memory)
+        self._instance = self._c.ph_place(begin + -begin % 64)
+        self.inputs = LibraryInputs(self._c, self._instance)
+        self.step_size = float(self._c.ph_step_size())
+        self._outputs = {self._c.ph_output_name(k).decode(): k for k in range(self._c.ph_output_count())}
+        self.units: Mapping[str, str] = {
+            name: self._c.ph_output_unit(k).decode() for name, k in self._outputs.items()
+        }
+
+    @property
+    def time(self) -> float:
+        """Time reached so far [s]."""
+        return float(self._c.ph_time(self._instance))
+
+    def step(self, count: int = 1) -> None:
+        """Steps with the inputs as they are.
+
+        Raises:
+            ConvergenceError: one fails; the instance stays where that step began.
+            ParameterError: no count, or functions of time that end here.
+        """
+        left = whole("count", count)
+        while left:
+            now = min(left, MOST_STEPS)
+            status = self._c.ph_step(self._instance, now)
+            if status:
+                words = f"the step from t = {self.time:.9g} s: {self._c.ph_message(status).decode()}"
+                raise ParameterError(words) if status == OVER else ConvergenceError(words, self.time, np.zeros(0))
+            left -= now
+
+    def read(self, name: str) -> Array:
+        """An output now: shape (), or (components,).
+
+        Raises:
+            ParameterError: no output of that name.
+        """
+        if not isinstance(name, str) or name not in self._outputs:
+            known = ", ".join(map(repr, self._outputs)) or "none"
+            raise ParameterError(f"no output is named {name!r}; the outputs of this library: {known}")
+        number = self._outputs[name]
+        found = np.zeros(self._c.ph_output_size(number))
+        self._c.ph_get_output(self._instance, number, _address(found))
+        return found if len(found) > 1 else found.reshape(())
+
+    def save(self) -> SavedState:
+        """Where it is, with its inputs: steps after ``restore`` have the same digits."""
+        found = ctypes.create_string_buffer(self._c.ph_state_size())
+        self._c.ph_save(self._instance, ctypes.addressof(found))
+        return SavedState(found.raw)
+
+    def restore(self, saved: SavedState) -> None:
+        """Go on from where this or another instance of the library was.
+
+        Raises:
+            ParameterError: a state of something else; this instance stays as it was.
+        """
+        size = self._c.ph_state_size()
+        content = saved.content if isinstance(saved, SavedState) else b""
+        if len(content) != size or self._c.ph_restore(self._instance, ctypes.create_string_buffer(content, size)):
+            raise ParameterError(f"saved must be what save() of this library gave, got {saved!r}")
+
+    def reset(self) -> None:
+        """Back to the start, with the inputs of the model."""
+        self._c.ph_reset(self._instance)
+
+    def __repr__(self) -> str:
+        return f"Library({str(self._path)!r}, t = {self.time:g} s, {self.inputs!r})"
+
+
+def _functions(path: Path) -> ctypes.CDLL:
+    if not path.is_file():
+        raise ResultFileError(f"there is no file {path}")
+    try:
+        found = ctypes.CDLL(str(path.resolve()))
+        for name, (result, arguments) in _SIGNATURES.items():
+            function = getattr(found, name)
+            function.restype, function.argtypes = result, arguments
+    except (OSError, AttributeError) as error:
+        raise ResultFileError(
+            f"{path} is no library for this machine that ph.build wrote ({error}); build it here, or with targets="
+            " of this machine"
+        ) from error
+    return found
+
+
+def _address(array: Array) -> object:
+    return array.ctypes.data_as(_DOUBLES)

@@ -1,0 +1,179 @@
+"""Platforms that models are built for, and the compilers that link them: ``cc`` of this machine, Zig's for all."""
+
+import os
+import platform
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from zipfile import ZIP_DEFLATED, ZipFile
+
+from phlexible.errors import MissingExtraError, ParameterError, PhlexibleError, ResultFileError
+from phlexible.tools.compiled.machine_code import Machine
+
+SOURCES = ("model.h", "model.c")
+ARCHIVE = ".zip"
+"""Of what a library is linked of."""
+HERE = Path(__file__).parent
+
+
+@dataclass(frozen=True)
+class Platform:
+    """A platform.
+
+    Attributes:
+        name: as users say it.
+        machine: for LLVM.
+        zig: what Zig calls it.
+        suffix: of its libraries.
+    """
+
+    name: str
+    machine: Machine
+    zig: str
+    suffix: str
+
+
+TARGETS = {
+    target.name: target
+    for target in (
+        Platform("linux-x86_64", Machine("x86_64-unknown-linux-gnu", "x86-64-v3"), "x86_64-linux-gnu.2.17", ".so"),
+        Platform("linux-aarch64", Machine("aarch64-unknown-linux-gnu"), "aarch64-linux-gnu.2.17", ".so"),
+        Platform("windows-x86_64", Machine("x86_64-w64-windows-gnu", "x86-64-v3"), "x86_64-windows-gnu", ".dll"),
+        Platform("macos-arm64", Machine("arm64-apple-macosx11.0.0"), "aarch64-macos.11.0", ".dylib"),
+        Platform("macos-x86_64", Machine("x86_64-apple-macosx11.0.0", "x86-64-v3"), "x86_64-macos.11.0", ".dylib"),
+        Platform("wasm32", Machine("wasm32-unknown-wasi", "", "+simd128,+bulk-memory"), "wasm32-wasi", ".wasm"),
+    )
+}
+SUFFIXES = tuple(dict.fromkeys(target.suffix for target in TARGETS.values()))
+EXPORTED = (
+    "ph_name ph_version ph_step_size ph_input_count ph_input_name ph_input_unit ph_input_size ph_output_count"
+    " ph_output_name ph_output_unit ph_output_size ph_size ph_place ph_reset ph_step ph_time ph_status ph_message"
+    " ph_set_input ph_get_input ph_get_output ph_state_size ph_save ph_restore"
+).split()
+
+
+def host() -> str | None:
+    """Name of the platform of this machine; None: models are not built for it."""
+    system = {"linux": "linux", "win32": "windows", "darwin": "macos"}.get(sys.platform, sys.platform)
+    machine = platform.machine().lower()
+    processor = {"amd64": "x86_64", "arm64": "aarch64"}.get(machine, machine)
+    name = f"{system}-{'arm64' if (system, processor) == ('macos', 'aarch64') else processor}"
+    return name if name in TARGETS else None
+
+
+def target_of(path: Path, chosen: Sequence[str] | None) -> Platform:
+    """The one platform of a library.
+
+    Raises:
+        ParameterError: no such platform, several, or one whose libraries end otherwise.
+    """
+    if path.suffix not in (ARCHIVE, *SUFFIXES):
+        raise ParameterError(f"path must end in {', '.join((*SUFFIXES, ARCHIVE))}, got {str(path)!r}")
+    if chosen is None:
+        fitting = [name for name, target in TARGETS.items() if path.suffix in (ARCHIVE, target.suffix)]
+        chosen = [host() if host() in fitting else fitting[0]]  # type: ignore[list-item]
+    unknown = [name for name in chosen if name not in TARGETS]
+    if unknown or len(chosen) != 1:
+        known = ", ".join(TARGETS)
+        raise ParameterError(f"targets must be one of {known} in a list, got {list(chosen)!r}")
+    target = TARGETS[chosen[0]]
+    if path.suffix not in (ARCHIVE, target.suffix):
+        raise ParameterError(f"libraries of {target.name} end in {target.suffix}, got {str(path)!r}")
+    return target
+
+
+def _compiler(target: Platform) -> tuple[list[str], bool]:
+    """The command that compiles C for a platform, and whether it is Zig's.
+
+    Raises:
+        MissingExtraError: there is none.
+    """
+    own = next((found for name in ("cc", "gcc", "clang") if (found := shutil.which(name))), None)
+    if target.name == host() and own and sys.platform != "win32":
+        return [own], False
+    if find_spec("ziglang") is not None:
+        return [sys.executable, "-m", "ziglang", "cc", "-target", target.zig], True
+    here = "no C compiler (cc) was found, and " if target.name == host() else ""
+    raise MissingExtraError(
+        f"{here}ziglang is needed to link a model for {target.name}; install it with: pip install phlexible[build]"
+    )
+
+
+def check_linker(target: Platform) -> None:
+    """Refuses a platform that cannot be linked for, before anything is compiled.
+
+    Raises:
+        MissingExtraError: there is no compiler for it.
+    """
+    _compiler(target)
+
+
+def _sources(code: bytes, data: str) -> dict[str, bytes]:
+    """All files that a library of a model is made of, by their names."""
+    own = {name: (HERE / name).read_bytes() for name in SOURCES}
+    return {**own, "model_data.h": data.encode(), "programs.o": code}
+
+
+def write_archive(code: bytes, data: str, path: Path) -> None:
+    """An archive of ``model.c``, what it includes, and ``programs.o``.
+
+    Raises:
+        ResultFileError: it cannot be written.
+    """
+    try:
+        with ZipFile(path, "w", ZIP_DEFLATED) as archive:
+            for name, content in _sources(code, data).items():
+                archive.writestr(name, content)
+    except OSError as error:
+        raise ResultFileError(f"cannot write {path}: {error}") from error
+
+
+def link(target: Platform, code: bytes, data: str, path: Path) -> None:
+    """Write a library of machine code, the functions of ``model.h`` and the data of a model.
+
+    Args:
+        target: the platform.
+        code: an object file with the programs.
+        data: text of ``model_data.h``.
+        path: of the library.
+
+    Raises:
+        MissingExtraError: there is no compiler for the platform.
+        PhlexibleError: it refuses the sources; a fault of phlexible.
+        ResultFileError: the library cannot be written.
+    """
+    command, is_zig = _compiler(target)
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        for source, content in _sources(code, data).items():
+            (folder / source).write_bytes(content)
+        made = folder / f"made{target.suffix}"
+        command += ["-std=c11", "-O2", "-ffp-contract=off", "-fvisibility=hidden", "model.c", "programs.o"]
+        command += ["-o", made.name, *_flags(target)]
+        environment = {**os.environ, "ZIG_LOCAL_CACHE_DIR": name} if is_zig else None
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, env=environment)
+        if done.returncode:
+            raise PhlexibleError(f"the compiler for {target.name} failed: {done.stderr.strip()[-2000:]}")
+        try:
+            beside = path.with_name(f".{path.name}.new")
+            shutil.copyfile(made, beside)
+            os.replace(beside, path)  # a library that somebody has loaded stays what it is
+            shutil.copyfile(HERE / "model.h", path.with_name("model.h"))
+        except OSError as error:
+            raise ResultFileError(f"cannot write {path}: {error}") from error
+
+
+def _flags(target: Platform) -> list[str]:
+    if target.suffix == ".wasm":
+        kept = [f"-Wl,--export={name}" for name in EXPORTED]
+        return ["-mexec-model=reactor", "-Wl,--strip-all", "-Wl,--gc-sections", "-Wl,--export=__heap_base", *kept]
+    if target.suffix == ".dll":
+        return ["-shared", "-s"]
+    if target.suffix == ".dylib":
+        return ["-shared", "-fPIC"]
+    return ["-shared", "-fPIC", "-nostartfiles", "-s", "-Wl,--gc-sections", "-lm"]

@@ -1,0 +1,462 @@
+/* What model.h declares, over the compiled step and the data of one model (model_data.h, written for each). */
+
+#define PH_BUILDS
+#include "model.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "model_data.h"
+
+#define NEVER INT64_MAX
+#define BLOCK 16      /* steps that the compiled loop takes at a time */
+#define PLACES 64     /* tables begin where cache lines do */
+#define MAGIC 0x70686c6578696231ull
+
+enum { CONVERGED, NOT_CONVERGED, SINGULAR, TOUCHING }; /* statuses of the compiled loop */
+
+/* Numba's runtime asks for it where arrays end; there are none here. */
+#if !defined(_WIN32)
+__attribute__((visibility("hidden")))
+#endif
+void NRT_MemInfo_call_dtor(void *information) { (void)information; }
+
+struct ph_model {
+    int64_t *header;       /* of the tables: counts and addresses */
+    double *numbers;       /* tables that change, the state first */
+    double *inputs;        /* values of all inputs, one after the other */
+    double *moving, *loads; /* functions of time over some steps */
+    double *reactions;     /* of the first of them */
+    double *row;           /* receives the state where it is asked for */
+    double *scratch;       /* places, rates and numbers that are measured */
+    int64_t steps;         /* taken so far */
+    int32_t status, is_measured, continues;
+};
+
+/* Functions of time. */
+
+static double wave(const ph_column *c, double t, int is_rate) {
+    double found = 0.0;
+    for (int k = 0; k < c->waves; k++) {
+        const double *w = ph_waves + 3 * (c->first_wave + k); /* frequency, of the cosine, of the sine */
+        double x = w[0] * t;
+        found += is_rate ? w[0] * (w[2] * cos(x) - w[1] * sin(x)) : w[1] * cos(x) + w[2] * sin(x);
+    }
+    return found;
+}
+
+/* A polynomial of ascending powers of the time from where its piece begins, over the piece's length. */
+static double piece(const ph_column *c, double t, int is_rate) {
+    int low = 0, high = c->pieces - 1;
+    while (low < high) {
+        int middle = (low + high + 1) / 2;
+        if (ph_pieces[c->first_piece + middle].begin <= t) low = middle;
+        else high = middle - 1;
+    }
+    const ph_piece *p = ph_pieces + c->first_piece + low;
+    const double *a = ph_coefficients + p->first;
+    double x = (t - p->begin) * p->scale, value = 0.0, rate = 0.0;
+    for (int k = p->count - 1; k >= 0; k--) {
+        rate = rate * x + value;
+        value = value * x + a[k];
+    }
+    return is_rate ? rate * p->scale : value;
+}
+
+static double column(const ph_column *c, double t, int is_rate) {
+    double found = c->waves ? wave(c, t, is_rate) : 0.0;
+    return c->pieces ? found + piece(c, t, is_rate) : found;
+}
+
+/* Given vectors and paths, three numbers each; of the path p of a drive cos p, sin p and p. */
+static void moving_values(double t, double *values, int is_rate) {
+    for (int k = 0; k < PH_MOVING; k++) {
+        const ph_column *c = ph_moving_columns + 3 * k;
+        double *v = values + 3 * k;
+        if (ph_is_path[k]) {
+            double p = column(c + 2, t, 0);
+            v[0] = cos(p), v[1] = sin(p), v[2] = p;
+            if (is_rate) {
+                double dp = column(c + 2, t, 1), cosine = v[0];
+                v[0] = -v[1] * dp, v[1] = cosine * dp, v[2] = dp;
+            }
+            continue;
+        }
+        for (int i = 0; i < 3; i++) v[i] = column(c + i, t, is_rate);
+    }
+}
+
+static void load_values(const ph_model *m, double t, double *values) {
+    for (int k = 0; k < 3 * PH_LOADS; k++) values[k] = column(ph_load_columns + k, t, 0);
+    const double *given = m->inputs;
+    for (int i = 0; i < PH_INPUTS; i++)
+        for (int k = 0; k < ph_inputs[i].size; k++, given++)
+            values[ph_inputs[i].place + k] += *given - ph_inputs[i].start[k];
+}
+
+/* Where things are: the instance, then what changes, each part where a cache line begins. */
+
+enum { AT_HEADER, AT_NUMBERS, AT_INPUTS, AT_MOVING, AT_LOADS, AT_REACTIONS, AT_ROW, AT_SCRATCH, AT_END };
+
+/* Bytes before a part. */
+static size_t offset(int part) {
+    static const size_t counts[] = {
+        PH_HEADER, PH_NUMBERS, PH_INPUT_NUMBERS, (size_t)3 * PH_MOVING * (PH_MOST_INSTANTS + 1),
+        (size_t)3 * PH_LOADS * PH_MOST_INSTANTS, PH_REACTIONS, PH_STATE, PH_SCRATCH,
+    };
+    size_t used = (sizeof(ph_model) + PLACES - 1) / PLACES * PLACES;
+    for (int k = 0; k < part; k++) used += (8 * counts[k] + PLACES) / PLACES * PLACES;
+    return used;
+}
+
+static int known(int number, int count) { return number >= 0 && number < count; }
+
+const char *ph_name(void) { return PH_NAME; }
+const char *ph_version(void) { return PH_VERSION; }
+double ph_step_size(void) { return PH_STEP; }
+int ph_input_count(void) { return PH_INPUTS; }
+int ph_output_count(void) { return PH_OUTPUTS; }
+const char *ph_input_name(int k) { return known(k, PH_INPUTS) ? ph_inputs[k].name : 0; }
+const char *ph_input_unit(int k) { return known(k, PH_INPUTS) ? ph_inputs[k].unit : 0; }
+int ph_input_size(int k) { return known(k, PH_INPUTS) ? ph_inputs[k].size : -1; }
+const char *ph_output_name(int k) { return known(k, PH_OUTPUTS) ? ph_outputs[k].name : 0; }
+const char *ph_output_unit(int k) { return known(k, PH_OUTPUTS) ? ph_outputs[k].unit : 0; }
+int ph_output_size(int k) { return known(k, PH_OUTPUTS) ? ph_outputs[k].size : -1; }
+
+size_t ph_size(void) { return offset(AT_END) + PLACES; }
+
+ph_model *ph_place(void *memory) {
+    ph_model *m = (ph_model *)memory;
+    if (!m) return 0;
+    memset(m, 0, sizeof *m);
+    char *base = (char *)memory + (PLACES - (uintptr_t)memory % PLACES) % PLACES;
+    m->header = (int64_t *)(void *)(base + offset(AT_HEADER));
+    m->numbers = (double *)(void *)(base + offset(AT_NUMBERS));
+    m->inputs = (double *)(void *)(base + offset(AT_INPUTS));
+    m->moving = (double *)(void *)(base + offset(AT_MOVING));
+    m->loads = (double *)(void *)(base + offset(AT_LOADS));
+    m->reactions = (double *)(void *)(base + offset(AT_REACTIONS));
+    m->row = (double *)(void *)(base + offset(AT_ROW));
+    m->scratch = (double *)(void *)(base + offset(AT_SCRATCH));
+    memcpy(m->header, ph_header, sizeof ph_header);
+    for (int k = 0; k < PH_GIVEN_TABLES; k++) m->header[ph_given[k]] += (int64_t)(intptr_t)ph_tables;
+    for (int k = 0; k < PH_OWN_TABLES; k++) m->header[ph_own[k]] += (int64_t)(intptr_t)m->numbers;
+    ph_connect(m->header);
+    ph_reset(m);
+    return m;
+}
+
+int ph_reset(ph_model *m) {
+    if (!m) return PH_WRONG_ARGUMENT;
+    memset(m->numbers, 0, 8 * (size_t)PH_NUMBERS);
+    memcpy(m->numbers, ph_start, 8 * (size_t)PH_STATE);
+    double *given = m->inputs;
+    for (int i = 0; i < PH_INPUTS; i++)
+        for (int k = 0; k < ph_inputs[i].size; k++) *given++ = ph_inputs[i].start[k];
+    m->steps = 0;
+    m->status = PH_OK;
+    m->is_measured = m->continues = 0;
+    return PH_OK;
+}
+
+/* Steps. */
+
+static double instant(int64_t steps) { return PH_ORIGIN + (double)steps * PH_STEP; }
+
+static int advance(ph_model *m, ph_request *asked, const double *sizes, int substeps, int64_t count, int64_t *found) {
+    asked->steps = count;
+    int64_t instants = count * substeps;
+    int64_t rows = count ? 0 : 1;
+    return ph_k_advance(m->header, PH_HEADER, (void *)sizes, substeps, asked, 1, m->moving, instants + 1,
+                        3 * PH_MOVING, m->loads, instants, 3 * PH_LOADS, m->reactions, PH_REACTIONS, m->row, rows,
+                        PH_STATE, found);
+}
+
+/* Functions of time in a substep from ``begin`` on, of which the first so many are known. */
+static void prescribe(ph_model *m, double begin, double end, double middle, int64_t number) {
+    if (!number) moving_values(begin, m->moving, 0);
+    moving_values(end, m->moving + 3 * PH_MOVING * (number + 1), 0);
+    load_values(m, middle, m->loads + 3 * PH_LOADS * number);
+}
+
+/* Up to so many steps of the grid, to the first that fails: how many, and the status of the last. */
+static int64_t regular(ph_model *m, int64_t count, int64_t *state) {
+    static const double shares[PH_SUBSTEPS] = PH_SHARES;
+    double sizes[PH_SUBSTEPS], begin = instant(m->steps);
+    for (int s = 0; s < PH_SUBSTEPS; s++) sizes[s] = PH_STEP * shares[s];
+    for (int64_t k = 0; k < count; k++) {
+        double end = instant(m->steps + k + 1), before = 0.0;
+        for (int s = 0; s < PH_SUBSTEPS; s++) {
+            double after = before + shares[s];
+            double to = s + 1 == PH_SUBSTEPS ? end : begin + PH_STEP * after;
+            double from = s ? begin + PH_STEP * before : begin;
+            prescribe(m, from, to, begin + PH_STEP * ((before + after) / 2), k * PH_SUBSTEPS + s);
+            before = after;
+        }
+        begin = end;
+    }
+    ph_request asked = PH_REQUEST;
+    asked.least_speed = PH_LEAST_MOTION / PH_STEP;
+    asked.continues = m->continues;
+    int64_t found[2] = {0, NOT_CONVERGED};
+    if (advance(m, &asked, sizes, PH_SUBSTEPS, count, found)) found[0] = 0, found[1] = NOT_CONVERGED;
+    *state = found[1];
+    return found[0];
+}
+
+#if PH_MOST_PARTS > 1
+/* One step in the parts that contacts asked for. */
+static int64_t around_contacts(ph_model *m, int64_t *state) {
+    m->is_measured = 0; /* the sizes of the parts stand where what is measured does */
+    static const double shares[PH_SUBSTEPS] = PH_SHARES;
+    int64_t parts = (int64_t)m->numbers[PH_PLACE_parts], count = parts * PH_SUBSTEPS;
+    if (parts < 1 || parts > PH_MOST_PARTS) return 0;
+    double begin = instant(m->steps), end = instant(m->steps + 1), before = 0.0, largest = 0.0;
+    double *sizes = m->scratch;
+    for (int64_t k = 0; k < count; k++) {
+        double share = shares[k % PH_SUBSTEPS] / (double)parts, after = before + share;
+        sizes[k] = PH_STEP * share;
+        largest = sizes[k] > largest ? sizes[k] : largest;
+        prescribe(m, k ? begin + PH_STEP * before : begin, k + 1 == count ? end : begin + PH_STEP * after,
+                  begin + PH_STEP * ((before + after) / 2), k);
+        before = after;
+    }
+    ph_request asked = PH_REQUEST;
+    asked.least_speed = PH_LEAST_MOTION / largest;
+    asked.continues = m->continues;
+    asked.is_around_contacts = 1;
+    int64_t found[2] = {0, NOT_CONVERGED};
+    if (advance(m, &asked, sizes, (int)count, 1, found)) found[0] = 0, found[1] = NOT_CONVERGED;
+    *state = found[1];
+    return found[0];
+}
+#endif
+
+int ph_step(ph_model *m, int count) {
+    if (!m || count < 0) return PH_WRONG_ARGUMENT; /* no step is taken: the status stays */
+    int64_t left = count;
+    m->status = PH_OK;
+    while (left > 0) {
+        int64_t block = left < BLOCK ? left : BLOCK, state = CONVERGED;
+        if (instant(m->steps + 1) > PH_END) return m->status = PH_OVER;
+        while (block > 1 && instant(m->steps + block) > PH_END) block--;
+        int64_t taken = regular(m, block, &state);
+        m->steps += taken, left -= taken;
+        if (taken) m->continues = 1, m->is_measured = 0;
+#if PH_MOST_PARTS > 1
+        if (state == TOUCHING) {
+            taken = around_contacts(m, &state);
+            m->steps += taken, left -= taken;
+            if (taken) m->continues = 1, m->is_measured = 0;
+        }
+#endif
+        if (state != CONVERGED) return m->status = state == SINGULAR ? PH_SINGULAR : PH_NOT_CONVERGED;
+    }
+    return PH_OK;
+}
+
+double ph_time(const ph_model *m) { return m ? instant(m->steps) : 0.0; }
+int ph_status(const ph_model *m) { return m ? m->status : PH_WRONG_ARGUMENT; }
+
+const char *ph_message(int status) {
+    static const char *const words[] = {
+        "all is well",
+        "the step does not converge: take a smaller step, check loads and drives there, or add viscosity",
+        "the step has a singular matrix: a joint at a dead point, or joints that hold a motion twice",
+        "no such input or output, a negative count, or no address",
+        "an input must be a finite number",
+        "a function of time is not known any further: build the model with a longer duration",
+        "this is no state of this model",
+    };
+    return known(status, (int)(sizeof words / sizeof *words)) ? words[status] : "no such status";
+}
+
+/* Inputs. */
+
+static int finite_number(double x) { return x - x == 0.0; }
+
+static double *input(const ph_model *m, int number) {
+    double *found = m->inputs;
+    for (int i = 0; i < number; i++) found += ph_inputs[i].size;
+    return found;
+}
+
+int ph_set_input(ph_model *m, int number, const double *values) {
+    if (!m || !values || !known(number, PH_INPUTS)) return PH_WRONG_ARGUMENT;
+    for (int k = 0; k < ph_inputs[number].size; k++)
+        if (!finite_number(values[k])) return PH_NOT_FINITE;
+    double *own = input(m, number);
+    for (int k = 0; k < ph_inputs[number].size; k++) own[k] = values[k];
+    return PH_OK;
+}
+
+int ph_get_input(const ph_model *m, int number, double *values) {
+    if (!m || !values || !known(number, PH_INPUTS)) return PH_WRONG_ARGUMENT;
+    const double *own = input(m, number);
+    for (int k = 0; k < ph_inputs[number].size; k++) values[k] = own[k];
+    return PH_OK;
+}
+
+/* Outputs. */
+
+#if PH_MOVING > 0
+static const int64_t *table(const ph_model *m, int place) { return (const int64_t *)(intptr_t)m->header[place]; }
+static const double *reals(const ph_model *m, int place) { return (const double *)(intptr_t)m->header[place]; }
+
+/* What moving frames and paths change a constrained function by in a second, while nothing else moves. */
+static double drift(const ph_model *m, int64_t row, const double *values, const double *rates) {
+    const int64_t *time_of = table(m, PH_TABLE_function_time), *term = table(m, PH_TABLE_function_term);
+    const int64_t *count = table(m, PH_TABLE_term_count), *term_time = table(m, PH_TABLE_term_time);
+    const int64_t *sides[2] = {table(m, PH_TABLE_term_first), table(m, PH_TABLE_term_second)};
+    const int64_t *start = table(m, PH_TABLE_chord_start), *parts = table(m, PH_TABLE_chord_count);
+    const int64_t *vector = table(m, PH_TABLE_chord_vector), *carrier = table(m, PH_TABLE_vector_carrier);
+    const int64_t *moves = table(m, PH_TABLE_vector_moving);
+    const double *weight = reals(m, PH_TABLE_chord_weight), *coefficient = reals(m, PH_TABLE_term_coefficient);
+    const double *chord = reals(m, PH_TABLE_chord0);
+    double found = time_of[row] >= 0 ? -rates[time_of[row]] : 0.0;
+    for (int64_t p = term[row]; p < term[row] + count[row]; p++) {
+        double own = 0.0, change = 0.0;
+        for (int i = 0; i < 3; i++) own += chord[3 * sides[0][p] + i] * chord[3 * sides[1][p] + i];
+        for (int side = 0; side < 2; side++) {
+            int64_t y = sides[side][p], other = sides[1 - side][p];
+            for (int64_t k = start[y]; k < start[y] + parts[y]; k++)
+                if (carrier[vector[k]] == PH_CARRIER_MOVING)
+                    for (int i = 0; i < 3; i++)
+                        change += weight[k] * rates[3 * moves[vector[k]] + i] * chord[3 * other + i];
+        }
+        if (term_time[p] >= 0) change = values[term_time[p]] * change + rates[term_time[p]] * own;
+        found += coefficient[p] * change;
+    }
+    return found;
+}
+#endif
+
+/* Velocities that satisfy the joints, after the state was looked at; those of the state where they have none. */
+static void joint_velocities(ph_model *m, double *found) {
+    memcpy(found, m->numbers + PH_PLACE_velocity, 8 * (size_t)PH_VELOCITIES);
+#if PH_ROWS > 0 && PH_HAS_JOINT_VELOCITIES
+    double *drifts = found + PH_VELOCITIES;
+    for (int k = 0; k < PH_ROWS; k++) drifts[k] = 0.0;
+#if PH_MOVING > 0
+    double *rates = m->moving + 3 * PH_MOVING;
+    moving_values(ph_time(m), rates, 1);
+    for (int k = 0; k < PH_ROWS; k++) drifts[k] = drift(m, k, m->moving, rates);
+#endif
+    int64_t is_found[1] = {0};
+    int failed = ph_k_joint_velocities(m->header, PH_HEADER, m->moving, 1, 3 * PH_MOVING, drifts, PH_ROWS, found,
+                                       PH_VELOCITIES, is_found);
+    if (failed || !is_found[0]) memcpy(found, m->numbers + PH_PLACE_velocity, 8 * (size_t)PH_VELOCITIES);
+#endif
+}
+
+/* Energies, velocities and numbers of joints and points now, into ``scratch``. */
+static void look(ph_model *m) {
+    double one[1] = {1.0};
+    int64_t found[2];
+    ph_request asked = PH_REQUEST;
+    moving_values(ph_time(m), m->moving, 0);
+    double error = m->numbers[PH_PLACE_step_error];
+    advance(m, &asked, one, 1, 0, found);
+    m->numbers[PH_PLACE_step_error] = error;
+    double *velocity = m->scratch, *measured = m->scratch + PH_VELOCITIES + PH_ROWS;
+    joint_velocities(m, velocity);
+    double *places = measured + PH_MEASURED, *rates = places + PH_MOST_VECTORS * 3;
+    double *angles = rates + PH_MOST_VECTORS * 3;
+#if PH_SOURCES > 0
+    for (int k = 0; k < PH_SOURCES; k++) {
+        const ph_source *s = ph_sources + k;
+        double *q = m->numbers;
+        ph_k_measured_vectors(q + PH_PLACE_position, PH_CARRIERS, 3, q + PH_PLACE_rotation, PH_FRAMES, 3, 3,
+                              q + PH_PLACE_eta, PH_ELASTIC, velocity, PH_VELOCITIES, PH_DIMENSION,
+                              (void *)(ph_integers + s->vectors), s->vector_count, 7,
+                              (void *)(ph_reals + s->base), s->vector_count, 3, (void *)(ph_reals + s->shapes),
+                              s->shape_count, 3, places, s->vector_count, 3, rates, s->vector_count, 3, found);
+#if PH_MOVING > 0
+        for (int v = 0; v < s->vector_count; v++) {
+            int64_t moves = ph_integers[s->moves + v];
+            for (int i = 0; i < 3 && moves >= 0; i++) {
+                places[3 * v + i] = m->moving[3 * moves + i];
+                rates[3 * v + i] = m->moving[3 * PH_MOVING + 3 * moves + i];
+            }
+        }
+#endif
+        for (int i = 0; i < s->item_count; i++) angles[i] = NAN;
+        ph_k_measure(places, s->vector_count, 3, rates, s->vector_count, 3, (void *)(ph_integers + s->items),
+                     s->item_count, 4, (void *)(ph_integers + s->functions), s->function_count, 2,
+                     (void *)(ph_integers + s->terms), s->term_count, 2, (void *)(ph_integers + s->chords),
+                     s->chord_count, 2, (void *)(ph_integers + s->parts), s->part_count,
+                     (void *)(ph_reals + s->numbers), s->part_count + s->term_count, angles, s->item_count,
+                     measured + s->first, s->measured_count, found);
+    }
+#endif
+    (void)places, (void)rates, (void)angles;
+    m->is_measured = 1;
+}
+
+int ph_get_output(ph_model *m, int number, double *values) {
+    if (!m || !values || !known(number, PH_OUTPUTS)) return PH_WRONG_ARGUMENT;
+    if (!m->is_measured) look(m);
+    const double *measured = m->scratch + PH_VELOCITIES + PH_ROWS;
+    const ph_output *own = ph_outputs + number;
+    for (int k = 0; k < own->size; k++) {
+        const ph_sum *sum = ph_sums + own->first + k;
+        double found = sum->constant;
+        for (int i = sum->first; i < sum->first + sum->count; i++) {
+            int64_t place = ph_integers[PH_SUM_PLACES + i];
+            found += ph_reals[PH_SUM_WEIGHTS + i] * (place < 0 ? m->numbers[-1 - place] : measured[place]);
+        }
+        values[k] = found;
+    }
+    return PH_OK;
+}
+
+/* States. */
+
+#define SAVED_NUMBERS ((size_t)PH_STATE + PH_INPUT_NUMBERS)
+
+typedef struct ph_saved {
+    uint64_t magic, model, digest;
+    int64_t steps, continues;
+} ph_saved;
+
+/* Of the numbers of a state (FNV-1a, a word at a time). */
+static uint64_t digest(const char *numbers, uint64_t found) {
+    for (size_t k = 0; k < SAVED_NUMBERS; k++) {
+        uint64_t word;
+        memcpy(&word, numbers + 8 * k, sizeof word);
+        found = (found ^ word) * 0x100000001b3ull;
+    }
+    return found;
+}
+
+size_t ph_state_size(void) { return sizeof(ph_saved) + 8 * SAVED_NUMBERS; }
+
+int ph_save(const ph_model *m, void *state) {
+    if (!m || !state) return PH_WRONG_ARGUMENT;
+    ph_saved head = {MAGIC, PH_IDENTITY, 0, m->steps, m->continues};
+    char *to = (char *)state + sizeof head;
+    memcpy(to, m->numbers, 8 * (size_t)PH_STATE);
+    memcpy(to + 8 * (size_t)PH_STATE, m->inputs, 8 * (size_t)PH_INPUT_NUMBERS);
+    head.digest = digest(to, (uint64_t)m->steps ^ MAGIC);
+    memcpy(state, &head, sizeof head);
+    return PH_OK;
+}
+
+int ph_restore(ph_model *m, const void *state) {
+    ph_saved head;
+    if (!m || !state) return PH_WRONG_ARGUMENT;
+    const char *from = (const char *)state;
+    memcpy(&head, from, sizeof head);
+    if (head.magic != MAGIC || head.model != PH_IDENTITY || head.steps < 0) return PH_WRONG_STATE;
+    from += sizeof head;
+    if (head.digest != digest(from, (uint64_t)head.steps ^ MAGIC)) return PH_WRONG_STATE;
+    memset(m->numbers, 0, 8 * (size_t)PH_NUMBERS);
+    memcpy(m->numbers, from, 8 * (size_t)PH_STATE);
+    memcpy(m->inputs, from + 8 * (size_t)PH_STATE, 8 * (size_t)PH_INPUT_NUMBERS);
+    m->steps = head.steps;
+    m->continues = head.continues != 0;
+    m->status = PH_OK;
+    m->is_measured = 0;
+    return PH_OK;
+}

@@ -1,0 +1,214 @@
+"""Sensors as numbers: sums of what compiled code measures of joints and points, and of numbers of the state."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from phlexible.algebra.arrays import Array, IntArray
+from phlexible.bodies.floating_body import FloatingBody
+from phlexible.description.interactions.drives import Drive
+from phlexible.description.interactions.functions import KinematicPair
+from phlexible.description.interactions.sensor import Sensor
+from phlexible.description.joints.relations import JointRelation
+from phlexible.errors import ModelError
+from phlexible.measure.sensors import (
+    ElasticDisplacement,
+    ElementForce,
+    EnergyKind,
+    EnergyOf,
+    JointPosition,
+    JointRate,
+    Position,
+)
+from phlexible.model import Model
+from phlexible.results.live import LiveRun
+from phlexible.results.live_readings import QuickReading, quick_reading
+from phlexible.state.recorded_run import RecordedRun
+from phlexible.state.vectors import CarriedVector
+from phlexible.step.tables.declarations import MOVING
+
+KNOWN = (
+    "positions, displacements and velocities of attachments, positions and rates of joints, forces of elements,"
+    " elastic displacements and energies"
+)
+
+
+@dataclass(frozen=True, eq=False)
+class MeasuredSource:
+    """A joint or a point that compiled code measures.
+
+    Attributes:
+        reading: its tables.
+        moves: of each vector its number among the moving ones, or -1.
+        first: place of its first number among all that are measured.
+    """
+
+    reading: QuickReading
+    moves: IntArray
+    first: int
+
+    @property
+    def count(self) -> int:
+        """How many numbers are measured."""
+        (items, *_), weights = self.reading.numbers[1], self.reading.numbers[2]
+        return 2 * len(items) if weights is None else 6 * len(items)
+
+
+@dataclass(frozen=True, eq=False)
+class Sum:
+    """constant + sum of weights times numbers: measured ones by their place, those of the state by -1 - place."""
+
+    places: tuple[int, ...]
+    weights: tuple[float, ...]
+    constant: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Output:
+    """A sensor as the library has it: a sum for each number."""
+
+    name: str
+    unit: str
+    sums: tuple[Sum, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Outputs:
+    """All outputs, and what is measured for them."""
+
+    outputs: tuple[Output, ...]
+    sources: tuple[MeasuredSource, ...]
+
+
+def joint_outputs(model: Model) -> dict[str, Sensor]:
+    """Coordinates of all joints and their rates by name."""
+    free = [joint for joint in model.joints if isinstance(joint, KinematicPair) and _is_measured(joint, model)]
+    return {str(sensor): sensor for joint in free for sensor in (JointPosition(joint), JointRate(joint))}
+
+
+def _is_measured(joint: KinematicPair, model: Model) -> bool:
+    """Whether it leaves coordinates free that the bodies have: point masses have no angles."""
+    try:
+        return bool(joint.coordinates(model.dimension))
+    except ModelError:
+        return False
+
+
+class OutputTables:
+    """Makes outputs of sensors.
+
+    Args:
+        run: of the model, at its start.
+    """
+
+    def __init__(self, run: LiveRun) -> None:
+        self._run: RecordedRun = run.now
+        self._assembly, self._memory = run.stepper.assembly, run.stepper.assembly.memory
+        moving = enumerate(self._assembly.moving)
+        self._keys = {part.key: k for k, part in moving if isinstance(part, CarriedVector)}
+        self._work = sorted({column for own in run.stepper.work_sources.values() for column in own})
+        self._sources: dict[int, MeasuredSource] = {}
+        self._kept: list[object] = []
+
+    def of(self, sensors: Mapping[str, Sensor]) -> Outputs:
+        """Of sensors by name.
+
+        Raises:
+            ModelError: one that needs Python, or of another model.
+        """
+        found = tuple(
+            Output(name, sensor.unit, tuple(self._sums(name, sensor))) for name, sensor in sensors.items()
+        )
+        return Outputs(found, tuple(self._sources.values()))
+
+    def _sums(self, name: str, sensor: Sensor) -> Sequence[Sum]:
+        if sensor.share is not None:
+            return self._of_share(name, sensor)
+        match sensor:
+            case EnergyOf():
+                return [self._energy(EnergyKind(sensor.kind))]
+            case ElementForce():
+                return self._force(sensor)
+            case ElasticDisplacement() if isinstance(sensor.attachment.placed.data, FloatingBody):
+                return self._elastic(sensor)
+            case ElasticDisplacement():
+                start = Position(sensor.attachment)
+                return [
+                    Sum(own.places, own.weights, own.constant - float(begin))
+                    for own, begin in zip(
+                        self._of_share(name, start), sensor.attachment.initial_position(), strict=True
+                    )
+                ]
+        raise ModelError(
+            f"output {name!r}: {sensor} is not measured by compiled models, which know {KNOWN}; read it in Python"
+            " from the motion, or take some of these instead"
+        )
+
+    def _of_share(self, name: str, sensor: Sensor) -> list[Sum]:
+        share = sensor.share
+        assert share is not None, "asked of those that have one"
+        origin, weights, offset = share
+        source = self._source(name, origin)
+        if (gather := source.reading.numbers[2]) is not None:
+            weights = weights @ gather
+        found = []
+        for row, shift in zip(weights, offset, strict=True):
+            places = np.flatnonzero(row)
+            found.append(
+                Sum(tuple(source.first + int(k) for k in places), tuple(row[places].tolist()), -float(shift))
+            )
+        return found
+
+    def _source(self, name: str, origin: object) -> MeasuredSource:
+        if id(origin) not in self._sources:
+            reading = quick_reading(self._run, origin, beside_moving=True)  # type: ignore[arg-type]
+            if reading is None:
+                raise ModelError(
+                    f"output {name!r}: coordinates of {origin} that roll or are rounded are not measured by"
+                    f" compiled models, which know {KNOWN}"
+                )
+            moves = [self._keys[vector.key] if vector.key in self._keys else -1 for vector in reading.carried]
+            if any(vector.carrier == MOVING and k < 0 for vector, k in zip(reading.carried, moves, strict=True)):
+                raise ModelError(
+                    f"output {name!r}: {origin} is measured along axes of a moving frame that no joint holds;"
+                    " measure a position or a velocity instead"
+                )
+            first = sum(each.count for each in self._sources.values())
+            self._sources[id(origin)] = MeasuredSource(reading, np.array(moves, dtype=np.int64), first)
+            self._kept.append(origin)
+        return self._sources[id(origin)]
+
+    def _energy(self, kind: EnergyKind) -> Sum:
+        first = self._memory.place("energy")
+        parts = (EnergyKind.KINETIC, EnergyKind.STRAIN, EnergyKind.GRAVITY, EnergyKind.SPRING)
+        if kind is EnergyKind.DISSIPATED:
+            places = [self._memory.place("dissipated")]
+        elif kind is EnergyKind.SUPPLIED:
+            places = [self._memory.place("work") + column for column in self._work]
+        else:
+            places = [first + k for k, part in enumerate(parts) if kind in (part, EnergyKind.TOTAL)]
+        return Sum(tuple(-1 - place for place in places), (1.0,) * len(places))
+
+    def _force(self, sensor: ElementForce) -> list[Sum]:
+        system, element = self._assembly.system, sensor.element
+        if isinstance(element, Drive | JointRelation):
+            parts = (*system.mechanism.drives, *system.mechanism.relations)
+            numbers = [k for k, part in enumerate(parts, start=len(system.mechanism.joints)) if part is element]
+            places = [int(system.layout.multiplier[k]) for k in numbers]
+            first = self._memory.place("multiplier")
+        else:
+            places = [k for k, each in enumerate(system.forces) if each.element is element]
+            first = self._memory.place("force")
+        if not places:
+            raise ModelError(f"{element!r} has no force along a coordinate in this model")
+        return [Sum((-1 - first - place,), (1.0,)) for place in places]
+
+    def _elastic(self, sensor: ElasticDisplacement) -> list[Sum]:
+        index = self._run.body_index(sensor.attachment, "attachment")
+        begin = self._memory.place("eta") + int(self._assembly.system.layout.eta[index])
+        shapes: Array = sensor.attachment.point.shapes
+        return [
+            Sum(tuple(-1 - begin - int(k) for k in np.flatnonzero(row)), tuple(row[np.flatnonzero(row)].tolist()))
+            for row in np.asarray(shapes).reshape(3, -1)
+        ]

@@ -1,0 +1,263 @@
+"""Functions of time as data: constants, polynomials, a harmonic, or pieces of polynomials with a checked error."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import numpy as np
+from numpy.polynomial import chebyshev, polynomial
+
+from phlexible.algebra.arrays import Array
+from phlexible.errors import ParameterError
+
+Columns = Callable[[Array], Array]
+"""Times (n,) -> values (n, columns)."""
+
+SAME = 1e-14  # of the largest part of a function: differences that are none
+EXACT = 1e-13  # of the greatest value: what pieces may miss
+DEGREE = 10
+SHORTEST = 2.0**-44  # of the duration: pieces around jumps of a derivative
+MOST_PIECES = 20_000
+SCALES = 10  # windows, each four times as long as the one before, in which functions are looked at
+PROBES = 48  # times in each
+WINDOW = 256  # steps, the first one
+HIGHEST = 5  # degree of a polynomial
+GOLDEN = 0.618033988749895
+
+
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """A polynomial of ((t - begin) scale), ascending powers; the first piece counts before its begin too."""
+
+    begin: float
+    scale: float
+    coefficients: tuple[float, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """One number as a function of time: waves (frequency [rad/s], of the cosine, of the sine) and pieces."""
+
+    pieces: tuple[Piece, ...] = ()
+    waves: tuple[tuple[float, float, float], ...] = ()
+
+    def __call__(self, times: Array) -> Array:
+        """The values, as the library finds them."""
+        found = np.zeros(len(times))
+        for frequency, cosine, sine in self.waves:
+            found += cosine * np.cos(frequency * times) + sine * np.sin(frequency * times)
+        if self.pieces:
+            begins = np.array([piece.begin for piece in self.pieces])
+            places = np.clip(np.searchsorted(begins, times, side="right") - 1, 0, None)
+            for k in np.unique(places):
+                own, piece = places == k, self.pieces[k]
+                found[own] += polynomial.polyval((times[own] - piece.begin) * piece.scale, piece.coefficients)
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class TimeData:
+    """Functions of time as data.
+
+    Attributes:
+        columns: of each number.
+        end: up to which they are known [s].
+        words: what was approximated, and how well.
+    """
+
+    columns: tuple[Column, ...]
+    end: float = np.inf
+    words: tuple[str, ...] = field(default=())
+
+
+def time_data(
+    values: Columns, names: Sequence[str], start: float, step: float, duration: float | None, kinks: Sequence[float]
+) -> TimeData:
+    """Functions of time that are known by their values only.
+
+    Args:
+        values: of all of them.
+        names: of each, for messages.
+        start: of the run [s].
+        step: of the run [s].
+        duration: up to which what is none of the simple functions is approximated [s]; None: that is refused.
+        kinks: times where functions jump or kink [s].
+
+    Raises:
+        ParameterError: a function that needs a duration, or cannot be approximated.
+    """
+    times = _probes(start, step, duration, kinks)
+    seen = _tried(values, times, len(names))
+    columns, words, end = list[Column](), list[str](), np.inf
+    for k, name in enumerate(names):
+
+        def own(times: Array, k: int = k) -> Array:
+            return np.asarray(values(np.asarray(times, dtype=np.float64))[:, k])
+
+        found = None
+        if seen is not None:
+            y = seen[:, k]
+            found = _constant(y) or _polynomial(own, times, y, start, step) or _harmonic(own, times, y, start, step)
+        if found is None:
+            if duration is None:
+                raise ParameterError(
+                    f"{name} is a function of time that is neither constant, a polynomial of degree {HIGHEST} nor a"
+                    " harmonic: give build(duration=...) [s], up to which it becomes a table, or make it an input"
+                )
+            found, error = _pieces(own, start, start + duration, kinks, name)
+            words.append(f"{name}: {len(found.pieces)} pieces up to {start + duration:g} s, error {error:.1e}")
+            end = start + duration
+        columns.append(found)
+    return TimeData(tuple(columns), end, tuple(words))
+
+
+def _probes(start: float, step: float, duration: float | None, kinks: Sequence[float]) -> Array:
+    """Times in windows of very different lengths, and around kinks."""
+    shares = np.arange(1, PROBES) * GOLDEN % 1.0
+    lengths = [duration] if duration is not None else [WINDOW * step * 4.0**k for k in range(SCALES)]
+    found = [start, *(start + length * share for length in lengths for share in shares)]
+    for kink in kinks:
+        found += [kink - step / 2, kink, kink + step / 2]
+    return np.unique([time for time in found if time >= start])
+
+
+def _tried(values: Columns, times: Array, count: int) -> Array | None:
+    """Values at all times; None where functions cannot be asked so late."""
+    try:
+        return np.asarray(values(times)).reshape(len(times), count)
+    except Exception:  # whatever a function of a user raises beyond its range
+        return None
+
+
+def _constant(y: Array) -> Column | None:
+    if not (y == y[0]).all():
+        return None
+    return Column((Piece(0.0, 1.0, (float(y[0]),)),) if y[0] else ())
+
+
+def _polynomial(own: Columns, times: Array, y: Array, start: float, step: float) -> Column | None:
+    for degree in range(1, HIGHEST + 1):
+        x = np.arange(degree + 1.0)
+        length = 2.0 ** np.floor(np.log2(min(64 * step, (times[-1] - start) / HIGHEST)))
+        found = np.linalg.solve(np.vander(x, increasing=True), own(start + length * x))
+        scaled = tuple(float(c) for c in found / length ** np.arange(degree + 1))
+        column = Column((Piece(start, 1.0, scaled),))
+        sizes = polynomial.polyval(times - start, np.abs(scaled))
+        if (np.abs(column(times) - y) <= SAME * sizes + np.finfo(float).tiny).all():
+            return column
+    return None
+
+
+def _harmonic(own: Columns, times: Array, y: Array, start: float, step: float) -> Column | None:
+    """c + a cos(w t) + b sin(w t)."""
+    for stride in (step, 16 * step, 256 * step):
+        if start + 66 * stride > times[-1]:
+            break
+        z = np.diff(own(start + stride * np.arange(66.0)))
+        middle, both = z[1:-1], z[2:] + z[:-2]
+        if not middle @ middle > 0:
+            continue
+        cosine = both @ middle / (2 * middle @ middle)
+        missed = np.abs(both - 2 * cosine * middle).max()
+        if abs(cosine) >= 1 or missed > 1e-9 * np.abs(z).max():
+            continue
+        frequency = float(np.arccos(cosine)) / stride
+        found = _refined(own, times, y, start, stride, frequency)
+        if found is not None:
+            return found
+    return None
+
+
+def _refined(own: Columns, times: Array, y: Array, start: float, stride: float, w: float) -> Column | None:
+    """With a frequency that fits ever longer windows."""
+    found: Array = np.zeros(4)
+    for length in stride * 64 * 4.0 ** np.arange(8):
+        if start + length > times[-1]:
+            break
+        t = start + length * (np.arange(1, 65) * GOLDEN % 1.0)
+        for _ in range(4):
+            found = _fitted(_waves(t, w, found), own(t))
+            if not abs(found[3]) < 1 / length:
+                return None
+            w += float(found[3])
+    for digits in range(1, 15):  # the frequency that somebody wrote, if it is one
+        rounded = float(f"{w:.{digits}g}")
+        column = _wave(own, start, stride, rounded)
+        if _fits(column, times, y):
+            return column
+    column = _wave(own, start, stride, w)
+    return column if _fits(column, times, y) else None
+
+
+def _waves(t: Array, w: float, last: Array) -> Array:
+    """Columns of 1, cos, sin and, about the last ones, of a change of the frequency."""
+    cosine, sine = np.cos(w * t), np.sin(w * t)
+    return np.stack([np.ones(len(t)), cosine, sine, t * (last[2] * cosine - last[1] * sine)], axis=1)
+
+
+def _wave(own: Columns, start: float, stride: float, w: float) -> Column:
+    t = start + stride * 64 * (np.arange(1, 65) * GOLDEN % 1.0)
+    y = own(t)
+    base = _waves(t, w, np.zeros(4))[:, :3]
+    found = _fitted(base, y)
+    found = found + _fitted(base, y - base @ found)
+    constant, cosine, sine = (float(x) for x in np.where(np.abs(found) < 4e-16 * np.abs(found).max(), 0.0, found))
+    for digits in range(1, 16):  # numbers that somebody wrote
+        short = [float(f"{x:.{digits}g}") for x in (constant, cosine, sine)]
+        if np.abs(np.array(short) - (constant, cosine, sine)).max() <= 4e-16 * np.abs(found).max():
+            constant, cosine, sine = short
+            break
+    return Column((Piece(0.0, 1.0, (constant,)),) if constant else (), ((w, cosine, sine),))
+
+
+def _fitted(base: Array, y: Array) -> Array:
+    return np.asarray(np.linalg.lstsq(base, y, rcond=None)[0], dtype=np.float64)
+
+
+def _fits(column: Column, times: Array, y: Array) -> bool:
+    """Up to round-off of w t."""
+    w, cosine, sine = column.waves[0]
+    size = abs(cosine) + abs(sine) + sum(abs(piece.coefficients[0]) for piece in column.pieces)
+    return bool((np.abs(column(times) - y) <= size * (SAME + 4e-16 * np.abs(w * times))).all())
+
+
+def _pieces(own: Columns, begin: float, end: float, kinks: Sequence[float], name: str) -> tuple[Column, float]:
+    """Polynomials on pieces that are halved until they fit, and the error between.
+
+    Raises:
+        ParameterError: a function that jumps, or is too rough.
+    """
+    cuts = [begin, *sorted(kink for kink in kinks if begin < kink < end), end]
+    open_ones = list(pairwise(cuts))[::-1]
+    nodes = (1 + chebyshev.chebpts1(DEGREE + 1)) / 2
+    checks = (np.arange(1, 2 * DEGREE) * GOLDEN) % 1.0
+    scale = float(np.abs(own(begin + (end - begin) * (np.arange(512) + 0.5) / 512)).max()) or 1.0
+    found, worst = list[Piece](), 0.0
+    while open_ones:
+        a, b = open_ones.pop()
+        length = b - a
+        fitted = np.asarray(chebyshev.chebfit(2 * nodes - 1, own(a + length * nodes), DEGREE), dtype=np.float64)
+        powers = _in_powers(fitted)
+        missed = float(np.abs(polynomial.polyval(checks, powers) - own(a + length * checks)).max())
+        if missed <= EXACT * scale:
+            found.append(Piece(a, 1 / length, tuple(float(x) for x in powers)))
+            worst = max(worst, missed)
+        elif length < SHORTEST * (end - begin) or len(found) + len(open_ones) > MOST_PIECES:
+            raise ParameterError(
+                f"{name} cannot be written as pieces of polynomials: near t = {a:.9g} s it misses {missed:.2g} of"
+                f" {scale:.2g}; if it jumps there, say so by breakpoints=, or make it an input"
+            )
+        else:
+            middle = a + length / 2
+            open_ones += [(middle, b), (a, middle)]
+    return Column(tuple(found)), worst
+
+
+def _in_powers(fitted: Array) -> Array:
+    """Chebyshev series on -1 .. 1 as powers of x on 0 .. 1."""
+    outer = chebyshev.cheb2poly(fitted)
+    total, power = np.zeros(len(outer)), np.array([1.0])
+    for coefficient in outer:
+        total[: len(power)] += coefficient * power
+        power = polynomial.polymul(power, [-1.0, 2.0])
+    return total

@@ -1,0 +1,338 @@
+"""Models as libraries: the digits of live runs, states, wrong calls, programs in C, WebAssembly, refusals."""
+
+import re
+import shutil
+import subprocess
+from importlib.util import find_spec
+from pathlib import Path
+from zipfile import ZipFile
+
+import numpy as np
+import pytest
+
+import phlexible as ph
+from phlexible.tools.compiled.linking import host
+from phlexible.tools.compiled.time_functions import time_data
+
+STEP = 1e-3
+INPUTS = ["motor", "push"]
+CC = shutil.which("cc")
+needs_compiler = pytest.mark.skipif(CC is None or host() is None, reason="no C compiler for this machine")
+needs_zig = pytest.mark.skipif(
+    find_spec("ziglang") is None or shutil.which("node") is None,
+    reason="no Zig to link or no Node to run WebAssembly",
+)
+
+
+def machine() -> ph.Model:
+    """A crank that a path drives, a flexible arm on a motor, a push, a damped spring and a load of time."""
+    model = ph.Model(gravity=(0, -9.81, 0), dimension=2)
+    arm = model.add(ph.Beam(0.4, ph.CircularSection(5e-3), ph.Material(7e10, 2700.0), elements=2), "arm")
+    bob = model.add(ph.RigidBody(0.2, 1e-3, center=(0.05, 0, 0)), "bob", position=(0.4, 0, 0))
+    shoulder = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), arm.start, name="shoulder"))
+    elbow = model.connect(ph.Revolute(arm.end, bob.origin, name="elbow"))
+    model.apply(shoulder.torque(0.0, name="motor"))
+    model.apply(elbow.spring(0.5, name="spring"))
+    model.apply(elbow.damper(1e-3))
+    model.apply(ph.Force(bob.origin, (0.1, 0.0, 0.0), name="push"))
+    model.apply(ph.Torque(bob.origin, lambda t: (0.0, 0.0, 0.01 * np.sin(30 * t))))
+    shaken = model.ground.moving(lambda t: (0.5 + 0.01 * np.cos(20 * t), 0.0, 0.0))
+    model.apply(ph.SpringDamper(shaken, bob.origin, stiffness=20.0, damping=0.1, length=0.1))
+    return model
+
+
+def outputs(model: ph.Model) -> dict[str, ph.errors.PhlexibleError]:
+    """One of each kind."""
+    arm, bob = model["arm"], model["bob"]
+    shoulder, elbow = model.joints
+    return {
+        "angle": ph.JointPosition(shoulder),
+        "rate": ph.JointRate(elbow),
+        "place": ph.Position(bob.origin),
+        "drop": ph.Displacement(arm.end, (0, 1, 0)),
+        "speed": ph.Velocity(bob.origin, (1, 1, 0)),
+        "bend": ph.ElasticDisplacement(arm.at(0.2)),
+        "pull": ph.ElementForce(next(each for each in model.elements if each.name == "spring")),
+        **{kind: ph.EnergyOf(kind) for kind in ("kinetic", "total", "supplied", "dissipated")},
+    }
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory) -> Path:
+    """The library of ``machine``, and its sources beside it."""
+    if CC is None or host() is None:
+        pytest.skip("no C compiler for this machine")
+    model, folder = machine(), tmp_path_factory.mktemp("compiled")
+    suffix = ".dylib" if host().startswith("macos") else ".so"
+    path = ph.build(model, STEP, folder / f"machine{suffix}", inputs=INPUTS, outputs=outputs(model))
+    ph.build(model, STEP, folder / "machine.zip", inputs=INPUTS, outputs=outputs(model), targets=[host()])
+    ZipFile(folder / "machine.zip").extractall(folder / "sources")
+    return path
+
+
+def test_steps_have_the_digits_of_a_live_run(built) -> None:
+    model, library = machine(), ph.load_library(built)
+    sensors, run = outputs(model), model.start(STEP)
+    assert list(library.inputs) == INPUTS and set(run.inputs) == set(INPUTS) and library.units["place"] == "m"
+    for count, motor in ((1, 0.0), (40, 0.3), (7, -0.2), (952, 0.05)):
+        for each in (run, library):
+            each.inputs["motor"], each.inputs["push"] = motor, (0.1, motor, 0.0)
+            each.step(count)
+        assert library.time == run.time
+        for name, sensor in sensors.items():
+            expected = run.read(sensor)
+            scale = 1e-12 * max(1.0, np.abs(expected).max()) * (1e3 if "rate" in name or "speed" in name else 1)
+            assert library.read(name) == pytest.approx(expected, abs=scale), name
+    state = run.stepper.assembly.memory.rows(run.stepper.assembly.memory.state[None])
+    assert library.read("place")[:2] == pytest.approx(run.read(sensors["place"])[:2], abs=1e-13)
+    assert state["position"].shape[0] == 1
+
+
+def test_without_functions_of_time_every_bit_is_equal(built, tmp_path) -> None:
+    """The programs are those that Python calls; here nothing else has digits of its own."""
+    model = ph.Model(gravity=(0, 0, -9.81))
+    last = model.ground.at((0, 0, 0))
+    for k in range(2):
+        link = model.add(ph.RigidBody(1.0, (0.02, 0.05, 0.05)), f"link {k}", position=(k + 0.5, 0, 0))
+        model.connect(ph.Revolute(last, link.point((-0.5, 0, 0)), axis=(0, 1, 0)))
+        last = link.point((0.5, 0, 0))
+    model.apply(model.joints[0].torque(0.0, name="motor"))
+    model.apply(model.joints[1].spring(1.0))
+    model.apply(ph.Force(link.origin, (0.0, 0.0, 1.0)))  # so that it needs the programs of ``machine``, made once
+    library = ph.load_library(ph.build(model, 2e-3, tmp_path / f"chain{built.suffix}"))
+    run = model.start(2e-3)
+    for each in (run, library):
+        each.inputs["motor"] = 0.7
+        each.step(1000)
+    own = np.frombuffer(library.save().content, dtype=np.uint64)[5:]
+    memory = run.stepper.assembly.memory
+    for name in ("position", "rotation", "velocity", "multiplier", "force", "work", "dissipated"):
+        begin = memory.place(name)
+        bits = memory[name].ravel().view(np.uint64)
+        assert np.array_equal(own[begin : begin + len(bits)], bits), name
+
+
+def test_states_are_kept_and_put_back(built) -> None:
+    first, second = ph.load_library(built), ph.load_library(built)
+    first.inputs["motor"] = 0.2
+    first.step(30)
+    saved = first.save()
+    first.step(50)
+    second.step(3)  # another instance has its own state
+    second.restore(saved)
+    assert second.time == pytest.approx(30 * STEP) and second.inputs["motor"] == [0.2]
+    second.step(50)
+    assert first.save().content == second.save().content
+    first.reset()
+    assert first.time == 0.0 and first.inputs["motor"] == [0.0]
+    damaged = bytearray(saved.content)
+    damaged[100] ^= 1
+    for wrong in (None, b"", type(saved)(b"x"), type(saved)(bytes(damaged)), type(saved)(bytes(len(damaged)))):
+        with pytest.raises(ph.errors.ParameterError, match="saved must be what save"):
+            second.restore(wrong)
+    assert second.time == pytest.approx(80 * STEP)
+
+
+def test_wrong_calls_are_refused_by_name(built, tmp_path) -> None:
+    library = ph.load_library(built)
+    for value in (np.nan, (1.0, 2.0), "x"):
+        with pytest.raises(ph.errors.ParameterError, match="'motor'"):
+            library.inputs["motor"] = value
+    for call in (lambda: library.inputs["nothing"], lambda: library.read("nothing"), lambda: library.step(-1)):
+        with pytest.raises(ph.errors.ParameterError):
+            call()
+    library.inputs["push"] = (1e59, 1e59, 0.0)
+    with pytest.raises(ph.errors.ConvergenceError, match=r"the step from t = 0 s"):
+        library.step(3)
+    assert library.time == 0.0
+    library.inputs["push"] = (0.0, 0.0, 0.0)
+    library.step(3)
+    wrong = tmp_path / "wrong.so"
+    wrong.write_bytes(b"no library")
+    for path in (wrong, tmp_path / "none.so"):
+        with pytest.raises(ph.errors.ResultFileError):
+            ph.load_library(path)
+
+
+PROGRAM = """
+#include "model.h"
+#include <math.h>
+#include <stdio.h>
+int main(void) {
+    ph_model *model = ph_new();
+    double torque[] = {0.2}, place[3], nothing[] = {NAN};
+    ph_set_input(model, 0, torque);
+    if (ph_step(model, 100) || ph_set_input(model, 0, nothing) != PH_NOT_FINITE || ph_step(model, 100)) return 1;
+    ph_get_output(model, 2, place);
+    printf("%.17g %.17g %s\\n", place[0], place[1], ph_output_name(2));
+    ph_free(model);
+    return 0;
+}
+"""
+
+RANDOM_CALLS = """
+#include "model.h"
+#include <stdint.h>
+#include <string.h>
+static uint64_t seed = 1;
+static int number(int n) {
+    seed ^= seed << 13; seed ^= seed >> 7; seed ^= seed << 17;
+    return (int)(seed % (uint64_t)n);
+}
+int main(void) {
+    ph_model *models[2] = {ph_new(), ph_new()};
+    void *saved = malloc(ph_state_size());
+    ph_save(models[0], saved);
+    double values[] = {0.0, 1e-3, -1e3, 1e300, 0.0 / 0.0, 1.0 / 0.0}, given[3], found[16];
+    for (int k = 0; k < 10000; k++) {
+        ph_model *model = number(50) ? models[number(2)] : 0;
+        for (int i = 0; i < 3; i++) given[i] = values[number(6)];
+        switch (number(9)) {
+        case 0: ph_step(model, number(4) - 1); break;
+        case 1: ph_set_input(model, number(6) - 2, number(9) ? given : 0); break;
+        case 2: ph_get_output(model, number(40) - 5, number(9) ? found : 0); break;
+        case 3: ph_get_input(model, number(6) - 2, found); break;
+        case 4: ph_save(model, number(9) ? saved : 0); break;
+        case 5: if (!number(5)) ((char *)saved)[number((int)ph_state_size())] ^= 1; break;
+        case 6: ph_restore(model, number(9) ? saved : 0); break;
+        case 7: if (!number(20)) ph_reset(model); break;
+        default: ph_message(number(20) - 5); ph_time(model); ph_status(model); ph_input_name(number(9) - 3);
+        }
+    }
+    free(saved), ph_free(models[0]), ph_free(models[1]);
+    return 0;
+}
+"""
+
+
+def compiled(folder: Path, text: str, *flags: str) -> Path:
+    """A program in C with the sources of a model."""
+    (folder / "main.c").write_text(text)
+    words = [
+        CC,
+        "-std=c11",
+        "-Wall",
+        "-Wextra",
+        "-Werror",
+        *flags,
+        "main.c",
+        "model.c",
+        "programs.o",
+        "-o",
+        "main",
+        "-lm",
+    ]
+    subprocess.run(words, cwd=folder, check=True)
+    return folder / "main"
+
+
+def test_a_program_in_c_has_the_digits_and_needs_the_mathematical_library_only(built) -> None:
+    done = subprocess.run(
+        [compiled(built.parent / "sources", PROGRAM)], capture_output=True, text=True, check=True, env={}
+    )
+    x, y, name = done.stdout.split()
+    library = ph.load_library(built)
+    library.inputs["motor"] = 0.2
+    library.step(200)
+    assert name == "place" and (float(x), float(y)) == tuple(library.read("place")[:2])
+    if (nm := shutil.which("nm")) and built.suffix == ".so":
+        listed = subprocess.run([nm, "-D", "-u", built], capture_output=True, text=True, check=True).stdout
+        known = "memcpy memset memmove sin cos sincos tan atan2 acos asin exp expm1 log log1p pow fmod sqrt".split()
+        assert set(re.findall(r"U (\w+)", listed)) <= set(known)
+
+
+@pytest.mark.slow
+def test_random_calls_never_leave_their_memory(built) -> None:
+    flags = ["-g", "-fsanitize=address,undefined", "-fno-sanitize-recover"]
+    probe = subprocess.run([CC, *flags, "-x", "c", "-", "-o", "/dev/null"], input=b"int main(void){return 0;}")
+    if probe.returncode:
+        pytest.skip("the C compiler has no address sanitizer")
+    subprocess.run([compiled(built.parent / "sources", RANDOM_CALLS, *flags)], check=True)
+
+
+NODE = """
+import { readFileSync } from "node:fs";
+const module = await WebAssembly.compile(readFileSync(process.argv[2]));
+const { exports: ph } = await WebAssembly.instantiate(module, {});
+const begin = ph.__heap_base.value, size = ph.ph_size() + 64;
+ph.memory.grow(Math.ceil(size / 65536));
+const model = ph.ph_place(begin), out = begin + size - 32;
+new Float64Array(ph.memory.buffer, out, 1)[0] = 0.2;
+const said = [ph.ph_set_input(model, 0, out), ph.ph_step(model, 200), ph.ph_get_output(model, 2, out)];
+console.log(...said, ...new Float64Array(ph.memory.buffer, out, 2), ph.ph_step(model, -1));
+"""
+
+
+@pytest.mark.slow
+@needs_zig
+def test_webassembly_moves_as_the_library(built, tmp_path) -> None:
+    model = machine()
+    module = ph.build(model, STEP, tmp_path / "machine.wasm", inputs=INPUTS, outputs=outputs(model))
+    (tmp_path / "run.mjs").write_text(NODE)
+    done = subprocess.run(["node", tmp_path / "run.mjs", module], capture_output=True, text=True, check=True)
+    *said, x, y, wrong = done.stdout.split()
+    library = ph.load_library(built)
+    library.inputs["motor"] = 0.2
+    library.step(200)
+    assert said == ["0", "0", "0"] and wrong == "3"
+    assert (float(x), float(y)) == pytest.approx(tuple(library.read("place")[:2]), abs=1e-12)
+
+
+# What becomes data, and what is refused.
+
+
+def test_functions_of_time_become_data() -> None:
+    kinds = {
+        "constant": lambda t: 0 * t + 2.5,
+        "line": lambda t: 150.0 * t - 1.0,
+        "parabola": lambda t: 0.5 * 9.81 * t**2,
+        "harmonic": lambda t: 0.15 * np.cos(150 * t),
+        "shifted": lambda t: 1.0 - 0.3 * np.sin(2 * np.pi * 7 * t + 0.4),
+        "ramp": lambda t: np.minimum(t, 0.3) * np.exp(-t),
+    }
+
+    def values(times):
+        return np.stack([f(times) for f in kinds.values()], axis=1)
+
+    found = time_data(values, list(kinds), 0.0, 1e-3, 2.0, [])
+    times = np.linspace(0.0, 2.0, 1001)
+    for column, (name, f) in zip(found.columns, kinds.items(), strict=True):
+        assert np.abs(column(times) - f(times)).max() <= 2e-13 * np.abs(f(times)).max(), name
+    assert found.end == 2.0 and [words.split(":")[0] for words in found.words] == ["ramp"]
+    simple = time_data(lambda t: values(t)[:, :5], list(kinds)[:5], 0.0, 1e-3, None, [])
+    assert simple.end == np.inf
+    late = np.linspace(900.0, 901.0, 101)
+    for column, (name, f) in zip(simple.columns, kinds.items(), strict=False):
+        assert np.abs(column(late) - f(late)).max() <= 1e-10 * np.abs(f(late)).max(), name
+    assert simple.columns[3].waves == ((150.0, 0.15, 0.0),)
+    with pytest.raises(ph.errors.ParameterError, match=r"ramp is a function of time .* give build\(duration=...\)"):
+        time_data(values, list(kinds), 0.0, 1e-3, None, [])
+    with pytest.raises(ph.errors.ParameterError, match="jump cannot be written .* breakpoints"):
+        time_data(lambda t: np.sign(t - 0.31)[:, None], ["jump"], 0.0, 1e-3, 1.0, [])
+
+
+def hinged() -> ph.Model:
+    model = ph.Model(dimension=2)
+    bar = model.add(ph.RigidBody(1.0, 0.1, center=(0.5, 0, 0)), "bar")
+    model.connect(ph.Revolute(model.ground.at((0, 0, 0)), bar.origin, name="hinge"))
+    return model
+
+
+def test_what_needs_python_is_refused_with_what_to_do_instead(tmp_path) -> None:
+    path = tmp_path / "model.zip"
+    controlled = hinged()
+    hinge = controlled.joints[0]
+    controlled.apply(hinge.motor(lambda t, y: -y[0], name="regulator"))
+    with pytest.raises(ph.errors.ModelError, match="regulator: controllers .* make the force an input"):
+        ph.build(controlled, 1e-2, path)
+    model = hinged()
+    with pytest.raises(ph.errors.ModelError, match=r"output 'a': .* is not measured by compiled models"):
+        ph.build(model, 1e-2, path, outputs={"a": ph.Reaction(model.joints[0])})
+    with pytest.raises(ph.errors.ParameterError, match="no input is named 'motor'"):
+        ph.build(model, 1e-2, path, inputs=["motor"])
+    with pytest.raises(ph.errors.ParameterError, match=r"path must end in .so"):
+        ph.build(model, 1e-2, tmp_path / "model.exe")
+    with pytest.raises(ph.errors.ParameterError, match="libraries of linux-aarch64 end in .so"):
+        ph.build(model, 1e-2, tmp_path / "model.dll", targets=["linux-aarch64"])
+    with pytest.raises(ph.errors.ParameterError, match="targets must be one of"):
+        ph.build(model, 1e-2, tmp_path / "model.so", targets=["amiga"])
