@@ -163,6 +163,7 @@ from .tools.identification import (
     Recording as Recording,
     identify as identify,
 )
+from .tools.inverse_dynamics import InverseDynamics as InverseDynamics, inverse_dynamics as inverse_dynamics
 from .tools.passive_control import (
     damping_injection as damping_injection,
     energy_shaping as energy_shaping,

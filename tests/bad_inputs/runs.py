@@ -103,6 +103,17 @@ def swung():
 
 
 @cache
+def turned():
+    """What turns a rigid bar, as a servo constraint has it."""
+    model = ph.Model(dimension=2)
+    bar = model.add(ph.RigidBody(1.0, 0.1, center=(0.5, 0.0, 0.0)), "bar")
+    hinge = model.connect(ph.Revolute(model.ground.at((0.0, 0.0, 0.0)), bar.origin))
+    model.apply(hinge.torque(0.0, name="motor"))
+    paths = {ph.JointPosition(hinge): smooth_turn}
+    return {"model": model, "paths": paths, "inputs": ["motor"], "duration": 1.0, "step": 0.05}
+
+
+@cache
 def studied():
     """What one run measured."""
     return ph.study(lambda length: length, {"length": [1.0]}, lambda length: {"twice": 2 * length}, progress=False)
@@ -362,6 +373,19 @@ RUNS = [
         step=REFUSED,
         lead=NONE | POSITIVE,
         accuracy=frozenset({"0"}),
+    ),
+    of(
+        "inverse_dynamics",
+        lambda s: ph.inverse_dynamics,
+        lambda s: turned(),
+        model=REFUSED,
+        paths=REFUSED,
+        inputs=REFUSED,
+        duration=frozenset({"1", "0.5"}),
+        step=REFUSED,
+        lead=NONE | POSITIVE,
+        accuracy=POSITIVE,
+        initial=REFUSED,
     ),
     of(
         "string_inverse",

@@ -1,7 +1,7 @@
 """Steps that were taken, and what they do to small changes (docs/theory.md, 9)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -150,6 +150,11 @@ class TakenSteps:
     states: Array
     functions: Functions
 
+    @cached_property
+    def places(self) -> tuple[IntArray, tuple[int, int]]:
+        """Of entries of Newton's matrix, see ``entries``."""
+        return entries(self.assembly)
+
     @property
     def system(self) -> System:
         """The mechanism that moved, as numbers."""
@@ -220,8 +225,18 @@ def differentiable(system: System) -> Assembly:
     return assembly
 
 
-def take_steps(assembly: Assembly, state: State, step: float, count: int, damping: float = 0.0) -> TakenSteps:
+def take_steps(
+    assembly: Assembly,
+    state: State,
+    step: float,
+    count: int,
+    damping: float = 0.0,
+    added: Array | None = None,
+) -> TakenSteps:
     """So many steps from a state.
+
+    Args:
+        added: to the load values of each step, shape (count, 3 values); None: nothing.
 
     Raises:
         ConvergenceError: a step of this size did not converge.
@@ -231,6 +246,8 @@ def take_steps(assembly: Assembly, state: State, step: float, count: int, dampin
     stepper = ConservingStepper(assembly, 2, damping, is_redundant)
     stepper.begin(state)
     first = stepper.now(state.time)
+    if added is not None:
+        stepper.give(added)
     taken = stepper.advance(times, step, Storage())
     if taken.steps < count:
         at = float(times[taken.steps])
@@ -243,7 +260,10 @@ def take_steps(assembly: Assembly, state: State, step: float, count: int, dampin
         )
     relaxation = RELAXATION if is_redundant else 0.0
     states = np.concatenate([_flat(first, 1), _flat(taken.rows, count)])
-    result = TakenSteps(assembly, times, step, damping, relaxation, states, functions_of(assembly, times))
+    given = functions_of(assembly, times)
+    if added is not None:
+        given = replace(given, loads=given.loads + added)
+    result = TakenSteps(assembly, times, step, damping, relaxation, states, given)
     _undo_means(result.rows["multiplier"], taken.reactions)
     return result
 
@@ -299,8 +319,30 @@ def state_derivatives(run: TakenSteps, start: Variation, equations: Array) -> Va
     return Variation(pose, velocity)
 
 
+def step_derivatives(run: TakenSteps, step: int, changes: Variation, equations: Array) -> Variation:
+    """What changes of the state before one step, and of its equations, do to the state after it.
+
+    Args:
+        run: the steps.
+        step: number of the step.
+        changes: each (changes, velocities).
+        equations: of the step, shape (changes, unknowns).
+    """
+    pose, velocity = np.zeros((2, 2, *changes.pose.shape))
+    pose[0], velocity[0] = changes.pose, changes.velocity
+    own = replace(
+        run,
+        times=run.times[step : step + 2],
+        states=run.states[step : step + 2],
+        functions=Functions(run.functions.moving[step : step + 2], run.functions.loads[step : step + 1]),
+    )
+    own.__dict__["places"] = run.places
+    _differentiated(own, DIRECT, pose, velocity, equations[None])
+    return Variation(pose[1], velocity[1])
+
+
 def _differentiated(run: TakenSteps, wanted: int, pose: Array, velocity: Array, equations: Array) -> None:
-    places, counts = entries(run.assembly)
+    places, counts = run.places
     done = differentiate(
         run.assembly.memory.header,
         _request(run, wanted, pose.shape[1], counts),

@@ -1,0 +1,566 @@
+"""Which forces make outputs of a model follow paths: servo constraints, from step to step or over the whole run.
+
+A servo constraint holds an output on a path, as a drive does, by an input that acts elsewhere: its force has the
+direction of the input, not that of the constraint (docs/theory.md, 9; W. Blajer, K. Kolodziejczyk, *A geometric
+approach to solving problems of control constraints: theory and a DAE framework*, Multibody System Dynamics 11,
+2004).
+What still moves while outputs are held is the zero dynamics. Where it is stable, inputs follow from step to step.
+Where it is not, or where inputs reach outputs through springs or cables alone, the bounded inputs begin before the
+motion does: they are those of least size over the whole run (S. Devasia, D. Chen, B. Paden, *Nonlinear
+inversion-based output tracking*, IEEE Transactions on Automatic Control 41, 1996; J. Dewey, K. Leang, S. Devasia,
+*Experimental and theoretical results in output-trajectory redesign for flexible structures*, Journal of Dynamic
+Systems, Measurement, and Control 120, 1998).
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from phlexible.algebra.arrays import Array, called, check_callable, numbers, option, positive
+from phlexible.description.interactions.sensor import Sensor
+from phlexible.description.time_functions import Signal
+from phlexible.display import short_repr
+from phlexible.errors import ConvergenceError, ModelError, ParameterError
+from phlexible.measure.sensors import Angle, Displacement, JointPosition, Position
+from phlexible.model import Model
+from phlexible.results.live import LiveRun
+from phlexible.results.motion import Motion
+from phlexible.state.initial_state import InitialKind, initial_state
+from phlexible.state.layout import State
+from phlexible.state.system import need_bodies, system_of
+
+if TYPE_CHECKING:
+    from phlexible.derivatives.step_matrices import StepMatrices
+    from phlexible.derivatives.steps import TakenSteps
+    from phlexible.step.assembly.assembly import Assembly
+
+Path = Callable[[float], ArrayLike]
+ComplexArray = NDArray[np.complex128]
+
+PLACES = (Displacement, Angle, Position, JointPosition)
+FEWEST = 10  # steps of a path
+MOST_INSTANTS = 100_000
+SAME = 1e-6  # of a step
+GAP = 1e-6  # of the longest body: how far from their beginning outputs may stand
+QUICK = 0.05  # of the mean speed of a path: how much faster it may begin than the outputs move
+
+# Forwards.
+GROWTH = 1.0
+"""Over the run, as an exponent: what grows by less is no instability."""
+INFINITE = 1e-2  # of z + 1: zeros of the step that stand for infinity
+AT_ZERO = 1e-6  # of z: those of its delay
+SHORTER = 1e-5  # of a step, in which inertia alone answers
+INDIRECT = 1e-6  # share of the motion by an input in what an output measures
+PUSH = 1e-5  # of the longest body, in differences
+GOAL = 1e-12  # of the size of paths
+ACCEPTABLE = 1e-9
+SLOW = 0.2  # contraction from trial to trial
+TRIALS = 25  # of a step
+
+# Two-sided.
+MOST_STATES = 400
+GENTLE = 1e-3  # of an output by an input over the whole run, that counts as much as the input itself: at first,
+LEAST = 1e-8  # at last,
+EASED = 3.0  # and by which it falls
+LEAST_PART = 1e-3  # of a change
+STANDS = 1e-6  # of the greatest input, the last change
+ITERATIONS = 60
+
+
+@dataclass(frozen=True, eq=False)
+class InverseDynamics:
+    """Inputs for which outputs follow their paths; ``found["motor"]`` is a function of time.
+
+    Attributes:
+        inputs: by name, functions of the time of ``motion`` [N, N m, or multiples of a load].
+        motion: the run with these inputs, constant in each step.
+        lead: how long it lasts before the paths begin and after they have ended [s].
+        missed: greatest distance of outputs from their paths at its instants, in their units.
+        zeros: of the inputs to the outputs at the start, those that are finite [1/s]; none where inputs do not
+            accelerate outputs at once.
+    """
+
+    inputs: Mapping[str, Signal]
+    motion: Motion
+    lead: float
+    missed: float
+    zeros: ComplexArray
+
+    __repr__ = short_repr
+
+    def __getitem__(self, name: str) -> Signal:
+        """The input of a name.
+
+        Raises:
+            ParameterError: there is none.
+        """
+        if name not in self.inputs:
+            raise ParameterError(f"no input is named {name!r}; there are {', '.join(map(repr, self.inputs))}")
+        return self.inputs[name]
+
+
+def inverse_dynamics(
+    model: Model,
+    paths: Mapping[Sensor, Path],
+    inputs: Sequence[str],
+    duration: float,
+    step: float,
+    lead: float | None = None,
+    *,
+    accuracy: float = 1e-6,
+    initial: InitialKind | str | State = InitialKind.UNDEFORMED,
+) -> InverseDynamics:
+    """The inputs for which outputs follow paths (servo constraints), and the motion with them.
+
+    Forwards, without ``lead``: in each step those constant inputs for which the outputs are on their paths at its
+    end, exactly. That needs a stable zero dynamics and inputs that accelerate the outputs at once: the torques of a
+    robot whose hand follows a path, a motor that moves something else than it sits on. Else it is refused with the
+    zeros, and asks for ``lead``.
+
+    Two-sided, with ``lead``: over the whole run the inputs of least size that bring the outputs onto their paths
+    and everything to rest at its end, by Gauss and Newton's method on the steps of the nonlinear model, for tips
+    beyond flexible links and loads on cables. Inputs begin before the motion does and end after it.
+
+    Args:
+        model: whose constant torques, forces and loads are the inputs.
+        paths: by sensor functions of time, 0 where the path begins, up to the duration, of what it shall measure: a
+            number, or as many as it has components. Sensors of places: ``Displacement(tip, (1, 0, 0))``, ``Angle``,
+            ``JointPosition(hinge)``, ``Position``; as many numbers as inputs.
+        inputs: names as of ``model.start``; of a load whose value is a vector the multiple of it.
+        duration: of the paths, a multiple of the step [s].
+        step: [s].
+        lead: [s], a few times the slowest 1 / Re(zero), and a period or two of what swings; None: forwards.
+        accuracy: two-sided the share of the paths by which outputs may miss them; greater where the inputs grow too
+            large.
+        initial: as of ``simulate``; two-sided the model has to rest there under its constant inputs.
+
+    Raises:
+        ParameterError: numbers out of range, unknown inputs, other sensors, not as many numbers as inputs, paths
+            that begin elsewhere than the outputs or with another speed; a two-sided run that does not follow.
+        ModelError: a zero dynamics that grows, inputs that do not accelerate the outputs (forwards), more than 400
+            states (two-sided), or parts that cannot be differentiated (as of ``ph.gradient``).
+        ConvergenceError: no inputs hold the outputs in a step.
+        FunctionError: a path raised.
+
+    Example:
+        >>> model = ph.Model(dimension=2)
+        >>> hub = model.add(ph.RigidBody(1.0, 0.1), "hub")
+        >>> arm = model.add(ph.RigidBody(2.0, 0.3, center=(0.5, 0, 0)), "arm")
+        >>> shaft = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), hub.origin))
+        >>> weld = model.connect(ph.Fixed(hub.origin, arm.origin))
+        >>> motor = model.apply(shaft.torque(0.0, name="motor"))
+        >>> turned = ph.Angle(arm.origin, (0, 0, 1))
+        >>> found = ph.inverse_dynamics(model, {turned: lambda t: 0.1 * t**2}, ["motor"], 1.0, step=1e-2)
+        >>> round(found["motor"](0.5), 6)  # 0.2 (J + I + m c^2)
+        0.18
+    """
+    if not isinstance(model, Model):
+        raise ModelError(f"model must be a ph.Model, got {model!r}")
+    last, h = positive("duration", duration), positive("step", step)
+    count = round(last / h)
+    if h > last / FEWEST * (1 + SAME):
+        raise ParameterError(f"step must be at most a tenth of the duration of {last:g} s, got {step!r}")
+    if abs(count * h - last) > SAME * h:
+        raise ParameterError(f"duration must be a multiple of step = {h:g}, got {duration!r}")
+    before = 0 if lead is None else int(np.ceil(positive("lead", lead) / h - SAME))
+    share = positive("accuracy", accuracy)
+    if count + 2 * before > MOST_INSTANTS:
+        raise ParameterError(
+            f"duration={last:g} s and twice the lead are more than {MOST_INSTANTS} steps of {h:g} s; take a larger"
+            " step"
+        )
+    start = initial if isinstance(initial, State) else _start(model, option("initial", initial, InitialKind))
+    servo = _Servo(model, _checked(paths), inputs, h, start)
+    asked = servo.asked(last, count, before)
+    servo.check_begin(asked, last)
+    return servo.forwards(asked, last) if lead is None else servo.two_sided(asked, before, share)
+
+
+def _start(model: Model, kind: InitialKind) -> State:
+    system = system_of(model)
+    need_bodies(system)
+    return initial_state(system, kind)
+
+
+def _checked(paths: object) -> Mapping[Sensor, Path]:
+    if not isinstance(paths, Mapping) or not paths:
+        raise ParameterError(f"paths must be functions of time by sensors, {{sensor: path}}, got {paths!r}")
+    for sensor, path in paths.items():
+        if not isinstance(sensor, PLACES):
+            raise ParameterError(
+                "paths are those of sensors of places and angles, Displacement(tip, (1, 0, 0)), Angle, Position or"
+                f" JointPosition(hinge), got {sensor!r}"
+            )
+        check_callable(f"path of {sensor}", path, "t")
+    return paths
+
+
+def _angles(sensor: Sensor) -> list[bool]:
+    """Of each number that a sensor measures, whether it is an angle."""
+    if isinstance(sensor, JointPosition) and sensor.components:
+        return ["angle" in name for name in sensor.components]
+    return [sensor.unit == "rad"] * sensor.count
+
+
+class _Servo:
+    """Outputs of a model on paths by inputs.
+
+    Args:
+        model: with the inputs as constant loads.
+        paths: by sensor.
+        names: of the inputs.
+        step: h [s].
+        start: the first state.
+    """
+
+    def __init__(
+        self, model: Model, paths: Mapping[Sensor, Path], names: Sequence[str], step: float, start: State
+    ) -> None:
+        from phlexible.derivatives.steps import differentiable  # with the compiler
+
+        self._model, self._paths, self._step, self._start = model, paths, step, start
+        self._sensors = list(paths)
+        self._labels = [str(sensor) for sensor in paths for _ in range(sensor.count)]
+        self._are_angles = np.array([angle for sensor in paths for angle in _angles(sensor)])
+        self._assembly: Assembly = differentiable(system_of(model))
+        if not isinstance(names, list | tuple) or not names or len(set(map(str, names))) < len(names):
+            raise ParameterError(f"inputs must be a list of different names such as ['motor'], got {names!r}")
+        known = self._assembly.inputs
+        for name in names:
+            if not isinstance(name, str) or name not in known:
+                raise ParameterError(
+                    f"no input is named {name!r}; inputs are constant loads, torques and forces of the model:"
+                    f" {', '.join(map(repr, known)) or 'none'}"
+                )
+        if len(self._labels) != len(names):
+            raise ParameterError(
+                f"{len(names)} inputs hold as many outputs, got paths of {len(self._labels)} numbers; single"
+                " components are those of Displacement(port, direction)"
+            )
+        self._names = list(names)
+        self._directions = np.zeros((len(names), 3 * self._assembly.memory.counts["load_values"]))
+        self._first = np.zeros(len(names))  # constant inputs as they are in the model
+        for k, name in enumerate(names):
+            own = known[name]
+            if own.load is not None and not own.value.any():
+                raise ParameterError(f"the load {name!r} is zero and has no direction; give it one, of size 1")
+            self._first[k] = own.value[0] if own.load is None else 1.0
+            unit = np.ones(1) if own.load is None else own.value
+            self._directions[k, own.place : own.place + len(unit)] = unit
+
+    def asked(self, duration: float, count: int, before: int) -> Array:
+        """What sensors shall measure at the instants, shape (count + 2 before + 1, outputs)."""
+        times = np.clip(self._step * (np.arange(count + 2 * before + 1) - before), 0.0, duration)
+        columns = []
+        for sensor, path in self._paths.items():
+            name = f"path of {sensor}"
+            values = [numbers(name, called(path, name, t, at=f"at t = {t:g} s")) for t in times.tolist()]
+            if any(value.size != sensor.count or not np.isfinite(value).all() for value in values):
+                raise ParameterError(f"{name} must return {sensor.count} finite numbers, it returned {values[0]!r}")
+            columns.append(np.array(values, dtype=np.float64).reshape(len(times), sensor.count))
+        return np.concatenate(columns, axis=1)
+
+    def check_begin(self, asked: Array, duration: float) -> None:
+        """Refuses paths that begin elsewhere than the outputs, or with another speed."""
+        here = self._read(self._live())
+        gap = np.abs(here - asked[0])
+        if gap.max() > GAP * self._length:
+            worst = int(gap.argmax())
+            raise ParameterError(
+                f"the path of {self._labels[worst]} begins {gap[worst]:.3g} away from where the model stands;"
+                f" path(0) must be {here[worst]:.9g}"
+            )
+        if self._assembly.moving:
+            return  # rates of given motions are not those of velocities alone
+        wanted = (-3 * asked[0] + 4 * asked[1] - asked[2]) / (2 * self._step)
+        rates = self._mobility.rows @ self._start.velocity
+        mean = np.abs(asked - asked[0]).max() / duration
+        if (off := np.abs(wanted - rates)).max() > QUICK * mean + GAP * self._length / duration:
+            worst = int(off.argmax())
+            raise ParameterError(
+                f"the path of {self._labels[worst]} begins with a speed of {wanted[worst]:.3g}, and the model with"
+                f" {rates[worst]:.3g}: let it begin smoothly, or give bodies the velocities that fit"
+            )
+
+    @property
+    def _length(self) -> float:
+        return float(self._assembly.system.largest_length)
+
+    def _live(self) -> LiveRun:
+        return self._model.start(self._step, initial=self._start)
+
+    def _give(self, run: LiveRun, values: Array) -> None:
+        """Inputs of the steps to come."""
+        for name, value in zip(self._names, values, strict=True):
+            own = self._assembly.inputs[name]
+            run.inputs[name] = value if own.load is None else value * own.value
+
+    def _read(self, run: LiveRun, before: Array | None = None) -> Array:
+        """What the sensors measure now, over full turns since ``before``, shape (outputs,)."""
+        now = np.concatenate([np.atleast_1d(run.read(sensor)) for sensor in self._sensors])
+        if before is not None:
+            turns = np.round((before - now) / (2 * np.pi))
+            now = np.where(self._are_angles, now + 2 * np.pi * turns, now)
+        return now
+
+    def _added(self, used: Array) -> Array:
+        """To the load values of the model, for inputs (N, inputs)."""
+        return np.asarray((used - self._first) @ self._directions)
+
+    def _taken(self, used: Array, step: float) -> "TakenSteps":
+        from phlexible.derivatives.steps import take_steps
+
+        return take_steps(self._assembly, self._start, step, len(used), added=self._added(used))
+
+    def _matrices(self, run: "TakenSteps") -> "StepMatrices":
+        from phlexible.derivatives.step_matrices import load_slopes, step_matrices
+
+        return step_matrices(run, load_slopes(run, self._directions), self._sensors)
+
+    def _found(self, used: Array, run: LiveRun, before: int, missed: float, zeros: ComplexArray) -> InverseDynamics:
+        """Inputs at instants are means of both steps there, which do not alternate; at both ends a line goes on."""
+        means, motion = (used[1:] + used[:-1]) / 2, run.motion
+        ends = used[[0, -1]]
+        if len(means) > 1:
+            ends = 2 * means[[0, -1]] - means[[1, -2]]
+        values = np.vstack([ends[:1], means, ends[1:]])
+        signals = {name: Signal(motion.time, values[:, k]) for k, name in enumerate(self._names)}
+        return InverseDynamics(signals, motion, before * self._step, missed, zeros)
+
+    # Forwards: from step to step.
+
+    def forwards(self, asked: Array, duration: float) -> InverseDynamics:
+        """Constant inputs in each step, which bring the outputs onto their paths at its end."""
+        if not self._mobility.is_direct:
+            raise ModelError(
+                "the inputs do not accelerate the outputs at once, but through springs or cables, or not all of"
+                " them (the equations have an index above 3, which steps of second order do not solve): give lead=,"
+                " the time that inputs may act before the motion and after it"
+            )
+        zeros = self._zeros()
+        _check_stable(zeros, duration)
+        scale = float(np.abs(asked - asked[0]).max()) or self._length
+        run, used, missed = self._live(), np.zeros((len(asked) - 1, len(self._names))), 0.0
+        step = _HeldStep(self, run, scale)
+        for k, goal in enumerate(asked[1:]):
+            guess = 2 * used[k - 1] - used[k - 2] if k > 1 else used[0] if k else self._first
+            used[k], left = step.take(guess, goal)
+            missed = max(missed, left)
+        return self._found(used, run, 0, missed, zeros)
+
+    def _zeros(self) -> ComplexArray:
+        """Of the first step, as rates of continuous time, those that are finite [1/s] (9.10)."""
+        run = self._taken(self._first[None], self._step)
+        found = self._matrices(run)
+        A, B, C = found.states[0], found.inputs[0], found.outputs[1]
+        z = np.linalg.eigvals(A - B @ np.linalg.solve(C @ B, C @ A))
+        z = z[(np.abs(z + 1) > INFINITE) & (np.abs(z) > AT_ZERO)]
+        s = 2 / self._step * (z - 1) / (z + 1)
+        size = np.round(np.log(np.maximum(np.abs(s), 1e-300)), 6)  # of pairs the same
+        return np.asarray(s[np.lexsort((-s.imag, -s.real, size))], dtype=np.complex128)
+
+    @cached_property
+    def _mobility(self) -> "_Mobility":
+        """By a step so short that inertia alone answers."""
+        from phlexible.derivatives.step_matrices import load_slopes, step_matrices
+
+        short = SHORTER * self._step
+        run = self._taken(self._first[None], short)
+        forces = load_slopes(run, self._directions)
+        found = step_matrices(run, forces, self._sensors)
+        size = found.states.shape[1] // 2
+        of_pose = found.outputs[0][:, :size]
+        rows = of_pose.copy()
+        frame, axis, place = run.system.layout.spin
+        for b in np.unique(frame):  # rates of small turns about world axes are those about axes of the body
+            own = frame == b
+            turn = np.zeros((len(rows), 3))
+            turn[:, axis[own]] = rows[:, place[own]]
+            rows[:, place[own]] = (turn @ run.rows["rotation"][0][b])[:, axis[own]]
+        pushes = np.zeros((1, len(rows), forces.shape[2]))  # outputs as inputs
+        pushes[0, :, :size] = -short * rows
+        answers = step_matrices(run, pushes, self._sensors).inputs[0][size:] / short
+        moved = found.inputs[0][size:] / short
+        accelerations = rows @ moved
+        of_inputs = np.abs(np.einsum("ij,ji->i", -forces[0, :, :size] / short, moved))
+        of_outputs = np.abs(np.einsum("ij,ji->i", rows, answers))
+        scale = np.sqrt(np.outer(of_outputs, of_inputs))
+        return _Mobility(rows, accelerations, accelerations / np.where(scale > 0, scale, 1.0))
+
+    def pushes(self) -> Array:
+        """Changes of inputs that move an output noticeably in a step, shape (inputs,)."""
+        moved = np.abs(self._mobility.accelerations).max(axis=0) * self._step**2 / 2
+        return np.asarray(PUSH * self._length / moved)
+
+    # Two-sided: all steps at once.
+
+    def two_sided(self, asked: Array, before: int, accuracy: float) -> InverseDynamics:
+        """The inputs of least size over the run, with which outputs miss their paths by no more than is asked for.
+
+        Gauss and Newton's method on (9.11): outputs are linear in the change of the inputs near those that are
+        known. Inputs weigh less from iteration to iteration, until outputs are near enough.
+        """
+        from phlexible.tools.least_inputs import least_change
+
+        count, size = len(asked) - 1, int(self._assembly.memory.counts["velocities"])
+        if 2 * size > MOST_STATES:
+            raise ModelError(
+                f"the two-sided inversion takes models of at most {MOST_STATES} states, this one has {2 * size}:"
+                " give bodies fewer elements, or beams modes="
+            )
+        scale = float(np.abs(asked - asked[0]).max()) or self._length
+        rest = self._step * count * np.asarray(self._assembly.memory["velocity_weight"])[:size]
+        used, share = np.tile(self._first, (count, 1)), GENTLE
+        run = self._taken(used, self._step)
+        left = asked - self._outputs(run)
+        reach: Array | None = None
+
+        def cost(run: "TakenSteps", left: Array, used: Array, weight: Array) -> float:
+            parts = left, weight * (used - self._first), rest * run.rows["velocity"][-1]
+            return float(sum((part**2).sum() for part in parts))
+
+        for _ in range(ITERATIONS):
+            found = self._matrices(run)
+            reach = self._reach(found) if reach is None else reach
+            weight, velocity, part = share * reach, run.rows["velocity"][-1], 1.0
+            change, now = least_change(found, left, used - self._first, weight, velocity, rest), np.inf
+            known = cost(run, left, used, weight)
+            while part > LEAST_PART:
+                other = used + part * change
+                try:
+                    tried = self._taken(other, self._step)
+                    off = asked - self._outputs(tried)
+                    now = cost(tried, off, other, weight)
+                except ConvergenceError:
+                    now = np.inf
+                if now < known:
+                    run, used, left = tried, other, off
+                    break
+                part /= 2
+            is_near = np.abs(left).max() <= accuracy * scale
+            stands = np.abs(change).max() <= STANDS * np.abs(used - self._first).max(initial=0.0)
+            if now < known and (part < 1.0 or (is_near and not stands)):
+                continue
+            if is_near or share <= LEAST:
+                break
+            share = max(share / EASED, LEAST)
+        missed = float(np.abs(left).max())
+        if missed > accuracy * scale:
+            raise ParameterError(
+                f"the outputs still miss their paths by {missed:.2g} of {scale:.2g} under inputs of up to"
+                f" {np.abs(used).max():.2g}: give a longer lead=, a smoother or slower path, a smaller step, or as"
+                f" accuracy= the share of the path that may be missed ({1.5 * missed / scale:.1g} is reached)"
+            )
+        live = self._live()
+        here, missed = self._read(live), 0.0
+        for k in range(count):
+            self._give(live, used[k])
+            live.step()
+            here = self._read(live, here)
+            missed = max(missed, float(np.abs(here - asked[k + 1]).max()))
+        return self._found(used, live, before, missed, self._zeros() if self._mobility.is_direct else NO_ZEROS)
+
+    def _reach(self, steps: "StepMatrices") -> Array:
+        """How far inputs of size 1 move outputs over the run: by inertia, or where it is not that at all."""
+        from phlexible.tools.least_inputs import reach_of
+
+        if not self._mobility.is_direct:
+            return reach_of(steps)
+        duration = self._step * len(steps.states)
+        return np.asarray(np.abs(self._mobility.accelerations).max(axis=0) * duration**2 / 2)
+
+    def _outputs(self, run: "TakenSteps") -> Array:
+        """What the sensors measure at all instants, shape (N + 1, outputs)."""
+        from phlexible.derivatives.readings import sight_of
+
+        read = sight_of(run).read(self._sensors, run.rows, np.arange(run.count + 1))
+        return np.concatenate([each.reshape(run.count + 1, -1) for each in read], axis=1)
+
+
+NO_ZEROS = np.zeros(0, dtype=np.complex128)
+
+
+@dataclass(frozen=True, eq=False)
+class _Mobility:
+    """What inertia alone lets inputs do to outputs.
+
+    Attributes:
+        rows: rates of the outputs from velocities, shape (outputs, velocities).
+        accelerations: of the outputs by inputs, shape (outputs, inputs).
+        shares: the same of all that an output and an input move, in the metric of the kinetic energy, from -1 to 1.
+    """
+
+    rows: Array
+    accelerations: Array
+    shares: Array
+
+    @property
+    def is_direct(self) -> bool:
+        """Whether inputs accelerate all outputs at once."""
+        return bool(np.linalg.svd(self.shares, compute_uv=False)[-1] > INDIRECT)
+
+
+class _HeldStep:
+    """Steps with the inputs that hold the outputs, by Newton's method whose slopes are kept from step to step."""
+
+    def __init__(self, servo: _Servo, run: LiveRun, scale: float) -> None:
+        self._servo, self._run, self._scale = servo, run, scale
+        self._here, self._slopes = servo._read(run), NO_SLOPES
+
+    def take(self, values: Array, goal: Array) -> tuple[Array, float]:
+        """From inputs that are guessed; the inputs found, and how far the outputs are from their goal."""
+        saved, best, is_fresh = self._run.save(), np.inf, False
+
+        def tried(inputs: Array) -> Array:
+            self._run.restore(saved)
+            self._servo._give(self._run, inputs)
+            self._run.step()
+            return self._servo._read(self._run, self._here)
+
+        found = tried(values)
+        for _ in range(TRIALS):
+            left = float(np.abs(found - goal).max())
+            is_slow = left > SLOW * best
+            if left <= GOAL * self._scale or (is_slow and is_fresh and left <= ACCEPTABLE * self._scale):
+                self._here = found
+                return values, left
+            if is_slow or not self._slopes.size:
+                self._slopes, is_fresh = self._differences(tried, values, found), True
+            best = left
+            try:
+                values = values - np.linalg.solve(self._slopes, found - goal)
+            except np.linalg.LinAlgError:
+                break
+            found = tried(values)
+        raise ConvergenceError(
+            f"no inputs hold the outputs in the step from t = {saved.time:.9g} s, {best:.2g} are left: in this pose"
+            " the inputs have no hold on the outputs, or the path is out of reach",
+            saved.time,
+            np.array([best]),
+        )
+
+    def _differences(self, tried: Callable[[Array], Array], values: Array, found: Array) -> Array:
+        """d(outputs)/d(inputs)."""
+        columns = [(tried(values + push) - found) / push.sum() for push in np.diag(self._servo.pushes())]
+        return np.stack(columns, axis=1)
+
+
+NO_SLOPES = np.zeros((0, 0))
+
+
+def _check_stable(zeros: ComplexArray, duration: float) -> None:
+    """Refuses a zero dynamics that grows."""
+    growing = zeros[(zeros.real * duration > GROWTH) & (zeros.imag >= 0)]
+    if not len(growing):
+        return
+    listed = ", ".join(f"{z.real:.4g} +- {z.imag:.4g} i" if z.imag else f"{z.real:.4g}" for z in growing[:4])
+    more = " and more" if len(growing) > 4 else ""
+    raise ModelError(
+        "the zero dynamics is unstable (non-minimum phase): with the outputs held on their paths, what is left to"
+        f" move grows with exp(zero t), zeros {listed}{more} 1/s, and so would the inputs. Give lead=, such as"
+        f" {5 / growing.real.min():.2g} s: inputs then act before the motion begins and after it has ended"
+    )

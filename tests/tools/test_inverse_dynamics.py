@@ -1,0 +1,250 @@
+"""Inputs for which outputs follow paths: against drives, closed forms, known zeros, runs with what was found."""
+
+import numpy as np
+import pytest
+from numpy.polynomial import Polynomial
+from scipy.optimize import brentq
+
+import phlexible as ph
+from phlexible.errors import ModelError, ParameterError
+
+SMOOTH = Polynomial([0] * 8 + [6435, -40040, 108108, -163800, 150150, -83160, 25740, -3432])
+G, BEND = 9.81, np.sqrt(7e10 * 0.004**2 / 12 / 2700.0)  # sqrt(EI / rho A) of the arm
+
+
+def smooth(t, duration=1.0, derivative=0):
+    """From 0 to 1 with seven smooth derivatives at both ends."""
+    s = np.clip(t / duration, 0.0, 1.0)
+    return (SMOOTH.deriv(derivative) if derivative else SMOOTH)(s) / duration**derivative
+
+
+def arm(torque=0.0, drive=None, elements=2):
+    """A hub and a flexible arm of 1 m in the plane; model, hinge, tip."""
+    model = ph.Model(dimension=2)
+    hub = model.add(ph.RigidBody(0.5, 2e-3), "hub")
+    section, aluminium = ph.RectangularSection(0.004, 0.03), ph.Material(7e10, 2700.0)
+    beam = model.add(ph.Beam(1.0, section, aluminium, elements, rotary_inertia=False), "arm")
+    hinge = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), hub.origin))
+    model.connect(ph.Fixed(hub.origin, beam.start))
+    model.apply(hinge.torque(torque, name="motor") if drive is None else hinge.drive(angle=drive))
+    return model, hinge, beam.end
+
+
+def test_where_the_input_acts_it_is_what_a_drive_needs():
+    """Over more than half a turn; and zeros are frequencies of the clamped arm, 1.8751^2 sqrt(EI / rho A)."""
+
+    def turn(t):
+        return 4 * smooth(t, 2.0)
+
+    model, hinge, _ = arm()
+    found = ph.inverse_dynamics(model, {ph.JointPosition(hinge): turn}, ["motor"], 2.0, 1e-2)
+    driven, joint, _ = arm(drive=turn)
+    motion = driven.simulate(2.0, 1e-2, progress=False)
+    needed = motion.required(joint)
+    assert found.missed < 1e-11 and found.lead == 0.0
+    assert found["motor"].values[1:-1] == pytest.approx(needed[1:-1], abs=1e-3 * needed.max())
+    tips = [each.position(each["arm"].end) for each in (found.motion, motion)]
+    assert tips[0] == pytest.approx(tips[1], abs=1e-8)
+    energy = found.motion.energy
+    assert energy.balance_error == pytest.approx(0.0, abs=1e-12 * energy.total.max())
+    assert found.zeros[:2] == pytest.approx([1.8751**2 * BEND * 1j, -(1.8751**2) * BEND * 1j], rel=2e-3)
+
+
+def robot(torques=(0.0, 0.0)):
+    """Two rigid links of 1 and 0.8 m under gravity, the second at a right angle; model, hand."""
+    model = ph.Model(gravity=(0, -G, 0), dimension=2)
+    upper = model.add(ph.RigidBody(2.0, 0.1, center=(0.5, 0, 0)), "upper")
+    lower = model.add(ph.RigidBody(1.0, 0.05, center=(0.4, 0, 0)), "lower", position=(1, 0, 0), rotation=np.pi / 2)
+    shoulder = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), upper.origin))
+    elbow = model.connect(ph.Revolute(upper.point((1, 0, 0)), lower.origin))
+    model.apply(shoulder.torque(torques[0], name="shoulder"))
+    model.apply(elbow.torque(torques[1], name="elbow"))
+    return model, lower.point((0.8, 0, 0))
+
+
+def torques_of_robot(time):
+    """By inverse kinematics and Lagrange's equations, shape (N, 2)."""
+    s, ds, dds = (smooth(time, derivative=k) for k in range(3))
+    x, y = 1.0 - 0.5 * s, 0.8 - 0.3 * s
+    elbow = np.arccos((x**2 + y**2 - 1.64) / 1.6)
+    one = np.arctan2(y, x) - np.arctan2(0.8 * np.sin(elbow), 1 + 0.8 * np.cos(elbow))
+    two = one + elbow
+    jacobian = np.moveaxis(
+        np.array([[-np.sin(one), -0.8 * np.sin(two)], [np.cos(one), 0.8 * np.cos(two)]]), (0, 1), (1, 2)
+    )
+    way = np.array([-0.5, -0.3])
+    rates = np.linalg.solve(jacobian, (ds[:, None] * way)[..., None])[..., 0]
+    turning = np.stack([np.cos(one), np.sin(one)], 1) * rates[:, :1] ** 2
+    turning += 0.8 * np.stack([np.cos(two), np.sin(two)], 1) * rates[:, 1:] ** 2
+    second = np.linalg.solve(jacobian, (dds[:, None] * way + turning)[..., None])[..., 0]
+    own, other, coupled = 0.1 + 2 * 0.25 + 1.0, 0.05 + 0.16, 0.4 * np.cos(elbow)
+    skew = 0.4 * np.sin(elbow)
+    first = own * second[:, 0] + coupled * second[:, 1] - skew * rates[:, 1] ** 2 + 2.0 * G * np.cos(one)
+    last = other * second[:, 1] + coupled * second[:, 0] + skew * rates[:, 0] ** 2 + 0.4 * G * np.cos(two)
+    return np.stack([first + last, last], 1)
+
+
+def test_a_hand_follows_by_the_torques_of_the_closed_form():
+    """Exactly at the instants; torques, and the hand under these torques without a constraint, to second order."""
+    off, strayed = [], []
+    for step in (2e-2, 1e-2):
+        model, hand = robot()
+        paths = {
+            ph.Displacement(hand, (1, 0, 0)): lambda t: -0.5 * smooth(t),
+            ph.Displacement(hand, (0, 1, 0)): lambda t: -0.3 * smooth(t),
+        }
+        found = ph.inverse_dynamics(model, paths, ["shoulder", "elbow"], 1.0, step)
+        assert found.missed < 1e-11 and not len(found.zeros)
+        wanted = torques_of_robot(found.motion.time)
+        values = np.stack([found["shoulder"].values, found["elbow"].values], 1)
+        off.append(np.abs(values - wanted)[2:-2].max() / np.abs(wanted).max())
+        free, hand = robot((found["shoulder"], found["elbow"]))
+        run = free.simulate(1.0, step, progress=False)
+        place = np.array([1.0, 0.8, 0.0]) - np.outer(smooth(run.time), [0.5, 0.3, 0.0])
+        strayed.append(np.abs(run.position(hand) - place).max())
+    for errors, limit in ((off, 1e-3), (strayed, 1e-3)):
+        assert errors[1] < limit and errors[1] < 0.3 * errors[0]
+
+
+def test_a_tip_is_refused_with_its_zeros_and_followed_from_both_sides():
+    """Zeros 2 x^2 sqrt(EI / rho A) with tan x = -tanh x; runs with the torque stray to second order."""
+    model, _, tip = arm()
+    paths = {ph.Displacement(tip, (0, 1, 0)): lambda t: np.sin(0.5 * smooth(t, 0.6))}
+    x = brentq(lambda x: np.tan(x) + np.tanh(x), 2.0, 2.6)
+    with pytest.raises(ModelError, match=r"non-minimum phase.* zeros 65\.\d+, ") as refused:
+        ph.inverse_dynamics(model, paths, ["motor"], 0.6, 4e-3)
+    assert "lead=, such as 0.077 s" in str(refused.value)
+    strayed = []
+    for step in (8e-3, 4e-3):
+        found = ph.inverse_dynamics(model, paths, ["motor"], 0.6, step, lead=0.16)
+        early = found["motor"].values[(found.motion.time > 0.08) & (found.motion.time < found.lead - 0.02)]
+        assert np.diff(np.log(early)) / step == pytest.approx(2 * x**2 * BEND, rel=0.03)  # before the tip begins
+        assert found.zeros[:2] == pytest.approx([2 * x**2 * BEND, -2 * x**2 * BEND], rel=1e-2)
+        free, _, end = arm(found["motor"])
+        run = free.simulate(0.6 + 2 * found.lead, step, progress=False)
+        wanted = np.sin(0.5 * smooth(run.time - found.lead, 0.6))
+        strayed.append(np.abs(run.position(end)[:, 1] - wanted).max())
+    assert found.missed < 1e-6 and np.abs(found.motion.velocity(tip)[-1]).max() < 1e-4
+    assert found.motion.energy.balance_error == pytest.approx(0.0, abs=1e-12)
+    assert strayed[1] < 1e-4 and strayed[1] < 0.35 * strayed[0]
+
+
+def hoist(drive=0.0, winch=0.0):
+    """A trolley of 20 kg and a winch that carry 50 kg four metres below; model, trolley, load."""
+    model = ph.Model(gravity=(0, -G, 0), dimension=2)
+    trolley = model.add(ph.PointMass(20.0), "trolley")
+    cable = model.add(ph.RigidBody(1e-4, 1e-4), "cable")
+    load = model.add(ph.RigidBody(50.0, 1e-4), "load", position=(0, -4, 0))
+    rail = model.connect(ph.Slider(model.ground.at((0, 0, 0)), trolley.origin, axis=(1, 0, 0)))
+    model.connect(ph.Revolute(trolley.origin, cable.origin))
+    drum = model.connect(ph.Prismatic(cable.origin, load.origin, axis=(0, -1, 0)))
+    model.apply(rail.force(drive, name="drive"))
+    model.apply(drum.force(winch, name="winch"))
+    return model, trolley, load
+
+
+def test_a_load_on_a_crane_follows_as_its_flat_outputs_say():
+    """Four metres aside and two up within 3 s: the cable points along a - g, and meets the rail at the trolley."""
+    duration, off, strayed = 3.0, [], []
+    for step in (3e-2, 1.5e-2):
+        model, trolley, load = hoist(winch=-50 * G)
+        paths = {
+            ph.Displacement(load.origin, (1, 0, 0)): lambda t: 4 * smooth(t, duration),
+            ph.Displacement(load.origin, (0, 1, 0)): lambda t: 2 * smooth(t, duration),
+        }
+        found = ph.inverse_dynamics(model, paths, ["drive", "winch"], duration, step, lead=0.3)
+        time = found.motion.time - found.lead
+        inside = (time > 0) & (time < duration)
+        s, a = smooth(time, duration), smooth(time, duration, 2) * inside
+        top = 4 * s + 4 * a / (G + 2 * a) * (4 - 2 * s)
+        pull = 50 * np.hypot(4 * a, G + 2 * a)
+        off.append(
+            (
+                np.abs(found.motion.position(trolley.origin)[:, 0] - top).max() / 4,
+                np.abs(found["winch"].values + pull).max() / pull.max(),
+            )
+        )
+        free, _, load = hoist(found["drive"], found["winch"])
+        run = free.simulate(duration + 2 * found.lead, step, progress=False)
+        way = np.array([0, -4, 0]) + np.outer(s, [4, 2, 0])
+        strayed.append(np.abs(run.position(load.origin) - way).max())
+    assert (np.array(off[1]) < (1e-3, 1e-3)).all() and (np.array(off[1]) < 0.35 * np.array(off[0])).all()
+    assert strayed[1] < 5e-3 and strayed[1] < 0.35 * strayed[0]
+    with pytest.raises(ModelError, match="do not accelerate the outputs at once"):
+        ph.inverse_dynamics(model, paths, ["drive", "winch"], duration, step)
+
+
+def cart(upright, push=0.0):
+    """A cart with a bob one metre above or below it on a massless rod; model, rail."""
+    model = ph.Model(gravity=(0, -G, 0), dimension=2)
+    carriage = model.add(ph.PointMass(2.0), "cart")
+    bob = model.add(ph.PointMass(1.0), "bob", position=(0, 1.0 if upright else -1.0, 0))
+    rail = model.connect(ph.Slider(model.ground.at((0, 0, 0)), carriage.origin, axis=(1, 0, 0)))
+    model.connect(ph.Distance(carriage.origin, bob.origin))
+    model.apply(rail.force(push, name="push"))
+    return model, rail
+
+
+def test_gravity_makes_zeros():
+    """sqrt(g / l) of a pendulum that stands on a cart, i sqrt(g / l) of one that hangs, where the cart follows."""
+    model, rail = cart(upright=False)
+    found = ph.inverse_dynamics(model, {ph.JointPosition(rail): lambda t: smooth(t, 2.0)}, ["push"], 2.0, 2e-2)
+    assert found.zeros[:2] == pytest.approx([1j * np.sqrt(G), -1j * np.sqrt(G)], rel=1e-6)
+    model, rail = cart(upright=True)
+    paths = {ph.JointPosition(rail): lambda t: smooth(t, 2.0)}
+    with pytest.raises(ModelError, match="zeros 3.132 1/s"):
+        ph.inverse_dynamics(model, paths, ["push"], 2.0, 2e-2)
+
+
+def test_a_load_on_a_string_has_the_trolley_of_the_other_inversion():
+    """``string_inverse`` solves node for node, without the step: the tops agree to second order."""
+    duration, line, mass = 3.0, 0.4, 50.0
+    string = ph.String(5.0, line, 2, ph.LinearLaw(1e4))
+    weight = (20 + mass + 5 * line) * G
+
+    def path(t):
+        return np.array([2 * smooth(t, duration), 0.2 * np.sin(np.pi * smooth(t, duration)) ** 2, 0.0])
+
+    apart = []
+    for step in (6e-2, 3e-2):
+        top = ph.string_inverse(string, path, duration, step, load=mass, gravity=(0, -G, 0))
+        model = ph.Model(gravity=(0, -G, 0), dimension=2)
+        rope = model.add(string, "rope", shape=top.nodes[0])
+        trolley = model.add(ph.PointMass(20.0), "trolley", position=top.nodes[0, 0])
+        load = model.add(ph.PointMass(mass), "load", position=top.nodes[0, -1])
+        model.connect(ph.Spherical(trolley.origin, rope.start))
+        model.connect(ph.Spherical(rope.end, load.origin))
+        model.apply(ph.Force(trolley.origin, (1e-6, 0, 0), name="aside"))
+        model.apply(ph.Force(trolley.origin, (0, weight, 0), name="up"))
+        paths = {
+            ph.Displacement(load.origin, (1, 0, 0)): lambda t: path(t)[0],
+            ph.Displacement(load.origin, (0, 1, 0)): lambda t: path(t)[1],
+        }
+        found = ph.inverse_dynamics(model, paths, ["aside", "up"], duration, step, lead=top.lead, accuracy=1e-5)
+        apart.append(np.abs(found.motion.position(trolley.origin) - top.nodes[:, 0]).max())
+    assert apart[1] < 8e-3 and apart[1] < 0.35 * apart[0]
+
+
+def test_refusals():
+    model, hinge, tip = arm()
+    angle, side = ph.JointPosition(hinge), ph.Displacement(tip, (0, 1, 0))
+
+    def asked(paths, inputs=("motor",), duration=1.0, step=0.1, **options):
+        return ph.inverse_dynamics(model, paths, list(inputs), duration, step, **options)
+
+    with pytest.raises(ParameterError, match="no input is named 'engine'; .*: 'motor'"):
+        asked({angle: smooth}, ["engine"])
+    with pytest.raises(ParameterError, match="1 inputs hold as many outputs, got paths of 2 numbers"):
+        asked({angle: smooth, side: smooth})
+    with pytest.raises(ParameterError, match=r"begins 1 away from where the model stands; path\(0\) must be 0"):
+        asked({angle: lambda t: 1.0 + smooth(t)})
+    with pytest.raises(ParameterError, match="begins with a speed of 1, and the model with"):
+        asked({angle: lambda t: t})
+    with pytest.raises(ParameterError, match="sensors of places and angles"):
+        asked({ph.JointRate(hinge): smooth})
+    with pytest.raises(ParameterError, match="must be a multiple of step"):
+        asked({angle: smooth}, duration=1.05)
+    with pytest.raises(ParameterError, match="still miss their paths"):
+        asked({side: smooth}, lead=0.05, step=0.05, accuracy=1e-12)
+    with pytest.raises(ParameterError, match="no input is named 'm'; there are 'motor'"):
+        asked({angle: smooth})["m"]
