@@ -227,6 +227,7 @@ DERIVED = [
             "inputs": NONE | frozenset({"()"}),
             "outputs": SCALES,
             "targets": NONE,
+            "fmi": REFUSED,
             "duration": NONE | POSITIVE,
             "initial": REFUSED,
             "numerical_damping": NON_NEGATIVE,

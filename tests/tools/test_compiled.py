@@ -104,12 +104,37 @@ def test_without_functions_of_time_every_bit_is_equal(built, tmp_path) -> None:
     for each in (run, library):
         each.inputs["motor"] = 0.7
         each.step(1000)
-    own = np.frombuffer(library.save().content, dtype=np.uint64)[5:]
+    own = np.frombuffer(library.save().content, dtype=np.uint64)[6:]
     memory = run.stepper.assembly.memory
     for name in ("position", "rotation", "velocity", "multiplier", "force", "work", "dissipated"):
         begin = memory.place(name)
         bits = memory[name].ravel().view(np.uint64)
         assert np.array_equal(own[begin : begin + len(bits)], bits), name
+
+
+def test_steps_that_fail_are_halved_as_in_live_runs(built, tmp_path) -> None:
+    """An angle with a spring turns by less than a right angle in a step; velocities are brought onto the joint."""
+    model = ph.Model(dimension=2)
+    pin = model.ground.moving(lambda t: (0.01 * np.cos(3 * t), 0.0, 0.0))
+    wheel = ph.RigidBody(1.0, 0.1, center=(0.05, 0, 0))
+    bar = model.add(wheel, "bar", position=(0.01, 0, 0), angular_velocity=(0, 0, 25.0))
+    hinge = model.connect(ph.Revolute(pin, bar.origin))
+    model.apply(hinge.spring(0.5))
+    model.apply(ph.Force(bar.origin, (0.0, 0.0, 0.0)))
+    sensors = {
+        "angle": ph.JointPosition(hinge),
+        **{kind: ph.EnergyOf(kind) for kind in ("total", "supplied", "dissipated")},
+    }
+    library = ph.load_library(ph.build(model, 0.1, tmp_path / f"spun{built.suffix}", outputs=sensors))
+    run, start = model.start(0.1), library.read("total")
+    for each in (run, library):
+        each.step(10)
+    assert run.motion.halvings[-1] == 3 and library.time == run.time
+    for name, sensor in sensors.items():
+        assert library.read(name) == pytest.approx(run.read(sensor), rel=1e-13, abs=1e-13), name
+    assert library.read("dissipated") > 1e-4  # the impulses onto the joint, where the size changes
+    missed = library.read("total") - start - library.read("supplied") + library.read("dissipated")
+    assert abs(missed) < 1e-14 * library.read("total") * 10
 
 
 def test_states_are_kept_and_put_back(built) -> None:
@@ -278,6 +303,61 @@ def test_webassembly_moves_as_the_library(built, tmp_path) -> None:
     assert (float(x), float(y)) == pytest.approx(tuple(library.read("place")[:2]), abs=1e-12)
 
 
+# FMUs of the library.
+
+
+@needs_compiler
+@pytest.mark.parametrize("version", [2, 3])
+def test_an_fmu_has_the_digits_of_the_library_for_any_communication_step(built, tmp_path, version) -> None:
+    fmpy = pytest.importorskip("fmpy")
+    validation = pytest.importorskip("fmpy.validation")
+    model = machine()
+    path = str(tmp_path / "machine.fmu")
+    ph.build(model, STEP, path, inputs=INPUTS, outputs=outputs(model), targets=[host()], fmi=version, duration=0.5)
+    assert validation.validate_fmu(path) == []
+    given = np.array([(0.0, 0.2), (1.0, 0.2)], dtype=[("time", "f8"), ("motor", "f8")])
+    sizes = {"stop_time": 0.05, "step_size": 2.5e-3, "output_interval": 2.5e-3}
+    found = fmpy.simulate_fmu(path, **sizes, input=given, output=["place_x", "place_y", "total"])
+    library, seen = ph.load_library(built), []
+    library.inputs["motor"] = 0.2
+    for time in found["time"]:
+        library.advance(float(time))
+        seen.append((*library.read("place")[:2], library.read("total")))
+    assert np.array_equal(np.array(seen), np.array([found[name] for name in ("place_x", "place_y", "total")]).T)
+    assert np.ptp(found["place_y"]) > 1e-3 and library.time == 0.05
+    description, folder = fmpy.read_model_description(path), fmpy.extract(path, str(tmp_path / "out"))
+    kind = {2: fmpy.fmi2.FMU2Slave, 3: fmpy.fmi3.FMU3Slave}[version]
+    places = {each.name: each.valueReference for each in description.modelVariables}
+    units = {each.name: each.unit for each in description.modelVariables}
+    assert (units["motor"], units["push.x"], units["place_x"]) == (None, "N", "m")
+    name, token = description.coSimulation.modelIdentifier, description.guid
+    slaves = [kind(guid=token, unzipDirectory=folder, modelIdentifier=name, instanceName=f"{k}") for k in range(2)]
+    for slave in slaves:
+        slave.instantiate()
+        if version == 2:
+            slave.setupExperiment(startTime=0.0)
+        slave.enterInitializationMode()
+        slave.exitInitializationMode()
+
+    def place(slave) -> float:
+        slave.doStep(currentCommunicationPoint=0.01, communicationStepSize=0.01)
+        return (slave.getReal if version == 2 else slave.getFloat64)([places["place_x"]])[0]
+
+    slaves[0].doStep(currentCommunicationPoint=0.0, communicationStepSize=0.01)
+    word = "FMUstate" if version == 2 else "FMUState"
+    kept = getattr(slaves[0], f"get{word}")()
+    content = getattr(slaves[0], f"serialize{word}")(kept)
+    expected = place(slaves[0])
+    read = "deSerializeFMUstate" if version == 2 else "deserializeFMUState"
+    getattr(slaves[1], f"set{word}")(getattr(slaves[1], read)(content))
+    assert place(slaves[1]) == expected
+    with pytest.raises(Exception, match="doStep|DoStep"):
+        slaves[1].doStep(currentCommunicationPoint=0.5, communicationStepSize=0.01)
+    for slave in slaves:
+        slave.terminate()
+        slave.freeInstance()
+
+
 # What becomes data, and what is refused.
 
 
@@ -328,6 +408,9 @@ def test_what_needs_python_is_refused_with_what_to_do_instead(tmp_path) -> None:
     model = hinged()
     with pytest.raises(ph.errors.ModelError, match=r"output 'a': .* is not measured by compiled models"):
         ph.build(model, 1e-2, path, outputs={"a": ph.Reaction(model.joints[0])})
+    geared = ph.gallery.gear_train()
+    with pytest.raises(ph.errors.ModelError, match=r"output 'a': rates .* gears or other relations"):
+        ph.build(geared, 1e-3, path, outputs={"a": ph.JointRate(geared.joints[0])})
     with pytest.raises(ph.errors.ParameterError, match="no input is named 'motor'"):
         ph.build(model, 1e-2, path, inputs=["motor"])
     with pytest.raises(ph.errors.ParameterError, match=r"path must end in .so"):

@@ -332,11 +332,12 @@ def fmu(
 def build(
     model: Annotated[Path, typer.Argument(help="A Python file that defines 'model' or 'build', and 'step'.")],
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="The library: so, dll, dylib, wasm; or zip: its sources.")
+        Path, typer.Option("--output", "-o", help="The library: so, dll, dylib, wasm; fmu; or zip: its sources.")
     ],
     target: Annotated[
         str | None, typer.Option(help="The platform, such as linux-aarch64; usual: this one.")
     ] = None,
+    fmi: Annotated[int, typer.Option(help="Version of an FMU.", min=2, max=3)] = 3,
     duration: Annotated[
         float | None, typer.Option(help="Up to which functions of time become tables [s].", min=1e-12)
     ] = None,
@@ -346,7 +347,7 @@ def build(
     from phlexible.tools.compiled.build import build_file  # here: the compiler takes long to import
 
     with one_line_failures(debug):
-        print(f"wrote {build_file(model, output, None if target is None else [target], duration)}")
+        print(f"wrote {build_file(model, output, None if target is None else [target], duration, fmi)}")
 
 
 @app.command()

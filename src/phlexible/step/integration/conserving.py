@@ -396,9 +396,9 @@ class ConservingStepper:
         return self._assembly
 
     @property
-    def shares(self) -> Array:
-        """Of a step that its substeps take, shape (substeps,)."""
-        return self._substeps
+    def is_redundant(self) -> bool:
+        """Whether joints hold a motion twice."""
+        return self._is_redundant
 
     @property
     def has_laws_of_python(self) -> bool:

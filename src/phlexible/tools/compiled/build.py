@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from phlexible.algebra.arrays import Array, file_path, positive
+from phlexible.algebra.arrays import Array, file_path, positive, whole
 from phlexible.description.interactions.loads import Torque
 from phlexible.description.interactions.sensor import Sensor
 from phlexible.description.interactions.servo import ServoPush
@@ -19,7 +19,19 @@ from phlexible.state.initial_state import InitialKind
 from phlexible.state.layout import State
 from phlexible.step.assembly.assembly import Assembly
 from phlexible.tools.compiled.data import InputData, ModelData
-from phlexible.tools.compiled.linking import ARCHIVE, check_linker, link, target_of, write_archive
+from phlexible.tools.compiled.fmu_archive import FOLDERS, FmuFiles, write_fmu
+from phlexible.tools.compiled.linking import (
+    ARCHIVE,
+    FMU,
+    HERE,
+    Platform,
+    check_linker,
+    linked,
+    platforms_of,
+    sources,
+    write_archive,
+    write_library,
+)
 from phlexible.tools.compiled.machine_code import object_files
 from phlexible.tools.compiled.outputs import OutputTables, joint_outputs
 from phlexible.tools.compiled.programs import modules
@@ -35,6 +47,7 @@ def build(
     outputs: Mapping[str, Sensor] | None = None,
     targets: Sequence[str] | None = None,
     *,
+    fmi: int = 3,
     duration: float | None = None,
     initial: InitialKind | State | str = "undeformed",
     numerical_damping: float = 0.0,
@@ -48,12 +61,14 @@ def build(
     Args:
         model: without events, controllers and laws of Python.
         step: [s].
-        path: ``.so``, ``.dll``, ``.dylib`` or ``.wasm``; or ``.zip`` for the sources in C and the object file that
-            a library is made of, for a linker of your own.
+        path: ``.so``, ``.dll``, ``.dylib`` or ``.wasm``; ``.fmu`` for co-simulation by other programs;
+            or ``.zip`` for the sources in C and the object file that a library is made of, for a linker of yours.
         inputs: names of constant loads, torques and forces that can be set from step to step; None: of all.
         outputs: sensors by name; None: positions and rates of all joints.
         targets: the platform: "linux-x86_64", "linux-aarch64", "windows-x86_64", "macos-arm64", "macos-x86_64",
-            "wasm32"; None: this machine, or what the suffix stands for.
+            "wasm32"; None: this machine, or what the suffix stands for. An FMU takes several; None: all, or without
+            Zig this machine.
+        fmi: version of an FMU, 2 or 3.
         duration: up to which functions of time are tables [s]; None: there are none that need it.
         initial, numerical_damping: as of ``Model.simulate``.
 
@@ -77,25 +92,55 @@ def build(
     if not isinstance(model, Model):
         raise ModelError(f"build takes a model, got {model!r}")
     place = Path(file_path("path", path))
-    target = target_of(place, _names("targets", targets))
-    if place.suffix != ARCHIVE:
-        check_linker(target)
+    targets_of = platforms_of(place, _names("targets", targets))
+    if place.suffix == FMU and targets is None and fmi == 2:
+        targets_of = tuple(target for target in targets_of if target.name in FOLDERS[2])
+    version = _version(fmi, place, targets_of)
+    for target in targets_of:
+        if place.suffix != ARCHIVE:
+            check_linker(target)
     end = None if duration is None else positive("duration", duration)
-    _, data = described(model, step, place.stem, _names("inputs", inputs), outputs, end, initial, numerical_damping)
+    chosen = _names("inputs", inputs)
+    data = described(model, step, place.stem, chosen, outputs, end, initial, numerical_damping)
     if not place.absolute().parent.is_dir():
         raise ResultFileError(f"cannot write {place}: there is no folder {place.parent}")
     for words in (*data.moving.words, *data.loads.words):
         print(words)
     made = modules(data.memory)
     try:
-        code = object_files(made.border, made.kept, made.parts, {target.name: target.machine})
+        machines = {target.name: target.machine for target in targets_of}
+        codes = object_files(made.border, made.kept, made.parts, machines)
     except RuntimeError as error:
-        raise PhlexibleError(f"the programs of the model cannot be compiled for {target.name}: {error}") from error
-    if place.suffix != ARCHIVE:
-        link(target, code[target.name], data.header(), place)
+        raise PhlexibleError(f"the programs of the model cannot be compiled: {error}") from error
+    header = data.header()
+    if place.suffix == FMU:
+        files = FmuFiles(data, version, end)
+        more = {"fmu.c": (HERE / "fmu.c").read_bytes(), "fmu_data.h": files.header.encode()}
+        binaries = [
+            (
+                FOLDERS[version][target.name],
+                target.suffix,
+                linked(target, {**sources(codes[target.name], header), **more}, is_fmu=True),
+            )
+            for target in targets_of
+        ]
+        write_fmu(files, binaries, place)
+    elif place.suffix == ARCHIVE:
+        write_archive(sources(codes[targets_of[0].name], header), place)
     else:
-        write_archive(code[target.name], data.header(), place)
+        write_library(linked(targets_of[0], sources(codes[targets_of[0].name], header)), place)
     return place
+
+
+def _version(fmi: int, path: Path, platforms: Sequence[Platform]) -> int:
+    """Of FMI, checked."""
+    if whole("fmi", fmi) not in FOLDERS:
+        raise ParameterError(f"fmi must be 2 or 3, got {fmi!r}")
+    for target in platforms if path.suffix == FMU else ():
+        if target.name not in FOLDERS[fmi]:
+            known = ", ".join(FOLDERS[fmi])
+            raise ParameterError(f"FMI {fmi} has no folder for {target.name}; take fmi=3, or targets of {known}")
+    return fmi
 
 
 def build_file(
@@ -103,13 +148,14 @@ def build_file(
     path: str | PathLike[str],
     targets: Sequence[str] | None = None,
     duration: float | None = None,
+    fmi: int = 3,
 ) -> Path:
     """The same of the model that a Python file defines, as ``write_fmu`` takes it: ``model`` or ``build``, and
     ``step``, and, if it likes, ``outputs`` and ``duration``.
 
     Args:
         model_file: the Python file.
-        path, targets: as of ``build``.
+        path, targets, fmi: as of ``build``.
         duration: takes the place of that in the file [s].
 
     Raises:
@@ -126,7 +172,7 @@ def build_file(
         named = given if isinstance(given, Mapping) else {str(each): each for each in sensors("outputs", given)}
         outputs = dict(named)
     end = source.duration if duration is None else duration
-    return build(model, source.step, path, outputs=outputs, targets=targets, duration=end)
+    return build(model, source.step, path, outputs=outputs, targets=targets, fmi=fmi, duration=end)
 
 
 def _names(name: str, given: Sequence[str] | None) -> list[str] | None:
@@ -146,8 +192,8 @@ def described(
     duration: float | None,
     initial: InitialKind | State | str,
     numerical_damping: float,
-) -> tuple[LiveRun, ModelData]:
-    """A run at its start, and the data of a library of it.
+) -> ModelData:
+    """The data of a library of a model.
 
     Raises:
         ModelError, ParameterError: as of ``build``.
@@ -160,16 +206,14 @@ def described(
     kinks += [time for element in model.elements for time in element.times]
     moving = _moving_data(assembly, run, duration, kinks)
     loads = _load_data(assembly, run, duration, kinks)
-    measured = joint_outputs(model) if outputs is None else outputs
+    has_rates = not (assembly.system.related or run.stepper.is_redundant)
+    measured = joint_outputs(model, has_rates) if outputs is None else outputs
     if not isinstance(measured, Mapping) or not all(isinstance(each, Sensor) for each in measured.values()):
         raise ParameterError(
             f"outputs must be sensors by name such as {{'tip': Position(beam.end)}}, got {outputs!r}"
         )
-    tables = OutputTables(run).of({str(key): sensor for key, sensor in measured.items()})
-    has_elimination = not assembly.system.related and not model.events
-    return run, ModelData(
-        name, step, run.time, run.stepper, has_elimination, _inputs(run, inputs), tables, moving, loads
-    )
+    tables = OutputTables(run, has_rates).of({str(key): sensor for key, sensor in measured.items()})
+    return ModelData(name, step, run.time, run.stepper, has_rates, _inputs(run, inputs), tables, moving, loads)
 
 
 def _check(model: Model) -> None:

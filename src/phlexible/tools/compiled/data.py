@@ -23,7 +23,10 @@ from phlexible.version import __version__
 
 NEVER = 2**62
 BLOCK = 16  # steps that model.c takes at a time
-SEEN_IN_STATE = ("parts", "velocity", "position", "rotation", "eta", "step_error")
+SEEN_THAT_CHANGE = (
+    *("parts", "velocity", "position", "rotation", "eta", "step_error", "energy", "work", "dissipated"),
+    *("known_velocities", "trial_update"),
+)
 SEEN_OF_SYSTEM = (
     "function_time",
     "function_term",
@@ -39,6 +42,10 @@ SEEN_OF_SYSTEM = (
     "vector_moving",
     "term_coefficient",
     "chord0",
+    "constraint_node",
+    "node_row",
+    "interaction_start",
+    "function_count",
 )
 """Tables that model.c reads."""
 
@@ -103,17 +110,14 @@ class ModelData:
     def _sizes(self) -> Iterable[str]:
         memory, counts = self.memory, self.memory.counts
         header, _, numbers = memory.blank
-        substeps = len(self.stepper.shares)
         parts = MOST_PARTS if self.has_contact_steps else 1
-        most = substeps * max(parts, BLOCK)
+        most = max(parts, BLOCK)
         found: dict[str, object] = {
             "NAME": json.dumps(self.name),
             "VERSION": json.dumps(__version__),
             "STEP": real(self.step),
             "ORIGIN": real(self.origin),
             "END": real(min(self.moving.end, self.loads.end) + 1e-9 * self.step),
-            "SHARES": "{" + ", ".join(real(x) for x in self.stepper.shares) + "}",
-            "SUBSTEPS": substeps,
             "MOST_PARTS": parts,
             "MOST_INSTANTS": most,
             "LEAST_MOTION": real(self.stepper.request(1, 1.0, NEVER).least_speed),
@@ -126,10 +130,13 @@ class ModelData:
             "REACTIONS": counts["reactions"],
             "VELOCITIES": counts["velocities"],
             "CARRIERS": counts["carriers"],
+            "CONSTRAINTS": counts["constraints"],
+            "FORCES_ON_PORTS": counts["loads"],
             "FRAMES": counts["frames"],
             "ELASTIC": counts["elastic"],
             "DIMENSION": counts["dimension"],
             "CARRIER_MOVING": MOVING,
+            "IS_STEADY": int(all(_is_steady(each) for each in (*self.moving.columns, *self.loads.columns))),
             "HAS_JOINT_VELOCITIES": int(self.has_joint_velocities),
             "INPUTS": len(self.inputs),
             "INPUT_NUMBERS": sum(len(each.start) for each in self.inputs),
@@ -142,7 +149,7 @@ class ModelData:
         scratch = counts["velocities"] + counts["rows"] + measured + 6 * vectors + items
         found |= {"SOURCES": len(sources), "MEASURED": measured, "MOST_VECTORS": vectors}
         found["SCRATCH"] = max(scratch, most if parts > 1 else 0)
-        found |= {f"PLACE_{name}": memory.place(name) for name in SEEN_IN_STATE}
+        found |= {f"PLACE_{name}": memory.place(name) for name in SEEN_THAT_CHANGE}
         places = {table.name: place for place, table in enumerate(TABLES)}
         found |= {f"TABLE_{name}": places[name] for name in SEEN_OF_SYSTEM}
         return [f"#define PH_{name} {value}" for name, value in found.items()]
@@ -264,6 +271,10 @@ class ModelData:
             for output, begin, count in zip(self.outputs.outputs, accumulate([0, *counts]), counts, strict=False)
         ]
         yield array_of("ph_output", "ph_outputs", described, '{"", "", 0, 0}')
+
+
+def _is_steady(column: Column) -> bool:
+    return not column.waves and all(len(piece.coefficients) == 1 for piece in column.pieces)
 
 
 def _described(columns: Sequence[Column]) -> list[str]:

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import Array, file_path, numbers, read_only, whole
+from phlexible.algebra.arrays import Array, file_path, finite, numbers, read_only, whole
 from phlexible.display import short_repr
 from phlexible.errors import ConvergenceError, ParameterError, ResultFileError
 
@@ -33,6 +33,7 @@ _SIGNATURES: dict[str, tuple[type | None, tuple[type, ...]]] = {
     "ph_place": (ctypes.c_void_p, (ctypes.c_void_p,)),
     "ph_reset": (ctypes.c_int, (ctypes.c_void_p,)),
     "ph_step": (ctypes.c_int, (ctypes.c_void_p, ctypes.c_int)),
+    "ph_step_to": (ctypes.c_int, (ctypes.c_void_p, ctypes.c_double)),
     "ph_time": (ctypes.c_double, (ctypes.c_void_p,)),
     "ph_status": (ctypes.c_int, (ctypes.c_void_p,)),
     "ph_message": (_CHARS, (ctypes.c_int,)),
@@ -44,6 +45,7 @@ _SIGNATURES: dict[str, tuple[type | None, tuple[type, ...]]] = {
     "ph_restore": (ctypes.c_int, (ctypes.c_void_p, ctypes.c_void_p)),
 }
 MOST_STEPS = 100  # at a time: Ctrl-C waits for them
+MOST_AT_ONCE, TINY = 1e9, 1e-9
 
 
 def load_library(path: str | PathLike[str]) -> "Library":
@@ -156,11 +158,28 @@ class Library:
         left = whole("count", count)
         while left:
             now = min(left, MOST_STEPS)
-            status = self._c.ph_step(self._instance, now)
-            if status:
-                words = f"the step from t = {self.time:.9g} s: {self._c.ph_message(status).decode()}"
-                raise ParameterError(words) if status == OVER else ConvergenceError(words, self.time, np.zeros(0))
+            self._check(self._c.ph_step(self._instance, now))
             left -= now
+
+    def advance(self, to: float) -> None:
+        """Whole steps, and a shorter one that ends at the time ``to`` [s]; instants then count from there.
+
+        Raises:
+            ParameterError: a time that is over, or functions of time that end before.
+            ConvergenceError: a step fails.
+        """
+        to = finite("to", to)
+        if not -TINY * self.step_size <= to - self.time < MOST_AT_ONCE * self.step_size:
+            raise ParameterError(
+                f"to must lie between now, {self.time:g} s, and {MOST_AT_ONCE:g} steps later, got {to!r}"
+            )
+        self._check(self._c.ph_step_to(self._instance, to))
+
+    def _check(self, status: int) -> None:
+        """Of a step."""
+        if status:
+            words = f"the step from t = {self.time:.9g} s: {self._c.ph_message(status).decode()}"
+            raise ParameterError(words) if status == OVER else ConvergenceError(words, self.time, np.zeros(0))
 
     def read(self, name: str) -> Array:
         """An output now: shape (), or (components,).

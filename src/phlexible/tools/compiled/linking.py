@@ -5,7 +5,7 @@ import platform
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -16,8 +16,9 @@ from phlexible.errors import MissingExtraError, ParameterError, PhlexibleError, 
 from phlexible.tools.compiled.machine_code import Machine
 
 SOURCES = ("model.h", "model.c")
-ARCHIVE = ".zip"
-"""Of what a library is linked of."""
+FMU, ARCHIVE = ".fmu", ".zip"
+"""Of an FMU, and of the sources of a library."""
+WASM = "wasm32"
 HERE = Path(__file__).parent
 
 
@@ -52,8 +53,8 @@ TARGETS = {
 SUFFIXES = tuple(dict.fromkeys(target.suffix for target in TARGETS.values()))
 EXPORTED = (
     "ph_name ph_version ph_step_size ph_input_count ph_input_name ph_input_unit ph_input_size ph_output_count"
-    " ph_output_name ph_output_unit ph_output_size ph_size ph_place ph_reset ph_step ph_time ph_status ph_message"
-    " ph_set_input ph_get_input ph_get_output ph_state_size ph_save ph_restore"
+    " ph_output_name ph_output_unit ph_output_size ph_size ph_place ph_reset ph_begin_at ph_step ph_step_to ph_time"
+    " ph_status ph_message ph_set_input ph_get_input ph_get_output ph_state_size ph_save ph_restore"
 ).split()
 
 
@@ -66,25 +67,31 @@ def host() -> str | None:
     return name if name in TARGETS else None
 
 
-def target_of(path: Path, chosen: Sequence[str] | None) -> Platform:
-    """The one platform of a library.
+def platforms_of(path: Path, chosen: Sequence[str] | None) -> tuple[Platform, ...]:
+    """The platforms of a library, one, or of an FMU, one or more.
 
     Raises:
         ParameterError: no such platform, several, or one whose libraries end otherwise.
     """
-    if path.suffix not in (ARCHIVE, *SUFFIXES):
-        raise ParameterError(f"path must end in {', '.join((*SUFFIXES, ARCHIVE))}, got {str(path)!r}")
-    if chosen is None:
-        fitting = [name for name, target in TARGETS.items() if path.suffix in (ARCHIVE, target.suffix)]
-        chosen = [host() if host() in fitting else fitting[0]]  # type: ignore[list-item]
+    if path.suffix not in (FMU, ARCHIVE, *SUFFIXES):
+        raise ParameterError(f"path must end in {', '.join((*SUFFIXES, FMU, ARCHIVE))}, got {str(path)!r}")
+    fitting = [name for name, target in TARGETS.items() if path.suffix in (FMU, ARCHIVE, target.suffix)]
+    own = host()
+    if path.suffix == FMU:
+        fitting.remove(WASM)
+    if chosen is None and path.suffix == FMU:
+        chosen = fitting if find_spec("ziglang") is not None or own is None else [own]
+    elif chosen is None:
+        chosen = [own if own in fitting else fitting[0]]
     unknown = [name for name in chosen if name not in TARGETS]
-    if unknown or len(chosen) != 1:
-        known = ", ".join(TARGETS)
-        raise ParameterError(f"targets must be one of {known} in a list, got {list(chosen)!r}")
-    target = TARGETS[chosen[0]]
-    if path.suffix not in (ARCHIVE, target.suffix):
-        raise ParameterError(f"libraries of {target.name} end in {target.suffix}, got {str(path)!r}")
-    return target
+    if unknown or not chosen or (len(chosen) > 1 and path.suffix != FMU):
+        words = "some" if path.suffix == FMU else "one"
+        raise ParameterError(f"targets must be {words} of {', '.join(TARGETS)} in a list, got {list(chosen)!r}")
+    for name in chosen:
+        if name not in fitting:
+            suffix = TARGETS[name].suffix
+            raise ParameterError(f"libraries of {name} end in {suffix}, got {str(path)!r}")
+    return tuple(TARGETS[name] for name in dict.fromkeys(chosen))
 
 
 def _compiler(target: Platform) -> tuple[list[str], bool]:
@@ -113,59 +120,67 @@ def check_linker(target: Platform) -> None:
     _compiler(target)
 
 
-def _sources(code: bytes, data: str) -> dict[str, bytes]:
+def sources(code: bytes, data: str) -> dict[str, bytes]:
     """All files that a library of a model is made of, by their names."""
     own = {name: (HERE / name).read_bytes() for name in SOURCES}
     return {**own, "model_data.h": data.encode(), "programs.o": code}
 
 
-def write_archive(code: bytes, data: str, path: Path) -> None:
-    """An archive of ``model.c``, what it includes, and ``programs.o``.
+def write_archive(files: Mapping[str, bytes], path: Path) -> None:
+    """An archive of the sources of a library.
 
     Raises:
         ResultFileError: it cannot be written.
     """
     try:
         with ZipFile(path, "w", ZIP_DEFLATED) as archive:
-            for name, content in _sources(code, data).items():
+            for name, content in files.items():
                 archive.writestr(name, content)
     except OSError as error:
         raise ResultFileError(f"cannot write {path}: {error}") from error
 
 
-def link(target: Platform, code: bytes, data: str, path: Path) -> None:
-    """Write a library of machine code, the functions of ``model.h`` and the data of a model.
+def linked(target: Platform, files: Mapping[str, bytes], is_fmu: bool = False) -> bytes:
+    """A library of sources in C and object files, by their names.
 
     Args:
         target: the platform.
-        code: an object file with the programs.
-        data: text of ``model_data.h``.
-        path: of the library.
+        files: ``sources``, and what else there is.
+        is_fmu: only the functions of an FMU are to be seen.
 
     Raises:
         MissingExtraError: there is no compiler for the platform.
         PhlexibleError: it refuses the sources; a fault of phlexible.
-        ResultFileError: the library cannot be written.
     """
     command, is_zig = _compiler(target)
     with TemporaryDirectory() as name:
         folder = Path(name)
-        for source, content in _sources(code, data).items():
+        for source, content in files.items():
             (folder / source).write_bytes(content)
         made = folder / f"made{target.suffix}"
-        command += ["-std=c11", "-O2", "-ffp-contract=off", "-fvisibility=hidden", "model.c", "programs.o"]
+        command += ["-std=c11", "-O2", "-ffp-contract=off", "-fvisibility=hidden"]
+        command += [source for source in files if source.endswith((".c", ".o"))] + ["-DPH_HIDDEN"] * is_fmu
         command += ["-o", made.name, *_flags(target)]
         environment = {**os.environ, "ZIG_LOCAL_CACHE_DIR": name} if is_zig else None
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, env=environment)
         if done.returncode:
             raise PhlexibleError(f"the compiler for {target.name} failed: {done.stderr.strip()[-2000:]}")
-        try:
-            beside = path.with_name(f".{path.name}.new")
-            shutil.copyfile(made, beside)
-            os.replace(beside, path)  # a library that somebody has loaded stays what it is
-            shutil.copyfile(HERE / "model.h", path.with_name("model.h"))
-        except OSError as error:
-            raise ResultFileError(f"cannot write {path}: {error}") from error
+        return made.read_bytes()
+
+
+def write_library(content: bytes, path: Path) -> None:
+    """Write a library, and ``model.h`` beside it.
+
+    Raises:
+        ResultFileError: they cannot be written.
+    """
+    try:
+        beside = path.with_name(f".{path.name}.new")
+        beside.write_bytes(content)
+        os.replace(beside, path)  # a library that somebody has loaded stays what it is
+        shutil.copyfile(HERE / "model.h", path.with_name("model.h"))
+    except OSError as error:
+        raise ResultFileError(f"cannot write {path}: {error}") from error
 
 
 def _flags(target: Platform) -> list[str]:

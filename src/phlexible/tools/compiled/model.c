@@ -12,6 +12,9 @@
 #define NEVER INT64_MAX
 #define BLOCK 16      /* steps that the compiled loop takes at a time */
 #define PLACES 64     /* tables begin where cache lines do */
+#define SNAP 1e-9     /* of a step: as good as whole */
+#define MOST_HALVINGS 20
+#define MOST_PIECES 1024 /* of one step: somebody waits for it */
 #define MAGIC 0x70686c6578696231ull
 
 enum { CONVERGED, NOT_CONVERGED, SINGULAR, TOUCHING }; /* statuses of the compiled loop */
@@ -29,8 +32,10 @@ struct ph_model {
     double *moving, *loads; /* functions of time over some steps */
     double *reactions;     /* of the first of them */
     double *row;           /* receives the state where it is asked for */
+    double *saved;         /* the state before a step that is halved */
     double *scratch;       /* places, rates and numbers that are measured */
-    int64_t steps;         /* taken so far */
+    double origin;         /* of the grid of instants [s] */
+    int64_t steps;         /* taken on it */
     int32_t status, is_measured, continues;
 };
 
@@ -97,19 +102,20 @@ static void load_values(const ph_model *m, double t, double *values) {
 
 /* Where things are: the instance, then what changes, each part where a cache line begins. */
 
-enum { AT_HEADER, AT_NUMBERS, AT_INPUTS, AT_MOVING, AT_LOADS, AT_REACTIONS, AT_ROW, AT_SCRATCH, AT_END };
+enum { AT_HEADER, AT_NUMBERS, AT_INPUTS, AT_MOVING, AT_LOADS, AT_REACTIONS, AT_ROW, AT_SAVED, AT_SCRATCH, AT_END };
 
 /* Bytes before a part. */
 static size_t offset(int part) {
     static const size_t counts[] = {
         PH_HEADER, PH_NUMBERS, PH_INPUT_NUMBERS, (size_t)3 * PH_MOVING * (PH_MOST_INSTANTS + 1),
-        (size_t)3 * PH_LOADS * PH_MOST_INSTANTS, PH_REACTIONS, PH_STATE, PH_SCRATCH,
+        (size_t)3 * PH_LOADS * PH_MOST_INSTANTS, PH_REACTIONS, PH_STATE, PH_STATE, PH_SCRATCH,
     };
     size_t used = (sizeof(ph_model) + PLACES - 1) / PLACES * PLACES;
     for (int k = 0; k < part; k++) used += (8 * counts[k] + PLACES) / PLACES * PLACES;
     return used;
 }
 
+static int finite_number(double x) { return x - x == 0.0; }
 static int known(int number, int count) { return number >= 0 && number < count; }
 
 const char *ph_name(void) { return PH_NAME; }
@@ -138,6 +144,7 @@ ph_model *ph_place(void *memory) {
     m->loads = (double *)(void *)(base + offset(AT_LOADS));
     m->reactions = (double *)(void *)(base + offset(AT_REACTIONS));
     m->row = (double *)(void *)(base + offset(AT_ROW));
+    m->saved = (double *)(void *)(base + offset(AT_SAVED));
     m->scratch = (double *)(void *)(base + offset(AT_SCRATCH));
     memcpy(m->header, ph_header, sizeof ph_header);
     for (int k = 0; k < PH_GIVEN_TABLES; k++) m->header[ph_given[k]] += (int64_t)(intptr_t)ph_tables;
@@ -147,6 +154,13 @@ ph_model *ph_place(void *memory) {
     return m;
 }
 
+int ph_begin_at(ph_model *m, double time) {
+    if (!m || m->steps || !finite_number(time)) return PH_WRONG_ARGUMENT;
+    if (time != PH_ORIGIN && !PH_IS_STEADY) return PH_OVER;
+    m->origin = time;
+    return PH_OK;
+}
+
 int ph_reset(ph_model *m) {
     if (!m) return PH_WRONG_ARGUMENT;
     memset(m->numbers, 0, 8 * (size_t)PH_NUMBERS);
@@ -154,6 +168,7 @@ int ph_reset(ph_model *m) {
     double *given = m->inputs;
     for (int i = 0; i < PH_INPUTS; i++)
         for (int k = 0; k < ph_inputs[i].size; k++) *given++ = ph_inputs[i].start[k];
+    m->origin = PH_ORIGIN;
     m->steps = 0;
     m->status = PH_OK;
     m->is_measured = m->continues = 0;
@@ -162,12 +177,12 @@ int ph_reset(ph_model *m) {
 
 /* Steps. */
 
-static double instant(int64_t steps) { return PH_ORIGIN + (double)steps * PH_STEP; }
+static double instant(const ph_model *m, int64_t steps) { return m->origin + (double)steps * PH_STEP; }
 
 static int advance(ph_model *m, ph_request *asked, const double *sizes, int substeps, int64_t count, int64_t *found) {
     asked->steps = count;
     int64_t instants = count * substeps;
-    int64_t rows = count ? 0 : 1;
+    int64_t rows = count ? 0 : 1; /* the state as it is */
     return ph_k_advance(m->header, PH_HEADER, (void *)sizes, substeps, asked, 1, m->moving, instants + 1,
                         3 * PH_MOVING, m->loads, instants, 3 * PH_LOADS, m->reactions, PH_REACTIONS, m->row, rows,
                         PH_STATE, found);
@@ -180,58 +195,79 @@ static void prescribe(ph_model *m, double begin, double end, double middle, int6
     load_values(m, middle, m->loads + 3 * PH_LOADS * number);
 }
 
-/* Up to so many steps of the grid, to the first that fails: how many, and the status of the last. */
-static int64_t regular(ph_model *m, int64_t count, int64_t *state) {
-    static const double shares[PH_SUBSTEPS] = PH_SHARES;
-    double sizes[PH_SUBSTEPS], begin = instant(m->steps);
-    for (int s = 0; s < PH_SUBSTEPS; s++) sizes[s] = PH_STEP * shares[s];
-    for (int64_t k = 0; k < count; k++) {
-        double end = instant(m->steps + k + 1), before = 0.0;
-        for (int s = 0; s < PH_SUBSTEPS; s++) {
-            double after = before + shares[s];
-            double to = s + 1 == PH_SUBSTEPS ? end : begin + PH_STEP * after;
-            double from = s ? begin + PH_STEP * before : begin;
-            prescribe(m, from, to, begin + PH_STEP * ((before + after) / 2), k * PH_SUBSTEPS + s);
-            before = after;
-        }
-        begin = end;
-    }
+/* One or more steps of one size in parts of it; how many, and the status of the last. */
+static int64_t entered(ph_model *m, const double *sizes, int parts, int64_t count, double longest, int is_around,
+                       int64_t *state) {
     ph_request asked = PH_REQUEST;
-    asked.least_speed = PH_LEAST_MOTION / PH_STEP;
-    asked.continues = m->continues;
+    asked.least_speed = PH_LEAST_MOTION / longest;
+    asked.continues = m->continues != 0;
+    asked.is_around_contacts = is_around != 0;
     int64_t found[2] = {0, NOT_CONVERGED};
-    if (advance(m, &asked, sizes, PH_SUBSTEPS, count, found)) found[0] = 0, found[1] = NOT_CONVERGED;
+    if (advance(m, &asked, sizes, parts, count, found)) found[0] = 0, found[1] = NOT_CONVERGED;
     *state = found[1];
+    if (found[0]) m->continues = 1, m->is_measured = 0;
     return found[0];
+}
+
+/* Up to so many steps of the grid, to the first that fails or that contacts ask to be taken in parts. */
+static int64_t regular(ph_model *m, int64_t count, int64_t *state) {
+    double size[1] = {PH_STEP};
+    for (int64_t k = 0; k < count; k++) {
+        double begin = instant(m, m->steps + k);
+        prescribe(m, begin, instant(m, m->steps + k + 1), begin + PH_STEP * 0.5, k);
+    }
+    return entered(m, size, 1, count, PH_STEP, 0, state);
 }
 
 #if PH_MOST_PARTS > 1
 /* One step in the parts that contacts asked for. */
-static int64_t around_contacts(ph_model *m, int64_t *state) {
-    m->is_measured = 0; /* the sizes of the parts stand where what is measured does */
-    static const double shares[PH_SUBSTEPS] = PH_SHARES;
-    int64_t parts = (int64_t)m->numbers[PH_PLACE_parts], count = parts * PH_SUBSTEPS;
+static int64_t around_contacts(ph_model *m, double begin, double end, double size, int64_t *state) {
+    int64_t parts = (int64_t)m->numbers[PH_PLACE_parts];
     if (parts < 1 || parts > PH_MOST_PARTS) return 0;
-    double begin = instant(m->steps), end = instant(m->steps + 1), before = 0.0, largest = 0.0;
-    double *sizes = m->scratch;
-    for (int64_t k = 0; k < count; k++) {
-        double share = shares[k % PH_SUBSTEPS] / (double)parts, after = before + share;
-        sizes[k] = PH_STEP * share;
-        largest = sizes[k] > largest ? sizes[k] : largest;
-        prescribe(m, k ? begin + PH_STEP * before : begin, k + 1 == count ? end : begin + PH_STEP * after,
-                  begin + PH_STEP * ((before + after) / 2), k);
+    double *sizes = m->scratch, share = 1.0 / (double)parts, before = 0.0;
+    m->is_measured = 0; /* which stands there */
+    for (int64_t k = 0; k < parts; k++) {
+        double after = before + share;
+        sizes[k] = size * share;
+        prescribe(m, k ? begin + size * before : begin, k + 1 == parts ? end : begin + size * after,
+                  begin + size * ((before + after) / 2), k);
         before = after;
     }
-    ph_request asked = PH_REQUEST;
-    asked.least_speed = PH_LEAST_MOTION / largest;
-    asked.continues = m->continues;
-    asked.is_around_contacts = 1;
-    int64_t found[2] = {0, NOT_CONVERGED};
-    if (advance(m, &asked, sizes, (int)count, 1, found)) found[0] = 0, found[1] = NOT_CONVERGED;
-    *state = found[1];
-    return found[0];
+    return entered(m, sizes, (int)parts, 1, size * share, 1, state);
 }
 #endif
+
+static int project(ph_model *m, double time);
+
+/* One step of a size from ``begin`` to ``end``, or two halves of it, each of which may be halved; its status. */
+static int64_t halved(ph_model *m, double begin, double end, double size, int depth, int *pieces) {
+    int64_t state = CONVERGED;
+    prescribe(m, begin, end, begin + size * 0.5, 0);
+    int64_t taken = entered(m, &size, 1, 1, size, 0, &state);
+#if PH_MOST_PARTS > 1
+    if (state == TOUCHING) taken = around_contacts(m, begin, end, size, &state);
+#endif
+    if (taken) return CONVERGED;
+    if (depth == MOST_HALVINGS || ++*pieces > MOST_PIECES || project(m, begin)) return state;
+    m->continues = 0;
+    double middle = 0.5 * (begin + end);
+    state = halved(m, begin, middle, size / 2, depth + 1, pieces);
+    if (state == CONVERGED) state = halved(m, middle, end, size / 2, depth + 1, pieces);
+    if (state == CONVERGED) project(m, end), m->continues = 0;
+    return state;
+}
+
+/* A step that failed as a whole, or is shorter than those of the grid; its status. */
+static int64_t in_pieces(ph_model *m, double begin, double end, double size) {
+    int pieces = 0;
+    memcpy(m->saved, m->numbers, 8 * (size_t)PH_STATE);
+    if (size != PH_STEP) project(m, begin), m->continues = 0;
+    int64_t state = halved(m, begin, end, size, 0, &pieces);
+    if (state == CONVERGED && size != PH_STEP) project(m, end), m->continues = 0;
+    if (state != CONVERGED) memcpy(m->numbers, m->saved, 8 * (size_t)PH_STATE);
+    m->is_measured = 0;
+    return state;
+}
 
 int ph_step(ph_model *m, int count) {
     if (!m || count < 0) return PH_WRONG_ARGUMENT; /* no step is taken: the status stays */
@@ -239,24 +275,38 @@ int ph_step(ph_model *m, int count) {
     m->status = PH_OK;
     while (left > 0) {
         int64_t block = left < BLOCK ? left : BLOCK, state = CONVERGED;
-        if (instant(m->steps + 1) > PH_END) return m->status = PH_OVER;
-        while (block > 1 && instant(m->steps + block) > PH_END) block--;
+        if (instant(m, m->steps + 1) > PH_END) return m->status = PH_OVER;
+        while (block > 1 && instant(m, m->steps + block) > PH_END) block--;
         int64_t taken = regular(m, block, &state);
         m->steps += taken, left -= taken;
-        if (taken) m->continues = 1, m->is_measured = 0;
 #if PH_MOST_PARTS > 1
         if (state == TOUCHING) {
-            taken = around_contacts(m, &state);
+            taken = around_contacts(m, instant(m, m->steps), instant(m, m->steps + 1), PH_STEP, &state);
             m->steps += taken, left -= taken;
-            if (taken) m->continues = 1, m->is_measured = 0;
         }
 #endif
+        if (state == CONVERGED) continue;
+        state = in_pieces(m, instant(m, m->steps), instant(m, m->steps + 1), PH_STEP);
         if (state != CONVERGED) return m->status = state == SINGULAR ? PH_SINGULAR : PH_NOT_CONVERGED;
+        m->steps += 1, left -= 1;
     }
     return PH_OK;
 }
 
-double ph_time(const ph_model *m) { return m ? instant(m->steps) : 0.0; }
+int ph_step_to(ph_model *m, double time) {
+    if (!m || !(time - ph_time(m) >= -SNAP * PH_STEP) || !(time - ph_time(m) < 1e9 * PH_STEP)) return PH_WRONG_ARGUMENT;
+    double whole = floor((time - ph_time(m)) / PH_STEP + SNAP);
+    int status = ph_step(m, (int)whole);
+    double begin = ph_time(m), size = time - begin;
+    if (status || size <= SNAP * PH_STEP) return status;
+    if (time > PH_END) return m->status = PH_OVER;
+    int64_t state = in_pieces(m, begin, time, size);
+    if (state != CONVERGED) return m->status = state == SINGULAR ? PH_SINGULAR : PH_NOT_CONVERGED;
+    m->origin = time, m->steps = 0; /* a new grid */
+    return PH_OK;
+}
+
+double ph_time(const ph_model *m) { return m ? instant(m, m->steps) : 0.0; }
 int ph_status(const ph_model *m) { return m ? m->status : PH_WRONG_ARGUMENT; }
 
 const char *ph_message(int status) {
@@ -273,8 +323,6 @@ const char *ph_message(int status) {
 }
 
 /* Inputs. */
-
-static int finite_number(double x) { return x - x == 0.0; }
 
 static double *input(const ph_model *m, int number) {
     double *found = m->inputs;
@@ -332,38 +380,71 @@ static double drift(const ph_model *m, int64_t row, const double *values, const 
 }
 #endif
 
-/* Velocities that satisfy the joints, after the state was looked at; those of the state where they have none. */
-static void joint_velocities(ph_model *m, double *found) {
-    memcpy(found, m->numbers + PH_PLACE_velocity, 8 * (size_t)PH_VELOCITIES);
-#if PH_ROWS > 0 && PH_HAS_JOINT_VELOCITIES
+/* Velocities that satisfy the joints, and what moves these by itself, after the state was looked at; 0: found. */
+static int joint_velocities(ph_model *m, double time, double *found) {
     double *drifts = found + PH_VELOCITIES;
+    memcpy(found, m->numbers + PH_PLACE_velocity, 8 * (size_t)PH_VELOCITIES);
     for (int k = 0; k < PH_ROWS; k++) drifts[k] = 0.0;
+    (void)time;
+#if PH_ROWS > 0 && PH_HAS_JOINT_VELOCITIES
 #if PH_MOVING > 0
     double *rates = m->moving + 3 * PH_MOVING;
-    moving_values(ph_time(m), rates, 1);
+    moving_values(time, rates, 1);
     for (int k = 0; k < PH_ROWS; k++) drifts[k] = drift(m, k, m->moving, rates);
 #endif
     int64_t is_found[1] = {0};
     int failed = ph_k_joint_velocities(m->header, PH_HEADER, m->moving, 1, 3 * PH_MOVING, drifts, PH_ROWS, found,
                                        PH_VELOCITIES, is_found);
-    if (failed || !is_found[0]) memcpy(found, m->numbers + PH_PLACE_velocity, 8 * (size_t)PH_VELOCITIES);
+    if (!failed && is_found[0]) return 0;
+    memcpy(found, m->numbers + PH_PLACE_velocity, 8 * (size_t)PH_VELOCITIES);
 #endif
+    return PH_ROWS > 0;
 }
 
-/* Energies, velocities and numbers of joints and points now, into ``scratch``. */
-static void look(ph_model *m) {
-    double one[1] = {1.0};
+/* Energies at a time, and everything that follows from the pose. */
+static void begin_at(ph_model *m, double time) {
+    double one[1] = {1.0}, error = m->numbers[PH_PLACE_step_error];
     int64_t found[2];
     ph_request asked = PH_REQUEST;
-    moving_values(ph_time(m), m->moving, 0);
-    double error = m->numbers[PH_PLACE_step_error];
+    moving_values(time, m->moving, 0);
     advance(m, &asked, one, 1, 0, found);
     m->numbers[PH_PLACE_step_error] = error;
+}
+
+/* Bring velocities back onto the joints, before steps of another length: what moving frames and drives supply is their
+   work, what goes is dissipated (docs/theory.md, 4). 0: done. */
+static int project(ph_model *m, double time) {
+    begin_at(m, time);
+    double before = m->numbers[PH_PLACE_energy], supplied = 0.0, *velocity = m->scratch;
+    m->is_measured = 0;
+    if (joint_velocities(m, time, velocity)) return 1;
+#if PH_MOVING > 0
+    const double *drifts = velocity + PH_VELOCITIES, *solved = m->numbers + PH_PLACE_trial_update;
+    const int64_t *node = table(m, PH_TABLE_constraint_node), *row = table(m, PH_TABLE_node_row);
+    const int64_t *first = table(m, PH_TABLE_interaction_start), *count = table(m, PH_TABLE_function_count);
+    for (int64_t i = 0; i < PH_CONSTRAINTS; i++)
+        for (int64_t r = 0; r < count[i]; r++) { /* the multiplier of a step of 2 s is minus half of the impulse */
+            double work = -2.0 * drifts[first[i] + r] * solved[row[node[i]] + r];
+            m->numbers[PH_PLACE_work + PH_FORCES_ON_PORTS + i] += work;
+            supplied += work;
+        }
+#endif
+    memcpy(m->numbers + PH_PLACE_velocity, velocity, 8 * (size_t)PH_VELOCITIES);
+    begin_at(m, time);
+    m->numbers[PH_PLACE_dissipated] += before + supplied - m->numbers[PH_PLACE_energy];
+    m->numbers[PH_PLACE_known_velocities] = 0.0;
+    return 0;
+}
+
+/* Energies, velocities and numbers of joints and points at a time, into ``scratch``. */
+static void look(ph_model *m, double time) {
+    begin_at(m, time);
     double *velocity = m->scratch, *measured = m->scratch + PH_VELOCITIES + PH_ROWS;
-    joint_velocities(m, velocity);
+    joint_velocities(m, time, velocity);
+#if PH_SOURCES > 0
     double *places = measured + PH_MEASURED, *rates = places + PH_MOST_VECTORS * 3;
     double *angles = rates + PH_MOST_VECTORS * 3;
-#if PH_SOURCES > 0
+    int64_t found[2];
     for (int k = 0; k < PH_SOURCES; k++) {
         const ph_source *s = ph_sources + k;
         double *q = m->numbers;
@@ -390,13 +471,13 @@ static void look(ph_model *m) {
                      measured + s->first, s->measured_count, found);
     }
 #endif
-    (void)places, (void)rates, (void)angles;
+    (void)measured;
     m->is_measured = 1;
 }
 
 int ph_get_output(ph_model *m, int number, double *values) {
     if (!m || !values || !known(number, PH_OUTPUTS)) return PH_WRONG_ARGUMENT;
-    if (!m->is_measured) look(m);
+    if (!m->is_measured) look(m, ph_time(m));
     const double *measured = m->scratch + PH_VELOCITIES + PH_ROWS;
     const ph_output *own = ph_outputs + number;
     for (int k = 0; k < own->size; k++) {
@@ -417,11 +498,15 @@ int ph_get_output(ph_model *m, int number, double *values) {
 
 typedef struct ph_saved {
     uint64_t magic, model, digest;
+    double origin;
     int64_t steps, continues;
 } ph_saved;
 
 /* Of the numbers of a state (FNV-1a, a word at a time). */
-static uint64_t digest(const char *numbers, uint64_t found) {
+static uint64_t digest(const char *numbers, const ph_saved *head) {
+    uint64_t found;
+    memcpy(&found, &head->origin, sizeof found);
+    found ^= (uint64_t)head->steps ^ MAGIC;
     for (size_t k = 0; k < SAVED_NUMBERS; k++) {
         uint64_t word;
         memcpy(&word, numbers + 8 * k, sizeof word);
@@ -434,11 +519,11 @@ size_t ph_state_size(void) { return sizeof(ph_saved) + 8 * SAVED_NUMBERS; }
 
 int ph_save(const ph_model *m, void *state) {
     if (!m || !state) return PH_WRONG_ARGUMENT;
-    ph_saved head = {MAGIC, PH_IDENTITY, 0, m->steps, m->continues};
+    ph_saved head = {MAGIC, PH_IDENTITY, 0, m->origin, m->steps, m->continues};
     char *to = (char *)state + sizeof head;
     memcpy(to, m->numbers, 8 * (size_t)PH_STATE);
     memcpy(to + 8 * (size_t)PH_STATE, m->inputs, 8 * (size_t)PH_INPUT_NUMBERS);
-    head.digest = digest(to, (uint64_t)m->steps ^ MAGIC);
+    head.digest = digest(to, &head);
     memcpy(state, &head, sizeof head);
     return PH_OK;
 }
@@ -449,11 +534,13 @@ int ph_restore(ph_model *m, const void *state) {
     const char *from = (const char *)state;
     memcpy(&head, from, sizeof head);
     if (head.magic != MAGIC || head.model != PH_IDENTITY || head.steps < 0) return PH_WRONG_STATE;
+    if (!finite_number(head.origin)) return PH_WRONG_STATE;
     from += sizeof head;
-    if (head.digest != digest(from, (uint64_t)head.steps ^ MAGIC)) return PH_WRONG_STATE;
+    if (head.digest != digest(from, &head)) return PH_WRONG_STATE;
     memset(m->numbers, 0, 8 * (size_t)PH_NUMBERS);
     memcpy(m->numbers, from, 8 * (size_t)PH_STATE);
     memcpy(m->inputs, from + 8 * (size_t)PH_STATE, 8 * (size_t)PH_INPUT_NUMBERS);
+    m->origin = head.origin;
     m->steps = head.steps;
     m->continues = head.continues != 0;
     m->status = PH_OK;

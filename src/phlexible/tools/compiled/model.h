@@ -13,7 +13,9 @@
 extern "C" {
 #endif
 
-#if defined(PH_BUILDS) && defined(_WIN32)
+#if defined(PH_HIDDEN)
+#define PH_API
+#elif defined(PH_BUILDS) && defined(_WIN32)
 #define PH_API __declspec(dllexport)
 #elif defined(PH_BUILDS) && defined(__wasm__)
 #define PH_API __attribute__((visibility("default"), used))
@@ -55,6 +57,8 @@ PH_API int ph_reset(ph_model *model);           /* back there */
 
 /* Steps. One that fails leaves the instance where that step began, and ph_status says so until one succeeds. */
 PH_API int ph_step(ph_model *model, int count);
+PH_API int ph_step_to(ph_model *model, double time); /* whole steps, and a shorter one up to the time [s] */
+PH_API int ph_begin_at(ph_model *model, double time); /* of the start, where nothing is a function of time */
 PH_API double ph_time(const ph_model *model);   /* reached so far [s] */
 PH_API int ph_status(const ph_model *model);    /* of the last ph_step */
 PH_API const char *ph_message(int status);      /* in words */

@@ -70,6 +70,7 @@ class Output:
 
     name: str
     unit: str
+    description: str
     sums: tuple[Sum, ...]
 
 
@@ -81,10 +82,11 @@ class Outputs:
     sources: tuple[MeasuredSource, ...]
 
 
-def joint_outputs(model: Model) -> dict[str, Sensor]:
-    """Coordinates of all joints and their rates by name."""
+def joint_outputs(model: Model, has_rates: bool = True) -> dict[str, Sensor]:
+    """Coordinates of all joints and, where they are found, their rates by name."""
+    kinds = (JointPosition, JointRate) if has_rates else (JointPosition,)
     free = [joint for joint in model.joints if isinstance(joint, KinematicPair) and _is_measured(joint, model)]
-    return {str(sensor): sensor for joint in free for sensor in (JointPosition(joint), JointRate(joint))}
+    return {str(sensor): sensor for joint in free for sensor in (kind(joint) for kind in kinds)}
 
 
 def _is_measured(joint: KinematicPair, model: Model) -> bool:
@@ -100,9 +102,11 @@ class OutputTables:
 
     Args:
         run: of the model, at its start.
+        has_rates: velocities are brought onto the joints by the elimination of a step.
     """
 
-    def __init__(self, run: LiveRun) -> None:
+    def __init__(self, run: LiveRun, has_rates: bool) -> None:
+        self._has_rates = has_rates
         self._run: RecordedRun = run.now
         self._assembly, self._memory = run.stepper.assembly, run.stepper.assembly.memory
         moving = enumerate(self._assembly.moving)
@@ -118,7 +122,8 @@ class OutputTables:
             ModelError: one that needs Python, or of another model.
         """
         found = tuple(
-            Output(name, sensor.unit, tuple(self._sums(name, sensor))) for name, sensor in sensors.items()
+            Output(name, sensor.unit, str(sensor), tuple(self._sums(name, sensor)))
+            for name, sensor in sensors.items()
         )
         return Outputs(found, tuple(self._sources.values()))
 
@@ -150,6 +155,11 @@ class OutputTables:
         assert share is not None, "asked of those that have one"
         origin, weights, offset = share
         source = self._source(name, origin)
+        if not (self._has_rates or source.reading.is_of_places(share)):
+            raise ModelError(
+                f"output {name!r}: rates are not found by compiled models with gears or other relations, or with"
+                " joints that hold a motion twice; take positions, and differences of them"
+            )
         if (gather := source.reading.numbers[2]) is not None:
             weights = weights @ gather
         found = []

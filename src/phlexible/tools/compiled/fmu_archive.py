@@ -1,0 +1,194 @@
+"""FMUs of compiled models: the description in XML, the table of variables in C, and the archive."""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
+from zipfile import ZIP_DEFLATED, ZipFile
+
+from phlexible.display import distinct
+from phlexible.errors import ResultFileError
+from phlexible.tools.compiled.data import ModelData
+from phlexible.tools.fmu import XYZ, identifier
+from phlexible.version import __version__
+
+FOLDERS = {
+    3: {
+        "linux-x86_64": "x86_64-linux",
+        "linux-aarch64": "aarch64-linux",
+        "windows-x86_64": "x86_64-windows",
+        "macos-arm64": "aarch64-darwin",
+        "macos-x86_64": "x86_64-darwin",
+    },
+    2: {"linux-x86_64": "linux64", "windows-x86_64": "win64", "macos-x86_64": "darwin64"},
+}
+"""Of binaries, by the version of FMI and the platform."""
+BASES: Mapping[str, Mapping[str, int]] = {
+    "m": {"m": 1},
+    "rad": {"rad": 1},
+    "m/s": {"m": 1, "s": -1},
+    "rad/s": {"rad": 1, "s": -1},
+    "N": {"kg": 1, "m": 1, "s": -2},
+    "N m": {"kg": 1, "m": 2, "s": -2},
+    "J": {"kg": 1, "m": 2, "s": -2},
+    "s": {"s": 1},
+}
+"""SI base units of the units of inputs and outputs."""
+
+
+@dataclass(frozen=True)
+class FmuVariable:
+    """A number of an FMU; its value reference is its place among all.
+
+    Attributes:
+        name: with letters, digits, _ and the dot of a component of an input.
+        kind: "TIME", "INPUT" or "OUTPUT".
+        number: of the input or output.
+        component: of it.
+        unit: SI.
+        description: in words.
+        start: of an input.
+    """
+
+    name: str
+    kind: str
+    number: int
+    component: int
+    unit: str
+    description: str
+    start: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class FmuFiles:
+    """What an FMU holds beside its binaries.
+
+    Args:
+        data: of the model.
+        version: of FMI, 2 or 3.
+        duration: usual end [s]; None: not said.
+    """
+
+    data: ModelData
+    version: int
+    duration: float | None = None
+
+    @property
+    def variables(self) -> tuple[FmuVariable, ...]:
+        """The time, the numbers of all inputs, then of all outputs."""
+        taken, found = {"time"}, [FmuVariable("time", "TIME", 0, 0, "s", "time")]
+
+        def named(name: str) -> str:
+            own = distinct(identifier(name), taken, "_")
+            taken.add(own)
+            return own
+
+        for number, given in enumerate(self.data.inputs):
+            name, several = named(given.name), len(given.start) > 1
+            for k, start in enumerate(given.start.tolist()):
+                word = f"{name}.{XYZ[k]}" if several else name
+                found.append(FmuVariable(word, "INPUT", number, k, given.unit, given.name, start))
+        for number, output in enumerate(self.data.outputs.outputs):
+            name, count = named(output.name), len(output.sums)
+            for k in range(count):
+                word = name if count == 1 else f"{name}_{XYZ[k]}" if count == 3 else f"{name}_{k + 1}"
+                found.append(FmuVariable(word, "OUTPUT", number, k, output.unit, output.description))
+        return tuple(found)
+
+    @property
+    def token(self) -> str:
+        """Another model has another one."""
+        digest = hashlib.sha256((self.data.header() + str(self.version)).encode()).hexdigest()
+        return f"{{{digest[:8]}-{digest[8:12]}-{digest[12:16]}-{digest[16:20]}-{digest[20:32]}}}"
+
+    @property
+    def header(self) -> str:
+        """The text of ``fmu_data.h``."""
+        rows = ", ".join(f"{{PH_{each.kind}, {each.number}, {each.component}}}" for each in self.variables)
+        return (
+            f"#define PH_TOKEN {json.dumps(self.token)}\n"
+            "enum { PH_TIME, PH_INPUT, PH_OUTPUT };\n"
+            "typedef struct ph_variable { int kind, number, component; } ph_variable;\n"
+            f"static const ph_variable ph_variables[] = {{{rows}}};\n"
+            f"#define PH_VARIABLES {len(self.variables)}\n"
+        )
+
+    @property
+    def description(self) -> bytes:
+        """The text of ``modelDescription.xml``."""
+        is_two, name = self.version == 2, identifier(self.data.name)
+        root = Element("fmiModelDescription", fmiVersion=f"{self.version}.0", modelName=self.data.name)
+        root.set("guid" if is_two else "instantiationToken", self.token)
+        root.set("generationTool", f"phlexible {__version__}")
+        root.set("variableNamingConvention", "flat")
+        if is_two:
+            root.set("numberOfEventIndicators", "0")
+        known = {"modelIdentifier": name, "canHandleVariableCommunicationStepSize": "true"}
+        state = "FMUstate" if is_two else "FMUState"
+        known |= {f"canGetAndSet{state}": "true", f"canSerialize{state}": "true"}
+        if not is_two:
+            known["fixedInternalStepSize"] = repr(self.data.step)
+        SubElement(root, "CoSimulation", known)
+        units = SubElement(root, "UnitDefinitions")
+        for unit in dict.fromkeys(each.unit for each in self.variables if each.unit in BASES):
+            powers = {base: str(power) for base, power in BASES[unit].items()}
+            SubElement(SubElement(units, "Unit", name=unit), "BaseUnit", powers)
+        usual = {"startTime": repr(self.data.origin), "stepSize": repr(self.data.step)}
+        if self.duration is not None:
+            usual["stopTime"] = repr(self.data.origin + self.duration)
+        SubElement(root, "DefaultExperiment", usual)
+        self._write_variables(SubElement(root, "ModelVariables"))
+        self._write_structure(SubElement(root, "ModelStructure"))
+        indent(root)
+        return b'<?xml version="1.0" encoding="UTF-8"?>\n' + tostring(root)
+
+    def _write_variables(self, parent: Element) -> None:
+        causality = {"TIME": "independent", "INPUT": "input", "OUTPUT": "output"}
+        for reference, each in enumerate(self.variables):
+            words = {"name": each.name, "valueReference": str(reference), "causality": causality[each.kind]}
+            words |= {"variability": "continuous", "description": each.description}
+            numbers = {"unit": each.unit} if each.unit in BASES else {}
+            if each.kind == "INPUT":
+                numbers["start"] = repr(each.start)
+            if self.version == 3:
+                SubElement(parent, "Float64", words | numbers)
+                continue
+            if each.kind == "OUTPUT":
+                words["initial"] = "calculated"
+            SubElement(SubElement(parent, "ScalarVariable", words), "Real", numbers)
+
+    def _write_structure(self, parent: Element) -> None:
+        outputs = [k for k, each in enumerate(self.variables) if each.kind == "OUTPUT"]
+        if self.version == 3:
+            for word in ("Output", "InitialUnknown"):
+                for reference in outputs:
+                    SubElement(parent, word, valueReference=str(reference))
+            return
+        for word in ("Outputs", "InitialUnknowns"):
+            if outputs:
+                own = SubElement(parent, word)
+                for reference in outputs:
+                    SubElement(own, "Unknown", index=str(reference + 1))
+
+
+def write_fmu(files: FmuFiles, binaries: Sequence[tuple[str, str, bytes]], path: Path) -> None:
+    """Write an FMU.
+
+    Args:
+        files: its description.
+        binaries: folder, suffix and content of each library.
+        path: of the FMU.
+
+    Raises:
+        ResultFileError: it cannot be written.
+    """
+    name = identifier(files.data.name)
+    try:
+        with ZipFile(path, "w", ZIP_DEFLATED) as archive:
+            archive.writestr("modelDescription.xml", files.description)
+            for folder, suffix, content in binaries:
+                archive.writestr(f"binaries/{folder}/{name}{suffix}", content)
+    except OSError as error:
+        raise ResultFileError(f"cannot write {path}: {error}") from error
