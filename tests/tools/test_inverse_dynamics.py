@@ -225,6 +225,53 @@ def test_a_load_on_a_string_has_the_trolley_of_the_other_inversion():
     assert apart[1] < 8e-3 and apart[1] < 0.35 * apart[0]
 
 
+def carried_by(line, aside=None, up=None):
+    """Fifty kilograms on a line of quadratic string elements or on a rod, on a trolley of 20 kg; model, load."""
+    model = ph.Model(gravity=(0, -G, 0), dimension=2)
+    if line == "string":
+        string = ph.String(5.0, 0.4, 2, ph.LinearLaw(1e4), order=2)
+        hung = model.add(string, "line", shape=lambda s: (0, -s - G * (50 * s + 0.4 * (5 * s - s**2 / 2)) / 1e4, 0))
+    else:
+        section, soft = ph.RectangularSection(0.2, 0.02), ph.Material(2.5e7, 100.0)
+        hung = model.add(ph.Rod(5.0, section, soft, elements=4), "line", rotation=-np.pi / 2)
+    trolley = model.add(ph.PointMass(20.0), "trolley")
+    load = model.add(ph.PointMass(50.0), "load", position=hung.end.initial_position())
+    model.connect(ph.Spherical(trolley.origin, hung.start))
+    model.connect(ph.Spherical(hung.end, load.origin))
+    weight = 72 * G
+    model.apply(ph.Force(trolley.origin, (1e-6, 0, 0) if aside is None else aside, name="aside"))
+    model.apply(ph.Force(trolley.origin, (0, weight, 0) if up is None else up, name="up"))
+    return model, load, weight
+
+
+@pytest.mark.parametrize("line", ["string", "rod"])
+def test_loads_on_quadratic_strings_and_rods_follow(line):
+    """From rest to rest with exact balance, and a run with the forces alone strays by the square of the step."""
+    model, load, weight = carried_by(line)
+    aside, up = (ph.Displacement(load.origin, axis) for axis in ((1, 0, 0), (0, 1, 0)))
+    start = 0.0 if line == "string" else float(model.start(5e-2, initial="quasi_static").read(up))
+    found = ph.inverse_dynamics(
+        model,
+        {aside: lambda t: smooth(t, 3.0), up: lambda t: start + 0.1 * np.sin(np.pi * smooth(t, 3.0)) ** 2},
+        ["aside", "up"],
+        duration=3.0,
+        step=5e-2,
+        lead=0.5,
+        accuracy=1e-4,
+        initial="quasi_static",
+    )
+    energy = found.motion.energy
+    assert energy.balance_error == pytest.approx(0.0, abs=1e-10 * np.ptp(energy.kinetic))
+    assert energy.kinetic[-1] < 1e-6 * energy.kinetic.max()
+    free, load, _ = carried_by(
+        line, lambda t: (1e-6 * found["aside"](t), 0, 0), lambda t: (0, weight * found["up"](t), 0)
+    )
+    run = free.simulate(4.0, 5e-2, initial="quasi_static", progress=False)
+    wanted = smooth(run.time - found.lead, 3.0)
+    assert found.missed < 1.5e-4
+    assert run.position(load.origin)[:, 0] == pytest.approx(wanted, abs=4e-3)
+
+
 def test_refusals():
     model, hinge, tip = arm()
     angle, side = ph.JointPosition(hinge), ph.Displacement(tip, (0, 1, 0))

@@ -27,6 +27,7 @@ from phlexible.display import short_repr
 from phlexible.errors import ConvergenceError, ModelError, ParameterError
 from phlexible.measure.sensors import Angle, Displacement, JointPosition, Position
 from phlexible.model import Model
+from phlexible.results.equilibrium import Equilibrium
 from phlexible.results.live import LiveRun
 from phlexible.results.motion import Motion
 from phlexible.state.initial_state import InitialKind, initial_state
@@ -112,7 +113,7 @@ def inverse_dynamics(
     lead: float | None = None,
     *,
     accuracy: float = 1e-6,
-    initial: InitialKind | str | State = InitialKind.UNDEFORMED,
+    initial: InitialKind | str | State | Equilibrium = InitialKind.UNDEFORMED,
 ) -> InverseDynamics:
     """The inputs for which outputs follow paths (servo constraints), and the motion with them.
 
@@ -173,7 +174,8 @@ def inverse_dynamics(
             f"duration={last:g} s and twice the lead are more than {MOST_INSTANTS} steps of {h:g} s; take a larger"
             " step"
         )
-    start = initial if isinstance(initial, State) else _start(model, option("initial", initial, InitialKind))
+    given = initial.state if isinstance(initial, Equilibrium) else initial
+    start = given if isinstance(given, State) else _start(model, option("initial", given, InitialKind))
     servo = _Servo(model, _checked(paths), inputs, h, start)
     asked = servo.asked(last, count, before)
     servo.check_begin(asked, last)

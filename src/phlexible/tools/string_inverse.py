@@ -103,7 +103,10 @@ def string_inverse(
         array([0.65, 0.  , 4.98])
     """
     if not isinstance(string, String) or string.order != 1:
-        raise ParameterError(f"string_inverse takes a String with order=1 (linear elements), got {string!r}")
+        raise ParameterError(
+            "string must be a String with order=1 (linear elements); others and rods are taken by"
+            f" ph.inverse_dynamics of a model with them, got {string!r}"
+        )
     check_callable("path", path, "t")
     last, h, mass = positive("duration", duration), positive("step", step), non_negative("load", load)
     g = vector("gravity", gravity)
