@@ -6,7 +6,9 @@ from numpy.polynomial import Polynomial
 from scipy.optimize import brentq
 
 import phlexible as ph
+from phlexible.derivatives.step_matrices import StepMatrices
 from phlexible.errors import ModelError, ParameterError
+from phlexible.tools.least_inputs import least_change
 
 SMOOTH = Polynomial([0] * 8 + [6435, -40040, 108108, -163800, 150150, -83160, 25740, -3432])
 G, BEND = 9.81, np.sqrt(7e10 * 0.004**2 / 12 / 2700.0)  # sqrt(EI / rho A) of the arm
@@ -270,6 +272,25 @@ def test_loads_on_quadratic_strings_and_rods_follow(line):
     wanted = smooth(run.time - found.lead, 3.0)
     assert found.missed < 1.5e-4
     assert run.position(load.origin)[:, 0] == pytest.approx(wanted, abs=4e-3)
+
+
+def test_the_least_inputs_are_those_of_dense_least_squares():
+    """(9.11) as one matrix of all inputs: outputs at all instants, inputs, velocities at the end."""
+    count, n, m, outputs = 6, 4, 2, 1
+    rng = np.random.default_rng(3)
+    steps = StepMatrices(*(rng.normal(size=(count, n, each)) for each in (n, m)), rng.normal(size=(7, outputs, n)))
+    left, used, velocity = rng.normal(size=(7, outputs)), rng.normal(size=(count, m)), rng.normal(size=2)
+    weight, rest = np.array([0.3, 2.0]), np.array([0.7, 1.9])
+    states = [np.zeros((n, count * m))]  # of all inputs
+    for k in range(count):
+        own = np.zeros((n, count * m))
+        own[:, k * m : (k + 1) * m] = steps.inputs[k]
+        states.append(steps.states[k] @ states[-1] + own)
+    rows = [steps.outputs[k] @ states[k] for k in range(7)]
+    rows += [np.diag(np.tile(weight, count)), np.diag(rest) @ states[-1][2:]]
+    wanted = np.concatenate([left.ravel(), -(weight * used).ravel(), -rest * velocity])
+    dense = np.linalg.lstsq(np.vstack(rows), wanted)[0].reshape(count, m)
+    assert least_change(steps, left, used, weight, velocity, rest) == pytest.approx(dense, rel=1e-10)
 
 
 def test_refusals():
