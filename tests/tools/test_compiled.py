@@ -51,6 +51,10 @@ def outputs(model: ph.Model) -> dict[str, ph.errors.PhlexibleError]:
         "place": ph.Position(bob.origin),
         "drop": ph.Displacement(arm.end, (0, 1, 0)),
         "speed": ph.Velocity(bob.origin, (1, 1, 0)),
+        "turn": ph.Angle(bob.origin, (0, 0, 1)),
+        "spin": ph.AngularVelocity(bob.origin, (0, 0, 1)),
+        "matrix": ph.Rotation(arm),
+        "quaternion": ph.Quaternion(bob),
         "bend": ph.ElasticDisplacement(arm.at(0.2)),
         "pull": ph.ElementForce(next(each for each in model.elements if each.name == "spring")),
         **{kind: ph.EnergyOf(kind) for kind in ("kinetic", "total", "supplied", "dissipated")},
@@ -81,8 +85,10 @@ def test_steps_have_the_digits_of_a_live_run(built) -> None:
         assert library.time == run.time
         for name, sensor in sensors.items():
             expected = run.read(sensor)
-            scale = 1e-12 * max(1.0, np.abs(expected).max()) * (1e3 if "rate" in name or "speed" in name else 1)
-            assert library.read(name) == pytest.approx(expected, abs=scale), name
+            scale = 1e-12 * max(1.0, np.abs(expected).max()) * (1e3 if name in ("rate", "speed", "spin") else 1)
+            assert library.read(name) == pytest.approx(
+                np.ravel(expected) if np.ndim(expected) else expected, abs=scale
+            ), name
     state = run.stepper.assembly.memory.rows(run.stepper.assembly.memory.state[None])
     assert library.read("place")[:2] == pytest.approx(run.read(sensors["place"])[:2], abs=1e-13)
     assert state["position"].shape[0] == 1

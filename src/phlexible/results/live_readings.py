@@ -88,11 +88,18 @@ def quick_reading(run: RecordedRun, source: Source, beside_moving: bool = False)
 def _of_point(run: RecordedRun, attachment: Attachment) -> QuickReading:
     """A mean of places and velocities of nodes, mostly of one."""
     parts = run.system.resolver.parts(PointOf(run.port_in_run(attachment)))
-    items = np.array([(POINT, k, 6 * k, -1) for k in range(len(parts))], dtype=np.int64)
+    gather = np.hstack([weight * np.eye(6) for weight, _ in parts])
+    return reading_of_vectors(run.system.layout, [vector for _, vector in parts], gather)
+
+
+def reading_of_vectors(
+    layout: Layout, vectors: Sequence[CarriedVector], gather: Array | None = None
+) -> QuickReading:
+    """Place and rate of each vector, or such sums of them."""
+    items = np.array([(POINT, k, 6 * k, -1) for k in range(len(vectors))], dtype=np.int64)
     none = np.zeros((0, 2), dtype=np.int64)
     tables = (items, none, none, none, np.zeros(0, dtype=np.int64), np.zeros(0))
-    gather = np.hstack([weight * np.eye(6) for weight, _ in parts])
-    return QuickReading(run.system.layout, [vector for _, vector in parts], tables, gather)
+    return QuickReading(layout, vectors, tables, np.eye(6 * len(vectors)) if gather is None else gather)
 
 
 def _of_coordinates(run: RecordedRun, joint: Joint, beside_moving: bool) -> QuickReading | None:

@@ -258,19 +258,25 @@ class ModelData:
             " first, measured_count; } ph_source;"
         )
         yield "typedef struct ph_sum { int first, count; double constant; } ph_sum;"
-        yield "typedef struct ph_output { const char *name, *unit; int first, size; } ph_output;"
+        yield "typedef struct ph_output {"
+        yield "    const char *name, *unit;"
+        yield "    int first, size, turning, place;"
+        yield "    double axis[3];"
+        yield "} ph_output;"
         yield f"#define PH_SUM_PLACES {first}"
         yield f"#define PH_SUM_WEIGHTS {first_weight}"
         yield integers("ph_integers", whole)
         yield reals("ph_reals", numbers)
         yield array_of("ph_source", "ph_sources", sources, "{0}")
         yield array_of("ph_sum", "ph_sums", _sums(sums), "{0, 0, 0.0}")
-        counts = [len(output.sums) for output in self.outputs.outputs]
+        begins = accumulate([0, *(len(output.sums) for output in self.outputs.outputs)])
         described = [
-            f"{{{json.dumps(output.name)}, {json.dumps(output.unit)}, {begin}, {count}}}"
-            for output, begin, count in zip(self.outputs.outputs, accumulate([0, *counts]), counts, strict=False)
+            f"{{{json.dumps(output.name)}, {json.dumps(output.unit)}, {begin}, {output.size},"
+            f" {output.turning.value if output.turning else 0}, {output.place},"
+            f" {{{', '.join(real(x) for x in output.axis)}}}}}"
+            for output, begin in zip(self.outputs.outputs, begins, strict=False)
         ]
-        yield array_of("ph_output", "ph_outputs", described, '{"", "", 0, 0}')
+        yield array_of("ph_output", "ph_outputs", described, '{"", "", 0, 0, 0, 0, {0.0}}')
 
 
 def _is_steady(column: Column) -> bool:

@@ -91,7 +91,7 @@ class FmuFiles:
                 word = f"{name}.{XYZ[k]}" if several else name
                 found.append(FmuVariable(word, "INPUT", number, k, given.unit, given.name, start))
         for number, output in enumerate(self.data.outputs.outputs):
-            name, count = named(output.name), len(output.sums)
+            name, count = named(output.name), output.size
             for k in range(count):
                 word = name if count == 1 else f"{name}_{XYZ[k]}" if count == 3 else f"{name}_{k + 1}"
                 found.append(FmuVariable(word, "OUTPUT", number, k, output.unit, output.description))

@@ -475,11 +475,54 @@ static void look(ph_model *m, double time) {
     m->is_measured = 1;
 }
 
+enum { SPIN = 1, ANGLE, QUATERNION }; /* what is found of three vectors that turn with a body */
+
+/* Of places and rates (six numbers each) of vectors that began as x, y and z. */
+static void turned(const double *u, const ph_output *own, double *values) {
+    if (own->turning == SPIN) { /* half of the sum of vectors times their rates */
+        double spin[3] = {0.0, 0.0, 0.0};
+        for (int j = 0; j < 3; j++, u += 6)
+            for (int i = 0; i < 3; i++) {
+                int k = (i + 1) % 3, l = (i + 2) % 3;
+                spin[i] += 0.5 * (u[k] * u[3 + l] - u[l] * u[3 + k]);
+            }
+        values[0] = spin[0] * own->axis[0] + spin[1] * own->axis[1] + spin[2] * own->axis[2];
+        return;
+    }
+    /* a quaternion of the matrix R[i][j] = u[6 j + i], from the largest of four numbers */
+    double q[4], trace = u[0] + u[7] + u[14], largest = trace, size = 0.0;
+    int which = 3;
+    for (int i = 2; i >= 0; i--)
+        if (u[7 * i] >= largest) largest = u[7 * i], which = i;
+    if (which == 3) {
+        for (int i = 0; i < 3; i++) {
+            int j = (i + 1) % 3, k = (i + 2) % 3;
+            q[i] = u[6 * j + k] - u[6 * k + j];
+        }
+        q[3] = 1.0 + trace;
+    } else {
+        int i = which, j = (i + 1) % 3, k = (i + 2) % 3;
+        q[i] = 1.0 - trace + 2.0 * u[7 * i];
+        q[j] = u[6 * i + j] + u[6 * j + i];
+        q[k] = u[6 * i + k] + u[6 * k + i];
+        q[3] = u[6 * j + k] - u[6 * k + j];
+    }
+    for (int i = 0; i < 4; i++) size += q[i] * q[i];
+    size = sqrt(size);
+    for (int i = 0; i < 4; i++) q[i] /= size;
+    if (own->turning == QUATERNION) memcpy(values, q, sizeof q);
+    else values[0] = 2.0 * atan2(q[0] * own->axis[0] + q[1] * own->axis[1] + q[2] * own->axis[2], q[3]);
+}
+
 int ph_get_output(ph_model *m, int number, double *values) {
     if (!m || !values || !known(number, PH_OUTPUTS)) return PH_WRONG_ARGUMENT;
     if (!m->is_measured) look(m, ph_time(m));
     const double *measured = m->scratch + PH_VELOCITIES + PH_ROWS;
     const ph_output *own = ph_outputs + number;
+    if (own->turning) {
+        turned(measured + own->place, own, values);
+        return PH_OK;
+    }
     for (int k = 0; k < own->size; k++) {
         const ph_sum *sum = ph_sums + own->first + k;
         double found = sum->constant;

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum
 
 import numpy as np
 
@@ -11,8 +12,12 @@ from phlexible.description.interactions.drives import Drive
 from phlexible.description.interactions.functions import KinematicPair
 from phlexible.description.interactions.sensor import Sensor
 from phlexible.description.joints.relations import JointRelation
+from phlexible.description.ports import MovingFrame, PlacedBody, Port
 from phlexible.errors import ModelError
+from phlexible.measure.kinematics import oriented_body
 from phlexible.measure.sensors import (
+    Angle,
+    AngularVelocity,
     ElasticDisplacement,
     ElementForce,
     EnergyKind,
@@ -20,17 +25,19 @@ from phlexible.measure.sensors import (
     JointPosition,
     JointRate,
     Position,
+    Quaternion,
+    Rotation,
 )
 from phlexible.model import Model
 from phlexible.results.live import LiveRun
-from phlexible.results.live_readings import QuickReading, quick_reading
+from phlexible.results.live_readings import QuickReading, quick_reading, reading_of_vectors
 from phlexible.state.recorded_run import RecordedRun
 from phlexible.state.vectors import CarriedVector
 from phlexible.step.tables.declarations import MOVING
 
 KNOWN = (
-    "positions, displacements and velocities of attachments, positions and rates of joints, forces of elements,"
-    " elastic displacements and energies"
+    "positions, displacements and velocities of attachments, turns and angular velocities of rigid bodies,"
+    " positions and rates of joints, forces of elements, elastic displacements and energies"
 )
 
 
@@ -64,14 +71,38 @@ class Sum:
     constant: float = 0.0
 
 
+class Turning(Enum):
+    """What is found of the turn of a rigid body; values as in model.c."""
+
+    SPIN = 1
+    ANGLE = 2
+    QUATERNION = 3
+
+
 @dataclass(frozen=True, eq=False)
 class Output:
-    """A sensor as the library has it: a sum for each number."""
+    """A sensor as the library has it.
+
+    Attributes:
+        name, unit, description: of it.
+        sums: one for each number; none of what turns.
+        turning: what turns, or None.
+        place: of the first number of the body's turn since the start, among all that are measured.
+        axis: that spins and angles are about, world axes.
+    """
 
     name: str
     unit: str
     description: str
-    sums: tuple[Sum, ...]
+    sums: tuple[Sum, ...] = ()
+    turning: Turning | None = None
+    place: int = 0
+    axis: tuple[float, float, float] = (0.0, 0.0, 0.0)
+
+    @property
+    def size(self) -> int:
+        """How many numbers."""
+        return len(self.sums) or (4 if self.turning is Turning.QUATERNION else 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,6 +111,13 @@ class Outputs:
 
     outputs: tuple[Output, ...]
     sources: tuple[MeasuredSource, ...]
+
+
+def _no_rates(name: str) -> str:
+    return (
+        f"output {name!r}: rates are not found by compiled models with gears or other relations, or with joints"
+        " that hold a motion twice; take positions, and differences of them"
+    )
 
 
 def joint_outputs(model: Model, has_rates: bool = True) -> dict[str, Sensor]:
@@ -112,7 +150,7 @@ class OutputTables:
         moving = enumerate(self._assembly.moving)
         self._keys = {part.key: k for k, part in moving if isinstance(part, CarriedVector)}
         self._work = sorted({column for own in run.stepper.work_sources.values() for column in own})
-        self._sources: dict[int, MeasuredSource] = {}
+        self._sources: dict[object, MeasuredSource] = {}
         self._kept: list[object] = []
 
     def of(self, sensors: Mapping[str, Sensor]) -> Outputs:
@@ -121,11 +159,51 @@ class OutputTables:
         Raises:
             ModelError: one that needs Python, or of another model.
         """
-        found = tuple(
-            Output(name, sensor.unit, str(sensor), tuple(self._sums(name, sensor)))
-            for name, sensor in sensors.items()
-        )
+        found = tuple(self._output(name, sensor) for name, sensor in sensors.items())
         return Outputs(found, tuple(self._sources.values()))
+
+    def _output(self, name: str, sensor: Sensor) -> Output:
+        words = name, sensor.unit, str(sensor)
+        match sensor:
+            case AngularVelocity() if not self._has_rates:
+                raise ModelError(_no_rates(name))
+            case AngularVelocity() | Angle():
+                kind = Turning.SPIN if isinstance(sensor, AngularVelocity) else Turning.ANGLE
+                x, y, z = sensor.axis.tolist()
+                place = self._turn(name, sensor, sensor.attachment, sensor.attachment.placed.rotation)
+                return Output(*words, turning=kind, place=place, axis=(x, y, z))
+            case Quaternion():
+                place = self._turn(name, sensor, sensor.target, np.eye(3))
+                return Output(*words, turning=Turning.QUATERNION, place=place)
+            case Rotation():
+                place = self._turn(name, sensor, sensor.target, np.eye(3))
+                return Output(*words, tuple(Sum((place + 6 * j + i,), (1.0,)) for i in range(3) for j in range(3)))
+        return Output(*words, tuple(self._sums(name, sensor)))
+
+    def _turn(self, name: str, sensor: Sensor, target: PlacedBody | Port, axes: Array) -> int:
+        """Place of three vectors that turn with a rigid body, given in its axes as rows.
+
+        Raises:
+            ModelError: of a frame of the ground, or of a flexible body, where material turns in the frame.
+        """
+        frames = self._assembly.system.frames
+        index = -1 if isinstance(target, MovingFrame) else oriented_body(self._run, target)
+        if index < 0 or (frames[index].elastic_count and not isinstance(target, PlacedBody)):
+            raise ModelError(
+                f"output {name!r}: {sensor} is not of a rigid body; compiled models measure how these turn, and"
+                " Rotation(body) and Quaternion(body) of the frames of flexible ones"
+            )
+        key = index, axes.tobytes()
+        if key not in self._sources:
+            nothing = np.zeros((3, frames[index].elastic_count))
+            vectors = [CarriedVector(index, False, np.array(axis), nothing) for axis in axes]
+            reading = reading_of_vectors(self._run.system.layout, vectors)
+            self._add(key, reading, np.full(3, -1, dtype=np.int64))
+        return self._sources[key].first
+
+    def _add(self, key: object, reading: QuickReading, moves: IntArray) -> None:
+        first = sum(each.count for each in self._sources.values())
+        self._sources[key] = MeasuredSource(reading, moves, first)
 
     def _sums(self, name: str, sensor: Sensor) -> Sequence[Sum]:
         if sensor.share is not None:
@@ -156,10 +234,7 @@ class OutputTables:
         origin, weights, offset = share
         source = self._source(name, origin)
         if not (self._has_rates or source.reading.is_of_places(share)):
-            raise ModelError(
-                f"output {name!r}: rates are not found by compiled models with gears or other relations, or with"
-                " joints that hold a motion twice; take positions, and differences of them"
-            )
+            raise ModelError(_no_rates(name))
         if (gather := source.reading.numbers[2]) is not None:
             weights = weights @ gather
         found = []
@@ -184,8 +259,7 @@ class OutputTables:
                     f"output {name!r}: {origin} is measured along axes of a moving frame that no joint holds;"
                     " measure a position or a velocity instead"
                 )
-            first = sum(each.count for each in self._sources.values())
-            self._sources[id(origin)] = MeasuredSource(reading, np.array(moves, dtype=np.int64), first)
+            self._add(id(origin), reading, np.array(moves, dtype=np.int64))
             self._kept.append(origin)
         return self._sources[id(origin)]
 

@@ -227,7 +227,7 @@ def _pieces(own: Columns, begin: float, end: float, kinks: Sequence[float], name
     Raises:
         ParameterError: a function that jumps, or is too rough.
     """
-    cuts = [begin, *sorted(kink for kink in kinks if begin < kink < end), end]
+    cuts = [begin, *sorted({kink for kink in kinks if begin < kink < end}), end]
     open_ones = list(pairwise(cuts))[::-1]
     nodes = (1 + chebyshev.chebpts1(DEGREE + 1)) / 2
     checks = (np.arange(1, 2 * DEGREE) * GOLDEN) % 1.0
