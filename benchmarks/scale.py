@@ -24,7 +24,7 @@ def tree(count: int) -> ph.Model:
     ports: list = [model.ground.at((0.0, 0.0, 0.0))]
     for k in range(count):
         parent = (k + 1) // 2
-        angle = 2.4 * k
+        angle = 2.4 * k % (2 * np.pi)
         body = model.add(rod, f"rod {k}", ends[parent], angle)
         model.connect(ph.Revolute(ports[parent], body.origin))
         ports.append(body.point((1.0, 0.0, 0.0)))

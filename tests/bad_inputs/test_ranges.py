@@ -72,8 +72,8 @@ STEEL_ROD = ph.CircularSection(0.01), STEEL
     ("make", "words"),
     [
         (lambda: ph.Model().add(ph.Beam(1.0, *STEEL_ROD, elements=10**7)), "elements = 10000000 take about .* GB"),
-        (lambda: ph.Model(dimension=2).add(ph.Beam(1.0, *STEEL_ROD, elements=10**5)), r"add\(..., large=True\)"),
-        (lambda: ph.Model().add(ph.Beam(1.0, *STEEL_ROD).split(10, elements=10**4)), "elements = 100000 take"),
+        (lambda: ph.Model(dimension=2).add(ph.Beam(1.0, *STEEL_ROD, elements=10**6)), r"add\(..., large=True\)"),
+        (lambda: ph.Model().add(ph.Beam(1.0, *STEEL_ROD).split(10, elements=10**5)), "elements = 1000000 take"),
         (lambda: ph.Model().add(ph.String(1.0, 0.1, 10**7, ph.LinearLaw(1.0))), "take about 150 GB"),
         (lambda: ph.Model().add(ph.Rod(1.0, *STEEL_ROD, elements=10**7)), "GB of memory"),
         (lambda: ph.Plate(1.0, 1.0, 0.01, STEEL, elements=(2000, 2000)), r"elements = 2000 x 2000 take .* Plate\("),

@@ -28,6 +28,53 @@ def is_small(columns: int) -> bool:
     return columns <= SMALL
 
 
+def as_array(matrix: Matrix) -> Array:
+    """Any matrix as an array."""
+    return matrix if isinstance(matrix, np.ndarray) else np.asarray(matrix.toarray())
+
+
+def scaled_rows(weights: Array, matrix: Matrix) -> Matrix:
+    """Each row times its weight, weights of shape (k,)."""
+    if isinstance(matrix, np.ndarray):
+        return weights[:, None] * matrix
+    return sparse.csr_array(sparse.diags_array(weights) @ matrix)
+
+
+def beside(*blocks: Matrix) -> Matrix:
+    """Matrices side by side, an array where all are."""
+    if all(isinstance(block, np.ndarray) for block in blocks):
+        return np.hstack(blocks)
+    return sparse.csr_array(sparse.hstack(blocks, format="csr"))
+
+
+def below(*blocks: Matrix) -> Matrix:
+    """Matrices one below the other, an array where all are."""
+    if all(isinstance(block, np.ndarray) for block in blocks):
+        return np.concatenate(blocks)
+    return sparse.csr_array(sparse.vstack(blocks, format="csr"))
+
+
+def summed_rows(weights: Array, matrix: Matrix, count: int) -> Matrix:
+    """Sums of each ``count`` rows that follow each other, times their weights (k,), shape (k / count, n)."""
+    if isinstance(matrix, np.ndarray):
+        return np.asarray((weights[:, None] * matrix).reshape(-1, count, matrix.shape[1]).sum(axis=1))
+    k = len(weights)
+    sums = sparse.csr_array((weights, np.arange(k), np.arange(0, k + 1, count)), (k // count, k))
+    return sparse.csr_array(sums @ matrix)
+
+
+def is_zero(matrix: Matrix) -> bool:
+    """Whether a matrix has no entry that is not zero."""
+    return not (matrix if isinstance(matrix, np.ndarray) else matrix.data).any()
+
+
+def bytes_of(matrix: Matrix) -> tuple[object, ...]:
+    """Equal for matrices that are equal to the last digit."""
+    if isinstance(matrix, np.ndarray):
+        return (matrix.shape, matrix.tobytes())
+    return (matrix.shape, matrix.indptr.tobytes(), matrix.indices.tobytes(), matrix.data.tobytes())
+
+
 @dataclass(frozen=True, eq=False)
 class Pattern:
     """Places of the entries of matrices of one shape.
@@ -358,24 +405,28 @@ OVERHEAD = 30  # what a patch costs beside its entries, in entries
 WIDEST = 32  # columns of a patch
 
 
-def patches(matrix: Array) -> list[tuple[slice, slice]]:
+def patches(matrix: Matrix) -> list[tuple[slice, slice]]:
     """Rows and columns of rectangles, each with columns of its own, together the cheapest to go through."""
-    if not matrix.any():
+    if is_zero(matrix):
         return []
     spans, count = _spans(matrix), matrix.shape[1]
-    least = [0.0] * (count + 1)  # cost of the columns before each
-    begins = [0] * (count + 1)
+    first, last = (np.array(each) for each in zip(*spans, strict=True))
+    top, bottom = first, last
+    own = np.full((count, WIDEST), np.inf)  # cost of a patch of 1, 2, ... columns up to each
+    for width in range(1, min(WIDEST, count) + 1):
+        own[width - 1 :, width - 1] = np.where(bottom > top, OVERHEAD + width * (bottom - top), 0)
+        before = slice(0, count - width)
+        top, bottom = np.minimum(first[before], top[1:]), np.maximum(last[before], bottom[1:])
+    least = np.zeros(count + 1)  # of the columns before each
+    begins = np.zeros(count + 1, dtype=np.int64)
     for end in range(1, count + 1):
-        best, top, bottom = np.inf, matrix.shape[0], 0
-        for begin in range(end - 1, max(end - WIDEST, 0) - 1, -1):
-            top, bottom = min(top, spans[begin][0]), max(bottom, spans[begin][1])
-            cost = least[begin] + (OVERHEAD + (end - begin) * (bottom - top) if bottom > top else 0)
-            if cost < best:
-                best, begins[end] = cost, begin
-        least[end] = best
+        widest = min(end, WIDEST)
+        costs = least[end - widest : end][::-1] + own[end - 1, :widest]
+        width = int(costs.argmin()) + 1
+        least[end], begins[end] = costs[width - 1], end - width
     found, end = [], count
     while end > 0:
-        begin = begins[end]
+        begin = int(begins[end])
         top, bottom = (
             pick(each) for pick, each in zip((min, max), zip(*spans[begin:end], strict=True), strict=True)
         )
@@ -385,11 +436,39 @@ def patches(matrix: Array) -> list[tuple[slice, slice]]:
     return found[::-1]
 
 
-def _spans(matrix: Array) -> list[tuple[int, int]]:
+def _spans(matrix: Matrix) -> list[tuple[int, int]]:
     """First and one past the last row that is not zero of each column; (rows, 0) where there is none."""
-    rows = matrix.shape[0]
+    return [(begin, end) if end else (matrix.shape[0], 0) for begin, end in supports(matrix.T)]
+
+
+def supports(matrix: Matrix) -> list[tuple[int, int]]:
+    """First and one past the last column of each row that is not zero; (0, 0) where there is none."""
+    count = matrix.shape[0]
+    if not isinstance(matrix, np.ndarray):
+        entries = sparse.coo_array(matrix)
+        first, last = np.full(count, matrix.shape[1]), np.zeros(count, dtype=np.int64)
+        rows, columns = entries.row[entries.data != 0], entries.col[entries.data != 0]
+        np.minimum.at(first, rows, columns)
+        np.maximum.at(last, rows, columns + 1)
+        first[last == 0] = 0
+        return list(zip(first.tolist(), last.tolist(), strict=True))
+    if not matrix.size:
+        return [(0, 0)] * count
     touched = matrix != 0
-    first, last = touched.argmax(axis=0), rows - touched[::-1].argmax(axis=0)
-    is_empty = ~touched.any(axis=0)
-    first[is_empty], last[is_empty] = rows, 0
+    first, last = touched.argmax(axis=1), touched.shape[1] - touched[:, ::-1].argmax(axis=1)
+    none = ~touched.any(axis=1)
+    first[none], last[none] = 0, 0
     return list(zip(first.tolist(), last.tolist(), strict=True))
+
+
+def window(matrix: Matrix, rows: slice, columns: slice) -> Array:
+    """A rectangle of a matrix (compressed by rows, if it is sparse) as an array."""
+    if isinstance(matrix, np.ndarray):
+        return matrix[rows, columns]
+    result = np.zeros((rows.stop - rows.start, columns.stop - columns.start))
+    ends = matrix.indptr[rows.start : rows.stop + 1]
+    own, lines = slice(ends[0], ends[-1]), np.repeat(np.arange(len(result)), np.diff(ends))
+    places = matrix.indices[own]
+    inside = (places >= columns.start) & (places < columns.stop)
+    result[lines[inside], places[inside] - columns.start] = matrix.data[own][inside]
+    return result

@@ -13,6 +13,7 @@ from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.floating_body import FloatingBody
 from phlexible.bodies.initial_nodes import Field, InitialNodes
 from phlexible.bodies.locations import Location, Origin, user_locations
+from phlexible.bodies.mechanics.floating import moment_products
 from phlexible.bodies.skin import Skin, line_skin
 from phlexible.bodies.stress_space import StressContinuity, StressSpace, energy_stress
 from phlexible.errors import ModelError
@@ -154,4 +155,5 @@ def fingerprint(body: BodyData) -> Array:
         strains = [part.ravel() for group in body.strains for part in (group.first, group.second, group.weights)]
         elements = [part.ravel() for group in body.elements for part in (group.gradients, group.weights)]
         return np.concatenate([body.nodal_mass.data, *strains, *elements])
-    return np.concatenate([body.first_moments.ravel(), body.second_moments[:, :, 0].ravel()])
+    undeformed = np.eye(1, body.elastic_count + 1)[0]
+    return np.concatenate([body.first_moments.ravel(), moment_products(body, undeformed).ravel()])

@@ -3,11 +3,13 @@
 The invariants m, S, W, strains, damping, points.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy import sparse
 
 from phlexible.algebra.arrays import Array, IntArray
+from phlexible.algebra.sparse import Matrix, as_array
 from phlexible.bodies.locations import MaterialPoints
 from phlexible.display import short_repr
 from phlexible.elements.maxwell import Maxwell
@@ -23,6 +25,8 @@ class StrainEnergy:
     ``eps_s = rows[s] . eta + sum_g factors[g] (squares[g] . eta)^2 / 2`` over the squares g of
     strain s. No third-order tensor is ever formed (3.1).
 
+    Of long bodies, whose coordinates touch their neighbours only, matrices are sparse.
+
     Attributes:
         stiffness: K, shape (n, n), symmetric, positive semi-definite.
         rows: linear parts of the strains, shape (s, n).
@@ -32,14 +36,19 @@ class StrainEnergy:
         square_strain: index of the strain that each square belongs to, ascending, shape (g,).
     """
 
-    stiffness: Array
-    rows: Array
+    stiffness: Matrix
+    rows: Matrix
     weights: Array
-    squares: Array
+    squares: Matrix
     factors: Array
     square_strain: IntArray
 
     __repr__ = short_repr
+
+    def with_arrays(self) -> "StrainEnergy":
+        """The same, all matrices as arrays."""
+        stiffness, rows, squares = (as_array(each) for each in (self.stiffness, self.rows, self.squares))
+        return replace(self, stiffness=stiffness, rows=rows, squares=squares)
 
 
 def no_strain() -> StrainEnergy:
@@ -55,6 +64,58 @@ def no_strain() -> StrainEnergy:
 
 
 @dataclass(frozen=True, eq=False)
+class LocalMoments:
+    """W of a long body: sparse, less the product of a few numbers, ``W[a, b] = planes[a][b] - taken_a^T taken_b``.
+
+    Attributes:
+        planes: 3 x 3 sparse matrices of shape (n + 1, n + 1), planes[b][a] the transpose of planes[a][b].
+        taken: sqrt(m) times the place of the centre of mass where W is about it (2.6), else zero, shape (3, n + 1).
+    """
+
+    planes: tuple[tuple[sparse.csr_array, ...], ...]
+    taken: Array
+
+    __repr__ = short_repr
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether nothing is taken away, which would fill the planes."""
+        return not self.taken.any()
+
+    @property
+    def matrices(self) -> tuple[Matrix, ...]:
+        """All numbers."""
+        return (*(plane for row in self.planes for plane in row), self.taken)
+
+    def times(self, xi: Array) -> Array:
+        """W[a, b] xi for xi (..., n + 1), shape (..., 3, 3, n + 1)."""
+        flat = xi.reshape(-1, xi.shape[-1])
+        result = -np.einsum("ai,tb->tabi", self.taken, flat @ self.taken.T)
+        for a in range(3):
+            for b in range(3):
+                result[:, a, b] += (self.planes[a][b] @ flat.T).T
+        return np.asarray(result.reshape(*xi.shape[:-1], 3, 3, xi.shape[-1]))
+
+    def elastic_mass(self) -> Matrix:
+        """sum_a W[a, a] of the elastic coordinates, shape (n, n)."""
+        own = sum(self.planes[a][a] for a in range(3))[1:, 1:]
+        if self.is_sparse:
+            return sparse.csr_array(own)
+        shapes = self.taken[:, 1:]
+        return np.asarray(own.toarray() - shapes.T @ shapes)
+
+    def elastic_diagonal(self) -> Array:
+        """Its diagonal, shape (n,)."""
+        own = sum(self.planes[a][a].diagonal() for a in range(3)) - (self.taken**2).sum(axis=0)
+        return np.asarray(own[1:])
+
+    def toarray(self) -> Array:
+        """W as an array, shape (3, 3, n + 1, n + 1)."""
+        whole: Array = np.array([[plane.toarray() for plane in row] for row in self.planes])
+        return whole - np.einsum("ai,bj->abij", self.taken, self.taken)
+
+
+@dataclass(frozen=True, eq=False)
 class FloatingBody:
     """A rigid frame plus n elastic coordinates eta (2.1), without place or time.
 
@@ -65,7 +126,7 @@ class FloatingBody:
         dimension: 1, 2 or 3.
         mass: m = int rho [kg].
         first_moments: S = int rho Psi, shape (3, n + 1).
-        second_moments: W[a, b] = int rho Psi_a^T Psi_b, shape (3, 3, n + 1, n + 1).
+        second_moments: W[a, b] = int rho Psi_a^T Psi_b, shape (3, 3, n + 1, n + 1); of long bodies its sparse form.
         rotates: False for a point mass, which keeps only its linear velocities.
         strain: strain energy of the n elastic coordinates.
         damping: C of the force -C deta/dt, shape (n, n), symmetric, positive semi-definite.
@@ -79,10 +140,10 @@ class FloatingBody:
     dimension: int
     mass: float
     first_moments: Array
-    second_moments: Array
+    second_moments: Array | LocalMoments
     rotates: bool
     strain: StrainEnergy
-    damping: Array
+    damping: Matrix
     viscosity: float
     points: MaterialPoints
     size: float
@@ -107,6 +168,29 @@ class FloatingBody:
     def elastic_count(self) -> int:
         """Number n of elastic coordinates."""
         return int(self.first_moments.shape[1]) - 1
+
+    @property
+    def all_moments(self) -> Array:
+        """W as an array, also of a long body: grows with the square of n."""
+        return self.second_moments.toarray() if isinstance(self.second_moments, LocalMoments) else self.second_moments
+
+    @property
+    def undeformed_spread(self) -> Array:
+        """int rho x x^T of the undeformed body, shape (3, 3)."""
+        if isinstance(self.second_moments, LocalMoments):
+            moments = self.second_moments
+            planes = np.array([[plane[0, 0] for plane in row] for row in moments.planes])
+            return np.asarray(planes - np.outer(moments.taken[:, 0], moments.taken[:, 0]))
+        return self.second_moments[:, :, 0, 0]
+
+    def with_arrays(self) -> "FloatingBody":
+        """The same, all matrices as arrays."""
+        return replace(
+            self,
+            second_moments=self.all_moments,
+            strain=self.strain.with_arrays(),
+            damping=as_array(self.damping),
+        )
 
     @property
     def linear_axes(self) -> tuple[int, ...]:

@@ -81,6 +81,7 @@ def energy_stress(strain: StrainEnergy, stress: str) -> StressSpace:
     """
     if stress != StressContinuity.DISCONTINUOUS:
         raise ParameterError(f'stress must be "discontinuous" for this body, got {stress!r}')
+    strain = strain.with_arrays()
     values, vectors = np.linalg.eigh(strain.stiffness)
     stiff = values > RIGID * values.max(initial=0.0)
     first, count, squares = int(stiff.sum()), len(strain.weights), len(strain.factors)

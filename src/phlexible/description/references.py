@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
+from functools import cache
 from types import FunctionType, NoneType
 from typing import Any, TypeVar
 
@@ -67,7 +68,13 @@ def _fields(value: object) -> dict[str, Any]:
         return {}
     if callable(value) and not isinstance(value, ModelPart):
         return {}
-    return {each.name: getattr(value, each.name) for each in fields(value) if each.init}
+    return {name: getattr(value, name) for name in _names(type(value))}
+
+
+@cache
+def _names(kind: type) -> tuple[str, ...]:
+    """Arguments of a class of dataclasses."""
+    return tuple(each.name for each in fields(kind) if each.init)
 
 
 def _other(value: Any, new: Mapping[Any, Any]) -> Any:

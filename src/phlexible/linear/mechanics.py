@@ -71,7 +71,16 @@ def body_matrices(body: FloatingBody, eta: Array, nu: Array) -> BodyMatrices:
 
     Of a body about its centre of mass (``centred``) take v = 0: its translation is apart from the rest.
     """
+    if nu.any():
+        body = body.with_arrays()
     mass, rigid = mass_matrix(body, eta), body.rigid_count
+    if not isinstance(mass, np.ndarray):
+        nothing = sparse.csr_array((rigid, rigid))
+        still, slow = (
+            sparse.csr_array(sparse.block_diag([nothing, own(body, eta)], "csr"))
+            for own in (elastic_tangent, viscous_matrix)
+        )
+        return BodyMatrices(mass, sparse.csr_array(mass.shape), slow, still)
     stiffness, damping = np.zeros_like(mass), np.zeros_like(mass)
     stiffness[rigid:, rigid:] = elastic_tangent(body, eta)
     damping[rigid:, rigid:] = viscous_matrix(body, eta)
@@ -126,7 +135,7 @@ def transport_matrix(body: FloatingBody, nu: Array) -> Array:
 def velocity_force_slopes(body: FloatingBody, eta: Array, nu: Array) -> tuple[Array, Array]:
     """dh/dnu (N, N) and dh/deta (N, n) of the quadratic velocity forces at deta/dt = 0."""
     v, w, _ = split_velocity(body, nu)
-    first, second, n = body.first_moments, body.second_moments, body.elastic_count
+    first, second, n = body.first_moments, body.all_moments, body.elastic_count
     xi = np.concatenate([[1.0], eta])
     spin, carry, shapes = cross_matrix(w), cross_matrix(v), first[:, 1:]
     gyro = np.array([(second[a, b] - second[b, a]) for a, b in ((1, 2), (2, 0), (0, 1))])
@@ -314,9 +323,10 @@ def linear_mechanics(system: System, point: OperatingPoint) -> tuple[LinearMecha
         EquilibriumError: forces that have no potential, such as follower loads: K is not symmetric.
     """
     state = point.state
-    centred, world = centred_motions(system, state), world_motions(system, state)
-    motion = sparse.csr_array(world @ centred)
+    motion = sparse.csr_array(world_motions(system, state) @ centred_motions(system, state))
     parts = [_body_matrices(system, state, index) for index in range(len(system.bodies))]
+    turning = [index for index in range(system.layout.frames) if _turns(system, state, index)]
+    centred = centred_motions(system, state, turning)
     mass, velocity, damping, stiffness = (
         sparse.csr_array(centred.T @ sparse.block_diag([getattr(part, name) for part in parts], "csr") @ centred)
         for name in ("mass", "velocity", "damping", "stiffness")
@@ -349,13 +359,18 @@ def linear_mechanics(system: System, point: OperatingPoint) -> tuple[LinearMecha
     return mechanics, laws.left_out
 
 
+def _turns(system: System, state: State, index: int) -> bool:
+    """Whether a floating body moves other than along a line."""
+    return bool(state.velocity[system.layout.place(index)][system.dimension :].any())
+
+
 def _body_matrices(system: System, state: State, index: int) -> BodyMatrices:
-    """Of one body about its centre of mass, in body axes."""
+    """Of one body in body axes: about its reference point where it does not turn, else about its centre of mass."""
     eta, nu = system.elastic(state, index), state.velocity[system.layout.place(index)]
     if index >= system.layout.frames:
         return absolute_matrices(system.nodal[index - system.layout.frames], eta, nu)
     turning = np.concatenate([np.zeros(system.dimension), nu[system.dimension :]])
-    return body_matrices(system.frames[index], eta, turning)
+    return body_matrices((system.frames if turning.any() else system.floating)[index], eta, turning)
 
 
 def _symmetric(matrix: sparse.csr_array, sign: float, scale: sparse.csr_array) -> sparse.csr_array:

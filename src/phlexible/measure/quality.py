@@ -236,9 +236,15 @@ def _deflections(run: RecordedRun, index: int, x: float) -> Array:
 
 def _lowest_frequency(data: FloatingBody) -> float:
     """Of the body held by its frame [rad/s]."""
-    from scipy.linalg import eigh
+    stiffness, mass = linear_stiffness(data.strain), elastic_mass(data)
+    if isinstance(stiffness, np.ndarray):
+        from scipy.linalg import eigh
 
-    square = eigh(linear_stiffness(data.strain), elastic_mass(data), eigvals_only=True, subset_by_index=(0, 0))[0]
+        square = eigh(stiffness, mass, eigvals_only=True, subset_by_index=(0, 0))[0]
+    else:
+        from scipy.sparse.linalg import eigsh
+
+        square = eigsh(stiffness.tocsc(), 1, mass.tocsc(), sigma=0, return_eigenvectors=False)[0]
     return float(np.sqrt(max(float(square), 0.0)))
 
 
@@ -356,7 +362,7 @@ def alternating_share(run: RecordedRun) -> float:
             continue
         own = record.velocity[:, run.system.layout.place(index)][:, -placed.data.elastic_count :]
         part = (own[:-2] - 2 * own[1:-1] + own[2:]) / 4
-        energy += 0.5 * float(np.einsum("ti,ij,tj->", part, elastic_mass(placed.data), part))
+        energy += 0.5 * float((part * (part @ elastic_mass(placed.data))).sum())
     stored = record.kinetic + np.abs(record.strain) + np.abs(record.spring)
     return energy / float(stored[1:-1].sum())
 

@@ -62,8 +62,8 @@ class CompiledBody(PortHamiltonianModel):
             factors=np.array(FACTORS[type(form)], dtype=np.float64),
             constants=np.array([body.mass, body.viscosity]),
             first=_block(body.first_moments),
-            second=_block(body.second_moments),
-            filled=np.abs(body.second_moments).max(axis=(2, 3)) > 0,
+            second=_block(body.all_moments),
+            filled=np.abs(body.all_moments).max(axis=(2, 3)) > 0,
             rows=_block(space.rows),
             squares=_block(space.squares),
             weights=_block(space.factors),
@@ -114,7 +114,7 @@ class CompiledBody(PortHamiltonianModel):
     def _distributed_outputs(self, x: Array, z: Array) -> Array:
         """The velocity field against uniform fields and against Phi, shape (T, d + n)."""
         form, body, n = self.form, self.form.body, self.form.body.elastic_count
-        first, second = body.first_moments, body.second_moments
+        first, second = body.first_moments, body.all_moments
         eta = x[:, form.state_slice("displacement")] if n else np.zeros((len(x), 0))
         xi = np.hstack([np.ones((len(x), 1)), self._tables.factors[7] * eta])
         full = np.zeros((len(z), 18 + 2 * n + self.form.stress_space.size))

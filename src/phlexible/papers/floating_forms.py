@@ -68,7 +68,7 @@ def _distributed_columns(body: FloatingBody, eta: Array, convection: Array) -> A
     """B_d of (30) from S and W."""
     d, n = body.dimension, body.elastic_count
     xi = np.concatenate([[1.0], eta])
-    s, w, mass = body.first_moments, body.second_moments, elastic_mass(body)
+    s, w, mass = body.first_moments, body.all_moments, elastic_mass(body)
     gyro = np.array([(xi @ (w[a, b] - w[b, a]))[1:] for a, b in ((1, 2), (2, 0), (0, 1))]).reshape(3, n)
     uniform = np.concatenate([body.mass * np.eye(3), cross_matrix(s @ xi) + (s[:, 1:] @ convection).T, s[:, 1:].T])
     elastic = np.concatenate([s[:, 1:], gyro + (mass @ convection).T, mass])
@@ -356,7 +356,7 @@ class FullForm(FloatingBodyForm):
     def kinetic_slope(self, state: BodyState) -> Array:
         """The discrete [p_f] x w of 3.1: int Phi.(p_f x w)."""
         body, w = self.body, state.angular_velocity
-        first, second = body.first_moments, body.second_moments
+        first, second = body.first_moments, body.all_moments
         xi = np.concatenate([[1.0], state.displacement])
         dxi = np.concatenate([[0.0], state.elastic_velocity])
         spread = np.einsum("a,abij,b,j->i", w, second, w, xi)
@@ -370,7 +370,7 @@ def momenta(body: FloatingBody, state: BodyState, extra: float) -> tuple[Array, 
 
     p_f = rho (v + w x X + v_f) with X = x + u_f; e = 1 gives (13) and (14).
     """
-    first, second = body.first_moments, body.second_moments
+    first, second = body.first_moments, body.all_moments
     v, w = state.velocity, state.angular_velocity
     xi = np.concatenate([[1.0], state.displacement])
     dxi = np.concatenate([[0.0], state.elastic_velocity])
@@ -384,7 +384,7 @@ def momenta(body: FloatingBody, state: BodyState, extra: float) -> tuple[Array, 
 
 def field_cross(body: FloatingBody, v: Array, w: Array, xi: Array) -> Array:
     """int rho (v + w x Psi xi) x Phi_j, shape (3, n): (w x X) x Phi = X (w.Phi) - w (X.Phi)."""
-    first, second = body.first_moments, body.second_moments
+    first, second = body.first_moments, body.all_moments
     along = np.einsum("i,abij,b->aj", xi, second, w)
     across = np.outer(w, np.einsum("i,aaij->j", xi, second))
     return np.asarray((cross_matrix(v) @ first + along - across)[:, 1:])
@@ -392,7 +392,7 @@ def field_cross(body: FloatingBody, v: Array, w: Array, xi: Array) -> Array:
 
 def skew_moments(body: FloatingBody) -> Array:
     """Z_k = int rho (Psi_i x Psi_j)_k, shape (3, n + 1, n + 1)."""
-    w = body.second_moments
+    w = body.all_moments
     return np.array([w[a, b] - w[b, a] for a, b in ((1, 2), (2, 0), (0, 1))])
 
 
@@ -483,14 +483,14 @@ class ConstantMassForm(FloatingBodyForm):
 
     def convection(self, eta: Array) -> Array:
         """M_ff^-1 int rho Phi.(u_f x w), shape (n, 3)."""
-        mass = np.einsum("aaij->ij", self.body.second_moments)[1:, 1:]
+        mass = elastic_mass(self.body)
         columns = np.einsum("kij,j->ik", skew_moments(self.body)[:, 1:, 1:], eta)
         return np.asarray(np.linalg.solve(mass, columns)) if len(eta) else np.zeros((0, 3))
 
     def momentum_matrix(self, state: BodyState) -> Array:
         """[p_t], [p_r] and int p_f x Phi without factors 2."""
         body, v, w = self.body, state.velocity, state.angular_velocity
-        first, second, skew = body.first_moments, body.second_moments, skew_moments(body)
+        first, second, skew = body.first_moments, body.all_moments, skew_moments(body)
         rest = np.zeros(body.elastic_count + 1)
         rest[0] = 1.0
         alpha = np.concatenate([[0.0], state.elastic_velocity])
@@ -721,4 +721,4 @@ def body_form(
     chosen = option("variant", variant, Variant)
     if chosen is Variant.PRINTED and body.dimension != 2:
         raise ParameterError('variant="printed" is of planar bodies, as (32)-(37) are: give dimension=2')
-    return FORMS[chosen](body, stress, field, np.eye(3), locations)
+    return FORMS[chosen](body.with_arrays(), stress, field, np.eye(3), locations)

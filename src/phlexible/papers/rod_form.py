@@ -47,7 +47,7 @@ class RodSections:
         bodies = [node.discretize(dimension) for node in nodes]
         mass = np.array([body.mass for body in bodies])
         offsets = np.array([body.first_moments[:, 0] for body in bodies]) / mass[:, None]
-        squares = np.array([body.second_moments[:, :, 0, 0] for body in bodies])
+        squares = np.array([body.undeformed_spread for body in bodies])
         squares -= mass[:, None, None] * offsets[:, :, None] * offsets[:, None, :]
         inertia = np.trace(squares, axis1=1, axis2=2)[:, None, None] * np.eye(3) - squares
         return cls(mass, inertia, offsets, np.array([node.weight for node in nodes]))

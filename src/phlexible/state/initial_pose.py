@@ -12,6 +12,7 @@ from phlexible.algebra.arrays import Array
 from phlexible.algebra.saddle import nearest_point, smallest_solution
 from phlexible.algebra.sparse import lu_factors
 from phlexible.bodies.initial_nodes import InitialNodes
+from phlexible.bodies.mechanics.floating import moment_products
 from phlexible.bodies.string import String
 from phlexible.description.interactions.functions import receive
 from phlexible.description.joints.joint import Joint
@@ -48,7 +49,7 @@ def rigid_moments(system: System, state: State, given: State) -> Array:
         now, before = (np.concatenate([[1.0], system.elastic(s, index)]) for s in (state, given))
         turn = state.rotation[index].T @ given.rotation[index]
         linear = data.mass * (state.position[index] - given.position[index])
-        spread = np.einsum("i,acij,j->ac", now, data.second_moments, before) @ turn.T
+        spread = moment_products(data, before) @ now @ turn.T
         angular = -np.array([spread[a, b] - spread[b, a] for a, b in ((1, 2), (2, 0), (0, 1))])
         begin, end = int(layout.velocity[index]), int(layout.velocity[index]) + data.rigid_count
         moments[begin:end] = np.concatenate([linear[: data.dimension], angular[list(data.rotation_axes)]])
@@ -67,7 +68,7 @@ def squared_distance(system: System, state: State, given: State, factors: Array)
     layout, total = system.layout, 0.0
     for index, placed in enumerate(system.bodies):
         if index < layout.frames:
-            spread = system.frames[index].second_moments[:, :, 0, 0]
+            spread = system.frames[index].undeformed_spread
             turn = state.rotation[index].T @ given.rotation[index]
             way = state.position[index] - given.position[index]
             square = placed.data.mass * (way @ way) + 2 * np.trace(spread - turn @ spread)

@@ -9,11 +9,13 @@ from scipy import linalg, sparse
 
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.algebra.saddle import smallest_solution
-from phlexible.algebra.sparse import Matrix, is_small
+from phlexible.algebra.sparse import SYMMETRIC, Matrix, is_small, lu_factors
 from phlexible.bodies.absolute_body import AbsoluteBody
+from phlexible.bodies.floating_body import LocalMoments
+from phlexible.bodies.mechanics.floating import mass_diagonal
 from phlexible.description.joints.joint import Joint
 from phlexible.display import shortened
-from phlexible.errors import RedundancyError, RedundancyWarning
+from phlexible.errors import RedundancyError, RedundancyWarning, SingularMatrixError
 from phlexible.state.instants import Instants
 from phlexible.state.layout import Layout, State
 from phlexible.state.locked_joints import locked_joints, words_of_locked_joints
@@ -135,9 +137,12 @@ def _body_fronts(system: System, state: State, at: Instants) -> tuple[list[_Fron
         if isinstance(placed.data, AbsoluteBody):
             parts += _node_parts(placed.data, matrix, int(layout.velocity[index]))
             continue
-        columns, rows = _touching(matrix[:, layout.velocity[index] : layout.velocity[index + 1]])
+        columns, rows = _touching(matrix, int(layout.velocity[index]), int(layout.velocity[index + 1]))
         if len(columns):
             own = layout.place(index)
+            if isinstance(placed.data.second_moments, LocalMoments):  # any metric will do, and its own is full
+                parts.append((columns, rows / np.sqrt(mass_diagonal(system.frames[index]))[:, None]))
+                continue
             mass = system.body_mass(state, index) if masses is None else masses[own, own]
             factor = np.linalg.cholesky(mass)
             parts.append((columns, np.asarray(np.linalg.solve(factor, rows), dtype=np.float64)))
@@ -150,26 +155,50 @@ def _body_fronts(system: System, state: State, at: Instants) -> tuple[list[_Fron
     return fronts, lengths
 
 
-def _touching(part: Matrix) -> tuple[IntArray, Array]:
-    """Rows of a part of G that are not zero: their numbers, and they themselves as columns."""
-    if isinstance(part, np.ndarray):
+def _touching(matrix: Matrix, begin: int, end: int) -> tuple[IntArray, Array]:
+    """Rows of some columns of G, by columns where it is sparse, that are not zero: their numbers, and they as columns."""
+    if isinstance(matrix, np.ndarray):
+        part = matrix[:, begin:end]
         columns = np.flatnonzero(part.any(axis=1))
         return columns, part[columns].T
-    columns = np.unique(part.tocoo().row)
-    return columns, part.tocsr()[columns].toarray().T
+    own = slice(matrix.indptr[begin], matrix.indptr[end])  # slices of sparse matrices take longer than all the rest
+    columns, places = np.unique(matrix.indices[own], return_inverse=True)
+    rows = np.zeros((end - begin, len(columns)))
+    np.add.at(rows, (np.repeat(np.arange(end - begin), np.diff(matrix.indptr[begin : end + 1])), places), matrix.data[own])
+    return columns, rows
 
 
 def _are_independent(fronts: list[_Front], count: int) -> bool:
-    """Whether a few rows are clearly independent: the diagonal of R is not below the least singular value.
+    """Whether rows are clearly independent: the diagonal of R is not below the least singular value.
 
     Then, as mostly, nothing has to be eliminated joint by joint.
     """
     if not is_small(count):
-        return False
+        return _are_independent_among_many(fronts, count)
     square = np.zeros((count, count))
     for front in fronts:
         square[np.ix_(front.columns, front.columns)] += front.block.T @ front.block
     return count == 0 or bool(np.linalg.eigvalsh(square)[0] > CLEARLY)
+
+
+def _are_independent_among_many(fronts: list[_Front], count: int) -> bool:
+    """The same for rows that make a sparse matrix G M^-1 G^T."""
+    from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
+
+    blocks = [(front.columns, front.block.T @ front.block) for front in fronts]
+    rows = np.concatenate([np.repeat(columns, len(columns)) for columns, _ in blocks])
+    columns = np.concatenate([np.tile(columns, len(columns)) for columns, _ in blocks])
+    values = np.concatenate([block.ravel() for _, block in blocks])
+    square = sparse.coo_array((values, (rows, columns)), (count, count)).tocsc()
+    try:
+        factors = lu_factors(square, **SYMMETRIC)
+        inverse = LinearOperator((count, count), matvec=factors.solve, dtype=np.float64)
+        start = np.random.default_rng(0).normal(size=count)
+        options = {"v0": start, "tol": 1e-2, "return_eigenvectors": False}
+        least = eigsh(square, 1, sigma=0.0, OPinv=inverse, **options)[0]
+    except (SingularMatrixError, ArpackError):
+        return False
+    return bool(least > CLEARLY)
 
 
 def _node_parts(body: AbsoluteBody, matrix: Matrix, first: int) -> list[tuple[IntArray, Array]]:
@@ -181,8 +210,8 @@ def _node_parts(body: AbsoluteBody, matrix: Matrix, first: int) -> list[tuple[In
     own = matrix[:, first : first + body.elastic_count]
     held = np.flatnonzero(own.any(axis=0) if isinstance(own, np.ndarray) else np.diff(own.indptr)) // d
     parts = []
-    for node in np.unique(held):
-        columns, rows = _touching(own[:, d * node : d * (node + 1)])
+    for node in np.unique(held).tolist():
+        columns, rows = _touching(matrix, first + d * node, first + d * (node + 1))
         parts.append((columns, rows / np.sqrt(mass[node])))
     return parts
 

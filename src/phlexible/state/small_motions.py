@@ -1,5 +1,6 @@
 """States close to a state, and coordinates of linear models: small motions in body axes (docs/theory.md, 7)."""
 
+from collections.abc import Collection
 from dataclasses import replace
 
 import numpy as np
@@ -40,16 +41,26 @@ def displaced(system: System, state: State, change: Array) -> State:
 # deta. Motions of the centre of mass, which the step and its functions know, follow by a linear map (2.7, 7.1).
 
 
-def centred_motions(system: System, state: State) -> sparse.csr_array:
-    """dq in body axes from x: dr + dtheta x c + S deta / m in place of dr, shape (velocities,) * 2."""
+def centred_motions(system: System, state: State, bodies: Collection[int] | None = None) -> sparse.csr_array:
+    """dq in body axes from x: dr + dtheta x c + S deta / m in place of dr, shape (velocities,) * 2.
+
+    Args:
+        system: the mechanism.
+        state: where it is.
+        bodies: numbers of floating bodies; the others keep dr. None: all.
+    """
     blocks = []
     for index, data in enumerate(system.frames):
-        centre, n = system.centres[index], data.elastic_count
-        full = np.eye(6 + n)
+        count = data.velocity_count
+        if bodies is not None and index not in bodies:
+            blocks.append(sparse.eye_array(count, format="csr"))
+            continue
+        centre, kept, d = system.centres[index], kept_velocities(data), data.dimension
         place = centre @ np.concatenate([[1.0], system.elastic(state, index)])
-        full[:3, 3:6], full[:3, 6:] = -cross_matrix(place), centre[:, 1:]
-        kept = kept_velocities(data)
-        blocks.append(sparse.csr_array(full[np.ix_(kept, kept)]))
+        rows = np.hstack([np.zeros((3, 3)), -cross_matrix(place), centre[:, 1:]])[:d, kept]
+        below = sparse.csr_array((count - d, count))
+        moved = sparse.vstack([sparse.csr_array(rows), below], format="csr")
+        blocks.append(sparse.csr_array(sparse.eye_array(count, format="csr") + moved))
     return _with_nodes(system, blocks)
 
 
@@ -57,9 +68,8 @@ def world_motions(system: System, state: State) -> sparse.csr_array:
     """dq with translations in world axes from dq in body axes, shape (velocities,) * 2."""
     blocks, d = [], system.dimension
     for index, data in enumerate(system.frames):
-        block = np.eye(data.velocity_count)
-        block[:d, :d] = state.rotation[index][:d, :d]
-        blocks.append(sparse.csr_array(block))
+        others = sparse.eye_array(data.velocity_count - d, format="csr")
+        blocks.append(sparse.block_diag([state.rotation[index][:d, :d], others], "csr"))
     return _with_nodes(system, blocks)
 
 

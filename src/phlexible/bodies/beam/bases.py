@@ -6,9 +6,11 @@ from itertools import combinations_with_replacement
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import sparse
 
 from phlexible.algebra.arrays import Array, IntArray, numbers, read_only, signed_columns
 from phlexible.algebra.fields import set_fields
+from phlexible.algebra.sparse import Matrix, as_array, scaled_rows
 from phlexible.bodies.beam.mesh import BeamInertia, BeamMesh, Family, NodeComponent, momentum_rows
 from phlexible.bodies.beam.strain import linear_stiffness
 from phlexible.bodies.floating_body import StrainEnergy
@@ -41,15 +43,20 @@ class BeamBasis:
         families: family of each elastic coordinate, shape (n,).
     """
 
-    columns: Array
+    columns: Matrix
     families: IntArray
 
 
-def frame_basis(frame: Frame, mesh: BeamMesh, inertia: BeamInertia) -> BeamBasis:
+LONG = 256
+"""Coordinates from which on those of nodes have sparse matrices; below arrays are as fast."""
+
+
+def frame_basis(frame: Frame, mesh: BeamMesh, inertia: BeamInertia, is_sparse: bool = False) -> BeamBasis:
     """The elastic coordinates of a frame, node after node, so that strains touch neighbours only.
 
     Args:
         inertia: what the mean axis weighs motions with.
+        is_sparse: of a long beam, but on the mean axis, where every coordinate moves the whole beam.
     """
     match frame:
         case Frame.CANTILEVER | Frame.AUTO:
@@ -57,6 +64,9 @@ def frame_basis(frame: Frame, mesh: BeamMesh, inertia: BeamInertia) -> BeamBasis
         case Frame.SIMPLY_SUPPORTED | Frame.MEAN_AXIS:
             removed = _chord(mesh)
     kept = np.setdiff1d(np.arange(mesh.size), removed)
+    if is_sparse and frame is not Frame.MEAN_AXIS and len(kept) > LONG:
+        ones = (np.ones(len(kept)), (kept, np.arange(len(kept))))
+        return BeamBasis(sparse.coo_array(ones, (mesh.size, len(kept))).tocsr(), mesh.families()[kept])
     columns = np.eye(mesh.size)[:, kept]
     if frame is Frame.MEAN_AXIS:
         conditions = momentum_rows(mesh, inertia)
@@ -75,13 +85,13 @@ def clamped_coordinates(columns: Array, basis: BeamBasis, mesh: BeamMesh) -> Arr
     return np.asarray((deformed - mesh.rigid_motions() @ deformed[clamped])[kept])
 
 
-def coordinate_units(mesh: BeamMesh, columns: Array, others: str) -> tuple[str, ...]:
+def coordinate_units(mesh: BeamMesh, columns: Matrix, others: str) -> tuple[str, ...]:
     """Units of coordinates: of those that are a displacement or a turn of one node, and of all others."""
-    nodal = np.flatnonzero((columns != 0).sum(axis=1) == 1)
+    entries = sparse.coo_array(columns)
+    alone = np.bincount(entries.row, minlength=mesh.size)[entries.row] == 1
     result, turns = [others] * columns.shape[1], mesh.turns()
-    for row in nodal[::-1]:
-        column = int(np.argmax(columns[row] != 0))
-        if columns[row, column] == 1:
+    for row, column, value in zip(entries.row[alone], entries.col[alone], entries.data[alone], strict=True):
+        if value == 1 and result[column] == others:  # of its first row
             result[column] = "rad" if turns[row] else "m"
     return tuple(result)
 
@@ -234,10 +244,13 @@ def _are_coupled(matrix: Array, one: IntArray, other: IntArray) -> bool:
     return bool(block.max() > COUPLED)
 
 
-def modal_damping(mass: Array, stiffness: Array, ratio: float) -> Array:
-    """C = 2 ratio sum_i omega_i (M phi_i)(M phi_i)^T over all modes, shape (n, n), symmetric."""
-    if ratio == 0 or not len(mass):
-        return np.zeros_like(mass)
+def modal_damping(mass: Matrix, stiffness: Matrix, ratio: float) -> Matrix:
+    """C = 2 ratio sum_i omega_i (M phi_i)(M phi_i)^T over all modes, shape (n, n), symmetric.
+
+    Every mode is damped by itself, so that the matrix is full; without damping it is sparse if M is.
+    """
+    if ratio == 0 or not mass.shape[0]:
+        return 0.0 * mass if isinstance(mass, np.ndarray) else sparse.csr_array(mass.shape)
     from scipy.linalg import eigh
 
     squares, vectors = eigh(stiffness, mass)

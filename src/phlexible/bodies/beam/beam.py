@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array, option, plane_or_space, whole
 from phlexible.algebra.fields import Count, Flag, NonNegative, Positive, option_of, set_fields
+from phlexible.algebra.sparse import Matrix
 from phlexible.bodies.beam.bases import (
     Axial,
     BeamBasis,
@@ -67,7 +68,9 @@ STATIONS, FEWEST_AND_MOST = 4, (8, 64)
 """Of a drawn beam: so many an element, within these numbers."""
 MOST_PARTS = 100_000
 MATRICES = 45
-"""Dense ones over all coordinates of a beam, measured in a run of one in space with 300 elements."""
+"""Dense ones over all coordinates of a beam with full matrices, measured in a run of one with 300 elements."""
+COORDINATE_MEMORY = 40e3
+"""Of a coordinate of a beam whose matrices are sparse, measured with 4000 elements, about [bytes]."""
 
 ROUND_OFF = 1e-9
 
@@ -199,9 +202,10 @@ class Beam(Body):
             ParameterError: another dimension, more modes than the elements have, or a basis of another
                 length, of dependent columns, or one that would lock (see ``beam_bases``).
         """
-        mesh, basis = self._coordinates(dimension)
         if self.modes is None:
+            mesh, basis = self._coordinates(dimension, is_sparse=not self.damping_ratio)
             return self._assemble(mesh, basis.columns, self.damping_ratio)
+        mesh, basis = self._coordinates(dimension)
         body = self._assemble(mesh, basis.columns, 0.0)
         if isinstance(self.modes, ReducedBasis):
             chosen = self._checked(self.modes, dimension)
@@ -303,9 +307,11 @@ class Beam(Body):
         return tuple(np.linspace(0.0, self.length, self.elements + 1).tolist())
 
     def memory(self, dimension: int) -> tuple[int, float]:
-        """Dense matrices over the coordinates of all elements [bytes]."""
+        """Matrices of the coordinates of all elements, full ones on the mean axis and of modes [bytes]."""
         coordinates = self.elements * (3 if dimension == 2 else 6)
-        return self.elements, MATRICES * np.dtype(float).itemsize * coordinates**2
+        if self.frame is Frame.MEAN_AXIS or self.modes is not None or self.damping_ratio:
+            return self.elements, MATRICES * np.dtype(float).itemsize * coordinates**2
+        return self.elements, COORDINATE_MEMORY * coordinates
 
     def port_locations(self) -> dict[str, Location]:
         """Both ends."""
@@ -336,11 +342,11 @@ class Beam(Body):
     def _inertia(self, mesh: BeamMesh) -> BeamInertia:
         return beam_inertia(mesh, self._section, self.material, self.masses, self.rotary_inertia)
 
-    def _coordinates(self, dimension: int) -> tuple[BeamMesh, BeamBasis]:
-        """The mesh and all elastic coordinates of the frame."""
+    def _coordinates(self, dimension: int, is_sparse: bool = False) -> tuple[BeamMesh, BeamBasis]:
+        """The mesh and all elastic coordinates of the frame, of a long beam sparse where that is asked for."""
         plane_or_space(dimension)
         mesh = BeamMesh(self.length, self.elements, dimension, Theory(self.theory))
-        return mesh, frame_basis(Frame(self.frame), mesh, self._inertia(mesh))
+        return mesh, frame_basis(Frame(self.frame), mesh, self._inertia(mesh), is_sparse)
 
     def _checked(self, basis: ReducedBasis, dimension: int) -> Array:
         """The columns, refused unless they are over the coordinates in this dimension."""
@@ -352,26 +358,26 @@ class Beam(Body):
             )
         return basis.array
 
-    def _assemble(self, mesh: BeamMesh, columns: Array, damping_ratio: float, unit: str = "1") -> FloatingBody:
+    def _assemble(self, mesh: BeamMesh, columns: Matrix, damping_ratio: float, unit: str = "1") -> FloatingBody:
         """The body whose mesh coordinates are ``columns @ eta``; ``unit`` of eta that are not nodal."""
         inertia, points = self._inertia(mesh), BeamPoints(mesh, columns)
         first, second = beam_moments(mesh, columns, inertia)
         strain = beam_strain(self.element_forces(points), Strain(self.strain))
-        mass = np.einsum("aaij->ij", second)[1:, 1:]
-        return FloatingBody(
+        body = FloatingBody(
             dimension=mesh.dimension,
             mass=inertia.mass,
             first_moments=first,
             second_moments=second,
             rotates=True,
             strain=strain,
-            damping=modal_damping(mass, linear_stiffness(strain), damping_ratio),
+            damping=strain.stiffness,
             viscosity=self.viscosity,
             points=points,
             size=self.length,
             elastic_units=coordinate_units(mesh, columns, unit),
             relaxation=relative_relaxation(self.material, self._sections),
         )
+        return replace(body, damping=modal_damping(elastic_mass(body), linear_stiffness(strain), damping_ratio))
 
 
 @dataclass(frozen=True)

@@ -1,15 +1,18 @@
 """Finite elements along a beam: coordinates, fields, section properties, inertia (docs/theory.md, 2 and 3)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from enum import IntEnum, StrEnum
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import sparse
 
 from phlexible.algebra.arrays import Array, IntArray, numbers
 from phlexible.algebra.fields import Finite, Positive, convert_fields
+from phlexible.algebra.sparse import Matrix, as_array, beside, scaled_rows
+from phlexible.bodies.floating_body import LocalMoments
 from phlexible.bodies.material import Material
 from phlexible.elements.line_functions import (
     gauss,
@@ -143,7 +146,7 @@ INNER_FAMILIES = FAMILIES[1:]
 
 @dataclass(frozen=True, eq=False)
 class BeamFields:
-    """Shape functions of n coordinates at k points of the axis, each of shape (k, n).
+    """Shape functions of n coordinates at k points of the axis, each of shape (k, n); sparse if the basis is.
 
     ``axial`` u, ``stretch`` u', ``deflection_y`` v, ``slope_y`` v', ``tilt_y`` theta_z, ``curvature_y``
     theta_z', ``shear_y`` v' - theta_z, ``deflection_z`` w, ``slope_z`` w', ``tilt_z`` -theta_y,
@@ -151,20 +154,24 @@ class BeamFields:
     is d/dx. In the plane those of w and theta_x are zero, without shear tilts are slopes.
     """
 
-    axial: Array
-    stretch: Array
-    deflection_y: Array
-    slope_y: Array
-    tilt_y: Array
-    curvature_y: Array
-    shear_y: Array
-    deflection_z: Array
-    slope_z: Array
-    tilt_z: Array
-    curvature_z: Array
-    shear_z: Array
-    twist: Array
-    twist_rate: Array
+    axial: Matrix
+    stretch: Matrix
+    deflection_y: Matrix
+    slope_y: Matrix
+    tilt_y: Matrix
+    curvature_y: Matrix
+    shear_y: Matrix
+    deflection_z: Matrix
+    slope_z: Matrix
+    tilt_z: Matrix
+    curvature_z: Matrix
+    shear_z: Matrix
+    twist: Matrix
+    twist_rate: Matrix
+
+    def with_arrays(self) -> "BeamFields":
+        """The same, all as arrays."""
+        return BeamFields(**{each.name: as_array(getattr(self, each.name)) for each in fields(self)})
 
 
 @dataclass(frozen=True)
@@ -253,7 +260,7 @@ class BeamMesh:
         element = np.clip(np.floor(place).astype(np.int64), 0, self.elements - 1)
         return element, place - element
 
-    def fields(self, x: Array, basis: Array) -> BeamFields:
+    def fields(self, x: Array, basis: Matrix) -> BeamFields:
         """Shape functions at x (k,) of coordinates eta, where ``basis @ eta`` are those of the mesh.
 
         basis (size, n). Stretch, curvature and twist rate at a node are those to its right.
@@ -268,48 +275,61 @@ class BeamMesh:
             self._nodal(element, local, (NodeComponent.TWIST,), basis) for local in (linear, linear_rate)
         )
         if self.shears and self.dimension == 3:
-            twist += self._inner(element, (4 * s * (1 - s))[:, None], (Inner.TWIST,), basis)
-            twist_rate += self._inner(element, (4 - 8 * s)[:, None] / length, (Inner.TWIST,), basis)
+            twist = twist + self._inner(element, (4 * s * (1 - s))[:, None], (Inner.TWIST,), basis)
+            twist_rate = twist_rate + self._inner(element, (4 - 8 * s)[:, None] / length, (Inner.TWIST,), basis)
         in_y = self._bending(element, s, (NodeComponent.DEFLECTION_Y, NodeComponent.SLOPE_Y), Inner.SHEAR_Y, basis)
         in_z = self._bending(element, s, (NodeComponent.DEFLECTION_Z, NodeComponent.SLOPE_Z), Inner.SHEAR_Z, basis)
         return BeamFields(axial, stretch, *in_y, *in_z, twist, twist_rate)
 
     def _bending(
-        self, element: IntArray, s: Array, components: tuple[NodeComponent, ...], shear: Inner, basis: Array
-    ) -> tuple[Array, Array, Array, Array, Array]:
+        self, element: IntArray, s: Array, components: tuple[NodeComponent, ...], shear: Inner, basis: Matrix
+    ) -> tuple[Matrix, Matrix, Matrix, Matrix, Matrix]:
         """Deflection, slope, tilt, curvature and shear strain in one plane, each (k, n)."""
         length = self.element_length
         cubics = [function(s, length) for function in (hermite_values, hermite_slopes, hermite_curvatures)]
         deflection, slope, bend = (self._nodal(element, local, components, basis) for local in cubics)
         if not self.shears or components[-1] >= self.node_size:
-            return deflection, slope, slope, bend, np.zeros_like(slope)
+            return deflection, slope, slope, bend, _nothing(len(element), basis)
         inner = (shear, Inner(shear + 1))
-        for field, cubic in zip((deflection, slope, bend), cubics, strict=True):
-            field += self._inner(element, cubic[:, [1, 3]], inner, basis)  # v' at the ends is tilt + shear
+        deflection, slope, bend = (  # v' at the ends is tilt + shear
+            field + self._inner(element, cubic[:, [1, 3]], inner, basis)
+            for field, cubic in zip((deflection, slope, bend), cubics, strict=True)
+        )
         strain = self._inner(element, lagrange_values(s), inner, basis)
         rate = self._inner(element, lagrange_slopes(s, length), inner, basis)
         return deflection, slope, slope - strain, bend - rate, strain
 
-    def _nodal(self, element: IntArray, local: Array, components: tuple[NodeComponent, ...], basis: Array) -> Array:
+    def _nodal(
+        self, element: IntArray, local: Array, components: tuple[NodeComponent, ...], basis: Matrix
+    ) -> Matrix:
         """Local functions (k, 2 components) of the two nodes, for the coordinates of the basis, (k, n).
 
         Zero where the nodes have no such components (deflection z and twist in the plane).
         """
         if components[-1] >= self.node_size:
-            return np.zeros((len(element), basis.shape[1]))
+            return _nothing(len(element), basis)
         within = [self.stride * end + each for end in (0, 1) for each in components]
         return self._spread(element, local, within, basis)
 
-    def _inner(self, element: IntArray, local: Array, inner: tuple[Inner, ...], basis: Array) -> Array:
+    def _inner(self, element: IntArray, local: Array, inner: tuple[Inner, ...], basis: Matrix) -> Matrix:
         """Local functions (k, coordinates) of inner coordinates, for those of the basis, (k, n)."""
         return self._spread(element, local, [self.node_size + each for each in inner], basis)
 
-    def _spread(self, element: IntArray, local: Array, within: list[int], basis: Array) -> Array:
+    def _spread(self, element: IntArray, local: Array, within: list[int], basis: Matrix) -> Matrix:
         columns = self.stride * element[:, None] + np.array(within)
+        if not isinstance(basis, np.ndarray):
+            ends = np.arange(0, local.size + 1, local.shape[1])
+            return sparse.csr_array((local.ravel(), columns.ravel(), ends), (len(element), self.size)) @ basis
         result = np.zeros((len(element), basis.shape[1]))
         for function, column in zip(local.T, columns.T, strict=True):
             result += function[:, None] * basis[column]
         return result
+
+
+def _nothing(count: int, basis: Matrix) -> Matrix:
+    """Zeros of shape (count, n), as the basis is."""
+    shape = (count, basis.shape[1])
+    return np.zeros(shape) if isinstance(basis, np.ndarray) else sparse.csr_array(shape)
 
 
 # What a cross-section of a beam resists with and carries along (docs/theory.md, 3).
@@ -339,7 +359,7 @@ def measures(theory: Theory, dimension: int) -> list[Measure]:
     ]
 
 
-def strain_fields(at: BeamFields) -> dict[Measure, Array]:
+def strain_fields(at: BeamFields) -> dict[Measure, Matrix]:
     """The strains as functions of the coordinates, each (k, n)."""
     return {
         Measure.STRETCH: at.stretch,
@@ -360,6 +380,8 @@ def stiffness_at(section: AnySection, material: Material | None, theory: Theory,
 
 def moments_at(section: AnySection, material: Material | None, x: Array) -> Array:
     """Integrals of rho (1, y, z) (1, y, z)^T over the sections at x (k,), shape (k, 3, 3)."""
+    if not isinstance(section, VaryingSection):
+        return np.broadcast_to(_moments(section, material), (len(x), 3, 3))
     return np.array([_moments(each, material) for each in sections_at(section, x)])
 
 
@@ -499,7 +521,7 @@ def beam_inertia(
     return BeamInertia(np.append(x, [each.x for each in masses]), moments, tilts, spin)
 
 
-def beam_moments(mesh: BeamMesh, basis: Array, inertia: BeamInertia) -> tuple[Array, Array]:
+def beam_moments(mesh: BeamMesh, basis: Matrix, inertia: BeamInertia) -> tuple[Array, Array | LocalMoments]:
     """S, shape (3, n + 1), and W, shape (3, 3, n + 1, n + 1), exact, W[a, b] = W[b, a]^T exactly.
 
     Without tilting cross-sections the y and z moments stand for the spin about the axis alone:
@@ -507,15 +529,24 @@ def beam_moments(mesh: BeamMesh, basis: Array, inertia: BeamInertia) -> tuple[Ar
     """
     psi, size = _functions(mesh, basis, inertia), basis.shape[1] + 1
     first = np.array([sum(inertia.moments[:, 0, j] @ psi[j][a] for j in range(4)) for a in range(3)])
-    second = np.zeros((3, 3, size, size))
+    planes: dict[tuple[int, int], Matrix] = {}
     for a in range(3):
         for b in range(a, 3):
-            second[a, b] = sum(_products(psi, inertia.moments, a, b, i, j) for i, j in _pairs(inertia))
-            if a == b:
-                second[a, a] = (second[a, a] + second[a, a].T) / 2
-            second[b, a] = second[a, b].T
-    second[0, 0, 0, 0] -= inertia.spin
-    return first, second
+            plane: Any = sum(_products(psi, inertia.moments, a, b, i, j) for i, j in _pairs(inertia))
+            planes[a, b] = plane if a != b else (plane + plane.T) / 2
+            planes[b, a] = planes[a, b].T
+    planes[0, 0][0, 0] -= inertia.spin
+    if isinstance(basis, np.ndarray):
+        second = np.zeros((3, 3, size, size))
+        for (a, b), plane in planes.items():
+            second[a, b] = plane
+        return first, second
+    kept = {key: sparse.csr_array(plane) for key, plane in planes.items()}
+    for plane in kept.values():
+        plane.eliminate_zeros()
+        plane.sort_indices()
+    rows = tuple(tuple(kept[a, b] for b in range(3)) for a in range(3))
+    return first, LocalMoments(rows, np.zeros((3, size)))
 
 
 def momentum_rows(mesh: BeamMesh, inertia: BeamInertia) -> Array:
@@ -536,16 +567,16 @@ def momentum_rows(mesh: BeamMesh, inertia: BeamInertia) -> Array:
     return np.array([*linear, *angular])[:, 1:]
 
 
-def _functions(mesh: BeamMesh, basis: Array, inertia: BeamInertia) -> list[list[Array]]:
+def _functions(mesh: BeamMesh, basis: Matrix, inertia: BeamInertia) -> list[list[Matrix]]:
     """For 1, x, y and z the functions that multiply them in each direction of Psi, shape (k, n + 1)."""
     at = mesh.fields(inertia.x, basis)
-    tilt = inertia.tilts[:, None]
-    at = replace(at, tilt_y=tilt * at.tilt_y, tilt_z=tilt * at.tilt_z)
+    tilt = inertia.tilts
+    at = replace(at, tilt_y=scaled_rows(tilt, at.tilt_y), tilt_z=scaled_rows(tilt, at.tilt_z))
     zero, one = np.zeros((len(inertia.x), 1)), np.ones((len(inertia.x), 1))
-    none = np.zeros_like(at.axial)
+    none = _nothing(len(inertia.x), basis)
 
-    def joined(constant: Array, elastic: Array) -> Array:
-        return np.hstack([constant, elastic])
+    def joined(constant: Array, elastic: Matrix) -> Matrix:
+        return beside(constant, elastic)
 
     return [
         [joined(inertia.x[:, None], at.axial), joined(zero, at.deflection_y), joined(zero, at.deflection_z)],
@@ -560,5 +591,5 @@ def _pairs(inertia: BeamInertia) -> list[tuple[int, int]]:
     return [(int(i), int(j)) for i, j in np.argwhere(inertia.moments.any(axis=0))]
 
 
-def _products(psi: list[list[Array]], moments: Array, a: int, b: int, i: int, j: int) -> Array:
-    return np.asarray((psi[i][a] * moments[:, i, j, None]).T @ psi[j][b])
+def _products(psi: list[list[Matrix]], moments: Array, a: int, b: int, i: int, j: int) -> Matrix:
+    return scaled_rows(moments[:, i, j], psi[i][a]).T @ psi[j][b]

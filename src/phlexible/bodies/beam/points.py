@@ -6,6 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from phlexible.algebra.arrays import Array, vector
+from phlexible.algebra.sparse import Matrix
 from phlexible.bodies.beam.mesh import BeamFields, BeamMesh
 from phlexible.bodies.locations import (
     Along,
@@ -33,7 +34,7 @@ class BeamPoints(MaterialPoints):
     """
 
     mesh: BeamMesh
-    basis: Array
+    basis: Matrix
 
     def locate(self, location: Location) -> MaterialPoint:
         """A point of the axis, or one off it that moves with its plane cross-section.
@@ -67,20 +68,20 @@ class BeamPoints(MaterialPoints):
         return self.fields(self.stations)
 
     def fields(self, x: Array) -> BeamFields:
-        """Shape functions of eta at x (k,): displacements, slopes, curvatures."""
+        """Shape functions of eta at x (k,): displacements, slopes, curvatures; sparse of a long beam."""
         return self.mesh.fields(x, self.basis)
 
     def centerline(self, count: int) -> tuple[Array, Array]:
         """Positions (count, 3) [m] and shapes (count, 3, n) at equal distances along the axis."""
         x = np.linspace(0.0, self.mesh.length, count)
-        at = self.fields(x)
+        at = self.fields(x).with_arrays()
         positions = np.zeros((count, 3))
         positions[:, 0] = x
         return positions, np.stack([at.axial, at.deflection_y, at.deflection_z], axis=1)
 
     def turns(self, x: Array) -> Array:
         """Small rotations of the sections at x (k,) of the axis, shape (k, 3, n)."""
-        at = self.fields(x)
+        at = self.fields(x).with_arrays()
         return np.stack([at.twist, -at.tilt_z, at.tilt_y], axis=1)
 
     def outline(self, count: int) -> tuple[Array, Array]:
@@ -96,7 +97,7 @@ class BeamPoints(MaterialPoints):
         Only a linear function of eta joins the exact step. An axial strain eps changes the turn by 2 eps of
         it, which is of the order of what small strain leaves out.
         """
-        ends = self.fields(np.array([0.0, self.mesh.length])).axial
+        ends = self.fields(np.array([0.0, self.mesh.length])).with_arrays().axial
         return np.asarray(2 * (ends[1] - ends[0]) / self.mesh.length)
 
     def _point(self, x: float, y: float, z: float) -> MaterialPoint:
@@ -106,7 +107,7 @@ class BeamPoints(MaterialPoints):
         if self.mesh.dimension == 2 and z != 0:
             raise AttachmentError(f"position must have z = 0 in dimension 2, got {(x, y, z)}")
         x = min(max(x, 0.0), length)
-        at = self.fields(np.array([x]))
+        at = self.fields(np.array([x])).with_arrays()
         shapes = np.concatenate(
             [
                 at.axial - y * at.tilt_y - z * at.tilt_z,

@@ -6,6 +6,7 @@ from enum import StrEnum
 import numpy as np
 
 from phlexible.algebra.arrays import Array, IntArray
+from phlexible.algebra.sparse import Matrix, as_array, below, scaled_rows, summed_rows
 from phlexible.bodies.beam.mesh import BeamMesh, Measure, NodeComponent, measures, stiffness_at, strain_fields
 from phlexible.bodies.floating_body import StrainEnergy
 from phlexible.bodies.material import Material
@@ -40,8 +41,8 @@ class ElementForces:
         points: where in the element the coefficient is the value of the force: -1: everywhere, else 0 or 1,
             the first or the second of two Gauss points, shape (s,).
         stiffness: S of the elements, shape (e, s, s), symmetric, positive definite.
-        strains: tested linear strains, shape (e, s, n).
-        slopes: v' and in space w' at Gauss points of the elements, shape (e, g, n).
+        strains: tested linear strains, s matrices of shape (e, n).
+        slopes: v' and in space w' at Gauss points, element after element, shape (e g, n).
         factors: weights of their squares / 2 in the tested stretch, shape (g,) [m].
     """
 
@@ -49,8 +50,8 @@ class ElementForces:
     kinds: tuple[Measure, ...]
     points: tuple[int, ...]
     stiffness: Array
-    strains: Array
-    slopes: Array
+    strains: tuple[Matrix, ...]
+    slopes: Matrix
     factors: Array
 
     @property
@@ -81,12 +82,14 @@ class ElementForces:
         element, share = self.mesh.located(x * (1 + 1e-12))
         used, own = np.unique(element, return_inverse=True)
         moved = eta if rates is None else eta + viscosity * rates
-        tested = _times(moved, self.strains[used])
+        tested = np.stack([moved @ rows[used].T for rows in self.strains], axis=2)
         if is_quadratic:
-            slopes = _times(eta, self.slopes[used])
+            count = len(self.factors)
+            rows = self.slopes[(count * used[:, None] + np.arange(count)).ravel()].T
+            slopes = (eta @ rows).reshape(len(eta), len(used), count)
             squares = slopes**2 / 2
             if rates is not None:
-                squares = squares + viscosity * slopes * _times(rates, self.slopes[used])
+                squares = squares + viscosity * slopes * (rates @ rows).reshape(slopes.shape)
             tested[:, :, 0] += squares @ self.factors
         if inner is not None:
             lagging = _times(inner[:, : eta.shape[1]], self.strains[used])
@@ -107,7 +110,7 @@ class ElementForces:
         return np.flatnonzero(np.array(self.kinds) == kind)
 
 
-def element_forces(mesh: BeamMesh, basis: Array, section: AnySection, material: Material | None) -> ElementForces:
+def element_forces(mesh: BeamMesh, basis: Matrix, section: AnySection, material: Material | None) -> ElementForces:
     """Of coordinates eta, where ``basis @ eta``, basis (mesh.size, n), are those of the mesh."""
     kept = measures(mesh.theory, mesh.dimension)
     constant = (Measure.STRETCH,) if mesh.shears else (Measure.STRETCH, Measure.TWIST)
@@ -118,14 +121,12 @@ def element_forces(mesh: BeamMesh, basis: Array, section: AnySection, material: 
     weighted = phi * weights[:, None]
 
     stiffness = _stiffness(mesh, stiffness_at(section, material, mesh.theory, x)[:, kept][:, :, kept], kinds, phi)
-    n, fields = basis.shape[1], strain_fields(mesh.fields(x, basis))
-    strains = np.empty((mesh.elements, len(kinds), n))
-    for k, kind in enumerate(kinds):
-        tested = (weighted[:, k, None] * fields[kind]).reshape(mesh.elements, POINTS, n)
-        strains[:, k] = tested.sum(axis=1)
+    fields = strain_fields(mesh.fields(x, basis))
+    strains = tuple(summed_rows(weighted[:, k], fields[kind], POINTS) for k, kind in enumerate(kinds))
     at = mesh.fields(mesh.gauss_points(SLOPE_POINTS)[0], basis)
     planes = [at.slope_y] if mesh.dimension == 2 else [at.slope_y, at.slope_z]
-    slopes = np.concatenate([each.reshape(mesh.elements, SLOPE_POINTS, n) for each in planes], axis=1)
+    order = np.arange(len(planes) * SLOPE_POINTS * mesh.elements).reshape(len(planes), mesh.elements, SLOPE_POINTS)
+    slopes = below(*planes)[order.transpose(1, 0, 2).ravel()]
     factors = mesh.element_length * np.tile(gauss(SLOPE_POINTS)[1], len(planes))
     return ElementForces(
         mesh, kinds, points, (stiffness + stiffness.transpose(0, 2, 1)) / 2, strains, slopes, factors
@@ -148,12 +149,6 @@ def _stiffness(mesh: BeamMesh, sections: Array, kinds: tuple[Measure, ...], phi:
     whole = inverse @ entries.reshape(mesh.elements, POINTS, count + 1, count + 1).sum(axis=1) @ inverse
     free = whole[:, :count, count:]
     return np.asarray(whole[:, :count, :count] - free @ free.transpose(0, 2, 1) / whole[:, count:, count:])
-
-
-def _times(coordinates: Array, rows: Array) -> Array:
-    """Rows (e, s, n) of the elements times coordinates (T, n), shape (T, e, s)."""
-    flat = coordinates @ rows.reshape(-1, rows.shape[2]).T
-    return np.asarray(flat.reshape(len(coordinates), *rows.shape[:2]))
 
 
 def _functions(points: tuple[int, ...], share: Array) -> Array:
@@ -185,39 +180,44 @@ def beam_strain(forces: ElementForces, strain: Strain) -> StrainEnergy:
     element, divided by its length, ``eps = (1/l) int u' + (v'^2 + w'^2)/2`` plus what couples with stretch (3.7);
     pointwise strain would lock.
     """
-    length, n = forces.mesh.element_length, forces.strains.shape[2]
+    length = forces.mesh.element_length
     if strain is Strain.LINEAR:
-        empty = np.zeros((0, n))
+        empty = forces.slopes[:0]
         stiffness = _energy(forces.stiffness, forces.strains)
         return StrainEnergy(stiffness, empty, np.zeros(0), empty, np.zeros(0), np.zeros(0, dtype=np.int64))
     whole = forces.stiffness
     stretch = whole[:, 0, 0]
     coupling = whole[:, 0, 1:] / stretch[:, None]
-    rows = forces.strains[:, 0] + np.einsum("es,esn->en", coupling, forces.strains[:, 1:])
+    rows = forces.strains[0]
+    for own, other in zip(coupling.T, forces.strains[1:], strict=True):
+        rows = rows + scaled_rows(own, other) if own.any() else rows
     others = whole[:, 1:, 1:] - coupling[:, :, None] * whole[:, 0, None, 1:]
     count = len(forces.factors)
     return StrainEnergy(
-        stiffness=_energy(others, forces.strains[:, 1:]),
+        stiffness=_energy(others, forces.strains[1:]),
         rows=rows / length,
         weights=stretch * length**2,
-        squares=forces.slopes.reshape(-1, n),
+        squares=forces.slopes,
         factors=np.tile(forces.factors / length, forces.mesh.elements),
         square_strain=np.repeat(np.arange(forces.mesh.elements, dtype=np.int64), count),
     )
 
 
-def linear_stiffness(strain: StrainEnergy) -> Array:
+def linear_stiffness(strain: StrainEnergy) -> Matrix:
     """The stiffness at eta = 0, axial strains included, shape (n, n)."""
-    result: Array = strain.stiffness + strain.rows.T @ (strain.weights[:, None] * strain.rows)
-    return result
+    return strain.stiffness + strain.rows.T @ scaled_rows(strain.weights, strain.rows)
 
 
-def _energy(stiffness: Array, strains: Array) -> Array:
+def _energy(stiffness: Array, strains: tuple[Matrix, ...]) -> Matrix:
     """sum_e B_e^T S_e B_e as a symmetric matrix."""
-    root = np.linalg.cholesky(stiffness).transpose(0, 2, 1) @ strains
-    flat = root.reshape(-1, strains.shape[2])
-    result: Array = flat.T @ flat
-    return result
+    root, parts = np.linalg.cholesky(stiffness), []
+    for k in range(len(strains)):
+        parts.append(scaled_rows(root[:, k, k], strains[k]))
+        for j in range(k + 1, len(strains)):
+            if root[:, j, k].any():
+                parts[k] = parts[k] + scaled_rows(root[:, j, k], strains[j])
+    flat = below(*parts)
+    return flat.T @ flat
 
 
 # Stress spaces of a beam: section moments and forces as states.
@@ -244,7 +244,7 @@ def discontinuous_stress(forces: ElementForces, strain: Strain) -> StressSpace:
     after element: values at two Gauss points where the force is linear, else one [N m, N]. Signs are those of
     section forces (docs/conventions.md).
     """
-    elements, count, n = forces.strains.shape
+    elements, count, n = forces.mesh.elements, len(forces.strains), forces.slopes.shape[1]
     places = np.arange(elements * count).reshape(elements, count)
     order = np.concatenate([places[:, forces.coefficients_of(kind)].ravel() for kind in ORDER])
     blocks = [
@@ -257,15 +257,15 @@ def discontinuous_stress(forces: ElementForces, strain: Strain) -> StressSpace:
         compliance[np.ix_(own, own)] = block
     squares, factors = np.zeros((0, n)), np.zeros((elements * count, 0))
     if strain is Strain.VON_KARMAN:
-        squares = forces.slopes.reshape(-1, n)
+        squares = as_array(forces.slopes)
         factors = np.zeros((elements * count, len(squares)))
         factors[places[:, 0]] = np.kron(np.eye(elements), forces.factors)
-    rows = forces.strains.reshape(-1, n)
+    rows = np.stack([as_array(each) for each in forces.strains], axis=1).reshape(-1, n)
     return StressSpace(compliance[np.ix_(order, order)], rows[order], squares, factors[order], tuple(blocks))
 
 
 def hermite_stress(
-    mesh: BeamMesh, basis: Array, section: AnySection, material: Material | None, strain: Strain
+    mesh: BeamMesh, basis: Matrix, section: AnySection, material: Material | None, strain: Strain
 ) -> StressSpace:
     """Nodal values [N m] and slopes [N] of the moments, nodal values of torque and normal force.
 
@@ -278,6 +278,7 @@ def hermite_stress(
         raise ParameterError('stress="hermite" is for beams without shear; take stress="discontinuous"')
     x, weights = mesh.gauss_points(POINTS)
     stiffness = stiffness_at(section, material, mesh.theory, x)
+    basis = as_array(basis)
     fields = strain_fields(mesh.fields(x, basis))
     cubic, linear = _cubics(mesh, x), _linears(mesh, x)
     kinds = [Measure.BEND_Z, Measure.STRETCH]

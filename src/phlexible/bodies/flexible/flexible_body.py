@@ -291,7 +291,7 @@ class FlexibleBody(Body):
     @property
     def inertia(self) -> Array:
         """About the centre of mass in body axes, shape (3, 3) [kg m2]; of a plane body only the zz entry counts."""
-        spread = self.data.second_moments[:, :, 0, 0] - self.mass * np.outer(self.center, self.center)
+        spread = self.data.undeformed_spread - self.mass * np.outer(self.center, self.center)
         result: Array = np.trace(spread) * np.eye(3) - spread
         return result
 

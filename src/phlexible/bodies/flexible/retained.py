@@ -252,7 +252,7 @@ def reduced_data(data: FloatingBody, frequencies: Array, basis: ArrayLike) -> tu
     own = replace(
         data,
         first_moments=first @ wide,
-        second_moments=np.einsum("abij,ik,jl->abkl", data.second_moments, wide, wide, optimize=True),
+        second_moments=np.einsum("abij,ik,jl->abkl", data.all_moments, wide, wide, optimize=True),
         strain=_strain(data.strain, frequencies, small, chosen),
         damping=chosen.T @ data.damping @ chosen,
         points=data.points.in_basis(chosen),
@@ -282,7 +282,7 @@ def _strain(strain: StrainEnergy, frequencies: Array, small: Array, chosen: Arra
 
 def effective_mass(data: FloatingBody) -> Array:
     """Part of the mass and of the inertia about the origin that each coordinate carries, shape (n, 3 or 6)."""
-    S, W = data.first_moments, data.second_moments
+    S, W = data.first_moments, data.all_moments
     cyclic = [((axis + 1) % 3, (axis + 2) % 3) for axis in data.rotation_axes]
     spins = np.array([W[a, b, 0, 1:] - W[b, a, 0, 1:] for a, b in cyclic])
     inertia = np.array([W[a, a, 0, 0] + W[b, b, 0, 0] for a, b in cyclic])

@@ -3,10 +3,12 @@
 from dataclasses import replace
 
 import numpy as np
+from scipy import sparse
 
 from phlexible.algebra.arrays import Array
 from phlexible.algebra.rotations import cross, cross_matrix
-from phlexible.bodies.floating_body import FloatingBody
+from phlexible.algebra.sparse import Matrix, scaled_rows
+from phlexible.bodies.floating_body import FloatingBody, LocalMoments
 from phlexible.errors import SingularMassError
 
 # Mass matrix and elastic force of one body, written out (docs/theory.md, 2 and 3).
@@ -16,15 +18,19 @@ from phlexible.errors import SingularMassError
 SINGULAR = 1e-12
 
 
-def mass_matrix(body: FloatingBody, eta: Array) -> Array:
+def mass_matrix(body: FloatingBody, eta: Array) -> Matrix:
     """M(eta) with kinetic energy nu.M.nu / 2, from eta (..., n); shape (..., N, N), N = body.velocity_count.
 
     nu = (v_x, v_y, v_z, w_x, w_y, w_z, deta/dt) without the components that the body does not keep: v_z in the
     plane, all w but ``body.rotation_axes``. v is the velocity of the origin in body axes, or in any axes of that
-    of the centre of mass where the body is given about it (``centred``).
+    of the centre of mass where the body is given about it (``centred``). Sparse of a long body about its origin
+    (for eta of one instant); about its centre of mass every two coordinates are coupled.
     """
     n, rigid, kept = body.elastic_count, body.rigid_count, kept_velocities(body)
     rows = rigid_rows(body, eta)[..., kept[:rigid], :][..., kept]
+    if isinstance(body.second_moments, LocalMoments) and body.second_moments.is_sparse and eta.ndim == 1:
+        blocks = [[rows[:, :rigid], rows[:, rigid:]], [rows[:, rigid:].T, elastic_mass(body)]]
+        return sparse.csr_array(sparse.block_array(blocks, format="csr"))
     result = np.empty((*eta.shape[:-1], rigid + n, rigid + n))
     result[..., :rigid, :] = rows
     result[..., rigid:, :rigid] = np.swapaxes(rows[..., rigid:], -1, -2)
@@ -51,13 +57,27 @@ def rigid_rows(body: FloatingBody, eta: Array) -> Array:
 
 def moment_products(body: FloatingBody, xi: Array) -> Array:
     """W[a, b] xi for xi (..., n + 1), shape (..., 3, 3, n + 1)."""
+    if isinstance(body.second_moments, LocalMoments):
+        return body.second_moments.times(xi)
     size = xi.shape[-1]
     return (xi @ body.second_moments.reshape(-1, size).T).reshape(*xi.shape[:-1], 3, 3, size)
 
 
-def elastic_mass(body: FloatingBody) -> Array:
+def elastic_mass(body: FloatingBody) -> Matrix:
     """sum_a W[a, a] of the elastic coordinates, shape (n, n)."""
+    if isinstance(body.second_moments, LocalMoments):
+        return body.second_moments.elastic_mass()
     return np.asarray(np.einsum("aaij->ij", body.second_moments)[1:, 1:])
+
+
+def mass_diagonal(body: FloatingBody) -> Array:
+    """The diagonal of M(0), shape (velocity_count,)."""
+    rigid, kept = body.rigid_count, kept_velocities(body)
+    rows = rigid_rows(body, np.zeros(body.elastic_count))[kept[:rigid]][:, kept[:rigid]]
+    moments = body.second_moments
+    if isinstance(moments, LocalMoments):
+        return np.concatenate([rows.diagonal(), moments.elastic_diagonal()])
+    return np.concatenate([rows.diagonal(), np.einsum("aaii->i", moments)[1:]])
 
 
 def check_mass(body: FloatingBody) -> None:
@@ -70,21 +90,34 @@ def check_mass(body: FloatingBody) -> None:
     names = [*("v_x v_y v_z w_x w_y w_z").split(), *(f"deta_{i}/dt" for i in range(body.elastic_count))]
     kept = [names[i] for i in kept_velocities(body)]
     matrix = mass_matrix(body, np.zeros(body.elastic_count))
-    diagonal = np.diag(matrix)
+    diagonal = matrix.diagonal()
     empty = [name for name, entry in zip(kept, diagonal, strict=True) if not entry > 0]
     if empty:
         raise SingularMassError(f"the mass matrix is singular: no inertia in the direction of {', '.join(empty)}")
     scale = np.sqrt(diagonal)
-    values, vectors = np.linalg.eigh(matrix / np.outer(scale, scale))
-    if values[0] <= SINGULAR * values[-1]:
-        motion = vectors[:, 0] / np.abs(vectors[:, 0]).max()
+    least, direction = _least_value(scaled_rows(1 / scale, scaled_rows(1 / scale, matrix).T))
+    if least <= SINGULAR:
+        motion = direction / np.abs(direction).max()
         parts = zip(motion, kept, strict=True)
         shown = " ".join(f"{part:+.2g} {name}" for part, name in parts if abs(part) > 0.1)
         raise SingularMassError(
-            f"the mass matrix is singular (relative {values[0] / values[-1]:.1e}) in the direction {shown} "
+            f"the mass matrix is singular (relative {least:.1e}) in the direction {shown} "
             "(each scaled to unit kinetic energy): shape functions must not contain rigid motion "
             "or depend on each other"
         )
+
+
+def _least_value(matrix: Matrix) -> tuple[float, Array]:
+    """Least eigenvalue of a symmetric matrix over its largest, and its eigenvector; of a sparse one nearly so."""
+    if isinstance(matrix, np.ndarray):
+        values, vectors = np.linalg.eigh(matrix)
+        return float(values[0] / values[-1]), vectors[:, 0]
+    from scipy.sparse.linalg import eigsh
+
+    largest = float(abs(matrix).sum(axis=1).max())  # not below the largest eigenvalue
+    start = np.ones(matrix.shape[0])
+    values, vectors = eigsh(matrix, k=1, sigma=-SINGULAR * largest, v0=start, tol=1e-3)
+    return float(values[0]) / largest, vectors[:, 0]
 
 
 def strains(body: FloatingBody, eta: Array) -> Array:
@@ -102,9 +135,14 @@ def strain_energy(body: FloatingBody, eta: Array) -> float:
     return float(eta @ body.strain.stiffness @ eta + body.strain.weights @ eps**2) / 2
 
 
-def strain_rows(body: FloatingBody, eta: Array) -> Array:
+def strain_rows(body: FloatingBody, eta: Array) -> Matrix:
     """d eps / d eta, shape (s, n)."""
     strain = body.strain
+    if not isinstance(strain.rows, np.ndarray):
+        shape = (len(strain.weights), len(strain.factors))
+        weights = strain.factors * (strain.squares @ eta)
+        sums = sparse.coo_array((weights, (strain.square_strain, np.arange(shape[1]))), shape).tocsr()
+        return sparse.csr_array(strain.rows + sums @ strain.squares)
     rows = strain.rows.copy()
     np.add.at(rows, strain.square_strain, (strain.factors * (strain.squares @ eta))[:, None] * strain.squares)
     return rows
@@ -113,22 +151,22 @@ def strain_rows(body: FloatingBody, eta: Array) -> Array:
 def elastic_force(body: FloatingBody, eta: Array) -> Array:
     """dV / d eta, shape (n,)."""
     stress = body.strain.weights * strains(body, eta)
-    return body.strain.stiffness @ eta + strain_rows(body, eta).T @ stress
+    return np.asarray(body.strain.stiffness @ eta + strain_rows(body, eta).T @ stress)
 
 
-def viscous_matrix(body: FloatingBody, eta: Array) -> Array:
+def viscous_matrix(body: FloatingBody, eta: Array) -> Matrix:
     """C of the force -C deta/dt: of the material (3.4) and ``body.damping``, shape (n, n)."""
     rows = strain_rows(body, eta)
-    material = body.strain.stiffness + rows.T @ (body.strain.weights[:, None] * rows)
-    return np.asarray(body.damping + body.viscosity * material)
+    material = body.strain.stiffness + rows.T @ scaled_rows(body.strain.weights, rows)
+    return body.damping + body.viscosity * material
 
 
-def elastic_tangent(body: FloatingBody, eta: Array) -> Array:
+def elastic_tangent(body: FloatingBody, eta: Array) -> Matrix:
     """d2V / d eta2, shape (n, n), symmetric."""
     strain, rows = body.strain, strain_rows(body, eta)
     stress = strain.weights * strains(body, eta)
-    geometric = (strain.factors * stress[strain.square_strain])[:, None] * strain.squares
-    return strain.stiffness + rows.T @ (strain.weights[:, None] * rows) + strain.squares.T @ geometric
+    geometric = scaled_rows(strain.factors * stress[strain.square_strain], strain.squares)
+    return strain.stiffness + rows.T @ scaled_rows(strain.weights, rows) + strain.squares.T @ geometric
 
 
 def kept_velocities(body: FloatingBody) -> list[int]:
@@ -155,7 +193,10 @@ def centred(body: FloatingBody) -> tuple[FloatingBody, Array]:
         The body, and S / m, shape (3, n + 1) [m].
     """
     place = body.first_moments / body.mass
-    moments = body.second_moments - body.mass * np.einsum("ai,bj->abij", place, place)
+    if isinstance(body.second_moments, LocalMoments):
+        moments: Array | LocalMoments = replace(body.second_moments, taken=np.sqrt(body.mass) * place)
+    else:
+        moments = body.second_moments - body.mass * np.einsum("ai,bj->abij", place, place)
     return replace(body, first_moments=np.zeros_like(place), second_moments=moments), place
 
 

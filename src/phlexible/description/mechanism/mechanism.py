@@ -280,7 +280,8 @@ class Mechanism(MechanismParts):
         receive(joint, *ports_of(joint))
         if id(joint) in self._joints or any(joint is each for each in self._relations):
             raise ModelError(f"{joint} is already connected")
-        check_name(joint, (*self.joints, *self._relations, *locks_of(self._events, self._relations)))
+        if joint.name is not None:
+            check_name(joint, (*self.joints, *self._relations, *locks_of(self._events, self._relations)))
         check_belongs(joint, self._bodies, self._joints)
         check_nodes(joint)
         check_plane(joint, self._dimension)

@@ -390,7 +390,9 @@ def _carrier_tables(
     rigid[: len(frames)] = [data.rigid_count for data in frames]
     axes[: len(frames)] = [len(data.rotation_axes) for data in frames]
     counts = [data.elastic_count for data in frames]
-    weights = [velocity_weights(*pair) for pair in zip(frames, system.undeformed_masses, strict=True)]
+    kinds = {id(data): data for data in frames}  # bodies of one description share their numbers
+    weight_of = {kind: velocity_weights(data) for kind, data in kinds.items()}
+    weights = [weight_of[id(data)] for data in frames]
     weights.append(np.ones(int(widths[len(frames) :].sum())))
     weight = np.zeros((carriers, 3))
     for a, _, mass in masses:

@@ -4,12 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
+from scipy import sparse
 
 from phlexible.algebra.arrays import Array, IntArray
-from phlexible.algebra.sparse import patches
-from phlexible.bodies.floating_body import FloatingBody
-from phlexible.bodies.mechanics.floating import mass_matrix
+from phlexible.algebra.sparse import Matrix, bytes_of, patches, supports, window
+from phlexible.bodies.floating_body import FloatingBody, LocalMoments, StrainEnergy
+from phlexible.bodies.mechanics.floating import mass_diagonal, mass_matrix
 from phlexible.elements.maxwell import Maxwell
 from phlexible.state.layout import offsets
 
@@ -36,12 +37,12 @@ class Band:
     Attributes:
         ends: one past the last coordinate of each segment.
         first_moments: S / sqrt(m) about the undeformed centre of mass, shape (3, n + 1).
-        second_moments: W about the undeformed centre of mass, shape (3, 3, n + 1, n + 1).
+        planes: W about the undeformed centre of mass, W[a, b] as planes[a][b], each (n + 1, n + 1).
     """
 
     ends: tuple[int, ...]
     first_moments: Array
-    second_moments: Array
+    planes: "Planes"
 
     @property
     def begins(self) -> tuple[int, ...]:
@@ -120,28 +121,69 @@ def band_of(body: FloatingBody) -> Band | None:
     ends = _segments(_reaches(body))
     if len(ends) < 3:
         return None
-    first, second = body.first_moments.copy(), body.second_moments.copy()
+    first = body.first_moments.copy()
     centre = first[:, 0] / body.mass  # undeformed, a point of the body: from it little is left to subtract
     first[:, 0] = 0.0
-    second[..., 0, :] -= np.einsum("a,bj->abj", centre, first)
-    second[..., :, 0] -= np.einsum("ai,b->abi", first, centre)
-    second[..., 0, 0] -= body.mass * np.outer(centre, centre)
-    return Band(ends, first / np.sqrt(body.mass), second)
+    planes = []
+    for a, row in enumerate(_planes_of(body)):
+        planes.append([])
+        for b, plane in enumerate(row):
+            border = np.zeros((2, len(first[0])))  # what row 0 and column 0 lose
+            border[0] = centre[a] * first[b]
+            border[0, 0] += body.mass * centre[a] * centre[b]
+            border[1] = centre[b] * first[a]
+            planes[a].append(_without_border(plane, border))
+    return Band(ends, first / np.sqrt(body.mass), planes)
+
+
+Planes = Sequence[Sequence[Matrix]]
+
+
+def _planes_of(body: FloatingBody) -> Planes:
+    """W[a, b] of a body as [a][b], each (n + 1, n + 1)."""
+    moments = body.second_moments
+    if not isinstance(moments, LocalMoments):
+        return list(moments)
+    return moments.planes if moments.is_sparse else list(moments.toarray())
+
+
+def _without_border(plane: Matrix, border: Array) -> Matrix:
+    """The plane less numbers of its first row, border[0], and its first column, border[1]."""
+    if isinstance(plane, np.ndarray):
+        plane = plane.copy()
+        plane[0] -= border[0]
+        plane[:, 0] -= border[1]
+        return plane
+    row, column = (sparse.csr_array(each[None]) for each in border)
+    row.resize(plane.shape)
+    column.resize(plane.shape)
+    result = sparse.csr_array(plane - row - column.T)
+    result.sort_indices()
+    return result
 
 
 def _reaches(body: FloatingBody) -> IntArray:
     """One past the last coordinate that each one couples with, ascending."""
     strain, n = body.strain, body.elastic_count
-    coupled = (body.second_moments[:, :, 1:, 1:] != 0).any(axis=(0, 1))
-    coupled |= (strain.stiffness != 0) | (body.damping != 0)
     reach = np.arange(1, n + 1)
-    for i, row in enumerate(coupled | coupled.T):
-        reach[i] = max(i, np.flatnonzero(row).max(initial=i)) + 1
-    for s, row in enumerate(strain.rows):
-        touched = np.flatnonzero(np.vstack([row, *strain.squares[strain.square_strain == s]]).any(axis=0))
-        if touched.size:
-            reach[touched[0]] = max(reach[touched[0]], touched[-1] + 1)
+    elastic = [plane[1:, 1:] for row in _planes_of(body) for plane in row]
+    for matrix in (*elastic, strain.stiffness, body.damping):
+        for each in (matrix, matrix.T):
+            reach = np.maximum(reach, [last for _, last in supports(each)])
+    for begin, end in _strain_supports(strain):
+        if end:
+            reach[begin] = max(reach[begin], end)
     return np.maximum.accumulate(reach)
+
+
+def _strain_supports(strain: StrainEnergy) -> list[tuple[int, int]]:
+    """First and one past the last coordinate that each strain and its squares touch."""
+    found = [[begin, end] for begin, end in supports(strain.rows)]
+    for s, (begin, end) in zip(strain.square_strain.tolist(), supports(strain.squares), strict=True):
+        if end:
+            own = found[s]
+            own[:] = (min(own[0], begin), max(own[1], end)) if own[1] else (begin, end)
+    return [(begin, end) for begin, end in found]
 
 
 def _segments(reach: IntArray) -> tuple[int, ...]:
@@ -271,7 +313,7 @@ class TypeTables:
 
     def _row(self, body: FloatingBody, band: "Band | None") -> dict[str, float]:
         row: dict[str, float] = {"elastic_count": body.elastic_count, "viscosity": body.viscosity}
-        moments = body.second_moments if band is None else band.second_moments
+        moments = band.planes if band is not None else _planes_of(body) if body.elastic_count else ()
         for name, planes in (
             ("patch", _planes(moments, body.dimension) if body.elastic_count else {}),
             ("stiffness", {(0, 0): body.strain.stiffness}),
@@ -288,45 +330,38 @@ class TypeTables:
         self._add_strains(body)
         return {**row, "strain_count": len(self._strains) - row["strain_start"]}
 
-    def _add_patches(self, planes: dict[tuple[int, int], Array], apart: int) -> None:
+    def _add_patches(self, planes: dict[tuple[int, int], Matrix], apart: int) -> None:
         """What is not zero of matrices (p, q); the first ``apart`` rows, full in a band, by themselves."""
         for (p, q), plane in planes.items():
             found = [(slice(0, apart), columns) for _, columns in patches(plane[:apart])]
             below = patches(plane[apart:])
             found += [(slice(rows.start + apart, rows.stop + apart), columns) for rows, columns in below]
             for rows, columns in found:
-                number = self._add(plane[rows, columns].T)
+                number = self._add(window(plane, rows, columns).T)
                 sizes = (rows.start, rows.stop - rows.start, columns.start, columns.stop - columns.start)
                 self._patches.append((p, q, *sizes, number))
 
     def _add_strains(self, body: FloatingBody) -> None:
         """The strains of one type, each with its squares, or where these are many with the matrix of their sum."""
         strain = body.strain
-        slopes, touched = strain.squares != 0, strain.rows != 0
-        np.logical_or.at(touched, strain.square_strain, slopes)
-        of_strain: list[list[int]] = [[] for _ in strain.rows]
-        for g, s in enumerate(strain.square_strain.tolist()):
-            of_strain[s].append(g)
-        supports, square_supports = _supports(touched), _supports(slopes)
-        for s, mine in enumerate(of_strain):
-            first, last = supports[s]
-            rows, own, factors = strain.squares[mine], [square_supports[g] for g in mine], strain.factors[mine]
+        ends = np.searchsorted(strain.square_strain, np.arange(len(strain.weights) + 1)).tolist()
+        square_supports = supports(strain.squares)
+        for s, (first, last) in enumerate(_strain_supports(strain)):
+            mine, columns = slice(ends[s], ends[s + 1]), slice(first, last)
+            rows, own, factors = window(strain.squares, mine, columns), square_supports[mine], strain.factors[mine]
             has_matrix = sum((end - begin) ** 2 for begin, end in own) > MANY * (last - first) ** 2
             if has_matrix:
                 matrix = (rows.T * factors) @ rows
-                rows = (matrix + matrix.T)[first:last] / 2
-                own, factors = _supports(rows != 0), np.ones(last - first)
-            place = self._add_support(strain.rows[s], (first, last))
-            self._strains.append((*place, int(has_matrix), len(self._squares), len(rows)))
+                rows = (matrix + matrix.T) / 2
+                own = [(first + begin, first + end) if end else (0, 0) for begin, end in supports(rows)]
+                factors = np.ones(last - first)
+            number = self._add(window(strain.rows, slice(s, s + 1), columns)) - first
+            self._strains.append((number, first, last, int(has_matrix), len(self._squares), len(rows)))
             self._weights.append(float(strain.weights[s]))
-            for row, support_of_row, factor in zip(rows, own, factors.tolist(), strict=True):
-                self._squares.append(self._add_support(row, support_of_row))
+            for row, (begin, end), factor in zip(rows, own, factors.tolist(), strict=True):
+                part = row[begin - first : end - first] if end else row[:0]
+                self._squares.append((self._add(part) - begin, begin, end))
                 self._factors.append(factor)
-
-    def _add_support(self, row: Array, columns: tuple[int, int]) -> tuple[int, int, int]:
-        """Append some columns of a row; where its entry 0 would be, and first and last + 1 of them."""
-        first, last = columns
-        return self._add(row[first:last]) - first, first, last
 
     def _add(self, block: Array) -> int:
         """Append a block row by row; its start."""
@@ -336,11 +371,11 @@ class TypeTables:
         return start
 
 
-def _planes(w: Array, dimension: int) -> dict[tuple[int, int], Array]:
-    """The planes of ``step/kernels/floating_bodies.py`` of second moments (3, 3, n + 1, n + 1)."""
+def _planes(w: "Planes", dimension: int) -> dict[tuple[int, int], Matrix]:
+    """The planes of ``step/kernels/floating_bodies.py`` of second moments W[a, b] = w[a][b]."""
     if dimension == 2:
-        return {(0, 0): w[0, 0] + w[1, 1], (1, 0): w[1, 0] - w[0, 1]}
-    return {(p, q): w[p, q] for q in range(3) for p in range(3)}
+        return {(0, 0): w[0][0] + w[1][1], (1, 0): w[1][0] - w[0][1]}
+    return {(p, q): w[p][q] for q in range(3) for p in range(3)}
 
 
 def _segment_tables(bands: Sequence[Band | None]) -> Tables:
@@ -351,31 +386,22 @@ def _segment_tables(bands: Sequence[Band | None]) -> Tables:
     return tables | {"segment_start": offsets(counts)[:-1]}
 
 
-def _supports(touched: NDArray[np.bool_]) -> list[tuple[int, int]]:
-    """First and one past the last column that each row of (k, n) touches; (0, 0) where there is none."""
-    if not touched.size:
-        return [(0, 0)] * len(touched)
-    first, last = touched.argmax(axis=1), touched.shape[1] - touched[:, ::-1].argmax(axis=1)
-    none = ~touched.any(axis=1)
-    first[none], last[none] = 0, 0
-    return list(zip(first.tolist(), last.tolist(), strict=True))
-
-
 def support(row: Array) -> tuple[int, int]:
     """First and one past the last column that is not zero, for shape (n,) or (k, n)."""
     columns = np.flatnonzero(np.atleast_2d(row).any(axis=0))
     return (int(columns[0]), int(columns[-1]) + 1) if columns.size else (0, 0)
 
 
-def velocity_weights(body: FloatingBody, mass: Array) -> Array:
+def velocity_weights(body: FloatingBody) -> Array:
     """sqrt(M_ii / m) of M(0): what a velocity component moves, compared with the body's translation."""
-    return np.asarray(np.sqrt(mass.diagonal() / body.mass))
+    return np.asarray(np.sqrt(mass_diagonal(body) / body.mass))
 
 
 def _fingerprint(body: FloatingBody) -> tuple[object, ...]:
-    strain = body.strain
+    strain, moments = body.strain, body.second_moments
+    planes: tuple[Matrix, ...] = (moments,) if isinstance(moments, np.ndarray) else moments.matrices
     arrays = (
-        body.second_moments,
+        *planes,
         body.damping,
         strain.stiffness,
         strain.rows,
@@ -383,4 +409,4 @@ def _fingerprint(body: FloatingBody) -> tuple[object, ...]:
         strain.squares,
         strain.factors,
     )
-    return (body.rotates, body.mass, body.viscosity, body.relaxation, *((a.shape, a.tobytes()) for a in arrays))
+    return (body.rotates, body.mass, body.viscosity, body.relaxation, *map(bytes_of, arrays))

@@ -1,0 +1,125 @@
+"""Long beams: their sparse matrices are those of arrays, and what they take grows with their elements only."""
+
+import tracemalloc
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import phlexible as ph
+from phlexible.algebra.sparse import as_array
+from phlexible.bodies.beam import bases
+from phlexible.bodies.floating_body import FloatingBody, LocalMoments
+from phlexible.bodies.mechanics.floating import (
+    centred,
+    check_mass,
+    elastic_force,
+    elastic_mass,
+    elastic_tangent,
+    inertia_forces,
+    mass_diagonal,
+    mass_matrix,
+    moment_products,
+    viscous_matrix,
+)
+from phlexible.errors import SingularMassError
+from phlexible.state.system import system_of
+from phlexible.step.assembly.bodies import TypeTables
+
+STEEL = ph.Material(210e9, 7850.0, viscosity=1e-4)
+TABLE = ph.VaryingSection((0.0, 1.0), (ph.RectangularSection(0.02, 0.01), ph.RectangularSection(0.01, 0.02)))
+
+
+def beams(monkeypatch, dimension: int, **options) -> tuple[FloatingBody, FloatingBody]:
+    """One beam with sparse matrices and with arrays."""
+    beam = ph.Beam(1.0, TABLE, STEEL, elements=8, masses=[ph.LumpedMass(0.4, 0.3, 0.01, (0.02, 0.01))], **options)
+    monkeypatch.setattr(bases, "LONG", 1)
+    long = beam.discretize(dimension)
+    monkeypatch.setattr(bases, "LONG", 1000)
+    return long, beam.discretize(dimension)
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"frame": "cantilever"},
+        {"frame": "simply_supported", "theory": "timoshenko"},
+        {"frame": "simply_supported", "strain": "linear", "rotary_inertia": True},
+    ],
+)
+def test_sparse_matrices_are_those_of_arrays(monkeypatch, dimension, options):
+    long, short = beams(monkeypatch, dimension, **options)
+    n = short.elastic_count
+    rng = np.random.default_rng(1)
+    eta, nu, change = 1e-3 * rng.normal(size=n), rng.normal(size=6 + n), rng.normal(size=6 + n)
+    nu, change = (each[-short.velocity_count :] for each in (nu, change))
+    assert isinstance(long.second_moments, LocalMoments) and isinstance(short.second_moments, np.ndarray)
+    assert isinstance(long.with_arrays().strain.stiffness, np.ndarray)
+
+    def same(function, relative=1e-13):
+        one, other = (as_array(function(body)) for body in (long, short))
+        assert one == pytest.approx(other, rel=0, abs=relative * np.abs(other).max() + 1e-300)
+
+    for each in (lambda b: b.all_moments, elastic_mass, mass_diagonal, lambda b: b.undeformed_spread):
+        same(each)
+        same(lambda b, each=each: each(centred(b)[0]))
+    xi = rng.normal(size=(3, n + 1))
+    same(lambda b: moment_products(b, xi))
+    same(lambda b: moment_products(centred(b)[0], xi))
+    same(lambda b: mass_matrix(b, eta))
+    same(lambda b: mass_matrix(centred(b)[0], eta))
+    same(lambda b: inertia_forces(b, eta, nu, change), 1e-11)
+    same(lambda b: elastic_force(b, eta), 1e-11)
+    same(lambda b: elastic_tangent(b, eta))
+    same(lambda b: viscous_matrix(b, eta))
+    assert long.elastic_units == short.elastic_units
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_runs_and_linear_models_of_long_beams_are_those_of_arrays(monkeypatch, dimension):
+    found = []
+    for long in (1, 1000):
+        monkeypatch.setattr(bases, "LONG", long)
+        model = ph.Model(gravity=(0.0, -9.81, 0.0), dimension=dimension)
+        beam = model.add(ph.Beam(1.0, TABLE, STEEL, elements=24), "beam")
+        model.connect(ph.Revolute(model.ground.at((0, 0, 0)), beam.start))
+        motion = model.simulate(2e-3, 5e-4, progress=False)
+        linear = model.linearize(at="given")
+        found.append((motion.position(beam.end), linear.modes(4).frequencies))
+        assert isinstance(beam.data.second_moments, LocalMoments) == (long == 1)
+    assert found[0][0] == pytest.approx(found[1][0], rel=0, abs=1e-10)
+    assert found[0][1] == pytest.approx(found[1][1], rel=1e-6, abs=1e-2)
+
+
+def test_a_long_beam_without_mass_in_a_direction_is_refused():
+    data = ph.Beam(1.0, ph.CircularSection(0.01), STEEL, elements=100, frame="cantilever").discretize(2)
+    check_mass(data)
+    n = data.elastic_count + 1
+    onto = np.arange(n)
+    onto[5] = 2  # coordinate 4 moves the beam as coordinate 1 does
+    same = sparse.csr_array((np.ones(n), (onto, np.arange(n))), (n, n))
+    planes = tuple(tuple(sparse.csr_array(same.T @ w @ same) for w in row) for row in data.second_moments.planes)
+    first = data.first_moments.copy()
+    first[:, 5] = first[:, 2]
+    with pytest.raises(SingularMassError, match="deta_"):
+        check_mass(replace(data, first_moments=first, second_moments=replace(data.second_moments, planes=planes)))
+
+
+def peak(elements: int) -> int:
+    """The most memory that a beam takes until the numbers of its step are made [bytes]."""
+    tracemalloc.start()
+    model = ph.Model(dimension=2)
+    beam = model.add(ph.Beam(1.0, ph.CircularSection(0.01), STEEL, elements=elements), "beam")
+    model.connect(ph.Fixed(model.ground.at((0, 0, 0)), beam.start))
+    system = system_of(model)
+    TypeTables(system.frames, system.floating).tables()
+    found = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return found
+
+
+def test_what_a_long_beam_takes_grows_with_its_elements():
+    peak(100)
+    assert peak(600) < 4.5 * peak(150)
