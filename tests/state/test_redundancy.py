@@ -165,8 +165,18 @@ def test_the_work_grows_with_the_length_of_a_chain(monkeypatch):
     monkeypatch.setattr(redundancy, "_triangle", lambda b, n: shapes.append(b.shape) or triangle(b, n))
     monkeypatch.setattr(redundancy, "_width", lambda fronts: looks.append(1) or width(fronts))
     checked(chain(200)[0])
+    assert not shapes, "one sparse factorization says that they are independent"
+    monkeypatch.setattr(redundancy, "_are_independent", lambda fronts, count: False)
+    checked(chain(200)[0])
     assert len(shapes) == 200 and len(looks) < 4 * 200
     assert max(max(shape) for shape in shapes) <= 20
+
+
+def test_a_joint_twice_among_many_is_named():
+    model, _ = chain(100)
+    before, after = model.bodies[49:51]
+    model.connect(Revolute(before.end, after.start, name="again"))
+    assert "again" in warned(model)
 
 
 def test_a_drive_that_pushes_beyond_a_dead_centre_is_named():

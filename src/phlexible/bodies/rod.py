@@ -257,13 +257,17 @@ class Rod:
     def nodes(self) -> tuple[RodNode, ...]:
         """The rigid sections, from start to end."""
         places, weights = self.node_places, self._node_weights
-        half = 0.5 * np.diff(places)
+        half = np.full(len(places) - 1, 0.5 * self.length / (len(places) - 1))
         before, after = np.concatenate([[0.0], half]), np.concatenate([half, [0.0]])
-        found = zip(self.sections_at(places), weights, before, after, strict=True)
-        return tuple(
-            RodNode(section, self.material, float(w), float(b), float(a), color=self.color)
-            for section, w, b, a in found
-        )
+        known: dict[tuple[int, float, float, float], RodNode] = {}  # equal ones share their numbers
+        found = []
+        numbers = zip(weights.tolist(), before.tolist(), after.tolist(), strict=True)
+        for section, own in zip(self.sections_at(places), numbers, strict=True):
+            key = (id(section), *own)
+            if key not in known:
+                known[key] = RodNode(section, self.material, *own, color=self.color)
+            found.append(known[key])
+        return tuple(found)
 
     def element_shape(self, number: int) -> ElementShape:
         """One element; they count from 0 at the start."""

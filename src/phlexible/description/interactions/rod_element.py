@@ -9,7 +9,7 @@ C = L D L^T makes the energy a sum of squares of (L^T strain)_i, one scalar law 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -24,7 +24,7 @@ from phlexible.description.interactions.functions import (
     PointOf,
     Row,
     StrainCoordinate,
-    product,
+    single,
 )
 from phlexible.description.ports import PlacedBody, Port
 
@@ -75,6 +75,12 @@ class RodElement(ForceElement):
             return np.tile(STRAIGHT, (len(self.shape.places), 1))
         rows = self.functions(3)
         return np.array([[row.initial_value() for row in point] for point in rows])
+
+    def settled(self) -> "RodElement":
+        """The same with its strains without stress as numbers, which stay when the nodes are moved."""
+        result = replace(self, stress_free=self.natural)
+        result.__dict__["_functions"] = self._functions  # those of the same nodes
+        return result
 
     def functions(self, dimension: int) -> list[list[Row]]:
         """Gamma and K at each quadrature point, those that the dimension has."""
@@ -127,11 +133,11 @@ class RodElement(ForceElement):
             return (BilinearTerm(1.0, Chord(tuple(self._mean(values, k))), along),)
         i, j = (k - 2) % 3, (k - 1) % 3
         terms = []
-        for a, first in enumerate(self._axes):  # d_i . d_j of one node is zero
+        for a, first in enumerate(self._chords):  # d_i . d_j of one node is zero
             for b in range(a + 1, len(self.nodes)):
-                second, share = self._axes[b], 0.5 * float(values[a] * slopes[b] - values[b] * slopes[a])
-                terms.append(product(first[j], second[i], share))
-                terms.append(product(first[i], second[j], -share))
+                second, share = self._chords[b], 0.5 * float(values[a] * slopes[b] - values[b] * slopes[a])
+                terms.append(BilinearTerm(share, first[j], second[i]))
+                terms.append(BilinearTerm(-share, first[i], second[j]))
         return tuple(terms)
 
     @cached_property
@@ -142,6 +148,11 @@ class RodElement(ForceElement):
     def _axes(self) -> list[list[DirectionOf]]:
         """d_x, d_y, d_z of each node."""
         return [[DirectionOf(node.origin, node.rotation[:, k]) for k in range(3)] for node in self.nodes]
+
+    @cached_property
+    def _chords(self) -> list[list[Chord]]:
+        """Each of these axes by itself."""
+        return [[single(axis) for axis in axes] for axes in self._axes]
 
     def _mean(self, values: Array, k: int) -> Sequence[tuple[float, DirectionOf]]:
         return [(float(share), axes[k]) for share, axes in zip(values, self._axes, strict=True)]

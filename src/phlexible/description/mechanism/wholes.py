@@ -88,9 +88,10 @@ def joined(name: str, rod: Rod, nodes: Sequence[PlacedBody], stress_free: Array 
     expected = rod.nodes()
     if len(expected) != len(nodes) or not all(isinstance(node.body, RodNode) for node in nodes):
         raise ModelError(f"the rod {name!r} has {len(expected)} sections, got {[node.body for node in nodes]}")
+    elements = rod_elements(rod, nodes, stress_free)
     if stress_free is None:
-        stress_free = RodInModel(PlacedRod(name, tuple(nodes), rod), rod_elements(rod, nodes)).stress_free
-    return RodInModel(PlacedRod(name, tuple(nodes), rod), rod_elements(rod, nodes, stress_free))
+        elements = tuple(element.settled() for element in elements)
+    return RodInModel(PlacedRod(name, tuple(nodes), rod), elements)
 
 
 def node_names(name: str, count: int) -> list[str]:
