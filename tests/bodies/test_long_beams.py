@@ -18,6 +18,7 @@ from phlexible.bodies.mechanics.floating import (
     elastic_mass,
     elastic_tangent,
     inertia_forces,
+    mass_answers,
     mass_diagonal,
     mass_matrix,
     moment_products,
@@ -70,6 +71,10 @@ def test_sparse_matrices_are_those_of_arrays(monkeypatch, dimension, options):
     same(lambda b: moment_products(centred(b)[0], xi))
     same(lambda b: mass_matrix(b, eta))
     same(lambda b: mass_matrix(centred(b)[0], eta))
+    same(lambda b: mass_answers(centred(b)[0], eta[None], change[None, :, None]), 1e-9)
+    whole = as_array(mass_matrix(centred(short)[0], eta))
+    found = mass_answers(centred(short)[0], eta[None], np.stack([change, nu], axis=1)[None])[0]
+    assert whole @ found == pytest.approx(np.stack([change, nu], axis=1), rel=0, abs=1e-8)
     same(lambda b: inertia_forces(b, eta, nu, change), 1e-11)
     same(lambda b: elastic_force(b, eta), 1e-11)
     same(lambda b: elastic_tangent(b, eta))

@@ -7,7 +7,7 @@ from scipy import sparse
 
 from phlexible.algebra.arrays import Array
 from phlexible.algebra.rotations import cross, cross_matrix
-from phlexible.algebra.sparse import Matrix, scaled_rows
+from phlexible.algebra.sparse import Matrix, as_array, scaled_rows
 from phlexible.bodies.floating_body import FloatingBody, LocalMoments
 from phlexible.errors import SingularMassError
 
@@ -78,6 +78,42 @@ def mass_diagonal(body: FloatingBody) -> Array:
     if isinstance(moments, LocalMoments):
         return np.concatenate([rows.diagonal(), moments.elastic_diagonal()])
     return np.concatenate([rows.diagonal(), np.einsum("aaii->i", moments)[1:]])
+
+
+def mass_answers(body: FloatingBody, eta: Array, right: Array) -> Array:
+    """M(eta)^-1 right of a body about its centre of mass (``centred``), shape (T, velocity_count, k).
+
+    The part of M that belongs to eta is constant and factored once for all instants.
+
+    Args:
+        body: whose mass it is.
+        eta: shape (T, n).
+        right: shape (T, velocity_count, k).
+    """
+    d, rigid, axes = body.dimension, body.rigid_count, [3 + axis for axis in body.rotation_axes]
+    count, _, k = right.shape
+    result = np.empty_like(right)
+    result[:, :d] = right[:, :d] / body.mass
+    if not body.elastic_count and not axes:
+        return result
+    turning = rigid_rows(body, eta)[:, axes]
+    inertia, mixed = turning[:, :, axes], turning[:, :, 6:]
+    forces = right[:, d:rigid]
+    if body.elastic_count:
+        from scipy.linalg import cho_solve
+
+        lower = np.linalg.cholesky(as_array(elastic_mass(body)))
+
+        def answers(columns: Array) -> Array:
+            flat = cho_solve((lower, True), columns.transpose(1, 0, 2).reshape(len(lower), -1), check_finite=False)
+            return np.asarray(flat.reshape(len(lower), count, -1).transpose(1, 0, 2))
+
+        alone, followed = answers(right[:, rigid:]), answers(mixed.transpose(0, 2, 1))
+        inertia, forces = inertia - mixed @ followed, forces - mixed @ alone
+    result[:, d:rigid] = np.linalg.solve(inertia, forces)
+    if body.elastic_count:
+        result[:, rigid:] = alone - followed @ result[:, d:rigid]
+    return result
 
 
 def check_mass(body: FloatingBody) -> None:
