@@ -111,8 +111,8 @@ class LocalMoments:
 
     def toarray(self) -> Array:
         """W as an array, shape (3, 3, n + 1, n + 1)."""
-        whole: Array = np.array([[plane.toarray() for plane in row] for row in self.planes])
-        return whole - np.einsum("ai,bj->abij", self.taken, self.taken)
+        whole = np.array([[plane.toarray() for plane in row] for row in self.planes])
+        return np.asarray(whole - np.einsum("ai,bj->abij", self.taken, self.taken))
 
 
 @dataclass(frozen=True, eq=False)

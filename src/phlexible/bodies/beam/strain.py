@@ -92,7 +92,7 @@ class ElementForces:
                 squares = squares + viscosity * slopes * (rates @ rows).reshape(slopes.shape)
             tested[:, :, 0] += squares @ self.factors
         if inner is not None:
-            lagging = _times(inner[:, : eta.shape[1]], self.strains[used])
+            lagging = np.stack([inner[:, : eta.shape[1]] @ rows[used].T for rows in self.strains], axis=2)
             if is_quadratic:  # the stretch of an element has a strain of its own
                 coupling = self.stiffness[used, 0, 1:] / self.stiffness[used, 0, :1]
                 lagging[:, :, 0] = inner[:, eta.shape[1] :][:, used] * self.mesh.element_length
@@ -210,7 +210,8 @@ def linear_stiffness(strain: StrainEnergy) -> Matrix:
 
 def _energy(stiffness: Array, strains: tuple[Matrix, ...]) -> Matrix:
     """sum_e B_e^T S_e B_e as a symmetric matrix."""
-    root, parts = np.linalg.cholesky(stiffness), []
+    root: Array = np.linalg.cholesky(stiffness)
+    parts: list[Matrix] = []
     for k in range(len(strains)):
         parts.append(scaled_rows(root[:, k, k], strains[k]))
         for j in range(k + 1, len(strains)):
