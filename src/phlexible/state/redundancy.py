@@ -156,15 +156,16 @@ def _body_fronts(system: System, state: State, at: Instants) -> tuple[list[_Fron
 
 
 def _touching(matrix: Matrix, begin: int, end: int) -> tuple[IntArray, Array]:
-    """Rows of some columns of G, by columns where it is sparse, that are not zero: their numbers, and they as columns."""
+    """Rows of some columns of G that are not zero, of a sparse G by columns: their numbers, and they as columns."""
     if isinstance(matrix, np.ndarray):
         part = matrix[:, begin:end]
         columns = np.flatnonzero(part.any(axis=1))
         return columns, part[columns].T
     own = slice(matrix.indptr[begin], matrix.indptr[end])  # slices of sparse matrices take longer than all the rest
     columns, places = np.unique(matrix.indices[own], return_inverse=True)
+    lines = np.repeat(np.arange(end - begin), np.diff(matrix.indptr[begin : end + 1]))
     rows = np.zeros((end - begin, len(columns)))
-    np.add.at(rows, (np.repeat(np.arange(end - begin), np.diff(matrix.indptr[begin : end + 1])), places), matrix.data[own])
+    np.add.at(rows, (lines, places), matrix.data[own])
     return columns, rows
 
 

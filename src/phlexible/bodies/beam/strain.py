@@ -210,7 +210,7 @@ def linear_stiffness(strain: StrainEnergy) -> Matrix:
 
 def _energy(stiffness: Array, strains: tuple[Matrix, ...]) -> Matrix:
     """sum_e B_e^T S_e B_e as a symmetric matrix."""
-    root: Array = np.linalg.cholesky(stiffness)
+    root = np.asarray(np.linalg.cholesky(stiffness), dtype=np.float64)
     parts: list[Matrix] = []
     for k in range(len(strains)):
         parts.append(scaled_rows(root[:, k, k], strains[k]))
