@@ -172,7 +172,8 @@ class FloatingBody:
     @property
     def all_moments(self) -> Array:
         """W as an array, also of a long body: grows with the square of n."""
-        return self.second_moments.toarray() if isinstance(self.second_moments, LocalMoments) else self.second_moments
+        moments = self.second_moments
+        return moments.toarray() if isinstance(moments, LocalMoments) else moments
 
     @property
     def undeformed_spread(self) -> Array:

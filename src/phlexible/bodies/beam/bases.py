@@ -10,7 +10,7 @@ from scipy import sparse
 
 from phlexible.algebra.arrays import Array, IntArray, numbers, read_only, signed_columns
 from phlexible.algebra.fields import set_fields
-from phlexible.algebra.sparse import Matrix, as_array, scaled_rows
+from phlexible.algebra.sparse import Matrix
 from phlexible.bodies.beam.mesh import BeamInertia, BeamMesh, Family, NodeComponent, momentum_rows
 from phlexible.bodies.beam.strain import linear_stiffness
 from phlexible.bodies.floating_body import StrainEnergy

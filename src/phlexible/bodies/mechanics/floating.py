@@ -91,7 +91,7 @@ def mass_answers(body: FloatingBody, eta: Array, right: Array) -> Array:
         right: shape (T, velocity_count, k).
     """
     d, rigid, axes = body.dimension, body.rigid_count, [3 + axis for axis in body.rotation_axes]
-    count, _, k = right.shape
+    count = len(right)
     result = np.empty_like(right)
     result[:, :d] = right[:, :d] / body.mass
     if not body.elastic_count and not axes:
