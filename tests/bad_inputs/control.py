@@ -64,6 +64,8 @@ CONTROL = [
             "delay": frozenset({"0", "1", "0.5"}),
             "target": FINITE | NONE | CALLED_LATER | {"(1, 2)"},
             "name": NAME,
+            "vjp": NONE | CALLED_LATER,
+            "jvp": NONE | CALLED_LATER,
         },
         swung,
     ),

@@ -245,16 +245,6 @@ def refused(build, match, cost=height, error=ph.ModelError, **options):
         ph.gradient(build, cost, {"length": 1.0}, **{"duration": 0.1, "step": 0.01, **options})
 
 
-def with_parts(*parts):
-    def build(p):
-        model = pendulum(p)
-        for part in parts:
-            model.apply(part(model))
-        return model
-
-    return build
-
-
 def rolling(p):
     model = ph.Model(gravity=(3.0, -4.0, 0), dimension=2)
     ball = model.add(ph.RigidBody(p["length"], 0.01), "bob", position=(0, 0.1, 0))
@@ -262,25 +252,27 @@ def rolling(p):
     return model
 
 
-def with_event(p):
+def creeping(p):
     model = pendulum(p)
-    model.at(0.05, lock=model.joints[0])
+    model.apply(model.joints[0].spring(3.0, relaxation=ph.Maxwell([(0.5, 0.1)])))
+    return model
+
+
+def lawful_event(p):
+    model = pendulum(p)
+    model.apply(ph.StateForce(lambda t, x, v: -v, of=[model.joints[0]], on=[model.joints[0]]))
+    model.at(ph.When(ph.Displacement(model["bob"].origin, (0, 1, 0)), below=-0.05), lock=model.joints[0])
     return model
 
 
 def test_what_cannot_be_differentiated_is_refused_by_name():
-    refused(
-        with_parts(lambda m: m.joints[0].motor(lambda t, y: 0.0, name="brake")),
-        "brake asks a function of the state",
-    )
-    refused(with_parts(lambda m: m.joints[0].stop(lower=-1.0, upper=1.0, stiffness=1e3)), "contact or stop")
-    refused(with_event, "events")
+    refused(creeping, "creeps")
     refused(rolling, "holds what moves in a step")
     refused(pendulum, "accelerations", lambda m: ph.Cost.final(ph.Acceleration(m["bob"].origin)))
     refused(pendulum, "forces of joints", lambda m: ph.Cost.final(ph.Reaction(m.joints[0]), lambda r: r[:, 0]))
     refused(pendulum, "no function of the state", lambda m: ph.Cost.final(ph.EnergyOf("supplied")))
     refused(lambda p: ph.gallery.chain(3 if p["length"] > 1.0 else 2), "other parts", lambda m: chained(m))
-    refused(pendulum, "multiple of step", error=ph.ParameterError, duration=0.105)
+    refused(lawful_event, "a condition that ends a step .* and StateForce", duration=0.5)
     refused(lambda p: None, "must return a ph.Model", error=ph.ParameterError)
     refused(pendulum, "returns a ph.Cost", lambda m: 1.0, ph.ParameterError)
     refused(

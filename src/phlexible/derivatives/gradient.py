@@ -1,12 +1,12 @@
 """The derivative of one number of a motion to any number of parameters, by one run backwards."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import Array, check_callable, non_negative, positive
+from phlexible.algebra.arrays import Array, check_callable
 from phlexible.derivatives.costs import Cost
 from phlexible.derivatives.parameters import (
     Build,
@@ -24,11 +24,13 @@ from phlexible.derivatives.parameters import (
     other_values,
     start_change,
 )
-from phlexible.derivatives.readings import Sight, sight_of, state_slopes
-from phlexible.derivatives.steps import Adjoint, Functions, TakenSteps, adjoint, functions_of, take_steps
+from phlexible.derivatives.readings import Sight, state_slopes
+from phlexible.derivatives.runs import TakenRun, take_run
+from phlexible.derivatives.steps import Functions, functions_of
+from phlexible.derivatives.sweeps import Adjoint, adjoint, parts_of
 from phlexible.errors import ParameterError
 from phlexible.state.initial_state import InitialKind
-from phlexible.step.integration.clock import clock
+from phlexible.step.integration.schemes import StepOptions
 
 
 def gradient(
@@ -39,7 +41,9 @@ def gradient(
     duration: float,
     step: float,
     initial: Start = InitialKind.UNDEFORMED,
+    order: int = 2,
     numerical_damping: float = 0.0,
+    tolerance: float | None = None,
     scales: Mapping[str, float] | None = None,
 ) -> tuple[float, Values]:
     """A cost of a motion and its derivatives to parameters, by the adjoint of the conserving step.
@@ -52,11 +56,10 @@ def gradient(
         build: parameters -> model. It is called for each parameter, and must make the same parts each time.
         cost: model -> ``ph.Cost``; sensors are made of the model that it is given.
         parameters: by name, of numbers, arrays and ``ph.Signal``, or one array; ``build`` takes the same.
-        duration: a whole number of steps [s].
-        step: [s].
+        duration, step: as of ``simulate`` [s].
         initial: "undeformed", "quasi_static", or a function of the model that returns its start, such as
             ``lambda model: model.equilibrium()``.
-        numerical_damping: as of ``simulate``.
+        order, numerical_damping, tolerance: as of ``simulate``; with a tolerance ``step`` is that of its output.
         scales: sizes by name of parameters whose value does not tell it, such as zero.
 
     Returns:
@@ -64,9 +67,9 @@ def gradient(
 
     Raises:
         ParameterError: a build function that returns no model, a cost that is none, numbers out of range.
-        ModelError: parts that cannot be differentiated (controllers in Python, events, contacts and
-            stops), sensors that read forces or accelerations, or a model whose parts change with a parameter.
-        ConvergenceError: a step of this size did not converge.
+        ModelError: parts that cannot be differentiated (rolling, laws that creep), sensors that read forces or
+            accelerations, or a model whose parts change with a parameter.
+        ConvergenceError: a step did not converge.
 
     Example:
         >>> def build(p):
@@ -83,12 +86,11 @@ def gradient(
     """
     check_callable("build", build, "parameters")
     check_callable("cost", cost, "model")
-    chosen, count = Parameters(parameters, scales), steps_of(duration, step)
+    chosen, options = Parameters(parameters, scales), StepOptions(order, 1, numerical_damping, tolerance).checked()
     recipe = Recipe(build, initial, lambda model: checked_cost(cost(model)), "cost")
     given = chosen.made(chosen.values)
     own = recipe.made(given)
-    damping = non_negative("numerical_damping", numerical_damping)
-    run = take_steps(own.assembly, own.start, positive("step", step), count, damping)
+    run = take_run(own.assembly, own.start, duration, step, options)
     found = _Evaluation(run, own)
     slopes = np.zeros(len(chosen))
 
@@ -97,24 +99,29 @@ def gradient(
         check_same(own, other, chosen.label(direction))
         return other
 
-    directions = chosen.numbers()
-    for name in chosen.signals:
+    directions = chosen.numbers() if not run.is_controlled else chosen.singles()
+    for name in chosen.signals if not run.is_controlled else []:
         signs = chosen.signs(name)
         with other_values(given[name], chosen.made(chosen.values + signs.change)[name].values):
-            changed = functions_of(own.assembly, run.times)
-        if not is_load_alone(own, made(signs, 1), changed, run.times):
-            directions += chosen.samples(name, run.times, is_load=False)
+            changed = _given_in(run)
+        if not is_load_alone(own, made(signs, 1), changed, run):
+            directions += chosen.samples(name, run, is_load=False) if not run.jumps else chosen.singles(name)
             continue
-        for direction in chosen.samples(name, run.times, is_load=True):
+        for direction in chosen.samples(name, run, is_load=True):
             both = {}
             for sign in (1, -1):
                 values = chosen.made(chosen.values + sign * direction.change)[name].values
                 with other_values(given[name], values):
-                    both[sign] = functions_of(own.assembly, run.times)
+                    both[sign] = _given_in(run)
             found.add_load(slopes, direction, both[1], both[-1], name)
     for direction in directions:
         found.add(slopes, direction, made(direction, 1), made(direction, -1), chosen.label(direction))
     return found.value, chosen.shaped(slopes)
+
+
+def _given_in(run: TakenRun) -> list[Functions]:
+    """What functions of time give in the steps of each stretch now."""
+    return [functions_of(run.assembly, own.times) for own in run.stretches]
 
 
 class Objective:
@@ -162,67 +169,59 @@ class _Evaluation:
     """A run with its adjoint.
 
     Args:
-        run: steps that were taken.
+        run: that was taken.
         own: the model.
     """
 
-    def __init__(self, run: TakenSteps, own: Built[Cost]) -> None:
+    def __init__(self, run: TakenRun, own: Built[Cost]) -> None:
         self._run, self._cost = run, own.measured
-        self._all = np.arange(run.count + 1)
-        readings = sight_of(run).read(self._cost.sensors, run.rows, self._all)
+        sight = Sight(run.assembly, run.times)
+        readings = sight.read_all(self._cost.sensors, run.rows)
         self.value = self._cost.value(run.times, readings)
         self._weights = self._cost.slopes(run.times, readings)
-        self._adjoint: Adjoint = adjoint(run, state_slopes(run, self._cost.sensors, self._weights))
+        self._adjoint: Adjoint = adjoint(run, state_slopes(sight, run.rows, self._cost.sensors, self._weights))
 
-    def add_load(self, slopes: Array, direction: Direction, more: Functions, less: Functions, label: str) -> None:
+    def add_load(
+        self, slopes: Array, direction: Direction, more: Sequence[Functions], less: Sequence[Functions], label: str
+    ) -> None:
         """The share of samples that change loads and nothing else."""
-        change = self._run.residuals(self._run.assembly, more) - self._run.residuals(self._run.assembly, less)
         assert direction.steps is not None, "of samples"
-        check_local(change, direction.steps >= 0, label)
-        shares = np.einsum("ki,ki->k", self._adjoint.steps, change) / (2 * direction.size)
+        stretches, felt = self._run.stretches, self._adjoint.parts.equations
+        changes = [
+            own.residuals(own.assembly, first) - own.residuals(own.assembly, second)
+            for own, first, second in zip(stretches, more, less, strict=True)
+        ]
+        check_local(np.concatenate(changes), direction.steps >= 0, label)
+        both = zip(felt, changes, strict=True)
+        shares = np.concatenate([np.einsum("ki,ki->k", mu, change) for mu, change in both]) / (2 * direction.size)
         acting = direction.steps >= 0
         np.add.at(slopes, direction.steps[acting], shares[acting])
 
     def add(self, slopes: Array, direction: Direction, more: Built[Cost], less: Built[Cost], label: str) -> None:
         """The share of each step and of the start in the derivatives along a direction."""
         run, twice = self._run, 2 * direction.size
-        sights = [Sight(own.assembly, run.times, functions_of(own.assembly, run.times)) for own in (more, less)]
-        upper, lower = (run.residuals(sight.assembly, sight.functions) for sight in sights)
-        check_smooth(upper, lower, label)
-        in_steps = np.einsum("ki,ki->k", self._adjoint.steps, upper - lower) / twice
+        upper, lower = (parts_of(run, own.assembly) for own in (more, less))
+        for first, second in zip(upper.equations, lower.equations, strict=True):
+            check_smooth(first, second, label)
+        changes, felt = upper.minus(lower, twice), self._adjoint.parts
         start, change = self._adjoint.start, start_change(more, less, direction.size)
         at_start = float(start.pose @ change.pose + start.velocity @ change.velocity)
-        read = [
-            sight.read(own.measured.sensors, run.rows, self._all)
-            for sight, own in zip(sights, (more, less), strict=True)
-        ]
+        read = [Sight(own.assembly, run.times).read_all(own.measured.sensors, run.rows) for own in (more, less)]
         if direction.number >= 0:
             values = [own.measured.value(run.times, given) for own, given in zip((more, less), read, strict=True)]
-            slopes[direction.number] += in_steps.sum() + at_start + (values[0] - values[1]) / twice
+            slopes[direction.number] += felt.times(changes) + at_start + (values[0] - values[1]) / twice
             return
         assert direction.steps is not None and direction.instants is not None, "of samples"
-        check_local(upper - lower, direction.steps >= 0, label)
-        at_instants = np.zeros(len(self._all))
+        check_local(np.concatenate(changes.equations) * twice, direction.steps >= 0, label)
+        both = zip(felt.equations, changes.equations, strict=True)
+        in_steps = np.concatenate([np.einsum("ki,ki->k", mu, own) for mu, own in both])
+        at_instants = np.zeros(len(run.times))
         for weight, first, second in zip(self._weights, *read, strict=True):
-            at_instants += (weight * (first - second)).reshape(len(self._all), -1).sum(axis=1) / twice
+            at_instants += (weight * (first - second)).reshape(len(run.times), -1).sum(axis=1) / twice
         at_instants[0] += at_start
         for places, shares in ((direction.steps, in_steps), (direction.instants, at_instants)):
             acting = places >= 0
             np.add.at(slopes, places[acting], shares[acting])
-
-
-def steps_of(duration: float, step: float) -> int:
-    """How many steps a run takes.
-
-    Raises:
-        ParameterError: not a whole number.
-    """
-    found = clock(0.0, duration, step, ())
-    if found.remainder or found.full < 1:
-        raise ParameterError(
-            f"derivatives need steps of one size: duration must be a multiple of step = {step:g}, got {duration:g}"
-        )
-    return found.full
 
 
 def checked_cost(given: object) -> Cost:

@@ -88,7 +88,7 @@ class ResponseDerivatives:
 def mode_derivatives(
     build: Build, parameters: Given, count: int = 6, *, scales: Mapping[str, float] | None = None
 ) -> ModeDerivatives:
-    """Derivatives of the eigenvalues of the lowest modes: y . (dA - s dE) x / (y . E x), (9.7).
+    """Derivatives of the eigenvalues of the lowest modes: y . (dA - s dE) x / (y . E x), (9.9).
 
     Args:
         build: parameters -> what ``model.linearize(...)`` returns, for example ``lambda p: make(p).linearize()``.
@@ -118,7 +118,7 @@ def mode_derivatives(
 def response_derivatives(
     build: Build, frequencies: ArrayLike, parameters: Given, *, scales: Mapping[str, float] | None = None
 ) -> ResponseDerivatives:
-    """Derivatives of frequency responses, with two solutions a frequency for all parameters (9.8).
+    """Derivatives of frequency responses, with two solutions a frequency for all parameters (9.10).
 
     Args:
         build: parameters -> what ``model.linearize(inputs=[...], outputs=[...])`` returns.

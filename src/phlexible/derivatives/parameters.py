@@ -1,6 +1,6 @@
 """Parameters of a build function, the models that it makes of them, and how these differ."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
@@ -10,7 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from phlexible.algebra.arrays import Array, IntArray, called, numbers, option, positive
 from phlexible.derivatives.costs import Cost
-from phlexible.derivatives.steps import Functions, Variation, difference, differentiable, functions_of
+from phlexible.derivatives.runs import TakenRun, differentiable
+from phlexible.derivatives.steps import Functions, functions_of
+from phlexible.derivatives.variations import Variation, difference
 from phlexible.description.mechanism.mechanism import Mechanism
 from phlexible.description.time_functions import Signal
 from phlexible.errors import ModelError, ParameterError
@@ -131,10 +133,10 @@ class Parameters:
         single = direction.number >= 0 and np.ndim(self._given[name]) > 0
         return f"{name}[{at - self._places[name].start}]" if single else name
 
-    def singles(self) -> list[Direction]:
-        """One after the other, samples of signals too."""
-        changes = np.diag(self._steps)
-        return [Direction(change, number) for number, change in enumerate(changes)]
+    def singles(self, name: str | None = None) -> list[Direction]:
+        """One after the other, samples of signals too; of one parameter, or of all."""
+        own = range(len(self))[self._places[name] if name is not None else slice(None)]
+        return [Direction(change, number) for number, change in enumerate(np.diag(self._steps)) if number in own]
 
     def numbers(self) -> list[Direction]:
         """One for each number that is no sample of a signal."""
@@ -155,12 +157,12 @@ class Parameters:
         change[place] = signs * self._steps[place]
         return Direction(change)
 
-    def samples(self, name: str, times: Array, is_load: bool) -> list[Direction]:
+    def samples(self, name: str, run: TakenRun, is_load: bool) -> list[Direction]:
         """Few for all samples of a signal: those that are far from each other at once.
 
         Args:
             name: of the signal.
-            times: instants between the steps, shape (N + 1,) [s].
+            run: in whose steps they act.
             is_load: whether the signal is asked for in the middle of steps only; otherwise at their ends, and for
                 its rates a little beside them.
         """
@@ -173,9 +175,13 @@ class Parameters:
             high = np.searchsorted(signal.times, last, "left") + beside
             return np.clip(low, 0, count - 1), np.clip(high, 0, count - 1)
 
-        middles = (times[1:] + times[:-1]) / 2
-        of_steps = window(middles, middles) if is_load else window(times[:-1], times[1:])
-        of_instants = window(times, times)
+        begins = np.concatenate([own.times[:-1] for own in run.stretches])
+        ends = np.concatenate([own.times[1:] for own in run.stretches])
+        middles = (begins + ends) / 2
+        of_steps = (
+            window(middles, middles) if is_load else window(np.minimum(begins, ends), np.maximum(begins, ends))
+        )
+        of_instants = window(run.times, run.times)
         apart = 2 + max(int((high - low).max()) for low, high in (of_steps, of_instants))  # in each step one rests
         found = []
         for first in range(min(apart, count)):
@@ -251,10 +257,11 @@ class Recipe(Generic[Measured]):
         model = called(self.build, "the build function", parameters, at="for these parameters")
         if not isinstance(model, Mechanism):
             raise ParameterError(f"the build function must return a ph.Model, got {model!r}")
-        system = system_of(model)
-        need_bodies(system)
+        at_start, whole = system_of(model), model.with_locks()
+        need_bodies(at_start)
         measured = called(self.measure, self.argument, model, at="for the model that was built")
-        return Built(differentiable(system), self._state(model, system), measured)
+        system = at_start if whole is model else system_of(whole)
+        return Built(differentiable(system), self._state(model, at_start), measured)
 
     def _state(self, model: Mechanism, system: System) -> State:
         if not callable(self.start):
@@ -278,7 +285,7 @@ LOCAL = 1e-4
 """Of the greatest change of the equations: how much samples may change elsewhere than in their own steps."""
 
 NOTICEABLE = 1e-9
-"""Parts below this are round-off."""
+"""RunParts below this are round-off."""
 
 
 def start_change(more: Built[Any], less: Built[Any], size: float) -> Variation:
@@ -355,20 +362,21 @@ def other_values(signal: Signal, values: Array) -> Iterator[None]:
         signal.values = own
 
 
-def is_load_alone(own: Built[Cost], other: Built[Cost], changed: Functions, times: Array) -> bool:
+def is_load_alone(own: Built[Cost], other: Built[Cost], changed: Sequence[Functions], run: TakenRun) -> bool:
     """Whether samples of a signal change loads and nothing else of a model.
 
     Args:
         own: the model.
         other: built anew with other samples.
-        changed: the functions of the first one, with the same samples put in.
-        times: of the instants between steps [s].
+        changed: the functions of the first one in each stretch, with the same samples put in.
+        run: of the first one.
     """
     first, second = own.assembly, other.assembly
     if first.memory.counts["moving"] or own.measured.constant != other.measured.constant:
         return False
-    if not np.array_equal(functions_of(second, times).loads, changed.loads):
-        return False
+    for stretch, functions in zip(run.stretches, changed, strict=True):
+        if not np.array_equal(functions_of(second, stretch.times).loads, functions.loads):
+            return False
     names = ("position", "rotation", "eta", "velocity")
     if not all(np.array_equal(getattr(own.start, name), getattr(other.start, name)) for name in names):
         return False

@@ -1,14 +1,14 @@
 """What sensors read from the states of steps, and how that changes with the states."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, Protocol
 
 import numpy as np
 
 from phlexible.algebra.arrays import Array, IntArray
-from phlexible.derivatives.steps import Functions, TakenSteps, Variation, moved, moved_one
-from phlexible.description.interactions.sensor import Sensor
+from phlexible.derivatives.variations import Variation, moved, moved_one
 from phlexible.errors import ModelError
 from phlexible.state.instants import GivenFunctions, RecordedGiven
 from phlexible.state.recorded_run import RecordedRun
@@ -53,6 +53,27 @@ class RunOfStates(RecordedRun):
         raise ModelError("accelerations cannot be differentiated; take velocities, or the forces that cause them")
 
 
+class Readable(Protocol):
+    """What is read from a run: a sensor, or something like it."""
+
+    @property
+    def is_energy(self) -> bool:
+        """Whether it reads energies."""
+
+    def read(self, run: Any) -> Array:
+        """Shape (T,) or (T, components)."""
+
+
+class Brought:
+    """Velocities as they are once they satisfy the joints (4.15)."""
+
+    is_energy = False
+
+    def read(self, run: RecordedRun) -> Array:
+        """Shape (T, velocities)."""
+        return run.velocities
+
+
 @dataclass(frozen=True, eq=False)
 class Sight:
     """Reads sensors of one assembly from rows of states that another one with the same unknowns may have made.
@@ -60,12 +81,12 @@ class Sight:
     Attributes:
         assembly: whose sensors are read.
         times: of the rows, shape (T,) [s].
-        functions: what is given then.
+        is_projected: whether velocities are brought onto the joints before they are read, as motions do it.
     """
 
     assembly: Assembly
     times: Array
-    functions: Functions
+    is_projected: bool = True
 
     @cached_property
     def given(self) -> RecordedGiven:
@@ -81,7 +102,12 @@ class Sight:
             own.path_rates,
         )
 
-    def read(self, sensors: Sequence[Sensor], states: Mapping[str, Array], instants: IntArray) -> list[Array]:
+    @cached_property
+    def moving(self) -> Array:
+        """Given vectors at all times, shape (T, 3 vectors)."""
+        return self.assembly.moving_values(self.times)
+
+    def read(self, sensors: Sequence[Readable], states: Mapping[str, Array], instants: IntArray) -> list[Array]:
         """Of the tables of states, each at one of the times by its number, shape (states,) or (states, components).
 
         Raises:
@@ -97,7 +123,7 @@ class Sight:
             rows["energy"] = self._energies(states, instants)
         given = self.given.at(instants)
         recording = recording_of(self.assembly.system, {"all": [0]}, self.times[instants], rows, given=given)
-        run = RunOfStates(self.assembly.system, recording)
+        run = RunOfStates(self.assembly.system, recording, is_projected=self.is_projected)
         found = [sensor.read(run) for sensor in sensors]
         for sensor, values in zip(sensors, found, strict=True):
             if np.isnan(values).any():
@@ -107,105 +133,163 @@ class Sight:
                 )
         return found
 
+    def read_all(self, sensors: Sequence[Readable], states: Mapping[str, Array]) -> list[Array]:
+        """At all times.
+
+        Raises:
+            ModelError: as ``read``.
+        """
+        return self.read(sensors, states, np.arange(len(self.times)))
+
     def _energies(self, states: Mapping[str, Array], instants: IntArray) -> Array:
         """Kinetic, strain, gravity and spring energy, shape (states, 4) [J]."""
         memory, found = self.assembly.memory, np.zeros((len(instants), 4))
         flat = np.zeros((len(instants), memory.counts["state_numbers"]))
         for name in OF_STATES:
             memory.rows(flat)[name][:] = states[name]
-        energies_at(memory.header, len(flat), flat, self.functions.moving[instants], found)
+        energies_at(memory.header, len(flat), flat, self.moving[instants], found)
         return found
 
 
-def states_at(run: TakenSteps, instants: IntArray) -> dict[str, Array]:
+@dataclass(frozen=True, eq=False)
+class Jacobian:
+    """How a reading changes with the states that it is read from.
+
+    Attributes:
+        directions: numbers of the pose, and of the velocity after these, that it changes with, shape (d,).
+        values: shape (T, components, d).
+        velocities: how many there are.
+    """
+
+    directions: IntArray
+    values: Array
+    velocities: int
+
+    def pull(self, instant: int, weights: Array, pose: Array, velocity: Array) -> None:
+        """Add what states feel of weights (components,) at an instant, to (velocities,) each."""
+        both = np.zeros(2 * self.velocities)
+        both[self.directions] = weights @ self.values[instant]
+        pose += both[: self.velocities]
+        velocity += both[self.velocities :]
+
+    def push(self, instant: int, pose: Array, velocity: Array) -> Array:
+        """Changes of the reading with those of the state, (..., velocities) each, shape (..., components)."""
+        both = np.concatenate([pose, velocity], axis=-1)[..., self.directions]
+        return np.asarray(both @ self.values[instant].T)
+
+
+def states_at(rows: Mapping[str, Array], instants: IntArray) -> dict[str, Array]:
     """Tables of the states at instants, as copies."""
-    return {name: run.rows[name][instants] for name in OF_STATES}
+    return {name: rows[name][instants] for name in OF_STATES}
 
 
-def sight_of(run: TakenSteps) -> Sight:
-    """Of the run's own assembly."""
-    return Sight(run.assembly, run.times, run.functions)
+def state_jacobian(sight: Sight, rows: Mapping[str, Array], sensor: Readable) -> Jacobian:
+    """How a sensor changes with the states that rows hold."""
+    steps, count = difference_steps(sight, rows), len(sight.times)
+    directions = _touching(sight, rows, sensor, count - 1, steps)
+    found = [each for _, each in _parts(sight, rows, sensor, np.arange(count), directions, steps)]
+    return Jacobian(directions, np.concatenate(found), len(steps) // 2)
 
 
-def state_slopes(run: TakenSteps, sensors: Sequence[Sensor], weights: Sequence[Array]) -> Variation:
-    """d/d(states) of sum over instants of weights . readings, each (N + 1, velocities).
+def state_slopes(
+    sight: Sight, rows: Mapping[str, Array], sensors: Sequence[Readable], weights: Sequence[Array]
+) -> Variation:
+    """d/d(states) of sum over instants of weights . readings, each (T, velocities).
 
     Args:
-        run: the states.
+        sight: that they are read with.
+        rows: the states.
         sensors: that are read.
         weights: shaped as their readings.
     """
-    size = run.assembly.memory.counts["velocities"]
-    pose, velocity = np.zeros((2, run.count + 1, size))
-    sight, steps = sight_of(run), difference_steps(run)
+    steps, count = difference_steps(sight, rows), len(sight.times)
+    size = len(steps) // 2
+    pose, velocity = np.zeros((2, count, size))
     for sensor, weight in zip(sensors, weights, strict=True):
-        flat = weight.reshape(run.count + 1, -1)
+        flat = weight.reshape(count, -1)
         used = np.flatnonzero(np.any(flat != 0, axis=1))
         if not len(used):
             continue
-        directions = _touching(sight, run, sensor, used)
-        chunk = max(1, MOST_INSTANTS // (len(_stencil(sensor)) * max(1, len(directions))))
-        for begin in range(0, len(used), chunk):
-            own = used[begin : begin + chunk]
+        directions = _touching(sight, rows, sensor, int(used[-1]), steps)
+        for own, values in _parts(sight, rows, sensor, used, directions, steps):
             slopes = np.zeros((len(own), 2 * size))
-            slopes[:, directions] = _slopes(sight, run, sensor, flat[own], own, directions, steps)
+            slopes[:, directions] = np.einsum("tc,tcd->td", flat[own], values)
             pose[own] += slopes[:, :size]
             velocity[own] += slopes[:, size:]
     return Variation(pose, velocity)
 
 
-def difference_steps(run: TakenSteps) -> Array:
+def difference_steps(sight: Sight, rows: Mapping[str, Array]) -> Array:
     """A small change of each number of pose and velocity, shape (2 velocities,)."""
-    system, weight = run.system, np.asarray(run.assembly.memory["velocity_weight"])
+    system, weight = sight.assembly.system, np.asarray(sight.assembly.memory["velocity_weight"])
     length = system.largest_length
-    speed = float(np.abs(run.rows["velocity"] * weight).max(initial=0.0)) or length / (run.step * run.count)
+    speed = float(np.abs(rows["velocity"] * weight).max(initial=0.0)) or length / (
+        float(np.ptp(sight.times)) or 1.0
+    )
     pose = DIFFERENCE * length / weight
     pose[system.layout.spin[2]] = DIFFERENCE
     return np.concatenate([pose, DIFFERENCE * speed / weight])
 
 
-def _slopes(
+def _parts(
     sight: Sight,
-    run: TakenSteps,
-    sensor: Sensor,
-    weights: Array,
+    rows: Mapping[str, Array],
+    sensor: Readable,
+    instants: IntArray,
+    directions: IntArray,
+    steps: Array,
+) -> Iterator[tuple[IntArray, Array]]:
+    """Some of the instants at a time, with derivatives there, shape (instants, components, directions)."""
+    chunk = max(1, MOST_INSTANTS // (len(_stencil(sensor)) * max(1, len(directions))))
+    for begin in range(0, len(instants), chunk):
+        own = instants[begin : begin + chunk]
+        yield own, _differences(sight, rows, sensor, own, directions, steps)
+
+
+def _differences(
+    sight: Sight,
+    rows: Mapping[str, Array],
+    sensor: Readable,
     instants: IntArray,
     directions: IntArray,
     steps: Array,
 ) -> Array:
-    """Differences along directions at instants, shape (instants, directions)."""
+    """Differences along directions at instants, shape (instants, components, directions)."""
     count, stencil = len(directions), _stencil(sensor)
+    if not count:
+        values = sight.read([sensor], states_at(rows, instants), instants)[0].reshape(len(instants), -1)
+        return np.zeros((*values.shape, 0))
     shares, weight = np.array(stencil).T
     where = np.repeat(instants, len(stencil) * count)  # those of one instant together, since angles are unwrapped
-    states = states_at(run, where)
+    states = states_at(rows, where)
     of_direction = {
         name: table.reshape(len(instants), count, len(stencil), *table.shape[1:]) for name, table in states.items()
     }
     for k, direction in enumerate(directions.tolist()):
         own = {name: table[:, k] for name, table in of_direction.items()}
-        moved_one(run.system.layout, own, direction, shares * steps[direction])
-    values = sight.read([sensor], states, where)[0].reshape(len(instants), count, len(stencil), -1)
-    return np.asarray(np.einsum("tdsc,s,tc->td", values, weight, weights) / steps[directions])
+        moved_one(sight.assembly.system.layout, own, direction, shares * steps[direction])
+    read = sight.read([sensor], states, where)[0].reshape(len(instants), count, len(stencil), -1)
+    return np.asarray(np.einsum("tdsc,s->tcd", read, weight) / steps[directions])
 
 
-def _stencil(sensor: Sensor) -> tuple[tuple[float, float], ...]:
+def _stencil(sensor: Readable) -> tuple[tuple[float, float], ...]:
     return OF_ENERGIES if sensor.is_energy else CENTRAL
 
 
-def _touching(sight: Sight, run: TakenSteps, sensor: Sensor, used: IntArray) -> IntArray:
+def _touching(sight: Sight, rows: Mapping[str, Array], sensor: Readable, instant: int, steps: Array) -> IntArray:
     """Directions of poses and velocities in which the reading changes.
 
     Whole bodies are tried, beside a state that is not at rest and where nothing is zero.
     """
-    layout, steps = run.system.layout, difference_steps(run)
-    size, bodies = len(steps) // 2, range(len(run.system.layout.bodies))
+    layout = sight.assembly.system.layout
+    size, bodies = len(steps) // 2, range(len(layout.bodies))
     somewhere, sizes = np.random.default_rng(1).uniform(0.5, 1.0, (2, 2 * size)) * steps
     groups = [np.arange(layout.velocity[k], layout.velocity[k + 1]) + part for part in (0, size) for k in bodies]
     changes = np.tile(somewhere, (len(groups) + 1, 1))
     for change, group in zip(changes[1:], groups, strict=True):
         change[group] += sizes[group]
-    where = np.repeat(used[-1:], len(changes))
-    states = states_at(run, where)
+    where = np.repeat([instant], len(changes))
+    states = states_at(rows, where)
     moved(layout, states, Variation(changes[:, :size], changes[:, size:]))
     before, *after = sight.read([sensor], states, where)[0]
     found = [group for group, values in zip(groups, after, strict=True) if not np.array_equal(values, before)]

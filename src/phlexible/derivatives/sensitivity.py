@@ -19,14 +19,17 @@ from phlexible.derivatives.parameters import (
     check_smooth,
     start_change,
 )
-from phlexible.derivatives.readings import Sight, sight_of, states_at
-from phlexible.derivatives.steps import TakenSteps, Variation, functions_of, moved, state_derivatives, take_steps
+from phlexible.derivatives.readings import Sight, states_at
+from phlexible.derivatives.runs import TakenRun, take_run
+from phlexible.derivatives.sweeps import parts_of, state_derivatives
+from phlexible.derivatives.variations import Variation, moved
 from phlexible.description.interactions.sensor import Sensor
 from phlexible.display import short_repr, sparkline, table
 from phlexible.errors import ParameterError
 from phlexible.measure.sensors import sensors
 from phlexible.state.initial_state import InitialKind
 from phlexible.state.recording import RecordedStates
+from phlexible.step.integration.schemes import StepOptions
 
 SAME = 1e-6
 """Of the largest number: how near the steps that are taken again must be to those of the motion."""
@@ -99,7 +102,9 @@ def sensitivity_of_run(
     """
     recipe = _recipe(build, measured, initial)
     own = recipe.made(parameters.made(parameters.values))
-    return _derivatives(take_steps(own.assembly, own.start, step, count, 0.0), own, recipe, parameters)
+    return _derivatives(
+        take_run(own.assembly, own.start, count * step, step, StepOptions()), own, recipe, parameters
+    )
 
 
 def _recipe(
@@ -113,29 +118,27 @@ def _recipe(
 
 
 def _derivatives(
-    run: TakenSteps, own: Built[Sequence[Sensor]], recipe: Recipe[Sequence[Sensor]], chosen: Parameters
+    run: TakenRun, own: Built[Sequence[Sensor]], recipe: Recipe[Sequence[Sensor]], chosen: Parameters
 ) -> Sensitivity:
-    """Of readings of steps that were taken."""
+    """Of readings of a run that was taken."""
     directions = chosen.singles()
-    pairs = []
-    equations = np.zeros((run.count, len(chosen), run.assembly.memory.counts["unknowns"]))
-    starts = []
-    for k, direction in enumerate(directions):
+    pairs, changes, starts = [], [], []
+    for direction in directions:
         label = chosen.label(direction)
         more, less = (recipe.made(chosen.made(chosen.values + sign * direction.change)) for sign in (1, -1))
         for other in (more, less):
             check_same(own, other, label)
-        sights = [Sight(each.assembly, run.times, functions_of(each.assembly, run.times)) for each in (more, less)]
-        upper, lower = (run.residuals(sight.assembly, sight.functions) for sight in sights)
-        check_smooth(upper, lower, label)
-        equations[:, k] = (upper - lower) / (2 * direction.size)
+        upper, lower = (parts_of(run, each.assembly) for each in (more, less))
+        for first, second in zip(upper.equations, lower.equations, strict=True):
+            check_smooth(first, second, label)
+        changes.append(upper.minus(lower, 2 * direction.size))
         starts.append(start_change(more, less, direction.size))
-        pairs.append([(sight, each.measured) for sight, each in zip(sights, (more, less), strict=True)])
+        pairs.append([(Sight(each.assembly, run.times), each.measured) for each in (more, less)])
     start = Variation(
         *(np.stack([getattr(each, name) for each in starts], axis=0) for name in ("pose", "velocity"))
     )
-    states = state_derivatives(run, start, equations)
-    readings = sight_of(run).read(own.measured, run.rows, np.arange(run.count + 1))
+    states = state_derivatives(run, start, changes)
+    readings = Sight(run.assembly, run.times).read_all(own.measured, run.rows)
     slopes = [np.zeros((len(chosen), *values.shape)) for values in readings]
     for k, (direction, pair) in enumerate(zip(directions, pairs, strict=True)):
         for (sight, given), sign in zip(pair, (1, -1), strict=True):
@@ -147,16 +150,15 @@ def _derivatives(
 
 
 def _read_beside(
-    run: TakenSteps, sight: Sight, given: Sequence[Sensor], states: Variation, number: int, change: float
+    run: TakenRun, sight: Sight, given: Sequence[Sensor], states: Variation, number: int, change: float
 ) -> list[Array]:
     """Readings of a changed model at states that have changed with it."""
-    instants = np.arange(run.count + 1)
-    rows = states_at(run, instants)
+    rows = states_at(run.rows, np.arange(len(run.times)))
     moved(run.system.layout, rows, Variation(change * states.pose[:, number], change * states.velocity[:, number]))
-    return sight.read(given, rows, instants)
+    return sight.read_all(given, rows)
 
 
-def _taken_again(recording: RecordedStates, own: Built[Any], damping: float) -> TakenSteps:
+def _taken_again(recording: RecordedStates, own: Built[Any], damping: float) -> TakenRun:
     """The steps of a motion.
 
     Raises:
@@ -174,7 +176,8 @@ def _taken_again(recording: RecordedStates, own: Built[Any], damping: float) -> 
                 f"the motion began with another {name} than the model that build makes of the parameters: give the"
                 " parameters that the motion was made with, and initial= as it was"
             )
-    run = take_steps(own.assembly, own.start, step, len(times) - 1, damping)
+    options = StepOptions(numerical_damping=damping).checked()
+    run = take_run(own.assembly, own.start, float(times[-1] - times[0]), float(step), options)
     for name in ("position", "rotation", "velocity"):
         scale = max(float(np.abs(getattr(recording, name)).max(initial=0.0)), 1e-300)
         if np.abs(run.rows[name] - getattr(recording, name)).max(initial=0.0) > SAME * scale:

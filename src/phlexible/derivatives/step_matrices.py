@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from phlexible.algebra.arrays import Array
-from phlexible.derivatives.readings import state_slopes
-from phlexible.derivatives.steps import TakenSteps, Variation, step_derivatives
+from phlexible.derivatives.dense_steps import DifferentiableSteps
+from phlexible.derivatives.readings import Sight, state_slopes
 from phlexible.description.interactions.sensor import Sensor
 
 
@@ -28,7 +28,7 @@ class StepMatrices:
     outputs: Array
 
 
-def step_matrices(run: TakenSteps, forces: Array, sensors: Sequence[Sensor]) -> StepMatrices:
+def step_matrices(run: DifferentiableSteps, forces: Array, sensors: Sequence[Sensor]) -> StepMatrices:
     """Of all steps of a run.
 
     Args:
@@ -46,25 +46,27 @@ def step_matrices(run: TakenSteps, forces: Array, sensors: Sequence[Sensor]) -> 
     equations = np.zeros((2 * size + inputs, forces.shape[2]))
     for k in range(run.count):
         equations[2 * size :] = forces[k]
-        found = step_derivatives(run, k, Variation(*each), equations)
-        both = np.concatenate([found.pose, found.velocity], axis=1).T
+        pose, velocity = np.zeros((2, 2, *each.shape[1:]))
+        pose[0], velocity[0] = each
+        run.push(k, k + 1, pose, velocity, equations[None].copy())
+        both = np.concatenate([pose[1], velocity[1]], axis=1).T
         A[k], B[k] = both[:, : 2 * size], both[:, 2 * size :]
     return StepMatrices(A, B, output_slopes(run, sensors))
 
 
-def output_slopes(run: TakenSteps, sensors: Sequence[Sensor]) -> Array:
+def output_slopes(run: DifferentiableSteps, sensors: Sequence[Sensor]) -> Array:
     """d(readings)/d(states) of all instants, shape (N + 1, readings, 2 velocities)."""
-    rows = []
+    rows, sight = [], Sight(run.assembly, run.times)
     for sensor in sensors:
         for component in range(sensor.count):
             weights = np.zeros((run.count + 1, sensor.count))
             weights[:, component] = 1.0
-            found = state_slopes(run, [sensor], [weights])
+            found = state_slopes(sight, run.rows, [sensor], [weights])
             rows.append(np.concatenate([found.pose, found.velocity], axis=1))
     return np.stack(rows, axis=1)
 
 
-def load_slopes(run: TakenSteps, directions: Array) -> Array:
+def load_slopes(run: DifferentiableSteps, directions: Array) -> Array:
     """dF/du of inputs that are multiples of load values, shape (N, inputs, unknowns); F is linear in them.
 
     Args:

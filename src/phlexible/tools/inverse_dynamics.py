@@ -35,8 +35,8 @@ from phlexible.state.layout import State
 from phlexible.state.system import need_bodies, system_of
 
 if TYPE_CHECKING:
+    from phlexible.derivatives.dense_steps import DifferentiableSteps
     from phlexible.derivatives.step_matrices import StepMatrices
-    from phlexible.derivatives.steps import TakenSteps
     from phlexible.step.assembly.assembly import Assembly
 
 Path = Callable[[float], ArrayLike]
@@ -222,13 +222,13 @@ class _Servo:
     def __init__(
         self, model: Model, paths: Mapping[Sensor, Path], names: Sequence[str], step: float, start: State
     ) -> None:
-        from phlexible.derivatives.steps import differentiable  # with the compiler
+        from phlexible.derivatives.equal_steps import equal_steps_alone  # with the compiler
 
         self._model, self._paths, self._step, self._start = model, paths, step, start
         self._sensors = list(paths)
         self._labels = [str(sensor) for sensor in paths for _ in range(sensor.count)]
         self._are_angles = np.array([angle for sensor in paths for angle in _angles(sensor)])
-        self._assembly: Assembly = differentiable(system_of(model))
+        self._assembly: Assembly = equal_steps_alone(system_of(model))
         if not isinstance(names, list | tuple) or not names or len(set(map(str, names))) < len(names):
             raise ParameterError(f"inputs must be a list of different names such as ['motor'], got {names!r}")
         known = self._assembly.inputs
@@ -313,12 +313,12 @@ class _Servo:
         """To the load values of the model, for inputs (N, inputs)."""
         return np.asarray((used - self._first) @ self._directions)
 
-    def _taken(self, used: Array, step: float) -> "TakenSteps":
-        from phlexible.derivatives.steps import take_steps
+    def _taken(self, used: Array, step: float) -> "DifferentiableSteps":
+        from phlexible.derivatives.equal_steps import take_steps
 
         return take_steps(self._assembly, self._start, step, len(used), added=self._added(used))
 
-    def _matrices(self, run: "TakenSteps") -> "StepMatrices":
+    def _matrices(self, run: "DifferentiableSteps") -> "StepMatrices":
         from phlexible.derivatives.step_matrices import load_slopes, step_matrices
 
         return step_matrices(run, load_slopes(run, self._directions), self._sensors)
@@ -421,7 +421,7 @@ class _Servo:
         left = asked - self._outputs(run)
         reach: Array | None = None
 
-        def cost(run: "TakenSteps", left: Array, used: Array, weight: Array) -> float:
+        def cost(run: "DifferentiableSteps", left: Array, used: Array, weight: Array) -> float:
             parts = left, weight * (used - self._first), rest * run.rows["velocity"][-1]
             return float(sum((part**2).sum() for part in parts))
 
@@ -475,11 +475,11 @@ class _Servo:
         duration = self._step * len(steps.states)
         return np.asarray(np.abs(self._mobility.accelerations).max(axis=0) * duration**2 / 2)
 
-    def _outputs(self, run: "TakenSteps") -> Array:
+    def _outputs(self, run: "DifferentiableSteps") -> Array:
         """What the sensors measure at all instants, shape (N + 1, outputs)."""
-        from phlexible.derivatives.readings import sight_of
+        from phlexible.derivatives.readings import Sight
 
-        read = sight_of(run).read(self._sensors, run.rows, np.arange(run.count + 1))
+        read = Sight(run.assembly, run.times).read_all(self._sensors, run.rows)
         return np.concatenate([each.reshape(run.count + 1, -1) for each in read], axis=1)
 
 

@@ -147,6 +147,7 @@ def sampled(law: LinearController, period: float) -> LinearController:
 # Feedback: forces that a controller computes from measurements, once a step or once a period.
 
 Controller = Callable[[float, Array], ArrayLike]
+Derivative = Callable[[float, Array, Array], ArrayLike]
 
 
 class DirectedLoad(ABC):
@@ -191,6 +192,10 @@ class Feedback(Portable):
         target: what the controller gets is target - measured: a number, an array of the shape of what is measured,
             or a function of time; None: it gets what is measured.
         name: of the work in the ledger, with ``on``; None: made from where it acts.
+        vjp: for ``ph.gradient``: (t, given, w) -> w . d(values)/d(given), as many numbers as the controller is
+            given (measured, or target - measured), for w of as many numbers as it returns. None: differences of the
+            controller, or those of a linear one.
+        jvp: the same as (t, given, d) -> d(values)/d(given) d; give one of the two.
 
     Raises:
         ParameterError: sensors that have no value at an instant, numbers out of range, or a linear controller with
@@ -215,11 +220,14 @@ class Feedback(Portable):
     delay: NonNegative = field(default=0.0, kw_only=True)
     target: ArrayLike | Callable[[float], ArrayLike] | None = field(default=None, kw_only=True)
     name: Name = field(default=None, kw_only=True)
+    vjp: Derivative | None = field(default=None, kw_only=True)
+    jvp: Derivative | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         convert_fields(self)
         hold_own(self)
         law = linear_law(self.controller)
+        self._check_derivatives(law)
         if law is None:
             check_callable("controller", self.controller, "t", "measured")
         if not isinstance(self.measured, list | tuple):
@@ -297,6 +305,16 @@ class Feedback(Portable):
 
     def __str__(self) -> str:
         return self.name or f"feedback on {', '.join(map(str, self.on))}" if self.on else "feedback"
+
+    def _check_derivatives(self, law: LinearController | None) -> None:
+        for name, given in (("vjp", self.vjp), ("jvp", self.jvp)):
+            if given is None:
+                continue
+            check_callable(name, given, "t", "given", "w" if name == "vjp" else "d")
+            if law is not None:
+                raise ParameterError(f"{name}= belongs to a function; those of a linear controller are known")
+        if self.vjp is not None and self.jvp is not None:
+            raise ParameterError("a Feedback takes vjp= or jvp=, got both")
 
     def _check_delay(self) -> None:
         if self.delay == 0:

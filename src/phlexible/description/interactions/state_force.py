@@ -60,6 +60,8 @@ def feedback_parts(feedback: Feedback) -> tuple[Load | ForceElement, ...]:
             period=feedback.period,
             delay=feedback.delay,
             target=feedback.target,
+            vjp=feedback.vjp,
+            jvp=feedback.jvp,
             whole=whole,
             begin=begin,
             direction=item.direction if isinstance(item, PointLoad) else None,

@@ -344,7 +344,7 @@ class ConservingStepper:
         sizes = step * course.shares
         request = self.request(
             len(course.loads) // len(sizes),
-            float(sizes.max()) if is_around_contacts else step,
+            float(np.abs(sizes).max()) if is_around_contacts else step,
             rows.every,
             rows.since_stored,
             rows.continues,

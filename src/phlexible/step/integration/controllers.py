@@ -72,13 +72,27 @@ class SampledController:
         Raises:
             ParameterError: the controller returned something else than finite numbers of its size.
         """
-        feedback, clock = self.value.feedback, self._clock
-        is_first = bool(np.isnan(clock[0]))
+        is_first = bool(np.isnan(self._clock[0]))
+        return self.answer(time, lambda: self._measured(numbers, read, is_first))
+
+    def is_due(self, time: float) -> bool:
+        """Whether a sample is taken at a time [s]."""
+        begin, count, _ = self._clock
+        period = self.value.feedback.period
+        return bool(np.isnan(begin)) or period is None or bool(time >= begin + (count - EARLY) * period)
+
+    def answer(self, time: float, measured: Callable[[], Array]) -> Array:
+        """The values that act from a time on, shape (size,), with what is measured where a sample is due.
+
+        Raises:
+            ParameterError: the controller returned something else than finite numbers of its size.
+        """
+        clock = self._clock
+        is_due, is_first = self.is_due(time), bool(np.isnan(clock[0]))
         if is_first:
             clock[:] = time, 0.0, time
-        period = feedback.period
-        if period is None or time >= clock[0] + (clock[1] - EARLY) * period:
-            self._sample(time, self._measured(numbers, read, is_first), is_first)
+        if is_due:
+            self._sample(time, measured(), is_first)
             clock[1:] = clock[1] + 1, time
         found: Array = self._values[0]
         return found
@@ -189,8 +203,8 @@ class Controllers:
                 place += 2
             spans.append((each, each.feedback.controller, begin, place, each.column if each.size == 1 else -1))
         self._laws = tuple(each for each in spans if isinstance(each[0].feedback, StateLaw))
-        self._calls = tuple(each for each in spans if each not in self._laws and _is_plain(each[0]))
-        others = [each for each in spans if each not in self._laws and not _is_plain(each[0])]
+        self._calls = tuple(each for each in spans if each not in self._laws and is_plain(each[0]))
+        others = [each for each in spans if each not in self._laws and not is_plain(each[0])]
         self._sampled = tuple(SampledController(each[0], each[2]) for each in others)
         ends = np.cumsum([0, *(each.size for each in self._sampled)]).tolist()
         self.memory = np.zeros(ends[-1])
@@ -265,6 +279,21 @@ class Controllers:
             for target in sampled.value.targets:
                 target.write(values, held)
 
+    @property
+    def measured_vectors(self) -> IntArray:
+        """Numbers of the vectors that are measured."""
+        items, parts = self._tables[0], self._tables[4]
+        return np.unique(np.concatenate([parts, items[items[:, 0] == POINT, 1]]))
+
+    @property
+    def law_directions(self) -> Array:
+        """What one of each value of the laws is as load values, shape (values, load values)."""
+        size = sum(each.size for each, *_ in self._laws)
+        found = np.zeros((size, 3 * self._assembly.memory.counts["load_values"]))
+        for row, one in zip(found, np.eye(size), strict=True):
+            self.put_laws(one, row[None])
+        return found
+
     def law_arms(self, reach: float) -> Array:
         """Of each value of the laws 1, or the reach [m] where it is longer and the value may be a torque."""
         sizes = [each.size for each, *_ in self._laws]
@@ -331,7 +360,7 @@ class Controllers:
             item.coordinate.gradient(np.zeros(1))  # says why there is none
 
 
-def _is_plain(value: ControlledValue) -> bool:
+def is_plain(value: ControlledValue) -> bool:
     """Whether it is a function of what is measured now that sets one load."""
     return not value.channels and value.feedback.is_plain and value.targets[0].is_whole
 

@@ -22,7 +22,7 @@ RESIDUALS, ADJOINT, DIRECT = range(3)
 
 
 @entry_point
-def differentiate(header, request, places, rows, moving, load_values, pose, velocity, equations, work):
+def differentiate(header, request, places, sizes, rows, moving, load_values, pose, velocity, equations, work):
     """Residuals of steps that were taken, or what they do to small changes; how many steps could be solved for.
 
     Args:
@@ -30,6 +30,7 @@ def differentiate(header, request, places, rows, moving, load_values, pose, velo
         request: a ``DerivativeRequest``.
         places: of entries of Newton's matrix: in the blocks, row, column, a line each; (velocity, velocity), then
             (velocity, auxiliary), then (auxiliary, velocity).
+        sizes: of the steps, shape (steps,) [s].
         rows: stored instants, one more than steps; multipliers in them are those of the step before.
         moving: given vectors at these instants, (steps + 1, 3 vectors).
         load_values: at the middles of the steps, (steps, 3 loads).
@@ -42,12 +43,13 @@ def differentiate(header, request, places, rows, moving, load_values, pose, velo
     t, states, given, values = tables_at(header), reals_at(rows), reals_at(moving), reals_at(load_values)
     q, v, f, scratch = reals_at(pose), reals_at(velocity), reals_at(equations), reals_at(work)
     asked = request[0]
-    h, damping, count = asked.size, asked.numerical_damping, asked.steps
+    damping, count = asked.numerical_damping, asked.steps
     wanted, changes = asked.wanted, asked.changes
     entries, nv, n = len(places), t.velocities, t.unknowns
     tangent, momenta = scratch + 4 * n, scratch + (4 * n + entries)
     for number in range(count):
         step = count - 1 - number if wanted == ADJOINT else number
+        h = sizes[step]
         for side in range(1 if wanted == RESIDUALS else 2):
             is_backwards = wanted != RESIDUALS and side == 0
             sign = -1.0 if is_backwards else 1.0
@@ -77,15 +79,15 @@ def differentiate(header, request, places, rows, moving, load_values, pose, velo
         for i in range(asked.velocity_entries):
             tangent[i] -= momenta[i]
         u, w, x, extra = scratch, scratch + n, scratch + 2 * n, scratch + 3 * n
-        if wanted == ADJOINT:
-            old, own = step + 1, step
-            copy(q + old * nv, u, nv)
+        for c in range(changes if wanted == ADJOINT else 0):
+            old, own, row = ((step + 1) * changes + c) * nv, (step * changes + c) * nv, (step * changes + c) * n
+            copy(q + old, u, nv)
             turn(t, h, u, False, True)
             for i in range(nv):
-                u[i] = -v[old * nv + i] - u[i]
+                u[i] = -v[old + i] - u[i]
             fill(u + nv, n - nv, 0.0)
             substitute_transposed(t, u)
-            copy(u, f + step * n, n)
+            copy(u, f + row, n)
             fill(w, n, 0.0)
             fill(x, nv, 0.0)
             for i in range(asked.velocity_entries):
@@ -96,13 +98,12 @@ def differentiate(header, request, places, rows, moving, load_values, pose, velo
             for i in range(asked.velocity_entries + asked.auxiliary_entries, entries):
                 w[places[i, 2]] -= tangent[i] * w[places[i, 1]]
             for i in range(nv):
-                w[i] -= v[old * nv + i]
+                w[i] -= v[old + i]
             turn(t, h, w, True, True)
             for i in range(nv):
-                q[own * nv + i] += w[i]
-                v[own * nv + i] += -v[old * nv + i] - x[i]
-            continue
-        for c in range(changes):
+                q[own + i] += w[i]
+                v[own + i] += -v[old + i] - x[i]
+        for c in range(changes if wanted == DIRECT else 0):
             old, new = (step * changes + c) * nv, ((step + 1) * changes + c) * nv
             copy(q + old, x, nv)
             turn(t, h, x, True, False)

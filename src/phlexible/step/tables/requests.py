@@ -46,17 +46,15 @@ class DerivativeRequest(NamedTuple):
 
     Attributes:
         steps: how many.
-        size: of each [s].
         numerical_damping: gamma.
         relaxation: of redundant joints.
         wanted: RESIDUALS, ADJOINT or DIRECT.
-        changes: at a time; one of ADJOINT.
+        changes: at a time.
         velocity_entries: places of Newton's matrix that are (velocity, velocity).
         auxiliary_entries: those that are (velocity, auxiliary), which follow.
     """
 
     steps: int
-    size: float
     numerical_damping: float
     relaxation: float
     wanted: int

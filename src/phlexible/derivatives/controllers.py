@@ -1,0 +1,342 @@
+"""How the values of controllers and of laws of the state change with what they measure (docs/theory.md, 9)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from phlexible.algebra.arrays import ANY_SIZE, Array, IntArray, numbers
+from phlexible.derivatives.readings import Jacobian, Sight, state_jacobian
+from phlexible.derivatives.runs import Asked, RunPiece, TakenRun
+from phlexible.description.interactions.feedback import Feedback, moves
+from phlexible.description.interactions.sensor import Sensor
+from phlexible.description.interactions.state_force import StateLaw
+from phlexible.description.ports import Attachment
+from phlexible.errors import ParameterError
+from phlexible.measure import kinematics
+from phlexible.state.recorded_run import RecordedRun
+from phlexible.state.vectors import CarriedVector, VectorSet
+from phlexible.step.assembly.assembly import Assembly
+from phlexible.step.assembly.controlled import ControlledValue
+from phlexible.step.integration.controllers import Controllers, SampledController, checked_values, is_plain
+
+PROBE = 1e-5
+"""Of the largest value of what is measured, in central differences of a law."""
+
+OF_PLACES = 1e-6
+"""Of the reach of a model, in central differences of laws of the state."""
+
+
+# Laws of users: their derivatives as these give them, or differences of the law alone.
+
+
+def slopes_of(feedback: Feedback, time: float, given: Array, sizes: Array, count: int) -> Array:
+    """d(values)/d(what the controller is given), shape (count, numbers that it is given).
+
+    Args:
+        feedback: with a function as its controller.
+        time: [s].
+        given: what it is given.
+        sizes: of these numbers in the run, for differences.
+        count: of its values.
+
+    Raises:
+        ParameterError: derivatives of another shape than they have, or that are not finite.
+    """
+    units = np.eye(count) if feedback.vjp is not None else np.eye(len(given))
+    if feedback.vjp is not None:
+        return np.array([_checked(feedback.vjp(time, given.copy(), w), given.shape, "vjp", time) for w in units])
+    if feedback.jvp is not None:
+        columns = [_checked(feedback.jvp(time, given.copy(), d), (count,), "jvp", time) for d in units]
+        return np.array(columns).reshape(len(given), count).T
+    found = np.zeros((count, len(given)))
+    for k, size in enumerate(sizes):
+        change = np.zeros(len(given))
+        change[k] = PROBE * size
+        more, less = (
+            numbers("values", feedback.controller(time, given + sign * change), largest=ANY_SIZE).ravel()
+            for sign in (1, -1)
+        )
+        found[:, k] = (more - less) / (2 * change[k])
+    return found
+
+
+def _checked(answer: object, shape: tuple[int, ...], name: str, time: float) -> Array:
+    found = numbers(name, answer, largest=ANY_SIZE)  # type: ignore[arg-type]  # what holds no numbers is refused
+    if found.size != int(np.prod(shape)) or not np.isfinite(found).all():
+        raise ParameterError(
+            f"{name}= of a Feedback must return {shape[0]} finite numbers, got {answer!r} at t = {time:.9g} s"
+        )
+    return found.reshape(shape)
+
+
+# Controllers that are asked before steps, and hold their values.
+
+
+class Measured:
+    """What a controller measures, as a sensor; of angles what a difference of states needs.
+
+    Args:
+        items: joints, attachments and sensors.
+        dimension: of the model.
+    """
+
+    def __init__(self, items: Sequence[Any], dimension: int) -> None:
+        self._items, self._dimension = items, dimension
+        self.is_energy = any(isinstance(item, Sensor) and item.is_energy for item in items)
+
+    def read(self, run: RecordedRun) -> Array:
+        """Shape (T, numbers)."""
+        columns = [np.zeros((run.count, 0))]
+        for item in self._items:
+            if isinstance(item, Sensor):
+                columns.append(item.read(run).reshape(run.count, -1))
+            elif isinstance(item, Attachment):
+                weights, vectors = run.system.point(item)
+                columns.append(np.einsum("k,tki->ti", weights, vectors.places(run.instants)))
+                columns.append(kinematics.velocity(run, item))
+            else:
+                for each in item.coordinates(self._dimension):
+                    columns.append(kinematics.coordinate_values(run, each)[:, None])
+                    columns.append(kinematics.coordinate_rates(run, each, run.velocities)[:, None])
+        return np.concatenate(columns, axis=1)
+
+
+@dataclass(frozen=True, eq=False)
+class Questions:
+    """All that controllers were asked in a run: when, and in which states."""
+
+    asked: Sequence[Asked]
+
+    @cached_property
+    def times(self) -> Array:
+        """Shape (K,) [s]."""
+        return np.array([each.time for each in self.asked])
+
+    @cached_property
+    def states(self) -> Array:
+        """Rows of the tables of the state, shape (K, numbers)."""
+        return np.array([each.state for each in self.asked])
+
+
+class ControllerTape:
+    """One controller over a run: derivatives of its values to what it measures, sample by sample.
+
+    Values change with earlier samples by a delay, and by the states of a linear law.
+
+    Args:
+        value: the controller.
+        assembly: that it is in.
+        questions: when and in which states it was asked.
+    """
+
+    def __init__(self, value: ControlledValue, assembly: Assembly, questions: Questions) -> None:
+        feedback = value.feedback
+        self.value, self._feedback, self._law = value, feedback, feedback.law
+        self._times, rows = questions.times, assembly.memory.rows(questions.states)
+        sight = Sight(assembly, questions.times, is_projected=False)
+        measured = Measured(feedback.measured, assembly.system.dimension)
+        self._readings = sight.read_all([measured], rows)[0]
+        self._jacobian: Jacobian = state_jacobian(sight, rows, measured)
+        self._sign = 1.0 if feedback.target is None else -1.0
+        self._sizes = np.abs(self._readings).max(axis=0, initial=0.0)
+        self._sizes[self._sizes == 0.0] = 1.0
+        self._schedule()
+        self.begin_backwards()
+        self._changes: list[Array] = []
+        self._state_change: Array | None = None
+        self._given_change: Array | None = None
+
+    def _schedule(self) -> None:
+        """Which questions were samples, which sample acts after each, and how a linear law moved to each."""
+        sampled = SampledController(self.value, 0)
+        self._samples: list[int] = []
+        self._acting = np.full(len(self._times), -1)
+        for k, time in enumerate(self._times.tolist()):
+            if sampled.is_due(time):
+                self._samples.append(k)
+            sampled.answer(time, lambda: self._readings[k])  # noqa: B023  # asked at once
+            self._acting[k] = len(self._samples) - 1 - self._feedback.periods_of_delay
+        self._number = {k: number for number, k in enumerate(self._samples)}
+
+    def _move(self, number: int) -> tuple[Array, Array]:
+        """Of the state of a linear law to a sample from the one before."""
+        assert self._law is not None, "asked for of linear laws"
+        if number == 0:
+            return np.eye(self._law.order), np.zeros((self._law.order, self._law.inputs))
+        passed = self._times[self._samples[number]] - self._times[self._samples[number - 1]]
+        return moves(self._law, passed if self._feedback.period is None else self._feedback.period)
+
+    def _slopes(self, k: int) -> Array:
+        feedback, time = self._feedback, float(self._times[k])
+        given = self._readings[k]
+        if feedback.target is not None:
+            given = feedback.target_at(time) - given
+        return slopes_of(feedback, time, given, self._sizes, self.value.size)
+
+    def begin_backwards(self) -> None:
+        """Before the last question."""
+        self._felt = np.zeros((len(self._samples), self.value.size))
+        self._felt_state: Array | None = None
+        self.direct = np.zeros((len(self._times), self.value.size))
+
+    def pull(self, k: int, felt: Array, pose: Array, velocity: Array) -> None:
+        """What is felt of the values that were held after question k, (size,): into slopes of the state then."""
+        self.direct[k] = felt
+        if self._acting[k] >= 0:
+            self._felt[self._acting[k]] += felt
+        number = self._number.get(k)
+        if number is None:
+            return
+        own = self._felt[number]
+        if self._law is None:
+            given = own @ self._slopes(k)
+        else:
+            given, state = own @ self._law.D, own @ self._law.C
+            if self._felt_state is not None:
+                A, B = self._move(number + 1)
+                given, state = given + self._felt_state @ B, state + self._felt_state @ A
+            self._felt_state = state
+        self._jacobian.pull(k, self._sign * given, pose, velocity)
+
+    def push(self, k: int, pose: Array, velocity: Array) -> Array:
+        """Changes of the values held after question k with those of the states so far, shape (parameters, size).
+
+        Args:
+            k: questions one after the other.
+            pose, velocity: changes of the state then, (parameters, velocities).
+        """
+        number = self._number.get(k)
+        if number is not None:
+            given = self._sign * self._jacobian.push(k, pose, velocity)
+            if self._law is None:
+                self._changes.append(given @ self._slopes(k).T)
+            else:
+                state = np.zeros((len(given), self._law.order))
+                if self._state_change is not None and self._given_change is not None:
+                    A, B = self._move(number)
+                    state = self._state_change @ A.T + self._given_change @ B.T
+                self._state_change, self._given_change = state, given
+                self._changes.append(state @ self._law.C.T + given @ self._law.D.T)
+        acting = int(self._acting[k])
+        return self._changes[acting] if acting >= 0 else np.zeros((len(pose), self.value.size))
+
+
+def answers(value: ControlledValue, assembly: Assembly, questions: Questions) -> Array:
+    """What a controller says to the questions of another run, in the same states, shape (K, size)."""
+    sight = Sight(assembly, questions.times, is_projected=False)
+    rows = assembly.memory.rows(questions.states)
+    readings = sight.read_all([Measured(value.feedback.measured, assembly.system.dimension)], rows)[0]
+    times = questions.times.tolist()
+    if is_plain(value):
+        law = value.feedback.controller
+        return np.array([checked_values(value, law(t, y.copy()), t) for t, y in zip(times, readings, strict=True)])
+    sampled = SampledController(value, 0)
+    found = [sampled.answer(t, lambda: y).copy() for t, y in zip(times, readings, strict=True)]  # noqa: B023
+    return np.array(found)
+
+
+def controllers_of(assembly: Assembly) -> list[ControlledValue]:
+    """Those that hold their values."""
+    return [each for each in assembly.controlled if not isinstance(each.feedback, StateLaw)]
+
+
+def directions_of(value: ControlledValue, count: int) -> Array:
+    """What one of each of its values is as load values, shape (size, count)."""
+    found = np.zeros((value.size, count))
+    for one, row in zip(np.eye(value.size), found, strict=True):
+        for target in value.targets:
+            target.write(one, row)
+    return found
+
+
+# Laws of the state, whose values are those at the mean state of the step that they act in.
+
+
+class VectorPlaces:
+    """Where vectors are, as a sensor."""
+
+    is_energy = False
+
+    def __init__(self, vectors: Sequence[CarriedVector], assembly: Assembly) -> None:
+        self._vectors = VectorSet(tuple(vectors), assembly.system.layout)
+
+    def read(self, run: RecordedRun) -> Array:
+        """Shape (T, 3 vectors)."""
+        return self._vectors.places(run.instants).reshape(run.count, -1)
+
+
+class LawsOfState:
+    """All laws of the state of an assembly, over the steps of a run.
+
+    Args:
+        assembly: whose laws.
+        ends: times at both ends of each step, shape (steps, 2) [s].
+        states: rows of the tables of the state there, shape (steps, 2, numbers).
+    """
+
+    def __init__(self, assembly: Assembly, ends: Array, states: Array) -> None:
+        self._controllers, self._ends = Controllers(assembly), ends
+        self._used: IntArray = self._controllers.measured_vectors
+        self._count = len(assembly.vectors)
+        self._reach = assembly.system.reach
+        self._sight = Sight(assembly, ends.ravel(), is_projected=False)
+        self._rows = assembly.memory.rows(states.reshape(2 * len(ends), -1))
+        self._sensor = VectorPlaces([assembly.vectors[k] for k in self._used], assembly)
+        places = self._sight.read_all([self._sensor], self._rows)[0]
+        self._places = places.reshape(len(ends), 2, -1)
+        changes = np.abs(self._places[:, 1] - self._places[:, 0])
+        self._largest_change = float(changes.max(initial=0.0)) or OF_PLACES * self._reach
+        self._entries = np.flatnonzero(np.arange(places.shape[1]) % 3 < assembly.system.dimension).tolist()
+
+    @cached_property
+    def _jacobian(self) -> Jacobian:
+        return state_jacobian(self._sight, self._rows, self._sensor)
+
+    def values(self, k: int, start: Array | None = None, change: Array | None = None) -> Array:
+        """Of all laws in step k, shape (values,); with other places, (3 used,), where they are given."""
+        start = self._places[k, 0] if start is None else start
+        change = self._places[k, 1] - self._places[k, 0] if change is None else change
+        whole = np.zeros((2, self._count, 3))
+        whole[0, self._used], whole[1, self._used] = start.reshape(-1, 3), change.reshape(-1, 3)
+        begin, end = self._ends[k]
+        return self._controllers.laws_in_step(float((begin + end) / 2), float(end - begin), whole[0], whole[1])
+
+    def slopes(self, k: int) -> tuple[Array, Array]:
+        """d(values)/d(places) at the start and at the end of step k, shape (values, 3 used) each."""
+        first, last = self._places[k]
+        of_mean, of_change = np.zeros((2, len(self.values(k)), len(first)))
+        for entry in self._entries:
+            move = np.zeros((2, len(first)))
+            move[:, entry] = OF_PLACES * self._reach, PROBE * self._largest_change
+            sides = [self.values(k, first + sign * move[0], last - first) for sign in (1, -1)]
+            of_mean[:, entry] = (sides[0] - sides[1]) / (2 * move[0, entry])
+            half = move[1] / 2  # at the same mean
+            sides = [self.values(k, first - sign * half, last - first + 2 * sign * half) for sign in (1, -1)]
+            of_change[:, entry] = (sides[0] - sides[1]) / (2 * move[1, entry])
+        return 0.5 * of_mean - of_change, 0.5 * of_mean + of_change
+
+    def pull(self, k: int, is_end: bool, felt: Array) -> Array:
+        """Slopes of the pose at one end of step k of what is felt of the places, (numbers, 3 used)."""
+        count = self._jacobian.velocities
+        both = np.zeros((len(felt), 2 * count))
+        both[:, self._jacobian.directions] = felt @ self._jacobian.values[2 * k + is_end]
+        return both[:, :count]
+
+    def push(self, k: int, is_end: bool, pose: Array) -> Array:
+        """Changes of the places with the pose, (parameters, velocities), shape (parameters, 3 used)."""
+        return self._jacobian.push(2 * k + is_end, pose, np.zeros_like(pose))
+
+    @property
+    def directions(self) -> Array:
+        """What one of each value is as load values, shape (values, load values)."""
+        return self._controllers.law_directions
+
+
+def implicit_steps(run: TakenRun) -> tuple[Array, Array]:
+    """Times and states at both ends of the steps of laws of the state, (steps, 2) and (steps, 2, numbers)."""
+    pieces = [each for each in run.course if isinstance(each, RunPiece) and each.is_implicit]
+    rows = [(run.stretches[each.stretch], [each.first, each.last]) for each in pieces]
+    return np.array([own.times[at] for own, at in rows]), np.array([own.states[at] for own, at in rows])

@@ -1,0 +1,218 @@
+"""Events in derivatives: where locks hold, and when conditions are met (docs/theory.md, 9)."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from phlexible.algebra.arrays import Array, IntArray
+from phlexible.derivatives.dense_steps import constraint_rows, turning
+from phlexible.derivatives.readings import Brought, Jacobian, Readable, Sight, state_jacobian
+from phlexible.derivatives.runs import RunPiece, TakenRun, VelocityJump
+from phlexible.derivatives.steps import TakenSteps
+from phlexible.errors import ModelError
+from phlexible.measure.when import When
+from phlexible.state.functions import ConstraintSet
+from phlexible.state.recorded_run import RecordedRun
+from phlexible.step.assembly.assembly import Assembly
+
+SHORT = 1e-4
+"""Of a step: by what its end is moved in central differences."""
+
+
+class ConditionExcess:
+    """How far a condition is beyond its threshold, as a sensor."""
+
+    def __init__(self, condition: When) -> None:
+        self._condition = condition
+        self.is_energy = any(each.is_energy for each in condition.sensors)
+
+    def read(self, run: RecordedRun) -> Array:
+        """Shape (T,)."""
+        return self._condition.excess(run.time, [sensor.read(run) for sensor in self._condition.sensors])
+
+
+class Gaps:
+    """What chosen constraints demand to vanish, before what they are held at is taken off, as a sensor."""
+
+    is_energy = False
+
+    def __init__(self, rows: IntArray) -> None:
+        self._rows = rows
+
+    def read(self, run: RecordedRun) -> Array:
+        """Shape (T, chosen)."""
+        own, recorded = run.system.rows, run.recording.theta
+        if isinstance(own, ConstraintSet):
+            found = own.values(run.instants, recorded[:, recorded.shape[1] - len(own.places) :])
+        else:
+            found = own.values(run.instants)
+        return np.asarray(found[:, self._rows])
+
+
+def read_at(time: float, state: Array, assembly: Assembly, sensor: Readable) -> Array:
+    """What a sensor of an assembly reads from one state at a time."""
+    found = Sight(assembly, np.array([time])).read_all([sensor], assembly.memory.rows(state[None]))
+    return np.asarray(found[0][0])
+
+
+def slopes_at(time: float, state: Array, assembly: Assembly, sensor: Readable) -> Jacobian:
+    """How it changes with the state."""
+    return state_jacobian(Sight(assembly, np.array([time])), assembly.memory.rows(state[None]), sensor)
+
+
+def rows_of_locks(jump: VelocityJump, assembly: Assembly) -> IntArray:
+    """The constrained function that tells where each lock of a jump holds, shape (locks,)."""
+    switches = assembly.system.row_switches
+    return np.array([np.flatnonzero(switches == k)[0] for k in jump.locks], dtype=np.int64)
+
+
+def places_of_locks(jump: VelocityJump, assembly: Assembly) -> Array:
+    """Where they hold, shape (locks,)."""
+    if not jump.locks:
+        return np.zeros(0)
+    return read_at(jump.time, jump.before, assembly, Gaps(rows_of_locks(jump, assembly)))
+
+
+def slopes_of_places(jump: VelocityJump, assembly: Assembly) -> Jacobian:
+    """How these change with the state."""
+    return slopes_at(jump.time, jump.before, assembly, Gaps(rows_of_locks(jump, assembly)))
+
+
+def velocities_after(jump: VelocityJump, assembly: Assembly) -> Array:
+    """That an assembly has after a jump from the same state, (velocities,)."""
+    return read_at(jump.time, jump.before, assembly, Brought())
+
+
+def excess_at(jump: VelocityJump, assembly: Assembly) -> float:
+    """What the condition of a jump reads when it is met."""
+    assert jump.met is not None, "of an event"
+    return float(read_at(jump.time, jump.met, assembly, _condition(jump, assembly)))
+
+
+def _condition(jump: VelocityJump, assembly: Assembly) -> ConditionExcess:
+    when = assembly.system.mechanism.events[jump.event].when
+    assert isinstance(when, When), "found in a run"
+    return ConditionExcess(when)
+
+
+def slopes_of_locks(stretch: TakenSteps, first: int, last: int) -> Array:
+    """d(equations)/d(places where switches hold), shape (steps, switches, unknowns)."""
+    assembly = stretch.assembly
+    switches, rows = assembly.system.row_switches, constraint_rows(assembly)
+    held = stretch.rows["held"][first]
+    found = np.zeros((last - first, len(held), assembly.memory.counts["unknowns"]))
+    for row in np.flatnonzero(switches >= 0):
+        if not np.isnan(held[switches[row]]):
+            found[:, switches[row], rows[row]] = -1.0 / stretch.sizes[first:last]
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class Crossing:
+    """A condition that was met inside of a step, which ends there; the next one begins there.
+
+    Attributes:
+        run: in which it was met.
+        jump: that it led to.
+        before, after: stretch, first and last row of the steps that end and that begin there.
+    """
+
+    run: TakenRun
+    jump: VelocityJump
+    before: tuple[int, int, int]
+    after: tuple[int, int, int]
+
+    @cached_property
+    def in_steps(self) -> tuple[Array, Array]:
+        """d(equations)/d(instant) of the steps before and of those after it, (steps, unknowns) each."""
+        (own, a, b), (other, c, d) = self.before, self.after
+        rise, fall = np.linspace(0.0, 1.0, b - a + 1), np.linspace(1.0, 0.0, d - c + 1)
+        stretches = self.run.stretches
+        return stretches[own].time_slopes(a, b, rise, SHORT), stretches[other].time_slopes(c, d, fall, SHORT)
+
+    @cached_property
+    def moved(self) -> tuple[Array, Array]:
+        """What the lengths of these steps add to the pose at their ends by themselves, (steps, velocities) each."""
+        found = []
+        for sign, (number, first, last) in ((1, self.before), (-1, self.after)):
+            stretch = self.run.stretches[number]
+            velocities = stretch.rows["velocity"]
+            ways = [
+                turning(stretch, k) @ (velocities[k] + velocities[k + 1]) / stretch.sizes[k]
+                for k in range(first, last)
+            ]
+            found.append(sign * np.array(ways) / (last - first))
+        return found[0], found[1]
+
+    @cached_property
+    def state(self) -> tuple[Array, Array]:
+        """How the state there changes with the instant, pose and velocity, (velocities,) each."""
+        number, first, last = self.before
+        both = np.zeros((2, 1, self.run.velocities))
+        for k in range(first, last):
+            ends = np.zeros((2, 2, 1, self.run.velocities))
+            ends[:, 0] = both
+            equations = np.ascontiguousarray(self.in_steps[0][k - first][None, None])
+            self.run.stretches[number].push(k, k + 1, ends[0], ends[1], equations)
+            both = ends[:, 1].copy()
+            both[0, 0] += self.moved[0][k - first]
+        return both[0, 0], both[1, 0]
+
+    @cached_property
+    def condition(self) -> Jacobian:
+        """How the condition changes with the state there."""
+        assert self.jump.met is not None, "of an event"
+        sensor = _condition(self.jump, self.run.assembly)
+        return slopes_at(self.jump.time, self.jump.met, self.run.assembly, sensor)
+
+    @cached_property
+    def rate(self) -> float:
+        """d(condition)/dt along the motion."""
+        assert self.jump.met is not None, "of an event"
+        q, v = self.state
+        in_time = self._in_time(_condition(self.jump, self.run.assembly), self.jump.met)
+        return float(self.condition.push(0, q, v)[0] + in_time)
+
+    @cached_property
+    def brought(self) -> Array:
+        """How velocities after the jump change with the instant at a constant state, (velocities,)."""
+        if not self.run.assembly.moving:
+            return np.zeros(self.run.velocities)
+        return self._in_time(Brought(), self.jump.before)
+
+    def _in_time(self, sensor: Readable, state: Array) -> Array:
+        number, first, last = self.before
+        times, assembly, time = self.run.stretches[number].times, self.run.assembly, self.jump.time
+        size = SHORT * abs(float(times[last] - times[first]))
+        return np.asarray(
+            (read_at(time + size, state, assembly, sensor) - read_at(time - size, state, assembly, sensor))
+            / (2 * size)
+        )
+
+
+def crossings_of(run: TakenRun) -> dict[int, Crossing]:
+    """Those of a run, by their places in its course.
+
+    Raises:
+        ModelError: laws of the state act in the steps that end there.
+    """
+    found: dict[int, Crossing] = {}
+    for k, each in enumerate(run.course):
+        if not isinstance(each, VelocityJump) or each.span is None:
+            continue
+        if run.has_laws:
+            raise ModelError(
+                "a condition that ends a step (model.at(When(...))) and StateForce in one model cannot be"
+                " differentiated yet; take springs, dampers or joint.servo instead of the function"
+            )
+        before = next(own for own in reversed(run.course[:k]) if isinstance(own, RunPiece))
+        after = next(own for own in run.course[k:] if isinstance(own, RunPiece))
+        ends, begins = each.span
+        found[k] = Crossing(
+            run,
+            each,
+            (before.stretch, before.last - ends, before.last),
+            (after.stretch, after.first, after.first + begins),
+        )
+    return found

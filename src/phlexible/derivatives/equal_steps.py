@@ -1,0 +1,102 @@
+"""Runs of nothing but steps of one size, with loads that are added from outside."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from phlexible.algebra.arrays import Array
+from phlexible.derivatives.dense_steps import DifferentiableSteps
+from phlexible.derivatives.runs import differentiable
+from phlexible.derivatives.steps import Functions, entries, functions_of
+from phlexible.description.interactions.contact import Contacts
+from phlexible.errors import ConvergenceError, ModelError
+from phlexible.state.layout import State
+from phlexible.state.redundancy import redundancies
+from phlexible.state.system import System
+from phlexible.step.assembly.assembly import Assembly
+from phlexible.step.integration.conserving import ConservingStepper
+from phlexible.step.integration.stored_rows import Storage
+from phlexible.step.kernels.loop import RELAXATION
+from phlexible.step.tables.declarations import CONTACT
+
+NOT_SMOOTH = (
+    "{} is a contact or stop, around which steps are taken in parts: a run with it is not made of equal steps; take"
+    " a smooth spring instead"
+)
+
+
+def equal_steps_alone(system: System) -> Assembly:
+    """The tables of a system that needs nothing but steps of one size.
+
+    Raises:
+        ModelError: events, controllers, functions of the state, rolling, contacts and stops, named.
+    """
+    if system.mechanism.events:
+        raise ModelError(
+            "events (model.at) lock, release or end a motion: a run with them is not made of equal steps"
+        )
+    for element in system.mechanism.elements:
+        if isinstance(element, Contacts):
+            raise ModelError(NOT_SMOOTH.format(element))
+    assembly = differentiable(system)
+    for controlled in assembly.controlled:
+        raise ModelError(
+            f"{controlled.name} asks a function of the state in Python; write a controller as joint.spring,"
+            " joint.damper and joint.torque(function of time)"
+        )
+    for each, law in zip(system.forces, assembly.laws, strict=False):
+        if law.energy == CONTACT:
+            raise ModelError(NOT_SMOOTH.format(each.element))
+    return assembly
+
+
+def take_steps(
+    assembly: Assembly, state: State, step: float, count: int, added: Array | None = None
+) -> DifferentiableSteps:
+    """So many steps from a state.
+
+    Args:
+        assembly: of ``equal_steps_alone``.
+        state: to begin with.
+        step: [s].
+        count: of the steps.
+        added: to the load values of each step, shape (count, 3 values); None: nothing.
+
+    Raises:
+        ConvergenceError: a step of this size did not converge.
+    """
+    is_redundant = bool(redundancies(assembly.system, state))
+    times: Array = np.asarray(state.time + step * np.arange(count + 1), dtype=np.float64)
+    stepper = ConservingStepper(assembly, 2, 0.0, is_redundant)
+    stepper.begin(state)
+    first = stepper.now(state.time)
+    if added is not None:
+        stepper.give(added)
+    taken = stepper.advance(times, step, Storage())
+    if taken.steps < count:
+        at = float(times[taken.steps])
+        words, history = stepper.failure(at, taken.is_singular)
+        raise ConvergenceError(f"the step from t = {at:.9g} s failed: {words}; take a smaller step", at, history)
+    states = np.concatenate([_flat(first, 1), _flat(taken.rows, count)])
+    given = functions_of(assembly, times)
+    if added is not None:
+        given = Functions(given.moving, given.loads + added)
+    relaxation = RELAXATION if is_redundant else 0.0
+    result = DifferentiableSteps(
+        assembly, times, np.full(count, step), 0.0, relaxation, states, given, entries(assembly)
+    )
+    _undo_means(result.rows["multiplier"], taken.reactions)
+    return result
+
+
+def _flat(rows: Mapping[str, Array], count: int) -> Array:
+    return np.concatenate([array[:count].reshape(count, -1) for array in rows.values()], axis=1)
+
+
+def _undo_means(multipliers: Array, reactions: Array) -> None:
+    """Stored multipliers are means over the steps beside an instant, the last ones those of the last step."""
+    if multipliers.shape[1] and len(multipliers) > 2:
+        means = multipliers[1:-1].copy()
+        multipliers[1] = reactions[: multipliers.shape[1]]
+        for k in range(2, len(multipliers)):
+            multipliers[k] = 2 * means[k - 2] - multipliers[k - 1]

@@ -1,0 +1,475 @@
+"""Runs with all that they did: steps of any size, what brought velocities back, questions to controllers."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from types import MappingProxyType
+
+import numpy as np
+
+from phlexible.algebra.arrays import Array, IntArray
+from phlexible.derivatives.dense_steps import DifferentiableSteps
+from phlexible.derivatives.steps import Functions, TakenSteps, entries
+from phlexible.description.joints.rolling import RollingRow
+from phlexible.errors import ModelError
+from phlexible.measure.when import watched_conditions
+from phlexible.state.branches import branch_names
+from phlexible.state.layout import State
+from phlexible.state.recording import RecordedStates
+from phlexible.state.redundancy import redundancies
+from phlexible.state.system import System
+from phlexible.step.assembly.assembly import Assembly, assemble
+from phlexible.step.integration.clock import Checkpoint, clock
+from phlexible.step.integration.composition import check_lossless, substep_times
+from phlexible.step.integration.conserving import ConservingStepper
+from phlexible.step.integration.run import Simulation
+from phlexible.step.integration.schemes import StepOptions
+from phlexible.step.integration.start import check_rates
+from phlexible.step.integration.stored_rows import Advance, Course, Storage, StoredRows
+from phlexible.step.kernels.loop import RELAXATION
+from phlexible.step.kernels.newton import CONVERGED
+
+# What a stepper did, one after the other.
+
+
+@dataclass(frozen=True, eq=False)
+class Stepped:
+    """Steps of one size, or the substeps of one.
+
+    Attributes:
+        times: shape (n + 1,) [s].
+        sizes: shape (n,) [s].
+        states: rows of the tables of the state, (n + 1, numbers).
+        moving, loads: what was given, (n + 1, 3 vectors) and (n, 3 values).
+        is_implicit: values of laws of the state are those at the mean state of all of it.
+    """
+
+    times: Array
+    sizes: Array
+    states: Array
+    moving: Array
+    loads: Array
+    is_implicit: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class VelocityJump:
+    """Velocities that were brought onto the constraints, where steps change their size or something happens.
+
+    Attributes:
+        time: [s].
+        before, after: rows of the tables of the state, (numbers,); ``before`` has what holds from then on.
+        event: number of the event; -1: none.
+        locks: switches that hold from then on, where they are then.
+        met: the state when the event came, with what held until then; None: no event.
+        span: how many steps end, and how many begin, at an instant that a condition found; None: no condition.
+    """
+
+    time: float
+    before: Array
+    after: Array
+    event: int = -1
+    locks: tuple[int, ...] = ()
+    met: Array | None = None
+    span: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """Controllers were asked.
+
+    Attributes:
+        time: [s].
+        state: then, a row of the tables of the state, (numbers,).
+    """
+
+    time: float
+    state: Array
+
+
+class RecordingStepper(ConservingStepper):
+    """A stepper that remembers all that it did.
+
+    Attributes:
+        log: in the order in which it was done, without what was taken back.
+    """
+
+    def __init__(self, assembly: Assembly, order: int, numerical_damping: float, is_redundant: bool) -> None:
+        super().__init__(assembly, order, numerical_damping, is_redundant)
+        self.log: list[Stepped | VelocityJump | Asked] = []
+        self._instants: Array = np.zeros(1)
+        self._done = 0  # steps between the instants
+        self._event = -1
+        self._trial: tuple[int, int] | None = (
+            None  # log and steps before a step that laws of the state are tried in
+        )
+
+    def advance(self, instants: Array, step: float, storage: Storage) -> Advance:
+        """As that of the conserving step."""
+        if len(instants) == 1:
+            return super().advance(instants, step, storage)
+        self._instants, self._done = instants, 0
+        taken = super().advance(instants, step, replace(storage, every=1, phase=0, watches=False))
+        if storage.every == 1 and not storage.watches:
+            return taken
+        thinned = self._thinned(taken, storage)
+        return thinned if storage.watches else thinned._replace(watched=MappingProxyType({}))
+
+    def _obeying(self, rows: StoredRows, instants: Array, step: float, course: Course) -> tuple[int, int]:
+        self._trial = len(self.log), self._done
+        found = super()._obeying(rows, instants, step, course)
+        if found[0]:
+            last = self.log[-1]
+            assert isinstance(last, Stepped), "the step that was taken"
+            self.log[-1] = replace(last, is_implicit=True)
+        else:
+            self._forget_trial()
+        self._trial = None
+        return found
+
+    def _forget_trial(self) -> None:
+        if self._trial is not None:
+            begin, self._done = self._trial
+            del self.log[begin:]
+
+    def _enter(
+        self,
+        rows: StoredRows,
+        step: float,
+        course: Course,
+        measures: bool = False,
+        is_around_contacts: bool = False,
+        is_tried: bool = False,
+    ) -> tuple[int, int]:
+        parts = len(course.shares)
+        if not len(course.loads):
+            return super()._enter(rows, step, course, measures, is_around_contacts, is_tried)
+        begin, rest = self._memory.state.copy(), rows.rest
+        taken, status = super()._enter(rows, step, course, measures, is_around_contacts, is_tried)
+        if not taken:
+            return taken, status
+        self._forget_trial()
+        ends = self._instants[self._done : self._done + taken + 1]
+        states: Sequence[Array] | Array
+        if parts > 1:
+            states = self._substeps_again(begin, rows, step, course.steps(0, taken), measures)
+        elif taken == 1:
+            states = [self._memory.state.copy()]
+        else:
+            states = _without_means(rest[:taken].copy(), len(rows.first))
+        loads = course.loads[: taken * parts]
+        self.log.append(
+            Stepped(
+                substep_times(ends, step, course.shares)[0],
+                np.tile(step * course.shares, taken),
+                np.concatenate([begin[None], states]),
+                course.moving[: taken * parts + 1],
+                loads + self._held if self._held.size else loads,
+            )
+        )
+        self._done += taken
+        return taken, status
+
+    def _substeps_again(
+        self, begin: Array, rows: StoredRows, step: float, course: Course, measures: bool
+    ) -> list[Array]:
+        """States at the ends of substeps that were taken; the state that the stepper holds stays."""
+        end, states = self._memory.state.copy(), []
+        self._memory.state[:] = begin
+        for part in range(len(course.loads)):
+            one = Course(np.ones(1), course.moving[part : part + 2], course.loads[part : part + 1])
+            size = step * float(course.shares[part % len(course.shares)])
+            is_last = part + 1 == len(course.loads)
+            _, status = super()._enter(rows.aside(), size, one, measures and is_last, is_around_contacts=True)
+            if status != CONVERGED:
+                raise ModelError(
+                    f"derivatives need the parts of the step from t = {self._instants[self._done]:.9g} s, one of"
+                    f" which, of {size:.3g} s, does not converge alone; take a smaller step"
+                )
+            states.append(self._memory.state.copy())
+        self._memory.state[:] = end
+        return states
+
+    def control(self, time: float) -> None:
+        """Ask the controllers for the values that they hold in the steps to come."""
+        super().control(time)
+        self.log.append(Asked(time, self._memory.state.copy()))
+
+    def _asked(self, time: float, rates: Array) -> bool:
+        answered = super()._asked(time, rates)
+        if answered:
+            self.log.append(Asked(time, self._memory.state.copy()))
+        return answered
+
+    def project(self, time: float) -> None:
+        """Bring velocities back onto the joints."""
+        before = self._memory.state.copy()
+        super().project(time)
+        if self._memory.counts["rows"]:
+            self.log.append(VelocityJump(time, before, self._memory.state.copy(), self._event))
+
+    def happen(self, event: int, time: float) -> None:
+        """Hold and release what an event does."""
+        mechanism, begin, met = self._assembly.system.mechanism, len(self.log), self._memory.state.copy()
+        self._event = event
+        super().happen(event, time)
+        self._event = -1
+        happens = mechanism.events[event]
+        locks = [
+            k for k, each in enumerate(mechanism.switches) if any(each.constraint is one for one in happens.held)
+        ]
+        last = self.log[-1] if len(self.log) > begin else None
+        if isinstance(last, VelocityJump):
+            self.log[-1] = replace(last, locks=tuple(locks), met=met)
+
+    def snapshot(self) -> Array:
+        """With how much was done so far."""
+        return np.append(super().snapshot(), len(self.log))
+
+    def restore(self, snapshot: Array) -> None:
+        """Put a snapshot back, and forget what was done since."""
+        super().restore(snapshot[:-1])
+        del self.log[int(snapshot[-1]) :]
+
+
+def _without_means(rows: Array, reactions: int) -> Array:
+    """Multipliers and forces of stored rows are means of two steps, but for the last row."""
+    own = rows[:, rows.shape[1] - reactions :]
+    for k in range(len(rows) - 2, -1, -1):
+        own[k] = 2 * own[k] - own[k + 1]
+    return rows
+
+
+# A run that can be differentiated.
+
+
+@dataclass(frozen=True, eq=False)
+class RunPiece:
+    """Some steps of a stretch of a run.
+
+    Attributes:
+        stretch: its number.
+        first, last: rows at their ends.
+        is_implicit: values of laws of the state are those at the mean state of all of it.
+    """
+
+    stretch: int
+    first: int
+    last: int
+    is_implicit: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class TakenRun:
+    """A run with all that it did.
+
+    Attributes:
+        assembly: what moved; long bodies are not in segments.
+        stretches: steps without jumps between.
+        course: what happened in the run, one after the other; of ``Asked`` its number.
+        asked: questions to controllers.
+        times: stored instants, shape (T,) [s].
+        states: rows of the tables of the state there, (T, numbers).
+        places: where they are: number of the stretch and row in it, shape (T - 1, 2), without the first one.
+    """
+
+    assembly: Assembly
+    stretches: tuple[DifferentiableSteps, ...]
+    course: tuple[RunPiece | VelocityJump | int, ...]
+    asked: tuple[Asked, ...]
+    times: Array
+    states: Array
+    places: IntArray
+
+    @property
+    def system(self) -> System:
+        """The mechanism that moved, as numbers."""
+        return self.assembly.system
+
+    @property
+    def velocities(self) -> int:
+        """How many there are."""
+        return int(self.assembly.memory.counts["velocities"])
+
+    @cached_property
+    def rows(self) -> Mapping[str, Array]:
+        """The stored tables by name, (T, ...)."""
+        return self.assembly.memory.rows(self.states)
+
+    @cached_property
+    def implicit(self) -> int:
+        """Number of the steps of laws of the state."""
+        return sum(isinstance(each, RunPiece) and each.is_implicit for each in self.course)
+
+    @property
+    def has_laws(self) -> bool:
+        """Whether there are laws of the state."""
+        return self.implicit > 0
+
+    @property
+    def is_controlled(self) -> bool:
+        """Whether controllers or laws of the state act in it."""
+        return bool(self.assembly.controlled)
+
+    @property
+    def jumps(self) -> int:
+        """How often velocities were brought onto the constraints."""
+        return sum(isinstance(each, VelocityJump) for each in self.course)
+
+
+def differentiable(system: System) -> Assembly:
+    """The tables of a system whose steps can be differentiated.
+
+    Raises:
+        ModelError: rolling without slip, laws that creep, named.
+    """
+    for constraint in system.constraints:
+        if isinstance(constraint, RollingRow):
+            raise ModelError(
+                f"{constraint} holds what moves in a step, not where bodies are, and cannot be differentiated yet"
+            )
+    assembly = assemble(system, with_segments=False)
+    for name in branch_names(system):
+        raise ModelError(
+            f"{name.rsplit(':', 1)[0]} creeps (ph.Maxwell), and what it remembers cannot be differentiated yet;"
+            " leave relaxation= out, or take viscosity or a damper"
+        )
+    return assembly
+
+
+def take_run(assembly: Assembly, start: State, duration: float, step: float, options: StepOptions) -> TakenRun:
+    """A run from a state, and all that it did.
+
+    Raises:
+        ParameterError: a duration or step out of range.
+        ConvergenceError: a step did not converge, however short.
+    """
+    system, mechanism = assembly.system, assembly.system.mechanism
+    if options.order > 2:
+        check_lossless(mechanism, options.numerical_damping)
+    breakpoints = [time for load in mechanism.loads for time in load.breakpoints]
+    breakpoints += [time for element in mechanism.elements for time in element.times]
+    breakpoints += [event.when for event in mechanism.events if isinstance(event.when, float)]
+    instants = clock(start.time, duration, step, breakpoints)
+    check_rates(system, instants.start, instants.end)
+    is_redundant = bool(redundancies(system.phase(_held(assembly)).system, start))
+    stepper = RecordingStepper(assembly, options.order, options.numerical_damping, is_redundant)
+    stored = _Instants()
+    conditions = watched_conditions(system, None, None)
+    run = Simulation(
+        system,
+        stepper,
+        start,
+        instants,
+        1,
+        stored.take,
+        options.tolerance,
+        is_late=True,
+        conditions=conditions,
+    )
+    begin = stepper.now(start.time)
+    first = np.concatenate([array[:1].reshape(-1) for array in begin.values()])
+    run.run(_silent)
+    return _run_of(assembly, stepper.log, first, stored.times, is_redundant, options.numerical_damping)
+
+
+def _held(assembly: Assembly) -> Array:
+    """What holds at the start."""
+    return np.array([0.0 if switch.is_held else np.nan for switch in assembly.system.mechanism.switches])
+
+
+def _silent(done: int, count: int) -> None:
+    """Nobody is told."""
+
+
+class _Instants:
+    """Takes the instants of a run and forgets the rest."""
+
+    def __init__(self) -> None:
+        self._times: dict[float, None] = {}
+
+    @property
+    def times(self) -> Array:
+        """Shape (T,) [s]."""
+        return np.array(list(self._times))
+
+    def take(self, recording: RecordedStates, checkpoint: Checkpoint) -> None:
+        """A block, which begins with the last instant of the one before."""
+        self._times.update(dict.fromkeys(recording.time.tolist()))
+
+
+def _run_of(
+    assembly: Assembly,
+    log: Sequence[Stepped | VelocityJump | Asked],
+    first: Array,
+    times: Array,
+    is_redundant: bool,
+    damping: float,
+) -> TakenRun:
+    relaxation, places = RELAXATION if is_redundant else 0.0, entries(assembly)
+    stretches: list[DifferentiableSteps] = []
+    course: list[RunPiece | VelocityJump | int] = []
+    asked: list[Asked] = []
+    own: list[Stepped] = []
+
+    def close() -> None:
+        if own:
+            states = np.concatenate([own[0].states[:1], *(each.states[1:] for each in own)])
+            moving = np.concatenate([own[0].moving[:1], *(each.moving[1:] for each in own)])
+            ends = np.concatenate([own[0].times[:1], *(each.times[1:] for each in own)])
+            sizes, loads = (np.concatenate([getattr(each, name) for each in own]) for name in ("sizes", "loads"))
+            functions = Functions(moving, loads)
+            stretches.append(
+                DifferentiableSteps(assembly, ends, sizes, damping, relaxation, states, functions, places)
+            )
+            own.clear()
+
+    row, grid = 0, set(times.tolist())
+    for number, each in enumerate(log):
+        if isinstance(each, Stepped):
+            last = course[-1] if course else None
+            begin = row if own else 0
+            row = begin + len(each.sizes)
+            joins = isinstance(last, RunPiece) and own and not (last.is_implicit or each.is_implicit)
+            own.append(each)
+            if joins:
+                assert isinstance(last, RunPiece), "asked"
+                course[-1] = replace(last, last=row)
+            else:
+                course.append(RunPiece(len(stretches), begin, row, each.is_implicit))
+        elif isinstance(each, VelocityJump):
+            close()
+            course.append(replace(each, span=_span(log, number, grid, assembly)))
+        else:
+            course.append(len(asked))
+            asked.append(each)
+    close()
+    return TakenRun(
+        assembly, tuple(stretches), tuple(course), tuple(asked), times, *_stored(stretches, first, times)
+    )
+
+
+def _span(
+    log: Sequence[Stepped | VelocityJump | Asked], number: int, grid: set[float], assembly: Assembly
+) -> tuple[int, int] | None:
+    """How many steps end and begin at the instant of a jump that a condition found inside of a step."""
+    jump = log[number]
+    assert isinstance(jump, VelocityJump), "that may be the first one at its instant"
+    if jump.event < 0 or isinstance(assembly.system.mechanism.events[jump.event].when, float) or jump.time in grid:
+        return None
+    before = log[number - 1] if number else None
+    after = next((each for each in log[number + 1 :] if isinstance(each, Stepped)), None)
+    if not isinstance(before, Stepped) or after is None or before.times[-1] != jump.time:
+        return None
+    return len(before.sizes), len(after.sizes)
+
+
+def _stored(stretches: Sequence[TakenSteps], first: Array, times: Array) -> tuple[Array, IntArray]:
+    """States at stored instants, and where all but the first are."""
+    where: dict[float, tuple[int, int]] = {}
+    for number, stretch in enumerate(stretches):
+        for row, time in enumerate(stretch.times[1:].tolist(), start=1):
+            where.setdefault(time, (number, row))
+    places = [where[time] for time in times[1:].tolist()]
+    states = np.array([first, *(stretches[number].states[row] for number, row in places)])
+    return states, np.array(places, dtype=np.int64).reshape(-1, 2)

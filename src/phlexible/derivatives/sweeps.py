@@ -1,0 +1,367 @@
+"""Small changes through a whole run: backwards for all that a cost feels, forwards for a few parameters."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from phlexible.algebra.arrays import Array
+from phlexible.derivatives.controllers import (
+    ControllerTape,
+    LawsOfState,
+    Questions,
+    answers,
+    controllers_of,
+    directions_of,
+    implicit_steps,
+)
+from phlexible.derivatives.crossings import (
+    Crossing,
+    crossings_of,
+    excess_at,
+    places_of_locks,
+    slopes_of_locks,
+    slopes_of_places,
+    velocities_after,
+)
+from phlexible.derivatives.readings import Brought, Sight, state_jacobian, state_slopes
+from phlexible.derivatives.runs import RunPiece, TakenRun, VelocityJump
+from phlexible.derivatives.steps import Functions, TakenSteps
+from phlexible.derivatives.variations import Variation
+from phlexible.step.assembly.assembly import Assembly
+
+# What else than states a run is made of: equations of steps, jumps, what controllers and laws say.
+
+
+@dataclass(frozen=True, eq=False)
+class RunParts:
+    """Numbers that belong to all that a run did: what is missed or found there at the states of the run.
+
+    Attributes:
+        equations: of the steps of each stretch, (N, unknowns) each.
+        jumps: velocities after each jump, (jumps, velocities).
+        controllers: values after each question, of each controller, (K, size) each.
+        laws: values in each step of laws of the state, (steps, values).
+        locks: where locks of the events hold, one after the other, (locks,).
+        conditions: of the events that were found inside of steps, (conditions,).
+    """
+
+    equations: tuple[Array, ...]
+    jumps: Array
+    controllers: tuple[Array, ...]
+    laws: Array
+    locks: Array
+    conditions: Array
+
+    def minus(self, other: "RunParts", scale: float) -> "RunParts":
+        """The difference, over ``scale``."""
+        return RunParts(
+            tuple((a - b) / scale for a, b in zip(self.equations, other.equations, strict=True)),
+            (self.jumps - other.jumps) / scale,
+            tuple((a - b) / scale for a, b in zip(self.controllers, other.controllers, strict=True)),
+            (self.laws - other.laws) / scale,
+            (self.locks - other.locks) / scale,
+            (self.conditions - other.conditions) / scale,
+        )
+
+    def times(self, other: "RunParts") -> float:
+        """Sum of the products of all numbers."""
+        found = sum(float(np.sum(a * b)) for a, b in zip(self.equations, other.equations, strict=True))
+        for name in ("jumps", "laws", "locks", "conditions"):
+            found += float(np.sum(getattr(self, name) * getattr(other, name)))
+        return found + sum(float(np.sum(a * b)) for a, b in zip(self.controllers, other.controllers, strict=True))
+
+
+def parts_of(run: TakenRun, assembly: Assembly) -> RunParts:
+    """What another assembly misses and finds at the states of a run."""
+    equations = tuple(own.residuals(assembly, own.functions_of(assembly)) for own in run.stretches)
+    jumps = [each for each in run.course if isinstance(each, VelocityJump)]
+    velocities = np.array([velocities_after(each, assembly) for each in jumps]).reshape(-1, run.velocities)
+    locks = np.concatenate([np.zeros(0), *(places_of_locks(each, assembly) for each in jumps)])
+    conditions = np.array([excess_at(each, assembly) for each in jumps if each.span is not None])
+    questions = Questions(run.asked)
+    own = controllers_of(assembly) if run.asked else []
+    controllers = tuple(answers(each, assembly, questions) for each in own)
+    return RunParts(equations, velocities, controllers, _values_of_laws(run, assembly), locks, conditions)
+
+
+def _values_of_laws(run: TakenRun, assembly: Assembly) -> Array:
+    if not run.has_laws:
+        return np.zeros((0, 0))
+    ends, states = implicit_steps(run)
+    laws = LawsOfState(assembly, ends, states)
+    return np.array([laws.values(k) for k in range(len(ends))])
+
+
+class _Laws:
+    """Controllers and laws of a run, and what the steps feel of their values.
+
+    Attributes:
+        tapes: of controllers.
+        of_state: laws of the state, or None.
+    """
+
+    def __init__(self, run: TakenRun) -> None:
+        assembly, questions = run.assembly, Questions(run.asked)
+        own = controllers_of(assembly) if run.asked else []
+        self.tapes = [ControllerTape(each, assembly, questions) for each in own]
+        count = 3 * assembly.memory.counts["load_values"]
+        self._directions = [directions_of(each, count) for each in own]
+        self.of_state: LawsOfState | None = None
+        if run.has_laws:
+            self.of_state = LawsOfState(assembly, *implicit_steps(run))
+            self._directions.append(self.of_state.directions)
+        self.sizes = [len(each) for each in self._directions]
+        directions = np.concatenate([np.zeros((0, count)), *self._directions])
+        self._slopes = [_value_slopes(stretch, directions) for stretch in run.stretches]
+
+    @property
+    def held(self) -> int:
+        """Number of the values of controllers; those of laws of the state follow."""
+        return sum(each.value.size for each in self.tapes)
+
+    def slopes(self, piece: RunPiece) -> Array:
+        """d(equations)/d(values) in the steps of a piece, shape (steps, values, unknowns)."""
+        return self._slopes[piece.stretch][piece.first : piece.last]
+
+    def places(self) -> list[slice]:
+        """Of the values of each controller."""
+        ends = np.cumsum([0, *(each.value.size for each in self.tapes)]).tolist()
+        return [slice(a, b) for a, b in pairwise(ends)]
+
+
+def _value_slopes(stretch: TakenSteps, directions: Array) -> Array:
+    """Equations are linear in loads, so that a difference of any size is exact."""
+    found = np.zeros((stretch.count, len(directions), stretch.assembly.memory.counts["unknowns"]))
+    if not len(directions):
+        return found
+    own = stretch.functions
+    before = stretch.residuals(stretch.assembly, own)
+    size = max(1.0, float(np.abs(own.loads).max(initial=0.0)))
+    for k, direction in enumerate(directions):
+        changed = Functions(own.moving, own.loads + size * direction)
+        found[:, k] = (stretch.residuals(stretch.assembly, changed) - before) / size
+    return found
+
+
+# Backwards.
+
+
+@dataclass(frozen=True, eq=False)
+class Adjoint:
+    """What a cost feels.
+
+    Attributes:
+        start: its derivative to the initial state, shape (velocities,) each.
+        parts: its derivatives to equations of steps and to what jumps, controllers and laws give.
+    """
+
+    start: Variation
+    parts: RunParts
+
+
+def adjoint(run: TakenRun, slopes: Variation) -> Adjoint:
+    """Of a cost with derivatives ``slopes`` to the states of all stored instants, (T, velocities) each."""
+    size, laws = run.velocities, _Laws(run)
+    at_rows = [np.zeros((2, own.count + 1, size)) for own in run.stretches]
+    for k, (number, row) in enumerate(run.places.tolist(), start=1):
+        at_rows[number][0, row] += slopes.pose[k]
+        at_rows[number][1, row] += slopes.velocity[k]
+    felt = [np.zeros((own.count, own.assembly.memory.counts["unknowns"])) for own in run.stretches]
+    jumps: list[Array] = []
+    obeyed: list[Array] = []
+    locks: list[Array] = []
+    conditions: list[float] = []
+    crossings, switches = crossings_of(run), len(run.system.mechanism.switches)
+    q, v, held, places = np.zeros(size), np.zeros(size), np.zeros(laws.held), np.zeros(switches)
+    following: Array = np.zeros((0, size))  # slopes of the pose in the steps that follow
+    for number in range(len(run.course) - 1, -1, -1):
+        each = run.course[number]
+        if isinstance(each, RunPiece):
+            mine = at_rows[each.stretch][:, each.last]
+            if each.is_implicit:
+                q, v, found, values = _pulled_implicit(run, each, laws, q + mine[0], v + mine[1], len(obeyed))
+                obeyed.append(values)
+            else:
+                pose, velocity = at_rows[each.stretch][:, each.first : each.last + 1, None].copy()
+                pose[-1, 0] += q
+                velocity[-1, 0] += v
+                pose[0], velocity[0] = 0.0, 0.0
+                found = run.stretches[each.stretch].pull(each.first, each.last, pose, velocity)[:, 0]
+                q, v, following = pose[0, 0].copy(), velocity[0, 0].copy(), pose[:, 0]
+            felt[each.stretch][each.first : each.last] = found
+            if laws.held:
+                held += np.einsum("kcu,ku->c", laws.slopes(each)[:, : laws.held], found)
+            if switches:
+                own = slopes_of_locks(run.stretches[each.stretch], each.first, each.last)
+                places += np.einsum("kcu,ku->c", own, found)
+        elif isinstance(each, VelocityJump):
+            jumps.append(v)
+            sight, rows = Sight(run.assembly, np.array([each.time])), run.assembly.memory.rows(each.before[None])
+            back = state_slopes(sight, rows, [Brought()], [v[None]])
+            after, q, v = v, q + back.pose[0], back.velocity[0]
+            if each.locks:
+                chosen = list(each.locks)
+                locks.append(places[chosen])
+                slopes_of_places(each, run.assembly).pull(0, places[chosen], q, v)
+                places[chosen] = 0.0
+            if (crossing := crossings.get(number)) is not None:
+                stretch, first, last = crossing.after
+                later = float(np.sum(felt[stretch][first:last] * crossing.in_steps[1]) + after @ crossing.brought)
+                later += float(np.sum(following[1 : last - first + 1] * crossing.moved[1]))
+                conditions.append(-(q @ crossing.state[0] + v @ crossing.state[1] + later) / crossing.rate)
+                crossing.condition.pull(0, np.array(conditions[-1:]), q, v)
+        else:
+            for tape, place in zip(laws.tapes, laws.places(), strict=True):
+                tape.pull(each, held[place], q, v)
+            held[:] = 0.0
+    parts = RunParts(
+        tuple(felt),
+        np.array(jumps[::-1]).reshape(-1, size),
+        tuple(tape.direct for tape in laws.tapes),
+        np.array(obeyed[::-1]).reshape(len(obeyed), -1) if obeyed else np.zeros((0, 0)),
+        np.concatenate([np.zeros(0), *locks[::-1]]),
+        np.array(conditions[::-1]),
+    )
+    return Adjoint(Variation(q + slopes.pose[0], v + slopes.velocity[0]), parts)
+
+
+def _pulled_implicit(
+    run: TakenRun, piece: RunPiece, laws: _Laws, q: Array, v: Array, from_the_end: int
+) -> tuple[Array, Array, Array, Array]:
+    """Through a step whose laws depend on both of its ends; slopes before it, mu, and what is felt of the laws."""
+    assert laws.of_state is not None, "the step has some"
+    k = run.implicit - 1 - from_the_end
+    at_start, at_end = laws.of_state.slopes(k)
+    count, steps = len(at_end), piece.last - piece.first
+    pose, velocity = np.zeros((2, steps + 1, 1 + count, len(q)))
+    pose[-1, 0], velocity[-1, 0] = q, v
+    pose[-1, 1:] = laws.of_state.pull(k, True, at_end)
+    found = run.stretches[piece.stretch].pull(piece.first, piece.last, pose, velocity)
+    share = np.einsum("kvu,kcu->vc", laws.slopes(piece)[:, laws.held :], found)
+    values = np.linalg.solve(np.eye(count) - share[:, 1:], share[:, 0])
+    weights = np.concatenate([[1.0], values])
+    q = weights @ pose[0] + laws.of_state.pull(k, False, (values @ at_start)[None])[0]
+    return q, weights @ velocity[0], np.einsum("c,kcu->ku", weights, found), values
+
+
+# Forwards.
+
+
+def state_derivatives(run: TakenRun, start: Variation, changes: Sequence[RunParts]) -> Variation:
+    """d(state)/dp at all stored instants, each (T, parameters, velocities).
+
+    Args:
+        run: that was taken.
+        start: of the first state, each (parameters, velocities).
+        changes: of everything else at constant states, of each parameter.
+    """
+    laws, number = _Laws(run), len(changes)
+    pose, velocity = np.zeros((2, len(run.times), number, run.velocities))
+    where: dict[tuple[int, int], int] = {(s, r): k for k, (s, r) in enumerate(run.places.tolist(), start=1)}
+    pose[0], velocity[0] = start.pose, start.velocity
+    q, v, held = start.pose.copy(), start.velocity.copy(), np.zeros((number, laws.held))
+    jump = obeyed = locks = conditions = 0
+    crossings, switches = crossings_of(run), len(run.system.mechanism.switches)
+    places = np.zeros((number, switches))
+    begun: tuple[Crossing, Array] | None = None  # where the next steps begin, and how its instant changes
+    for course, each in enumerate(run.course):
+        if isinstance(each, RunPiece):
+            own = slice(each.first, each.last)
+            equations = np.stack([change.equations[each.stretch][own] for change in changes], axis=1)
+            if switches:
+                slopes = slopes_of_locks(run.stretches[each.stretch], each.first, each.last)
+                equations = equations + np.einsum("kcu,pc->kpu", slopes, places)
+            if laws.held:
+                equations = equations + np.einsum("kcu,pc->kpu", laws.slopes(each)[:, : laws.held], held)
+            if each.is_implicit:
+                values = np.array([change.laws[obeyed] for change in changes])
+                q, v = _pushed_implicit(run, each, laws, q, v, equations, values, obeyed)
+                obeyed += 1
+                ways = [(each.last, q, v)]
+            else:
+                moved = _pushed(run, each, q, v, equations, begun)
+                begun = None
+                q, v = moved[:, -1].copy()
+                ways = [(each.first + k, *moved[:, k]) for k in range(1, len(moved[0]))]
+            for row, *both in ways:
+                if (k := where.get((each.stretch, row))) is not None:
+                    pose[k], velocity[k] = both
+        elif isinstance(each, VelocityJump):
+            crossing = crossings.get(course)
+            later = np.zeros(number)
+            if crossing is not None:
+                own_changes = np.array([change.conditions[conditions] for change in changes])
+                later = -(crossing.condition.push(0, q, v)[:, 0] + own_changes) / crossing.rate
+                q, v = q + np.outer(later, crossing.state[0]), v + np.outer(later, crossing.state[1])
+                begun, conditions = (crossing, later), conditions + 1
+            if each.locks:
+                chosen, end = list(each.locks), locks + len(each.locks)
+                own_changes = np.array([change.locks[locks:end] for change in changes])
+                places[:, chosen] = slopes_of_places(each, run.assembly).push(0, q, v) + own_changes
+                locks = end
+            sight, rows = Sight(run.assembly, np.array([each.time])), run.assembly.memory.rows(each.before[None])
+            v = state_jacobian(sight, rows, Brought()).push(0, q, v)
+            v = v + np.array([change.jumps[jump] for change in changes])
+            if crossing is not None:
+                v += np.outer(later, crossing.brought)
+            jump += 1
+        else:
+            for number_, (tape, place) in enumerate(zip(laws.tapes, laws.places(), strict=True)):
+                own_changes = np.array([change.controllers[number_][each] for change in changes])
+                held[:, place] = tape.push(each, q, v) + own_changes
+    return Variation(pose, velocity)
+
+
+def _pushed(
+    run: TakenRun, piece: RunPiece, q: Array, v: Array, equations: Array, begun: tuple[Crossing, Array] | None
+) -> Array:
+    """Changes of states at the rows of a piece, pose and velocity, (2, rows, parameters, velocities).
+
+    Args:
+        run, piece: the steps.
+        q, v: changes before them, (parameters, velocities).
+        equations: their own, (steps, parameters, unknowns).
+        begun: where the first of them begin, at an instant that changes by (parameters,); None: at one that stays.
+    """
+    stretch, moved = run.stretches[piece.stretch], np.zeros((2, piece.last - piece.first + 1, *q.shape))
+    moved[:, 0] = q, v
+    count = 0 if begun is None else len(begun[0].in_steps[1])
+    for k in range(count):
+        crossing, later = begun  # type: ignore[misc]  # there is one
+        own = equations[k : k + 1] + np.outer(later, crossing.in_steps[1][k])
+        pose, velocity = moved[:, k : k + 2].copy()
+        stretch.push(piece.first + k, piece.first + k + 1, pose, velocity, np.ascontiguousarray(own))
+        moved[:, k + 1] = pose[1] + np.outer(later, crossing.moved[1][k]), velocity[1]
+    rest = moved[:, count:].copy()
+    stretch.push(piece.first + count, piece.last, rest[0], rest[1], np.ascontiguousarray(equations[count:]))
+    moved[:, count:] = rest
+    return moved
+
+
+def _pushed_implicit(
+    run: TakenRun, piece: RunPiece, laws: _Laws, q: Array, v: Array, equations: Array, values: Array, k: int
+) -> tuple[Array, Array]:
+    """Changes of the state after a step whose laws depend on both of its ends.
+
+    Args:
+        run, piece, laws: the step.
+        q, v: changes before it, (parameters, velocities).
+        equations: its own, (steps, parameters, unknowns).
+        values: changes of the values of the laws at constant states, (parameters, values).
+        k: number of the step among those of laws of the state.
+    """
+    assert laws.of_state is not None, "the step has some"
+    at_start, at_end = laws.of_state.slopes(k)
+    number, count, slopes = len(q), len(at_end), laws.slopes(piece)[:, laws.held :]
+    moved = np.zeros((2, piece.last - piece.first + 1, number + count, run.velocities))
+    moved[0, 0, :number], moved[1, 0, :number] = q, v
+    both = np.ascontiguousarray(np.concatenate([equations, slopes], axis=1))
+    run.stretches[piece.stretch].push(piece.first, piece.last, moved[0], moved[1], both)
+    ends = moved[:, -1]
+    felt = laws.of_state.push(k, True, ends[0]) @ at_end.T  # (parameters and values, values)
+    known = values + laws.of_state.push(k, False, q) @ at_start.T + felt[:number]
+    found = np.linalg.solve(np.eye(count) - felt[number:].T, known.T).T
+    q, v = ends[:, :number] + np.einsum("pc,scn->spn", found, ends[:, number:])
+    return q, v

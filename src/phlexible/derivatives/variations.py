@@ -1,0 +1,83 @@
+"""Small changes of states, in as many numbers as there are velocities (docs/theory.md, 9)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from phlexible.algebra.arrays import Array
+from phlexible.state.layout import Layout
+
+# Small changes of states in as many numbers as there are velocities (docs/theory.md, 9).
+#
+# A change of the pose has the layout of nu: dx of each carrier, the small rotation of each frame in *world* axes
+# (dR = [phi] R), deta.
+
+
+@dataclass(frozen=True, eq=False)
+class Variation:
+    """Changes of states; pose and velocity each (..., velocities)."""
+
+    pose: Array
+    velocity: Array
+
+
+def moved(layout: Layout, rows: Mapping[str, Array], change: Variation) -> None:
+    """Move stored states (T, ...) by changes (T, velocities), in place."""
+    d = layout.linear.shape[1]
+    rows["position"][..., :d] += change.pose[..., layout.linear]
+    rows["eta"][:] += change.pose[..., layout.elastic_rate]
+    rows["velocity"][:] += change.velocity
+    if len(layout.spin[0]):
+        turns = rotation_vectors(layout, change.pose)
+        turned = Rotation.from_rotvec(turns.reshape(-1, 3)).as_matrix().reshape(*turns.shape, 3)
+        rows["rotation"][:] = turned @ rows["rotation"]
+
+
+def moved_one(layout: Layout, rows: Mapping[str, Array], number: int, sizes: Array) -> None:
+    """Move one number of pose (or of velocity, that plus the count of velocities) of states (T, k, ...), in place.
+
+    Args:
+        layout: of the states.
+        rows: their tables.
+        number: of the pose or the velocity.
+        sizes: of the k changes.
+    """
+    count = int(layout.velocity[-1])
+    if number >= count:
+        rows["velocity"][..., number - count] += sizes
+        return
+    frame, axis, place = layout.spin
+    if len(turned := np.flatnonzero(place == number)):
+        vectors = np.zeros((len(sizes), 3))
+        vectors[:, axis[turned[0]]] = sizes
+        own = rows["rotation"][..., frame[turned[0]], :, :]
+        own[:] = Rotation.from_rotvec(vectors).as_matrix() @ own
+    elif len(bent := np.flatnonzero(layout.elastic_rate == number)):
+        rows["eta"][..., bent[0]] += sizes
+    else:
+        carrier, along = np.argwhere(layout.linear == number)[0]
+        rows["position"][..., carrier, along] += sizes
+
+
+def rotation_vectors(layout: Layout, pose: Array) -> Array:
+    """phi of all frames, shape (..., frames, 3)."""
+    frame, axis, place = layout.spin
+    found = np.zeros((*pose.shape[:-1], layout.frames, 3))
+    found[..., frame, axis] = pose[..., place]
+    return found
+
+
+def difference(layout: Layout, rows: Mapping[str, Array], others: Mapping[str, Array]) -> Variation:
+    """What has to be added to states (T, ...) to come to others near them."""
+    d = layout.linear.shape[1]
+    pose = np.zeros_like(rows["velocity"])
+    pose[..., layout.linear] = (others["position"] - rows["position"])[..., :d]
+    pose[..., layout.elastic_rate] = others["eta"] - rows["eta"]
+    frame, axis, place = layout.spin
+    if len(frame):
+        turn = others["rotation"] @ np.swapaxes(rows["rotation"], -1, -2)
+        vectors = Rotation.from_matrix(turn.reshape(-1, 3, 3)).as_rotvec().reshape(*turn.shape[:-1])
+        pose[..., place] = vectors[..., frame, axis]
+    return Variation(pose, others["velocity"] - rows["velocity"])

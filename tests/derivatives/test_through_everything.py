@@ -1,0 +1,316 @@
+"""Gradients through controllers, laws of the state, contact, friction, events, other steps: against whole runs."""
+
+import numpy as np
+import pytest
+
+import phlexible as ph
+from phlexible.derivatives.parameters import Parameters
+
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
+CONTROL = {"gain": 5.0, "height": 0.005}
+
+
+def by_differences(build, cost, parameters, duration, step, share, options):
+    """Of order 4, of whole runs; every parameter is changed by a share of itself."""
+    chosen = Parameters(parameters)
+
+    def value(numbers):
+        model = build(chosen.made(numbers))
+        steps = {"output_step" if "tolerance" in options else "step": step}
+        motion, own = model.simulate(duration, **steps, **options), cost(model)
+        return own.value(motion.time, [motion[sensor] for sensor in own.sensors])
+
+    found = np.zeros(len(chosen))
+    for k, number in enumerate(chosen.values):
+        change = share * number * np.eye(len(chosen))[k]
+        ends = [value(chosen.values + part * change) for part in (-2, -1, 1, 2)]
+        found[k] = (ends[0] - 8 * ends[1] + 8 * ends[2] - ends[3]) / (12 * change[k])
+    return found
+
+
+def check(build, cost, parameters, duration, step, share=1e-4, **options):
+    _, slopes = ph.gradient(build, cost, parameters, duration=duration, step=step, **options)
+    expected = by_differences(build, cost, parameters, duration, step, share, options)
+    sizes = np.array(list(parameters.values()))
+    found = np.array(list(slopes.values())) * sizes  # what a change of one per cent does, of all of them
+    assert found == pytest.approx(expected * sizes, rel=1e-6, abs=1e-6 * np.abs(expected * sizes).max())
+
+
+def arm(p):
+    """A beam that turns on a hinge."""
+    model = ph.Model(gravity=(0, -9.81, 0), dimension=2)
+    section = ph.RectangularSection(0.02, p.get("height", 0.005))
+    beam = ph.Beam(1.0, section, ph.Material(7e10, 2700.0), elements=2, frame="cantilever")
+    placed = model.add(beam, "beam")
+    model.connect(ph.Revolute(model.ground.at((0, 0, 0)), placed.start, name="joint"))
+    return model
+
+
+def cart(p):
+    """A cart on a rail, and a beam that stands on it."""
+    model = ph.Model(gravity=(0, -9.81, 0), dimension=2)
+    body = model.add(ph.RigidBody(1.0, 0.1), "cart")
+    model.connect(ph.Prismatic(model.ground.at((0, 0, 0)), body.origin, name="joint"))
+    section = ph.RectangularSection(0.02, p.get("height", 0.005))
+    beam = ph.Beam(0.5, section, ph.Material(7e10, 2700.0), elements=2, frame="cantilever")
+    placed = model.add(beam, "beam", rotation=1.4)
+    model.connect(ph.Revolute(body.origin, placed.start, name="hinge"))
+    return model
+
+
+def tip(model):
+    place, rate = ph.Position(model["beam"].end), ph.JointRate(model.joint("joint"))
+    return ph.Cost.integral(place, lambda x: (x[:, 1] - 0.2) ** 2 + x[:, 0]) + ph.Cost.final(rate, lambda v: v**2)
+
+
+def motor(model, p):
+    joint = model.joint("joint")
+    model.apply(joint.motor(lambda t, y: p["gain"] * np.sin(0.3 - y[0]) - 0.1 * p["gain"] * y[1]))
+
+
+def sampled(model, p):
+    joint, end = model.joint("joint"), model["beam"].end
+
+    def law(t, y):
+        return [p["gain"] * y[0] - 0.3 * y[1], 0.1 * y[2] ** 2, 0.05 * p["gain"] * y[1], 0.0]
+
+    measured = [ph.JointPosition(joint), ph.JointRate(joint), ph.Displacement(end, (0, 1, 0))]
+    model.apply(
+        ph.Feedback(
+            law, measured=measured, on=[joint, end], period=6e-3, delay=6e-3, target=lambda t: [0.3, 3 * t, 0]
+        )
+    )
+
+
+def linear(model, p):
+    control = pytest.importorskip("control")
+    law = control.StateSpace([[-5.0, 1.0], [0, -20.0]], [[0, 0], [p["gain"], 1.0]], [[30.0, 2.0]], [[2.0, 0.5]])
+    joint = model.joint("joint")
+    model.apply(ph.Feedback(law, measured=[joint], on=[joint], target=lambda t: np.array([0.3 * np.sin(5 * t), 0])))
+
+
+def law_of_state(model, p):
+    joint, end = model.joint("joint"), model["beam"].end
+    model.apply(ph.StateForce(lambda t, x, v: -p["gain"] * np.sin(x - 0.3) - v**3, of=[joint], on=[joint]))
+    model.apply(
+        ph.StateForce(lambda t, x, v: -0.1 * p["gain"] * v * np.linalg.norm(v + [0, 0, 0.1]), of=[end], on=[end])
+    )
+    model.apply(joint.motor(lambda t, y: -0.1 * y[1]))
+
+
+def friction(model, p):
+    joint = model.joint("joint")
+    radius = None if len(model.bodies) > 1 else 0.02
+    model.apply(joint.friction(0.02 * p["gain"], coefficient=0.1, radius=radius))
+
+
+def stop(model, p):
+    joint = model.joint("joint")
+    model.apply(joint.stop(lower=-0.002, upper=0.002, stiffness=50.0 * p["gain"], damping=10.0))
+
+
+@pytest.mark.parametrize("mechanism", [arm, cart])
+@pytest.mark.parametrize("part", [motor, sampled, linear, law_of_state, friction, stop])
+def test_what_acts_in_joints(mechanism, part):
+    def build(p):
+        model = mechanism(p)
+        part(model, p)
+        return model
+
+    check(build, tip, CONTROL, 0.1, 2e-3)
+
+
+def pushed(p):
+    model = arm(p)
+    model.apply(
+        ph.Force(model["beam"].end, lambda t: (0 * t, p["gain"] * (t > 0.0333), 0 * t), breakpoints=[0.0333])
+    )
+    return model
+
+
+def pushed_cart(p):
+    model = cart(p)
+    model.apply(model.joint("joint").force(lambda t: p["gain"] * np.cos(20 * t)))
+    return model
+
+
+@pytest.mark.parametrize("options", [{"order": 4}, {"order": 6}, {"tolerance": 1e-6}, {}], ids=str)
+@pytest.mark.parametrize("build", [pushed, pushed_cart])
+def test_other_steps(build, options):
+    share = 1e-5 if "tolerance" in options else 1e-4  # more steps are taken elsewhere where parameters change much
+    check(build, tip, CONTROL, 0.0509, 2e-3, share, **options)
+
+
+def ball(p):
+    model = ph.Model(gravity=(0, -9.81, 0), dimension=2)
+    placed = model.add(
+        ph.RigidBody(1.0, 0.004),
+        "ball",
+        position=(0, 0.12, 0),
+        velocity=(p["speed"], -1.0, 0),
+        angular_velocity=(0, 0, 3),
+    )
+    floor = ph.Plane(model.ground.at((0, 0, 0)), (0, 1, 0))
+    model.apply(
+        ph.Contact(
+            placed.origin, floor, radius=0.1, stiffness=p["stiffness"], damping=1e4, friction=0.3, exponent=1.5
+        )
+    )
+    return model
+
+
+def bounced(model):
+    turned = ph.Cost.final(ph.AngularVelocity(model["ball"].origin, (0, 0, 1)))
+    return ph.Cost.final(ph.Position(model["ball"].origin), lambda x: x[:, 0] + x[:, 1]) + turned
+
+
+def heap(p):
+    model = ph.Model(gravity=(0, -9.81, 0), dimension=2)
+    floor = ph.Plane(model.ground.at((0, 0, 0)), (0, 1, 0))
+    beam = ph.Beam(0.5, ph.RectangularSection(0.02, 0.02), ph.Material(2e9, 1000.0, viscosity=1e-4), elements=2)
+    long = model.add(beam, "beam", position=(-0.1, 0.06, 0), velocity=(0, -1.0, 0))
+    placed = model.add(ph.PointMass(0.2), "ball", position=(0.1, 0.2, 0), velocity=(p["speed"], -3.0, 0))
+    for end in (long.start, long.end):
+        model.apply(ph.Contact(end, floor, radius=0.05, stiffness=p["stiffness"], damping=1e3))
+    model.apply(ph.Contacts([long, placed.origin], radius=0.05, stiffness=p["stiffness"]))
+    return model
+
+
+def thrown_off(model):
+    far = ph.Cost.final(ph.Position(model["beam"].end), lambda x: x[:, 0] + x[:, 1])
+    return far + ph.Cost.final(ph.Position(model["ball"].origin), lambda x: x[:, 0] - x[:, 1])
+
+
+@pytest.mark.parametrize(("build", "cost"), [(ball, bounced), (heap, thrown_off)])
+def test_bounces(build, cost):
+    check(build, cost, {"speed": 1.9, "stiffness": 1e5}, 0.04, 2e-3, share=1e-6)
+
+
+def linkage(p):
+    """A rigid bar and a beam, one below the other."""
+    model = ph.Model(gravity=(0, -9.81, 0), dimension=2)
+    bar = model.add(ph.RigidBody(p["mass"], 0.02), "bar", position=(0.5, 0, 0))
+    model.connect(ph.Revolute(model.ground.at((0, 0, 0)), bar.point((-0.5, 0, 0)), name="joint"))
+    beam = ph.Beam(
+        0.5, ph.RectangularSection(0.02, 0.01), ph.Material(7e10, 2700.0), elements=2, frame="cantilever"
+    )
+    placed = model.add(beam, "beam", position=(0.5, 0, 0))
+    elbow = model.connect(ph.Revolute(bar.origin, placed.start, name="elbow"))
+    model.apply(elbow.spring(p["stiffness"], rest=0.4))
+    return model
+
+
+def given_times(p):
+    model = linkage(p)
+    model.at(0.0215, release=model.at(0.01, lock=model.joint("elbow")))
+    model.at(0.05, lock=model.joint("joint"))
+    return model
+
+
+def conditions(p):
+    model = linkage(p)
+    fast = ph.When(ph.Velocity(model["beam"].end, (0, 1, 0)), below=-0.5 - 0.1 * p["stiffness"])
+    low = ph.When(lambda t, y: y + 0.1 * t, below=-0.03, of=[ph.Displacement(model["bar"].origin, (0, 1, 0))])
+    model.apply(ph.Force(model["beam"].end, lambda t: (3 * np.sin(9 * t), 0 * t, 0 * t)))
+    model.at(fast, lock=model.joint("elbow"))
+    model.at(low, lock=model.joint("joint"))
+    return model
+
+
+def driven_cart(p):
+    """Released from a moving rail once it leans enough: velocities before and after depend on the time."""
+    model = cart({})
+    base = model.ground.moving(lambda t: (0 * t, 0.01 * p["mass"] * np.sin(30 * t), 0 * t))
+    body = model.add(ph.RigidBody(p["mass"], 0.1), "rider", position=(-1, 0, 0))
+    model.connect(ph.Revolute(base, body.point((1, 0, 0)), name="base"))
+    model.apply(model.joint("hinge").spring(p["stiffness"]))
+    model.at(ph.When(ph.JointPosition(model.joint("hinge")), below=-0.005), lock=model.joint("joint"))
+    model.at(ph.When(ph.JointRate(model.joint("base")), below=-0.5), release=model.joint("base"))
+    return model
+
+
+@pytest.mark.parametrize("build", [given_times, conditions, driven_cart])
+def test_events_with_their_times(build):
+    check(build, tip, {"mass": 1.1, "stiffness": 3.0}, 0.1, 2e-3)
+
+
+def test_readings_over_time_go_the_other_way_through_the_same():
+    """Forwards, of each parameter, what the adjoint finds backwards."""
+
+    def everything(p):
+        model = conditions({"mass": p["mass"], "stiffness": 3.0})
+        sampled(model, p)
+        return model
+
+    def lawful(p):
+        model = arm({})
+        law_of_state(model, p)
+        friction(model, p)
+        return model
+
+    for build, parameters in (
+        (everything, {"mass": 1.1, "gain": 0.5}),
+        (lawful, {"gain": 5.0}),
+    ):
+        motion = build(parameters).simulate(0.06, step=2e-3)
+        found = motion.sensitivity(build, parameters, lambda model: ph.Position(model["beam"].end)).derivatives[0]
+        for k in (0, 1):
+            _, slopes = ph.gradient(
+                build,
+                lambda model, k=k: ph.Cost.final(ph.Position(model["beam"].end), lambda x: x[:, k]),
+                parameters,
+                duration=0.06,
+                step=2e-3,
+            )
+            for name, slope in slopes.items():
+                assert found[name][-1, k] == pytest.approx(slope, rel=1e-6)
+
+
+@pytest.mark.parametrize("way", ["vjp", "jvp"])
+def test_a_law_may_bring_its_derivative(way):
+    """A network of one layer: its own derivative gives what differences of it give, and is asked for."""
+    calls = []
+
+    def build(p, brings=True):
+        model = arm({})
+        inner = np.array([[1.0, 0.5], [-0.5, 1.0], [0.3, 0.2]])
+
+        def law(t, y):
+            return p["gain"] * np.tanh(inner @ y).sum()
+
+        def derivative(t, y):
+            return p["gain"] * (1 - np.tanh(inner @ y) ** 2) @ inner
+
+        def vjp(t, y, w):
+            calls.append(t)
+            return w[0] * derivative(t, y)
+
+        def jvp(t, y, d):
+            calls.append(t)
+            return derivative(t, y) @ d
+
+        own = {way: vjp if way == "vjp" else jvp} if brings else {}
+        joint = model.joint("joint")
+        model.apply(ph.Feedback(law, measured=[joint], on=[joint], target=0.0, **own))
+        return model
+
+    options = {"duration": 0.1, "step": 2e-3}
+    _, brought = ph.gradient(build, tip, {"gain": 5.0}, **options)
+    assert len(calls) == 50 * (1 if way == "vjp" else 2)
+    _, differences = ph.gradient(lambda p: build(p, False), tip, {"gain": 5.0}, **options)
+    assert brought["gain"] == pytest.approx(differences["gain"], rel=1e-8)
+
+
+def test_derivatives_of_laws_are_checked():
+    joint = arm({}).joint("joint")
+    with pytest.raises(ph.ParameterError, match="takes vjp= or jvp=, got both"):
+        ph.Feedback(lambda t, y: 0.0, [joint], vjp=lambda t, y, w: y, jvp=lambda t, y, d: 0.0)
+
+    def build(p):
+        model = arm(p)
+        joint = model.joint("joint")
+        model.apply(joint.torque(ph.Feedback(lambda t, y: -p["height"] * y[0], [joint], vjp=lambda t, y, w: [1.0])))
+        return model
+
+    with pytest.raises(ph.ParameterError, match="vjp= of a Feedback must return 2 finite numbers"):
+        ph.gradient(build, tip, {"height": 0.005}, duration=0.01, step=2e-3)
