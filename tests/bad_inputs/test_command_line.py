@@ -61,7 +61,13 @@ def targets(ending):
 
 def calls():
     """Words, of which the last is wrong, or all together."""
-    for command, options in (("run", ()), ("modes", ()), ("live", ()), ("fmu", ("-o", "a.fmu"))):
+    for command, options in (
+        ("run", ()),
+        ("modes", ()),
+        ("live", ()),
+        ("fmu", ("-o", "a.fmu")),
+        ("build", ("-o", "a.so")),
+    ):
         yield command, *options
         yield from ((command, *options, model) for model in MODELS)
         yield command, *options, "own.py", "extra"
@@ -95,7 +101,17 @@ def calls():
     yield from (("live", "own.py", "--port", port) for port in ("-1", "70000", "x", "1.5", ""))
     yield from (("live", path) for path in ("no.h5", "damaged.h5"))
     yield from (("fmu", "own.py", "-o", path) for path in targets(".fmu"))
-    yield from (("report",), ("fmu", "own.py"), ("warmup", "x"), ("list", "x"), ("nosuch",), ("--nosuch",))
+    yield from (("build", "own.py", "-o", path) for path in targets(".so"))
+    yield from (("build", "own.py", "-o", "a.so", *more) for more in (("--target", "x"), ("--duration", "-1")))
+    yield from (
+        ("report",),
+        ("fmu", "own.py"),
+        ("build", "own.py"),
+        ("warmup", "x"),
+        ("list", "x"),
+        ("nosuch",),
+        ("--nosuch",),
+    )
 
 
 @pytest.fixture(scope="module")
@@ -104,7 +120,7 @@ def place(tmp_path_factory):
     folder = tmp_path_factory.mktemp("command_line")
     for name, content in FILES.items():
         (folder / name).write_text(content)
-    for name in ("folder", *(f"folder{ending}" for ending in (*ENDS.values(), ".fmu"))):
+    for name in ("folder", *(f"folder{ending}" for ending in (*ENDS.values(), ".fmu", ".so"))):
         (folder / name).mkdir(exist_ok=True)
     return folder
 

@@ -9,8 +9,10 @@ from zipfile import ZipFile
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import phlexible as ph
+from phlexible.cli import app
 from phlexible.tools.compiled.linking import host
 from phlexible.tools.compiled.time_functions import time_data
 
@@ -141,6 +143,30 @@ def test_steps_that_fail_are_halved_as_in_live_runs(built, tmp_path) -> None:
     assert library.read("dissipated") > 1e-4  # the impulses onto the joint, where the size changes
     missed = library.read("total") - start - library.read("supplied") + library.read("dissipated")
     assert abs(missed) < 1e-14 * library.read("total") * 10
+
+
+MODEL = """
+import phlexible as ph
+
+step = 1e-2
+model = ph.Model(dimension=2, gravity=(0, -9.81, 0))
+body = model.add(ph.RigidBody(1.0, 0.1, center=(0.5, 0, 0)), "body")
+hinge = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), body.origin, name="hinge"))
+model.apply(hinge.spring(1.0))
+model.apply(ph.Force(body.origin, (0.0, 0.0, 0.0), name="push"))
+outputs = [ph.JointPosition(hinge)]
+"""
+
+
+def test_the_command_builds_what_a_file_defines(built, tmp_path) -> None:
+    (tmp_path / "own.py").write_text(MODEL)
+    path = tmp_path / f"own{built.suffix}"
+    done = CliRunner().invoke(app, ["build", str(tmp_path / "own.py"), "-o", str(path)])
+    assert done.exit_code == 0 and done.stdout == f"wrote {path}\n", done.output
+    assert (tmp_path / "model.h").is_file() and list(ph.load_library(path).inputs) == ["push"]
+    assert list(ph.load_library(path).units.items()) == [("position of hinge", "rad")]
+    done = CliRunner().invoke(app, ["build", str(tmp_path / "own.py"), "-o", str(tmp_path / "own.exe")])
+    assert done.exit_code == 2 and "must end with .so" in done.stderr
 
 
 def test_states_are_kept_and_put_back(built) -> None:

@@ -102,8 +102,9 @@ def build(
     end = None if duration is None else positive("duration", duration)
     chosen = _names("inputs", inputs)
     data = described(model, step, place.stem, chosen, outputs, end, initial, numerical_damping)
-    if not place.absolute().parent.is_dir():
-        raise ResultFileError(f"cannot write {place}: there is no folder {place.parent}")
+    if not place.absolute().parent.is_dir() or place.is_dir():
+        words = f"there is no folder {place.parent}" if not place.is_dir() else "it is a folder"
+        raise ResultFileError(f"cannot write {place}: {words}")
     for words in (*data.moving.words, *data.loads.words):
         print(words)
     made = modules(data.memory)

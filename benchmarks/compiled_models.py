@@ -1,0 +1,95 @@
+"""What models cost as libraries: python benchmarks/compiled_models.py [names of the gallery]
+
+Each model is built for this machine and, with Zig and Node, as WebAssembly, and takes 1000 steps beside a live run.
+Shown are the size of the library, how far its places are from those of the live run, by the reach of the model (0:
+every bit is equal), how far its ledger is open beside that of the live run, by the greatest energy, and times of a
+step: processor times, the least of five rounds of 200 steps.
+"""
+
+import shutil
+import subprocess
+import sys
+import warnings
+from importlib.util import find_spec
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import process_time
+
+import numpy as np
+
+import phlexible as ph
+from phlexible.cli.programs import find_program
+
+NAMES = (
+    *("heavy-top", "dzhanibekov", "chain", "double-pendulum", "bricard", "crank-slider", "four-bar"),
+    *("flexible-pendulum", "spinning-beam", "string-pendulum", "satellite", "bouncing-ball", "tippe-top"),
+)
+STEPS, ROUNDS, COUNT = 1000, 5, 200
+ENERGIES = ("total", "supplied", "dissipated", "kinetic")
+NODE = """
+import { readFileSync } from "node:fs";
+const { instance } = await WebAssembly.instantiate(readFileSync(process.argv[2]));
+const ph = instance.exports, begin = ph.__heap_base.value;
+ph.memory.grow(Math.ceil((ph.ph_size() + 64) / 65536));
+const model = ph.ph_place(begin);
+ph.ph_step(model, 1000);
+let least = Infinity;
+for (let k = 0; k < 5; k++) {
+    const now = performance.now();
+    ph.ph_step(model, 200);
+    least = Math.min(least, (performance.now() - now) / 200);
+}
+console.log(1e3 * least);
+"""
+
+
+def least_time(step) -> float:
+    """Of a step [us]."""
+    times = []
+    for _ in range(ROUNDS):
+        begin = process_time()
+        step(COUNT)
+        times.append((process_time() - begin) / COUNT)
+    return 1e6 * min(times)
+
+
+def ledger(read, first) -> float:
+    """How far it is open, over the greatest energy."""
+    total, supplied, dissipated, _ = (float(read(kind)) for kind in ENERGIES)
+    return abs(total - first - supplied + dissipated)
+
+
+def show(name: str, folder: Path) -> None:
+    """A line of a model."""
+    program = find_program(name, [])
+    model, step = program.model, program.step
+    sensors = {kind: ph.EnergyOf(kind) for kind in ENERGIES}
+    end = 4 * STEPS * step
+    path = ph.build(model, step, folder / f"{name}.so", outputs=sensors, duration=end)
+    library, run = ph.load_library(path), model.start(step)
+    first = float(library.read("total")), float(run.read(sensors["total"]))
+    size = max(abs(first[0]), float(library.read("kinetic")))
+    for _ in range(10):
+        library.step(STEPS // 10), run.step(STEPS // 10)
+        size = max(size, abs(float(library.read("total"))), float(library.read("kinetic")))
+    memory = run.stepper.assembly.memory
+    begin, places = memory.place("position"), memory["position"].ravel()
+    own = np.frombuffer(library.save().content, dtype=np.float64)[6 + begin :][: places.size]
+    missed = np.abs(own - places).max() / run.now.system.reach
+    opened = ledger(library.read, first[0]) / size, ledger(lambda kind: run.read(sensors[kind]), first[1]) / size
+    times = [least_time(library.step), least_time(run.step)]
+    words = f"{name:18s} {path.stat().st_size / 1e3:5.0f} kB  places {missed:7.1e}"
+    words += f"  ledger {opened[0]:7.1e} {opened[1]:7.1e}  {times[0]:7.1f} us, live run {times[1]:7.1f} us"
+    if find_spec("ziglang") is not None and shutil.which("node"):
+        module = ph.build(model, step, folder / f"{name}.wasm", outputs=sensors, duration=end)
+        (folder / "run.mjs").write_text(NODE)
+        done = subprocess.run(["node", folder / "run.mjs", module], capture_output=True, text=True, check=True)
+        words += f", WebAssembly {module.stat().st_size / 1e3:5.0f} kB {float(done.stdout):7.1f} us"
+    print(words, flush=True)
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    with TemporaryDirectory() as name:
+        for each in sys.argv[1:] or NAMES:
+            show(each, Path(name))
