@@ -32,7 +32,11 @@ const { instance } = await WebAssembly.instantiate(readFileSync(process.argv[2])
 const ph = instance.exports, begin = ph.__heap_base.value;
 ph.memory.grow(Math.ceil((ph.ph_size() + 64) / 65536));
 const model = ph.ph_place(begin);
-ph.ph_step(model, 1000);
+for (let begin = performance.now(); performance.now() < begin + 3000; ) {
+    ph.ph_step(model, 20); /* until the engine has its fast code */
+    await new Promise((done) => setTimeout(done, 0));
+    ph.ph_reset(model);
+}
 let least = Infinity;
 for (let k = 0; k < 5; k++) {
     const now = performance.now();

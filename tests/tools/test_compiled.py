@@ -26,11 +26,11 @@ needs_zig = pytest.mark.skipif(
 )
 
 
-def machine() -> ph.Model:
+def machine(modulus: float = 7e10, mass: float = 0.2) -> ph.Model:
     """A crank that a path drives, a flexible arm on a motor, a push, a damped spring and a load of time."""
     model = ph.Model(gravity=(0, -9.81, 0), dimension=2)
-    arm = model.add(ph.Beam(0.4, ph.CircularSection(5e-3), ph.Material(7e10, 2700.0), elements=2), "arm")
-    bob = model.add(ph.RigidBody(0.2, 1e-3, center=(0.05, 0, 0)), "bob", position=(0.4, 0, 0))
+    arm = model.add(ph.Beam(0.4, ph.CircularSection(5e-3), ph.Material(modulus, 2700.0), elements=2), "arm")
+    bob = model.add(ph.RigidBody(mass, 1e-3, center=(0.05, 0, 0)), "bob", position=(0.4, 0, 0))
     shoulder = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), arm.start, name="shoulder"))
     elbow = model.connect(ph.Revolute(arm.end, bob.origin, name="elbow"))
     model.apply(shoulder.torque(0.0, name="motor"))
@@ -143,6 +143,35 @@ def test_steps_that_fail_are_halved_as_in_live_runs(built, tmp_path) -> None:
     assert library.read("dissipated") > 1e-4  # the impulses onto the joint, where the size changes
     missed = library.read("total") - start - library.read("supplied") + library.read("dissipated")
     assert abs(missed) < 1e-14 * library.read("total") * 10
+
+
+def test_a_library_takes_the_numbers_of_other_models_of_its_structure(built, tmp_path) -> None:
+    model = machine(modulus=4e10, mass=0.3)
+    path = ph.build(model, STEP, tmp_path / "soft.tables", inputs=INPUTS, outputs=outputs(model))
+    library, run = ph.load_library(built), model.start(STEP)
+    usual = library.save()
+    library.step(5)
+    library.load_tables(path)
+    for each in (run, library):
+        each.inputs["motor"] = 0.1
+        each.step(200)
+    place = outputs(model)["place"]
+    assert library.read("place") == pytest.approx(run.read(place), abs=1e-13)
+    other = ph.load_library(built)
+    other.inputs["motor"] = 0.1
+    other.step(200)
+    assert np.abs(other.read("place") - run.read(place)).max() > 1e-3  # the numbers do differ
+    with pytest.raises(ph.errors.ParameterError, match="saved must be"):  # with other numbers
+        library.restore(usual)
+    ph.build(hinged(), STEP, tmp_path / "other.tables")
+    damaged = bytearray(path.read_bytes())
+    damaged[1000] ^= 1
+    (tmp_path / "damaged.tables").write_bytes(bytes(damaged))
+    (tmp_path / "short.tables").write_bytes(b"x")
+    for name in ("other", "damaged", "short", "none"):
+        with pytest.raises(ph.errors.ResultFileError):
+            library.load_tables(tmp_path / f"{name}.tables")
+    assert library.time == pytest.approx(0.2)
 
 
 MODEL = """

@@ -345,10 +345,10 @@ def build(
 ) -> None:
     """Write a model as a library that takes its steps without Python (model.h says how)."""
     from phlexible.tools.compiled.build import build_file  # here: the compiler takes long to import
-    from phlexible.tools.compiled.linking import ARCHIVE, FMU, SUFFIXES
+    from phlexible.tools.compiled.linking import ARCHIVE, FMU, NUMBERS, SUFFIXES
 
     with one_line_failures(debug):
-        prepare_file("--output", output, (*SUFFIXES, FMU, ARCHIVE))
+        prepare_file("--output", output, (*SUFFIXES, FMU, ARCHIVE, NUMBERS))
         print(f"wrote {build_file(model, output, None if target is None else [target], duration, fmi)}")
 
 

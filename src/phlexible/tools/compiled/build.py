@@ -24,12 +24,14 @@ from phlexible.tools.compiled.linking import (
     ARCHIVE,
     FMU,
     HERE,
+    NUMBERS,
     Platform,
     check_linker,
     linked,
     platforms_of,
     sources,
     write_archive,
+    write_bytes,
     write_library,
 )
 from phlexible.tools.compiled.machine_code import object_files
@@ -62,7 +64,8 @@ def build(
         model: without events, controllers and laws of Python.
         step: [s].
         path: ``.so``, ``.dll``, ``.dylib`` or ``.wasm``; ``.fmu`` for co-simulation by other programs;
-            or ``.zip`` for the sources in C and the object file that a library is made of, for a linker of yours.
+            or ``.zip`` for the sources in C and the object file that a library is made of, for a linker of yours;
+            or ``.tables`` for the numbers alone, which a library of another model of the same structure takes.
         inputs: names of constant loads, torques and forces that can be set from step to step; None: of all.
         outputs: sensors by name; None: positions and rates of all joints.
         targets: the platform: "linux-x86_64", "linux-aarch64", "windows-x86_64", "macos-arm64", "macos-x86_64",
@@ -97,7 +100,7 @@ def build(
         targets_of = tuple(target for target in targets_of if target.name in FOLDERS[2])
     version = _version(fmi, place, targets_of)
     for target in targets_of:
-        if place.suffix != ARCHIVE:
+        if place.suffix not in (ARCHIVE, NUMBERS):
             check_linker(target)
     end = None if duration is None else positive("duration", duration)
     chosen = _names("inputs", inputs)
@@ -107,6 +110,9 @@ def build(
         raise ResultFileError(f"cannot write {place}: {words}")
     for words in (*data.moving.words, *data.loads.words):
         print(words)
+    if place.suffix == NUMBERS:
+        write_bytes(data.tables(), place)
+        return place
     made = modules(data.memory)
     try:
         machines = {target.name: target.machine for target in targets_of}

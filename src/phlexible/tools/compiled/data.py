@@ -91,15 +91,7 @@ class ModelData:
 
     def header(self) -> str:
         """The text of ``model_data.h``."""
-        parts = [
-            *self._sizes(),
-            *self._declarations(),
-            *self._tables(),
-            *self._time_functions(),
-            *self._inputs(),
-            *self._outputs(),
-        ]
-        text = "\n".join(parts) + "\n"
+        text = "\n".join([*self._text(), *self._numbers()]) + "\n"
         identity = hashlib.sha256(text.encode()).hexdigest()[:16]
         first, last = (
             f"/* Written by phlexible {__version__} for one model. */",
@@ -107,20 +99,55 @@ class ModelData:
         )
         return f"{first}\n\n{text}{last}\n"
 
+    def _text(self) -> list[str]:
+        """All but the numbers that other models of the same structure may have."""
+        same = [
+            *self._sizes(),
+            *self._declarations(),
+            *self._places(),
+            *self._time_functions(),
+            *self._inputs(),
+            *self._outputs(),
+        ]
+        digest = hashlib.sha256("\n".join(same).encode()).hexdigest()[:16]
+        request = self.stepper.request(1, self.step, NEVER)
+        values = ", ".join(real(x) if isinstance(x, float) else str(int(x)) for x in request)
+        return [
+            *same,
+            f"#define PH_NAME {json.dumps(self.name)}",
+            f"#define PH_STRUCTURE 0x{digest}ull",
+            f"#define PH_REQUEST {{{values}}}",
+        ]
+
+    def tables(self) -> bytes:
+        """The numbers alone, for ``ph_load_tables`` of a library of the same structure."""
+        structure = next(line.split()[-1] for line in self._text() if line.startswith("#define PH_STRUCTURE"))
+        words = np.concatenate([self._table_words(), self._start_words(), self._real_numbers().view(np.uint64)])
+        numbers = [TABLES_MAGIC, int(structure.removesuffix("ull"), 16), len(words), digest_of(words)]
+        head = np.array(numbers, dtype=np.uint64)
+        return np.concatenate([head, words]).tobytes()
+
+    def _numbers(self) -> Iterable[str]:
+        yield "#define PH_ALIGNED __attribute__((aligned(64)))"
+        yield bit_patterns("ph_tables", self._table_words())
+        yield bit_patterns("ph_start", self._start_words())
+        yield reals("ph_reals", self._real_numbers())
+
+    def _start_words(self) -> NDArray[np.uint64]:
+        return np.asarray(self.memory.state).view(np.uint64)
+
     def _sizes(self) -> Iterable[str]:
         memory, counts = self.memory, self.memory.counts
         header, _, numbers = memory.blank
         parts = MOST_PARTS if self.has_contact_steps else 1
         most = max(parts, BLOCK)
         found: dict[str, object] = {
-            "NAME": json.dumps(self.name),
             "VERSION": json.dumps(__version__),
             "STEP": real(self.step),
             "ORIGIN": real(self.origin),
             "END": real(min(self.moving.end, self.loads.end) + 1e-9 * self.step),
             "MOST_PARTS": parts,
             "MOST_INSTANTS": most,
-            "LEAST_MOTION": real(self.stepper.request(1, 1.0, NEVER).least_speed),
             "HEADER": len(header),
             "NUMBERS": numbers,
             "STATE": counts["state_numbers"],
@@ -164,30 +191,32 @@ class ModelData:
         yield "typedef struct ph_request {"
         yield from (f"    {kinds[hint]} {name};" for name, hint in get_type_hints(StepRequest).items())
         yield "} ph_request;"
-        request = self.stepper.request(1, self.step, NEVER)
-        values = (real(x) if isinstance(x, float) else str(int(x)) for x in request)
-        yield f"#define PH_REQUEST {{{', '.join(values)}}}"
         yield from (entry.declaration for entry in programs(self.memory))
         yield "static void ph_connect(int64_t *header) {"
         yield "    int64_t nothing[1];"
         yield from (f"    {entry.name}(header, PH_HEADER, nothing);" for entry in families(self.memory))
         yield "}"
 
-    def _tables(self) -> Iterable[str]:
-        memory = self.memory
-        header, own, _ = memory.blank
-        given: list[tuple[int, NDArray[np.generic]]] = []
+    def _given(self) -> list[tuple[int, NDArray[np.uint64]]]:
+        """Tables of the system by their places in the header, as words, each up to the end of a cache line."""
+        found = list[tuple[int, NDArray[np.uint64]]]()
         for place, table in enumerate(TABLES):
-            if header[place] == 0 and place not in own and table.name in memory.given:
-                given.append((place, memory.given[table.name]))
-        words, begin = list[NDArray[np.uint64]](), 0
-        for place, array in given:
-            raw = np.ascontiguousarray(array).view(np.uint64).ravel()
-            padded = np.zeros(-(-len(raw) // 8) * 8, dtype=np.uint64)
-            padded[: len(raw)] = raw
+            if table.name in self.memory.given:
+                raw = np.ascontiguousarray(self.memory.given[table.name]).view(np.uint64).ravel()
+                padded = np.zeros(-(-len(raw) // 8) * 8, dtype=np.uint64)
+                padded[: len(raw)] = raw
+                found.append((place, padded))
+        return found
+
+    def _table_words(self) -> NDArray[np.uint64]:
+        return np.concatenate([*(words for _, words in self._given()), np.zeros(8, dtype=np.uint64)])
+
+    def _places(self) -> Iterable[str]:
+        header, own, _ = self.memory.blank
+        given, begin = self._given(), 0
+        for place, words in given:
             header[place] = 8 * begin
-            words.append(padded)
-            begin += len(padded)
+            begin += len(words)
         for place, number in own.items():
             header[place] = 8 * number
         yield integers("ph_header", header)
@@ -195,10 +224,7 @@ class ModelData:
         yield integers("ph_own", list(own), "int32_t")
         yield f"#define PH_GIVEN_TABLES {len(given)}"
         yield f"#define PH_OWN_TABLES {len(own)}"
-        bits = np.concatenate([*words, np.zeros(1, dtype=np.uint64)])
-        yield "#define PH_ALIGNED __attribute__((aligned(64)))"
-        yield bit_patterns("ph_tables", bits)
-        yield bit_patterns("ph_start", np.asarray(memory.state).view(np.uint64))
+        yield f"#define PH_TABLE_WORDS {begin + 8}"
 
     def _time_functions(self) -> Iterable[str]:
         columns = (*self.moving.columns, *self.loads.columns)
@@ -232,7 +258,13 @@ class ModelData:
         ]
         yield array_of("ph_input", "ph_inputs", rows, '{"", "", 0, 0, {0.0}}')
 
-    def _outputs(self) -> Iterable[str]:
+    def _real_numbers(self) -> Array:
+        """Of sources and outputs; then the least motion in a step, and what its error is measured by."""
+        request = self.stepper.request(1, 1.0, NEVER)
+        return np.array([*self._measured()[1], request.least_speed, request.error_length])
+
+    def _measured(self) -> tuple[list[int], list[float], list[str], int, int]:
+        """Whole numbers and others of sources and outputs, the sources, and where numbers of sums begin."""
         whole, numbers, sources = list[int](), list[float](), list[str]()
 
         def kept(array: NDArray[np.int64]) -> int:
@@ -252,6 +284,12 @@ class ModelData:
         sums = [each for output in self.outputs.outputs for each in output.sums]
         first = kept(np.array([place for each in sums for place in each.places], dtype=np.int64))
         first_weight = kept_reals(np.array([weight for each in sums for weight in each.weights]))
+        return whole, numbers, sources, first, first_weight
+
+    def _outputs(self) -> Iterable[str]:
+        whole, numbers, sources, first, first_weight = self._measured()
+        sums = [each for output in self.outputs.outputs for each in output.sums]
+        yield f"#define PH_REALS {len(numbers) + 2}"
         yield (
             "typedef struct ph_source { int vectors, items, functions, terms, chords, parts, moves, base, shapes,"
             " numbers, vector_count, shape_count, item_count, function_count, term_count, chord_count, part_count,"
@@ -266,7 +304,6 @@ class ModelData:
         yield f"#define PH_SUM_PLACES {first}"
         yield f"#define PH_SUM_WEIGHTS {first_weight}"
         yield integers("ph_integers", whole)
-        yield reals("ph_reals", numbers)
         yield array_of("ph_source", "ph_sources", sources, "{0}")
         yield array_of("ph_sum", "ph_sums", _sums(sums), "{0, 0, 0.0}")
         begins = accumulate([0, *(len(output.sums) for output in self.outputs.outputs)])
@@ -302,6 +339,17 @@ def _sums(sums: Sequence[Sum]) -> list[str]:
 def _measured(source: MeasuredSource) -> int:
     items = source.reading.numbers[1][0]
     return 6 * len(items) if source.reading.numbers[2] is not None else 2 * len(items)
+
+
+TABLES_MAGIC = 0x7068746162316C73
+
+
+def digest_of(words: NDArray[np.uint64]) -> int:
+    """As model.c has it (FNV-1a, a word at a time)."""
+    found = TABLES_MAGIC
+    for word in words.tolist():
+        found = ((found ^ word) * 0x100000001B3) & 0xFFFFFFFFFFFFFFFF
+    return found
 
 
 # Numbers and arrays in C.

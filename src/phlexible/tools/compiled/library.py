@@ -32,6 +32,7 @@ _SIGNATURES: dict[str, tuple[type | None, tuple[type, ...]]] = {
     "ph_size": (ctypes.c_size_t, ()),
     "ph_place": (ctypes.c_void_p, (ctypes.c_void_p,)),
     "ph_reset": (ctypes.c_int, (ctypes.c_void_p,)),
+    "ph_load_tables": (ctypes.c_int, (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)),
     "ph_step": (ctypes.c_int, (ctypes.c_void_p, ctypes.c_int)),
     "ph_step_to": (ctypes.c_int, (ctypes.c_void_p, ctypes.c_double)),
     "ph_time": (ctypes.c_double, (ctypes.c_void_p,)),
@@ -211,6 +212,26 @@ class Library:
         content = saved.content if isinstance(saved, SavedState) else b""
         if len(content) != size or self._c.ph_restore(self._instance, ctypes.create_string_buffer(content, size)):
             raise ParameterError(f"saved must be what save() of this library gave, got {saved!r}")
+
+    def load_tables(self, path: str | PathLike[str]) -> None:
+        """Other numbers of a model of the same structure, which ``ph.build`` wrote as ``.tables``; at their start.
+
+        Raises:
+            ResultFileError: no such file, or numbers of another structure.
+        """
+        file = Path(file_path("path", path))
+        try:
+            content = file.read_bytes()
+        except OSError as error:
+            raise ResultFileError(f"cannot read {file}: {error}") from error
+        tables = ctypes.create_string_buffer(content, len(content) + 8)
+        begin = ctypes.addressof(tables)
+        if self._c.ph_load_tables(self._instance, begin, len(content)):
+            raise ResultFileError(
+                f"{file} does not have numbers for this library: masses, stiffnesses and lengths may change, not"
+                " the parts of a model, its functions of time, inputs, outputs or step; build another library"
+            )
+        self._tables = tables  # which the instance reads
 
     def reset(self) -> None:
         """Back to the start, with the inputs of the model."""

@@ -16,8 +16,8 @@ from phlexible.errors import MissingExtraError, ParameterError, PhlexibleError, 
 from phlexible.tools.compiled.machine_code import Machine
 
 SOURCES = ("model.h", "model.c")
-FMU, ARCHIVE = ".fmu", ".zip"
-"""Of an FMU, and of the sources of a library."""
+FMU, ARCHIVE, NUMBERS = ".fmu", ".zip", ".tables"
+"""Of an FMU, of the sources of a library, and of other numbers for one."""
 WASM = "wasm32"
 HERE = Path(__file__).parent
 
@@ -53,7 +53,8 @@ TARGETS = {
 SUFFIXES = tuple(dict.fromkeys(target.suffix for target in TARGETS.values()))
 EXPORTED = (
     "ph_name ph_version ph_step_size ph_input_count ph_input_name ph_input_unit ph_input_size ph_output_count"
-    " ph_output_name ph_output_unit ph_output_size ph_size ph_place ph_reset ph_begin_at ph_step ph_step_to ph_time"
+    " ph_output_name ph_output_unit ph_output_size ph_size ph_place ph_reset ph_load_tables ph_begin_at ph_step"
+    " ph_step_to ph_time"
     " ph_status ph_message ph_set_input ph_get_input ph_get_output ph_state_size ph_save ph_restore"
 ).split()
 
@@ -73,9 +74,9 @@ def platforms_of(path: Path, chosen: Sequence[str] | None) -> tuple[Platform, ..
     Raises:
         ParameterError: no such platform, several, or one whose libraries end otherwise.
     """
-    if path.suffix not in (FMU, ARCHIVE, *SUFFIXES):
-        raise ParameterError(f"path must end in {', '.join((*SUFFIXES, FMU, ARCHIVE))}, got {str(path)!r}")
-    fitting = [name for name, target in TARGETS.items() if path.suffix in (FMU, ARCHIVE, target.suffix)]
+    if path.suffix not in (FMU, ARCHIVE, NUMBERS, *SUFFIXES):
+        raise ParameterError(f"path must end in {', '.join((*SUFFIXES, FMU, ARCHIVE, NUMBERS))}, got {str(path)!r}")
+    fitting = [name for name, target in TARGETS.items() if path.suffix in (FMU, ARCHIVE, NUMBERS, target.suffix)]
     own = host()
     if path.suffix == FMU:
         fitting.remove(WASM)
@@ -166,6 +167,18 @@ def linked(target: Platform, files: Mapping[str, bytes], is_fmu: bool = False) -
         if done.returncode:
             raise PhlexibleError(f"the compiler for {target.name} failed: {done.stderr.strip()[-2000:]}")
         return made.read_bytes()
+
+
+def write_bytes(content: bytes, path: Path) -> None:
+    """Write a file.
+
+    Raises:
+        ResultFileError: it cannot be written.
+    """
+    try:
+        path.write_bytes(content)
+    except OSError as error:
+        raise ResultFileError(f"cannot write {path}: {error}") from error
 
 
 def write_library(content: bytes, path: Path) -> None:

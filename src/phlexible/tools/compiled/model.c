@@ -16,6 +16,8 @@
 #define MOST_HALVINGS 20
 #define MOST_PIECES 1024 /* of one step: somebody waits for it */
 #define MAGIC 0x70686c6578696231ull
+#define TABLES_MAGIC 0x7068746162316c73ull
+#define FNV 0x100000001b3ull
 
 enum { CONVERGED, NOT_CONVERGED, SINGULAR, TOUCHING }; /* statuses of the compiled loop */
 
@@ -33,6 +35,9 @@ struct ph_model {
     double *reactions;     /* of the first of them */
     double *row;           /* receives the state where it is asked for */
     double *saved;         /* the state before a step that is halved */
+    const uint64_t *tables, *start; /* of the model, or what was loaded */
+    const double *reals;   /* of what is measured */
+    uint64_t identity;     /* of the model with these */
     double *scratch;       /* places, rates and numbers that are measured */
     double origin;         /* of the grid of instants [s] */
     int64_t steps;         /* taken on it */
@@ -132,6 +137,16 @@ int ph_output_size(int k) { return known(k, PH_OUTPUTS) ? ph_outputs[k].size : -
 
 size_t ph_size(void) { return offset(AT_END) + PLACES; }
 
+static void with_tables(ph_model *m, const uint64_t *tables, const uint64_t *start, const double *reals,
+                        uint64_t identity) {
+    m->tables = tables, m->start = start, m->reals = reals, m->identity = identity;
+    memcpy(m->header, ph_header, sizeof ph_header);
+    for (int k = 0; k < PH_GIVEN_TABLES; k++) m->header[ph_given[k]] += (int64_t)(intptr_t)tables;
+    for (int k = 0; k < PH_OWN_TABLES; k++) m->header[ph_own[k]] += (int64_t)(intptr_t)m->numbers;
+    ph_connect(m->header);
+    ph_reset(m);
+}
+
 ph_model *ph_place(void *memory) {
     ph_model *m = (ph_model *)memory;
     if (!m) return 0;
@@ -146,12 +161,22 @@ ph_model *ph_place(void *memory) {
     m->row = (double *)(void *)(base + offset(AT_ROW));
     m->saved = (double *)(void *)(base + offset(AT_SAVED));
     m->scratch = (double *)(void *)(base + offset(AT_SCRATCH));
-    memcpy(m->header, ph_header, sizeof ph_header);
-    for (int k = 0; k < PH_GIVEN_TABLES; k++) m->header[ph_given[k]] += (int64_t)(intptr_t)ph_tables;
-    for (int k = 0; k < PH_OWN_TABLES; k++) m->header[ph_own[k]] += (int64_t)(intptr_t)m->numbers;
-    ph_connect(m->header);
-    ph_reset(m);
+    with_tables(m, ph_tables, ph_start, ph_reals, PH_IDENTITY);
     return m;
+}
+
+int ph_load_tables(ph_model *m, const void *tables, size_t size) {
+    const uint64_t *head = (const uint64_t *)tables, *words = head + 4;
+    uint64_t found = TABLES_MAGIC;
+    size_t count = (size_t)PH_TABLE_WORDS + PH_STATE + PH_REALS;
+    if (!m || !tables || (uintptr_t)tables % 8) return PH_WRONG_ARGUMENT;
+    if (size != 8 * (count + 4) || head[0] != TABLES_MAGIC || head[2] != count) return PH_WRONG_STATE;
+    if (head[1] != PH_STRUCTURE) return PH_WRONG_STATE;
+    for (size_t k = 0; k < count; k++) found = (found ^ words[k]) * FNV;
+    if (found != head[3]) return PH_WRONG_STATE;
+    const uint64_t *start = words + PH_TABLE_WORDS;
+    with_tables(m, words, start, (const double *)(const void *)(start + PH_STATE), PH_IDENTITY ^ found);
+    return PH_OK;
 }
 
 int ph_begin_at(ph_model *m, double time) {
@@ -164,7 +189,7 @@ int ph_begin_at(ph_model *m, double time) {
 int ph_reset(ph_model *m) {
     if (!m) return PH_WRONG_ARGUMENT;
     memset(m->numbers, 0, 8 * (size_t)PH_NUMBERS);
-    memcpy(m->numbers, ph_start, 8 * (size_t)PH_STATE);
+    memcpy(m->numbers, m->start, 8 * (size_t)PH_STATE);
     double *given = m->inputs;
     for (int i = 0; i < PH_INPUTS; i++)
         for (int k = 0; k < ph_inputs[i].size; k++) *given++ = ph_inputs[i].start[k];
@@ -199,7 +224,8 @@ static void prescribe(ph_model *m, double begin, double end, double middle, int6
 static int64_t entered(ph_model *m, const double *sizes, int parts, int64_t count, double longest, int is_around,
                        int64_t *state) {
     ph_request asked = PH_REQUEST;
-    asked.least_speed = PH_LEAST_MOTION / longest;
+    asked.least_speed = m->reals[PH_REALS - 2] / longest;
+    asked.error_length = m->reals[PH_REALS - 1];
     asked.continues = m->continues != 0;
     asked.is_around_contacts = is_around != 0;
     int64_t found[2] = {0, NOT_CONVERGED};
@@ -451,7 +477,7 @@ static void look(ph_model *m, double time) {
         ph_k_measured_vectors(q + PH_PLACE_position, PH_CARRIERS, 3, q + PH_PLACE_rotation, PH_FRAMES, 3, 3,
                               q + PH_PLACE_eta, PH_ELASTIC, velocity, PH_VELOCITIES, PH_DIMENSION,
                               (void *)(ph_integers + s->vectors), s->vector_count, 7,
-                              (void *)(ph_reals + s->base), s->vector_count, 3, (void *)(ph_reals + s->shapes),
+                              (void *)(m->reals + s->base), s->vector_count, 3, (void *)(m->reals + s->shapes),
                               s->shape_count, 3, places, s->vector_count, 3, rates, s->vector_count, 3, found);
 #if PH_MOVING > 0
         for (int v = 0; v < s->vector_count; v++) {
@@ -467,7 +493,7 @@ static void look(ph_model *m, double time) {
                      s->item_count, 4, (void *)(ph_integers + s->functions), s->function_count, 2,
                      (void *)(ph_integers + s->terms), s->term_count, 2, (void *)(ph_integers + s->chords),
                      s->chord_count, 2, (void *)(ph_integers + s->parts), s->part_count,
-                     (void *)(ph_reals + s->numbers), s->part_count + s->term_count, angles, s->item_count,
+                     (void *)(m->reals + s->numbers), s->part_count + s->term_count, angles, s->item_count,
                      measured + s->first, s->measured_count, found);
     }
 #endif
@@ -528,7 +554,7 @@ int ph_get_output(ph_model *m, int number, double *values) {
         double found = sum->constant;
         for (int i = sum->first; i < sum->first + sum->count; i++) {
             int64_t place = ph_integers[PH_SUM_PLACES + i];
-            found += ph_reals[PH_SUM_WEIGHTS + i] * (place < 0 ? m->numbers[-1 - place] : measured[place]);
+            found += m->reals[PH_SUM_WEIGHTS + i] * (place < 0 ? m->numbers[-1 - place] : measured[place]);
         }
         values[k] = found;
     }
@@ -553,7 +579,7 @@ static uint64_t digest(const char *numbers, const ph_saved *head) {
     for (size_t k = 0; k < SAVED_NUMBERS; k++) {
         uint64_t word;
         memcpy(&word, numbers + 8 * k, sizeof word);
-        found = (found ^ word) * 0x100000001b3ull;
+        found = (found ^ word) * FNV;
     }
     return found;
 }
@@ -562,7 +588,7 @@ size_t ph_state_size(void) { return sizeof(ph_saved) + 8 * SAVED_NUMBERS; }
 
 int ph_save(const ph_model *m, void *state) {
     if (!m || !state) return PH_WRONG_ARGUMENT;
-    ph_saved head = {MAGIC, PH_IDENTITY, 0, m->origin, m->steps, m->continues};
+    ph_saved head = {MAGIC, m->identity, 0, m->origin, m->steps, m->continues};
     char *to = (char *)state + sizeof head;
     memcpy(to, m->numbers, 8 * (size_t)PH_STATE);
     memcpy(to + 8 * (size_t)PH_STATE, m->inputs, 8 * (size_t)PH_INPUT_NUMBERS);
@@ -576,7 +602,7 @@ int ph_restore(ph_model *m, const void *state) {
     if (!m || !state) return PH_WRONG_ARGUMENT;
     const char *from = (const char *)state;
     memcpy(&head, from, sizeof head);
-    if (head.magic != MAGIC || head.model != PH_IDENTITY || head.steps < 0) return PH_WRONG_STATE;
+    if (head.magic != MAGIC || head.model != m->identity || head.steps < 0) return PH_WRONG_STATE;
     if (!finite_number(head.origin)) return PH_WRONG_STATE;
     from += sizeof head;
     if (head.digest != digest(from, &head)) return PH_WRONG_STATE;

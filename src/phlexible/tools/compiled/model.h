@@ -55,6 +55,10 @@ PH_API size_t ph_size(void);
 PH_API ph_model *ph_place(void *memory);        /* at the start, with the inputs of the model; NULL of NULL */
 PH_API int ph_reset(ph_model *model);           /* back there */
 
+/* Other numbers of a model of the same structure, as phlexible wrote them (.tables); they outlive the instance, begin at
+   a multiple of 8 bytes, and bring it to their start. */
+PH_API int ph_load_tables(ph_model *model, const void *tables, size_t size);
+
 /* Steps. One that fails leaves the instance where that step began, and ph_status says so until one succeeds. */
 PH_API int ph_step(ph_model *model, int count);
 PH_API int ph_step_to(ph_model *model, double time); /* whole steps, and a shorter one up to the time [s] */
