@@ -7,10 +7,19 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array, positive
 from phlexible.papers.collocation import StageLoop, Tableau
-from phlexible.papers.compiled_bodies import fast
 from phlexible.papers.discrete_gradient import DiscreteGradientLoop
-from phlexible.papers.equations import Equations, Inputs, one_by_one
+from phlexible.papers.equations import Equations, ManyInputs
+from phlexible.papers.flattened import Flattened
 from phlexible.port_hamiltonian.model import PortHamiltonianModel
+
+
+def one_by_one(inputs: Callable[[float, Array], Array]) -> ManyInputs:
+    """A function u(t, x) of one instant as one of many."""
+
+    def many(times: Array, states: Array) -> Array:
+        return np.array([inputs(float(t), x) for t, x in zip(times, states, strict=True)])
+
+    return many
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +41,7 @@ def collocate(
     initial: Array,
     duration: float,
     steps: int,
-    inputs: Inputs | None = None,
+    inputs: Callable[[float, Array], Array] | None = None,
     is_projected: bool = True,
 ) -> StateHistory:
     """Integrates from t = 0 in equal steps.
@@ -47,7 +56,7 @@ def collocate(
     """
     step = positive("duration", duration) / steps
     equations = Equations(
-        fast(model),
+        Flattened(model),
         one_by_one(inputs or (lambda time, x: np.zeros(model.port_size))),
         initial,
         input_states=None if inputs is not None else np.zeros(0, dtype=np.int64),
@@ -83,7 +92,7 @@ def integrate_discrete_gradient(
         return np.zeros(model.port_size) if inputs is None else np.asarray(inputs(time), dtype=np.float64)
 
     states = [np.asarray(initial, dtype=np.float64)]
-    equations = Equations(fast(model), one_by_one(given), states[0], input_states=np.zeros(0, dtype=np.int64))
+    equations = Equations(Flattened(model), one_by_one(given), states[0], input_states=np.zeros(0, dtype=np.int64))
     loop = DiscreteGradientLoop(equations, states[0])
     for k in range(steps):
         states.append(loop.advance(k * step, step, states[-1]).end)

@@ -6,7 +6,7 @@ import pytest
 from bodies.forms import BODIES, random_state
 from mechanisms import arbitrary_state, crank_slider, tangle, with_elements
 from papers.families import FAMILIES
-from phlexible.papers.compiled_bodies import FACTORS, CompiledBody, fast
+from phlexible.papers.compiled_bodies import FACTORS
 from phlexible.papers.flattened import Flattened
 from phlexible.papers.mechanism_model import MechanismModel
 from phlexible.port_hamiltonian.interconnection import gyrator, inverted, transformer, with_prefix
@@ -46,7 +46,7 @@ def test_one_body(name, dimension):
     for variant in variants:
         form = BODIES[name].port_hamiltonian(variant, dimension=dimension, gravity=(0.3, -9.81, 0.0))
         assert type(form) in FACTORS
-        assert_products(CompiledBody(form), form, random_state(form, 1)[0])
+        assert_products(Flattened(form), form, random_state(form, 1)[0])
 
 
 @pytest.mark.parametrize("dimension", [2, 3])
@@ -57,7 +57,7 @@ def test_discrete_effort_takes_the_change_of_energy(name, dimension):
         form = BODIES[name].port_hamiltonian(variant, dimension=dimension, gravity=(0.3, -9.81, 0.0))
         before, after = random_state(form, 1)[0], random_state(form, 2)[0]
         work = form.descriptor_matrix((before + after) / 2) @ (after - before)
-        for model in (form, CompiledBody(form)):
+        for model in (form, Flattened(form)):
             z = model.discrete_effort(before, after)
             gap = z @ work - (form.storage(after) - form.storage(before))
             assert abs(gap) <= 1e-12 * np.abs(z * work).sum()
@@ -81,7 +81,7 @@ def composed():
 def test_a_composed_model():
     whole = composed()
     x = whole.rest_state + 0.1 * np.random.default_rng(2).normal(size=whole.state_size)
-    quick = fast(whole)
+    quick = Flattened(whole)
     assert isinstance(quick, Flattened) and len(quick.parts) == 3
     assert_products(quick, whole, x)
 
@@ -96,7 +96,7 @@ def test_slopes_of_a_composed_model():
         ends = [whole.descriptor_matrix(y) @ rate - whole.forces(y, u) for y in (x + 1e-6 * unit, x - 1e-6 * unit)]
         columns.append((ends[0] - ends[1]) / 2e-6)
     expected = np.column_stack(columns)
-    assert np.abs(fast(whole).defect_slope(x, rate, u) - expected).max() < 1e-5 * np.abs(expected).max()
+    assert np.abs(Flattened(whole).defect_slope(x, rate, u) - expected).max() < 1e-5 * np.abs(expected).max()
 
 
 @pytest.mark.parametrize("make", [crank_slider, lambda: tangle(2), lambda: tangle(3), lambda: with_elements(3)])

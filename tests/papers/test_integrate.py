@@ -5,8 +5,8 @@ import pytest
 
 import phlexible as ph
 from phlexible.errors import ConvergenceError, ModelError, ParameterError, ResultFileError, VelocityError
-from phlexible.papers.compiled_bodies import fast
 from phlexible.papers.equations import Equations
+from phlexible.papers.flattened import Flattened
 from phlexible.papers.integrate import Method, stage_loop
 
 GRAVITY = (0.0, -9.81, 0.0)
@@ -97,7 +97,7 @@ def test_discrete_gradients_keep_the_energy_to_round_off():
 
 def steps_of(method, model, x, step, count):
     """The end of some steps, without the check of the start: ends of unprojected steps swing about constraints."""
-    quick = fast(model)
+    quick = Flattened(model)
     loop = stage_loop(Method(method), Equations(quick, quick.given_inputs, x, np.zeros(0, dtype=np.int64)), x)
     for k in range(count):
         x = loop.advance(k * step, step, x).end

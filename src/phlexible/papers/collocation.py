@@ -11,6 +11,7 @@ from phlexible.algebra.arrays import Array
 from phlexible.algebra.sparse import lu_factors
 from phlexible.errors import ConvergenceError, ModelError, SingularMatrixError
 from phlexible.papers.equations import Equations
+from phlexible.papers.kernels.stages import greatest_change, stage_states
 from phlexible.port_hamiltonian.model import Matrix
 
 # Coefficients of collocation schemes for port-Hamiltonian descriptor models of index 2.
@@ -192,6 +193,7 @@ ROUND_OFF = 1e-16
 SHARE = 1e-3
 INTEGRALS = {"velocity": "position", "angular_velocity": "rotation_rows", "elastic_velocity": "displacement"}
 ABSURD = 1e30
+NONE = np.zeros(0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,7 +206,7 @@ class Step:
         times: of the stages, shape (s,) [s].
         stages: states, shape (s, n).
         rates: dx/dt of the stages, multipliers in place of their rates, shape (s, n).
-        efforts: z of the stages, shape (s, n).
+        efforts: z of the stages, shape (s, n); None: those of their states.
         first_multipliers: at the start of the step, from the polynomial through the stages, shape (multipliers,).
     """
 
@@ -213,7 +215,7 @@ class Step:
     times: Array
     stages: Array
     rates: Array
-    efforts: Array
+    efforts: Array | None
     first_multipliers: Array
 
 
@@ -243,19 +245,19 @@ class StageLoop:
         self.rates[:, equations.is_algebraic] = initial[equations.is_algebraic]
         self._factors: NewtonFactors | None = None
         self._start_weights, self._end_weights = tableau.weights_at(0.0), tableau.weights_at(1.0)
+        self._begins = np.append(equations.block_begins, len(initial))
 
     def advance(self, time: float, step: float, x: Array) -> Step:
         """One step from the state x (n,) at a time [s]."""
         k, times = self.rates.copy(), time + step * self.tableau.nodes  # the last rates: Newton's first guess
-        history: list[float] = []
+        history, is_factored = list[float](), False
         for _ in range(ITERATIONS):
             states = self._stage_states(x, step, k)
             is_fresh = self._factors is None or self._factors.step != step
             if self._factors is None or is_fresh:
-                self._factors = self._factored(times, step, states, k)
-            change = self._factors.solve(
-                -self.equations.defects(times, states, k, self._efforts(x, step, k, states))
-            )
+                self._factors = self._factored(times, step, states, k, is_careful=is_factored)
+                is_factored = True
+            change = -self._factors.solve(self.equations.defects(times, states, k, self._efforts(x, step, k)))
             k = k + change
             history.append(self._size(states, step, change, is_first=not history))
             if not np.abs(k).max() < ABSURD:
@@ -275,12 +277,14 @@ class StageLoop:
             np.array(history),
         )
 
-    def _efforts(self, x: Array, step: float, k: Array, states: Array) -> Array:
-        """z of the stages, shape (s, n)."""
-        return self.equations.model.efforts(states)
+    def _efforts(self, x: Array, step: float, k: Array) -> Array | None:
+        """z of the stages, shape (s, n); None: those of their states."""
+        return None
 
     def _stage_states(self, x: Array, step: float, k: Array) -> Array:
-        return np.asarray(np.where(self.equations.is_algebraic, k, x + step * self.tableau.matrix @ k))
+        states = np.empty_like(k)
+        stage_states(step * self.tableau.matrix, self.equations.is_algebraic, x, k, states)
+        return states
 
     def _finished(self, time: float, step: float, x: Array, k: Array, times: Array) -> Step:
         self.rates, algebraic = k, self.equations.is_algebraic
@@ -290,11 +294,11 @@ class StageLoop:
         if self.is_projected:
             end = self.equations.projected(time + step, end)
         first = self._start_weights @ k[:, algebraic]
-        return Step(step, np.asarray(end), times, states, k, self._efforts(x, step, k, states), np.asarray(first))
+        return Step(step, np.asarray(end), times, states, k, self._efforts(x, step, k), np.asarray(first))
 
-    def _factored(self, times: Array, step: float, states: Array, k: Array) -> NewtonFactors:
+    def _factored(self, times: Array, step: float, states: Array, k: Array, is_careful: bool) -> NewtonFactors:
         middle = len(k) // 2  # the slope of one stage will do for all, and costs most
-        slope, descriptor = self.equations.slope(float(times[middle]), states[middle], k[middle])
+        slope, descriptor = self.equations.slope(float(times[middle]), states[middle], k[middle], is_careful)
         return NewtonFactors(step, self.tableau.matrix, slope, descriptor, self.equations.is_algebraic)
 
     def _size(self, states: Array, step: float, change: Array, is_first: bool) -> float:
@@ -304,19 +308,15 @@ class StageLoop:
         largest of its kind, of velocities also of those that would move the largest place as far in a step.
         Multipliers are not asked: they are as good as the velocities that they change.
         """
-        moved = np.where(self.equations.is_algebraic, 0.0, step * self.tableau.matrix @ change)
-        begins = self.equations.block_begins
-        changes = np.maximum.reduceat(np.abs(moved).max(axis=0), begins)
+        given = step * self.tableau.matrix, self.equations.is_algebraic, self._begins, change, states
         if is_first:  # later changes are small
-            sizes = np.maximum.reduceat(np.abs(states + moved).max(axis=0), begins)
-            self.largest = np.maximum(self.largest, sizes)
+            greatest_change(*given, self._compared, self.largest, ROUND_OFF)
             of_kind = np.zeros(self._kinds.max() + 2)  # the last one of what is no integral
             np.maximum.at(of_kind, self._kinds, self.largest)
             of_kind[-1] = 0.0
             share = SHARE * np.maximum(of_kind[self._kinds], of_kind[self._integrals] / abs(step))
             self._compared = np.maximum(self.largest, share)
-        counted = (self._compared > 0) & (changes > ROUND_OFF)
-        return float(np.max(changes[counted] / self._compared[counted], initial=0.0))
+        return float(greatest_change(*given, self._compared, NONE, ROUND_OFF))
 
 
 EQUAL = 1e-6  # lengths of steps

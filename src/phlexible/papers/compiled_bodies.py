@@ -1,11 +1,12 @@
 """Floating bodies whose products are compiled: the same matrices, what integrators ask for without them."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import Array, IntArray
+from phlexible.algebra.arrays import Array
 from phlexible.bodies.mechanics.floating import elastic_mass
-from phlexible.papers.flattened import Flattened
 from phlexible.papers.floating_forms import (
     ConstantMassForm,
     FloatingBodyForm,
@@ -13,8 +14,18 @@ from phlexible.papers.floating_forms import (
     PrintedForm,
     ZerothOrderForm,
 )
-from phlexible.papers.kernels.floating_form import DESCRIPTOR, EFFORTS, FLOWS, OUTPUTS, BodyTables, body_products
-from phlexible.port_hamiltonian.model import Matrix, Port, PortHamiltonianModel, StateBlock
+from phlexible.papers.kernels.floating_form import (
+    ALL_OUTPUTS,
+    DEFECTS,
+    DESCRIPTOR,
+    EFFORTS,
+    FLOWS,
+    OUTPUTS,
+    SOLUTIONS,
+    BodyTables,
+    body_products,
+    packed,
+)
 
 FACTORS: dict[type[FloatingBodyForm], tuple[float, ...]] = {
     FullForm: (1, 2, 2, 3, 2, 3, 1, 1),
@@ -24,181 +35,195 @@ FACTORS: dict[type[FloatingBodyForm], tuple[float, ...]] = {
 }
 """Of each variant, see ``FACTORS`` there."""
 
-
-def fast(model: PortHamiltonianModel) -> PortHamiltonianModel:
-    """The same model as parts, those with a compiled form compiled."""
-    return Flattened(model, _part)
-
-
-def _part(model: PortHamiltonianModel) -> PortHamiltonianModel:
-    return CompiledBody(model) if type(model) in FACTORS else model
+NOTHING = np.zeros((0, 0))
+SHARES = np.array([[1, 0, 0], [0, 0, 0], [0, 1, 0], [1, 1, 1], [1, 1, 0], [1, -1, 1], [1, -1, 0]])
+"""Of the mean and the change of velocities and of the change of displacements in the motions of (2.28)."""
 
 
-class CompiledBody(PortHamiltonianModel):
-    """A form of a floating body with compiled products.
+class CompiledBodies:
+    """Forms of floating bodies with compiled products, which are written into the columns of the bodies.
 
     Args:
-        form: of one of the variants in ``FACTORS``.
+        forms: each of one of the variants in ``FACTORS``.
+        begins: where the states of each are among those of the whole.
+        ports: where the inputs of each are among all inputs; None: they have none.
+
+    Attributes:
+        states: places of all their states, shape (own,).
+        spread: numbers of the inputs of distributed ports.
+        places: rows and columns of the blocks of all bodies in a matrix of the whole.
     """
 
-    def __init__(self, form: PortHamiltonianModel) -> None:
-        assert isinstance(form, FloatingBodyForm)
-        self.form = form
-        self.states: tuple[StateBlock, ...] = form.states
-        self.ports: tuple[Port, ...] = form.ports
-        body, space, n = form.body, form.stress_space, form.body.elastic_count
-        points = [body.points.locate(location) for location in form.locations.values()]
-        turned = [p.rotations for p in points if body.rotates and p.rotations is not None]
-        forces, moments, column = [], [], 0
-        for point in points:
-            forces.append(range(column, column + body.dimension))
-            column += body.dimension
-            if body.rotates and point.rotations is not None:
-                moments.append(range(column, column + len(body.rotation_axes)))
-                column += len(body.rotation_axes)
-        self._distributed = column
-        converts, resists = isinstance(form, ConstantMassForm) and n > 0, body.viscosity != 0
-        self._tables = BodyTables(
-            factors=np.array(FACTORS[type(form)], dtype=np.float64),
-            constants=np.array([body.mass, body.viscosity]),
-            first=_block(body.first_moments),
-            second=_block(body.all_moments),
-            filled=np.abs(body.all_moments).max(axis=(2, 3)) > 0,
-            rows=_block(space.rows),
-            squares=_block(space.squares),
-            weights=_block(space.factors),
-            compliance=_block(space.compliance),
-            damping=_block(body.damping if body.damping.any() else np.zeros((0, 0))),
-            elasticity=_block(np.linalg.inv(space.compliance) if resists else np.zeros((0, 0))),
-            inverse_mass=_block(np.linalg.inv(elastic_mass(body)) if converts else np.zeros((0, 0))),
-            gravity=_block(form.gravity),
-            fixed=_block(form.fixed_rotation.ravel()),
-            kept=form.kept,
-            positions=_block(np.array([p.position for p in points]).reshape(len(points), 3)),
-            shapes=_block(np.array([p.shapes for p in points]).reshape(len(points), 3, n)),
-            turns=_block(np.array(turned).reshape(len(turned), 3, n)),
-            forces=np.array(forces, dtype=np.int64).reshape(len(points), body.dimension),
-            moments=np.array(moments, dtype=np.int64).reshape(len(turned), len(body.rotation_axes)),
-            axes=np.array(body.rotation_axes, dtype=np.int64),
+    def __init__(
+        self, forms: Sequence[FloatingBodyForm], begins: Sequence[int], ports: Sequence[int] | None = None
+    ) -> None:
+        self.forms, self._begins = tuple(forms), tuple(begins)
+        self._ports = [0] * len(forms) if ports is None else ports
+        self._tables = packed([tables_of(form) for form in forms], begins, self._ports)
+        sizes = [form.state_size for form in forms]
+        none = np.zeros(0, dtype=np.int64)
+        self.states = np.concatenate([none, *(np.arange(a, a + n) for a, n in zip(begins, sizes, strict=True))])
+        spread = [form.body.dimension + form.body.elastic_count for form in forms]
+        self.spread = np.concatenate(
+            [
+                none,
+                *(
+                    np.arange(a + f.port_size - n, a + f.port_size)
+                    for f, a, n in zip(forms, self._ports, spread, strict=True)
+                ),
+            ]
         )
+        self._most = max(sizes, default=0)  # entries of different bodies can be changed together
+        self._turn = np.concatenate([none, *(np.arange(n) for n in sizes)])
+        pairs = list(zip(begins, sizes, strict=True))
+        rows = np.concatenate([none, *(np.repeat(np.arange(a, a + n), n) for a, n in pairs)])
+        columns = np.concatenate([none, *(np.tile(np.arange(a, a + n), n) for a, n in pairs)])
+        self._column_turns = np.concatenate([none, *(np.tile(np.arange(n), n) for _, n in pairs)])
+        self.places = rows, columns
+        flexible = [(form, a) for form, a in zip(forms, begins, strict=True) if form.body.elastic_count]
+        eta = [a + np.arange(f.state_size)[f.state_slice("displacement")] for f, a in flexible]
+        nu = [
+            np.arange(e[-1] + 1, a + f.state_size - f.stress_space.size)
+            for (f, a), e in zip(flexible, eta, strict=True)
+        ]
+        self._displacements, self._velocities = np.concatenate([none, *eta]), np.concatenate([none, *nu])
 
-    @property
-    def rest_state(self) -> Array:
-        """State at rest of the body's form."""
-        return self.form.rest_state
+    def efforts(self, x: Array, out: Array) -> None:
+        """z of T states."""
+        self._product(EFFORTS, x, x, NOTHING, out)
 
-    def efforts(self, x: Array) -> Array:
-        """z of the form."""
-        return self._product(EFFORTS, x, x, NOTHING, x.shape[1])
+    def descriptor_products(self, x: Array, rate: Array, out: Array) -> None:
+        """E(x) rate of T states."""
+        self._product(DESCRIPTOR, x, rate, NOTHING, out)
 
-    def descriptor_products(self, x: Array, rate: Array) -> Array:
-        """E(x) rate of the form."""
-        return self._product(DESCRIPTOR, x, rate, NOTHING, x.shape[1])
+    def descriptor_solutions(self, x: Array, rows: Array, out: Array) -> None:
+        """E(x)^-1 of rows (k, n) at one state (n,)."""
+        self._product(SOLUTIONS, x[None], rows, NOTHING, out)
 
-    def flows(self, x: Array, z: Array, u: Array) -> Array:
-        """(J - R) z + B u of the form."""
-        result = self._product(FLOWS, x, z, u, x.shape[1])
-        if (spread := u[:, self._distributed :]).any():
-            for k, each in enumerate(x):
-                result[k] += self.form.port_matrix(each)[:, self._distributed :] @ spread[k]
-        return result
+    def flows(self, x: Array, z: Array, u: Array, out: Array) -> None:
+        """(J - R) z + B u of T states."""
+        self._product(FLOWS, x, z, u, out)
 
-    def output_products(self, x: Array, z: Array, wanted: IntArray | slice = slice(None)) -> Array:
-        """B^T z of the form."""
-        result = self._product(OUTPUTS, x, z, NOTHING, self._distributed)
-        last = wanted.stop if isinstance(wanted, slice) else max(wanted.tolist(), default=-1) + 1
-        if last is None or last > self._distributed:
-            result = np.hstack([result, self._distributed_outputs(x, z)])
-        return np.asarray(result[:, wanted])
+    def defects(self, x: Array, rate: Array, u: Array, out: Array) -> None:
+        """E(x) rate - (J - R) z(x) - B u of T states."""
+        self._product(DEFECTS, x, rate, u, out)
 
-    def _distributed_outputs(self, x: Array, z: Array) -> Array:
-        """The velocity field against uniform fields and against Phi, shape (T, d + n)."""
-        form, body, n = self.form, self.form.body, self.form.body.elastic_count
-        first, second = body.first_moments, body.all_moments
-        eta = x[:, form.state_slice("displacement")] if n else np.zeros((len(x), 0))
-        xi = np.hstack([np.ones((len(x), 1)), self._tables.factors[7] * eta])
-        full = np.zeros((len(z), 18 + 2 * n + self.form.stress_space.size))
-        full[:, self.form.kept] = z
-        v, w, rate = np.split(full[:, 12 + n : 18 + 2 * n], (3, 6), axis=1)
-        if isinstance(form, ConstantMassForm):
-            rate = rate + np.array([form.convection(e) @ turn for e, turn in zip(eta, w, strict=True)])
-        products = (xi @ second.reshape(9 * (n + 1), n + 1).T).reshape(len(x), 3, 3, n + 1)
-        uniform = body.mass * v + np.cross(w, xi @ first.T) + rate @ first[:, 1:].T
-        elastic = v @ first[:, 1:] + rate @ elastic_mass(body)
-        for k in range(3):
-            a, b = (k + 1) % 3, (k + 2) % 3
-            elastic += w[:, [k]] * (products[:, b, a] - products[:, a, b])[:, 1:]
-        return np.asarray(np.hstack([uniform[:, : body.dimension], elastic]))
+    def outputs(self, x: Array, z: Array, out: Array, has_spread: bool = True) -> None:
+        """B^T z of T states, shape (T, ports); ``has_spread``: also those of distributed ports."""
+        self._product(ALL_OUTPUTS if has_spread else OUTPUTS, x, z, NOTHING, out)
 
-    def port_columns(self, x: Array, wanted: IntArray) -> Array:
-        """B of the form: what unit inputs do where there are no efforts."""
-        units, same = np.zeros((len(wanted), self.port_size)), np.broadcast_to(x, (len(wanted), len(x)))
-        units[np.arange(len(wanted)), wanted] = 1.0
-        return self.flows(same, np.zeros(same.shape), units).T
-
-    def discrete_effort(self, x0: Array, x1: Array) -> Array:
-        """That of the form, with the kinetic slopes of six motions at once; docs/theory.md, 2."""
+    def discrete_efforts(self, x0: Array, x1: Array, out: Array) -> None:
+        """Those of the forms, with the kinetic slopes of six motions at once, shape (n,); docs/theory.md, 2."""
         middle, change = (x0 + x1) / 2, x1 - x0
-        if not self.form.body.elastic_count:
-            return np.asarray(self.efforts(middle[None])[0])
-        eta = self.form.state_slice("displacement")
-        nu = slice(eta.stop, len(x0) - self.form.stress_space.size)
-        states = np.tile(middle, (7, 1))
-        shares = np.array([[1, 0, 0], [0, 0, 0], [0, 1, 0], [1, 1, 1], [1, 1, 0], [1, -1, 1], [1, -1, 0]])
-        states[:, nu] = shares[:, :2] @ np.array([middle[nu], change[nu]])
-        states[:, eta] += shares[:, 2:] * change[eta]
-        efforts = self.efforts(states)
-        z, (still, moved, a, b, c, d) = efforts[0], efforts[1:, eta]
-        turned = (a - b - c + d) / 16  # the weight, the same at one rotation, goes out
-        z[eta] += (moved - still) / 4 + turned
-        return np.asarray(z)
+        eta, nu = self._displacements, self._velocities
+        states = np.tile(middle, (len(SHARES) if len(eta) else 1, 1))
+        if len(eta):
+            states[:, nu] = SHARES[:, :2] @ np.array([middle[nu], change[nu]])
+            states[:, eta] += SHARES[:, 2:] * change[eta]
+        efforts = np.empty(states.shape)
+        self.efforts(states, efforts)
+        out[self.states] = efforts[0, self.states]
+        if len(eta):
+            still, moved, a, b, c, d = efforts[1:, eta]
+            turned = (a - b - c + d) / 16  # the weight, the same at one rotation, goes out
+            out[eta] += (moved - still) / 4 + turned
 
-    def descriptor_matrix(self, x: Array) -> Matrix:
-        """E of the form."""
-        return self.form.descriptor_matrix(x)
+    def descriptor_entries(self, x: Array) -> Array:
+        """E(x) of one state at ``places``."""
+        units = np.zeros((self._most, len(x)))
+        units[self._turn, self.states] = 1.0
+        found = np.empty(units.shape)
+        self.descriptor_products(np.broadcast_to(x, units.shape), units, found)
+        return np.asarray(found[self._column_turns, self.places[0]])
 
-    def structure_matrix(self, x: Array) -> Matrix:
-        """J of the form."""
-        return self.form.structure_matrix(x)
+    def slopes(self, x: Array, rate: Array, u: Array, steps: Array) -> Array:
+        """d(defects)/dx of one state at ``places``, by differences of those steps (n,)."""
+        states = self._changed(x, steps)
+        found = np.empty(states.shape)
+        inputs = np.broadcast_to(u, (len(states), len(u)))
+        self.defects(states, np.broadcast_to(rate, states.shape), inputs, found)
+        rows, columns = self.places
+        return np.asarray((found[1 + self._column_turns, rows] - found[0, rows]) / steps[columns])
 
-    def dissipation_matrix(self, x: Array) -> Matrix:
-        """R of the form."""
-        return self.form.dissipation_matrix(x)
+    def output_slopes(self, x: Array, steps: Array, out: Array, has_spread: bool = True) -> None:
+        """dy/dx of one state into (ports, n)."""
+        states = self._changed(x, steps)
+        found = np.zeros((len(states), len(out)))
+        self.outputs(states, states, found, has_spread)
+        for form, begin, port in zip(self.forms, self._begins, self._ports, strict=True):
+            own, ports = slice(begin, begin + form.state_size), slice(port, port + form.port_size)
+            changes = found[1 : 1 + form.state_size, ports] - found[0, ports]
+            out[ports, own] = (changes / steps[own, None]).T
 
-    def port_matrix(self, x: Array) -> Matrix:
-        """B of the form."""
-        return self.form.port_matrix(x)
-
-    def effort(self, x: Array) -> Array:
-        """z of the form."""
-        return self.form.effort(x)
-
-    def storage(self, x: Array) -> float:
-        """H of the form [J]."""
-        return self.form.storage(x)
+    def _changed(self, x: Array, steps: Array) -> Array:
+        """A state, and the same with one entry of each body changed."""
+        states = np.tile(x, (1 + self._most, 1))
+        states[1 + self._turn, self.states] += steps[self.states]
+        return states
 
     def storages(self, x: Array) -> Array:
-        """H of the form: half the velocities and stresses times E of them, and the weight."""
-        form, body = self.form, self.form.body
-        if isinstance(form, PrintedForm):  # its H is not that of its E
-            return super().storages(x)
-        full = np.zeros((len(x), 18 + 2 * body.elastic_count + form.stress_space.size))
-        full[:, 3:12] = form.fixed_rotation.ravel()
-        full[:, form.kept] = x
-        moving = np.where(form.kept >= 12 + body.elastic_count, x, 0.0)
-        inner = (moving * self.descriptor_products(x, moving)).sum(axis=1) / 2
-        xi = np.hstack([np.ones((len(x), 1)), full[:, 12 : 12 + body.elastic_count]])
-        centers = np.einsum("tij,jk,tk->ti", full[:, 3:12].reshape(-1, 3, 3), body.first_moments, xi)
-        return np.asarray(inner - (body.mass * full[:, :3] + centers) @ form.gravity)
+        """H of all forms, shape (T,): half the velocities and stresses times E of them, and the weight."""
+        total = np.zeros(len(x))
+        moving, momenta = np.zeros(x.shape), np.empty(x.shape)
+        for form, begin in zip(self.forms, self._begins, strict=True):
+            own, n = slice(begin, begin + form.state_size), form.body.elastic_count
+            if isinstance(form, PrintedForm):  # its H is not that of its E
+                total += [form.storage(each) for each in x[:, own]]
+                continue
+            moving[:, own] = np.where(form.kept >= 12 + n, x[:, own], 0.0)
+            full = np.zeros((len(x), 18 + 2 * n + form.stress_space.size))
+            full[:, 3:12] = form.fixed_rotation.ravel()
+            full[:, form.kept] = x[:, own]
+            xi = np.hstack([np.ones((len(x), 1)), full[:, 12 : 12 + n]])
+            centers = np.einsum("tij,jk,tk->ti", full[:, 3:12].reshape(-1, 3, 3), form.body.first_moments, xi)
+            total -= (form.body.mass * full[:, :3] + centers) @ form.gravity
+        self.descriptor_products(x, moving, momenta)
+        return np.asarray(total + (moving * momenta)[:, self.states].sum(axis=1) / 2)
 
-    def _product(self, what: int, x: Array, z: Array, u: Array, size: int) -> Array:
-        result = np.empty((len(x), size))
-        body_products(what, tuple(self._tables), _block(x), _block(z), _block(u), result)
-        return result
+    def _product(self, what: int, x: Array, z: Array, u: Array, out: Array) -> None:
+        if self.forms:
+            body_products(what, *self._tables, in_one_piece(x), in_one_piece(z), in_one_piece(u), out)
 
 
-def _block(values: ArrayLike) -> Array:
-    return np.ascontiguousarray(values, dtype=np.float64)
+def tables_of(form: FloatingBodyForm) -> BodyTables:
+    """What compiled products know of a form."""
+    body, space, n = form.body, form.stress_space, form.body.elastic_count
+    points = [body.points.locate(location) for location in form.locations.values()]
+    turned = [p.rotations for p in points if body.rotates and p.rotations is not None]
+    forces, moments, column = [], [], 0
+    for point in points:
+        forces.append(range(column, column + body.dimension))
+        column += body.dimension
+        if body.rotates and point.rotations is not None:
+            moments.append(range(column, column + len(body.rotation_axes)))
+            column += len(body.rotation_axes)
+    converts, resists = isinstance(form, ConstantMassForm) and n > 0, body.viscosity != 0
+    return BodyTables(
+        factors=np.array(FACTORS[type(form)], dtype=np.float64),
+        constants=np.array([body.mass, body.viscosity]),
+        gravity=in_one_piece(form.gravity),
+        fixed=in_one_piece(form.fixed_rotation.ravel()),
+        first=in_one_piece(body.first_moments),
+        second=in_one_piece(body.all_moments),
+        filled=in_one_piece(np.abs(body.all_moments).max(axis=(2, 3)) > 0),
+        rows=in_one_piece(space.rows),
+        squares=in_one_piece(space.squares),
+        weights=in_one_piece(space.factors),
+        compliance=in_one_piece(space.compliance),
+        damping=in_one_piece(body.damping if body.damping.any() else np.zeros((0, 0))),
+        elasticity=in_one_piece(np.linalg.inv(space.compliance) if resists else np.zeros((0, 0))),
+        inverse_mass=in_one_piece(np.linalg.inv(elastic_mass(body)) if converts else np.zeros((0, 0))),
+        positions=in_one_piece(np.array([p.position for p in points]).reshape(len(points), 3)),
+        shapes=in_one_piece(np.array([p.shapes for p in points]).reshape(len(points), 3, n)),
+        turns=in_one_piece(np.array(turned).reshape(len(turned), 3, n)),
+        kept=form.kept,
+        forces=np.array(forces, dtype=np.int64).reshape(len(points), body.dimension),
+        moments=np.array(moments, dtype=np.int64).reshape(len(turned), len(body.rotation_axes)),
+        axes=np.array(body.rotation_axes, dtype=np.int64),
+    )
 
 
-NOTHING = np.zeros((0, 0))
+def in_one_piece(values: ArrayLike) -> Array:
+    """In one piece, and writable: Numba compiles anew for what is not."""
+    found = np.ascontiguousarray(values, dtype=np.float64)
+    return found if found.flags.writeable else found.copy()

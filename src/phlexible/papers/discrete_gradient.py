@@ -27,7 +27,7 @@ class DiscreteGradientLoop(StageLoop):
     def __init__(self, equations: Equations, initial: Array) -> None:
         super().__init__(equations, GAUSS_LEGENDRE_1, initial, is_projected=False)
 
-    def _efforts(self, x: Array, step: float, k: Array, states: Array) -> Array:
+    def _efforts(self, x: Array, step: float, k: Array) -> Array:
         algebraic = self.equations.is_algebraic
         start, end = np.where(algebraic, k[0], x), np.where(algebraic, k[0], x + step * k[0])
         return self.equations.model.discrete_effort(start, end)[None]

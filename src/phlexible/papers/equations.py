@@ -7,35 +7,17 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.linalg import lapack
 
 from phlexible.algebra.arrays import Array, IntArray
-from phlexible.algebra.sparse import lu_factors
-from phlexible.errors import ModelError, SingularMatrixError
-from phlexible.port_hamiltonian.model import Matrix, PortHamiltonianModel, slope_by_differences
+from phlexible.papers.flattened import Flattened
+from phlexible.port_hamiltonian.model import Matrix, slope_by_differences
 
 BoolArray: TypeAlias = NDArray[np.bool_]
-Inputs: TypeAlias = Callable[[float, Array], Array]
-"""u(t, x), shape (m,)."""
-
 ManyInputs: TypeAlias = Callable[[Array, Array], Array]
 """u of T instants from times (T,) and states (T, n), shape (T, m)."""
 
-REFINEMENTS = 4
-ACCURATE = 1e-8
 TAKEN = 1e-2
-DENSE = 300
-SINGULAR = "the descriptor matrix is singular beyond its empty rows"
 SMALL = 1e-3
-
-
-def one_by_one(inputs: Inputs) -> ManyInputs:
-    """A function of one instant as one of many."""
-
-    def many(times: Array, states: Array) -> Array:
-        return np.array([inputs(float(t), x) for t, x in zip(times, states, strict=True)])
-
-    return many
 
 
 class Equations:
@@ -54,13 +36,14 @@ class Equations:
 
     def __init__(
         self,
-        model: PortHamiltonianModel,
+        model: Flattened,
         inputs: ManyInputs,
         initial: Array,
         input_states: IntArray | None = None,
     ) -> None:
         self.model, self.inputs = model, inputs
         self.input_states = np.arange(len(initial)) if input_states is None else input_states
+        self._felt: IntArray | None = None
         descriptor = model.descriptor_matrix(initial)
         size = abs(descriptor)
         total = (np.asarray(size.sum(axis=0)) + np.asarray(size.sum(axis=1))).ravel()
@@ -77,18 +60,24 @@ class Equations:
         """u of many instants, shape (T, m)."""
         return self.inputs(times, states)
 
-    def defects(self, times: Array, states: Array, rates: Array, efforts: Array) -> Array:
-        """E dx/dt - (J - R) z - B u of T instants, shape (T, n)."""
-        moving = np.where(self.is_algebraic, 0.0, rates)
-        flows = self.model.flows(states, efforts, self.inputs_at(times, states))
-        return self.model.descriptor_products(states, moving) - flows
+    def defects(self, times: Array, states: Array, rates: Array, efforts: Array | None = None) -> Array:
+        """E dx/dt - (J - R) z - B u of T instants, shape (T, n); with z of the states where no other is given."""
+        u = self.inputs_at(times, states)
+        if efforts is None:
+            return self.model.defects(states, rates, u)
+        return self.model.descriptor_products(states, rates) - self.model.flows(states, efforts, u)
 
-    def slope(self, time: float, x: Array, rate: Array) -> tuple[Matrix, Matrix]:
-        """d(defect)/dx with the slope of the inputs, and E, both at one instant, shape (n, n)."""
+    def slope(self, time: float, x: Array, rate: Array, is_careful: bool = True) -> tuple[Matrix, Matrix]:
+        """d(defect)/dx with the slope of the inputs, and E, both at one instant, shape (n, n).
+
+        Args:
+            is_careful: inputs are asked for their slopes along all states that they may depend on; False: along
+                those that they have depended on so far.
+        """
         model, u = self.model, self.inputs(np.array([time]), x[None])[0]
         slope = model.defect_slope(x, np.where(self.is_algebraic, 0.0, rate), u)
         if len(self.input_states) and len(u):
-            turning = self._input_slope(time, x)
+            turning = self._input_slope(time, x, is_careful)
             moving = np.flatnonzero(np.abs(turning).max(axis=1, initial=0.0))
             if len(moving):
                 units = np.eye(len(u))[moving]
@@ -98,13 +87,11 @@ class Equations:
                     slope = slope - sparse.csr_array(gains) @ sparse.csr_array(turning[moving])
                 else:
                     slope = slope - gains @ turning[moving]
-        if sparse.issparse(slope):
-            return slope, sparse.csr_array(model.descriptor_matrix(x))
-        return slope, model.descriptor_products(np.broadcast_to(x, slope.shape), np.eye(len(x))).T
+        return slope, model.descriptor_matrix(x)
 
-    def _input_slope(self, time: float, x: Array) -> Array:
+    def _input_slope(self, time: float, x: Array, is_careful: bool) -> Array:
         """du/dx by differences, shape (m, n)."""
-        own = self.input_states
+        own = self.input_states if is_careful or self._felt is None else self._felt
 
         def inputs(entries: Array) -> Array:
             states = np.tile(x, (len(entries), 1))
@@ -114,12 +101,14 @@ class Equations:
         slope = slope_by_differences(inputs, x[own], np.maximum(np.abs(x[own]), SMALL))
         result = np.zeros((len(slope), len(x)))
         result[:, own] = slope
+        known = np.zeros(0, dtype=np.int64) if self._felt is None else self._felt
+        self._felt = np.union1d(known, own[(slope != 0).any(axis=0)])
         return result
 
     def gaps(self, time: float, states: Array) -> Array:
         """The algebraic rows of (J - R) z + B u of many states at one time, shape (T, algebraic rows)."""
         u = self.inputs_at(np.full(len(states), time), states)
-        return self.model.flows(states, self.model.efforts(states), u)[:, self.is_algebraic]
+        return self.model.gaps(states, u)[:, self.is_algebraic]
 
     def projected(self, time: float, x: Array) -> Array:
         """The state moved along the constraint forces until the algebraic equations hold.
@@ -144,13 +133,10 @@ class Equations:
 
     def rates(self, flows: Array) -> Array:
         """E^-1 of flows (n,) at the state at rest."""
-        return np.asarray(self._mass_solver_at(self.model.rest_state)(flows[None])[0])
+        return np.asarray(self.model.descriptor_solutions(self.model.rest_state, flows[None])[0])
 
     def constraint_ways(self, x: Array) -> tuple[Array, Array]:
-        """J and E^-1 J of unit multipliers of constraints on velocities, shapes (constraints, n).
-
-        With the factors of E where they were last made, improved until they solve with E at x.
-        """
+        """J and E^-1 J of unit multipliers of constraints on velocities, shapes (constraints, n)."""
         numbers = np.flatnonzero(self.is_algebraic)[self.constrained_rows]
         count = len(numbers)
         units = np.zeros((count, len(x)))
@@ -158,17 +144,7 @@ class Equations:
         states = np.broadcast_to(x, units.shape)
         forces = self.model.flows(states, units, np.zeros((count, self.model.port_size)))
         forces[:, self.is_algebraic] = 0.0
-        size = np.abs(forces).max(initial=0.0)
-        for _ in range(2):
-            ways = self._mass_solver(forces)
-            for _ in range(REFINEMENTS):
-                missing = forces - self.model.descriptor_products(states, ways)
-                missing[:, self.is_algebraic] = 0.0
-                if np.abs(missing).max(initial=0.0) <= ACCURATE * size:
-                    return forces, ways
-                ways = ways + self._mass_solver(missing)
-            self._mass_solver = self._mass_solver_at(x)  # E has become another one
-        return forces, self._mass_solver(forces)
+        return forces, self.model.descriptor_solutions(x, forces)
 
     @cached_property
     def constrained_rows(self) -> IntArray:
@@ -181,22 +157,3 @@ class Equations:
             np.broadcast_to(x, units.shape), units, np.zeros((len(numbers), self.model.port_size))
         )
         return np.flatnonzero(np.abs(flows[:, self.is_algebraic]).max(axis=0, initial=0.0) == 0)
-
-    @cached_property
-    def _mass_solver(self) -> Callable[[Array], Array]:
-        """E^-1 at a state that was near, for rows (k, n); first the state at rest."""
-        return self._mass_solver_at(self.model.rest_state)
-
-    def _mass_solver_at(self, x: Array) -> Callable[[Array], Array]:
-        matrix = sparse.csc_matrix(self.model.descriptor_matrix(x))
-        filled = sparse.csc_matrix(matrix + sparse.diags_array(self.is_algebraic.astype(np.float64)))
-        if len(x) <= DENSE:
-            dense, pivots, info = lapack.dgetrf(filled.toarray())
-            if info > 0:
-                raise ModelError(SINGULAR)
-            return lambda rows: np.asarray(lapack.dgetrs(dense, pivots, rows.T)[0].T)
-        try:
-            factors = lu_factors(filled)
-        except SingularMatrixError:
-            raise ModelError(SINGULAR) from None
-        return lambda rows: np.asarray(factors.solve(rows.T).T)

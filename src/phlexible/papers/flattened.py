@@ -10,17 +10,33 @@ input and output, (38)-(44) of Brugnoli et al. (2020), say the same; k, a, b are
     exchange:     K[k, L] = I,   K[L, k] = -I,   and L stands for the port from then on
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from scipy import sparse
 
-from phlexible.algebra.arrays import Array, IntArray
-from phlexible.port_hamiltonian.interconnection import ConnectionKind, Interconnection, Inverted
+from phlexible.algebra.arrays import LARGEST, Array, IntArray, called
+from phlexible.papers.compiled_bodies import FACTORS, CompiledBodies, in_one_piece
+from phlexible.papers.floating_forms import FloatingBodyForm
+from phlexible.papers.kernels.ports import port_inputs
+from phlexible.port_hamiltonian.interconnection import (
+    COUPLING,
+    SOMEWHERE,
+    ConnectionKind,
+    Interconnection,
+    Inverted,
+)
 from phlexible.port_hamiltonian.linear import LinearPHDAE
-from phlexible.port_hamiltonian.model import Matrix, MorePorts, Port, PortHamiltonianModel, Renamed, StateBlock
+from phlexible.port_hamiltonian.model import (
+    Matrix,
+    MorePorts,
+    Port,
+    PortHamiltonianModel,
+    Renamed,
+    StateBlock,
+    difference_steps,
+)
 
 TRIALS = 2
 DENSE = 300
@@ -31,28 +47,57 @@ class Turning:
     """A coupling that depends on states: K[rows, columns] = -C(x), K[columns, rows] = C(x)^T.
 
     Attributes:
-        matrix: C of the states of the whole.
+        model: with the coupling; its states begin at ``begin`` in the whole.
+        begin: of its states.
         rows, columns: numbers, shapes of the two sides of C.
-        entries: of the state, those that C may depend on.
     """
 
-    matrix: Callable[[Array], Array]
+    model: Interconnection
+    begin: int
     rows: IntArray
     columns: IntArray
-    entries: slice
+
+    @cached_property
+    def _own(self) -> tuple[slice, slice]:
+        """Where the states are that the function gets: those of both models without exchanged multipliers."""
+        a, b, middle = self.model.a, self.model.b, self.begin + self.model.a.state_size
+        sizes = [len(model.own_state(model.rest_state)) for model in (a, b)]
+        return slice(self.begin, self.begin + sizes[0]), slice(middle, middle + sizes[1])
+
+    def many(self, x: Array) -> Array:
+        """Entries of C of T states, shape (T, entries)."""
+        (a, b), function = self._own, self.model.coupling
+        shape, size = (len(self.rows), len(self.columns)), len(self.rows) * len(self.columns)
+        result = np.empty((len(x), size))
+        for t, each in enumerate(x):
+            value = np.asarray(called(function, COUPLING, each[a], each[b], at=SOMEWHERE))
+            if value.dtype != np.float64 or value.shape != shape:
+                value = self.matrix(each)
+            result[t] = value.ravel()
+        if not np.abs(result).max(initial=0.0) <= LARGEST:  # which the model refuses in its own words
+            for each in x:
+                self.matrix(each)
+        return result
+
+    def matrix(self, x: Array) -> Array:
+        """C of one state."""
+        middle = self.begin + self.model.a.state_size
+        return self.model.coupling_matrix(x[self.begin : middle], x[middle : middle + self.model.b.state_size])
+
+    @property
+    def entries(self) -> slice:
+        """Of the state, those that C may depend on."""
+        return slice(self.begin, self.begin + self.model.a.state_size + self.model.b.state_size)
 
 
 class Flattened(PortHamiltonianModel):
-    """A model of parts; its states and ports are those of the composed model.
+    """A model of parts; its states and ports are those of the composed model. Floating bodies are compiled.
 
     Args:
         model: composed or not.
-        part: what takes the place of a part (a faster model of the same matrices).
     """
 
-    def __init__(
-        self, model: PortHamiltonianModel, part: Callable[[PortHamiltonianModel], PortHamiltonianModel]
-    ) -> None:
+    def __init__(self, model: PortHamiltonianModel) -> None:
         self.model = model
         self.states: tuple[StateBlock, ...] = model.states
         self.ports: tuple[Port, ...] = model.ports
@@ -62,41 +107,49 @@ class Flattened(PortHamiltonianModel):
         self._rows: list[int] = []
         self._entries: list[tuple[float, int, int]] = []
         self.turnings: list[Turning] = []
-        self.outer = self._walk(model, 0, part)
+        self.outer = self._walk(model, 0)
         self.size = self._next_multiplier
         self.rows = np.array(self._rows, dtype=np.int64)
+        forms, states, ports = list[FloatingBodyForm](), list[int](), list[int]()
+        self._others = list[tuple[PortHamiltonianModel, slice, slice]]()
+        for part, own, places in self.parts:
+            if isinstance(part, FloatingBodyForm) and type(part) in FACTORS:
+                forms, states, ports = [*forms, part], [*states, own.start], [*ports, places.start]
+            else:
+                self._others.append((part, own, places))
+        self.bodies = CompiledBodies(forms, states, ports)
 
-    def _walk(self, model: PortHamiltonianModel, begin: int, part: Callable[..., PortHamiltonianModel]) -> IntArray:
+    def _walk(self, model: PortHamiltonianModel, begin: int) -> IntArray:
         """Numbers of the ports of a model whose state begins there."""
         if isinstance(model, LinearPHDAE):
-            return self._leaf(model, begin, part)
+            return self._leaf(model, begin)
         match model:
             case MorePorts():
-                return self._walk(model.model, begin, part)[model.sources]
+                return self._walk(model.model, begin)[model.sources]
             case Renamed():
-                return self._walk(model.model, begin, part)
+                return self._walk(model.model, begin)
             case Inverted():
-                numbers = self._walk(model.model, begin, part)
+                numbers = self._walk(model.model, begin)
                 own = self._multipliers(begin + model.model.state_size, model.multipliers)
                 self._couple(np.eye(len(own)), numbers[model.columns], own, -1.0)
                 numbers = numbers.copy()
                 numbers[model.columns] = own
                 return numbers
             case Interconnection():
-                return self._joined(model, begin, part)
+                return self._joined(model, begin)
             case _:
-                return self._leaf(model, begin, part)
+                return self._leaf(model, begin)
 
-    def _leaf(self, model: PortHamiltonianModel, begin: int, part: Callable[..., PortHamiltonianModel]) -> IntArray:
+    def _leaf(self, model: PortHamiltonianModel, begin: int) -> IntArray:
         places = slice(self._next_leaf, self._next_leaf + model.port_size)
         self._next_leaf = places.stop
-        self.parts.append((part(model), slice(begin, begin + model.state_size), places))
+        self.parts.append((model, slice(begin, begin + model.state_size), places))
         return np.arange(places.start, places.stop)
 
-    def _joined(self, model: Interconnection, begin: int, part: Callable[..., PortHamiltonianModel]) -> IntArray:
+    def _joined(self, model: Interconnection, begin: int) -> IntArray:
         middle = begin + model.a.state_size
         end = middle + model.b.state_size
-        numbers_a, numbers_b = self._walk(model.a, begin, part), self._walk(model.b, middle, part)
+        numbers_a, numbers_b = self._walk(model.a, begin), self._walk(model.b, middle)
         inner_a, inner_b = numbers_a[model.inner_a], numbers_b[model.inner_b]
         if model.kind is ConnectionKind.TRANSFORMER:
             own = self._multipliers(end, model.multipliers)
@@ -105,11 +158,7 @@ class Flattened(PortHamiltonianModel):
         if model.constant is not None:
             self._couple(model.constant, inner_a, inner_b, 1.0)
         else:
-
-            def matrix(x: Array) -> Array:
-                return model.coupling_matrix(x[begin:middle], x[middle:end])
-
-            self.turnings.append(Turning(matrix, inner_a, inner_b, slice(begin, end)))
+            self.turnings.append(Turning(model, begin, inner_a, inner_b))
         outer_a = np.setdiff1d(np.arange(model.a.port_size), model.inner_a)
         outer_b = np.setdiff1d(np.arange(model.b.port_size), model.inner_b)
         return np.concatenate([numbers_a[outer_a], numbers_b[outer_b]])
@@ -126,51 +175,33 @@ class Flattened(PortHamiltonianModel):
             self._entries.append((sign * c[i, j], int(columns[j]), int(rows[i])))
 
     @cached_property
-    def _constant(self) -> sparse.csr_array:
-        """What is constant in K."""
+    def _couplings(self) -> tuple[Array, IntArray, IntArray, IntArray, IntArray]:
+        """K: what is constant in it with its places, and places of the entries of all C that turn."""
         values, rows, columns = zip(*self._entries, strict=True) if self._entries else ((), (), ())
-        return sparse.coo_array((values, (rows, columns)), (self.size, self.size), dtype=np.float64).tocsr()
-
-    @cached_property
-    def _outer_places(self) -> Array | sparse.csr_array:
-        """Which input each outer input adds to, shape (outer inputs, size)."""
-        count = len(self.outer)
-        found = sparse.coo_array((np.ones(count), (np.arange(count), self.outer)), (count, self.size))
-        return found.toarray() if count * self.size <= DENSE**2 else found.tocsr()
+        grids = [np.meshgrid(turning.rows, turning.columns, indexing="ij") for turning in self.turnings]
+        turned = [np.concatenate([np.zeros(0), *(grid[k].ravel() for grid in grids)]) for k in range(2)]
+        fixed = [np.array(each, dtype=np.int64) for each in (rows, columns)]
+        return np.array(values, dtype=np.float64), *fixed, *(each.astype(np.int64) for each in turned)
 
     @cached_property
     def _coupled(self) -> IntArray:
         """Numbers that K has entries for."""
-        found = [np.unique(self._constant.nonzero()[0])]
-        found += [np.concatenate([turning.rows, turning.columns]) for turning in self.turnings]
-        return np.unique(np.concatenate(found))
+        return np.unique(np.concatenate(self._couplings[1:]))
 
     @cached_property
-    def _small(self) -> Array:
-        """What is constant in K between coupled numbers, dense."""
-        return np.asarray(self._constant[self._coupled][:, self._coupled].toarray())
+    def _has_spread(self) -> bool:
+        """Whether distributed ports are coupled."""
+        return bool(np.isin(self._coupled, self.bodies.spread).any())
 
     @cached_property
-    def _wanted(self) -> list[tuple[PortHamiltonianModel, slice, IntArray, IntArray]]:
-        """Parts with coupled ports: part, states, its ports, places among the coupled numbers."""
+    def _coupled_others(self) -> list[tuple[PortHamiltonianModel, slice, IntArray, IntArray]]:
+        """Parts that are not compiled and are coupled: part, states, its ports, their numbers."""
         found = []
-        for part, states, ports in self.parts:
-            mine = np.flatnonzero((self._coupled >= ports.start) & (self._coupled < ports.stop))
+        for part, states, ports in self._others:
+            mine = self._coupled[(self._coupled >= ports.start) & (self._coupled < ports.stop)]
             if len(mine):
-                found.append((part, states, self._coupled[mine] - ports.start, mine))
+                found.append((part, states, mine - ports.start, mine))
         return found
-
-    @cached_property
-    def _coupled_multipliers(self) -> tuple[IntArray, IntArray]:
-        """Places among the coupled numbers, and in the state."""
-        mine = np.flatnonzero(self._coupled >= self._leaves)
-        return mine, self.rows[self._coupled[mine] - self._leaves]
-
-    @cached_property
-    def _turned(self) -> list[tuple[Turning, IntArray, IntArray]]:
-        """Turnings with their places among the coupled numbers."""
-        find = np.searchsorted
-        return [(t, find(self._coupled, t.rows), find(self._coupled, t.columns)) for t in self.turnings]
 
     @cached_property
     def _turners(self) -> list[list[int]]:
@@ -199,25 +230,58 @@ class Flattened(PortHamiltonianModel):
 
     def efforts(self, x: Array) -> Array:
         """z of the parts, and the multipliers."""
+        result = self._other_efforts(x)
+        self.bodies.efforts(x, result)
+        return result
+
+    def _other_efforts(self, x: Array) -> Array:
+        """The states, with efforts in the places of parts that are not compiled."""
         result = x.copy()
-        for part, states, _ in self.parts:
+        for part, states, _ in self._others:
             result[:, states] = part.efforts(x[:, states])
         return result
 
     def descriptor_products(self, x: Array, rate: Array) -> Array:
         """E rate of the parts, 0 of multipliers."""
-        result = np.zeros_like(x)
-        for part, states, _ in self.parts:
+        result = np.zeros(x.shape)
+        self.bodies.descriptor_products(x, rate, result)
+        for part, states, _ in self._others:
             result[:, states] = part.descriptor_products(x[:, states], rate[:, states])
+        return result
+
+    def descriptor_solutions(self, x: Array, rows: Array) -> Array:
+        """E^-1 of the parts, multipliers as they are."""
+        result = rows.copy()
+        self.bodies.descriptor_solutions(x, rows, result)
+        for part, states, _ in self._others:
+            result[:, states] = part.descriptor_solutions(x[states], rows[:, states])
         return result
 
     def flows(self, x: Array, z: Array, u: Array) -> Array:
         """The parts with the inputs that K gives them."""
-        coupled = self._coupled_inputs(x, self._coupled_outputs(x, z))
-        inputs = u @ self._outer_places
-        inputs[:, self._coupled] += coupled
-        result = np.empty_like(x)
-        for part, states, ports in self.parts:
+        inputs, result = self._inputs(x, z, u), np.empty(x.shape)
+        self.bodies.flows(x, z, inputs, result)
+        for part, states, ports in self._others:
+            result[:, states] = part.flows(x[:, states], z[:, states], inputs[:, ports])
+        result[:, self.rows] = inputs[:, self._leaves :]
+        return result
+
+    def defects(self, x: Array, rate: Array, u: Array) -> Array:
+        """E rate - (J - R) z(x) - B u of T states."""
+        z, result = self._other_efforts(x), np.empty(x.shape)
+        inputs = self._inputs(x, z, u)
+        self.bodies.defects(x, rate, inputs, result)
+        for part, states, ports in self._others:
+            result[:, states] = part.descriptor_products(x[:, states], rate[:, states])
+            result[:, states] -= part.flows(x[:, states], z[:, states], inputs[:, ports])
+        result[:, self.rows] = -inputs[:, self._leaves :]
+        return result
+
+    def gaps(self, x: Array, u: Array) -> Array:
+        """Flows as far as floating bodies have no part in them: rows of multipliers are right, shape (T, n)."""
+        z, result = self._other_efforts(x), np.zeros(x.shape)
+        inputs = self._inputs(x, z, u)
+        for part, states, ports in self._others:
             result[:, states] = part.flows(x[:, states], z[:, states], inputs[:, ports])
         result[:, self.rows] = inputs[:, self._leaves :]
         return result
@@ -226,7 +290,8 @@ class Flattened(PortHamiltonianModel):
         """Of the ports that are left."""
         numbers = self.outer[wanted]
         result = np.zeros((len(x), self.size))
-        for part, states, ports in self.parts:
+        self.bodies.outputs(x, z, result)
+        for part, states, ports in self._others:
             mine = numbers[(numbers >= ports.start) & (numbers < ports.stop)]
             if len(mine):
                 result[:, mine] = part.output_products(x[:, states], z[:, states], mine - ports.start)
@@ -236,60 +301,72 @@ class Flattened(PortHamiltonianModel):
     def discrete_effort(self, x0: Array, x1: Array) -> Array:
         """Those of the parts, multipliers at the mean."""
         result = (x0 + x1) / 2
-        for part, states, _ in self.parts:
+        self.bodies.discrete_efforts(x0, x1, result)
+        for part, states, _ in self._others:
             result[states] = part.discrete_effort(x0[states], x1[states])
         return result
 
     def defect_slope(self, x: Array, rate: Array, u: Array) -> Matrix:
         """Blocks of the parts, joined by K and by what K changes with the states; dense where it is small."""
-        n = self.state_size
-        outputs = self._coupled_outputs(x[None], self.efforts(x[None]))
-        inputs = u @ self._outer_places
-        inputs[self._coupled] += self._coupled_inputs(x[None], outputs)[0]
-        own = [part.defect_slope(x[mine], rate[mine], inputs[places]) for part, mine, places in self.parts]
-        gains, joined = self._coupled_gains(x), self._joint_slope(x, outputs[0])
+        n, steps = self.state_size, difference_steps(self._sizes(x))
+        outputs = self._coupled_outputs(x[None], self._other_efforts(x[None]))
+        inputs = self._joined_inputs(x[None], outputs, u[None])[0]
+        places, entries = self.bodies.places, self.bodies.slopes(x, rate, inputs, steps)
+        own = [part.defect_slope(x[mine], rate[mine], inputs[ports]) for part, mine, ports in self._others]
+        gains, joined = self._coupled_gains(x), self._joint_slope(x, outputs[0], steps)
         if n <= DENSE:
             total = -gains @ joined
-            for (_, mine, _), block in zip(self.parts, own, strict=True):
+            total[places] += entries
+            for (_, mine, _), block in zip(self._others, own, strict=True):
                 total[mine, mine] += block.toarray() if sparse.issparse(block) else block
             return total
-        blocks = [_placed(block, mine, n) for (_, mine, _), block in zip(self.parts, own, strict=True)]
-        return sparse.csr_array(sum(blocks)) - sparse.csr_array(gains) @ sparse.csr_array(joined)
+        blocks = [_placed(block, mine, n) for (_, mine, _), block in zip(self._others, own, strict=True)]
+        compiled = sparse.coo_array((entries, places), (n, n)).tocsr()
+        return sparse.csr_array(sum(blocks, compiled)) - sparse.csr_array(gains) @ sparse.csr_array(joined)
 
     def _coupled_gains(self, x: Array) -> Array:
         """What the inputs of the coupled numbers do, shape (n, coupled)."""
-        result = np.zeros((self.state_size, len(self._coupled)))
-        for part, states, ports, mine in self._wanted:
-            result[states, mine] = part.port_columns(x[states], ports)
-        mine, rows = self._coupled_multipliers
-        result[rows, mine] = 1.0
-        return result
+        count = len(self._coupled)
+        units, result = np.zeros((count, self.size)), np.zeros((count, self.state_size))
+        units[np.arange(count), self._coupled] = 1.0
+        states = np.broadcast_to(x, result.shape)
+        self.bodies.flows(states, np.zeros(result.shape), units, result)
+        for part, own, ports, mine in self._coupled_others:
+            result[np.searchsorted(self._coupled, mine), own] = part.port_columns(x[own], ports).T
+        result[:, self.rows] = units[:, self._leaves :]
+        return result.T
 
-    def _joint_slope(self, x: Array, outputs: Array) -> Array:
+    def _joint_slope(self, x: Array, outputs: Array, steps: Array) -> Array:
         """d(K output)/dx of the coupled numbers, shape (coupled, n)."""
-        slopes, turned = np.zeros((2, len(self._coupled), self.state_size))
-        k = self._small.copy()
-        for part, states, ports, mine in self._wanted:
+        n, values, rows, columns, turned_rows, turned_columns = self.state_size, *self._couplings
+        k, slopes, turned = np.zeros((self.size, self.size)), *np.zeros((2, self.size, n))
+        np.add.at(k, (rows, columns), values)
+        self.bodies.output_slopes(x, steps, slopes, self._has_spread)
+        for part, states, ports, mine in self._coupled_others:
             own = part.output_slope(x[states], ports)
             slopes[mine, states] = own.toarray() if sparse.issparse(own) else own
-        mine, rows = self._coupled_multipliers
-        slopes[mine, rows] = 1.0
-        for (turning, a, b), entries in zip(self._turned, self._turners, strict=True):
-            c = turning.matrix(x)
-            k[np.ix_(a, b)] -= c
-            k[np.ix_(b, a)] += c.T
+        slopes[np.arange(self._leaves, self.size), self.rows] = 1.0
+        c = self._turned(x[None])[0]
+        np.add.at(k, (turned_rows, turned_columns), -c)
+        np.add.at(k, (turned_columns, turned_rows), c)
+        for turning, entries in zip(self.turnings, self._turners, strict=True):
+            a, b, c = turning.rows, turning.columns, turning.matrix(x)
             for entry in entries:
                 moved, step = x.copy(), 1e-7 * max(abs(x[entry]), 1.0)
                 moved[entry] += step
                 change = (turning.matrix(moved) - c) / step
                 turned[a, entry] -= change @ outputs[b]
                 turned[b, entry] += change.T @ outputs[a]
-        return np.asarray(k @ slopes + turned)
+        return np.asarray(k[self._coupled] @ slopes + turned[self._coupled])
 
     def descriptor_matrix(self, x: Array) -> Matrix:
         """E of the parts."""
-        blocks = [_placed(part.descriptor_matrix(x[mine]), mine, self.state_size) for part, mine, _ in self.parts]
-        return sparse.csr_array(sum(blocks))
+        n = self.state_size
+        if n <= DENSE:
+            return self.descriptor_products(np.broadcast_to(x, (n, n)), np.eye(n)).T
+        blocks = [_placed(part.descriptor_matrix(x[mine]), mine, n) for part, mine, _ in self._others]
+        own = sparse.coo_array((self.bodies.descriptor_entries(x), self.bodies.places), (n, n))
+        return sparse.csr_array(sum(blocks, own.tocsr()))
 
     def structure_matrix(self, x: Array) -> Matrix:
         """J of the model."""
@@ -309,30 +386,41 @@ class Flattened(PortHamiltonianModel):
 
     def storage(self, x: Array) -> float:
         """H of all parts [J]."""
-        return sum(part.storage(x[states]) for part, states, _ in self.parts)
+        return float(self.storages(x[None])[0])
 
     def storages(self, x: Array) -> Array:
         """H of all parts, shape (T,) [J]."""
-        return np.asarray(sum(part.storages(x[:, states]) for part, states, _ in self.parts))
+        others = sum(part.storages(x[:, states]) for part, states, _ in self._others)
+        return np.asarray(self.bodies.storages(x) + others)
+
+    def _inputs(self, x: Array, z: Array, u: Array) -> Array:
+        """Of all numbers, shape (T, size)."""
+        return self._joined_inputs(x, self._coupled_outputs(x, z), u)
 
     def _coupled_outputs(self, x: Array, z: Array) -> Array:
-        """Outputs of the coupled numbers, shape (T, coupled)."""
-        result = np.empty((len(x), len(self._coupled)))
-        for part, states, ports, mine in self._wanted:
+        """Outputs of the numbers that K has entries for, and of others, shape (T, size)."""
+        result = np.zeros((len(x), self.size))
+        if len(self._coupled):
+            self.bodies.outputs(x, z, result, self._has_spread)
+        for part, states, ports, mine in self._coupled_others:
             result[:, mine] = part.output_products(x[:, states], z[:, states], ports)
-        mine, rows = self._coupled_multipliers
-        result[:, mine] = z[:, rows]
+        result[:, self._leaves :] = z[:, self.rows]
         return result
 
-    def _coupled_inputs(self, x: Array, outputs: Array) -> Array:
-        """K output, shape (T, coupled)."""
-        result: Array = np.asarray(outputs @ self._small.T)
-        is_one = x.strides[0] == 0  # the same state over and over
-        for turning, a, b in self._turned:
-            c = np.array([turning.matrix(each) for each in (x[:1] if is_one else x)])
-            result[:, a] -= (c @ outputs[:, b, None])[..., 0]
-            result[:, b] += (outputs[:, None, a] @ c)[:, 0]
+    def _joined_inputs(self, x: Array, outputs: Array, u: Array) -> Array:
+        """K output and outer inputs, shape (T, size)."""
+        result = np.zeros(outputs.shape)
+        port_inputs(*self._couplings, self._turned(x), self.outer, outputs, in_one_piece(u), result)
         return result
+
+    def _turned(self, x: Array) -> Array:
+        """Entries of all C that turn, shape (T, entries)."""
+        if not self.turnings:
+            return np.zeros((len(x), 0))
+        many = x[:1] if x.strides[0] == 0 else x  # the same state over and over
+        found = [turning.many(many) for turning in self.turnings]
+        whole = found[0] if len(found) == 1 else np.concatenate(found, axis=1)
+        return whole if len(whole) == len(x) else np.tile(whole, (len(x), 1))
 
 
 def _placed(block: Matrix, places: slice, size: int) -> sparse.csr_array:

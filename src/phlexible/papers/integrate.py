@@ -2,7 +2,7 @@
 
 import inspect
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from os import PathLike
@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array, IntArray, called, file_path, numbers, option, positive
+from phlexible.algebra.blas_threads import one_blas_thread
 from phlexible.errors import ConvergenceError, ModelError, ParameterError, ResultFileError, VelocityError
 from phlexible.papers.collocation import (
     GAUSS_LEGENDRE_1,
@@ -22,9 +23,9 @@ from phlexible.papers.collocation import (
     Step,
     multipliers_at_ends,
 )
-from phlexible.papers.compiled_bodies import fast
 from phlexible.papers.discrete_gradient import DiscreteGradientLoop
-from phlexible.papers.equations import Equations, Inputs, ManyInputs, one_by_one
+from phlexible.papers.equations import Equations, ManyInputs
+from phlexible.papers.flattened import Flattened
 from phlexible.papers.linearly_implicit import LinearlyImplicitLoop
 from phlexible.pictures.style import finish, house_style, new_figure, picture_path, plain_text
 from phlexible.port_hamiltonian.model import Port, PortHamiltonianModel, StateBlock, check_model
@@ -61,49 +62,70 @@ def asked_inputs(model: PortHamiltonianModel, given: GivenInputs, x: Array) -> A
     if given is None:
         return AskedInputs(model.given_inputs, model.given_input_states)
     if callable(given):
-        whole, asks = _signal("inputs", given, model.port_size)
-        result = AskedInputs(one_by_one(whole), _entries(model, asks))
+        parts = [_signal("inputs", slice(0, model.port_size), given)]
     elif isinstance(given, Mapping):
-        parts = [
-            (model.port_slice(name), *_signal(f"the input of {name!r}", each, model.port(name).size))
-            for name, each in given.items()
-        ]
-
-        size = model.port_size
-
-        def joined(time: float, x: Array) -> Array:
-            u = np.zeros(size)
-            for place, function, _ in parts:
-                u[place] = function(time, x)
-            return u
-
-        result = AskedInputs(one_by_one(joined), _entries(model, any(asks for _, _, asks in parts)))
+        parts = [_signal(f"the input of {name!r}", model.port_slice(name), each) for name, each in given.items()]
     else:
         raise ParameterError(
             f"inputs must be None, a function u(t) or u(t, x), or a dict of ports such as "
             f"{{'start force': u}}, got {given!r}"
         )
-    result.function(np.zeros(1), x[None])
-    return result
+    size = model.port_size
+
+    def many(times: Array, states: Array) -> Array:
+        u = np.zeros((len(times), size))
+        for row, time, state in zip(u, times.tolist(), states, strict=True):
+            for part in parts:
+                row[part.place] = part.at(time, state)
+        if not np.isfinite(u).all():
+            raise ParameterError(next(each for part in parts for each in part.refusals(u)))
+        return u
+
+    many(np.zeros(1), x[None])
+    return AskedInputs(many, np.arange(model.state_size if any(part.asks for part in parts) else 0))
 
 
-def _entries(model: PortHamiltonianModel, asks: bool) -> IntArray:
-    """All entries of x, or none."""
-    return np.arange(model.state_size if asks else 0)
+@dataclass(frozen=True)
+class _GivenSignal:
+    """What a user gives for some of the inputs.
+
+    Attributes:
+        name: in messages.
+        place: among all inputs.
+        function: of t, or of t and the state x where it ``asks`` for that.
+    """
+
+    name: str
+    place: slice
+    function: Callable[..., ArrayLike]
+    asks: bool
+
+    def at(self, time: float, x: Array) -> Array:
+        """Its numbers, of the right shape."""
+        values = (time, x) if self.asks else (time,)
+        value = called(self.function, self.name, *values, at=f"at t = {time:g} s")
+        if isinstance(value, np.ndarray) and value.dtype == np.float64 and value.shape == (self.size,):
+            return value
+        return _checked(self.name, value, self.size)
+
+    @property
+    def size(self) -> int:
+        """Number of inputs."""
+        return int(self.place.stop - self.place.start)
+
+    def refusals(self, u: Array) -> Iterator[str]:
+        """Of inputs (T, m) that are not finite."""
+        for row in u[:, self.place]:
+            if not np.isfinite(row).all():
+                yield f"{self.name} must be {self.size} finite numbers, got {row!r}"
 
 
-def _signal(name: str, given: Any, size: int) -> tuple[Inputs, bool]:
-    """u(t, x) of one port or of all, and whether it asks for x."""
-    if not callable(given):
-        value = _checked(name, given, size)
-        return (lambda time, x: value), False
-    asks = _arguments(name, given) == 2
-
-    def function(time: float, x: Array) -> Array:
-        values = (time, x) if asks else (time,)
-        return _checked(name, called(given, name, *values, at=f"at t = {time:g} s"), size)
-
-    return function, asks
+def _signal(name: str, place: slice, given: Any) -> _GivenSignal:
+    """Numbers or a function of the user."""
+    if callable(given):
+        return _GivenSignal(name, place, given, _arguments(name, given) == 2)
+    value = _checked(name, given, place.stop - place.start)
+    return _GivenSignal(name, place, lambda time: value, False)
 
 
 def _checked(name: str, value: Any, size: int) -> Array:
@@ -410,7 +432,7 @@ def integrate(
     chosen = option("method", method, Method)
     start, lengths = _checked_state(model, "x0", x0), _step_lengths(duration, step)
     given = asked_inputs(model, inputs, start)
-    quick = fast(model)
+    quick = Flattened(model)
     equations = Equations(quick, given.function, start, given.states)
     _refuse_inconsistent(equations, start)
     record = _Record(chosen, model, equations, start)
@@ -418,10 +440,11 @@ def integrate(
     if isinstance(loop, LinearlyImplicitLoop):
         record.states[0] = loop.started(step, start)
     try:
-        for k, length in enumerate(lengths):
-            record.add(loop.advance(k * step, length, record.last))
-            if len(record.steps) == CHUNK:
-                record.balance(loop.tableau.weights)
+        with one_blas_thread():
+            for k, length in enumerate(lengths):
+                record.add(loop.advance(k * step, length, record.last))
+                if len(record.steps) == CHUNK:
+                    record.balance(loop.tableau.weights)
     except ConvergenceError as error:
         error.motion = record.trajectory(loop.tableau.weights)
         raise
@@ -443,7 +466,7 @@ def consistent_state(model: PortHamiltonianModel, x: ArrayLike, inputs: GivenInp
     """
     start = _checked_state(model, "x", x)
     given = asked_inputs(model, inputs, start)
-    equations = Equations(fast(model), given.function, start, given.states)
+    equations = Equations(Flattened(model), given.function, start, given.states)
     try:
         return equations.projected(0.0, start)
     except np.linalg.LinAlgError:
@@ -484,9 +507,9 @@ class _Record:
         if not self.steps:
             return
         equations, count = self.equations, len(self.steps)
-        x, rates, z = (
-            np.concatenate([getattr(step, name) for step in self.steps]) for name in ("stages", "rates", "efforts")
-        )
+        x, rates = (np.concatenate([getattr(step, name) for step in self.steps]) for name in ("stages", "rates"))
+        given = [step.efforts for step in self.steps if step.efforts is not None]
+        z = np.concatenate(given) if given else equations.model.efforts(x)
         u = equations.inputs_at(np.concatenate([step.times for step in self.steps]), x)
         supplied = (u * equations.model.output_products(x, z)).sum(axis=1)
         moving = np.where(equations.is_algebraic, 0.0, rates)

@@ -15,6 +15,7 @@ from phlexible.description.interactions.functions import (
 )
 from phlexible.description.joints.relations import RelationRow
 from phlexible.description.time_functions import Timed
+from phlexible.papers.compiled_bodies import in_one_piece
 from phlexible.papers.kernels.vectors import (
     FunctionTables,
     VectorTables,
@@ -77,6 +78,7 @@ class Poses:
         x: shape (T, n).
         given: what moves by itself in each.
         factors: of the terms, shape (T, terms).
+        arms: rho of the vectors that frames carry, shape (T, k, 3).
         vectors, chords, values: X, Y and w, shapes (T, k, 3), (T, c, 3), (T, m).
         slopes: of each line to its functions, shape (T, m).
     """
@@ -84,6 +86,7 @@ class Poses:
     x: Array
     given: Sequence[_Given]
     factors: Array
+    arms: Array
     vectors: Array
     chords: Array
     values: Array
@@ -210,7 +213,7 @@ class JoinedFunctions:
 
     def at(self, x: Array) -> Poses:
         """T states."""
-        x = np.ascontiguousarray(x)
+        x = in_one_piece(x)
         count, (chords, _, _, terms, _, _) = len(x), self.function_tables
         factors = np.empty((count, len(self._constants)))
         factors[:] = self._constants
@@ -220,10 +223,10 @@ class JoinedFunctions:
             given = [self._at(t) for t in x[:, self._time].tolist()]
             for t, each in enumerate(given):
                 places[t], factors[t] = each.places, each.factors
-        X, Y = np.empty_like(places), np.empty((count, len(chords) - 1, 3))
+        arms, X, Y = np.empty_like(places), np.empty_like(places), np.empty((count, len(chords) - 1, 3))
         w = np.empty((count, len(terms) - 1))
-        function_values(*self._plain, x, places, factors, X, Y, w)
-        return Poses(x, given, factors, X, Y, w, self._slopes(w))
+        function_values(*self._plain, x, places, factors, arms, X, Y, w)
+        return Poses(x, given, factors, arms, X, Y, w, self._slopes(w))
 
     def _slopes(self, w: Array) -> Array:
         result = np.empty_like(w)
@@ -242,9 +245,8 @@ class JoinedFunctions:
     def rates(self, at: Poses, z: Array) -> tuple[Array, Array]:
         """Rates of vectors (T, k, 3) and functions (T, m) for the velocities in z (T, n)."""
         dX, dw = np.empty_like(at.vectors), np.empty_like(at.values)
-        function_rates(
-            *self._plain, at.x, np.ascontiguousarray(z), np.zeros_like(at.vectors), at.factors, at.chords, dX, dw
-        )
+        known = np.zeros_like(at.vectors), at.factors, at.arms, at.chords
+        function_rates(*self._plain, at.x, in_one_piece(z), *known, dX, dw)
         return dX, dw
 
     def drift(self, at: Poses) -> Array:
@@ -253,9 +255,8 @@ class JoinedFunctions:
         if not self.is_moving:
             return result
         moved = np.array([each.rates for each in at.given])
-        function_rates(
-            *self._plain, at.x, np.zeros_like(at.x), moved, at.factors, at.chords, np.empty_like(moved), result
-        )
+        known = moved, at.factors, at.arms, at.chords
+        function_rates(*self._plain, at.x, np.zeros_like(at.x), *known, np.empty_like(moved), result)
         _, _, _, begins, first, second = self.function_tables
         rates = np.array([each.factor_rates for each in at.given])
         for k, _ in self._timed:
@@ -272,7 +273,7 @@ class JoinedFunctions:
     def pull(self, at: Poses, along: Array, on_functions: Array, on_vectors: Array, out: Array) -> None:
         """Adds forces along lines (T, lines), along functions (T, m) and on vectors (T, k, 3) to out (T, n)."""
         forces = on_functions + at.slopes * along[:, self.owner]
-        function_pulls(*self._plain, at.x, at.factors, at.chords, forces, on_vectors, out)
+        function_pulls(*self._plain, at.x, at.factors, at.arms, at.chords, forces, on_vectors, out)
 
     def spread(self, at: Poses, functions: slice, out: Array) -> None:
         """Adds the gradient of a line to its vectors, of its functions given here, to out (T, k, 3)."""

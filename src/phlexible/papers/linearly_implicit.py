@@ -77,8 +77,8 @@ class LinearlyImplicitLoop(StageLoop):
         states[:, self._coordinates] = self._half
         return states
 
-    def _factored(self, times: Array, step: float, states: Array, k: Array) -> NewtonFactors:
-        slope, descriptor = self.equations.slope(float(times[0]), states[0], k[0])
+    def _factored(self, times: Array, step: float, states: Array, k: Array, is_careful: bool) -> NewtonFactors:
+        slope, descriptor = self.equations.slope(float(times[0]), states[0], k[0], is_careful)
         moves = np.ones(len(states[0]))
         moves[self._coordinates] = 0.0  # the step does not move them
         slope = slope @ sparse.diags_array(moves) if sparse.issparse(slope) else slope * moves

@@ -1,6 +1,6 @@
 """A whole mechanism as one port-Hamiltonian model with multipliers (docs/theory.md, 1)."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
@@ -17,14 +17,14 @@ from phlexible.description.mechanism.mechanism import Mechanism
 from phlexible.description.ports import PlacedBody
 from phlexible.errors import ModelError, ParameterError
 from phlexible.papers.applied_loads import AppliedLoads
-from phlexible.papers.compiled_bodies import CompiledBody
+from phlexible.papers.compiled_bodies import CompiledBodies
 from phlexible.papers.element_laws import ElementLaws, Resistances, coordinates, state_laws
 from phlexible.papers.floating_forms import BodyState, FloatingBodyForm, Variant
 from phlexible.papers.joined_functions import JoinedFunctions, Poses, line_of_row
 from phlexible.papers.soft_form import SoftForm
 from phlexible.papers.sparse_differences import SparseDifferences
 from phlexible.papers.string_form import Boundary, StringForm
-from phlexible.port_hamiltonian.model import Matrix, Port, PortHamiltonianModel, StateBlock
+from phlexible.port_hamiltonian.model import Matrix, Port, PortHamiltonianModel, StateBlock, difference_steps
 from phlexible.state.initial_state import initial_state
 from phlexible.state.initial_velocity import undeformed
 from phlexible.state.instants import Instants
@@ -36,6 +36,7 @@ from phlexible.state.system import system_of
 
 CLOCK, DRIVES, TIME, MULTIPLIERS = "clock", "drives", "time", "multipliers"
 COORDINATES, FRAMES = "coordinates", "frames of springs"
+NOTHING = np.zeros((0, 0))
 DENSE = 300
 """Entries of the state up to which matrices are arrays."""
 
@@ -106,10 +107,10 @@ class MechanismModel(PortHamiltonianModel):
             StateBlock(MULTIPLIERS, "", rows),
         )
         ends = np.cumsum([0, *(form.state_size for form in self.forms)]).tolist()
-        self._parts = [
-            (CompiledBody(form) if isinstance(form, FloatingBodyForm) else form, slice(a, b))
-            for form, a, b in zip(self.forms, ends[:-1], ends[1:], strict=True)
-        ]
+        self._parts = [slice(a, b) for a, b in pairwise(ends)]
+        framed = [form for form in self.forms if isinstance(form, FloatingBodyForm)]  # the first ones
+        self._framed = CompiledBodies(framed, ends[: len(framed)])
+        self._others = list(zip(self.forms, self._parts, strict=True))[len(framed) :]
         self._time = int(ends[-1])
         self._thetas = slice(self._time + 1, self._time + 1 + forces)
         self._multipliers = np.arange(self._thetas.stop, self._thetas.stop + rows)
@@ -167,7 +168,7 @@ class MechanismModel(PortHamiltonianModel):
     def _places(self) -> tuple[IntArray, Array, IntArray]:
         """Where positions and velocities of frames and nodes are in x, see ``VectorTables``."""
         frames, fixed, nodes = list[IntArray](), list[Array](), [np.zeros((0, 6), dtype=np.int64)]
-        for form, (_, part) in zip(self.forms, self._parts, strict=True):
+        for form, part in zip(self.forms, self._parts, strict=True):
             if isinstance(form, FloatingBodyForm):
                 n = form.body.elastic_count
                 place = np.full(18 + 2 * n + form.stress_space.size, -1, dtype=np.int64)
@@ -188,7 +189,7 @@ class MechanismModel(PortHamiltonianModel):
     def _velocities(self) -> IntArray:
         """Places of all velocities in x, in the order of nu."""
         found = [np.zeros(0, dtype=np.int64)]
-        for form, (_, part) in zip(self.forms, self._parts, strict=True):
+        for form, part in zip(self.forms, self._parts, strict=True):
             if isinstance(form, FloatingBodyForm):
                 end = part.stop - form.stress_space.size
                 found.append(np.arange(end - form.body.velocity_count, end))
@@ -232,7 +233,7 @@ class MechanismModel(PortHamiltonianModel):
         """The state of the mechanism, without stress, strains of strings and multipliers."""
         positions, nodes, rotations, etas = list[Array](), list[Array](), list[Array](), [np.zeros(0)]
         velocities = [np.zeros(0)]
-        for index, (form, (_, part)) in enumerate(zip(self.forms, self._parts, strict=True)):
+        for index, (form, part) in enumerate(zip(self.forms, self._parts, strict=True)):
             if not isinstance(form, FloatingBodyForm):
                 n, d = form.body.elastic_count, form.body.dimension
                 places = np.zeros((form.body.node_count, 3))
@@ -264,12 +265,15 @@ class MechanismModel(PortHamiltonianModel):
 
     def given_inputs(self, times: Array, x: Array) -> Array:
         """``inputs`` of T states."""
-        result = np.ones((len(x), self.port_size))
-        drift = self._joined.drift(self._joined.at(x))
-        _, drives, frames, loads, forces, _ = self._inputs
-        result[:, drives:frames] = -self._joined_rows(x, drift)
-        result[:, frames:loads] = drift[:, self._of_forces]
-        for t, each in enumerate(x):
+        result = np.zeros((len(x), self.port_size))
+        clock, drives, frames, loads, forces, end = self._inputs
+        result[:, clock] = 1.0
+        if self._joined.is_moving:
+            poses = self._joined.at(x)
+            drift = self._joined.drift(poses)
+            result[:, drives:frames] = -self._joined.line_rates(poses, drift)[:, : len(self._multipliers)]
+            result[:, frames:loads] = drift[:, self._of_forces]
+        for t, each in enumerate(x if loads < end else ()):
             time, theta = float(each[self._time]), each[self._thetas]
             at = self.system.at(self.split(each)) if self._has_laws else None
 
@@ -285,10 +289,6 @@ class MechanismModel(PortHamiltonianModel):
     def _has_laws(self) -> bool:
         return bool(state_laws(self.system))
 
-    def _joined_rows(self, x: Array, drift: Array) -> Array:
-        """Of the constraints, from rates of functions, shape (T, rows)."""
-        return self._joined.line_rates(self._joined.at(x), drift)[:, : len(self._multipliers)]
-
     @property
     def given_input_states(self) -> IntArray:
         """Bodies that something moving holds, all where functions of the state push."""
@@ -302,7 +302,8 @@ class MechanismModel(PortHamiltonianModel):
     def efforts(self, x: Array) -> Array:
         """z of T states."""
         result = x.copy()
-        for body, part in self._parts:
+        self._framed.efforts(x, result)
+        for body, part in self._others:
             result[:, part] = body.efforts(x[:, part])
         result[:, self._time] = 0.0
         result[:, self._thetas] = self.elements.slopes(x[:, self._thetas])
@@ -312,22 +313,42 @@ class MechanismModel(PortHamiltonianModel):
         """E rate of T states."""
         result = rate.copy()
         result[:, self._multipliers] = 0.0
-        for body, part in self._parts:
+        self._framed.descriptor_products(x, rate, result)
+        for body, part in self._others:
             result[:, part] = body.descriptor_products(x[:, part], rate[:, part])
+        return result
+
+    def descriptor_solutions(self, x: Array, rows: Array) -> Array:
+        """E^-1 of rows at one state."""
+        result = rows.copy()
+        self._framed.descriptor_solutions(x, rows, result)
+        for body, part in self._others:
+            result[:, part] = body.descriptor_solutions(x[part], rows[:, part])
         return result
 
     def flows(self, x: Array, z: Array, u: Array) -> Array:
         """(J - R) z + B u of T states."""
-        result = self._coupling(x, z, u)
-        for body, part in self._parts:
-            result[:, part] += body.flows(x[:, part], z[:, part], np.zeros((len(x), body.port_size)))
-        return result
+        result, inside = self._coupling(x, z, u), np.zeros(x.shape)
+        self._framed.flows(x, z, NOTHING, inside)
+        for body, part in self._others:
+            inside[:, part] = body.flows(x[:, part], z[:, part], np.zeros((len(x), body.port_size)))
+        return np.asarray(result + inside)
+
+    def defects(self, x: Array, rate: Array, u: Array) -> Array:
+        """E(x) rate - (J - R) z(x) - B u of T states."""
+        z, result = x.copy(), rate.copy()
+        z[:, self._time], z[:, self._thetas] = 0.0, self.elements.slopes(x[:, self._thetas])
+        result[:, self._multipliers] = 0.0
+        self._framed.defects(x, rate, NOTHING, result)
+        for body, part in self._others:
+            result[:, part] = body.defects(x[:, part], rate[:, part], np.zeros((len(x), body.port_size)))
+        return np.asarray(result - self._coupling(x, z, u))
 
     def _coupling(self, x: Array, z: Array, u: Array) -> Array:
         """The flows without those inside of the bodies."""
         joined, rows = self._joined, len(self._multipliers)
         _, drives, frames, loads, forces, _ = self._inputs
-        result, at = np.zeros_like(x), joined.at(x)
+        result, at = np.zeros(x.shape), joined.at(x)
         dX, rates = joined.rates(at, z)
         rates[:, self._of_forces] += u[:, frames:loads]
         lines = joined.line_rates(at, rates)
@@ -361,7 +382,8 @@ class MechanismModel(PortHamiltonianModel):
     def discrete_effort(self, x0: Array, x1: Array) -> Array:
         """Those of the bodies, secants of the springs, multipliers at the mean."""
         result = (x0 + x1) / 2
-        for body, part in self._parts:
+        self._framed.discrete_efforts(x0, x1, result)
+        for body, part in self._others:
             result[part] = body.discrete_effort(x0[part], x1[part])
         result[self._time] = 0.0
         result[self._thetas] = self.elements.secants(x0[self._thetas], x1[self._thetas])
@@ -369,8 +391,8 @@ class MechanismModel(PortHamiltonianModel):
 
     def storages(self, x: Array) -> Array:
         """Kinetic, strain and gravity energy of all bodies, energy of the springs, shape (T,) [J]."""
-        bodies = sum(body.storages(x[:, part]) for body, part in self._parts)
-        return np.asarray(bodies + self.elements.energies(x[:, self._thetas]))
+        others = sum(body.storages(x[:, part]) for body, part in self._others)
+        return np.asarray(self._framed.storages(x) + others + self.elements.energies(x[:, self._thetas]))
 
     def defect_slope(self, x: Array, rate: Array, u: Array) -> Matrix:
         """That of each body, and differences of what is between them."""
@@ -380,9 +402,12 @@ class MechanismModel(PortHamiltonianModel):
             z[:, self._thetas] = self.elements.slopes(states[:, self._thetas])
             return self._coupling(states, z, np.broadcast_to(u, (len(states), len(u))))
 
-        between = self._differences.slope(coupling, x, self._sizes(x))
-        own = [b.defect_slope(x[p], rate[p], np.zeros(b.port_size)) for b, p in self._parts]
-        return self._matrix(own, sparse.coo_array(-between))
+        sizes = self._sizes(x)
+        between = self._differences.slope(coupling, x, sizes)
+        framed = self._framed.slopes(x, rate, np.zeros(0), difference_steps(sizes))
+        own = [body.defect_slope(x[part], rate[part], np.zeros(body.port_size)) for body, part in self._others]
+        inside = sparse.coo_array((framed, self._framed.places), (len(self._framed.states),) * 2)
+        return self._matrix([inside, *own], sparse.coo_array(-between))
 
     @cached_property
     def _timed(self) -> list[bool]:
@@ -410,7 +435,7 @@ class MechanismModel(PortHamiltonianModel):
         found, frames = [np.zeros(0, dtype=np.int64)], self.layout.frames
         for carrier in sorted(carriers):
             if 0 <= carrier < frames:
-                part = self._parts[carrier][1]
+                part = self._parts[carrier]
                 found.append(np.arange(part.start, part.stop))
             elif carrier >= frames:
                 places = self._joined.vector_tables.nodes[carrier - frames]
@@ -427,7 +452,7 @@ class MechanismModel(PortHamiltonianModel):
         """diag(E_bodies, 1, 1, 0)."""
         own = np.arange(self._time, self._thetas.stop)
         ones = sparse.coo_array((np.ones(len(own)), (own, own)), (self.state_size,) * 2)
-        return self._matrix([body.descriptor_matrix(x[part]) for body, part in self._parts], ones)
+        return self._matrix([form.descriptor_matrix(own) for form, own in self._split(x)], ones)
 
     def structure_matrix(self, x: Array) -> Matrix:
         """The bodies' J, P of the springs, G of the joints."""
@@ -440,7 +465,7 @@ class MechanismModel(PortHamiltonianModel):
         columns = self._velocities[lines.coords[1]]
         entries = np.concatenate([signs, -signs]), (np.r_[rows, columns], np.r_[columns, rows])
         between = sparse.coo_array(entries, (self.state_size,) * 2)
-        return self._matrix([body.structure_matrix(x[part]) for body, part in self._parts], between)
+        return self._matrix([form.structure_matrix(own) for form, own in self._split(x)], between)
 
     def dissipation_matrix(self, x: Array) -> Matrix:
         """The bodies' R, and what resists between them."""
@@ -451,7 +476,7 @@ class MechanismModel(PortHamiltonianModel):
         leaks, own = self.elements.leaks, np.arange(self._thetas.start, self._thetas.stop)
         places = tuple(np.concatenate([self._velocities[each], own]) for each in lost.coords)
         between = sparse.coo_array((np.concatenate([lost.data, leaks]), places), (self.state_size,) * 2)
-        return self._matrix([body.dissipation_matrix(x[part]) for body, part in self._parts], between)
+        return self._matrix([form.dissipation_matrix(own) for form, own in self._split(x)], between)
 
     def port_matrix(self, x: Array) -> Array:
         """Clock, drives, frames of springs, loads, prescribed forces: what unit inputs do."""
@@ -486,6 +511,10 @@ class MechanismModel(PortHamiltonianModel):
         at, units = self._joined.at(states), np.zeros(states.shape)
         units[np.arange(len(units)), self._velocities] = 1.0
         return at, *self._joined.rates(at, units)
+
+    def _split(self, x: Array) -> Iterator[tuple[FloatingBodyForm | StringForm | SoftForm, Array]]:
+        """The bodies' forms with their states."""
+        return ((form, x[part]) for form, part in zip(self.forms, self._parts, strict=True))
 
     def _matrix(self, own: Sequence[Matrix], between: sparse.coo_array) -> Matrix:
         """Blocks of the bodies and what is between them, shape (n, n)."""

@@ -65,6 +65,8 @@ class QuadraticStrainModel(PortHamiltonianModel):
     states: tuple[StateBlock, ...] = field(init=False)
     ports: tuple[Port, ...] = field(init=False)
 
+    is_descriptor_constant = True
+
     def __post_init__(self) -> None:
         g, n = self.linear.shape
         blocks = (StateBlock("position", "", n), StateBlock("velocity", "", n), StateBlock("stress", "", g))

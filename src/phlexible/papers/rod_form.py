@@ -180,6 +180,7 @@ class RodForm(PortHamiltonianModel):
     _inputs: IntArray = field(init=False, repr=False)
     _at_start: Array = field(init=False, repr=False)
     _descriptor: sparse.csr_array = field(init=False, repr=False)
+    is_descriptor_constant = True
 
     def __post_init__(self) -> None:
         d, n, axes = self.dimension, self.sections.count, self._rotation_axes

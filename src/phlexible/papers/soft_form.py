@@ -40,6 +40,7 @@ class SoftForm(PortHamiltonianModel):
     initial_state: Array
     states: tuple[StateBlock, ...] = field(init=False)
     ports: tuple[Port, ...] = field(init=False)
+    is_descriptor_constant = True
 
     def __post_init__(self) -> None:
         n, d = self.body.elastic_count, self.body.dimension

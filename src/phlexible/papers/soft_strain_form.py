@@ -50,6 +50,7 @@ class SoftStrainForm(PortHamiltonianModel):
     ports: tuple[Port, ...] = field(init=False)
     _descriptor: sparse.csr_array = field(init=False, repr=False)
     _inputs: sparse.csr_array = field(init=False, repr=False)
+    is_descriptor_constant = True
 
     def __post_init__(self) -> None:
         body, n = self.whole.body, self.whole.body.elastic_count

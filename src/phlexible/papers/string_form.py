@@ -15,6 +15,7 @@ from phlexible.bodies.mechanics.absolute import (
     assembled_forms,
     mass_matrix,
     strain_gradients,
+    strain_slopes,
     strains,
     viscous_matrix,
 )
@@ -73,6 +74,7 @@ class StringForm(PortHamiltonianModel):
     ports: tuple[Port, ...] = field(init=False)
     _kept: IntArray = field(init=False, repr=False)
     _descriptor: sparse.csr_array = field(init=False, repr=False)
+    is_descriptor_constant = True
 
     def __post_init__(self) -> None:
         count, d = self.body.node_count, self.body.dimension
@@ -225,13 +227,21 @@ class StringForm(PortHamiltonianModel):
     def flows(self, x: Array, z: Array, u: Array) -> Array:
         """(J - R) z + B u by blocks."""
         n, result = len(self._kept), self._constant_flow(z, u)
-        for k, each in enumerate(x):
-            coupling, v = 2 * self._strain_coupling(each), z[k, n : 2 * n]
-            strains = slice(2 * n, 2 * n + coupling.shape[1])
-            result[k, n : 2 * n] -= coupling @ z[k, strains]
-            result[k, strains] += coupling.T @ v
-            if any(group.viscosity or group.relaxation for group in self.body.strains):
-                result[k] -= self.dissipation_matrix(each) @ z[k]
+        nodes, speeds = np.tile(self.nodes.ravel(), (len(x), 1)), np.zeros((len(x), self.nodes.size))
+        nodes[:, self._kept], speeds[:, self._kept] = x[:, :n], z[:, n : 2 * n]
+        nodes, speeds = (each.reshape(len(x), *self.nodes.shape) for each in (nodes, speeds))
+        forces, state = np.zeros_like(nodes), np.arange(len(x))[:, None, None]
+        for group, place in self._groups():
+            slopes = strain_slopes(group, nodes)
+            rates = (slopes * speeds[:, group.nodes]).sum(axis=(2, 3))
+            result[:, place] += group.weights * rates
+            pulls = z[:, place] + group.viscosity * group.law.modulus / 4 * rates
+            for own, branch, stiffness, time in self._branches():
+                if own is group:
+                    result[:, branch] += group.weights * (rates - z[:, branch] / (stiffness * time))
+                    pulls = pulls + z[:, branch]
+            np.add.at(forces, (state, group.nodes), -slopes * (group.weights * pulls)[..., None, None])
+        result[:, n : 2 * n] += forces.reshape(len(x), -1)[:, self._kept]
         return result
 
     def output_products(self, x: Array, z: Array, wanted: IntArray | slice = slice(None)) -> Array:

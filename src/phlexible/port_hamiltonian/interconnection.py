@@ -153,6 +153,7 @@ class Inverted(PortHamiltonianModel):
 
 # Gyrator and transformer of two models; (38)-(44) of Brugnoli et al. (2020).
 
+COUPLING, SOMEWHERE = "the coupling", "at a state of the two models"
 StateDependent: TypeAlias = Callable[[Array, Array], ArrayLike]
 Coupling: TypeAlias = ArrayLike | StateDependent
 PortNames: TypeAlias = tuple[str | Sequence[str], str | Sequence[str]]
@@ -313,7 +314,7 @@ class Interconnection(PortHamiltonianModel):
         if self.constant is not None:
             return self.constant
         own_a, own_b = self.a.own_state(x_a), self.b.own_state(x_b)
-        value = called(self.coupling, "the coupling", own_a, own_b, at="at a state of the two models")
+        value = called(self.coupling, COUPLING, own_a, own_b, at=SOMEWHERE)
         c = numbers("what the coupling returns", value)
         shape = (len(self.inner_a), len(self.inner_b))
         if c.shape != shape:

@@ -52,6 +52,7 @@ class LinearPHDAE(PortHamiltonianModel):
     ports: tuple[Port, ...]
     effort_map: Matrix | None = None
     exchanged: int = 0
+    is_descriptor_constant = True
 
     def __post_init__(self) -> None:
         n, m = self.state_size, self.port_size

@@ -3,17 +3,26 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
+from scipy import sparse
+from scipy.linalg import lapack
 
 from phlexible.algebra.arrays import Array, IntArray
-from phlexible.errors import ModelError
+from phlexible.algebra.sparse import lu_factors
+from phlexible.errors import ModelError, SingularMatrixError
 
-# Slopes of functions of many states at once.
+Matrix: TypeAlias = Any
+"""A NumPy array or a SciPy sparse array of shape (rows, columns)."""
+
+# Slopes of functions of many states at once, and what solves with E.
 
 STEP = 1e-7
 SMALL = 1e-3
+DENSE = 300
+SINGULAR = "the descriptor matrix is singular beyond its empty rows"
 
 
 def slope_by_differences(function: Callable[[Array], Array], x: Array, sizes: Array) -> Array:
@@ -22,9 +31,35 @@ def slope_by_differences(function: Callable[[Array], Array], x: Array, sizes: Ar
     Args:
         sizes: what is large for each entry of x, shape (n,).
     """
-    steps = STEP * np.maximum(sizes, SMALL)
+    steps = difference_steps(sizes)
     values = function(np.concatenate([x[None], x + np.diag(steps)]))
     return np.asarray((values[1:] - values[0]).T / steps)
+
+
+def difference_steps(sizes: Array) -> Array:
+    """How far entries are moved for differences, by what is large for each, shape (n,)."""
+    return np.asarray(STEP * np.maximum(sizes, SMALL))
+
+
+def descriptor_solver(matrix: Matrix) -> Callable[[Array], Array]:
+    """E^-1 for rows (k, n); entries of empty rows of E, those of multipliers, stay as they are.
+
+    Raises:
+        ModelError: E is singular beyond its empty rows.
+    """
+    matrix = sparse.csr_array(matrix)
+    is_empty = np.asarray(abs(matrix).sum(axis=1)).ravel() == 0
+    filled = sparse.csc_array(matrix + sparse.diags_array(is_empty.astype(np.float64)))
+    if filled.shape[0] <= DENSE:
+        dense, pivots, info = lapack.dgetrf(filled.toarray())
+        if info > 0:
+            raise ModelError(SINGULAR)
+        return lambda rows: np.asarray(lapack.dgetrs(dense, pivots, rows.T)[0].T)
+    try:
+        factors = lu_factors(filled)
+    except SingularMatrixError:
+        raise ModelError(SINGULAR) from None
+    return lambda rows: np.asarray(factors.solve(rows.T).T)
 
 
 # The contract of a port-Hamiltonian descriptor model (docs/theory.md, 1)::
@@ -34,9 +69,6 @@ def slope_by_differences(function: Callable[[Array], Array], x: Array, sizes: Ar
 #
 # (16), (30) of Brugnoli et al. (2020), who write **e** for the state x and **z** for the effort. A row of
 # E that is zero is an algebraic equation; the state that belongs to it is a multiplier.
-
-Matrix: TypeAlias = Any
-"""A NumPy array or a SciPy sparse array of shape (rows, columns)."""
 
 
 @dataclass(frozen=True)
@@ -112,6 +144,8 @@ class PortHamiltonianModel(ABC):
 
     states: tuple[StateBlock, ...]
     ports: tuple[Port, ...]
+    is_descriptor_constant = False
+    """Whether E is the same at all states, so that its factors are kept."""
 
     @abstractmethod
     def descriptor_matrix(self, x: Array) -> Matrix:
@@ -180,6 +214,20 @@ class PortHamiltonianModel(ABC):
         """E(x) rate of states and rates (T, n), shape (T, n)."""
         return np.array([self.descriptor_matrix(each) @ v for each, v in zip(x, rate, strict=True)])
 
+    def descriptor_solutions(self, x: Array, rows: Array) -> Array:
+        """E(x)^-1 of rows (k, n) at one state (n,), shape (k, n); entries of multipliers stay as they are.
+
+        Raises:
+            ModelError: E is singular beyond its empty rows.
+        """
+        if self.is_descriptor_constant:
+            return self._rest_solver(rows)
+        return descriptor_solver(self.descriptor_matrix(x))(rows)
+
+    @cached_property
+    def _rest_solver(self) -> Callable[[Array], Array]:
+        return descriptor_solver(self.descriptor_matrix(self.rest_state))
+
     def flows(self, x: Array, z: Array, u: Array) -> Array:
         """(J - R)(x) z + B(x) u of states and efforts (T, n) and inputs (T, m), shape (T, n)."""
         result = np.empty_like(x)
@@ -187,6 +235,10 @@ class PortHamiltonianModel(ABC):
             result[k] = self.structure_matrix(each) @ z[k] - self.dissipation_matrix(each) @ z[k]
             result[k] += self.port_matrix(each) @ u[k]
         return result
+
+    def defects(self, x: Array, rate: Array, u: Array) -> Array:
+        """E(x) rate - (J - R)(x) z(x) - B(x) u of states and rates (T, n) and inputs (T, m), shape (T, n)."""
+        return self.descriptor_products(x, rate) - self.flows(x, self.efforts(x), u)
 
     def output_products(self, x: Array, z: Array, wanted: IntArray | slice = slice(None)) -> Array:
         """B(x)^T z of states and efforts (T, n): all outputs or the wanted ones, shape (T, outputs)."""
@@ -221,8 +273,7 @@ class PortHamiltonianModel(ABC):
 
         def defects(states: Array) -> Array:
             count = len(states)
-            momenta = self.descriptor_products(states, np.broadcast_to(rate, (count, len(rate))))
-            return momenta - self.flows(states, self.efforts(states), np.broadcast_to(u, (count, len(u))))
+            return self.defects(states, np.broadcast_to(rate, states.shape), np.broadcast_to(u, (count, len(u))))
 
         return slope_by_differences(defects, x, self._sizes(x))
 

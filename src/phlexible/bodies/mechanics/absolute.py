@@ -132,10 +132,15 @@ def _vectors(group: QuadraticStrains, x: Array) -> tuple[Array, Array]:
     return u, u if group.second is group.first else vector(group.second)
 
 
+def strain_slopes(group: QuadraticStrains, x: Array) -> Array:
+    """dC_g / dq of the nodes of each strain at nodes (..., N, d), shape (..., g, k, d)."""
+    u, v = _vectors(group, x)
+    return np.asarray(group.first[:, :, None] * v[..., None, :] + group.second[:, :, None] * u[..., None, :])
+
+
 def _gradients(body: AbsoluteBody, group: QuadraticStrains, q: Array) -> Array:
     """dC_g / dq of the nodes of each strain, shape (g, k, d)."""
-    u, v = _vectors(group, q.reshape(-1, body.dimension))
-    return np.asarray(group.first[:, :, None] * v[:, None] + group.second[:, :, None] * u[:, None])
+    return strain_slopes(group, places(body, q))
 
 
 def _assembled(body: AbsoluteBody, group: QuadraticStrains, blocks: Array) -> sparse.csr_array:

@@ -77,7 +77,7 @@ def deformed(x, first, base, shapes, begin, end, out):
 
 
 @entry_point
-def function_values(vectors, functions, x, given, factors, X, Y, w):
+def function_values(vectors, functions, x, given, factors, arms, X, Y, w):
     """Vectors, chords and functions of T states.
 
     Args:
@@ -85,14 +85,14 @@ def function_values(vectors, functions, x, given, factors, X, Y, w):
         x: states, shape (T, n).
         given: vectors that no body carries, shape (T, k, 3).
         factors: of the terms, shape (T, terms).
-        X, Y, w: become the vectors (T, k, 3), chords (T, c, 3), functions (T, m).
+        arms, X, Y, w: become rho of what frames carry, vectors, both (T, k, 3), chords (T, c, 3), functions (T, m).
     """
     frame, node, is_point, base, start, shapes, frames, fixed, nodes = vectors
     chord_start, chord_vector, chord_weight, term_start, term_first, term_second = functions
-    R, local = np.zeros(9), np.zeros(3)
+    R = np.zeros(9)
     for t in range(len(x)):
         for k in range(len(base)):
-            f = frame[k]
+            f, local = frame[k], arms[t, k]
             if f >= 0:
                 rotation_of(x[t], frames[f], fixed[f], R)
                 deformed(x[t], frames[f, 18], base[k], shapes, start[k], start[k + 1], local)
@@ -126,22 +126,21 @@ def sum_chords(chord_start, chord_vector, chord_weight, X, Y):
 
 
 @entry_point
-def function_rates(vectors, functions, x, z, moved, factors, Y, dX, dw):
+def function_rates(vectors, functions, x, z, moved, factors, arms, Y, dX, dw):
     """Rates of vectors (T, k, 3) and functions (T, m) for velocities in z; ``moved``: of vectors not carried."""
     frame, node, is_point, base, start, shapes, frames, fixed, nodes = vectors
     chord_start, chord_vector, chord_weight, term_start, term_first, term_second = functions
-    R, local, spin, inner, bent = np.zeros(9), np.zeros(3), np.zeros(3), np.zeros(3), np.zeros(3)
+    R, spin, inner, bent = np.zeros(9), np.zeros(3), np.zeros(3), np.zeros(3)
     nothing, dY = np.zeros(3), np.zeros((len(chord_start) - 1, 3))
     for t in range(len(x)):
         for k in range(len(base)):
             f = frame[k]
             if f >= 0:
                 rotation_of(x[t], frames[f], fixed[f], R)
-                deformed(x[t], frames[f, 18], base[k], shapes, start[k], start[k + 1], local)
                 deformed(z[t], frames[f, 19], nothing, shapes, start[k], start[k + 1], bent)
                 for a in range(3):
                     spin[a] = z[t, frames[f, 15 + a]] if frames[f, 15 + a] >= 0 else 0.0
-                cross_into(spin, local, inner)
+                cross_into(spin, arms[t, k], inner)
                 for a in range(3):
                     inner[a] += bent[a]
                     if is_point[k] and frames[f, 12 + a] >= 0:
@@ -165,11 +164,11 @@ def function_rates(vectors, functions, x, z, moved, factors, Y, dX, dw):
 
 
 @entry_point
-def function_pulls(vectors, functions, x, factors, Y, along, F, out):
+def function_pulls(vectors, functions, x, factors, arms, Y, along, F, out):
     """Adds forces along functions (T, m) to those on vectors, F (T, k, 3), and these to rows of velocities, out."""
     frame, node, is_point, base, start, shapes, frames, fixed, nodes = vectors
     chord_start, chord_vector, chord_weight, term_start, term_first, term_second = functions
-    R, local, force, moment = np.zeros(9), np.zeros(3), np.zeros(3), np.zeros(3)
+    R, force, moment = np.zeros(9), np.zeros(3), np.zeros(3)
     pulls = np.zeros((len(chord_start) - 1, 3))
     for t in range(len(x)):
         pulls[:] = 0.0
@@ -189,10 +188,9 @@ def function_pulls(vectors, functions, x, factors, Y, along, F, out):
             f = frame[k]
             if f >= 0:
                 rotation_of(x[t], frames[f], fixed[f], R)
-                deformed(x[t], frames[f, 18], base[k], shapes, start[k], start[k + 1], local)
                 for a in range(3):
                     force[a] = R[a] * F[t, k, 0] + R[3 + a] * F[t, k, 1] + R[6 + a] * F[t, k, 2]
-                cross_into(local, force, moment)
+                cross_into(arms[t, k], force, moment)
                 n = (start[k + 1] - start[k]) // 3
                 for a in range(3):
                     if is_point[k] and frames[f, 12 + a] >= 0:
