@@ -34,7 +34,11 @@ def assert_products(quick, model, x, seed=0):
             (quick.descriptor_products(states, rates)[k], E @ rates[k]),
             (quick.flows(states, z, u)[k], (J - R) @ z[k] + B @ u[k]),
             (quick.output_products(states, z)[k], B.T @ z[k]),
+            (quick.defects(states, rates, u)[k], E @ rates[k] - (J - R) @ model.effort(each) - B @ u[k]),
         ]
+        solution = quick.descriptor_solutions(each, z)[k]
+        gap = E @ solution - np.where(E.any(axis=1), z[k], 0.0)
+        assert np.abs(gap).max() <= 1e-12 * (np.abs(E) @ np.abs(solution)).max()
         for found, expected in pairs:
             assert np.abs(found - expected).max(initial=0) <= 1e-12 * np.abs(expected).max(initial=1e-300)
 

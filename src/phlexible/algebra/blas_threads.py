@@ -29,8 +29,8 @@ class _Threads:
     def _libraries(self) -> list[tuple[Any, Any]]:
         """Functions that get and set the number of threads, of each library that is an OpenBLAS."""
         found = []
-        for package in (np, scipy):
-            own = Path(package.__file__).parent
+        for package in (np.__file__, scipy.__file__):
+            own = Path(str(package)).parent
             folders = own.parent / f"{own.name}.libs", own / ".dylibs"
             for file in sorted(each for folder in folders for each in folder.glob("*openblas*")):
                 try:

@@ -180,8 +180,8 @@ class Flattened(PortHamiltonianModel):
         values, rows, columns = zip(*self._entries, strict=True) if self._entries else ((), (), ())
         grids = [np.meshgrid(turning.rows, turning.columns, indexing="ij") for turning in self.turnings]
         turned = [np.concatenate([np.zeros(0), *(grid[k].ravel() for grid in grids)]) for k in range(2)]
-        fixed = [np.array(each, dtype=np.int64) for each in (rows, columns)]
-        return np.array(values, dtype=np.float64), *fixed, *(each.astype(np.int64) for each in turned)
+        places = [np.array(each, dtype=np.int64) for each in (rows, columns, *turned)]
+        return np.array(values, dtype=np.float64), places[0], places[1], places[2], places[3]
 
     @cached_property
     def _coupled(self) -> IntArray:
