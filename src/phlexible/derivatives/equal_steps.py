@@ -10,6 +10,7 @@ from phlexible.derivatives.runs import differentiable
 from phlexible.derivatives.steps import Functions, entries, functions_of
 from phlexible.description.interactions.contact import Contacts
 from phlexible.errors import ConvergenceError, ModelError
+from phlexible.state.branches import branch_names
 from phlexible.state.layout import State
 from phlexible.state.redundancy import redundancies
 from phlexible.state.system import System
@@ -29,8 +30,13 @@ def equal_steps_alone(system: System) -> Assembly:
     """The tables of a system that needs nothing but steps of one size.
 
     Raises:
-        ModelError: events, controllers, functions of the state, rolling, contacts and stops, named.
+        ModelError: events, controllers, functions of the state, rolling, contacts, stops, laws that creep, named.
     """
+    for name in branch_names(system):
+        raise ModelError(
+            f"{name.rsplit(':', 1)[0]} creeps (ph.Maxwell): its steps begin with more than places and velocities;"
+            " leave relaxation= out, or take viscosity or a damper"
+        )
     if system.mechanism.events:
         raise ModelError(
             "events (model.at) lock, release or end a motion: a run with them is not made of equal steps"

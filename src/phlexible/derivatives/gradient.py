@@ -67,7 +67,7 @@ def gradient(
 
     Raises:
         ParameterError: a build function that returns no model, a cost that is none, numbers out of range.
-        ModelError: parts that cannot be differentiated (rolling, laws that creep), sensors that read forces or
+        ModelError: parts that cannot be differentiated (rolling), sensors that read forces or
             accelerations, or a model whose parts change with a parameter.
         ConvergenceError: a step did not converge.
 
@@ -215,6 +215,8 @@ class _Evaluation:
         check_local(np.concatenate(changes.equations) * twice, direction.steps >= 0, label)
         both = zip(felt.equations, changes.equations, strict=True)
         in_steps = np.concatenate([np.einsum("ki,ki->k", mu, own) for mu, own in both])
+        both = zip(felt.strains, changes.strains, strict=True)
+        in_steps += np.concatenate([np.einsum("kb,kb->k", ends, own) for ends, own in both])
         at_instants = np.zeros(len(run.times))
         for weight, first, second in zip(self._weights, *read, strict=True):
             at_instants += (weight * (first - second)).reshape(len(run.times), -1).sum(axis=1) / twice

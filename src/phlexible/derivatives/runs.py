@@ -14,6 +14,7 @@ from phlexible.description.joints.rolling import RollingRow
 from phlexible.errors import ModelError
 from phlexible.measure.when import watched_conditions
 from phlexible.state.branches import branch_names
+from phlexible.state.forces import has_laws
 from phlexible.state.layout import State
 from phlexible.state.recording import RecordedStates
 from phlexible.state.redundancy import redundancies
@@ -321,20 +322,21 @@ def differentiable(system: System) -> Assembly:
     """The tables of a system whose steps can be differentiated.
 
     Raises:
-        ModelError: rolling without slip, laws that creep, named.
+        ModelError: rolling without slip, laws that creep with functions of the state or conditions, named.
     """
     for constraint in system.constraints:
         if isinstance(constraint, RollingRow):
             raise ModelError(
                 f"{constraint} holds what moves in a step, not where bodies are, and cannot be differentiated yet"
             )
-    assembly = assemble(system, with_segments=False)
     for name in branch_names(system):
-        raise ModelError(
-            f"{name.rsplit(':', 1)[0]} creeps (ph.Maxwell), and what it remembers cannot be differentiated yet;"
-            " leave relaxation= out, or take viscosity or a damper"
-        )
-    return assembly
+        conditions = [event for event in system.mechanism.events if not isinstance(event.when, float)]
+        if conditions or has_laws(system):
+            what = "events that conditions begin" if conditions else "functions of the state"
+            raise ModelError(
+                f"{name.rsplit(':', 1)[0]} creeps (ph.Maxwell), and cannot be differentiated together with {what}"
+            )
+    return assemble(system, with_segments=False)
 
 
 def take_run(assembly: Assembly, start: State, duration: float, step: float, options: StepOptions) -> TakenRun:

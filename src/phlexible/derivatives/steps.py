@@ -1,13 +1,15 @@
 """Steps that were taken, and what they do to small changes (docs/theory.md, 9)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from phlexible.algebra.arrays import Array, IntArray
+from phlexible.derivatives.fading import Fading, strain_places, strains_after
 from phlexible.errors import ModelError
 from phlexible.state.system import System
 from phlexible.step.assembly.assembly import Assembly
@@ -114,6 +116,32 @@ class TakenSteps:
             loads = given.loads + np.broadcast_to(self.set_by_laws, self.functions.loads.shape)[first:last]
             sides.append(self.between(states, np.diff(moved), given.moving, loads))
         return np.asarray((sides[0] - sides[1]) / (2 * size))
+
+    def strains(self, assembly: Assembly) -> Array:
+        """Strains that branches of another assembly have at the ends of these steps, (N, branches)."""
+        return strains_after(assembly, self.states, self.sizes, self.functions_of(assembly).moving)
+
+    @cached_property
+    def fading(self) -> Fading | None:
+        """What branches of laws that creep remember; None: there are none."""
+        if not len(strain_places(self.assembly)):
+            return None
+
+        def residuals(states: Array, sizes: Array, moving: Array) -> Array:
+            loads = self.functions.loads
+            own = loads if len(states) == len(self.states) else np.zeros((len(sizes), loads.shape[1]))
+            return self.between(states, sizes, moving, own)
+
+        return Fading(self.assembly, self.sizes, self.states, self.functions.moving, residuals)
+
+    def one(self, number: int) -> Self:
+        """One of the steps, at both of whose ends branches have the strains of its start."""
+        own, states = slice(number, number + 2), self.states[number : number + 2].copy()
+        places = strain_places(self.assembly)
+        states[1, places] = states[0, places]
+        functions = Functions(self.functions.moving[own], self.functions.loads[number : number + 1])
+        sizes = self.sizes[number : number + 1]
+        return replace(self, times=self.times[own], sizes=sizes, states=states, functions=functions)
 
     def between(self, states: Array, sizes: Array, moving: Array, loads: Array) -> Array:
         """What the equations miss between any states, each and the next, (steps, unknowns)."""

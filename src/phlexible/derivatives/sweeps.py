@@ -25,6 +25,7 @@ from phlexible.derivatives.crossings import (
     slopes_of_places,
     velocities_after,
 )
+from phlexible.derivatives.fading import strain_places
 from phlexible.derivatives.readings import Brought, Sight, state_jacobian, state_slopes
 from phlexible.derivatives.runs import RunPiece, TakenRun, VelocityJump
 from phlexible.derivatives.steps import Functions, TakenSteps
@@ -40,6 +41,7 @@ class RunParts:
 
     Attributes:
         equations: of the steps of each stretch, (N, unknowns) each.
+        strains: of branches at the ends of the steps of each stretch, (N, branches) each.
         jumps: velocities after each jump, (jumps, velocities).
         controllers: values after each question, of each controller, (K, size) each.
         laws: values in each step of laws of the state, (steps, values).
@@ -48,6 +50,7 @@ class RunParts:
     """
 
     equations: tuple[Array, ...]
+    strains: tuple[Array, ...]
     jumps: Array
     controllers: tuple[Array, ...]
     laws: Array
@@ -58,6 +61,7 @@ class RunParts:
         """The difference, over ``scale``."""
         return RunParts(
             tuple((a - b) / scale for a, b in zip(self.equations, other.equations, strict=True)),
+            tuple((a - b) / scale for a, b in zip(self.strains, other.strains, strict=True)),
             (self.jumps - other.jumps) / scale,
             tuple((a - b) / scale for a, b in zip(self.controllers, other.controllers, strict=True)),
             (self.laws - other.laws) / scale,
@@ -68,6 +72,7 @@ class RunParts:
     def times(self, other: "RunParts") -> float:
         """Sum of the products of all numbers."""
         found = sum(float(np.sum(a * b)) for a, b in zip(self.equations, other.equations, strict=True))
+        found += sum(float(np.sum(a * b)) for a, b in zip(self.strains, other.strains, strict=True))
         for name in ("jumps", "laws", "locks", "conditions"):
             found += float(np.sum(getattr(self, name) * getattr(other, name)))
         return found + sum(float(np.sum(a * b)) for a, b in zip(self.controllers, other.controllers, strict=True))
@@ -76,6 +81,7 @@ class RunParts:
 def parts_of(run: TakenRun, assembly: Assembly) -> RunParts:
     """What another assembly misses and finds at the states of a run."""
     equations = tuple(own.residuals(assembly, own.functions_of(assembly)) for own in run.stretches)
+    strains = tuple(own.strains(assembly) for own in run.stretches)
     jumps = [each for each in run.course if isinstance(each, VelocityJump)]
     velocities = np.array([velocities_after(each, assembly) for each in jumps]).reshape(-1, run.velocities)
     locks = np.concatenate([np.zeros(0), *(places_of_locks(each, assembly) for each in jumps)])
@@ -83,7 +89,7 @@ def parts_of(run: TakenRun, assembly: Assembly) -> RunParts:
     questions = Questions(run.asked)
     own = controllers_of(assembly) if run.asked else []
     controllers = tuple(answers(each, assembly, questions) for each in own)
-    return RunParts(equations, velocities, controllers, _values_of_laws(run, assembly), locks, conditions)
+    return RunParts(equations, strains, velocities, controllers, _values_of_laws(run, assembly), locks, conditions)
 
 
 def _values_of_laws(run: TakenRun, assembly: Assembly) -> Array:
@@ -169,6 +175,8 @@ def adjoint(run: TakenRun, slopes: Variation) -> Adjoint:
         at_rows[number][0, row] += slopes.pose[k]
         at_rows[number][1, row] += slopes.velocity[k]
     felt = [np.zeros((own.count, own.assembly.memory.counts["unknowns"])) for own in run.stretches]
+    grown = [np.zeros((own.count, len(strain_places(run.assembly)))) for own in run.stretches]
+    kept: Array = np.zeros(len(strain_places(run.assembly)))  # what is felt of strains of branches
     jumps: list[Array] = []
     obeyed: list[Array] = []
     locks: list[Array] = []
@@ -188,7 +196,11 @@ def adjoint(run: TakenRun, slopes: Variation) -> Adjoint:
                 pose[-1, 0] += q
                 velocity[-1, 0] += v
                 pose[0], velocity[0] = 0.0, 0.0
-                found = run.stretches[each.stretch].pull(each.first, each.last, pose, velocity)[:, 0]
+                if len(kept):
+                    found, ends, kept = _pulled_fading(run, each, pose, velocity, kept)
+                    grown[each.stretch][each.first : each.last] = ends
+                else:
+                    found = run.stretches[each.stretch].pull(each.first, each.last, pose, velocity)[:, 0]
                 q, v, following = pose[0, 0].copy(), velocity[0, 0].copy(), pose[:, 0]
             felt[each.stretch][each.first : each.last] = found
             if laws.held:
@@ -218,6 +230,7 @@ def adjoint(run: TakenRun, slopes: Variation) -> Adjoint:
             held[:] = 0.0
     parts = RunParts(
         tuple(felt),
+        tuple(grown),
         np.array(jumps[::-1]).reshape(-1, size),
         tuple(tape.direct for tape in laws.tapes),
         np.array(obeyed[::-1]).reshape(len(obeyed), -1) if obeyed else np.zeros((0, 0)),
@@ -225,6 +238,24 @@ def adjoint(run: TakenRun, slopes: Variation) -> Adjoint:
         np.array(conditions[::-1]),
     )
     return Adjoint(Variation(q + slopes.pose[0], v + slopes.velocity[0]), parts)
+
+
+def _pulled_fading(
+    run: TakenRun, piece: RunPiece, pose: Array, velocity: Array, kept: Array
+) -> tuple[Array, Array, Array]:
+    """Through steps of laws that creep, in place; mu, what is felt of strains at their ends and before them."""
+    stretch = run.stretches[piece.stretch]
+    fading = stretch.fading
+    assert fading is not None, "there are branches"
+    found, ends = [], []
+    for k in range(piece.last - 1, piece.first - 1, -1):
+        own = slice(k - piece.first, k - piece.first + 2)
+        fading.pull(k, kept, pose[own, 0])
+        mu = stretch.one(k).pull(0, 1, pose[own], velocity[own])[0, 0]
+        found.append(mu)
+        ends.append(kept)
+        kept = fading.before(k, kept, mu)
+    return np.array(found[::-1]), np.array(ends[::-1]), kept
 
 
 def _pulled_implicit(
@@ -262,6 +293,7 @@ def state_derivatives(run: TakenRun, start: Variation, changes: Sequence[RunPart
     where: dict[tuple[int, int], int] = {(s, r): k for k, (s, r) in enumerate(run.places.tolist(), start=1)}
     pose[0], velocity[0] = start.pose, start.velocity
     q, v, held = start.pose.copy(), start.velocity.copy(), np.zeros((number, laws.held))
+    kept = np.zeros((number, len(strain_places(run.assembly))))  # changes of strains of branches
     jump = obeyed = locks = conditions = 0
     crossings, switches = crossings_of(run), len(run.system.mechanism.switches)
     places = np.zeros((number, switches))
@@ -281,7 +313,11 @@ def state_derivatives(run: TakenRun, start: Variation, changes: Sequence[RunPart
                 obeyed += 1
                 ways = [(each.last, q, v)]
             else:
-                moved = _pushed(run, each, q, v, equations, begun)
+                if kept.shape[1]:
+                    ends = np.stack([change.strains[each.stretch][own] for change in changes], axis=1)
+                    moved, kept = _pushed_fading(run, each, (q, v, kept), equations, ends)
+                else:
+                    moved = _pushed(run, each, q, v, equations, begun)
                 begun = None
                 q, v = moved[:, -1].copy()
                 ways = [(each.first + k, *moved[:, k]) for k in range(1, len(moved[0]))]
@@ -312,6 +348,29 @@ def state_derivatives(run: TakenRun, start: Variation, changes: Sequence[RunPart
                 own_changes = np.array([change.controllers[number_][each] for change in changes])
                 held[:, place] = tape.push(each, q, v) + own_changes
     return Variation(pose, velocity)
+
+
+def _pushed_fading(
+    run: TakenRun, piece: RunPiece, before: tuple[Array, Array, Array], equations: Array, ends: Array
+) -> tuple[Array, Array]:
+    """As ``_pushed`` through steps of laws that creep, and changes of strains after them, (parameters, branches).
+
+    Args:
+        run, piece: the steps.
+        before: changes of pose, velocity and strains of branches.
+        equations, ends: their own of equations and of strains at the ends, (steps, parameters, .).
+    """
+    stretch, moved, kept = run.stretches[piece.stretch], [before[:2]], before[2]
+    fading = stretch.fading
+    assert fading is not None, "there are branches"
+    for k in range(piece.first, piece.last):
+        both = np.zeros((2, 2, *before[0].shape))
+        both[:, 0] = moved[-1]
+        own = equations[k - piece.first] + (fading.pulls[k] @ kept.T).T
+        stretch.one(k).push(0, 1, both[0], both[1], own[None])
+        kept = fading.after(k, kept, both[0]) + ends[k - piece.first]
+        moved.append((both[0, 1], both[1, 1]))
+    return np.moveaxis(np.array(moved), 1, 0), kept
 
 
 def _pushed(

@@ -59,14 +59,12 @@ def body_forces_of_branches(system: System, state: State) -> Array:
             nodes = system.elastic(state, index).reshape(-1, body.dimension)
             pulls = soft.branch_force(elements, nodes, np.einsum("b,eqbs->eqs", shares, strains))
             result[system.layout.place(index)] -= pulls.ravel()
-        for index, strains in enumerate(frame_strains(system, state.branches)):
-            if strains is not None:
-                body, n = system.frames[index], system.frames[index].elastic_count
-                stress = strains[n:] * body.strain.weights
-                pull = (
-                    body.strain.stiffness @ strains[:n] + strain_rows(body, system.elastic(state, index)).T @ stress
-                )
-                result[system.layout.place(index)][body.rigid_count :] -= pull
+        for index, inner in enumerate(frame_strains(system, state.branches)):
+            if inner is not None:
+                frame, n = system.frames[index], system.frames[index].elastic_count
+                rows, stress = strain_rows(frame, system.elastic(state, index)), inner[n:] * frame.strain.weights
+                pull = frame.strain.stiffness @ inner[:n] + rows.T @ stress
+                result[system.layout.place(index)][frame.rigid_count :] -= pull
     return result
 
 

@@ -10,13 +10,15 @@ from phlexible.step.compilation.compiled import compiled, entry_point
 from phlexible.step.compilation.dense import copy, fill
 from phlexible.step.compilation.notation import Reals, Tables, dot, matrix, reals_at, tables_at
 from phlexible.step.compilation.subnormals import flush_subnormals, put_back
+from phlexible.step.kernels.branches import end_branches, fade
 from phlexible.step.kernels.elimination import eliminate, substitute, substitute_transposed
-from phlexible.step.kernels.floating_bodies import crossing, one, read, write
+from phlexible.step.kernels.floating_bodies import crossing, end_inner, one, read, write
 from phlexible.step.kernels.laws import nearest_turn
 from phlexible.step.kernels.ledger import energies
 from phlexible.step.kernels.loop import set_vectors
+from phlexible.step.kernels.soft import end_soft
 from phlexible.step.kernels.step import begin_ports, begin_step, inertia_matrix, jacobian, residuals
-from phlexible.step.tables.declarations import ANGLE
+from phlexible.step.tables.declarations import ANGLE, FADING
 
 RESIDUALS, ADJOINT, DIRECT = range(3)
 
@@ -60,6 +62,7 @@ def differentiate(header, request, places, sizes, rows, moving, load_values, pos
             set_vectors(t.load_value, values + 3 * t.load_values * step, t.load_values)
             begin_step(t)
             measure_angles(t)
+            set_fadings(t, h, is_backwards)
             residuals(t, sign * h, sign * damping)
             if wanted == RESIDUALS:
                 copy(t.residual, f + step * n, n)
@@ -126,6 +129,19 @@ def differentiate(header, request, places, sizes, rows, moving, load_values, pos
 
 
 @compiled
+def set_fadings(t: Tables, h: float, is_backwards: bool) -> None:
+    """Numbers of relaxation times; backwards such that the mean strain is the same, of the strain at t_n.
+
+    There a branch has A e_n + B delta(theta) too, and delta(theta) has the other sign (8.36).
+    """
+    for k in range(t.fadings):
+        fade(t, k, h)
+        if is_backwards:
+            t.fading_step[k] = -h
+            t.fading[FADING * k + 2] = -t.fading[FADING * k + 2]
+
+
+@compiled
 def load_step(t: Tables, states: Reals, step: int, is_backwards: bool) -> None:
     """State at the start, velocities and multipliers at the end of a step, or the other way round."""
     first, second = (step + 1, step) if is_backwards else (step, step + 1)
@@ -152,6 +168,28 @@ def turn(t: Tables, h: float, x: Reals, is_inverse: bool, is_transposed: bool) -
         else:
             y = share * ((one() - skew) @ (y @ R)) if is_transposed else share * (R @ ((one() + skew) @ y))
         write(own, y, axes)
+
+
+@entry_point
+def fade_in_steps(header, count, sizes, rows, moving, load_values, found):
+    """Stored instants with the strains that branches have at the ends of steps, into (count, numbers)."""
+    t, states, given, values = tables_at(header), reals_at(rows), reals_at(moving), reals_at(load_values)
+    target = reals_at(found)
+    for step in range(count):
+        h = sizes[step]
+        load_step(t, states, step, False)
+        set_vectors(t.moving0, given + 3 * t.moving * step, t.moving)
+        set_vectors(t.moving1, given + 3 * t.moving * (step + 1), t.moving)
+        set_vectors(t.load_value, values + 3 * t.load_values * step, t.load_values)
+        begin_step(t)
+        measure_angles(t)
+        residuals(t, h, 0.0)
+        for f in range(t.forces):
+            end_branches(t, f, h)
+        end_soft(t, h)
+        for b in range(t.frames):
+            end_inner(t, b, h)
+        copy(t.state, target + step * t.state_numbers, t.state_numbers)
 
 
 @entry_point

@@ -1,0 +1,144 @@
+"""Derivatives of motions of laws that creep against differences of whole runs (docs/theory.md, 8; (8.39))."""
+
+import numpy as np
+import pytest
+import skfem
+from scipy.spatial.transform import Rotation
+
+import phlexible as ph
+from phlexible.errors import ModelError
+
+PARAMETERS = {"mass": 1.0, "stiffness": 1.0, "share": 1.0, "time": 0.03}
+STEP, DURATION = 0.01, 0.1
+
+
+def law(p, stiffness):
+    return ph.Maxwell([(stiffness * p["share"], p["time"]), (0.3 * stiffness, 0.5)])
+
+
+def springs(p):
+    """A mass on a spring, and a wheel that hangs on it and winds a spring up; no other law."""
+    model = ph.Model(dimension=2, gravity=(0, -9.81, 0))
+    bob = model.add(ph.RigidBody(p["mass"], 0.01), "bob", position=(1.1, 0, 0), angular_velocity=(0, 0, 3.0))
+    model.apply(
+        ph.SpringDamper(
+            model.ground.at((0, 0, 0)), bob.origin, 100.0 * p["stiffness"], 1.0, relaxation=law(p, 300.0)
+        )
+    )
+    wheel = model.add(ph.RigidBody(0.5, 0.02), "wheel", position=(1.1, 0, 0))
+    model.apply(model.connect(ph.Revolute(bob.origin, wheel.origin)).spring(2.0, relaxation=law(p, 4.0)))
+    return model, wheel.point((0.1, 0.2, 0))
+
+
+def string(p):
+    model = ph.Model(gravity=(0, 0, -9.81))
+    rope = ph.String(0.5, 0.1 * p["mass"], 3, ph.LinearLaw(200.0 * p["stiffness"]), relaxation=law(p, 300.0))
+    placed = model.add(rope, "rope", shape=lambda s: (1.2 * s, 0, 0))
+    model.connect(ph.Spherical(model.ground.at((0, 0, 0)), placed.start))
+    return model, placed.end
+
+
+def material(p):
+    return ph.Material(4e7 * p["stiffness"], 1e3 * p["mass"], relaxation=law(p, 5e7))
+
+
+def rod(p):
+    model = ph.Model(gravity=(0, 0, -9.81))
+    placed = model.add(ph.Rod(0.3, ph.RectangularSection(0.02, 0.01), material(p), elements=2), "rod")
+    model.connect(ph.Fixed(model.ground.at((0, 0, 0)), placed.start))
+    return model, placed.end
+
+
+def beam(p):
+    """Of quadratic strains; it turns about an axis that is none of the world's."""
+    model, turn = ph.Model(gravity=(0, 0, -9.81)), Rotation.from_rotvec((0.1, 0.2, 0.3))
+    body = ph.Beam(0.3, ph.RectangularSection(0.02, 0.01), material(p), elements=2, frame="cantilever")
+    placed = model.add(body, "beam", rotation=turn)
+    model.connect(ph.Revolute(model.ground.at((0, 0, 0)), placed.start, axis=(0.3, 1, 0)))
+    return model, placed.end
+
+
+def soft(p):
+    model = ph.Model(gravity=(0, 0, -9.81))
+    corner = skfem.MeshTet(
+        np.array([(0, 0, 0), (0.2, 0, 0), (0, 0.2, 0), (0, 0, 0.2)]).T, np.array([[0, 1, 2, 3]]).T
+    )
+    body = ph.SoftBody(
+        corner, ph.NeoHookean(1e4 * p["stiffness"], 0.4), 1e3 * p["mass"], order=1, relaxation=law(p, 3e4)
+    )
+    placed = model.add(body, "jelly", velocity=lambda x: (3 * x[1], 2 * x[2], x[0] - x[1]))
+    model.connect(ph.Spherical(model.ground.at((0, 0, 0)), placed.node(0)))
+    return model, placed.node(3)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("build", [springs, string, rod, beam, soft])
+def test_gradients_are_differences_of_whole_runs(build):
+    """Of a velocity at the end; forwards the same as backwards."""
+    axis, found = np.array((0.6, 0.8, 0.0) if build is springs else (0.48, 0.6, 0.64)), {}
+
+    def made(p):
+        model, tip = build(p)
+        found[id(model)] = tip
+        return model
+
+    def value(p):
+        model, tip = build(p)
+        motion = model.simulate(DURATION, STEP, progress=False)
+        return motion.velocity(tip)[-1] @ axis
+
+    _, slopes = ph.gradient(
+        made,
+        lambda model: ph.Cost.final(ph.Velocity(found[id(model)], axis)),
+        PARAMETERS,
+        duration=DURATION,
+        step=STEP,
+    )
+    motion = made(PARAMETERS).simulate(DURATION, STEP, progress=False)
+    forwards = motion.sensitivity(made, PARAMETERS, lambda model: [ph.Velocity(found[id(model)], axis)])
+    for name in PARAMETERS:
+        size = 1e-3 * PARAMETERS[name]
+        sides = [value(PARAMETERS | {name: PARAMETERS[name] + k * size}) for k in (-2, -1, 1, 2)]
+        wanted = (sides[0] - 8 * sides[1] + 8 * sides[2] - sides[3]) / (12 * size)
+        assert slopes[name] == pytest.approx(wanted, rel=1e-6), name
+        assert forwards.derivatives[0][name][-1] == pytest.approx(slopes[name], rel=1e-7), name
+        assert abs(wanted) > 1e-5
+
+
+def test_energies_of_laws_that_creep_are_refused():
+    with pytest.raises(ModelError, match="energies of laws that creep cannot be differentiated"):
+        ph.gradient(
+            lambda p: string(p)[0],
+            lambda model: ph.Cost.final(ph.EnergyOf("total")),
+            PARAMETERS,
+            duration=DURATION,
+            step=STEP,
+        )
+
+
+def test_steps_of_several_sizes():
+    """The last one is shorter."""
+    found = {}
+
+    def made(p):
+        model, tip = springs(p)
+        found[id(model)] = tip
+        return model
+
+    def value(p):
+        model, tip = springs(p)
+        return model.simulate(0.055, STEP, progress=False).velocity(tip)[-1, 0]
+
+    _, slopes = ph.gradient(
+        made,
+        lambda model: ph.Cost.final(ph.Velocity(found[id(model)], (1, 0, 0))),
+        PARAMETERS,
+        duration=0.055,
+        step=STEP,
+    )
+    for name in PARAMETERS:
+        size = 1e-3 * PARAMETERS[name]
+        sides = [value(PARAMETERS | {name: PARAMETERS[name] + k * size}) for k in (-2, -1, 1, 2)]
+        assert slopes[name] == pytest.approx(
+            (sides[0] - 8 * sides[1] + 8 * sides[2] - sides[3]) / (12 * size), rel=1e-6
+        )
