@@ -43,7 +43,7 @@ DENSE = 300
 
 
 @dataclass(frozen=True, eq=False)
-class Turning:
+class TurningCoupling:
     """A coupling that depends on states: K[rows, columns] = -C(x), K[columns, rows] = C(x)^T.
 
     Attributes:
@@ -106,7 +106,7 @@ class Flattened(PortHamiltonianModel):
         self._next_leaf, self._next_multiplier = 0, self._leaves
         self._rows: list[int] = []
         self._entries: list[tuple[float, int, int]] = []
-        self.turnings: list[Turning] = []
+        self.turnings: list[TurningCoupling] = []
         self.outer = self._walk(model, 0)
         self.size = self._next_multiplier
         self.rows = np.array(self._rows, dtype=np.int64)
@@ -158,7 +158,7 @@ class Flattened(PortHamiltonianModel):
         if model.constant is not None:
             self._couple(model.constant, inner_a, inner_b, 1.0)
         else:
-            self.turnings.append(Turning(model, begin, inner_a, inner_b))
+            self.turnings.append(TurningCoupling(model, begin, inner_a, inner_b))
         outer_a = np.setdiff1d(np.arange(model.a.port_size), model.inner_a)
         outer_b = np.setdiff1d(np.arange(model.b.port_size), model.inner_b)
         return np.concatenate([numbers_a[outer_a], numbers_b[outer_b]])
@@ -439,7 +439,7 @@ def _leaf_ports(model: PortHamiltonianModel) -> int:
     return model.port_size
 
 
-def _dependencies(turning: Turning, rest: Array) -> list[int]:
+def _dependencies(turning: TurningCoupling, rest: Array) -> list[int]:
     generator, found = np.random.default_rng(0), set()
     places = range(turning.entries.start, turning.entries.stop)
     try:
