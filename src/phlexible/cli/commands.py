@@ -12,7 +12,6 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from phlexible.bodies.point_mass import PointMass
 from phlexible.cli.failures import UsageError, one_line_failures
 from phlexible.cli.programs import (
     ModelToRun,
@@ -354,26 +353,19 @@ def build(
 
 @app.command()
 def warmup(debug: Debug = False) -> None:
-    """Compile the time step with all bodies and forces, so that the first run of any model starts at once."""
-    from phlexible.step.compilation.compiled import kept_in  # here: the compiler takes long to import
-    from phlexible.step.kernels.loop import advance
-    from phlexible.step.kernels.programs import compile_all
-    from phlexible.tools.study import warm_up
+    """Compile the time step with all bodies and forces, so that the first run of any model starts at once.
+
+    Where the installed package has compiled code for this processor there is nothing to do.
+    """
+    from phlexible.step.programs import load_all, where_code_is  # here: what it imports takes a while
 
     with one_line_failures(debug):
         last = begin = time.perf_counter()
-        for name in compile_all():
+        for name in load_all():
             now = time.perf_counter()
             print(f"{now - last:5.1f} s  {name}", flush=True)
             last = now
-        warm_up()
-        stone = Model()
-        stone.add(PointMass(1.0), "stone")
-        stone.simulate(1.0, 1.0, scheme="linearly_implicit", progress=False)
-        print(f"{time.perf_counter() - last:5.1f} s  the loops over steps")
-        folder = kept_in(advance)
-        kept = "for this process only" if folder is None else f"kept in {folder}"
-        print(f"the time step is compiled, {kept} ({time.perf_counter() - begin:.1f} s)")
+        print(f"the time step is compiled, {where_code_is()} ({time.perf_counter() - begin:.1f} s)")
 
 
 def _chosen(name: str, asked: float | None, usual: float | None) -> float:

@@ -17,8 +17,8 @@ from phlexible.state.system import System
 from phlexible.step.assembly.assembly import Assembly
 from phlexible.step.integration.conserving import ConservingStepper
 from phlexible.step.integration.stored_rows import Storage
-from phlexible.step.kernels.loop import RELAXATION
 from phlexible.step.tables.declarations import CONTACT
+from phlexible.step.tables.requests import RELAXATION
 
 NOT_SMOOTH = (
     "{} is a contact or stop, around which steps are taken in parts: a run with it is not made of equal steps; take"

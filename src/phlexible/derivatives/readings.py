@@ -15,7 +15,7 @@ from phlexible.state.instants import GivenFunctions, RecordedGiven
 from phlexible.state.recorded_run import RecordedRun
 from phlexible.step.assembly.assembly import Assembly
 from phlexible.step.integration.recorder import recording_of
-from phlexible.step.kernels.differentiation import energies_at
+from phlexible.step.programs import energies_at
 
 DIFFERENCE = 3e-6
 """Of lengths, angles and velocities that stand for the motion: central differences err by its square."""

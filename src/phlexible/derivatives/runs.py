@@ -27,8 +27,7 @@ from phlexible.step.integration.run import Simulation
 from phlexible.step.integration.schemes import StepOptions
 from phlexible.step.integration.start import check_rates
 from phlexible.step.integration.stored_rows import Advance, Course, Storage, StoredRows
-from phlexible.step.kernels.loop import RELAXATION
-from phlexible.step.kernels.newton import CONVERGED
+from phlexible.step.tables.requests import CONVERGED, RELAXATION
 
 # What a stepper did, one after the other.
 

@@ -13,9 +13,9 @@ from phlexible.derivatives.fading import Fading, strain_places, strains_after
 from phlexible.errors import ModelError
 from phlexible.state.system import System
 from phlexible.step.assembly.assembly import Assembly
-from phlexible.step.kernels.differentiation import ADJOINT, DIRECT, RESIDUALS, differentiate
+from phlexible.step.programs import differentiate
 from phlexible.step.tables.declarations import COUNT, DIAGONAL, NEIGHBOURS, ROW, SIZE, VISIT
-from phlexible.step.tables.requests import DerivativeRequest, record
+from phlexible.step.tables.requests import ADJOINT, DIRECT, RESIDUALS, DerivativeRequest, record
 
 NOTHING = np.zeros((0, 3), dtype=np.int64)
 """No entries of derivatives."""

@@ -14,9 +14,9 @@ from phlexible.state.layout import Layout, offsets
 from phlexible.state.recorded_run import RecordedRun
 from phlexible.state.vectors import CarriedVector
 from phlexible.step.assembly.interactions import coordinate_kind
-from phlexible.step.kernels.laws import POINT, measure
-from phlexible.step.kernels.measured_vectors import NODE, measured_vectors
+from phlexible.step.programs import measure, measured_vectors
 from phlexible.step.tables.declarations import ANGLE, DISTANCE, MOVING, POSITION
+from phlexible.step.tables.requests import NODE, POINT
 
 Tables = tuple[IntArray, IntArray, IntArray, IntArray, IntArray, Array]
 

@@ -8,9 +8,8 @@ import pytest
 from numba import njit
 
 import phlexible as ph
-from phlexible.step.compilation.subnormals import flush_subnormals, put_back
-from phlexible.step.compilation.user_function import call, user_function
-from phlexible.step.kernels.loop import advance
+from phlexible.step.compilation.subnormals import call, flush_subnormals, put_back
+from phlexible.step.compilation.user_function import user_function
 
 SMALL = 1e-310
 KNOWN = platform.machine().lower() in ("x86_64", "amd64", "aarch64", "arm64")
@@ -46,7 +45,6 @@ def test_runs_leave_the_processor_as_it_was_even_where_a_step_fails():
 
 
 def test_two_models_in_two_threads_move_as_alone():
-    assert advance.targetoptions["nogil"]
     models = [ph.gallery.chain(3, youngs_modulus=modulus) for modulus in (7e10, 2e11)]
 
     def ends(model):

@@ -8,7 +8,7 @@ import pytest
 from numba import njit
 
 from phlexible.step.compilation import compiled
-from phlexible.step.compilation.compiled import discard_stale_cache, entry_point, is_compiled, is_kept
+from phlexible.step.compilation.compiled import discard_stale_cache, entry_point
 
 
 @pytest.fixture
@@ -58,8 +58,8 @@ def test_where_no_folder_can_be_written_code_is_compiled_in_each_process(monkeyp
 
     monkeypatch.setattr(compiled, "njit", njit_without_a_folder)
     entry = entry_point(lambda x: 2 * x)
-    assert not is_kept(entry) and not is_compiled(entry)
-    assert entry(2.0) == 4.0 and is_compiled(entry)
+    assert entry.stats.cache_path is None and not entry.overloads
+    assert entry(2.0) == 4.0 and entry.overloads
 
 
 @pytest.fixture

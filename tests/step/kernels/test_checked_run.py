@@ -39,7 +39,7 @@ from dataclasses import replace
 import numpy as np
 import phlexible as ph
 from phlexible.step.integration import conserving, linearly_implicit
-from phlexible.step.kernels import programs
+from phlexible.step import programs
 
 is_large = [each.name == "large soft bodies" for each in programs.PROGRAMS]
 programs.PROGRAMS = tuple(

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from numba import njit
 
-from phlexible.step.compilation.user_function import call, user_function
+from phlexible.step.compilation.subnormals import call
+from phlexible.step.compilation.user_function import user_function
 
 
 @njit

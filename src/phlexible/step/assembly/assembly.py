@@ -39,7 +39,7 @@ from phlexible.step.assembly.interactions import (
     law_tables,
     zones_of,
 )
-from phlexible.step.kernels.programs import connect
+from phlexible.step.programs import connect
 from phlexible.step.tables.declarations import (
     APART,
     COUNT,

@@ -24,13 +24,13 @@ from numba.extending import intrinsic
 
 from phlexible.step.compilation.kept_code import KeptCode
 from phlexible.step.compilation.notation import (
-    CHECKED,
     FUNCTION_PLACES,
     INTEGER,
     NUMBA_TYPES,
     Written,
     header_number,
 )
+from phlexible.step.compilation.objects import CHECKED
 
 FAST = {"reassoc", "contract"}
 """Sums may be reordered for vector units; NaN and infinities keep their meaning, since the step looks for them."""
@@ -63,6 +63,18 @@ class _Compiler(compiler.CompilerBase):
         return [own]
 
 
+def written_into(
+    context: Any, function: Callable[..., Any], parameters: tuple[Any, ...], result: Any, are_apart: bool = False
+) -> Any:
+    """Write a function into the library that is being made; how Numba describes it, and its types."""
+    flags = compiler.Flags()
+    flags.no_compile = flags.no_cpython_wrapper = flags.no_cfunc_wrapper = True
+    flags.no_rewrites, flags.noalias = True, are_apart
+    flags.fastmath, flags.error_model = FAST, "numpy"
+    typing, library = context.typing_context, context.active_code_library
+    return _Compiler(typing, context, library, parameters, result, flags, {}).compile_extra(function)
+
+
 class Kernel(Written):
     """A function of kernels, which is written into each program that calls it, once.
 
@@ -88,13 +100,7 @@ class Kernel(Written):
         library = context.active_code_library
         if not self.is_in(library):
             with global_compiler_lock:
-                flags = compiler.Flags()
-                flags.no_compile = flags.no_cpython_wrapper = flags.no_cfunc_wrapper = True
-                flags.no_rewrites, flags.noalias = True, self._are_apart
-                flags.fastmath, flags.error_model = FAST, "numpy"
-                made = _Compiler(
-                    context.typing_context, context, library, self.parameters, self.result, flags, {}
-                ).compile_extra(self._function)
+                made = written_into(context, self._function, self.parameters, self.result, self._are_apart)
             # LLVM may drop the function from the module once it has put it into its callers:
             library._final_module.get_function(made.fndesc.mangled_name).linkage = "linkonce_odr"
             self._written[id(library)] = (library, made.fndesc)
@@ -183,26 +189,10 @@ def discard_stale_cache(sources: Iterable[Path], kept: Path) -> bool:
     return True
 
 
-def is_compiled(entry: Any) -> bool:
-    """Whether an entry point is compiled in this process or can be read from its cache."""
-    if entry.overloads or not is_kept(entry):
-        return bool(entry.overloads)
-    return any(Path(entry.stats.cache_path).glob(f"*.{entry.py_func.__name__}-*.nbc"))
-
-
-def is_kept(entry: Any) -> bool:
-    """Whether what is compiled is written to a cache, for other processes."""
-    return entry.stats.cache_path is not None
-
-
-def kept_in(entry: Any) -> Path | None:
-    """The folder that what is compiled is written to; None: nowhere."""
-    return Path(entry.stats.cache_path) if is_kept(entry) else None
-
-
 def entry_point(function: Any) -> Any:
-    """For the few functions that Python calls: compiled once, then read from the cache.
+    """For the few functions that Python calls: compiled by Numba once, then read from its cache.
 
+    Those of the step are called as ``EntryPoint``, which needs no Numba where there is code (``step/programs.py``).
     Other threads of Python go on while one runs. What it writes is the caller's: two runs have two memories.
 
     Where neither the package nor a folder of the user can be written it is compiled in each process.
@@ -211,7 +201,7 @@ def entry_point(function: Any) -> Any:
 
     def made(**kept: bool) -> Any:
         dispatcher = njit(**kept, **options)(function)
-        dispatcher._compiler.compile = _without_collection(dispatcher._compiler.compile)
+        dispatcher._compiler.compile = without_collection(dispatcher._compiler.compile)
         return dispatcher
 
     if CHECKED:  # another program under the same name: compiled each time
@@ -225,7 +215,7 @@ def entry_point(function: Any) -> Any:
     return dispatcher
 
 
-def _without_collection(work: Callable[..., Any]) -> Callable[..., Any]:
+def without_collection(work: Callable[..., Any]) -> Callable[..., Any]:
     """Compiling makes many objects that live until its end: looking for garbage among them takes 3 to 15 %."""
 
     def done(*arguments: Any) -> Any:

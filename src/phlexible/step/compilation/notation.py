@@ -1,7 +1,6 @@
 """Types that let the kernels read like the formulas: 3-vectors, 3 x 3 matrices, rows of named tables."""
 
 import operator
-import os
 from collections.abc import Callable, Sequence
 from functools import update_wrapper
 from typing import Any
@@ -19,6 +18,7 @@ from numba.core.typing.templates import (
 )
 from numba.extending import intrinsic, lower_builtin, models, register_model
 
+from phlexible.step.compilation.objects import CHECKED
 from phlexible.step.tables.declarations import TABLES, Kind
 from phlexible.step.tables.functions import FUNCTIONS
 
@@ -94,8 +94,6 @@ def of_rows(builder: Any, rows: Sequence[Any]) -> Any:
 #
 # With the environment variable ``PHLEXIBLE_CHECKED`` set every index is compared with the length of its table;
 # one that lies outside ends the run with an IndexError, after the number of the table in ``TABLES`` is printed.
-
-CHECKED = bool(os.environ.get("PHLEXIBLE_CHECKED"))
 
 INTEGER = ir.IntType(64)
 

@@ -6,42 +6,48 @@ round-off. The control register of the processor is put back where the loop ends
 
 from typing import Any
 
-from llvmlite import binding, ir
+from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from phlexible.step.compilation.notation import CHECKED
+from phlexible.step.compilation.objects import CHECKED
 
 _REGISTER = ir.IntType(64)
 _MXCSR = ir.IntType(32)
 _PLACE = ir.IntType(8).as_pointer()
-_PROCESSOR = binding.get_process_triple().split("-")[0]
-_IS_X86 = _PROCESSOR in ("x86_64", "amd64")
-_IS_ARM = _PROCESSOR in ("aarch64", "arm64")
-_FLUSHING = 0x8040 if _IS_X86 else 1 << 24
-"""Bits that make subnormal results and arguments zero: FTZ and DAZ of MXCSR, FZ of FPCR."""
+_X86, _ARM = ("x86_64", "amd64"), ("aarch64", "arm64")
+
+
+def _processor(builder: Any) -> str:
+    """What the module is for, which need not be this machine."""
+    return str(builder.module.triple.split("-")[0])
+
+
+def _flushing(builder: Any) -> Any:
+    """Bits that make subnormal results and arguments zero: FTZ and DAZ of MXCSR, FZ of FPCR."""
+    return _REGISTER(0x8040 if _processor(builder) in _X86 else 1 << 24)
 
 
 def _control(builder: Any) -> Any:
     """The control register of floating point; 0 on processors whose register is not known here."""
-    if _IS_X86:
+    if _processor(builder) in _X86:
         place = cgutils.alloca_once(builder, _MXCSR)
         store = _function(builder, "llvm.x86.sse.stmxcsr", ir.VoidType(), [_PLACE])
         builder.call(store, [builder.bitcast(place, _PLACE)])
         return builder.zext(builder.load(place), _REGISTER)
-    if _IS_ARM:
+    if _processor(builder) in _ARM:
         return builder.call(_function(builder, "llvm.aarch64.get.fpcr", _REGISTER, []), [])
     return _REGISTER(0)
 
 
 def _set_control(builder: Any, value: Any) -> None:
-    if _IS_X86:
+    if _processor(builder) in _X86:
         place = cgutils.alloca_once(builder, _MXCSR)
         builder.store(builder.trunc(value, _MXCSR), place)
         load = _function(builder, "llvm.x86.sse.ldmxcsr", ir.VoidType(), [_PLACE])
         builder.call(load, [builder.bitcast(place, _PLACE)])
-    elif _IS_ARM:
+    elif _processor(builder) in _ARM:
         builder.call(_function(builder, "llvm.aarch64.set.fpcr", ir.VoidType(), [_REGISTER]), [value])
 
 
@@ -60,7 +66,7 @@ def flush_subnormals(typing: Any) -> Any:
     def generate(context: Any, builder: Any, sig: Any, values: Any) -> Any:
         before = _control(builder)
         if not CHECKED:
-            _set_control(builder, builder.or_(before, _REGISTER(_FLUSHING)))
+            _set_control(builder, builder.or_(before, _flushing(builder)))
         return before
 
     return types.int64(), generate
@@ -77,10 +83,20 @@ def put_back(typing: Any, before: Any) -> Any:
     return types.none(types.int64), generate
 
 
-def call_outside(builder: Any, function: Any, arguments: list[Any]) -> Any:
-    """Call a function of a user, for which subnormal numbers are what they are; what it returns."""
-    before = _control(builder)
-    _set_control(builder, builder.and_(before, _REGISTER(~_FLUSHING)))
-    value = builder.call(function, arguments)
-    _set_control(builder, before)
-    return value
+@intrinsic
+def call(typing: Any, address: Any, x: Any) -> Any:
+    """The value at x of the double(double) function of a user at an address, with subnormal numbers as they are."""
+    if not isinstance(address, types.Integer):
+        return None
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        number = ir.DoubleType()
+        pointer = builder.inttoptr(arguments[0], ir.FunctionType(number, [number]).as_pointer())
+        value = context.cast(builder, arguments[1], signature.args[1], types.float64)
+        before = _control(builder)
+        _set_control(builder, builder.and_(before, builder.not_(_flushing(builder))))
+        found = builder.call(pointer, [value])
+        _set_control(builder, before)
+        return found
+
+    return types.float64(address, types.float64), generate

@@ -1,7 +1,7 @@
 """Functions of the user inside compiled loops: double(double) by address.
 
 ``user_function`` gives the address of a function: compiled where Numba can compile it, otherwise a
-callback into Python, which always works and is slow. ``call`` calls an address from compiled code. An
+callback into Python, which always works and is slow. Kernels call it (``subnormals.call``). An
 address is a plain integer, so that no kernel is compiled again for a new function.
 """
 
@@ -13,30 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
-from numba import cfunc, types
-from numba.core.dispatcher import Dispatcher
-from numba.extending import intrinsic
-
-from phlexible.step.compilation.subnormals import call_outside
 
 _CALLBACK = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_double)
-
-
-@intrinsic
-def call(typingctx, address, x):
-    """The value at x of the double(double) function at an integer address."""
-    if not isinstance(address, types.Integer):
-        return None
-
-    def generate(context, builder, signature, arguments):
-        number = ir.DoubleType()
-        pointer = builder.inttoptr(arguments[0], ir.FunctionType(number, [number]).as_pointer())
-        return call_outside(
-            builder, pointer, [context.cast(builder, arguments[1], signature.args[1], types.float64)]
-        )
-
-    return types.float64(address, types.float64), generate
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +40,8 @@ def user_function(function: Callable[[float], float], sample: float = 1.0) -> Us
     value at ``sample`` is not that of the Python function is not used, and functions that raise errors are not
     compiled: called by address they would return 0 instead.
     """
+    from numba import cfunc, types  # here: it takes long to import, and most models have no such functions
+
     try:
         if _may_raise(function):
             raise TypeError
@@ -91,6 +71,8 @@ def user_function(function: Callable[[float], float], sample: float = 1.0) -> Us
 
 def _may_raise(function: Callable[[float], float]) -> bool:
     """Whether a Python function has a raise or an assert, or calls functions that Numba has compiled."""
+    from numba.core.dispatcher import Dispatcher
+
     around = inspect.getclosurevars(function)
     called = [*around.nonlocals.values(), *around.globals.values()]
     raises = any(step.opname == "RAISE_VARARGS" for step in dis.get_instructions(function))

@@ -27,11 +27,9 @@ from phlexible.step.integration.implicit_laws import ImplicitLaws, Trial
 from phlexible.step.integration.reactions import check_fit, projection, reactions_in_phase
 from phlexible.step.integration.recorder import recording_of
 from phlexible.step.integration.stored_rows import Advance, Course, Storage, StoredRows, branches_of, set_branches
-from phlexible.step.kernels.joint_velocities import joint_velocities
-from phlexible.step.kernels.loop import TOUCHING, advance
-from phlexible.step.kernels.newton import CONVERGED, NOT_CONVERGED, SINGULAR
+from phlexible.step.programs import advance, joint_velocities
 from phlexible.step.tables.iterations import NEWTON, most_iterations
-from phlexible.step.tables.requests import StepRequest, record
+from phlexible.step.tables.requests import CONVERGED, NOT_CONVERGED, SINGULAR, TOUCHING, StepRequest, record
 
 # What Newton's method did in a step that failed, and the likely cause.
 

@@ -22,8 +22,9 @@ from phlexible.step.assembly.assembly import Assembly
 from phlexible.step.assembly.controlled import ControlledValue, MeasuredCoordinate, MeasuredPoint
 from phlexible.step.assembly.interactions import Function, coordinate_kind
 from phlexible.step.integration.measurements import EARLY
-from phlexible.step.kernels.laws import POINT, measure
+from phlexible.step.programs import measure
 from phlexible.step.tables.declarations import ANGLE, MOVING
+from phlexible.step.tables.requests import POINT
 
 # Controllers that read sensors, are sampled, come late, or have states of their own (docs/theory.md, 8).
 

@@ -10,8 +10,7 @@ from phlexible.state.layout import State
 from phlexible.step.assembly.assembly import Assembly
 from phlexible.step.integration.conserving import ConservingStepper
 from phlexible.step.integration.quadratic_models import MARK
-from phlexible.step.kernels.linearly_implicit import advance_linearly
-from phlexible.step.kernels.programs import announce
+from phlexible.step.programs import advance_linearly, announce
 from phlexible.step.tables.iterations import LINEAR, most_iterations
 
 

@@ -19,12 +19,33 @@ from phlexible.step.kernels.loop import set_vectors
 from phlexible.step.kernels.soft import end_soft
 from phlexible.step.kernels.step import begin_ports, begin_step, inertia_matrix, jacobian, residuals
 from phlexible.step.tables.declarations import ANGLE, FADING
-
-RESIDUALS, ADJOINT, DIRECT = range(3)
+from phlexible.step.tables.requests import (
+    ADJOINT,
+    RESIDUALS,
+    Asked,
+    DerivativeRequest,
+    IntegerRow,
+    IntegerRows,
+    Numbers,
+    Rows1,
+    Rows2,
+)
 
 
 @entry_point
-def differentiate(header, request, places, sizes, rows, moving, load_values, pose, velocity, equations, work):
+def differentiate(
+    header: IntegerRow,
+    request: Asked[DerivativeRequest],
+    places: IntegerRows,
+    sizes: Rows1,
+    rows: Numbers,
+    moving: Numbers,
+    load_values: Numbers,
+    pose: Numbers,
+    velocity: Numbers,
+    equations: Numbers,
+    work: Numbers,
+) -> int:
     """Residuals of steps that were taken, or what they do to small changes; how many steps could be solved for.
 
     Args:
@@ -171,7 +192,15 @@ def turn(t: Tables, h: float, x: Reals, is_inverse: bool, is_transposed: bool) -
 
 
 @entry_point
-def fade_in_steps(header, count, sizes, rows, moving, load_values, found):
+def fade_in_steps(
+    header: IntegerRow,
+    count: int,
+    sizes: Rows1,
+    rows: Numbers,
+    moving: Numbers,
+    load_values: Numbers,
+    found: Numbers,
+) -> None:
     """Stored instants with the strains that branches have at the ends of steps, into (count, numbers)."""
     t, states, given, values = tables_at(header), reals_at(rows), reals_at(moving), reals_at(load_values)
     target = reals_at(found)
@@ -193,7 +222,7 @@ def fade_in_steps(header, count, sizes, rows, moving, load_values, found):
 
 
 @entry_point
-def energies_at(header, count, rows, moving, found):
+def energies_at(header: IntegerRow, count: int, rows: Numbers, moving: Numbers, found: Rows2) -> None:
     """Kinetic, strain, gravity and spring energy at stored instants, into (instants, 4) [J]."""
     t, states, given = tables_at(header), reals_at(rows), reals_at(moving)
     for k in range(count):

@@ -14,12 +14,13 @@ from phlexible.step.kernels.laws import is_held
 from phlexible.step.kernels.loop import set_vectors
 from phlexible.step.kernels.step import auxiliary_rows, begin_step, constrain, inertia_matrix
 from phlexible.step.kernels.vectors import end_vectors, moved_by, velocity_of
+from phlexible.step.tables.requests import IntegerRow, Numbers, Rows1
 
 STANDSTILL = 2.0  # length of the step in which nothing moves [s]
 
 
 @entry_point
-def joint_velocities(header, moving, drift, found):
+def joint_velocities(header: IntegerRow, moving: Numbers, drift: Rows1, found: Numbers) -> bool:
     """Write the velocities; False where joints depend on each other at this pose.
 
     Args:

@@ -4,7 +4,7 @@ from math import atan2, floor, isnan, log1p, nan, pi, sqrt
 
 from phlexible.step.compilation.compiled import compiled, entry_point, exported
 from phlexible.step.compilation.notation import Tables
-from phlexible.step.compilation.user_function import call
+from phlexible.step.compilation.subnormals import call
 from phlexible.step.kernels.branches import end_branches, energy_of_branches, pull_of_branches
 from phlexible.step.kernels.contact import begin_gap, depth_energy, gap_weights, push, rub, slide
 from phlexible.step.tables.declarations import (
@@ -20,6 +20,7 @@ from phlexible.step.tables.declarations import (
     SPRING,
     ST_VENANT_KIRCHHOFF,
 )
+from phlexible.step.tables.requests import POINT, IntegerRow, IntegerRows, Rows1, Rows2
 
 # Stored energies U(theta) of forces, and what a step needs of them: their discrete gradient.
 #
@@ -211,8 +212,6 @@ def relate(t: Tables, f: int, begin: int, count: int, numbers: int, h: float) ->
 # so that a step supplies exactly value delta(theta), loses (d / h + gamma d') delta(theta)^2 and stores the rest.
 
 SMALL_ANGLE = 0.05
-POINT = -1
-"""Kind of what is no coordinate but a point."""
 
 
 @compiled
@@ -359,7 +358,18 @@ def supplied_by(t: Tables, f: int) -> float:
 
 
 @entry_point
-def measure(places, rates, items, functions, terms, chords, parts, numbers, angles, measured):
+def measure(
+    places: Rows2,
+    rates: Rows2,
+    items: IntegerRows,
+    functions: IntegerRows,
+    terms: IntegerRows,
+    chords: IntegerRows,
+    parts: IntegerRow,
+    numbers: Rows1,
+    angles: Rows1,
+    measured: Rows1,
+) -> int:
     """Write coordinate and rate of each item, of a point place and velocity; the item without a rate, or -1.
 
     Args:

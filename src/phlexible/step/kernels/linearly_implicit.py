@@ -27,8 +27,8 @@ from phlexible.step.kernels.laws import dissipated_by, forces_of_laws, is_held, 
 from phlexible.step.kernels.laws_of_functions import law_tangent
 from phlexible.step.kernels.ledger import translational_energy
 from phlexible.step.kernels.loads import load_work, pull_of_loads
-from phlexible.step.kernels.loop import RELAXATION, SAME_SIZE, remember, set_vectors, step_error
-from phlexible.step.kernels.newton import CONVERGED, NOT_CONVERGED, SINGULAR, velocity_norm
+from phlexible.step.kernels.loop import SAME_SIZE, remember, set_vectors, step_error
+from phlexible.step.kernels.newton import velocity_norm
 from phlexible.step.kernels.soft import (
     density,
     mean_stress,
@@ -41,6 +41,17 @@ from phlexible.step.kernels.soft import (
 from phlexible.step.kernels.step import begin_bodies, begin_ports, constrain, inertia_matrix
 from phlexible.step.kernels.vectors import vector_rates
 from phlexible.step.tables.declarations import LAW_WIDTH, PRESSURE, SPRING
+from phlexible.step.tables.requests import (
+    CONVERGED,
+    NOT_CONVERGED,
+    RELAXATION,
+    SINGULAR,
+    Asked,
+    IntegerRow,
+    Numbers,
+    Rows1,
+    StepRequest,
+)
 
 SWEEPS = 40  # of an elimination that is relaxed, or rounds; one and one that finds round-off elsewhere
 ROUND_OFF = 1e-15  # of the velocities: smaller changes are none
@@ -49,7 +60,15 @@ ACCEPTABLE = 1e-9
 
 
 @entry_point
-def advance_linearly(header, sizes, request, moving, load_values, reactions, stored):
+def advance_linearly(
+    header: IntegerRow,
+    sizes: Rows1,
+    request: Asked[StepRequest],
+    moving: Numbers,
+    load_values: Numbers,
+    reactions: Rows1,
+    stored: Numbers,
+) -> tuple[int, int]:
     """Take up to so many steps of one size, as ``loop.advance`` does; (steps done, status of the last)."""
     register = flush_subnormals()
     t, rows, values = tables_at(header), reals_at(stored), reals_at(load_values)

@@ -10,10 +10,6 @@ from phlexible.step.kernels.ledger import end_step, energies, ledger_closes
 from phlexible.step.kernels.newton import (
     ACCEPTABLE,
     ACCEPTABLE_AT_SINGULAR,
-    CONVERGED,
-    NEARLY_CONVERGED,
-    NOT_CONVERGED,
-    UNBALANCED,
     remove_null_space_multipliers,
     solve_step,
 )
@@ -25,19 +21,38 @@ from phlexible.step.kernels.step import (
     start_from_end,
 )
 from phlexible.step.kernels.vectors import vector_rates
+from phlexible.step.tables.requests import (
+    CONVERGED,
+    NEARLY_CONVERGED,
+    NOT_CONVERGED,
+    RELAXATION,
+    TOUCHING,
+    UNBALANCED,
+    Asked,
+    IntegerRow,
+    Numbers,
+    Rows1,
+    StepRequest,
+)
 
 ATTEMPTS = 4
 RELAXED_ATTEMPTS = 2  # after those, for joints at a singular position
-RELAXATION = 1e-9
 LINE, PARABOLA, ALTERNATING = range(3)  # guesses of a velocity
-TOUCHING = 3  # status: contacts push, and ask for parts of the step
 SAME_SIZE = 1e-9  # relative
 ANOTHER_SOLUTION = 1e4  # times what a ledger may miss: 1e-6 of energies, 1e-10 of their parts; right steps: 1e-16
 NOTICEABLE = 1e-12  # a share of 1e-6, squared, of multipliers that move nothing: some joints are nearly dependent
 
 
 @entry_point
-def advance(header, sizes, request, moving, load_values, reactions, stored):
+def advance(
+    header: IntegerRow,
+    sizes: Rows1,
+    request: Asked[StepRequest],
+    moving: Numbers,
+    load_values: Numbers,
+    reactions: Rows1,
+    stored: Numbers,
+) -> tuple[int, int]:
     """Take up to so many steps of one size; (steps done, status of the last).
 
     Args:

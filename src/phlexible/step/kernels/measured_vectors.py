@@ -1,14 +1,25 @@
 """Places and rates of vectors that need not be in the tables (docs/theory.md, 2 and 4; (2.1), (4.9))."""
 
 from phlexible.step.compilation.compiled import entry_point
+from phlexible.step.tables.requests import NODE, IntegerRows, Rows1, Rows2, Rows3
 
 CARRIER, IS_POINT, VELOCITY, AXES, ELASTIC, SHAPE, SHAPES = range(7)
 """What a row of ``vectors`` holds."""
-NODE = -1
 
 
 @entry_point
-def measured_vectors(position, rotation, eta, velocity, dimension, vectors, base, shapes, places, rates):
+def measured_vectors(
+    position: Rows2,
+    rotation: Rows3,
+    eta: Rows1,
+    velocity: Rows1,
+    dimension: int,
+    vectors: IntegerRows,
+    base: Rows2,
+    shapes: Rows2,
+    places: Rows2,
+    rates: Rows2,
+) -> None:
     """Write place and rate of each vector.
 
     Args:

@@ -5,12 +5,8 @@ from phlexible.step.compilation.dense import copy, fill
 from phlexible.step.compilation.notation import Reals, Tables
 from phlexible.step.kernels.elimination import eliminate, substitute
 from phlexible.step.kernels.step import constraints_close, jacobian, motion_and_forces, residuals
+from phlexible.step.tables.requests import CONVERGED, NEARLY_CONVERGED, NOT_CONVERGED, SINGULAR
 
-CONVERGED = 0
-NOT_CONVERGED = 1
-SINGULAR = 2
-NEARLY_CONVERGED = 4  # updates are small and do not fall any more; 3 is ``TOUCHING`` of the loop
-UNBALANCED = 5  # and there the energies do not change by the work of the forces: no solution
 MAXIMAL_ITERATIONS = 60
 TOLERANCE = 1e-14
 PREDICTED = 1e-16  # an update that is expected to be smaller is left out

@@ -1,20 +1,12 @@
-"""The compiled step in programs: each family of forces is compiled when the first model has it.
+"""The compiled step in programs: each family of forces is one, and models have those that they need.
 
-A program is one entry point, compiled and kept as one. It exports functions, which others call by their addresses
-in the tables (``step/tables/functions.py``). Where a model has no use for a program the addresses are zero, and
-calls of its functions do nothing. Functions come after those of the same program that they call, so that these
-calls are direct.
+A program is one entry point, compiled and kept as one (``step/programs.py``). It exports functions, which others
+call by their addresses in the tables (``step/tables/functions.py``). Where a model has no use for a program the
+addresses are zero, and calls of its functions do nothing. Functions come after those of the same program that they
+call, so that these calls are direct.
 """
 
-import sys
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Any
-
-import numpy as np
-
-from phlexible.step.compilation.compiled import entry_point, export, is_compiled, is_kept
-from phlexible.step.compilation.notation import CHECKED
+from phlexible.step.compilation.compiled import entry_point, export
 from phlexible.step.kernels.conjugate_gradients import solve_by_gradients
 from phlexible.step.kernels.contact import begin_gap, gap_weights, push, slide
 from phlexible.step.kernels.contact_steps import contacts_push, harden_pair, hardness_of_pair, parts_around_contacts
@@ -34,7 +26,6 @@ from phlexible.step.kernels.laws import forces_of_laws, stored_energy
 from phlexible.step.kernels.laws_of_functions import begin_laws, gather_gap, law_tangent, pull_of_laws
 from phlexible.step.kernels.ledger import end_step, energies, ledger_closes
 from phlexible.step.kernels.loads import load_tangent, load_work, pull_of_loads
-from phlexible.step.kernels.loop import advance
 from phlexible.step.kernels.rods import add_rod_pulls, begin_rods, rod_laws, rod_tangent, round_off_of_rods
 from phlexible.step.kernels.soft import (
     add_pressures,
@@ -55,23 +46,11 @@ from phlexible.step.kernels.step import (
     residuals,
     start_from_end,
 )
-from phlexible.step.tables.declarations import ANGLE, CONTACT, ROUNDED
-from phlexible.step.tables.iterations import NEWTON, most_iterations
-from phlexible.step.tables.memory import HEADER, Memory
-
-COMPILING = "phlexible: compiling the time step; done once, later runs start at once"
-NOT_KEPT = (
-    "phlexible: compiling the time step; neither the package nor the home folder can be written, so that each"
-    " program compiles again: set the environment variable NUMBA_CACHE_DIR to a folder that can be written"
-)
-CHECKING = (
-    "phlexible: compiling the time step with checks of every index, for which the environment variable"
-    " PHLEXIBLE_CHECKED asks; each program compiles again"
-)
+from phlexible.step.tables.requests import IntegerRow
 
 
 @entry_point
-def step(header):
+def step(header: IntegerRow) -> None:
     """Bodies, joints, elimination, energies: of every model."""
     export(header, begin_bodies)
     export(header, begin_ports)
@@ -91,7 +70,7 @@ def step(header):
 
 
 @entry_point
-def long_bodies(header):
+def long_bodies(header: IntegerRow) -> None:
     """Bodies with segments."""
     export(header, factor_segments)
     export(header, solve_segments)
@@ -100,7 +79,7 @@ def long_bodies(header):
 
 
 @entry_point
-def laws(header):
+def laws(header: IntegerRow) -> None:
     """Force elements, strings, coordinates of relations."""
     export(header, begin_laws)
     export(header, pull_of_laws)
@@ -111,7 +90,7 @@ def laws(header):
 
 
 @entry_point
-def contacts(header):
+def contacts(header: IntegerRow) -> None:
     """Contacts, stops, wheels that roll."""
     export(header, begin_gap)
     export(header, gap_weights)
@@ -124,7 +103,7 @@ def contacts(header):
 
 
 @entry_point
-def contact_groups(header):
+def contact_groups(header: IntegerRow) -> None:
     """Contacts among many."""
     export(header, push_contact_groups)
     export(header, contact_group_energy)
@@ -134,14 +113,14 @@ def contact_groups(header):
 
 
 @entry_point
-def contact_steps(header):
+def contact_steps(header: IntegerRow) -> None:
     """Parts of steps around contacts of either kind."""
     export(header, contacts_push)
     export(header, parts_around_contacts)
 
 
 @entry_point
-def loads(header):
+def loads(header: IntegerRow) -> None:
     """Forces and moments on attachments."""
     export(header, pull_of_loads)
     export(header, load_work)
@@ -149,7 +128,7 @@ def loads(header):
 
 
 @entry_point
-def rods(header):
+def rods(header: IntegerRow) -> None:
     """Rods; their laws are those of ``laws``."""
     export(header, begin_rods)
     export(header, rod_laws)
@@ -159,7 +138,7 @@ def rods(header):
 
 
 @entry_point
-def soft(header):
+def soft(header: IntegerRow) -> None:
     """Elements of soft bodies."""
     export(header, add_soft_forces)
     export(header, soft_tangent)
@@ -168,81 +147,14 @@ def soft(header):
 
 
 @entry_point
-def gradients(header):
+def gradients(header: IntegerRow) -> None:
     """Linear systems of large soft bodies."""
     export(header, solve_by_gradients)
 
 
 @entry_point
-def pressure(header):
+def pressure(header: IntegerRow) -> None:
     """Pressure on surfaces."""
     export(header, add_pressures)
     export(header, pressure_work)
     export(header, pressure_tangent)
-
-
-def _some(count: str) -> Callable[[Memory], bool]:
-    """Whether a model has any of what a count counts."""
-    return lambda memory: memory.counts[count] > 0
-
-
-def _has_contacts(memory: Memory) -> bool:
-    """Whether anything can touch, roll or slide."""
-    kinds, functions = memory["coordinate_of"], memory["function_count"]
-    is_law = np.arange(len(kinds)) >= memory.counts["constraints"]
-    slides = is_law & (functions > 1) & (kinds != ANGLE)
-    return bool((memory["energy_of"] == CONTACT).any() or ((kinds >= ROUNDED) | slides).any())
-
-
-@dataclass(frozen=True)
-class Program:
-    """A program and what models need it.
-
-    Attributes:
-        entry: writes the addresses of its functions into a header.
-        is_needed: by the model of these tables.
-        name: what it is for.
-    """
-
-    entry: Any
-    is_needed: Callable[[Memory], bool]
-    name: str
-
-
-PROGRAMS = (
-    Program(step, lambda memory: True, "bodies and joints"),
-    Program(long_bodies, _some("segments"), "long bodies"),
-    Program(laws, _some("forces"), "force elements"),
-    Program(contacts, _has_contacts, "contacts"),
-    Program(contact_groups, _some("members"), "contacts among many"),
-    Program(
-        contact_steps, lambda memory: _has_contacts(memory) or _some("members")(memory), "steps around contacts"
-    ),
-    Program(loads, _some("loads"), "loads"),
-    Program(rods, _some("rod_points"), "rods"),
-    Program(soft, _some("soft_elements"), "soft bodies"),
-    Program(gradients, lambda memory: most_iterations(memory, NEWTON) > 0, "large soft bodies"),
-    Program(pressure, _some("faces"), "pressure"),
-)
-
-
-def connect(memory: Memory) -> None:
-    """Put the addresses of all functions that a model needs into its tables; compile what no model had before."""
-    needed = [program.entry for program in PROGRAMS if program.is_needed(memory)]
-    announce(advance, *needed)
-    memory.connect(needed)
-
-
-def announce(*entries: Any) -> None:
-    """Say so where entry points have to be compiled."""
-    if not all(is_compiled(entry) for entry in entries):
-        unkept = CHECKING if CHECKED else NOT_KEPT
-        print(COMPILING if is_kept(advance) else unkept, file=sys.stderr, flush=True)
-
-
-def compile_all() -> Iterator[str]:
-    """Compile all programs, or find them in the cache, one after the other: what each is for."""
-    nowhere = np.zeros(HEADER, dtype=np.int64)
-    for program in PROGRAMS:
-        program.entry(nowhere)
-        yield program.name

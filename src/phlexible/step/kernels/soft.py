@@ -4,7 +4,7 @@ from math import exp, expm1, log, log1p, nan
 
 from phlexible.step.compilation.compiled import compiled, exported
 from phlexible.step.compilation.notation import Integers, Tables, Vector, Vectors, along, cross, dot, vector
-from phlexible.step.compilation.user_function import call
+from phlexible.step.compilation.subnormals import call
 from phlexible.step.kernels.branches import fade
 from phlexible.step.kernels.floating_bodies import unit
 from phlexible.step.kernels.laws import GAUSS, log_slope, user_gradient

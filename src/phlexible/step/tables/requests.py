@@ -1,11 +1,89 @@
-"""What Python asks of compiled code beside the tables: one record a call, whose fields have names on both sides."""
+"""What Python gives compiled code beside the tables, and gets from it.
 
-from typing import Any, NamedTuple, get_type_hints
+Arrays by their entries and axes, and one record a call, whose fields have names on both sides.
+"""
+
+from functools import cache
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
 
+Request = TypeVar("Request")
 NUMBERS = {int: np.int64, float: np.float64, bool: np.bool_}
+
+
+CONVERGED, NOT_CONVERGED, SINGULAR, TOUCHING, NEARLY_CONVERGED, UNBALANCED = range(6)
+"""How a step ends.
+
+TOUCHING: contacts push, and ask for parts of the step. NEARLY_CONVERGED: updates are small and do not fall any
+more; UNBALANCED: and there the energies do not change by the work of the forces, which is no solution.
+"""
+
+RELAXATION = 1e-9
+"""Of joints that hold a motion twice, in Newton's matrix."""
+
+RESIDUALS, ADJOINT, DIRECT = range(3)
+"""What is wanted of steps that were taken."""
+
+POINT = -1
+"""The kind of what is measured: the place of a point; others are kinds of coordinates."""
+
+NODE = -1
+"""In place of axes of rotation: a vector of a node."""
+
+
+class ArrayHint(Any):
+    """An array that Python gives an entry point, contiguous.
+
+    Attributes:
+        entry: its numbers.
+        axes: how many it has; None: any number, they are read as one row.
+    """
+
+    entry: ClassVar[Any] = float
+    axes: ClassVar[int | None] = None
+
+
+class Numbers(ArrayHint):
+    """Numbers in any shape."""
+
+
+class Rows1(ArrayHint):
+    """Numbers with one axis."""
+
+    axes = 1
+
+
+class Rows2(ArrayHint):
+    """Numbers with two axes."""
+
+    axes = 2
+
+
+class Rows3(ArrayHint):
+    """Numbers with three axes."""
+
+    axes = 3
+
+
+class IntegerRow(ArrayHint):
+    """Integers with one axis."""
+
+    entry, axes = np.int64, 1
+
+
+class IntegerRows(ArrayHint):
+    """Integers with two axes."""
+
+    entry, axes = np.int64, 2
+
+
+class Asked(Generic[Request]):
+    """Memory of one request, as ``record`` makes it; entry points read it as ``asked[0]``."""
+
+    def __getitem__(self, place: int) -> Request:  # for type checkers: Numba reads the fields of a record
+        raise NotImplementedError
 
 
 class StepRequest(NamedTuple):
@@ -65,4 +143,10 @@ class DerivativeRequest(NamedTuple):
 
 def record(kind: Any) -> NDArray[np.void]:
     """Memory of one request, shape (1,): compiled code reads its fields by their names."""
-    return np.zeros(1, np.dtype([(name, NUMBERS[hint]) for name, hint in get_type_hints(kind).items()], align=True))
+    return np.zeros(1, dtype_of(kind))
+
+
+@cache
+def dtype_of(kind: Any) -> np.dtype[np.void]:
+    """The fields of a request as NumPy has them."""
+    return np.dtype([(name, NUMBERS[hint]) for name, hint in get_type_hints(kind).items()], align=True)

@@ -1,0 +1,162 @@
+"""Entry points of compiled code: what Python calls, loaded where machine code fits, else compiled and kept.
+
+Looked for in this order: code of a release (``SHIPPED_FOLDER``), code that an earlier run kept on this machine, and
+if there is none Numba makes it. Only then are Numba and the kernels imported.
+"""
+
+import hashlib
+import os
+import sys
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import llvmlite
+
+from phlexible.step.compilation.objects import (
+    CHECKED,
+    CodeTarget,
+    Loaded,
+    ObjectFile,
+    can_be_called,
+    settings,
+    sources_digest,
+    this_system,
+    this_target,
+)
+
+PACKAGE = Path(__file__).parents[2]
+SHIPPED_FOLDER = PACKAGE / "step" / "shipped"
+ENDING = ".object"
+
+
+class EntryPoint:
+    """A function of the kernels that Python calls.
+
+    Other threads of Python go on while it runs. What it writes is the caller's: two runs have two memories.
+
+    Args:
+        module: of the kernels.
+        name: of the function in it, decorated as ``entry_point``, with types of its arguments and its result.
+    """
+
+    def __init__(self, module: str, name: str) -> None:
+        self.module, self.name = module, name
+        self._function: Callable[..., Any] | None = None
+        self._keeps: Loaded | None = None
+        self._lock = threading.Lock()
+
+    def __call__(self, *arguments: Any) -> Any:
+        """What it returns.
+
+        Raises:
+            TypeError: an array has other entries or axes than the function takes, or is not contiguous.
+        """
+        return (self._function or self.made())(*arguments)
+
+    def made(self) -> Callable[..., Any]:
+        """The function, after it has been loaded or compiled."""
+        with self._lock:
+            if self._function is None:
+                if CHECKED or not can_be_called():
+                    self._function = getattr(import_module(self.module), self.name)
+                else:
+                    self._load(self._on_disk() or self._compiled())
+            assert self._function is not None
+            return self._function
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether nothing has to be compiled; what is found is loaded."""
+        with self._lock:
+            if self._function is None and not CHECKED and can_be_called():
+                found = self._on_disk()
+                if found is not None:
+                    self._load(found)
+            return self._function is not None
+
+    @property
+    def is_shipped(self) -> bool:
+        """Whether a release has brought code that fits."""
+        return any(found.fits() for found in self._read(self._shipped()))
+
+    def _load(self, found: ObjectFile) -> None:
+        self._keeps = Loaded(self.name, found.code)
+        self._function = self._keeps.function
+
+    def object_for(self, target: CodeTarget) -> ObjectFile:
+        """Its machine code for a processor, made now."""
+        from phlexible.step.compilation.modules import machine_code, module_text  # here: Numba is imported with it
+
+        function = getattr(import_module(self.module), self.name).py_func
+        code, calls = machine_code(module_text(function, target.triple), target)
+        return ObjectFile(sources_digest(), target.needs, tuple(calls), code)
+
+    def _on_disk(self) -> ObjectFile | None:
+        folder = kept_folder()
+        kept = [] if folder is None else [folder / self._kept_name()]
+        return next((found for found in self._read([*self._shipped(), *kept]) if found.fits()), None)
+
+    def _read(self, files: Iterable[Path]) -> Iterator[ObjectFile]:
+        for file in files:
+            try:
+                yield ObjectFile.read(file)
+            except FileNotFoundError:
+                pass
+            except Exception as error:  # whatever damaged bytes raise
+                print(
+                    f"phlexible: compiled code in {file.parent} is damaged ({error}) and is compiled again; if this"
+                    f" comes back, delete the file {file.name}",
+                    file=sys.stderr,
+                    flush=True,
+                )
+
+    def _compiled(self) -> ObjectFile:
+        found, folder = self.object_for(this_target()), kept_folder()
+        if folder is not None:
+            try:
+                found.write(folder / self._kept_name())
+            except OSError:  # no space left: the next process compiles again
+                pass
+        return found
+
+    def _shipped(self) -> list[Path]:
+        """Code of the release, where the environment asks for no other."""
+        return [] if settings() else [SHIPPED_FOLDER / this_system() / f"{self.name}{ENDING}"]
+
+    def _kept_name(self) -> str:
+        """Of the file for this machine: two machines that share a folder have two files."""
+        target = this_target()
+        key = f"{target} {settings()} {llvmlite.__version__}"
+        return f"{self.name}-{hashlib.sha256(key.encode()).hexdigest()[:16]}{ENDING}"
+
+
+def kept_folder() -> Path | None:
+    """Where compiled code is kept for other processes; None: nowhere.
+
+    What NUMBA_CACHE_DIR says, else beside the kernels, else in the folder of the user for such files.
+    """
+    given = os.environ.get("NUMBA_CACHE_DIR")
+    own = f"phlexible_{hashlib.sha256(str(PACKAGE).encode()).hexdigest()[:12]}"
+    if given:
+        folders = [Path(given) / own]
+    else:
+        folders = [PACKAGE / "step" / "kernels" / "__pycache__", _user_folder() / own]
+    for folder in folders:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError:
+            continue
+        if os.access(folder, os.W_OK):
+            return folder
+    return None
+
+
+def _user_folder() -> Path:
+    if os.name == "nt":
+        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")

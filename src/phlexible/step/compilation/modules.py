@@ -1,0 +1,268 @@
+"""Entry points as modules of LLVM, and as machine code for a processor that need not be this one.
+
+A module holds one entry point with all that it calls, and a function of Python around it: ``PyCFunction`` with
+METH_FASTCALL, of which nothing depends on the version of Python or of NumPy. So an entry point is compiled once, by
+whoever has Numba, and called by whoever has the machine code (``objects.py``).
+"""
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, get_args, get_origin
+
+import numpy as np
+from llvmlite import binding, ir
+from numba import types
+from numba.core import cgutils, config
+from numba.core.codegen import CPUCodeLibrary
+from numba.core.compiler_lock import global_compiler_lock
+from numba.core.llvm_bindings import create_pass_builder
+from numba.core.registry import cpu_target
+from numba.np.arrayobj import make_array, populate_array
+from numba.np.numpy_support import as_dtype, from_dtype
+
+from phlexible.step.compilation.compiled import without_collection, written_into
+from phlexible.step.compilation.objects import (
+    ARRAY_TYPE,
+    CONTIGUOUS,
+    DATA,
+    DIMENSIONS,
+    ENTRY,
+    FLAGS,
+    KIND,
+    KIND_NUMBER,
+    LENGTHS,
+    TYPE,
+    TYPE_ERROR,
+    CodeTarget,
+)
+from phlexible.step.tables.requests import ArrayHint, dtype_of
+
+_BYTE, _INT, _LONG, _REAL = ir.IntType(8), ir.IntType(32), ir.IntType(64), ir.DoubleType()
+_POINTER = _BYTE.as_pointer()
+LIBRARY = {"exp", "exp2", "log", "log2", "log10", "pow", "sin", "cos", "memcpy", "memmove", "memset"}
+"""Intrinsics of LLVM that are calls of functions of the system where they are not written out."""
+
+
+@dataclass(frozen=True)
+class _Argument:
+    """An argument of an entry point.
+
+    Attributes:
+        type: as Numba has it.
+        any_shape: an array of any number of axes, which the entry point takes as one row of numbers.
+    """
+
+    type: Any
+    any_shape: bool = False
+
+
+def _argument(hint: Any) -> _Argument:
+    if hint is int or hint is float:
+        return _Argument(types.intp if hint is int else types.float64)
+    if isinstance(hint, type) and issubclass(hint, ArrayHint):
+        return _Argument(types.Array(from_dtype(np.dtype(hint.entry)), hint.axes or 1, "C"), hint.axes is None)
+    (request,) = get_args(hint)  # of ``Asked``
+    return _Argument(types.Array(from_dtype(dtype_of(request)), 1, "C"))
+
+
+class _Written(CPUCodeLibrary):
+    """Takes modules in as they are written; a machine is chosen later."""
+
+    processor = ""
+
+    def create_ir_module(self, name: str) -> Any:
+        module = super().create_ir_module(name)
+        module.triple = self.processor
+        return module
+
+    def add_llvm_module(self, module: Any) -> None:
+        module.data_layout = self._final_module.data_layout
+        self._final_module.link_in(module)
+
+    def written(self) -> str:
+        """Text of all modules in one, with what Numba has for operators: powers, ``max``."""
+        for library in dict.fromkeys(self._linking_libraries):
+            module = library._get_module_for_linking().clone()
+            module.triple = self._final_module.triple
+            self._final_module.link_in(module)
+        return str(self._final_module)
+
+
+@without_collection
+def module_text(function: Callable[..., Any], triple: str) -> str:
+    """An entry point with all that it calls as text of LLVM.
+
+    Args:
+        function: whose arguments and result have types (``step/tables/requests.py``).
+        triple: processor and system.
+    """
+    context = cpu_target.target_context
+    hints = inspect.get_annotations(function, eval_str=True)
+    result = hints.pop("return")
+    arguments = [_argument(hints[name]) for name in inspect.signature(function).parameters]
+    library = _Written(context.codegen(), function.__name__)
+    library.processor = library._final_module.triple = triple
+    with global_compiler_lock, context.push_code_library(library):
+        made = written_into(context, function, tuple(each.type for each in arguments), _result(result))
+        library.add_ir_module(_python_function(context, library, function.__name__, made, arguments))
+        return library.written()
+
+
+def _result(hint: Any) -> Any:
+    if get_origin(hint) is tuple:
+        return types.UniTuple(types.intp, len(get_args(hint)))
+    return {None: types.none, int: types.intp, bool: types.boolean}[hint]
+
+
+def _python_function(context: Any, library: Any, name: str, made: Any, arguments: list[_Argument]) -> Any:
+    """The module with ``PyObject* (PyObject* self, PyObject** arguments, ssize_t count)`` around an entry point.
+
+    Other threads of Python go on while it runs. Arguments that do not fit raise a TypeError.
+    """
+    module = library.create_ir_module(ENTRY)
+    entry = ir.Function(module, ir.FunctionType(_POINTER, [_POINTER, _POINTER.as_pointer(), _LONG]), ENTRY)
+    builder = ir.IRBuilder(entry.append_basic_block())
+    python = _Python(builder)
+
+    def refuse_unless(fits: Any, text: str) -> None:
+        with builder.if_then(builder.not_(fits), likely=False):
+            python.call("PyErr_SetString", None, python.place(TYPE_ERROR), python.text(text))
+            builder.ret(_POINTER(None))
+
+    count = builder.icmp_signed("==", entry.args[2], _LONG(len(arguments)))
+    refuse_unless(count, f"{name} takes {len(arguments)} arguments")
+    values = []
+    for k, argument in enumerate(arguments):
+        given = builder.load(builder.gep(entry.args[1], [_LONG(k)]))
+        if isinstance(argument.type, types.Array):
+            check = partial(refuse_unless, text=f"argument {k + 1} of {name} must be {_words(argument)}")
+            values.append(_array(context, builder, python, given, argument, check))
+            continue
+        is_real = argument.type == types.float64
+        take = "PyFloat_AsDouble" if is_real else "PyLong_AsLongLong"
+        values.append(python.call(take, _REAL if is_real else _LONG, given))
+        with builder.if_then(cgutils.is_not_null(builder, python.call("PyErr_Occurred", _POINTER)), likely=False):
+            builder.ret(_POINTER(None))
+    thread = python.call("PyEval_SaveThread", _POINTER)
+    kinds, result = [each.type for each in arguments], made.signature.return_type
+    function = context.declare_function(module, made.fndesc)
+    status, found = context.call_conv.call_function(builder, function, result, kinds, values)
+    python.call("PyEval_RestoreThread", None, thread)
+    refuse_unless(status.is_ok, f"{name} ended with an error")
+    builder.ret(_built(builder, python, result, found))
+    return module
+
+
+class _Python:
+    """Functions of Python's stable interface, by name."""
+
+    def __init__(self, builder: Any) -> None:
+        self._builder = builder
+
+    def call(self, name: str, result: Any, *values: Any, variable: bool = False) -> Any:
+        """What a function returns (None: nothing); ``variable``: how many arguments it takes after the first."""
+        kinds = [value.type for value in (values[:1] if variable else values)]
+        kind = ir.FunctionType(ir.VoidType() if result is None else result, kinds, var_arg=variable)
+        return self._builder.call(cgutils.get_or_insert_function(self._builder.module, kind, name), values)
+
+    def text(self, text: str) -> Any:
+        """The address of a text."""
+        letters = cgutils.make_bytearray(text.encode() + b"\0")
+        return self._builder.bitcast(cgutils.global_constant(self._builder.module, "text", letters), _POINTER)
+
+    def place(self, name: str) -> Any:
+        """The address of something that has a name."""
+        known = self._builder.module.globals.get(name)
+        return known or ir.GlobalVariable(self._builder.module, _BYTE, name)
+
+
+def _array(context: Any, builder: Any, python: _Python, given: Any, argument: _Argument, check: Any) -> Any:
+    """An array of NumPy as Numba has it, without a count of references: the caller holds it."""
+
+    def field(object_: Any, offset: int, kind: Any) -> Any:
+        return builder.load(builder.bitcast(builder.gep(object_, [_LONG(offset)]), kind.as_pointer()))
+
+    check(builder.icmp_unsigned("==", field(given, TYPE, _POINTER), python.place(ARRAY_TYPE)))
+    kind, dtype = argument.type, as_dtype(argument.type.dtype)
+    axes, flags = field(given, DIMENSIONS, _INT), field(given, FLAGS, _INT)
+    description = field(given, KIND, _POINTER)
+    number, needed = field(description, KIND_NUMBER, _INT), _INT(CONTIGUOUS)
+    fits = builder.icmp_signed("==", builder.and_(flags, needed), needed)
+    fits = builder.and_(fits, builder.icmp_signed("==", number, _kind_number(builder.module.triple, dtype)))
+    if not argument.any_shape:
+        fits = builder.and_(fits, builder.icmp_signed("==", axes, _INT(kind.ndim)))
+    check(fits)
+    lengths = field(given, LENGTHS, _LONG.as_pointer())
+    if argument.any_shape:
+        total = cgutils.alloca_once_value(builder, _LONG(1))
+        with cgutils.for_range(builder, builder.sext(axes, _LONG)) as loop:
+            length = builder.load(builder.gep(lengths, [loop.index]))
+            builder.store(builder.mul(builder.load(total), length), total)
+        shape = [builder.load(total)]
+    else:
+        shape = [builder.load(builder.gep(lengths, [_LONG(i)])) for i in range(kind.ndim)]
+    strides = [_LONG(dtype.itemsize)]
+    for length in reversed(shape[1:]):
+        strides.insert(0, builder.mul(strides[0], length))
+    array = make_array(kind)(context, builder)
+    data = builder.bitcast(field(given, DATA, _POINTER), array.data.type)
+    populate_array(array, data, shape, strides, _LONG(dtype.itemsize), None)
+    return array._getvalue()
+
+
+def _kind_number(triple: str, dtype: np.dtype[Any]) -> Any:
+    """Of a kind of entries in NumPy; where long integers have 32 bits those of 64 are another kind."""
+    if dtype == np.int64:
+        return _INT(9 if "windows" in triple else 7)
+    return _INT(dtype.num)
+
+
+def _words(argument: _Argument) -> str:
+    """What an array must be, for messages."""
+    dtype, axes = as_dtype(argument.type.dtype), "" if argument.any_shape else f" with {argument.type.ndim} axes"
+    return f"a contiguous array of {'records' if dtype.fields else dtype}{axes}"
+
+
+def _built(builder: Any, python: _Python, result: Any, found: Any) -> Any:
+    """A result as an object of Python."""
+    numbers = cgutils.unpack_tuple(builder, found) if isinstance(result, types.BaseTuple) else [found]
+    format_ = "" if result == types.none else "L" * len(numbers)
+    if len(numbers) > 1:
+        format_ = f"({format_})"
+    if result == types.boolean:
+        numbers = [python.call("PyBool_FromLong", _POINTER, builder.zext(found, _LONG))]
+        format_ = "N"
+    values = numbers if format_ else []
+    return python.call("Py_BuildValue", _POINTER, python.text(format_), *values, variable=True)
+
+
+def machine_code(text: str, target: CodeTarget) -> tuple[bytes, list[str]]:
+    """Machine code of a module for a processor, and the names of what it calls outside.
+
+    As Numba does it: functions are put into their callers first, then everything is optimized.
+    """
+    binding.initialize_all_targets()
+    binding.initialize_all_asmprinters()
+    machine = target.machine(int(config.OPT))
+    module = binding.parse_assembly(text)
+    module.triple, module.data_layout = target.triple, str(machine.target_data)
+    for own in (*module.functions, *module.global_variables):
+        if not own.is_declaration and own.name != ENTRY:
+            own.linkage = "internal"
+    first = create_pass_builder(machine, opt=0, loop_vectorize=False, slp_vectorize=False)
+    passes = first.getModulePassManager()
+    passes.add_loop_rotate_pass()
+    passes.add_instruction_combine_pass()
+    passes.add_jump_threading_pass()
+    passes.run(module, first)
+    full = create_pass_builder(
+        machine, opt=config.OPT, loop_vectorize=config.LOOP_VECTORIZE, slp_vectorize=config.SLP_VECTORIZE
+    )
+    full.getModulePassManager().run(module, full)
+    module.verify()
+    outside = [each.name for each in (*module.functions, *module.global_variables) if each.is_declaration]
+    names = (name.split(".")[1] if name.startswith("llvm.") else name for name in outside)  # llvm.exp.f64 is exp
+    inside = {name.split(".")[1] for name in outside if name.startswith("llvm.")} - LIBRARY
+    return machine.emit_object(module), sorted({*names} - inside)

@@ -1,0 +1,259 @@
+"""Machine code of entry points in files, found and called without a compiler.
+
+A file holds one entry point for one processor: digest of the sources, what it needs, an object of LLVM. It was made
+for a release, or by the first run on this machine, and is used where everything fits; else it is compiled
+(``modules.py``), which is the only time that Numba is imported.
+"""
+
+import ctypes
+import hashlib
+import json
+import os
+import platform
+import struct
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from llvmlite import binding
+
+ENTRY = "phlexible_entry"
+"""Name of the function in each object."""
+
+ARRAY_TYPE, TYPE_ERROR = "phlexible_array_type", "phlexible_type_error"
+"""Names of the addresses of NumPy's type of arrays and of Python's type of errors."""
+
+TYPE, DATA, DIMENSIONS, LENGTHS, KIND, FLAGS = 8, 16, 24, 32, 56, 64
+"""Where an array of NumPy has its type, address, number of axes, lengths, kind of entries and flags [bytes]."""
+
+KIND_NUMBER = 28
+"""Where a kind of entries has its number [bytes]; this and the above are the same in all versions of NumPy."""
+
+PYTHON = (
+    "PyBool_FromLong",
+    "PyErr_Occurred",
+    "PyErr_SetString",
+    "PyEval_RestoreThread",
+    "PyEval_SaveThread",
+    "PyFloat_AsDouble",
+    "PyLong_AsLongLong",
+    "Py_BuildValue",
+)
+"""What entry points call of Python: its stable interface."""
+
+CONTIGUOUS = 0x0101
+"""Flags of an array whose entries lie one after the other, where numbers of their size may lie."""
+
+CHECKED = bool(os.environ.get("PHLEXIBLE_CHECKED"))
+"""Kernels compare every index with the length of its table; they are compiled in each process."""
+
+SETTINGS = ("CPU_NAME", "CPU_FEATURES", "OPT", "ENABLE_AVX", "LOOP_VECTORIZE", "SLP_VECTORIZE")
+"""Environment variables NUMBA_... that say what code is to be made: no release has made it."""
+
+X86_64_V3 = ("avx", "avx2", "bmi", "bmi2", "cx16", "f16c", "fma", "lzcnt", "movbe", "popcnt", "sse4.2")
+
+NOT_IN_CODE = ("entry_points.py", "kept_code.py", "user_function.py")
+"""Of the sources beside kernels: what finds and keeps code."""
+
+SEAL = 32
+"""Bytes of the digest with which a file begins."""
+
+
+@dataclass(frozen=True)
+class CodeTarget:
+    """A processor and system that machine code is for.
+
+    Attributes:
+        triple: processor and system in LLVM's words.
+        cpu: kind of processor, as LLVM calls it.
+        features: what it has and has not beside that, in LLVM's words.
+        needs: features of the processor, without which the code does not run.
+    """
+
+    triple: str
+    cpu: str
+    features: str = ""
+    needs: tuple[str, ...] = ()
+
+    def machine(self, level: int) -> Any:
+        """LLVM's machine for code that is loaded wherever there is memory: addresses have 64 bits."""
+        reloc = "static" if self.triple.startswith("x86_64") else "default"
+        own = self.triple.removesuffix("-elf") if os.name == "nt" else self.triple  # llvmlite puts it on there
+        return binding.Target.from_triple(own).create_target_machine(
+            cpu=self.cpu, features=self.features, opt=level, reloc=reloc, codemodel="jitdefault", jit=True
+        )
+
+
+SHIPPED = {
+    "linux-x86_64": CodeTarget("x86_64-unknown-linux-gnu", "x86-64-v3", needs=X86_64_V3),
+    "linux-aarch64": CodeTarget("aarch64-unknown-linux-gnu", "generic"),
+    "darwin-arm64": CodeTarget("arm64-apple-darwin", "apple-m1"),
+    "windows-amd64": CodeTarget("x86_64-pc-windows-msvc-elf", "x86-64-v3", needs=X86_64_V3),
+}
+"""What releases have code for, by system and processor as Python calls them."""
+
+
+def this_system() -> str:
+    """System and processor, as in ``SHIPPED``."""
+    return f"{platform.system()}-{platform.machine()}".lower()
+
+
+def this_target() -> CodeTarget:
+    """This machine, or what the environment asks for in its place."""
+    prepare()
+    cpu = os.environ.get("NUMBA_CPU_NAME") or binding.get_host_cpu_name()
+    usual = "" if cpu == "generic" else binding.get_host_cpu_features().flatten()
+    triple = binding.get_process_triple() + ("-elf" if os.name == "nt" else "")
+    return CodeTarget(triple, cpu, os.environ.get("NUMBA_CPU_FEATURES", usual))
+
+
+def settings() -> str:
+    """What the environment asks of compiled code; empty: nothing."""
+    names = [f"NUMBA_{name}" for name in SETTINGS]
+    return " ".join(f"{name}={os.environ[name]}" for name in names if os.environ.get(name))
+
+
+def can_be_called() -> bool:
+    """Whether this Python and this NumPy have objects as the machine code reads them."""
+    array = np.zeros((2, 3))
+    place = id(array)
+
+    def number(offset: int, kind: Any) -> int:
+        return int(kind.from_address(place + offset).value)
+
+    return (
+        sys.implementation.name == "cpython"
+        and struct.calcsize("P") == 8
+        and object.__basicsize__ == 16
+        and number(TYPE, ctypes.c_uint64) == id(np.ndarray)
+        and number(DATA, ctypes.c_uint64) == array.ctypes.data
+        and number(DIMENSIONS, ctypes.c_int) == 2
+        and number(KIND, ctypes.c_uint64) == id(array.dtype)
+        and number(FLAGS, ctypes.c_int) & CONTIGUOUS == CONTIGUOUS
+        and ctypes.c_int.from_address(id(array.dtype) + KIND_NUMBER).value == array.dtype.num
+    )
+
+
+@cache
+def sources_digest() -> str:
+    """Of all that goes into machine code: code of other sources is never used."""
+    folder = Path(__file__).parents[1]
+    files = sorted(file for each in ("compilation", "kernels", "tables") for file in (folder / each).glob("*.py"))
+    found = hashlib.sha256()
+    for file in (file for file in files if file.name not in NOT_IN_CODE):
+        content = file.read_bytes().replace(b"\r\n", b"\n")
+        found.update(f"{file.parent.name}/{file.name} {len(content)}\n".encode() + content)
+    return found.hexdigest()
+
+
+@dataclass(frozen=True)
+class ObjectFile:
+    """Machine code of one entry point, as it is stored.
+
+    Attributes:
+        sources: ``sources_digest`` of those that it was made from.
+        needs: features of the processor.
+        calls: names of functions of the system.
+        code: an object file of LLVM.
+    """
+
+    sources: str
+    needs: tuple[str, ...]
+    calls: tuple[str, ...]
+    code: bytes
+
+    def write(self, file: Path) -> None:
+        """Write it; another process finds it as a whole, or not at all."""
+        description = json.dumps({"sources": self.sources, "needs": self.needs, "calls": self.calls}).encode()
+        content = struct.pack("<q", len(description)) + description + self.code
+        aside = file.with_suffix(f".{os.getpid()}")
+        aside.write_bytes(hashlib.sha256(content).digest() + content)
+        aside.replace(file)
+
+    @staticmethod
+    def read(file: Path) -> "ObjectFile":
+        """What was written.
+
+        Raises:
+            ValueError: the file has other bytes than were written.
+        """
+        found = file.read_bytes()
+        seal, content = found[:SEAL], found[SEAL:]
+        if hashlib.sha256(content).digest() != seal:
+            raise ValueError(f"{file.name} has other bytes than were written")
+        (length,) = struct.unpack_from("<q", content)
+        description = json.loads(content[8 : 8 + length])
+        needs, calls = tuple(description["needs"]), tuple(description["calls"])
+        return ObjectFile(description["sources"], needs, calls, content[8 + length :])
+
+    def fits(self) -> bool:
+        """Whether it was made from these sources and this machine has what it needs."""
+        if self.sources != sources_digest():
+            return False
+        prepare()
+        has = binding.get_host_cpu_features() if self.needs else {}
+        return all(has.get(name) for name in self.needs) and all(
+            binding.address_of_symbol(name) is not None for name in self.calls
+        )
+
+
+@cache
+def prepare() -> None:
+    """Make LLVM know this processor, and what entry points call of Python."""
+    try:
+        binding.initialize()  # of llvmlite before 0.45; newer ones raise, and do without
+    except RuntimeError:
+        pass
+    binding.initialize_native_target()
+    binding.initialize_native_asmprinter()
+    for name in PYTHON:
+        binding.add_symbol(name, ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value)
+    binding.add_symbol(TYPE_ERROR, id(TypeError))
+    _engine()  # the first one makes LLVM look for names in this process
+    binding.add_symbol(ARRAY_TYPE, id(np.ndarray))
+
+
+def _engine() -> Any:
+    machine = CodeTarget(binding.get_process_triple(), "").machine(2)
+    return binding.create_mcjit_compiler(binding.parse_assembly(""), machine)
+
+
+class _Method(ctypes.Structure):
+    """``PyMethodDef``."""
+
+    _fields_ = (
+        ("name", ctypes.c_char_p),
+        ("code", ctypes.c_void_p),
+        ("flags", ctypes.c_int),
+        ("doc", ctypes.c_char_p),
+    )
+
+
+METH_FASTCALL = 0x80
+
+
+class Loaded:
+    """Machine code in memory, as long as this object lives.
+
+    Args:
+        name: of the entry point.
+        code: an object file of LLVM.
+
+    Attributes:
+        function: calls it, with as many arguments as it takes.
+    """
+
+    def __init__(self, name: str, code: bytes) -> None:
+        prepare()
+        self._engine = _engine()
+        self._engine.add_object_file(binding.ObjectFileRef.from_data(code))
+        self._engine.finalize_object()
+        address = self._engine.get_function_address(ENTRY)
+        self._method = _Method(name.encode(), address, METH_FASTCALL, None)
+        make = ctypes.pythonapi.PyCFunction_NewEx
+        make.argtypes, make.restype = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p), ctypes.py_object
+        self.function: Callable[..., Any] = make(ctypes.byref(self._method), None, None)

@@ -1,0 +1,125 @@
+"""Entry points of the compiled step, and its programs: each is loaded, or compiled, when a model first needs it.
+
+Of a program Python calls nothing but what writes the addresses of its functions into the tables
+(``step/kernels/programs.py``).
+"""
+
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from phlexible.step.compilation.entry_points import EntryPoint, kept_folder
+from phlexible.step.compilation.objects import CHECKED
+from phlexible.step.tables.declarations import ANGLE, CONTACT, ROUNDED
+from phlexible.step.tables.iterations import NEWTON, most_iterations
+from phlexible.step.tables.memory import Memory
+
+COMPILING = "phlexible: compiling the time step; done once, later runs start at once"
+NOT_KEPT = (
+    "phlexible: compiling the time step; neither the package nor the home folder can be written, so that each"
+    " program compiles again: set the environment variable NUMBA_CACHE_DIR to a folder that can be written"
+)
+CHECKING = (
+    "phlexible: compiling the time step with checks of every index, for which the environment variable"
+    " PHLEXIBLE_CHECKED asks; each program compiles again"
+)
+
+_KERNELS = "phlexible.step.kernels"
+advance = EntryPoint(f"{_KERNELS}.loop", "advance")
+advance_linearly = EntryPoint(f"{_KERNELS}.linearly_implicit", "advance_linearly")
+differentiate = EntryPoint(f"{_KERNELS}.differentiation", "differentiate")
+energies_at = EntryPoint(f"{_KERNELS}.differentiation", "energies_at")
+joint_velocities = EntryPoint(f"{_KERNELS}.joint_velocities", "joint_velocities")
+measure = EntryPoint(f"{_KERNELS}.laws", "measure")
+measured_vectors = EntryPoint(f"{_KERNELS}.measured_vectors", "measured_vectors")
+
+_LOOPS = (advance, advance_linearly, differentiate, energies_at, joint_velocities, measure, measured_vectors)
+
+
+def _some(count: str) -> Callable[[Memory], bool]:
+    """Whether a model has any of what a count counts."""
+    return lambda memory: memory.counts[count] > 0
+
+
+def _has_contacts(memory: Memory) -> bool:
+    """Whether anything can touch, roll or slide."""
+    kinds, functions = memory["coordinate_of"], memory["function_count"]
+    is_law = np.arange(len(kinds)) >= memory.counts["constraints"]
+    slides = is_law & (functions > 1) & (kinds != ANGLE)
+    return bool((memory["energy_of"] == CONTACT).any() or ((kinds >= ROUNDED) | slides).any())
+
+
+@dataclass(frozen=True)
+class Program:
+    """A program and what models need it.
+
+    Attributes:
+        entry: writes the addresses of its functions into a header.
+        is_needed: by the model of these tables.
+        name: what it is for.
+    """
+
+    entry: EntryPoint
+    is_needed: Callable[[Memory], bool]
+    name: str
+
+
+def _program(name: str) -> EntryPoint:
+    return EntryPoint(f"{_KERNELS}.programs", name)
+
+
+PROGRAMS = (
+    Program(_program("step"), lambda memory: True, "bodies and joints"),
+    Program(_program("long_bodies"), _some("segments"), "long bodies"),
+    Program(_program("laws"), _some("forces"), "force elements"),
+    Program(_program("contacts"), _has_contacts, "contacts"),
+    Program(_program("contact_groups"), _some("members"), "contacts among many"),
+    Program(
+        _program("contact_steps"),
+        lambda memory: _has_contacts(memory) or _some("members")(memory),
+        "steps around contacts",
+    ),
+    Program(_program("loads"), _some("loads"), "loads"),
+    Program(_program("rods"), _some("rod_points"), "rods"),
+    Program(_program("soft"), _some("soft_elements"), "soft bodies"),
+    Program(_program("gradients"), lambda memory: most_iterations(memory, NEWTON) > 0, "large soft bodies"),
+    Program(_program("pressure"), _some("faces"), "pressure"),
+)
+
+ENTRY_POINTS = (*(program.entry for program in PROGRAMS), *_LOOPS)
+"""All of them."""
+
+
+def connect(memory: Memory) -> None:
+    """Put the addresses of all functions that a model needs into its tables; compile what no model had before."""
+    needed = [program.entry for program in PROGRAMS if program.is_needed(memory)]
+    announce(advance, *needed)
+    memory.connect(needed)
+
+
+def announce(*entries: EntryPoint) -> None:
+    """Say so where entry points have to be compiled."""
+    if not all(entry.is_ready for entry in entries):
+        unkept = CHECKING if CHECKED else NOT_KEPT
+        is_kept = not CHECKED and kept_folder() is not None
+        print(COMPILING if is_kept else unkept, file=sys.stderr, flush=True)
+
+
+def load_all() -> Iterator[str]:
+    """Load or compile all programs and loops over steps, one after the other: what each is for."""
+    for program in PROGRAMS:
+        program.entry.made()
+        yield program.name
+    for entry in _LOOPS:
+        entry.made()
+    yield "loops over steps"
+
+
+def where_code_is() -> str:
+    """Where compiled code came from, or goes to."""
+    if advance.is_shipped:
+        return "in the package as it came"
+    folder = None if CHECKED else kept_folder()
+    return "for this process only" if folder is None else f"kept in {folder}"
