@@ -61,7 +61,7 @@ class EntryPoint:
         with self._lock:
             if self._function is None:
                 if CHECKED or not can_be_called():
-                    self._function = getattr(import_module(self.module), self.name)
+                    self._function = self.source
                 else:
                     self._load(self._on_disk() or self._compiled())
             assert self._function is not None
@@ -78,6 +78,11 @@ class EntryPoint:
             return self._function is not None
 
     @property
+    def source(self) -> Any:
+        """The function as ``entry_point`` made it, which Numba compiles by itself when it is called."""
+        return getattr(import_module(self.module), self.name)
+
+    @property
     def is_shipped(self) -> bool:
         """Whether a release has brought code that fits."""
         return any(found.fits() for found in self._read(self._shipped()))
@@ -90,8 +95,7 @@ class EntryPoint:
         """Its machine code for a processor, made now."""
         from phlexible.step.compilation.modules import machine_code, module_text  # here: Numba is imported with it
 
-        function = getattr(import_module(self.module), self.name).py_func
-        code, calls = machine_code(module_text(function, target.triple), target)
+        code, calls = machine_code(module_text(self.source.py_func, target.triple), target)
         return ObjectFile(sources_digest(), target.needs, tuple(calls), code)
 
     def _on_disk(self) -> ObjectFile | None:

@@ -77,10 +77,6 @@ class _Written(CPUCodeLibrary):
         module.triple = self.processor
         return module
 
-    def add_llvm_module(self, module: Any) -> None:
-        module.data_layout = self._final_module.data_layout
-        self._final_module.link_in(module)
-
     def written(self) -> str:
         """Text of all modules in one, with what Numba has for operators: powers, ``max``."""
         for library in dict.fromkeys(self._linking_libraries):
@@ -106,6 +102,7 @@ def module_text(function: Callable[..., Any], triple: str) -> str:
     library.processor = library._final_module.triple = triple
     with global_compiler_lock, context.push_code_library(library):
         made = written_into(context, function, tuple(each.type for each in arguments), _result(result))
+        library._final_module.get_function(made.fndesc.mangled_name).add_function_attribute("noinline")
         library.add_ir_module(_python_function(context, library, function.__name__, made, arguments))
         return library.written()
 
@@ -241,16 +238,14 @@ def _built(builder: Any, python: _Python, result: Any, found: Any) -> Any:
 def machine_code(text: str, target: CodeTarget) -> tuple[bytes, list[str]]:
     """Machine code of a module for a processor, and the names of what it calls outside.
 
-    As Numba does it: functions are put into their callers first, then everything is optimized.
+    As Numba makes it, so that digits are those of the same code in a library (``linked_modules.py``): functions are
+    put into their callers first, then everything is optimized.
     """
     binding.initialize_all_targets()
     binding.initialize_all_asmprinters()
     machine = target.machine(int(config.OPT))
     module = binding.parse_assembly(text)
     module.triple, module.data_layout = target.triple, str(machine.target_data)
-    for own in (*module.functions, *module.global_variables):
-        if not own.is_declaration and own.name != ENTRY:
-            own.linkage = "internal"
     first = create_pass_builder(machine, opt=0, loop_vectorize=False, slp_vectorize=False)
     passes = first.getModulePassManager()
     passes.add_loop_rotate_pass()
@@ -262,6 +257,9 @@ def machine_code(text: str, target: CodeTarget) -> tuple[bytes, list[str]]:
     )
     full.getModulePassManager().run(module, full)
     module.verify()
+    for own in (*module.functions, *module.global_variables):
+        if not own.is_declaration and own.name != ENTRY:
+            own.linkage = "internal"
     outside = [each.name for each in (*module.functions, *module.global_variables) if each.is_declaration]
     names = (name.split(".")[1] if name.startswith("llvm.") else name for name in outside)  # llvm.exp.f64 is exp
     inside = {name.split(".")[1] for name in outside if name.startswith("llvm.")} - LIBRARY

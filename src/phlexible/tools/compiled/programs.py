@@ -5,7 +5,7 @@ from phlexible.step.kernels.joint_velocities import joint_velocities
 from phlexible.step.kernels.laws import measure
 from phlexible.step.kernels.loop import advance
 from phlexible.step.kernels.measured_vectors import measured_vectors
-from phlexible.step.kernels.programs import PROGRAMS
+from phlexible.step.programs import PROGRAMS
 from phlexible.step.tables.memory import Memory
 from phlexible.step.tables.requests import StepRequest, record
 
@@ -24,7 +24,7 @@ MEASURE = Entry(measure, (_ROWS, _ROWS, _INTEGERS, _INTEGERS, _INTEGERS, _INTEGE
 
 def families(memory: Memory) -> tuple[Entry, ...]:
     """Programs of the families that a model has; each writes the addresses of its functions into a header."""
-    return tuple(Entry(program.entry, (_HEADER,)) for program in PROGRAMS if program.is_needed(memory))
+    return tuple(Entry(program.entry.source, (_HEADER,)) for program in PROGRAMS if program.is_needed(memory))
 
 
 def programs(memory: Memory) -> tuple[Entry, ...]:
