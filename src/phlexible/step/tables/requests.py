@@ -33,7 +33,7 @@ NODE = -1
 """In place of axes of rotation: a vector of a node."""
 
 
-class ArrayHint(Any):
+class ArrayHint(Any):  # type: ignore[misc]  # so that type checkers let kernels do with it what they do
     """An array that Python gives an entry point, contiguous.
 
     Attributes:
