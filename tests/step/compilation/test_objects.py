@@ -19,17 +19,17 @@ from math import exp
 from phlexible.step.compilation.compiled import entry_point
 from phlexible.step.compilation.notation import reals_at
 from phlexible.step.compilation.subnormals import flush_subnormals, put_back
-from phlexible.step.tables.requests import Asked, DerivativeRequest, IntegerRow, Numbers, Rows2
+from phlexible.step.tables.requests import RequestRecord, DerivativeRequest, IntegerRow, Numbers, Rows2
 
 @entry_point
 def weigh(
-    places: IntegerRow, table: Rows2, any: Numbers, request: Asked[DerivativeRequest], k: int, x: float
+    places: IntegerRow, table: Rows2, any: Numbers, request: RequestRecord[DerivativeRequest], k: int, x: float
 ) -> tuple[int, int]:
     """Of all kinds of arguments."""
     register = flush_subnormals()
     rows, asked, total = reals_at(any), request[0], 0.0
     for i in range(len(places)):
-        total += table[places[i], 1] * exp(x) + asked.size * rows[k]
+        total += table[places[i], 1] * exp(x) + asked.numerical_damping * rows[k]
     any.fill(0.5 * table[0, 0])
     put_back(register)
     table[0, 0] = total
@@ -42,7 +42,7 @@ WEIGHT = 12.0 * np.exp(0.5) + 3 * 0.25
 def arguments():
     """Of ``weigh``; what it returns, the first number of the table and all of the other array follow."""
     request = record(DerivativeRequest)
-    request["steps"], request["size"] = 7, 0.25
+    request["steps"], request["numerical_damping"] = 7, 0.25
     table = np.array([[SMALL, 2.0, 3.0], [4.0, 5.0, 6.0]])
     return [np.array([1, 0, 1]), table, np.ones((2, 1, 2)), request, 3, 0.5]
 

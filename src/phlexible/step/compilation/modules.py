@@ -63,7 +63,7 @@ def _argument(hint: Any) -> _Argument:
         return _Argument(types.intp if hint is int else types.float64)
     if isinstance(hint, type) and issubclass(hint, ArrayHint):
         return _Argument(types.Array(from_dtype(np.dtype(hint.entry)), hint.axes or 1, "C"), hint.axes is None)
-    (request,) = get_args(hint)  # of ``Asked``
+    (request,) = get_args(hint)  # of ``RequestRecord``
     return _Argument(types.Array(from_dtype(dtype_of(request)), 1, "C"))
 
 

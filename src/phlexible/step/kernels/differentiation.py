@@ -21,12 +21,13 @@ from phlexible.step.kernels.step import begin_ports, begin_step, inertia_matrix,
 from phlexible.step.tables.declarations import ANGLE, FADING
 from phlexible.step.tables.requests import (
     ADJOINT,
+    DIRECT,
     RESIDUALS,
-    Asked,
     DerivativeRequest,
     IntegerRow,
     IntegerRows,
     Numbers,
+    RequestRecord,
     Rows1,
     Rows2,
 )
@@ -35,7 +36,7 @@ from phlexible.step.tables.requests import (
 @entry_point
 def differentiate(
     header: IntegerRow,
-    request: Asked[DerivativeRequest],
+    request: RequestRecord[DerivativeRequest],
     places: IntegerRows,
     sizes: Rows1,
     rows: Numbers,

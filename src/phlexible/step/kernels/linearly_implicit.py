@@ -46,9 +46,9 @@ from phlexible.step.tables.requests import (
     NOT_CONVERGED,
     RELAXATION,
     SINGULAR,
-    Asked,
     IntegerRow,
     Numbers,
+    RequestRecord,
     Rows1,
     StepRequest,
 )
@@ -63,7 +63,7 @@ ACCEPTABLE = 1e-9
 def advance_linearly(
     header: IntegerRow,
     sizes: Rows1,
-    request: Asked[StepRequest],
+    request: RequestRecord[StepRequest],
     moving: Numbers,
     load_values: Numbers,
     reactions: Rows1,

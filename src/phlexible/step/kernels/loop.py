@@ -28,9 +28,9 @@ from phlexible.step.tables.requests import (
     RELAXATION,
     TOUCHING,
     UNBALANCED,
-    Asked,
     IntegerRow,
     Numbers,
+    RequestRecord,
     Rows1,
     StepRequest,
 )
@@ -47,7 +47,7 @@ NOTICEABLE = 1e-12  # a share of 1e-6, squared, of multipliers that move nothing
 def advance(
     header: IntegerRow,
     sizes: Rows1,
-    request: Asked[StepRequest],
+    request: RequestRecord[StepRequest],
     moving: Numbers,
     load_values: Numbers,
     reactions: Rows1,

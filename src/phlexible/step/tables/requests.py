@@ -79,7 +79,7 @@ class IntegerRows(ArrayHint):
     entry, axes = np.int64, 2
 
 
-class Asked(Generic[Request]):
+class RequestRecord(Generic[Request]):
     """Memory of one request, as ``record`` makes it; entry points read it as ``asked[0]``."""
 
     def __getitem__(self, place: int) -> Request:  # for type checkers: Numba reads the fields of a record
