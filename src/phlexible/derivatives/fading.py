@@ -10,7 +10,7 @@ from scipy.spatial.transform import Rotation
 
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.step.assembly.assembly import Assembly
-from phlexible.step.kernels.differentiation import fade_in_steps
+from phlexible.step.programs import fade_in_steps
 
 # The strains e of branches are states beside the pose and nu: with theta of the pose,
 #

@@ -31,11 +31,21 @@ advance = EntryPoint(f"{_KERNELS}.loop", "advance")
 advance_linearly = EntryPoint(f"{_KERNELS}.linearly_implicit", "advance_linearly")
 differentiate = EntryPoint(f"{_KERNELS}.differentiation", "differentiate")
 energies_at = EntryPoint(f"{_KERNELS}.differentiation", "energies_at")
+fade_in_steps = EntryPoint(f"{_KERNELS}.differentiation", "fade_in_steps")
 joint_velocities = EntryPoint(f"{_KERNELS}.joint_velocities", "joint_velocities")
 measure = EntryPoint(f"{_KERNELS}.laws", "measure")
 measured_vectors = EntryPoint(f"{_KERNELS}.measured_vectors", "measured_vectors")
 
-_LOOPS = (advance, advance_linearly, differentiate, energies_at, joint_velocities, measure, measured_vectors)
+_LOOPS = (
+    advance,
+    advance_linearly,
+    differentiate,
+    energies_at,
+    fade_in_steps,
+    joint_velocities,
+    measure,
+    measured_vectors,
+)
 
 
 def _some(count: str) -> Callable[[Memory], bool]:
