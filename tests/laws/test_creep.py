@@ -240,10 +240,6 @@ def test_a_start_from_a_motion_has_its_branches():
 def test_what_has_no_states_for_creep_refuses_it():
     creep = ph.Maxwell([(1e5, 0.1)])
     model, *_ = solid()
-    with pytest.raises(ModelError, match=r"bar, a soft body that creeps \(relaxation\); take scheme=.conserving"):
-        soft = ph.Model()
-        soft.add(block(relaxation=creep), "bar")
-        soft.simulate(0.1, step=0.01, scheme="linearly_implicit")
     with pytest.raises(ModelError, match=r"jelly creeps \(ph.Maxwell\), and the form of a soft body has no states"):
         ph.MechanismModel(swinging()[0])
     with pytest.raises(ModelError, match="form of a SoftBody has no creep"):

@@ -27,12 +27,12 @@ def turned(angles=(0.3, -0.5, 0.8)):
     return x @ y @ z
 
 
-def block(rotation=None, shift=(0.0, 0.0, 0.0), viscosity=0.0, law=None, speed=1.0, gravity=(0, 0, 0)):
+def block(rotation=None, shift=(0.0, 0.0, 0.0), law=None, speed=1.0, gravity=(0, 0, 0), **losses):
     """A free solid of five tetrahedra that spins and swings."""
     rotation = np.eye(3) if rotation is None else rotation
     points = np.array([[i, j, k] for i in (0, 1) for j in (0, 1) for k in (0, 1)]) * [2.0, 1.0, 0.5]
     cells = [(0, 1, 2, 4), (3, 2, 1, 7), (5, 4, 7, 1), (6, 7, 4, 2), (1, 2, 4, 7)]
-    body = ph.SoftBody((points, cells), law or ph.StVenantKirchhoff(60.0, 0.3), 1.0, order=1, viscosity=viscosity)
+    body = ph.SoftBody((points, cells), law or ph.StVenantKirchhoff(60.0, 0.3), 1.0, order=1, **losses)
     apart = points - points.mean(axis=0)
     rates = speed * (np.cross([1.0, 0.5, 3.0], apart) + 1.5 * np.c_[apart[:, 0] * apart[:, 1], 0 * apart[:, :2]])
     model = ph.Model(gravity=gravity)
@@ -153,7 +153,8 @@ def test_losses_are_those_of_the_strains():
     step = 0.01
     creeps = ph.Maxwell([(40.0, 0.05), (20.0, 0.5)])
     lossy = {"string": string(viscosity=0.02), "creeping": string(relaxation=creeps)}
-    for name, (model, _) in (lossy | {"block": block(viscosity=0.02, speed=0.3)}).items():
+    lossy |= {"block": block(viscosity=0.02, speed=0.3), "creeping block": block(relaxation=creeps, speed=0.3)}
+    for name, (model, _) in lossy.items():
         plain = simulate(model, 0.3, step)
         damped = simulate(model, 0.3, step, numerical_damping=0.5)
         assert damped.energy.dissipated[-1] > plain.energy.dissipated[-1] > 1e-4
@@ -202,7 +203,8 @@ def test_conjugate_gradients_find_what_elimination_finds(held, monkeypatch):
     found = []
     for most in (0, 200):
         monkeypatch.setattr(linearly_implicit, "most_iterations", lambda memory, worth, most=most: most)
-        model, placed = block(viscosity=0.01, speed=0.0, gravity=(0.3, -0.2, -2.0))
+        creeps = ph.Maxwell((20.0, 0.05))
+        model, placed = block(viscosity=0.01, relaxation=creeps, speed=0.0, gravity=(0.3, -0.2, -2.0))
         for k in (0, 2) if held else ():
             model.connect(held(model.ground.at(placed.node(k).initial_position()), placed.node(k)))
         motion = simulate(model, 0.2, 0.01)
@@ -323,3 +325,14 @@ def test_other_models_are_refused_by_name():
                 scheme=SCHEME,
                 **options,
             )
+
+
+def test_a_soft_body_that_creeps_moves_as_by_the_conserving_step():
+    """Places and what dashpots have lost, apart by O(h^2)."""
+    model, _ = block(relaxation=ph.Maxwell([(40.0, 0.05), (20.0, 0.5)]), speed=0.3)
+    apart = []
+    for step in (0.01, 0.005):
+        ways = [simulate(model, 0.3, step), model.simulate(0.3, step, progress=False)]
+        ends = [(*each.recording.position[-1].ravel(), each.energy.dissipated[-1]) for each in ways]
+        apart.append(np.linalg.norm(np.subtract(*ends)))
+    assert apart[1] < 1e-3 and np.log2(apart[0] / apart[1]) == pytest.approx(2, abs=0.2)

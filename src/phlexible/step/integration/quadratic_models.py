@@ -41,8 +41,6 @@ def _others(mechanism: Mechanism) -> Iterator[str]:
             laws += [isinstance(each.law, QuadraticConstitution) for each in data.elements]
             if not all(laws):
                 yield f"{placed.name} of another law"
-            elif any(each.relaxation for each in data.elements):
-                yield f"{placed.name}, a soft body that creeps (relaxation)"
         elif data.rotates or data.elastic_count:
             yield f"{placed.name}, whose frame turns or deforms"
     for element in mechanism.elements:

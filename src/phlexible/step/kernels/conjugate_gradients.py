@@ -66,7 +66,7 @@ def set_node_inverses(t: Tables, h: float, damping: float) -> None:
             t.node_inverse[t.mass_first[p]] = t.mass[p] * one
     for e in range(t.soft_elements):
         g, k, first = t.soft_group[e], t.soft_count[e], t.soft_first[e]
-        factor = 0.25 * h * h * (1.0 + 2.0 * soft_gamma(t, e, h, damping))
+        factor = 0.25 * h * h * (1.0 + 2.0 * (soft_gamma(t, e, h, damping) + branch_slope(t, t.soft_group[e], h)))
         for p in range(t.soft_point_count[e]):
             slope = t.soft_slope[e] + p * k
             weight = factor * t.soft_weight[t.soft_point[e] + p]
@@ -175,7 +175,7 @@ def apply_matrix(t: Tables, h: float, damping: float, is_newton: bool) -> None:
     for e in range(t.soft_elements):
         g, k, first = t.soft_group[e], t.soft_count[e], t.soft_first[e]
         lame, shear = t.soft_lame[g], t.soft_shear[g]
-        factor = 0.25 * h * h * (1.0 + 2.0 * soft_gamma(t, e, h, damping))
+        factor = 0.25 * h * h * (1.0 + 2.0 * (soft_gamma(t, e, h, damping) + branch_slope(t, t.soft_group[e], h)))
         for p in range(t.soft_point_count[e]):
             slope, own = t.soft_slope[e] + p * k, t.soft_point[e] + p
             x, y, z = start_slope(t, e, p, 0), start_slope(t, e, p, 1), start_slope(t, e, p, 2)

@@ -30,7 +30,11 @@ from phlexible.step.kernels.loads import load_work, pull_of_loads
 from phlexible.step.kernels.loop import SAME_SIZE, remember, set_vectors, step_error
 from phlexible.step.kernels.newton import velocity_norm
 from phlexible.step.kernels.soft import (
+    branch_density,
+    branch_slope,
+    branch_stress,
     density,
+    end_point,
     mean_stress,
     metric_diagonal,
     slope_along,
@@ -329,7 +333,7 @@ def end_linear_step(t: Tables, h: float, damping: float) -> None:
         t.dissipated[0] += dissipated_by(t, f, h, damping)
         t.force[f] = t.scalar_force[f]
         t.work[t.loads + t.constraints + f] += supplied_by(t, f)
-    t.dissipated[0] += t.soft_loss[0]
+    t.dissipated[0] += t.soft_loss[0] + end_half_step(t, h)
     for q in range(t.loads):
         t.work[q] += press(t, q, h) if t.load_kind[q] == PRESSURE else load_work(t, q)
     for b in range(t.carriers):
@@ -375,7 +379,8 @@ def polarised_energies(t: Tables) -> None:
             u, v, w = slope_change(t, e, p, 0), slope_change(t, e, p, 1), slope_change(t, e, p, 2)
             c = metric_diagonal(t, e, x, y, z) - vector(dot(u, u), dot(v, v), dot(w, w))
             o = vector(dot(y, z) - dot(v, w), dot(x, z) - dot(u, w), dot(x, y) - dot(u, v))
-            strain += t.soft_weight[t.soft_point[e] + p] * density(t, t.soft_group[e], c, o)
+            own = density(t, t.soft_group[e], c, o) + branch_density(t, e, p)
+            strain += t.soft_weight[t.soft_point[e] + p] * own
     kinetic = translational_energy(t, t.linear0)
     t.energy[0], t.energy[1], t.energy[2], t.energy[3] = kinetic, strain, gravity, spring
 
@@ -406,6 +411,9 @@ def add_half_step_forces(t: Tables, h: float, damping: float) -> None:
             if gamma != 0.0:
                 n, r = mean_stress(t, g, c, o, dc, do, 0.0)
                 lost += weight * (0.5 * dot(normal - n, dc) + dot(shear - r, do))
+            if t.soft_branch_count[g] > 0:
+                n, r = branch_stress(t, e, p, dc, do, h)
+                normal, shear = normal + n, shear + r
             tx = (h * weight) * (normal.x * x + shear.z * y + shear.y * z)
             ty = (h * weight) * (shear.z * x + normal.y * y + shear.x * z)
             tz = (h * weight) * (shear.y * x + shear.x * y + normal.z * z)
@@ -419,11 +427,25 @@ def add_half_step_forces(t: Tables, h: float, damping: float) -> None:
 
 
 @compiled
+def end_half_step(t: Tables, h: float) -> float:
+    """Strains of the branches of all elements at the end of the step; what their dashpots lose [J]."""
+    lost = 0.0
+    for e in range(t.soft_elements):
+        for p in range(t.soft_point_count[e] if t.soft_branch_count[t.soft_group[e]] > 0 else 0):
+            x, y, z = start_slope(t, e, p, 0), start_slope(t, e, p, 1), start_slope(t, e, p, 2)
+            u, v, w = slope_change(t, e, p, 0), slope_change(t, e, p, 1), slope_change(t, e, p, 2)
+            dc = vector(2.0 * dot(x, u), 2.0 * dot(y, v), 2.0 * dot(z, w))
+            do = vector(dot(y, w) + dot(z, v), dot(x, w) + dot(z, u), dot(x, v) + dot(y, u))
+            lost += end_point(t, e, p, dc, do, h)
+    return lost
+
+
+@compiled
 def add_half_step_blocks(t: Tables, h: float, damping: float) -> None:
     """Add h^2/4 (1 + 2 gamma) L^T C^-1 L of all elements to the blocks of their nodes."""
     for e in range(t.soft_elements):
         g, gamma, k, first = t.soft_group[e], soft_gamma(t, e, h, damping), t.soft_count[e], t.soft_first[e]
-        factor = 0.25 * h * h * (1.0 + 2.0 * gamma)
+        factor = 0.25 * h * h * (1.0 + 2.0 * (gamma + branch_slope(t, g, h)))
         lame, double_shear = t.soft_lame[g], 2.0 * t.soft_shear[g]
         for p in range(t.soft_point_count[e]):
             weight, slope = factor * t.soft_weight[t.soft_point[e] + p], t.soft_slope[e] + p * k

@@ -340,20 +340,37 @@ def end_soft(t: Tables, h: float) -> float:
             mx, my, mz = x + 0.5 * dx, y + 0.5 * dy, z + 0.5 * dz
             dc = vector(2.0 * dot(mx, dx), 2.0 * dot(my, dy), 2.0 * dot(mz, dz))
             do = vector(dot(my, dz) + dot(mz, dy), dot(mx, dz) + dot(mz, dx), dot(mx, dy) + dot(my, dx))
-            for n in range(count):
-                b, own = t.soft_branch_start[g] + n, 2 * (t.soft_creep[e] + p * count + n)
-                fade(t, t.soft_branch_fading[b], h)
-                share, a, o = (
-                    t.fading + FADING * t.soft_branch_fading[b],
-                    t.soft_strain[own],
-                    t.soft_strain[own + 1],
-                )
-                each = share[3] * mixed_energy(t, g, a, o, a, o) + share[4] * mixed_energy(t, g, a, o, dc, do)
-                each += share[5] * mixed_energy(t, g, dc, do, dc, do)
-                lost += t.soft_weight[t.soft_point[e] + p] * t.soft_branch_share[b] * each
-                t.soft_strain[own] = share[0] * a + share[1] * dc
-                t.soft_strain[own + 1] = share[0] * o + share[1] * do
+            lost += end_point(t, e, p, dc, do, h)
     return lost
+
+
+@compiled
+def end_point(t: Tables, e: int, p: int, dc: Vector, do: Vector, h: float) -> float:
+    """Strains of the branches at a point after a step in which C changed by (dc, do); what their dashpots lose."""
+    g, lost = t.soft_group[e], 0.0
+    count = t.soft_branch_count[g]
+    for n in range(count):
+        b, own = t.soft_branch_start[g] + n, 2 * (t.soft_creep[e] + p * count + n)
+        fade(t, t.soft_branch_fading[b], h)
+        share, a, o = t.fading + FADING * t.soft_branch_fading[b], t.soft_strain[own], t.soft_strain[own + 1]
+        each = share[3] * mixed_energy(t, g, a, o, a, o) + share[4] * mixed_energy(t, g, a, o, dc, do)
+        each += share[5] * mixed_energy(t, g, dc, do, dc, do)
+        lost += t.soft_weight[t.soft_point[e] + p] * t.soft_branch_share[b] * each
+        t.soft_strain[own] = share[0] * a + share[1] * dc
+        t.soft_strain[own + 1] = share[0] * o + share[1] * do
+    return lost
+
+
+@compiled
+def branch_density(t: Tables, e: int, p: int) -> float:
+    """Stored in the springs of the branches at a point [J/m3]."""
+    g, stored = t.soft_group[e], 0.0
+    count = t.soft_branch_count[g]
+    for n in range(count):
+        k = 2 * (t.soft_creep[e] + p * count + n)
+        a, q = t.soft_strain[k], t.soft_strain[k + 1]
+        stored += 0.5 * t.soft_branch_share[t.soft_branch_start[g] + n] * mixed_energy(t, g, a, q, a, q)
+    return stored
 
 
 @exported
@@ -453,16 +470,10 @@ def soft_energy(t: Tables) -> float:
     stored = 0.0
     for e in range(t.soft_elements):
         g = t.soft_group[e]
-        count = t.soft_branch_count[g]
         for p in range(t.soft_point_count[e]):
             x, y, z = start_slope(t, e, p, 0), start_slope(t, e, p, 1), start_slope(t, e, p, 2)
             c, o = metric_diagonal(t, e, x, y, z), vector(dot(y, z), dot(x, z), dot(x, y))
-            own = density(t, g, c, o)
-            for n in range(count):
-                k = 2 * (t.soft_creep[e] + p * count + n)
-                a, q = t.soft_strain[k], t.soft_strain[k + 1]
-                own += 0.5 * t.soft_branch_share[t.soft_branch_start[g] + n] * mixed_energy(t, g, a, q, a, q)
-            stored += t.soft_weight[t.soft_point[e] + p] * own
+            stored += t.soft_weight[t.soft_point[e] + p] * (density(t, g, c, o) + branch_density(t, e, p))
     return stored
 
 
