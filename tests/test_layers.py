@@ -39,6 +39,7 @@ LAYERS = (
     "model",
     "tools",
     "gym",
+    "torch",
     "gallery",
     "cli",
     "__init__",

@@ -1,0 +1,101 @@
+"""What sensors read in a run as a function of parameters, and what is felt of it: for other programs."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from phlexible.algebra.arrays import Array, check_callable
+from phlexible.derivatives.costs import Cost, CostTerm
+from phlexible.derivatives.gradient import gradient
+from phlexible.derivatives.parameters import Build, Recipe, Start, Values
+from phlexible.derivatives.readings import Sight
+from phlexible.derivatives.runs import take_run
+from phlexible.description.interactions.sensor import Sensor
+from phlexible.errors import ParameterError
+from phlexible.step.integration.schemes import StepOptions
+
+
+@dataclass(frozen=True, eq=False)
+class WeightedTerm(CostTerm):
+    """The sum of readings times given weights.
+
+    Attributes:
+        weights: shape (N + 1, components).
+    """
+
+    sensor: Sensor
+    weights: Array
+
+    def value(self, time: Array, readings: Array) -> float:
+        """The sum."""
+        return float(np.sum(self.weights * readings))
+
+    def slopes(self, time: Array, readings: Array) -> Array:
+        """The weights."""
+        return self.weights
+
+
+@dataclass(frozen=True, eq=False)
+class ReadingsOfRuns:
+    """Runs of the models that a function makes of parameters, as sensors see them.
+
+    Attributes:
+        build: parameters -> model.
+        sensors: model -> sensors by name.
+        duration, step: of the runs [s].
+        initial, options: as of ``ph.gradient``.
+    """
+
+    build: Build
+    sensors: Callable[[Any], Mapping[str, Sensor]]
+    duration: float
+    step: float
+    initial: Start
+    options: StepOptions
+
+    def __post_init__(self) -> None:
+        check_callable("build", self.build, "parameters")
+        check_callable("sensors", self.sensors, "model")
+
+    def read(self, parameters: Mapping[str, Any]) -> tuple[Array, dict[str, Array]]:
+        """Instants (N + 1,) [s], and readings by name, (N + 1,) or (N + 1, components) each.
+
+        Raises:
+            PhlexibleError: as ``ph.gradient``.
+        """
+        recipe = Recipe(self.build, self.initial, self._chosen, "sensors")
+        own = recipe.made(dict(parameters))
+        run = take_run(own.assembly, own.start, self.duration, self.step, self.options)
+        found = Sight(run.assembly, run.times).read_all(list(own.measured.values()), run.rows)
+        return run.times, dict(zip(own.measured, found, strict=True))
+
+    def pull(self, parameters: Mapping[str, Any], weights: Mapping[str, Array]) -> Values:
+        """Derivatives to the parameters of the sum of readings times weights, which have their shapes."""
+
+        def cost(model: Any) -> Cost:
+            return Cost(
+                tuple(
+                    (1.0, WeightedTerm(sensor, weights[name].reshape(len(weights[name]), -1)))
+                    for name, sensor in self._chosen(model).items()
+                )
+            )
+
+        return gradient(
+            self.build,
+            cost,
+            parameters,
+            duration=self.duration,
+            step=self.step,
+            initial=self.initial,
+            order=self.options.order,
+            numerical_damping=self.options.numerical_damping,
+            tolerance=self.options.tolerance,
+        )[1]
+
+    def _chosen(self, model: Any) -> dict[str, Sensor]:
+        found = self.sensors(model)
+        if not (isinstance(found, Mapping) and found and all(isinstance(each, Sensor) for each in found.values())):
+            raise ParameterError(f"sensors must return sensors by name, {{'tip': ph.Position(...)}}, got {found!r}")
+        return dict(found)

@@ -1,0 +1,118 @@
+"""Runs as differentiable functions of PyTorch: ``phlexible.torch.simulate`` (``pip install phlexible[torch]``)."""
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from phlexible.algebra.arrays import Array
+from phlexible.derivatives.parameters import Build, Start
+from phlexible.description.interactions.sensor import Sensor
+from phlexible.description.time_functions import Signal
+from phlexible.errors import ModelError, ParameterError
+from phlexible.extras import optional
+from phlexible.state.initial_state import InitialKind
+from phlexible.step.integration.schemes import StepOptions
+
+
+def simulate(
+    build: Build,
+    sensors: Callable[[Any], Mapping[str, Sensor]],
+    parameters: Mapping[str, Any],
+    *,
+    duration: float,
+    step: float,
+    inputs: Mapping[str, tuple[Any, Any]] | None = None,
+    initial: Start = InitialKind.UNDEFORMED,
+    order: int = 2,
+    numerical_damping: float = 0.0,
+    tolerance: float | None = None,
+) -> tuple[Array, dict[str, Any]]:
+    """What sensors read in a run, as tensors whose ``backward`` is the adjoint of the run.
+
+    Losses of them are differentiated to parameters (of bodies, controllers, initial states) and samples of inputs
+    by ``ph.gradient``, once for each ``backward``. Second derivatives are refused.
+
+    Args:
+        build: parameters and inputs by name -> model: numbers, arrays of NumPy, and a ``ph.Signal`` of each input.
+        sensors: model -> sensors by name.
+        parameters: tensors by name.
+        duration, step: as of ``simulate`` [s].
+        inputs: by name the times (n,) [s] and a tensor of the values (n,) of a signal that is linear between them.
+        initial, order, numerical_damping, tolerance: as of ``ph.gradient``.
+
+    Returns:
+        The instants, shape (N + 1,) [s], and tensors by the names of the sensors, (N + 1,) or (N + 1, components).
+
+    Raises:
+        MissingExtraError: PyTorch is not installed.
+        ParameterError: no tensors, names that are given twice.
+        PhlexibleError: as ``ph.gradient``.
+    """
+    from phlexible.derivatives.readings_of_runs import ReadingsOfRuns  # with the compiler
+
+    torch, signals = optional("torch", "torch"), dict(inputs or {})
+    for name, tensor in {**parameters, **{name: pair[1] for name, pair in signals.items()}}.items():
+        if not isinstance(tensor, torch.Tensor):
+            raise ParameterError(f"{name} must be a tensor of PyTorch, got {tensor!r}")
+    if both := set(parameters) & set(signals):
+        raise ParameterError(f"parameters and inputs both have {', '.join(sorted(both))}")
+    runs = ReadingsOfRuns(
+        build, sensors, duration, step, initial, StepOptions(order, 1, numerical_damping, tolerance).checked()
+    )
+    times = {name: np.asarray(pair[0], dtype=np.float64) for name, pair in signals.items()}
+
+    def given(tensors: tuple[Any, ...]) -> dict[str, Any]:
+        arrays = [each.detach().cpu().numpy().astype(np.float64) for each in tensors]
+        found = dict(zip([*parameters, *signals], arrays, strict=True))
+        return {
+            name: Signal(times[name], values) if name in times else values if values.ndim else float(values)
+            for name, values in found.items()
+        }
+
+    seen: dict[str, Any] = {}
+    tensors = [*parameters.values(), *(pair[1] for pair in signals.values())]
+    readings = _functions()[0].apply(runs, given, seen, *tensors)
+    return seen["time"], dict(zip(seen["names"], readings, strict=True))
+
+
+@cache
+def _functions() -> tuple[Any, Any]:
+    """A run, and its derivative, as functions of PyTorch."""
+    torch = optional("torch", "torch")
+
+    class SlopesOfRun(torch.autograd.Function):  # type: ignore[misc, name-defined]  # known when it is installed
+        @staticmethod
+        def forward(context: Any, runs: Any, given: Any, names: list[str], *both: Any) -> Any:
+            weights, tensors = both[: len(names)], both[len(names) :]
+            felt = {n: w.detach().cpu().numpy().astype(np.float64) for n, w in zip(names, weights, strict=True)}
+            slopes = runs.pull(given(tensors), felt)
+            return tuple(
+                torch.as_tensor(np.asarray(slope), dtype=tensor.dtype, device=tensor.device)
+                for slope, tensor in zip(slopes.values(), tensors, strict=True)
+            )
+
+        @staticmethod
+        def backward(context: Any, *weights: Any) -> Any:
+            raise ModelError(
+                "second derivatives of a run are not known: phlexible.torch.simulate has first ones only; leave out"
+                " create_graph=True"
+            )
+
+    class SimulatedRun(torch.autograd.Function):  # type: ignore[misc, name-defined]
+        @staticmethod
+        def forward(context: Any, runs: Any, given: Any, seen: dict[str, Any], *tensors: Any) -> Any:
+            seen["time"], found = runs.read(given(tensors))
+            seen["names"] = list(found)
+            context.runs, context.given, context.names = runs, given, seen["names"]
+            context.save_for_backward(*tensors)
+            return tuple(torch.as_tensor(np.array(values), device=tensors[0].device) for values in found.values())
+
+        @staticmethod
+        def backward(context: Any, *weights: Any) -> Any:
+            tensors = context.saved_tensors
+            slopes = SlopesOfRun.apply(context.runs, context.given, context.names, *weights, *tensors)
+            return (None, None, None, *slopes)
+
+    return SimulatedRun, SlopesOfRun

@@ -1,0 +1,63 @@
+"""Runs in PyTorch: its own check of gradients, inputs as tensors, second derivatives."""
+
+import numpy as np
+import pytest
+
+import phlexible as ph
+
+torch = pytest.importorskip("torch")
+TIMES = np.linspace(0.0, 0.1, 6)
+
+
+def build(p):
+    model = ph.Model(gravity=(0, -9.81, 0), dimension=2)
+    bob = model.add(ph.RigidBody(p["mass"], 0.1), "bob", position=(1, 0, 0))
+    hinge = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), bob.point((-1, 0, 0)), name="hinge"))
+    model.apply(hinge.motor(lambda t, y: -p["gains"] @ y))
+    model.apply(hinge.torque(p["torque"]))
+    return model
+
+
+def sensors(model):
+    return {"place": ph.Position(model["bob"].origin), "rate": ph.JointRate(model.joint("hinge"))}
+
+
+def readings(mass, gains, torque):
+    parameters = {"mass": mass, "gains": gains}
+    options = {"inputs": {"torque": (TIMES, torque)}, "duration": 0.1, "step": 5e-3}
+    return ph.torch.simulate(build, sensors, parameters, **options)[1]
+
+
+def tensors():
+    values = (2.0, [3.0, 0.5], np.cos(20 * TIMES))
+    return [torch.tensor(value, dtype=torch.float64, requires_grad=True) for value in values]
+
+
+def test_the_check_of_pytorch_passes():
+    def ends(*given):
+        found = readings(*given)
+        return found["place"][-1, :2], found["rate"].square().sum()
+
+    assert torch.autograd.gradcheck(ends, tensors(), eps=1e-5, atol=1e-7, rtol=1e-5)
+
+
+def test_readings_are_those_of_the_motion_and_losses_go_backwards():
+    given = tensors()
+    found = readings(*given)
+    model = build({"mass": 2.0, "gains": np.array([3.0, 0.5]), "torque": ph.Signal(TIMES, np.cos(20 * TIMES))})
+    motion = model.simulate(0.1, step=5e-3)
+    assert found["rate"].detach().numpy() == pytest.approx(motion[sensors(model)["rate"]], abs=1e-12)
+    found["rate"][-1].backward()
+    assert [tuple(each.grad.shape) for each in given] == [(), (2,), (6,)]
+
+
+def test_second_derivatives_are_refused_by_name():
+    given = tensors()
+    (slope,) = torch.autograd.grad(readings(*given)["rate"][-1], given[0], create_graph=True)
+    with pytest.raises(ph.ModelError, match="second derivatives of a run"):
+        slope.backward()
+
+
+def test_what_is_no_tensor_is_refused():
+    with pytest.raises(ph.ParameterError, match="mass must be a tensor of PyTorch, got 2.0"):
+        ph.torch.simulate(build, sensors, {"mass": 2.0}, duration=0.1, step=5e-3)
