@@ -9,6 +9,7 @@ from scipy import linalg, sparse
 
 from phlexible.algebra.arrays import Array
 from phlexible.algebra.saddle import SaddlePoint, natural_scale
+from phlexible.algebra.sparse import as_array
 from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.beam.bases import independent
 from phlexible.bodies.mechanics.floating import elastic_tangent
@@ -290,7 +291,7 @@ def body_deformations(linear: Linearization, body: PlacedBody, basis: Array) -> 
         raise ModelError(f"{body!r} has no elastic coordinates in a frame of its own")
     end = int(linear.system.layout.velocity[index + 1])
     columns = basis[end - count : end]
-    stiffness = elastic_tangent(body.data, np.zeros(count))
+    stiffness = as_array(elastic_tangent(body.data, np.zeros(count)))
     strength = np.sqrt(np.abs(np.einsum("ij,ij->j", columns, stiffness @ columns)))
     strained = strength > RIGID * strength.max(initial=0.0)
     found = independent(np.zeros((count, 0)), columns[:, strained], stiffness)
