@@ -113,12 +113,16 @@ def time_data(
 
 def _probes(start: float, step: float, duration: float | None, kinks: Sequence[float]) -> Array:
     """Times in windows of very different lengths, and around kinks."""
-    shares = np.arange(1, PROBES) * GOLDEN % 1.0
     lengths = [duration] if duration is not None else [WINDOW * step * 4.0**k for k in range(SCALES)]
-    found = [start, *(start + length * share for length in lengths for share in shares)]
+    found = [start, *(time for length in lengths for time in spread(start, length, PROBES).tolist())]
     for kink in kinks:
         found += [kink - step / 2, kink, kink + step / 2]
     return np.unique([time for time in found if time >= start])
+
+
+def spread(start: float, length: float, count: int = 64) -> Array:
+    """Times between, in step with no period."""
+    return np.asarray(start + length * (np.arange(1, count + 1) * GOLDEN % 1.0), dtype=np.float64)
 
 
 def _tried(values: Columns, times: Array, count: int) -> Array | None:
@@ -174,7 +178,7 @@ def _refined(own: Columns, times: Array, y: Array, start: float, stride: float, 
     for length in stride * 64 * 4.0 ** np.arange(8):
         if start + length > times[-1]:
             break
-        t = start + length * (np.arange(1, 65) * GOLDEN % 1.0)
+        t = spread(start, float(length))
         for _ in range(4):
             found = _fitted(_waves(t, w, found), own(t))
             if not abs(found[3]) < 1 / length:
@@ -196,7 +200,7 @@ def _waves(t: Array, w: float, last: Array) -> Array:
 
 
 def _wave(own: Columns, start: float, stride: float, w: float) -> Column:
-    t = start + stride * 64 * (np.arange(1, 65) * GOLDEN % 1.0)
+    t = spread(start, 64 * stride)
     y = own(t)
     base = _waves(t, w, np.zeros(4))[:, :3]
     found = _fitted(base, y)
@@ -230,7 +234,7 @@ def _pieces(own: Columns, begin: float, end: float, kinks: Sequence[float], name
     cuts = [begin, *sorted({kink for kink in kinks if begin < kink < end}), end]
     open_ones = list(pairwise(cuts))[::-1]
     nodes = (1 + chebyshev.chebpts1(DEGREE + 1)) / 2
-    checks = (np.arange(1, 2 * DEGREE) * GOLDEN) % 1.0
+    checks = spread(0.0, 1.0, 2 * DEGREE)
     scale = float(np.abs(own(begin + (end - begin) * (np.arange(512) + 0.5) / 512)).max()) or 1.0
     found, worst = list[Piece](), 0.0
     while open_ones:
