@@ -1,8 +1,9 @@
 """What a step of an environment costs: python benchmarks/gym_steps.py [steps]
 
 The flexible pole on its cart as `phlexible.gym.Env`, ten steps of the simulation an interval, once with what the
-tutorial observes (places of cart and tip) and once with coordinates and rates of both joints. Actions are random
-and made before; an episode ends when the pole leans by more than 0.3 or the cart is 1 m away.
+tutorial observes (places of cart and tip) and once with coordinates and rates of both joints; then many of them as
+a `VectorEnv`, one by one and in lanes. Actions are random and made before; an episode ends when the pole leans by
+more than 0.3 or the cart is 1 m away.
 Times are processor times of this process, the least of five rounds, without resets.
 """
 
@@ -15,7 +16,7 @@ import numpy as np
 import phlexible as ph
 from phlexible.gym import Env, VectorEnv
 
-INSIDE, ROUNDS, ROWS = 10, 5, 100
+INSIDE, ROUNDS, ROWS = 10, 5, 1000
 OBSERVED = {
     "places of cart and tip": lambda model: [ph.Position(model["cart"].origin), ph.Position(model["tip"].origin)],
     "coordinates and rates of both joints": lambda model: [
@@ -57,8 +58,8 @@ def least_time(observe, step, count):
     return least
 
 
-def time_in_rows(count):
-    """Of a step of one of the environments of a ``VectorEnv``, with the begins of new episodes [s]."""
+def time_in_rows(count, lanes):
+    """Of a step of one of the environments of a ``VectorEnv``, at the begin of their episodes [s]."""
     env = VectorEnv(
         ph.gallery.flexible_pole(),
         ROWS,
@@ -69,6 +70,7 @@ def time_in_rows(count):
         reward=lambda seen, push: 1.0 - abs(seen[:, 0]),
         is_over=lambda seen: (abs(seen[:, 2]) > 0.3) | (abs(seen[:, 0]) > 1.0),
         duration=1e9,
+        lanes=lanes,
     )
     env.reset(seed=0)
     random, least = np.random.default_rng(0), float("inf")
@@ -88,8 +90,9 @@ def main() -> None:
         for step in (1e-3, 5e-3):
             took = least_time(observe, step, count)
             print(f"{name:38s} {step:9g} {1e6 * took:8.1f} {1 / took:8.0f}")
-    took = time_in_rows(count // 10)
-    print(f"{f'{ROWS} in rows, coordinates and rates':38s} {1e-3:9g} {1e6 * took:8.1f} {1 / took:8.0f}")
+    for lanes, how in ((False, "one by one"), (True, "in lanes")):
+        took = time_in_rows(count // 10, lanes)
+        print(f"{f'{ROWS} {how}, coordinates and rates':38s} {1e-3:9g} {1e6 * took:8.1f} {1 / took:8.0f}")
 
 
 if __name__ == "__main__":

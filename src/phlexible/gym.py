@@ -13,6 +13,9 @@ from phlexible.extras import optional
 from phlexible.measure.sensors import sensors
 from phlexible.model import Model
 from phlexible.results.live import LiveRun
+from phlexible.results.live_rows import LiveRows
+from phlexible.tools.batch import lanes_for
+from phlexible.tools.study import cores
 
 try:
     import gymnasium
@@ -123,16 +126,21 @@ class Env(gymnasium.Env[Array, Array]):
 
     def _move(self, values: Array) -> dict[str, Any]:
         """One interval with these inputs; {"time": t}, with "error" where a step fails."""
-        place, info = 0, dict[str, Any]()
-        for name, count in self._names:
-            self.run.inputs[name] = values[place : place + count]
-            place += count
+        info = dict[str, Any]()
+        self._put(values)
         try:
             self.run.step(self._steps)
         except ConvergenceError as error:
             info["error"] = str(error)
         info["time"] = self.run.time
         return info
+
+    def _put(self, values: Array) -> None:
+        """Inputs of the steps to come."""
+        place = 0
+        for name, count in self._names:
+            self.run.inputs[name] = values[place : place + count]
+            place += count
 
     @property
     def _is_late(self) -> bool:
@@ -206,6 +214,8 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Any]):
         n: how many.
         reward: (observations, actions) -> (n,).
         is_over: observations -> (n,) truth values; None: never.
+        threads: that share the steps; None: one for each core.
+        lanes: as of ``Batch.simulate``.
 
     Attributes:
         runs: live runs of these episodes.
@@ -229,8 +239,11 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Any]):
         duration: float = 10.0,
         is_over: Callable[[Array], Array] | None = None,
         bounds: tuple[Any, Any] = (-np.inf, np.inf),
+        threads: int | None = 1,
+        lanes: bool | None = None,
     ) -> None:
-        count = whole("n", n)
+        count, width = whole("n", n), lanes_for(whole("n", n), lanes)
+        workers = cores() if threads is None else whole("threads", threads)
         first = Env(
             build,
             step=step,
@@ -245,6 +258,8 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Any]):
         if is_over is not None:
             check_callable("is_over", is_over, "observations")
         self._envs, self._reward, self._is_over = [first, *(copy(first) for _ in range(count - 1))], reward, is_over
+        groups = [range(first, min(first + width, count)) for first in range(0, count, width)]
+        self._rows_of_runs = LiveRows(self.runs, groups, width, workers)
         self.num_envs = count
         self.single_action_space, self.single_observation_space = first.action_space, first.observation_space
         self.action_space = batch_space(self.single_action_space, count)
@@ -286,16 +301,16 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Any]):
         n, first = self.num_envs, self._envs[0]
         values = first._inputs_of(actions, (n, len(first._lowest)))
         begins, has_failed, info = self._has_ended.copy(), np.zeros(n, dtype=bool), dict[str, Any]()
-        seen = np.empty((n, len(first._seen())))
         for k, env in enumerate(self._envs):
             if begins[k]:
-                seen[k] = env.reset()[0]
-                continue
-            told = env._move(values[k])
-            env.run.forget()
-            seen[k], has_failed[k] = env._seen(), "error" in told
-            if has_failed[k]:
-                info.setdefault("error", np.full(n, None, dtype=object))[k] = told["error"]
+                env.reset()
+            else:
+                env._put(values[k])
+        self._rows_of_runs.runs = self.runs
+        for k, error in self._rows_of_runs.step(~begins, first._steps).items():
+            has_failed[k] = True
+            info.setdefault("error", np.full(n, None, dtype=object))[k] = str(error)
+        seen = self._seen()
         info["time"] = np.array([env.run.time for env in self._envs])
         rewards = np.where(begins, 0.0, self._rows("reward", self._reward(seen, values)))
         is_over, is_late = has_failed, np.array([env._is_late for env in self._envs])
@@ -304,6 +319,12 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Any]):
         is_over, is_late = is_over & ~begins, is_late & ~begins
         self._has_ended = is_over | is_late
         return seen, rewards, is_over, is_late, info
+
+    def _seen(self) -> Array:
+        """Observations of all, shape (n, numbers)."""
+        n, slots = self.num_envs, range(len(self._envs[0]._sensors))
+        columns = [self._rows_of_runs.read(k, [env._sensors[k] for env in self._envs]) for k in slots]
+        return np.concatenate([*(column.reshape(n, -1) for column in columns), np.zeros((n, 0))], axis=1)
 
     def _rows(self, name: str, found: Any) -> Any:
         result = np.asarray(found)

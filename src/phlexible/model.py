@@ -58,6 +58,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from phlexible.step.integration.company import Loop
+    from phlexible.step.tables.memory import Memory
+
 SAME_STEP = 1e-9
 COMPARED = 4
 """Steps in an interval of the output, at least: its instants are those of runs with 2 and 4 times the step."""
@@ -618,6 +621,11 @@ class Model(Mechanism):
             taken = instants.full if run.stopped is None else len(motion.time) - 1
             parts = (options.tolerance is None) * (options.every == 1) * len(SUBSTEPS[options.order])
         return warned(motion, taken * parts)
+
+
+def take_steps_with(model: Model, loop: "Callable[[Memory], Loop] | None") -> None:
+    """Have the steps of a model's next runs taken with those of others (``Company``); None: alone."""
+    model._numbers.loop = loop
 
 
 def _initial(given: object) -> InitialKind | State:

@@ -5,7 +5,7 @@ import warnings
 from collections.abc import Iterator, Mapping, MutableMapping
 from dataclasses import dataclass, field, replace
 from math import ceil
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import uuid4
 
 import numpy as np
@@ -27,11 +27,14 @@ from phlexible.state.system import System
 from phlexible.step.integration.halving import MOST_HALVINGS, Pieces, step_failure
 from phlexible.step.integration.recorder import recording_of
 from phlexible.step.integration.step_words import StepWords
-from phlexible.step.integration.stored_rows import Storage
+from phlexible.step.integration.stored_rows import Storage, StoredRows
+from phlexible.step.tables.memory import StateRows
 
 if TYPE_CHECKING:
     from phlexible.results.live_readings import QuickReading
+    from phlexible.step.integration.company import StepCall
     from phlexible.step.integration.conserving import ConservingStepper
+    from phlexible.step.tables.memory import Memory
 
 MOST_PIECES = 1024
 """That a step may be halved into: a live run waits for no more."""
@@ -154,6 +157,20 @@ class _Block:
         return _Block(self.times[-1:], {name: each[-1:] for name, each in self.rows.items()})
 
 
+class _Asked(NamedTuple):
+    """Steps of a run that are taken together with those of others.
+
+    Attributes:
+        ends: where the first begins and where each ends, shape (count + 1,) [s].
+        rows: receive where the last one ends.
+        call: of the compiled loop.
+    """
+
+    ends: Array
+    rows: StoredRows
+    call: "StepCall"
+
+
 class LiveRun:
     """A model that is stepped by hand; made by ``Model.start``.
 
@@ -200,9 +217,7 @@ class LiveRun:
 
     def _take(self, left: int) -> None:
         stepper = self._stepper
-        if self.inputs.is_new:
-            stepper.give(self.inputs.changes(3 * stepper.load_values))
-            self.inputs.is_new = False
+        self._give()
         while left:
             if stepper.is_controlled:
                 stepper.control(self.time)
@@ -229,6 +244,61 @@ class LiveRun:
             self._add(_Block(ends, taken.rows, taken.reactions).until(taken.steps))
         stepper.let_interrupt()
         return taken.steps
+
+    @property
+    def is_steady(self) -> bool:
+        """Whether nothing in its steps depends on time, and the last one had the size of the next."""
+        return self._continues and self._stepper.is_steady
+
+    @property
+    def loads(self) -> Array:
+        """All loads of the steps to come, shape (3 loads,)."""
+        self._give()
+        return self._stepper.steady_loads
+
+    def _give(self) -> None:
+        if self.inputs.is_new:
+            self._stepper.give(self.inputs.changes(3 * self._stepper.load_values))
+            self.inputs.is_new = False
+
+    def ask(self, count: int) -> "_Asked | None":
+        """So many steps, to be taken together with those of other runs (``LiveRows``); None: it goes alone."""
+        stepper = self._stepper
+        self._give()
+        if stepper.is_controlled:
+            return None
+        ends = self._origin + np.arange(self._steps, self._steps + count + 1) * self.step_size
+        ends[0] = self.time
+        found = stepper.ask(ends, self.step_size, Storage(count, 0, self._continues))
+        return None if found is None else _Asked(ends, *found)
+
+    def answer(self, asked: "_Asked") -> int:
+        """How many of these steps were taken; only where they end is known."""
+        taken, rows = self._stepper.answered(asked.rows, asked.call)
+        if taken:
+            end = asked.ends[taken : taken + 1]
+            if taken < len(asked.ends) - 1:
+                rows = self._stepper.now(float(end[0]))
+            self._continues, self._velocities = True, None
+            self._steps += taken
+            self._blocks = [_Block(end, rows)]
+            self._warn(5)
+        return taken
+
+    def arrived(self, count: int, numbers: Array | None = None) -> None:
+        """So many steps were taken together with those of other runs.
+
+        Args:
+            count: of the steps.
+            numbers: of the state where they end, shape (1, numbers); None: it has to be written once more.
+        """
+        if not count:
+            return
+        self._steps, self._velocities = self._steps + count, None
+        end = self._origin + self._steps * self.step_size
+        rows = self._stepper.now(end) if numbers is None else self.memory.rows(numbers)
+        self._blocks = [_Block(np.array([end]), rows)]
+        self._warn(5)
 
     def _one(self) -> None:
         end = self._origin + (self._steps + 1) * self.step_size
@@ -292,6 +362,35 @@ class LiveRun:
             found = None if share is None else quick_reading(self._instant(), share[0])
             self._readings[sensor] = share, found
         return self._readings[sensor]
+
+    @property
+    def row(self) -> Array:
+        """The numbers of the last instant, shape (1, numbers): what ``memory.rows`` takes apart."""
+        rows = self._blocks[-1].rows
+        if not isinstance(rows, StateRows):
+            rows = self._stepper.now(self.time)
+        return rows.numbers[-1:]
+
+    @property
+    def memory(self) -> "Memory":
+        """Of the state."""
+        return self._stepper.memory
+
+    def reading(self, sensor: Sensor) -> "tuple[Share, QuickReading] | None":
+        """How compiled code reads a sensor from the numbers of the state; None: ``read`` has another way."""
+        share, found = self._reading(sensor)
+        return None if share is None or found is None else (share, found)
+
+    @property
+    def has_own_velocities(self) -> bool:
+        """Whether velocities on joints are known, or only found by this run itself."""
+        return self._velocities is not None or not self._stepper.projects_at_once
+
+    def velocities(self, found: Array | None = None) -> Array | None:
+        """Velocities that satisfy the joints; ``found`` in lanes."""
+        if found is not None:
+            self._velocities = found
+        return self._on_joints()
 
     def _on_joints(self) -> Array | None:
         """Velocities that satisfy the joints, found once an instant."""
@@ -363,7 +462,8 @@ class LiveRun:
 
     def forget(self) -> None:
         """Keep the last instant only, in very long runs; ``motion`` begins there."""
-        self._blocks = [self._blocks[-1].last]
+        if len(self._blocks) > 1 or len(self._blocks[-1].times) > 1:
+            self._blocks = [self._blocks[-1].last]
 
     def live(self, *, port: int = 0) -> "RunView":
         """Shows the run in a browser on this machine, with a field for each input.

@@ -14,7 +14,7 @@ from phlexible.state.layout import Layout, offsets
 from phlexible.state.recorded_run import RecordedRun
 from phlexible.state.vectors import CarriedVector
 from phlexible.step.assembly.interactions import coordinate_kind
-from phlexible.step.programs import measure, measured_vectors
+from phlexible.step.programs import measure, measure_rows, measured_vectors
 from phlexible.step.tables.declarations import ANGLE, DISTANCE, MOVING, POSITION
 from phlexible.step.tables.requests import NODE, POINT
 
@@ -69,6 +69,73 @@ class QuickReading:
         numbers = self._measured if self._gather is None else self._gather @ self._measured
         _, weights, offset = share
         return np.asarray(weights @ numbers - offset)
+
+
+class RowsOfReadings:
+    """The same sensor of many runs: what each reads, by rows.
+
+    Args:
+        known: share and reading of each run.
+
+    Attributes:
+        is_of_places: it takes no rates.
+    """
+
+    def __init__(self, known: Sequence[tuple[Share, QuickReading]]) -> None:
+        share, first = known[0]
+        self._first, self._known = first, list[tuple[Share, QuickReading] | None]([None] * len(known))
+        count, (_, base, shapes) = len(known), first._vectors
+        self._base, self._shapes = np.zeros((count, *base.shape)), np.zeros((count, *shapes.shape))
+        self._numbers = np.zeros((count, len(first._tables[-1])))
+        self._weights, self._offsets = np.zeros((count, *share[1].shape)), np.zeros((count, *share[2].shape))
+        self._measured = np.zeros((count, len(first._measured)))
+        self.is_of_places = all(reading.is_of_places(own) for own, reading in known)
+
+    def put(self, known: Sequence[tuple[Share, QuickReading]]) -> bool:
+        """The readings as they are now; False where they are not of one structure."""
+        for k, each in enumerate(known):
+            if (own := self._known[k]) is not None and own[1] is each[1] and own[0] is each[0]:
+                continue
+            share, reading = each
+            if not self._fits(share, reading):
+                return False
+            self._known[k], (_, self._base[k], self._shapes[k]) = each, reading._vectors
+            self._numbers[k], self._weights[k], self._offsets[k] = reading._tables[-1], share[1], share[2]
+        return True
+
+    def _fits(self, share: Share, reading: QuickReading) -> bool:
+        first = self._first
+        integers = [first._vectors[0], *first._tables[:-1]]
+        others = [reading._vectors[0], *reading._tables[:-1]]
+        are_equal = all(np.array_equal(a, b) for a, b in zip(integers, others, strict=True))
+        if not are_equal or share[1].shape != self._weights.shape[1:]:
+            return False
+        gather, other = first._gather, reading._gather
+        return gather is other or (gather is not None and other is not None and np.array_equal(gather, other))
+
+    def read(self, rows: Mapping[str, Array], velocity: Array) -> Array:
+        """The shares at the last stored instants, shape (runs, count), angles between -pi and pi.
+
+        Args:
+            rows: stored instants by the names of the tables, a row for each run.
+            velocity: of all bodies, shape (runs, velocities).
+        """
+        first = self._first
+        state = [np.ascontiguousarray(rows[name]) for name in ("position", "rotation", "eta")]
+        own = first._vectors[0], self._base, self._shapes
+        room = first._places, first._rates, first._angles
+        measure_rows.source(
+            *state,
+            np.ascontiguousarray(velocity),
+            first._dimension,
+            *own,
+            *first._tables[:-1],
+            self._numbers,
+            *room,
+            self._measured,
+        )
+        numbers = self._measured if first._gather is None else self._measured @ first._gather.T
+        return np.asarray(np.einsum("kij,kj->ki", self._weights, numbers) - self._offsets)
 
 
 def quick_reading(run: RecordedRun, source: Source, beside_moving: bool = False) -> QuickReading | None:

@@ -14,9 +14,10 @@ from phlexible.step.compilation.entry_points import EntryPoint, kept_folder
 from phlexible.step.compilation.objects import CHECKED
 from phlexible.step.tables.declarations import ANGLE, CONTACT, ROUNDED
 from phlexible.step.tables.iterations import NEWTON, most_iterations
-from phlexible.step.tables.memory import Memory
+from phlexible.step.tables.memory import LaneMemory, Memory
 
 COMPILING = "phlexible: compiling the time step; done once, later runs start at once"
+COMPILING_LANES = "phlexible: compiling the time step for {} mechanisms at once; done once"
 NOT_KEPT = (
     "phlexible: compiling the time step; neither the package nor the home folder can be written, so that each"
     " program compiles again: set the environment variable NUMBA_CACHE_DIR to a folder that can be written"
@@ -35,6 +36,8 @@ fade_in_steps = EntryPoint(f"{_KERNELS}.differentiation", "fade_in_steps")
 joint_velocities = EntryPoint(f"{_KERNELS}.joint_velocities", "joint_velocities")
 measure = EntryPoint(f"{_KERNELS}.laws", "measure")
 measured_vectors = EntryPoint(f"{_KERNELS}.measured_vectors", "measured_vectors")
+measure_rows = EntryPoint(f"{_KERNELS}.measured_vectors", "measure_rows")
+"""Numba compiles it, as what is for lanes: called as its ``source``."""
 
 _LOOPS = (
     advance,
@@ -58,7 +61,12 @@ def _has_contacts(memory: Memory) -> bool:
     kinds, functions = memory["coordinate_of"], memory["function_count"]
     is_law = np.arange(len(kinds)) >= memory.counts["constraints"]
     slides = is_law & (functions > 1) & (kinds != ANGLE)
-    return bool((memory["energy_of"] == CONTACT).any() or ((kinds >= ROUNDED) | slides).any())
+    return _can_touch(memory) or bool(((kinds >= ROUNDED) | slides).any())
+
+
+def _can_touch(memory: Memory) -> bool:
+    """Whether there are contacts or stops."""
+    return bool((memory["energy_of"] == CONTACT).any())
 
 
 @dataclass(frozen=True)
@@ -69,11 +77,13 @@ class Program:
         entry: writes the addresses of its functions into a header.
         is_needed: by the model of these tables.
         name: what it is for.
+        has_lanes: it is compiled for several mechanisms at once too.
     """
 
     entry: EntryPoint
     is_needed: Callable[[Memory], bool]
     name: str
+    has_lanes: bool = False
 
 
 def _program(name: str) -> EntryPoint:
@@ -81,21 +91,21 @@ def _program(name: str) -> EntryPoint:
 
 
 PROGRAMS = (
-    Program(_program("step"), lambda memory: True, "bodies and joints"),
-    Program(_program("long_bodies"), _some("segments"), "long bodies"),
-    Program(_program("laws"), _some("forces"), "force elements"),
-    Program(_program("contacts"), _has_contacts, "contacts"),
+    Program(_program("step"), lambda memory: True, "bodies and joints", True),
+    Program(_program("long_bodies"), _some("segments"), "long bodies", True),
+    Program(_program("laws"), _some("forces"), "force elements", True),
+    Program(_program("contacts"), _has_contacts, "contacts", True),
     Program(_program("contact_groups"), _some("members"), "contacts among many"),
     Program(
         _program("contact_steps"),
-        lambda memory: _has_contacts(memory) or _some("members")(memory),
+        lambda memory: _can_touch(memory) or _some("members")(memory),
         "steps around contacts",
     ),
-    Program(_program("loads"), _some("loads"), "loads"),
-    Program(_program("rods"), _some("rod_points"), "rods"),
-    Program(_program("soft"), _some("soft_elements"), "soft bodies"),
+    Program(_program("loads"), _some("loads"), "loads", True),
+    Program(_program("rods"), _some("rod_points"), "rods", True),
+    Program(_program("soft"), _some("soft_elements"), "soft bodies", True),
     Program(_program("gradients"), lambda memory: most_iterations(memory, NEWTON) > 0, "large soft bodies"),
-    Program(_program("pressure"), _some("faces"), "pressure"),
+    Program(_program("pressure"), _some("faces"), "pressure", True),
 )
 
 ENTRY_POINTS = (*(program.entry for program in PROGRAMS), *_LOOPS)
@@ -107,6 +117,21 @@ def connect(memory: Memory) -> None:
     needed = [program.entry for program in PROGRAMS if program.is_needed(memory)]
     announce(advance, *needed)
     memory.connect(needed)
+
+
+def alone(memory: Memory) -> tuple[str, ...]:
+    """What of a model keeps it from being stepped in lanes with others; empty: nothing."""
+    return tuple(each.name for each in PROGRAMS if each.is_needed(memory) and not each.has_lanes)
+
+
+def connect_lanes(lanes: LaneMemory, memory: Memory) -> None:
+    """The same as ``connect`` for several mechanisms at once, which Numba compiles; ``memory`` is that of one."""
+    from phlexible.step.compilation.compiled import has_signature  # with Numba
+
+    needed = [program.entry.source for program in PROGRAMS if program.is_needed(memory)]
+    if not all(has_signature(entry, lanes.header) for entry in needed):
+        print(COMPILING_LANES.format(lanes.width), file=sys.stderr, flush=True)
+    lanes.connect(needed)
 
 
 def announce(*entries: EntryPoint) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,16 +11,20 @@ from numpy.typing import ArrayLike, NDArray
 from phlexible.algebra.arrays import Array, BoolArray, check_callable, numbers, positive, read_only, text, whole
 from phlexible.description.interactions.sensor import Sensor
 from phlexible.display import shortened
-from phlexible.errors import ConvergenceError, ModelError, ParameterError
+from phlexible.errors import ModelError, ParameterError
 from phlexible.measure.quality import balance_error
-from phlexible.model import Model
+from phlexible.model import Model, take_steps_with
 from phlexible.results.live import LiveRun, SavedInstant
+from phlexible.results.live_rows import LiveRows, shared
 from phlexible.results.motion import Motion
 from phlexible.results.progress import progress_bar, shown
 from phlexible.tools.study import check_parameters, cores, runs_of
 
 if TYPE_CHECKING:
     from phlexible.state.initial_state import InitialKind
+
+WORTH_LANES = 64
+"""Mechanisms from which on lanes are worth their compilation."""
 
 Build = Callable[..., Model]
 SensorsOf = Callable[[Model], Mapping[str, Sensor]]
@@ -112,37 +116,48 @@ class Batch:
         every: int = 1,
         numerical_damping: float = 0.0,
         threads: int | None = None,
+        lanes: bool | None = None,
         progress: bool | None = None,
     ) -> "BatchRuns":
         """All motions from t = 0 on, of which what sensors read is kept.
 
         A mechanism that cannot be built, or a step of which fails, is recorded, and the others go on; what was read
-        before it failed is there. Every number is that of ``model.simulate`` of this mechanism alone.
+        before it failed is there. Every number is that of ``model.simulate`` of this mechanism alone, in lanes up
+        to rounding.
+
+        Mechanisms of one structure are stepped in lanes: as many at once as a vector register holds numbers, 2, 4
+        or 8. Those that have contacts or stops, controllers, or functions of their own for laws go one by one, and
+        so does a mechanism that halves a step, for this step: ``BatchRuns.in_lanes`` tells.
 
         Args:
             duration, step, initial, order, every, numerical_damping: as of ``Model.simulate``.
             sensors: model -> sensors by name.
             threads: that share the work; None: one for each core. The numbers do not depend on it.
+            lanes: whether mechanisms are stepped in lanes, for which the time step is compiled once more; None:
+                where there are 64 or more.
             progress: as of ``Model.simulate``.
 
         Raises:
-            ParameterError: numbers or option strings out of range, or ``sensors`` that gives no sensors by name.
+            ParameterError: numbers or option strings out of range, ``lanes`` that is no truth, or ``sensors`` that
+                gives no sensors by name.
             Exception: what the first mechanism failed with, where all of them fail.
         """
         check_callable("sensors", sensors, "model")
         duration, step = positive("duration", duration), positive("step", step)
         workers = cores() if threads is None else whole("threads", threads)
         options = {"initial": initial, "order": order, "every": every, "numerical_damping": numerical_damping}
+        width = lanes_for(len(self), lanes)
+        groups = _groups(self.parameters, width)
         found: dict[int, _Reading] = {}
 
-        def run(number: int) -> None:
-            found[number] = self._read(number, duration, step, sensors, options)
+        def run(group: int) -> None:
+            found.update(self._read(groups[group], width, duration, step, sensors, options))
 
         shown(progress)
         with progress_bar(progress, "mechanisms") as report:
             run(0)  # in this thread: what is compiled is compiled once
-            for done, _ in enumerate(_shared(run, range(1, len(self)), workers), start=2):
-                report(done, len(self))
+            for _ in shared(run, range(1, len(groups)), workers):
+                report(len(found), len(self))
         readings = [found[number] for number in range(len(self))]
         if all(each.values is None for each in readings):
             raise next(each.error for each in readings if each.error is not None)
@@ -155,6 +170,7 @@ class Batch:
         initial: "InitialKind | str" = "undeformed",
         numerical_damping: float = 0.0,
         threads: int | None = 1,
+        lanes: bool | None = None,
     ) -> "LiveBatch":
         """All mechanisms as live runs, with arrays of inputs that change between steps.
 
@@ -162,30 +178,111 @@ class Batch:
             step, initial, numerical_damping: as of ``Model.start``.
             threads: that share the steps; None: one for each core. It pays where a call of ``step`` takes
                 milliseconds.
+            lanes: as of ``simulate``.
 
         Raises:
             ParameterError: numbers or option strings out of range; mechanisms with other inputs than the first.
             ModelError: as of ``Model.start``.
         """
-        workers = cores() if threads is None else whole("threads", threads)
+        workers, width = cores() if threads is None else whole("threads", threads), lanes_for(len(self), lanes)
         models = [self.model(number) for number in range(len(self))]
         runs = [model.start(step, initial=initial, numerical_damping=numerical_damping) for model in models]
-        return LiveBatch(tuple(models), runs, workers)
+        return LiveBatch(tuple(models), runs, workers, _groups(self.parameters, width), width)
 
     def _read(
-        self, number: int, duration: float, step: float, sensors: SensorsOf, options: Mapping[str, Any]
-    ) -> "_Reading":
-        """One run; the sensors of a model that was built are the caller's mistakes, the rest are failures."""
+        self,
+        numbers: Sequence[int],
+        width: int,
+        duration: float,
+        step: float,
+        sensors: SensorsOf,
+        options: Mapping[str, Any],
+    ) -> "dict[int, _Reading]":
+        """Runs of some mechanisms together.
+
+        The sensors of a model that was built are the caller's mistakes, the rest are failures.
+        """
+        found: dict[int, _Reading] = {}
+        built: dict[int, tuple[Model, Mapping[str, Sensor]]] = {}
+        for number in numbers:
+            try:
+                model = self.model(number)
+            except Exception as error:
+                found[number] = _Reading(error=error)
+                continue
+            built[number] = model, _named(sensors(model))
+
+        def run(number: int) -> _Reading:
+            model, wanted = built[number]
+            try:
+                return _Reading.of(model.simulate(duration, step, progress=False, **options), wanted)
+            except Exception as error:
+                before = getattr(error, "motion", None)
+                return _Reading.of(before, wanted, error) if isinstance(before, Motion) else _Reading(error=error)
+
+        models = [model for model, _ in built.values()]
+        if width > 1 and len(built) > 1 and len({id(model) for model in models}) == len(built):
+            return found | _in_company(run, list(built), models, width)
+        return found | {number: run(number) for number in built}
+
+
+def lanes_for(count: int, lanes: bool | None) -> int:
+    """In how many lanes so many mechanisms are stepped; 1: one by one.
+
+    Raises:
+        ParameterError: ``lanes`` is no truth.
+    """
+    if not isinstance(lanes, bool | None):
+        raise ParameterError(f"lanes must be True, False or None, got {lanes!r}")
+    if not (count >= WORTH_LANES if lanes is None else lanes):
+        return 1
+    from phlexible.step.compilation.lanes import lanes_of_processor  # with the compiler
+
+    return lanes_of_processor()
+
+
+def _in_company(
+    run: "Callable[[int], _Reading]", numbers: Sequence[int], models: Sequence[Model], width: int
+) -> "dict[int, _Reading]":
+    """Runs of models at once, each in a thread of its own, whose steps are taken together."""
+    from phlexible.step.integration.company import Company  # with the compiler
+
+    company = Company(len(numbers), width)
+    for k, model in enumerate(models):
+        take_steps_with(model, company.loop(k))
+
+    def go(k: int) -> _Reading:
         try:
-            model = self.model(number)
-        except Exception as error:
-            return _Reading(error=error)
-        wanted = _named(sensors(model))
+            return run(numbers[k])
+        finally:
+            company.leave(k)
+
+    with ThreadPoolExecutor(len(numbers)) as pool:
         try:
-            return _Reading.of(model.simulate(duration, step, progress=False, **options), wanted)
-        except Exception as error:
-            before = getattr(error, "motion", None)
-            return _Reading.of(before, wanted, error) if isinstance(before, Motion) else _Reading(error=error)
+            readings = list(pool.map(go, range(len(numbers))))
+        except BaseException:
+            company.stop()
+            raise
+        finally:
+            for model in models:
+                take_steps_with(model, None)
+    shares = company.share_in_lanes.tolist()
+    return {
+        number: replace(each, in_lanes=share) for number, each, share in zip(numbers, readings, shares, strict=True)
+    }
+
+
+def _groups(parameters: Sequence[Mapping[str, Any]], width: int) -> list[list[int]]:
+    """Mechanisms that are stepped together: their parameters are near each other, so that all need about as many
+    iterations; and first of all those are equal that are no real numbers, on which structure may depend."""
+
+    def key(number: int) -> tuple[list[str], list[float]]:
+        row = parameters[number]
+        reals = [value for value in row.values() if isinstance(value, float)]
+        return [repr(value) for value in row.values() if not isinstance(value, float)], reals
+
+    order = sorted(range(len(parameters)), key=key) if width > 1 else list(range(len(parameters)))
+    return [order[begin : begin + width] for begin in range(0, len(order), width)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,6 +293,7 @@ class _Reading:
     values: dict[str, Array] | None = None
     balance_error: float = np.nan
     error: Exception | None = None
+    in_lanes: float = 0.0
 
     @classmethod
     def of(cls, motion: Motion, sensors: Mapping[str, Sensor], error: Exception | None = None) -> "_Reading":
@@ -203,8 +301,8 @@ class _Reading:
         return cls(motion.time.copy(), values, balance_error(motion.run), error)
 
 
-def _stacked(readings: Sequence[_Reading]) -> tuple[Array, dict[str, Array], Array, dict[int, Exception]]:
-    """Instants, values with a first axis of mechanisms, balance errors, failures."""
+def _stacked(readings: Sequence[_Reading]) -> tuple[Array, dict[str, Array], Array, Array, dict[int, Exception]]:
+    """Instants, values with a first axis of mechanisms, balance errors, shares in lanes, failures."""
     longest = max((each for each in readings if each.values is not None), key=lambda each: len(each.time))
     assert longest.values is not None, "one of them was read"
     n, values = len(readings), dict[str, Array]()
@@ -214,7 +312,8 @@ def _stacked(readings: Sequence[_Reading]) -> tuple[Array, dict[str, Array], Arr
             if each.values is not None:
                 row[: len(each.time)] = each.values[name]
     failures = {number: each.error for number, each in enumerate(readings) if each.error is not None}
-    return longest.time, values, np.array([each.balance_error for each in readings]), failures
+    errors, shares = (np.array([getattr(each, of) for each in readings]) for of in ("balance_error", "in_lanes"))
+    return longest.time, values, errors, shares, failures
 
 
 @dataclass(frozen=True, eq=False)
@@ -228,6 +327,7 @@ class BatchRuns:
         values: by the names of the sensors, each of shape (n, instants) or (n, instants, numbers of the sensor);
             NaN from where a run failed on.
         balance_error: of energy, relative to the greatest energies of each run, shape (n,); NaN where none began.
+        in_lanes: share of the steps of each run that were taken with other mechanisms in lanes, shape (n,).
         failures: errors by the number of the mechanism.
     """
 
@@ -238,6 +338,7 @@ class BatchRuns:
     time: Array
     values: Mapping[str, Array]
     balance_error: Array
+    in_lanes: Array
     failures: Mapping[int, Exception]
 
     def __getitem__(self, name: str) -> Array:
@@ -323,7 +424,14 @@ class LiveBatch:
         failures: errors by the number of the mechanism.
     """
 
-    def __init__(self, models: tuple[Model, ...], runs: Sequence[LiveRun], threads: int) -> None:
+    def __init__(
+        self,
+        models: tuple[Model, ...],
+        runs: Sequence[LiveRun],
+        threads: int,
+        groups: Sequence[Sequence[int]],
+        width: int,
+    ) -> None:
         known = [{name: len(value) for name, value in run.inputs.items()} for run in runs]
         for number, names in enumerate(known):
             if names != known[0]:
@@ -333,7 +441,7 @@ class LiveBatch:
                 )
         self.models, self.inputs = models, BatchInputs(runs)
         self.failures: dict[int, Exception] = {}
-        self._runs, self._threads = runs, threads
+        self._runs, self._rows = runs, LiveRows(runs, groups, width, threads)
         self._sensors: dict[Any, list[dict[str, Sensor]]] = {}
 
     def __len__(self) -> int:
@@ -352,16 +460,7 @@ class LiveBatch:
         """
         steps = whole("count", count)
 
-        def go(number: int) -> None:
-            run = self._runs[number]
-            try:
-                run.step(steps)
-            except ConvergenceError as error:
-                self.failures[number] = error
-            run.forget()
-
-        for _ in _shared(go, [k for k in range(len(self)) if k not in self.failures], self._threads):
-            pass
+        self.failures.update(self._rows.step([k not in self.failures for k in range(len(self))], steps))
 
     def read(self, sensors: SensorsOf) -> dict[str, Array]:
         """What sensors read now, by name, each of shape (n,) or (n, numbers of the sensor).
@@ -376,8 +475,7 @@ class LiveBatch:
         if sensors not in self._sensors:
             self._sensors[sensors] = [_named(sensors(model)) for model in self.models]
         wanted = self._sensors[sensors]
-        pairs = list(zip(self._runs, wanted, strict=True))
-        return {name: np.array([run.read(each[name]) for run, each in pairs]) for name in wanted[0]}
+        return {name: self._rows.read((sensors, name), [each[name] for each in wanted]) for name in wanted[0]}
 
     def save(self) -> tuple[SavedInstant, ...]:
         """Where all mechanisms are, with their inputs."""
@@ -423,18 +521,3 @@ def _named(found: Any) -> dict[str, Sensor]:
             f'sensors must return sensors by name, such as {{"tip": Position(model["beam"].end)}}, got {found!r}'
         )
     return {text("name of a sensor", name): sensor for name, sensor in found.items()}
-
-
-def _shared(task: Callable[[int], None], which: Sequence[int], threads: int) -> Iterator[None]:
-    """The task for each number, shared by threads; one value as each is done."""
-    if threads == 1 or len(which) < 2:
-        for number in which:
-            task(number)
-            yield
-        return
-    with ThreadPoolExecutor(min(threads, len(which))) as pool:
-        try:
-            yield from pool.map(task, which)
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise

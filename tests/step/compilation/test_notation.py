@@ -1,15 +1,39 @@
-"""Vectors, matrices and rows in compiled code are what NumPy says."""
+"""Vectors, matrices, rows and choices in compiled code are what NumPy says, of one mechanism and in lanes."""
+
+from math import floor, log1p, sqrt
 
 import numpy as np
 import pytest
 
-from phlexible.step.compilation.compiled import entry_point
-from phlexible.step.compilation.notation import along, cross, dot, matrix, reals_at, row, transposed, vector
+from phlexible.step.compilation.compiled import compiled_lane_by_lane, entry_point
+from phlexible.step.compilation.notation import (
+    agree,
+    all_of,
+    along,
+    any_of,
+    cross,
+    dot,
+    matrix,
+    row,
+    rows_at,
+    tables_at,
+    transposed,
+    vector,
+    where,
+)
+from phlexible.step.tables.memory import HEADER, LANES
+
+
+def header_of(width):
+    """Of no model."""
+    header = np.zeros(HEADER, dtype=np.int64)
+    return header if width == 1 else header.view([(f"{LANES}{width}", np.int64)])
 
 
 @entry_point
-def _operations(numbers, results):
-    x, out = reals_at(numbers), reals_at(results)
+def _operations(header, numbers, results):
+    t = tables_at(header)
+    x, out = rows_at(t, numbers), rows_at(t, results)
     a, b = vector(x[0], x[1], x[2]), vector(x[3], x[4], x[5])
     M = matrix(vector(x[6], x[7], x[8]), vector(x[9], x[10], x[11]), vector(x[12], x[13], x[14]))
     s = 2.0 * a - b + cross(a, b)
@@ -25,11 +49,56 @@ def _operations(numbers, results):
     out[15] = dot(a, -b) + a.x * b.y * row(M, 1).z
 
 
-def test_operations_are_those_of_numpy():
-    x, out = np.random.default_rng(1).normal(size=15), np.zeros(16)
-    a, b, M = x[:3], x[3:6], x[6:].reshape(3, 3)
-    _operations(x, out)
-    assert out[:3] == pytest.approx(2 * a - b + np.cross(a, b) + M @ a - b @ M, rel=1e-14)
-    assert out[3:12] == pytest.approx((M @ M.T + 3 * M - M).ravel(), rel=1e-14)
-    assert out[12:15] == pytest.approx(b, abs=0)
-    assert out[15] == pytest.approx(-a @ b + a[0] * b[1] * M[1, 2], rel=1e-14)
+@pytest.mark.parametrize("width", [1, 4])
+def test_operations_are_those_of_numpy(width):
+    numbers, results = np.random.default_rng(1).normal(size=(15, width)), np.zeros((16, width))
+    _operations(header_of(width), numbers.squeeze(), results)
+    for x, out in zip(numbers.T, results.T, strict=True):
+        a, b, M = x[:3], x[3:6], x[6:].reshape(3, 3)
+        assert out[:3] == pytest.approx(2 * a - b + np.cross(a, b) + M @ a - b @ M, rel=1e-14)
+        assert out[3:12] == pytest.approx((M @ M.T + 3 * M - M).ravel(), rel=1e-14)
+        assert out[12:15] == pytest.approx(b, abs=0)
+        assert out[15] == pytest.approx(-a @ b + a[0] * b[1] * M[1, 2], rel=1e-14)
+
+
+@compiled_lane_by_lane
+def _branched(x: float, exponent: int) -> tuple[float, float]:
+    if x > 0.0:
+        return x**exponent, 1.0
+    return 0.0, -1.0
+
+
+@entry_point
+def _choices(header, numbers, results):
+    t = tables_at(header)
+    x, out = rows_at(t, numbers), rows_at(t, results)
+    is_greater, largest, place = x[0] > x[1], x[0], 0
+    for i in range(1, 4):
+        is_larger = x[i] > largest
+        largest, place = where(is_larger, x[i], largest), where(is_larger, i, place)
+    out[0], out[1] = largest, place
+    out[2] = where(is_greater & (not (x[1] == x[2])) | (x[3] != x[3]), max(x[0], x[1], x[2]), min(x[0], -1.0))
+    out[3] = where(is_greater, vector(x[0], 1.0, 0.0), vector(0.0, 2.0, x[1])).y
+    out[4] = sqrt(abs(x[0])) + floor(x[1]) + log1p(abs(x[2]))
+    out[5], out[6] = _branched(x[0], 3)
+    out[7] = 1.0 if any_of(is_greater) else 0.0
+    out[8] = 1.0 if all_of(is_greater) else 0.0
+    out[9] = 1.0 if agree(place) else 0.0
+
+
+@pytest.mark.parametrize("width", [1, 4])
+def test_choices_are_made_in_each_lane(width):
+    numbers, results = np.random.default_rng(5).normal(size=(4, width)), np.zeros((10, width))
+    numbers[3, -1] = np.nan
+    _choices(header_of(width), numbers.squeeze(), results)
+    places = []
+    for x, out in zip(numbers.T, results.T, strict=True):
+        places.append(int(np.nanargmax(x)))
+        greater = max(x[:3]) if x[0] > x[1] or np.isnan(x[3]) else min(x[0], -1.0)
+        assert out[0] == np.nanmax(x) and out[1] == places[-1] and out[2] == greater
+        assert out[3] == (1.0 if x[0] > x[1] else 2.0)
+        assert out[4] == pytest.approx(np.sqrt(abs(x[0])) + np.floor(x[1]) + np.log1p(abs(x[2])), rel=1e-15)
+        assert out[5:7].tolist() == pytest.approx([x[0] ** 3, 1.0] if x[0] > 0 else [0.0, -1.0])
+    is_greater = numbers[0] > numbers[1]
+    assert len(set(is_greater)) == min(width, 2), "lanes differ"
+    assert results[7:, 0].tolist() == [is_greater.any(), is_greater.all(), len(set(places)) == 1]

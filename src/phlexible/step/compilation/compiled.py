@@ -12,23 +12,28 @@ Families of forces are programs of their own, so that a model compiles what it h
 import gc
 import hashlib
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, get_args, get_origin
 
-from numba import njit, types
+from llvmlite import ir
+from numba import njit, typeof, types
 from numba.core import cgutils, compiler, typed_passes, untyped_passes
 from numba.core.compiler_lock import global_compiler_lock
+from numba.core.typing.templates import signature
 from numba.extending import intrinsic
 
 from phlexible.step.compilation.kept_code import KeptCode
+from phlexible.step.compilation.lanes import INDEX, INTEGER, LaneForm, width_of
 from phlexible.step.compilation.notation import (
+    FORMS,
     FUNCTION_PLACES,
-    INTEGER,
-    NUMBA_TYPES,
+    SHARED_NUMBER,
     Written,
+    header_address,
     header_number,
+    lanes_of_header,
 )
 from phlexible.step.compilation.objects import CHECKED
 
@@ -85,46 +90,92 @@ class Kernel(Written):
 
     def __init__(self, function: Callable[..., Any], are_apart: bool = False) -> None:
         hints = inspect.get_annotations(function, eval_str=True)
-        result = numba_type(hints.pop("return"))
-        parameters = tuple(numba_type(hints[name]) for name in inspect.signature(function).parameters)
+        result = form_of(hints.pop("return"))
+        forms = tuple(form_of(hints[name]) for name in inspect.signature(function).parameters)
         self._function, self._are_apart = function, are_apart
-        self._written: dict[int, tuple[Any, Any]] = {}  # by the library of a program, which is kept alive here
-        super().__init__(function, result, parameters, self._call)
+        # by the library of a program, which is kept alive here, and the types of the arguments:
+        self._written: dict[tuple[int, tuple[Any, ...]], tuple[Any, Any]] = {}
+        super().__init__(function, result, forms, self._call)
 
-    def is_in(self, library: Any) -> bool:
-        """Whether the function is written into a library already."""
-        return id(library) in self._written
+    def signature_of(self, given: Sequence[Any]) -> Any:
+        """In the lanes of the widest argument; a ``float`` is as wide as it is given."""
+        width = width_of(given)
+        pairs = zip(self.forms, given, strict=True)
+        own = (form.at(width_of([each]) if form is SHARED_NUMBER else width) for form, each in pairs)
+        return signature(self.result.at(width), *own)
 
-    def written(self, context: Any) -> Any:
-        """How Numba describes the function in the library that is being made."""
+    def is_in(self, library: Any, sig: Any) -> bool:
+        """Whether the function is written for arguments of these types into a library already."""
+        return (id(library), sig.args) in self._written
+
+    def written(self, context: Any, sig: Any) -> Any:
+        """How Numba describes the function, for these types, in the library that is being made."""
         library = context.active_code_library
-        if not self.is_in(library):
+        if not self.is_in(library, sig):
             with global_compiler_lock:
-                made = written_into(context, self._function, self.parameters, self.result, self._are_apart)
+                made = written_into(context, self._function, sig.args, sig.return_type, self._are_apart)
             # LLVM may drop the function from the module once it has put it into its callers:
             library._final_module.get_function(made.fndesc.mangled_name).linkage = "linkonce_odr"
-            self._written[id(library)] = (library, made.fndesc)
-        return self._written[id(library)][1]
+            self._written[id(library), sig.args] = (library, made.fndesc)
+        return self._written[id(library), sig.args][1]
 
     def _call(self, context: Any, builder: Any, sig: Any, values: Any) -> Any:
-        return context.call_internal(builder, self.written(context), sig, values)
+        return context.call_internal(builder, self.written(context, sig), sig, values)
+
+
+class LaneByLane(Kernel):
+    """A function of numbers alone, with branches on them: lanes call it one after the other."""
+
+    def _call(self, context: Any, builder: Any, sig: Any, values: Any) -> Any:
+        width = width_of(sig.args)
+        if width == 1:
+            return super()._call(context, builder, sig, values)
+        single, members = self.signature_of([form.alone for form in self.forms]), members_of(sig.return_type)
+        found = [ir.Constant(context.get_value_type(each), ir.Undefined) for each in members]
+        for lane in range(width):
+            pairs = zip(sig.args, values, strict=True)
+            own = [
+                builder.extract_element(value, INDEX(lane)) if width_of([kind]) > 1 else value
+                for kind, value in pairs
+            ]
+            answer = super()._call(context, builder, single, own)
+            for k in range(len(members)):
+                number = builder.extract_value(answer, k) if len(members) > 1 else answer
+                found[k] = builder.insert_element(found[k], number, INDEX(lane))
+        return context.make_tuple(builder, sig.return_type, found) if len(members) > 1 else found[0]
+
+
+def members_of(kind: Any) -> Sequence[Any]:
+    """Types of what a function returns."""
+    return tuple(kind.types) if isinstance(kind, types.BaseTuple) else (kind,)
 
 
 class Exported(Kernel):
     """A function of one program that others call too, by its address in the tables.
 
     Where the tables have no address, since a model has no use for the program, it does nothing and returns zero.
+    Lanes share all that is a ``float``; a ``Number`` is of each lane.
     """
 
+    def signature_of(self, given: Sequence[Any]) -> Any:
+        """The one that callers in other programs know: in the lanes of the tables."""
+        return self.signature_in(width_of(given[:1]))
+
+    def signature_in(self, width: int) -> Any:
+        """In so many lanes."""
+        own = [form.alone if form is SHARED_NUMBER else form.at(width) for form in self.forms]
+        return signature(self.result.at(width), *own)
+
     def _call(self, context: Any, builder: Any, sig: Any, values: Any) -> Any:
-        if self.is_in(context.active_code_library):
+        if self.is_in(context.active_code_library, sig):
             return super()._call(context, builder, sig, values)
         address = header_number(builder, values[0], FUNCTION_PLACES[self.__name__])
-        found = cgutils.alloca_once_value(builder, context.get_constant_null(self.result))
+        result = sig.return_type
+        found = cgutils.alloca_once_value(builder, context.get_constant_null(result))
         with builder.if_then(builder.icmp_signed("!=", address, address.type(0))):
-            kind = context.call_conv.get_function_type(self.result, self.parameters)
+            kind = context.call_conv.get_function_type(result, sig.args)
             function = builder.inttoptr(address, kind.as_pointer())
-            status, value = context.call_conv.call_function(builder, function, self.result, self.parameters, values)
+            status, value = context.call_conv.call_function(builder, function, result, sig.args, values)
             with cgutils.if_unlikely(builder, status.is_error):
                 context.call_conv.return_status_propagate(builder, status)
             builder.store(value, found)
@@ -134,6 +185,11 @@ class Exported(Kernel):
 def compiled(function: Callable[..., Any]) -> Any:
     """Make a function, whose arguments and result have types, one that kernels can call."""
     return Kernel(function)
+
+
+def compiled_lane_by_lane(function: Callable[..., Any]) -> Any:
+    """The same for a function of numbers whose branches depend on them: lanes call it one after the other."""
+    return LaneByLane(function)
 
 
 def compiled_apart(function: Callable[..., Any]) -> Any:
@@ -152,8 +208,9 @@ def export(typing: Any, header: Any, function: Any) -> Any:
 
     def generate(context: Any, builder: Any, sig: Any, values: Any) -> Any:
         kernel = function.typing_key
-        found = context.declare_function(builder.module, kernel.written(context))
-        numbers = cgutils.create_struct_proxy(header)(context, builder, values[0]).data
+        sig = kernel.signature_in(lanes_of_header(header))
+        found = context.declare_function(builder.module, kernel.written(context, sig))
+        numbers = header_address(context, builder, header, values[0])
         place = builder.gep(numbers, [INTEGER(FUNCTION_PLACES[kernel.__name__])], inbounds=True)
         builder.store(builder.ptrtoint(found, INTEGER), place)
         return context.get_dummy_value()
@@ -161,11 +218,14 @@ def export(typing: Any, header: Any, function: Any) -> Any:
     return types.none(header, function), generate
 
 
-def numba_type(hint: Any) -> Any:
-    """The type that an annotation of a kernel stands for."""
-    if get_origin(hint) is tuple:
-        return types.Tuple([numba_type(each) for each in get_args(hint)])
-    return NUMBA_TYPES[hint]
+def form_of(hint: Any) -> LaneForm:
+    """What an annotation of a kernel says."""
+    if get_origin(hint) is not tuple:
+        return FORMS[hint]
+    forms = [form_of(each) for each in get_args(hint)]
+    return LaneForm(
+        types.Tuple([form.alone for form in forms]), lambda w: types.Tuple([form.at(w) for form in forms])
+    )
 
 
 def discard_stale_cache(sources: Iterable[Path], kept: Path) -> bool:
@@ -187,6 +247,14 @@ def discard_stale_cache(sources: Iterable[Path], kept: Path) -> bool:
     except OSError:  # a read-only installation: its files only change together, Numba notices that
         return False
     return True
+
+
+def has_signature(entry: Any, *arguments: Any) -> bool:
+    """Whether an entry point is compiled in this process, or read from its cache, for arguments like these."""
+    sig = tuple(typeof(each) for each in arguments)
+    if sig in entry.overloads or not isinstance(entry._cache, KeptCode):
+        return sig in entry.overloads
+    return bool(entry._cache.has(sig, entry.targetdescr.target_context))
 
 
 def entry_point(function: Any) -> Any:

@@ -3,7 +3,18 @@
 from typing import Any
 
 from phlexible.step.compilation.compiled import compiled, compiled_apart
-from phlexible.step.compilation.notation import Integers, Reals
+from phlexible.step.compilation.notation import (
+    Choice,
+    Choices,
+    Reals,
+    Truth,
+    agree,
+    any_of,
+    exchange_in_lane,
+    lanes_of,
+    of_lane,
+    where,
+)
 
 # Small dense LU with partial pivoting and products of blocks that lie row by row.
 #
@@ -19,7 +30,7 @@ def subtract_rows(x: Reals, rows: int, b: Reals, stride: int, c: Reals, count: i
     r = 0
     while r + 3 < rows:
         x0, x1, x2, x3 = x[r], x[r + 1], x[r + 2], x[r + 3]
-        if x0 != 0.0 or x1 != 0.0 or x2 != 0.0 or x3 != 0.0:
+        if any_of((x0 != 0.0) | (x1 != 0.0) | (x2 != 0.0) | (x3 != 0.0)):
             b0 = b + r * stride
             b1, b2, b3 = b0 + stride, b0 + 2 * stride, b0 + 3 * stride
             for j in range(count):
@@ -27,7 +38,7 @@ def subtract_rows(x: Reals, rows: int, b: Reals, stride: int, c: Reals, count: i
         r += 4
     while r < rows:
         x0 = x[r]
-        if x0 != 0.0:
+        if any_of(x0 != 0.0):
             b0 = b + r * stride
             for j in range(count):
                 c[j] -= x0 * b0[j]
@@ -40,7 +51,7 @@ def add_rows(x: Reals, rows: int, b: Reals, stride: int, c: Reals, count: int) -
     r = 0
     while r + 3 < rows:
         x0, x1, x2, x3 = x[r], x[r + 1], x[r + 2], x[r + 3]
-        if x0 != 0.0 or x1 != 0.0 or x2 != 0.0 or x3 != 0.0:
+        if any_of((x0 != 0.0) | (x1 != 0.0) | (x2 != 0.0) | (x3 != 0.0)):
             b0 = b + r * stride
             b1, b2, b3 = b0 + stride, b0 + 2 * stride, b0 + 3 * stride
             for j in range(count):
@@ -48,7 +59,7 @@ def add_rows(x: Reals, rows: int, b: Reals, stride: int, c: Reals, count: int) -
         r += 4
     while r < rows:
         x0 = x[r]
-        if x0 != 0.0:
+        if any_of(x0 != 0.0):
             b0 = b + r * stride
             for j in range(count):
                 c[j] += x0 * b0[j]
@@ -56,29 +67,45 @@ def add_rows(x: Reals, rows: int, b: Reals, stride: int, c: Reals, count: int) -
 
 
 @compiled
-def pivot_row(a: Reals, k: int, n: int, stride: int) -> int:
-    """The row from k on of an (n, n) block with the largest entry in column k; -1: none, or one is not finite."""
+def pivot_row(a: Reals, k: int, n: int, stride: int) -> tuple[Choice, Truth]:
+    """The row from k on of an (n, n) block with the largest entry in column k; False: none, or not finite."""
     largest, pivot = 0.0, k
     for i in range(k, n):
         value = abs(a[i * stride + k])
-        if value > largest:
-            largest, pivot = value, i
-    return pivot if 0.0 < largest < 1e300 else -1
+        is_larger = value > largest
+        largest, pivot = where(is_larger, value, largest), where(is_larger, i, pivot)
+    return pivot, (largest > 0.0) & (largest < 1e300)
 
 
 @compiled
-def factor(a: Reals, n: int, stride: int, pivots: Integers) -> bool:
+def exchange(a: Reals, k: int, pivot: Choice, stride: int, count: int) -> None:
+    """Exchange row k and the row that each lane has for its pivot, of ``count`` numbers."""
+    if not any_of(pivot != k):
+        return
+    if agree(pivot):
+        _swap(a + k * stride, a + of_lane(pivot, 0) * stride, count)
+        return
+    for lane in range(lanes_of(pivot)):
+        row = of_lane(pivot, lane)
+        for j in range(count):
+            exchange_in_lane(a + j, k * stride, row * stride, lane)
+
+
+@compiled
+def factor(a: Reals, n: int, stride: int, pivots: Choices) -> Truth:
     """LU of the (n, n) block a, whose rows begin ``stride`` apart, in place; False where it is singular or not
     finite."""
+    is_regular: Truth = True
     for begin in range(0, n, PANEL):
         end = min(begin + PANEL, n)
         for k in range(begin, end):
-            pivot, top = pivot_row(a, k, n, stride), a + k * stride
-            if pivot < 0:
-                return False
+            pivot, is_found = pivot_row(a, k, n, stride)
+            is_regular = is_regular & is_found
+            if not any_of(is_regular):
+                return is_regular
             pivots[k] = pivot
-            if pivot != k:
-                _swap(top, a + pivot * stride, n)
+            exchange(a, k, pivot, stride, n)
+            top = a + k * stride
             inverse = 1.0 / top[k]
             for i in range(k + 1, n):
                 own = a + i * stride
@@ -89,7 +116,7 @@ def factor(a: Reals, n: int, stride: int, pivots: Integers) -> bool:
         for i in range(begin + 1, n):  # columns beyond the panel: first its own rows, then all below
             row, first = a + i * stride, a + (begin * stride + end)
             subtract_rows(row + begin, min(i, end) - begin, first, stride, row + end, n - end)
-    return True
+    return is_regular
 
 
 @compiled
@@ -99,11 +126,10 @@ def _swap(a: Reals, b: Reals, count: int) -> None:
 
 
 @compiled
-def solve(a: Reals, n: int, stride: int, pivots: Integers, b: Reals, step: int, columns: int) -> None:
+def solve(a: Reals, n: int, stride: int, pivots: Choices, b: Reals, step: int, columns: int) -> None:
     """Solve with the factors of ``factor`` for the (n, columns) block b, its rows ``step`` apart, in place."""
     for k in range(n):
-        if pivots[k] != k:
-            _swap(b + k * step, b + pivots[k] * step, columns)
+        exchange(b, k, pivots[k], step, columns)
     for i in range(1, n):
         subtract_rows(a + i * stride, i, b, step, b + i * step, columns)
     for i in range(n - 1, -1, -1):
@@ -113,10 +139,10 @@ def solve(a: Reals, n: int, stride: int, pivots: Integers, b: Reals, step: int, 
 
 
 @compiled
-def solve_vector(a: Reals, n: int, stride: int, pivots: Integers, b: Reals) -> None:
+def solve_vector(a: Reals, n: int, stride: int, pivots: Choices, b: Reals) -> None:
     """``solve`` for one right-hand side."""
     for k in range(n):
-        b[k], b[pivots[k]] = b[pivots[k]], b[k]
+        exchange(b, k, pivots[k], 1, 1)
     for i in range(1, n):
         b[i] -= product(a + i * stride, b, i)
     for i in range(n - 1, -1, -1):
@@ -191,20 +217,17 @@ def inversion_of(n: int) -> Any:
         for j in range(n):
             own[j] -= x * top[j]
 
-    @compiled_apart
-    def swap(a: Reals, b: Reals) -> None:
-        for j in range(n):
-            a[j], b[j] = b[j], a[j]
-
     @compiled
-    def invert(a: Reals, stride: int, pivots: Integers) -> bool:
+    def invert(a: Reals, stride: int, pivots: Choices) -> Truth:
+        is_regular: Truth = True
         for k in range(n):
-            pivot, top = pivot_row(a, k, n, stride), a + k * stride
-            if pivot < 0:
-                return False
+            pivot, is_found = pivot_row(a, k, n, stride)
+            is_regular = is_regular & is_found
+            if not any_of(is_regular):
+                return is_regular
             pivots[k] = pivot
-            if pivot != k:
-                swap(top, a + pivot * stride)
+            exchange(a, k, pivot, stride, n)
+            top = a + k * stride
             inverse = 1.0 / top[k]
             top[k] = 1.0
             for j in range(n):
@@ -216,11 +239,10 @@ def inversion_of(n: int) -> Any:
                     own[k] = 0.0
                     subtract(x, top, own)
         for k in range(n - 1, -1, -1):
-            if pivots[k] != k:
+            if any_of(pivots[k] != k):
                 for i in range(n):
-                    own = a + i * stride
-                    own[k], own[pivots[k]] = own[pivots[k]], own[k]
-        return True
+                    exchange(a + i * stride, k, pivots[k], 1, 1)
+        return is_regular
 
     return invert
 
@@ -229,9 +251,9 @@ invert_three, invert_six = inversion_of(3), inversion_of(SIX)
 
 
 @compiled
-def invert(a: Reals, n: int, stride: int, pivots: Integers) -> bool:
+def invert(a: Reals, n: int, stride: int, pivots: Choices) -> Truth:
     """Invert the (n, n) block a, whose rows begin ``stride`` apart, in place; False where it is singular."""
-    is_regular: bool = invert_three(a, stride, pivots) if n == 3 else invert_six(a, stride, pivots)
+    is_regular: Truth = invert_three(a, stride, pivots) if n == 3 else invert_six(a, stride, pivots)
     return is_regular
 
 

@@ -26,6 +26,11 @@ class KeptCode(FunctionCache):
         impl = self._impl
         self._cache_file = _SealedFiles(self.cache_path, impl.filename_base, impl.locator.get_source_stamp())
 
+    def has(self, sig: Any, target_context: Any) -> bool:
+        """Whether there is compiled code for arguments of these types."""
+        key = self._index_key(sig, target_context.codegen())
+        return key in self._cache_file._load_index()
+
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Compiled code, or None where there is none or its files are damaged, which are then removed."""
         try:

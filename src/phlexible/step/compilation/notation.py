@@ -3,12 +3,13 @@
 import operator
 from collections.abc import Callable, Sequence
 from functools import update_wrapper
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.core.imputils import lower_getattr, lower_getattr_generic
+from numba.core.typeconv import Conversion
 from numba.core.typing.templates import (
     AbstractTemplate,
     AttributeTemplate,
@@ -16,20 +17,33 @@ from numba.core.typing.templates import (
     infer_global,
     signature,
 )
-from numba.extending import intrinsic, lower_builtin, models, register_model
+from numba.extending import intrinsic, lower_builtin, lower_cast, models, register_model
 
+from phlexible.step.compilation.lanes import (
+    BIT,
+    CHOICE,
+    FLAGS,
+    INDEX,
+    INTEGER,
+    NUMBER,
+    REAL,
+    TRUTH,
+    LaneForm,
+    are,
+    spread,
+    width_of,
+)
 from phlexible.step.compilation.objects import CHECKED
-from phlexible.step.tables.declarations import TABLES, Kind
+from phlexible.step.tables.declarations import TABLES, Kind, Table, Writer
 from phlexible.step.tables.functions import FUNCTIONS
+from phlexible.step.tables.memory import LANES
 
 # Vectors and matrices as numbers in registers, in LLVM's terms: what the operators below are made of.
 #
-# Rows of matrices share registers of four, so that their products and sums take a third of the instructions.
+# Rows of matrices share registers of four, so that their products and sums take a third of the instructions; in
+# lanes each number has a register of its own.
 
-REAL = ir.DoubleType()
-FLAGS = ("reassoc", "contract")  # sums may be reordered; NaN and infinities keep their meaning
 FOUR = ir.VectorType(REAL, 4)
-INDEX = ir.IntType(32)
 
 
 def parts(builder: Any, value: Any, size: int = 3) -> list[Any]:
@@ -39,7 +53,7 @@ def parts(builder: Any, value: Any, size: int = 3) -> list[Any]:
 
 def made(builder: Any, numbers: Sequence[Any]) -> Any:
     """A vector or matrix from its numbers."""
-    result = ir.Constant(ir.LiteralStructType([REAL] * len(numbers)), ir.Undefined)
+    result = ir.Constant(ir.LiteralStructType([number.type for number in numbers]), ir.Undefined)
     for i, number in enumerate(numbers):
         result = builder.insert_value(result, number, i)
     return result
@@ -57,6 +71,11 @@ def total(builder: Any, products: Sequence[tuple[Any, Any]]) -> Any:
         product = times(builder, a, b)
         found = product if found is None else builder.fadd(found, product, flags=FLAGS)
     return found
+
+
+def in_one_register(number: Any) -> bool:
+    """Whether registers of four are of use: where numbers are those of one mechanism."""
+    return bool(number.type == REAL)
 
 
 def packed(builder: Any, numbers: Sequence[Any]) -> Any:
@@ -95,16 +114,26 @@ def of_rows(builder: Any, rows: Sequence[Any]) -> Any:
 # With the environment variable ``PHLEXIBLE_CHECKED`` set every index is compared with the length of its table;
 # one that lies outside ends the run with an IndexError, after the number of the table in ``TABLES`` is printed.
 
-INTEGER = ir.IntType(64)
-
 
 class VectorType(types.Type):
-    """Three numbers."""
+    """Three numbers, of one mechanism or of each lane."""
 
     size = 3
 
+    def __init__(self, width: int = 1) -> None:
+        self.width = width
+        super().__init__(f"{type(self).__name__}({width})")
 
-class MatrixType(types.Type):
+    def can_convert_from(self, context: Any, other: Any) -> Any:
+        """One that lanes share is one of each."""
+        return Conversion.safe if type(other) is type(self) and other.width == 1 else None
+
+    def unify(self, context: Any, other: Any) -> Any:
+        """Variables that are one or the other are of each lane."""
+        return self if type(other) is type(self) and other.width == 1 else None
+
+
+class MatrixType(VectorType):
     """Nine numbers, row by row."""
 
     size = 9
@@ -113,13 +142,17 @@ class MatrixType(types.Type):
 class RowsType(types.Type):
     """A pointer to rows of numbers, integers, vectors or matrices."""
 
-    def __init__(self, kind: Kind) -> None:
-        self.kind = kind
-        super().__init__(f"Rows({kind.name})")
+    def __init__(self, kind: Kind, width: int = 1) -> None:
+        self.kind, self.width = kind, width
+        super().__init__(f"Rows({kind.name}, {width})")
 
 
 class TablesType(types.Type):
     """A pointer to the counts of a model and the addresses of its tables."""
+
+    def __init__(self, width: int = 1) -> None:
+        self.width = width
+        super().__init__(f"Tables({width})")
 
 
 class Vector(Any):
@@ -138,7 +171,11 @@ class Reals(Any):
 
 
 class Integers(Any):
-    """Rows of integers."""
+    """Rows of integers, which lanes share."""
+
+
+class Choices(Any):
+    """Rows of integers of each lane."""
 
 
 class Vectors(Any):
@@ -153,29 +190,53 @@ class Tables(Any):
     """All tables, by name."""
 
 
-vector_type, matrix_type, tables_type = VectorType("Vector"), MatrixType("Matrix"), TablesType("Tables")
-ROWS = {kind: RowsType(kind) for kind in Kind}
-ENTRY = {
-    Kind.COUNT: types.intp,
-    Kind.INTEGER: types.intp,
-    Kind.REAL: types.float64,
-    Kind.VECTOR: vector_type,
-    Kind.MATRIX: matrix_type,
-}
-NUMBA_TYPES = {
-    None: types.none,
-    bool: types.boolean,
-    int: types.intp,
-    float: types.float64,
-    Vector: vector_type,
-    Matrix: matrix_type,
-    Reals: ROWS[Kind.REAL],
-    Integers: ROWS[Kind.INTEGER],
-    Vectors: ROWS[Kind.VECTOR],
-    Matrices: ROWS[Kind.MATRIX],
-    Tables: tables_type,
+if TYPE_CHECKING:
+    Number: TypeAlias = float
+    Truth: TypeAlias = bool
+    Choice: TypeAlias = int
+else:
+
+    class Number:
+        """A number of each lane; a ``float`` is shared where it is given so, and in exported functions always."""
+
+    class Truth:
+        """A truth of each lane; a ``bool`` is shared."""
+
+    class Choice:
+        """An integer of each lane; an ``int`` is shared."""
+
+
+SHARED_NUMBER = LaneForm(types.float64, NUMBER.lanes, NUMBER.taken)
+"""What a ``float`` is: as wide as it is given."""
+VECTOR = LaneForm(VectorType(), VectorType, (VectorType,))
+MATRIX = LaneForm(MatrixType(), MatrixType, (MatrixType,))
+
+
+def _rows_form(kind: Kind, is_shared: bool = False) -> LaneForm:
+    return LaneForm(RowsType(kind), None if is_shared else lambda width: RowsType(kind, width), (RowsType,))
+
+
+FORMS = {
+    None: LaneForm(types.none),
+    bool: LaneForm(types.boolean),
+    int: LaneForm(types.intp),
+    float: SHARED_NUMBER,
+    Number: NUMBER,
+    Truth: TRUTH,
+    Choice: CHOICE,
+    Vector: VECTOR,
+    Matrix: MATRIX,
+    Reals: _rows_form(Kind.REAL),
+    Integers: _rows_form(Kind.INTEGER, is_shared=True),
+    Choices: _rows_form(Kind.INTEGER),
+    Vectors: _rows_form(Kind.VECTOR),
+    Matrices: _rows_form(Kind.MATRIX),
+    Tables: LaneForm(TablesType(), TablesType, (TablesType,)),
 }
 """What the annotations of kernels stand for."""
+ENTRY = {Kind.INTEGER: CHOICE, Kind.REAL: NUMBER, Kind.VECTOR: VECTOR, Kind.MATRIX: MATRIX}
+"""What an entry of a table is."""
+ALIGNED = 8  # bytes: arrays that are given in lanes begin where numbers do
 NUMBERS = {Kind.INTEGER: 1, Kind.REAL: 1, Kind.VECTOR: 3, Kind.MATRIX: 9}  # of an entry
 
 
@@ -183,7 +244,13 @@ NUMBERS = {Kind.INTEGER: 1, Kind.REAL: 1, Kind.VECTOR: 3, Kind.MATRIX: 9}  # of 
 @register_model(MatrixType)
 class _TupleModel(models.StructModel):
     def __init__(self, manager: Any, kind: Any) -> None:
-        super().__init__(manager, kind, [(f"c{i}", types.float64) for i in range(kind.size)])
+        super().__init__(manager, kind, [(f"c{i}", NUMBER.at(kind.width)) for i in range(kind.size)])
+
+
+@lower_cast(VectorType, VectorType)
+@lower_cast(MatrixType, MatrixType)
+def _vector_in_lanes(context: Any, builder: Any, given: Any, wanted: Any, value: Any) -> Any:
+    return made(builder, [spread(builder, x, wanted.width) for x in parts(builder, value, given.size)])
 
 
 @register_model(RowsType)
@@ -202,53 +269,58 @@ class _TablesModel(models.PrimitiveModel):
 
 
 def _number_of(rows: RowsType) -> types.Type:
-    return types.intp if rows.kind is Kind.INTEGER else types.float64
+    return (CHOICE if rows.kind is Kind.INTEGER else NUMBER).at(rows.width)
 
 
-def _operation(
-    operation: Any, result: types.Type, operands: tuple[types.Type, ...], rule: Callable[..., Any]
-) -> None:
-    """Typing and lowering of one operator on exactly these types; numbers are taken as floats."""
+def _operation(operation: Any, result: LaneForm, forms: tuple[LaneForm, ...], rule: Callable[..., Any]) -> None:
+    """Typing and lowering of one operator on values of these forms, in any number of lanes."""
 
     @infer_global(operation)
     class _Typing(AbstractTemplate):
         def generic(self, arguments: Any, keywords: Any) -> Any:
-            if len(arguments) == len(operands) and all(
-                isinstance(a, types.Float | types.Integer) if o is types.float64 else a == o
-                for a, o in zip(arguments, operands, strict=True)
-            ):
-                return signature(result, *operands)
-            return None
+            if not are_exactly(forms, arguments):
+                return None
+            width = width_of(arguments)
+            return signature(result.at(width), *(form.at(width) for form in forms))
 
-    @lower_builtin(operation, *operands)
     def _lower(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
         return rule(builder, *arguments)
 
+    for number in (types.Float, NUMBER.lanes) if NUMBER in forms else (None,):
+        lower_builtin(operation, *(number if form is NUMBER else form.taken[0] for form in forms))(_lower)
 
-for _kind in (vector_type, matrix_type):
-    _n = _kind.size
+
+def are_exactly(forms: Sequence[LaneForm], given: Sequence[Any]) -> bool:
+    """Whether values of these types are of those forms, where a matrix is no vector."""
+    return are(forms, given) and all(
+        (form is MATRIX) == isinstance(each, MatrixType) for form, each in zip(forms, given, strict=True)
+    )
+
+
+for _form in (VECTOR, MATRIX):
+    _n = _form.alone.size
 
     def _each(name: str, n: int = _n) -> Callable[..., Any]:
         def rule(builder: Any, a: Any, b: Any) -> Any:
-            if n == 9:
+            x, y = parts(builder, a, n), parts(builder, b, n)
+            if n == 9 and in_one_register(x[0]):
                 both = zip(rows_of(builder, a), rows_of(builder, b), strict=True)
-                return of_rows(builder, [getattr(builder, name)(x, y, flags=FLAGS) for x, y in both])
-            pairs = zip(parts(builder, a, n), parts(builder, b, n), strict=True)
-            return made(builder, [getattr(builder, name)(x, y, flags=FLAGS) for x, y in pairs])
+                return of_rows(builder, [getattr(builder, name)(p, q, flags=FLAGS) for p, q in both])
+            return made(builder, [getattr(builder, name)(p, q, flags=FLAGS) for p, q in zip(x, y, strict=True)])
 
         return rule
 
     def _scaled(builder: Any, factor: Any, a: Any, n: int = _n) -> Any:
-        if n == 9:
+        if n == 9 and in_one_register(factor):
             same = repeated(builder, factor)
             return of_rows(builder, [times(builder, same, x) for x in rows_of(builder, a)])
         return made(builder, [times(builder, factor, x) for x in parts(builder, a, n)])
 
     for _operator, _name in ((operator.add, "fadd"), (operator.sub, "fsub")):
-        _operation(_operator, _kind, (_kind, _kind), _each(_name))
+        _operation(_operator, _form, (_form, _form), _each(_name))
     for _operator, _name in ((operator.iadd, "fadd"), (operator.isub, "fsub")):
-        _operation(_operator, _kind, (_kind, _kind), _each(_name))
-    _operation(operator.mul, _kind, (types.float64, _kind), _scaled)
+        _operation(_operator, _form, (_form, _form), _each(_name))
+    _operation(operator.mul, _form, (NUMBER, _form), _scaled)
 
 
 def _matrix_vector(builder: Any, m: Any, v: Any) -> Any:
@@ -264,15 +336,20 @@ def _vector_matrix(builder: Any, v: Any, m: Any) -> Any:
 
 
 def _matrix_matrix(builder: Any, a: Any, b: Any) -> Any:
-    left, rows = parts(builder, a, 9), rows_of(builder, b)
-    factors = [[repeated(builder, x) for x in left[i : i + 3]] for i in (0, 3, 6)]
-    return of_rows(builder, [total(builder, list(zip(own, rows, strict=True))) for own in factors])
+    left = parts(builder, a, 9)
+    if in_one_register(left[0]):
+        rows = rows_of(builder, b)
+        factors = [[repeated(builder, x) for x in left[i : i + 3]] for i in (0, 3, 6)]
+        return of_rows(builder, [total(builder, list(zip(own, rows, strict=True))) for own in factors])
+    right = parts(builder, b, 9)
+    pairs = [zip(left[i : i + 3], right[j::3], strict=True) for i in (0, 3, 6) for j in range(3)]
+    return made(builder, [total(builder, list(pair)) for pair in pairs])
 
 
-_operation(operator.neg, vector_type, (vector_type,), lambda b, v: made(b, [b.fneg(x) for x in parts(b, v)]))
-_operation(operator.matmul, vector_type, (matrix_type, vector_type), _matrix_vector)
-_operation(operator.matmul, vector_type, (vector_type, matrix_type), _vector_matrix)
-_operation(operator.matmul, matrix_type, (matrix_type, matrix_type), _matrix_matrix)
+_operation(operator.neg, VECTOR, (VECTOR,), lambda b, v: made(b, [b.fneg(x) for x in parts(b, v)]))
+_operation(operator.matmul, VECTOR, (MATRIX, VECTOR), _matrix_vector)
+_operation(operator.matmul, VECTOR, (VECTOR, MATRIX), _vector_matrix)
+_operation(operator.matmul, MATRIX, (MATRIX, MATRIX), _matrix_matrix)
 
 
 @infer_getattr
@@ -280,7 +357,7 @@ class _VectorComponents(AttributeTemplate):
     key = VectorType
 
     def generic_resolve(self, value: Any, name: str) -> Any:
-        return types.float64 if name in ("x", "y", "z") else None
+        return NUMBER.at(value.width) if name in ("x", "y", "z") else None
 
 
 for _i, _letter in enumerate("xyz"):
@@ -295,61 +372,151 @@ class Written:
 
     Args:
         function: of the builder and the values of the arguments, for the name and the docstring.
-        result: type of what it returns.
-        parameters: types of its arguments.
+        result: form of what it returns.
+        forms: of its arguments.
         lower: of Numba's context, the builder, signature and values, as ``lower_builtin`` has it.
     """
 
     def __init__(
-        self, function: Callable[..., Any], result: Any, parameters: tuple[Any, ...], lower: Callable[..., Any]
+        self, function: Callable[..., Any], result: Any, forms: tuple[LaneForm, ...], lower: Callable[..., Any]
     ) -> None:
-        self.result, self.parameters = result, parameters
+        self.result, self.forms = result, forms
         self.__name__ = function.__name__
         update_wrapper(self, function)
+        found = self.signature_of
 
         class _Typing(AbstractTemplate):
             key = self
 
             def generic(self, arguments: Any, keywords: Any) -> Any:
-                fits = len(arguments) == len(parameters) and not keywords
-                return signature(result, *parameters) if fits else None
+                return found(arguments) if len(arguments) == len(forms) and not keywords else None
 
         infer_global(self, types.Function(_Typing))
-        lower_builtin(self, *parameters)(lower)
+        lower_builtin(self, types.VarArg(types.Any))(lower)
+
+    def signature_of(self, given: Sequence[Any]) -> Any:
+        """Types of what it returns and of its arguments, where these are given: in the lanes of the widest."""
+        width = width_of(given)
+        return signature(self.result.at(width), *(form.at(width) for form in self.forms))
 
     def __call__(self, *arguments: Any) -> Any:
         raise NotImplementedError(f"{self.__name__} is for compiled code only")
 
 
-def written(result: Any, *parameters: Any) -> Callable[[Callable[..., Any]], Any]:
+def written(result: LaneForm, *forms: LaneForm) -> Callable[[Callable[..., Any]], Any]:
     """Make a function of the builder and of values one that kernels can call."""
 
     def made_of(rule: Callable[..., Any]) -> Any:
-        return Written(rule, result, parameters, lambda context, builder, sig, values: rule(builder, *values))
+        return Written(rule, result, forms, lambda context, builder, sig, values: rule(builder, *values))
 
     return made_of
 
 
-@written(vector_type, types.float64, types.float64, types.float64)
+class Chosen(Written):
+    """``where(truth, a, b)``: in each lane a where it is true, b where not; both are computed."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function, NUMBER, (TRUTH, NUMBER, NUMBER), self._select)
+
+    def signature_of(self, given: Sequence[Any]) -> Any:
+        """Of whatever form a and b are."""
+        for form in (TRUTH, CHOICE, NUMBER, VECTOR, MATRIX):
+            if are_exactly((TRUTH, form, form), given):
+                kind = form.at(width_of(given))
+                return signature(kind, TRUTH.at(width_of(given[:1])), kind, kind)
+        return None
+
+    @staticmethod
+    def _select(context: Any, builder: Any, sig: Any, values: Any) -> Any:
+        truth, a, b = values
+        if not isinstance(sig.return_type, VectorType):
+            return builder.select(truth, a, b)
+        pairs = zip(*(parts(builder, each, sig.return_type.size) for each in (a, b)), strict=True)
+        return made(builder, [builder.select(truth, x, y) for x, y in pairs])
+
+
+@Chosen
+def where(truth: Any, a: Any, b: Any) -> Any:
+    """In each lane a where it is true, b where not; both are computed."""
+
+
+def _is_any(builder: Any, truth: Any) -> Any:
+    bits = builder.bitcast(truth, ir.IntType(truth.type.count))
+    return builder.icmp_signed("!=", bits, bits.type(0))
+
+
+@written(FORMS[bool], TRUTH)
+def any_of(builder: Any, truth: Any) -> Any:
+    """Whether it is true in any lane."""
+    return _is_any(builder, truth) if isinstance(truth.type, ir.VectorType) else truth
+
+
+@written(FORMS[bool], TRUTH)
+def all_of(builder: Any, truth: Any) -> Any:
+    """Whether it is true in all lanes."""
+    if not isinstance(truth.type, ir.VectorType):
+        return truth
+    return builder.not_(_is_any(builder, builder.not_(truth)))
+
+
+@written(FORMS[bool], CHOICE)
+def agree(builder: Any, choice: Any) -> Any:
+    """Whether all lanes have the same."""
+    if not isinstance(choice.type, ir.VectorType):
+        return BIT(1)
+    first = spread(builder, builder.extract_element(choice, INDEX(0)), choice.type.count)
+    return builder.not_(_is_any(builder, builder.icmp_signed("!=", choice, first)))
+
+
+@written(FORMS[int], CHOICE)
+def lanes_of(builder: Any, choice: Any) -> Any:
+    """How many lanes there are."""
+    return INTEGER(getattr(choice.type, "count", 1))
+
+
+@written(FORMS[int], CHOICE, FORMS[int])
+def of_lane(builder: Any, choice: Any, lane: Any) -> Any:
+    """The integer of one lane."""
+    return builder.extract_element(choice, lane) if isinstance(choice.type, ir.VectorType) else choice
+
+
+@written(FORMS[None], FORMS[Reals], FORMS[int], FORMS[int], FORMS[int])
+def exchange_in_lane(builder: Any, rows: Any, i: Any, j: Any, lane: Any) -> Any:
+    """Exchange entries i and j of one lane."""
+    address = builder.extract_value(rows, 0)
+    width = getattr(address.type.pointee, "count", 1)
+    first = builder.bitcast(address, REAL.as_pointer())
+
+    def place(k: Any) -> Any:
+        return builder.gep(first, [builder.add(builder.mul(k, INTEGER(width)), lane)], inbounds=True)
+
+    places = place(i), place(j)
+    numbers = [builder.load(each) for each in places]
+    builder.store(numbers[1], places[0])
+    builder.store(numbers[0], places[1])
+    return ir.Constant(ir.IntType(8).as_pointer(), None)
+
+
+@written(VECTOR, NUMBER, NUMBER, NUMBER)
 def vector(builder: Any, x: Any, y: Any, z: Any) -> Any:
     """The vector (x, y, z)."""
     return made(builder, [x, y, z])
 
 
-@written(matrix_type, vector_type, vector_type, vector_type)
+@written(MATRIX, VECTOR, VECTOR, VECTOR)
 def matrix(builder: Any, x: Any, y: Any, z: Any) -> Any:
     """The matrix with rows x, y, z."""
     return made(builder, [number for row in (x, y, z) for number in parts(builder, row)])
 
 
-@written(vector_type, matrix_type, types.intp)
+@written(VECTOR, MATRIX, FORMS[int])
 def row(builder: Any, m: Any, i: Any) -> Any:
     """Row i of a matrix."""
     rows = parts(builder, m, 9)
     return made(builder, [_chosen(builder, i, rows[k::3]) for k in range(3)])
 
 
-@written(types.float64, vector_type, types.intp)
+@written(NUMBER, VECTOR, FORMS[int])
 def along(builder: Any, v: Any, axis: Any) -> Any:
     """Component of a vector along axis 0, 1 or 2."""
     return _chosen(builder, axis, parts(builder, v))
@@ -362,7 +529,7 @@ def _chosen(builder: Any, i: Any, three: Sequence[Any]) -> Any:
     return builder.select(is_number(0), three[0], builder.select(is_number(1), three[1], three[2]))
 
 
-@written(vector_type, vector_type, vector_type)
+@written(VECTOR, VECTOR, VECTOR)
 def cross(builder: Any, a: Any, b: Any) -> Any:
     """a x b."""
     x, y = parts(builder, a), parts(builder, b)
@@ -375,13 +542,13 @@ def cross(builder: Any, a: Any, b: Any) -> Any:
     )
 
 
-@written(types.float64, vector_type, vector_type)
+@written(NUMBER, VECTOR, VECTOR)
 def dot(builder: Any, a: Any, b: Any) -> Any:
     """a . b."""
     return total(builder, list(zip(parts(builder, a), parts(builder, b), strict=True)))
 
 
-@written(matrix_type, matrix_type)
+@written(MATRIX, MATRIX)
 def transposed(builder: Any, m: Any) -> Any:
     """R^T."""
     rows = parts(builder, m, 9)
@@ -402,20 +569,75 @@ def tables_at(typing: Any, header: Any) -> Any:
     """The tables whose counts and addresses an array of integers holds; it must outlive them."""
 
     def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
-        return cgutils.create_struct_proxy(sig.args[0])(context, builder, arguments[0]).data
+        return header_address(context, builder, header, arguments[0])
 
-    return tables_type(header), generate
+    return TablesType(lanes_of_header(header))(header), generate
+
+
+def lanes_of_header(header: Any) -> int:
+    """In how many lanes the mechanisms of a header are, from its type (``LaneMemory``)."""
+    if not isinstance(header.dtype, types.Record):
+        return 1
+    name = next(iter(header.dtype.fields))
+    return int(name.removeprefix(LANES))
+
+
+def header_address(context: Any, builder: Any, header: Any, value: Any) -> Any:
+    """Where the numbers of a header begin."""
+    data = cgutils.create_struct_proxy(header)(context, builder, value).data
+    return builder.bitcast(data, INTEGER.as_pointer())
 
 
 @intrinsic
 def reals_at(typing: Any, array: Any) -> Any:
     """The numbers of a contiguous array of floats; it must outlive them."""
+    return ROWS_OF_REALS.at(1)(array), _rows_at(0)
+
+
+@intrinsic
+def rows_at(typing: Any, tables: Any, array: Any) -> Any:
+    """The same in the lanes of the tables: entry k of lane l is number k w + l of the array."""
+    return ROWS_OF_REALS.at(tables.width)(tables, array), _rows_at(1)
+
+
+ROWS_OF_REALS = FORMS[Reals]
+
+
+def _rows_at(which: int) -> Callable[..., Any]:
+    def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
+        given = cgutils.create_struct_proxy(sig.args[which])(context, builder, arguments[which])
+        width = sig.return_type.width
+        address = builder.bitcast(given.data, ir.VectorType(REAL, width).as_pointer()) if width > 1 else given.data
+        length = builder.sdiv(given.nitems, INTEGER(width)) if width > 1 else given.nitems
+        return _rows(builder, address, length, ir.Constant(INTEGER, -1))
+
+    return generate
+
+
+@intrinsic
+def of_each(typing: Any, tables: Any, requests: Any, name: Any) -> Any:
+    """A number of the requests of all lanes, which are records of one array, by its name."""
+    if not isinstance(name, types.StringLiteral):
+        return None
+    record = requests.dtype
+    place, width = record.offset(name.literal_value), tables.width
 
     def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
-        given = cgutils.create_struct_proxy(sig.args[0])(context, builder, arguments[0])
-        return _rows(builder, given.data, given.nitems, ir.Constant(INTEGER, -1))
+        data = cgutils.create_struct_proxy(requests)(context, builder, arguments[1]).data
+        first = builder.bitcast(data, ir.IntType(8).as_pointer())
 
-    return ROWS[Kind.REAL](array), generate
+        def number(lane: int) -> Any:
+            own = builder.gep(first, [INTEGER(place + lane * record.size)], inbounds=True)
+            return builder.load(builder.bitcast(own, REAL.as_pointer()))
+
+        if width == 1:
+            return number(0)
+        found = ir.Constant(ir.VectorType(REAL, width), ir.Undefined)
+        for lane in range(width):
+            found = builder.insert_element(found, number(lane), INDEX(lane))
+        return found
+
+    return NUMBER.at(width)(tables, requests, name), generate
 
 
 PLACES = {table.name: place for place, table in enumerate(TABLES)}
@@ -429,8 +651,13 @@ class _TableNames(AttributeTemplate):
     def generic_resolve(self, value: Any, name: str) -> Any:
         if name not in PLACES:
             return None
-        kind = TABLES[PLACES[name]].kind
-        return types.intp if kind is Kind.COUNT else ROWS[kind]
+        table = TABLES[PLACES[name]]
+        return types.intp if table.kind is Kind.COUNT else RowsType(table.kind, _width_of_table(value, table))
+
+
+def _width_of_table(tables: TablesType, table: Table) -> int:
+    """Lanes share the integers of the model."""
+    return 1 if table.kind is Kind.INTEGER and table.writer is Writer.SYSTEM else tables.width
 
 
 def header_number(builder: Any, tables: Any, place: int) -> Any:
@@ -446,7 +673,8 @@ def _table(context: Any, builder: Any, kind: Any, tables: Any, name: str) -> Any
     number = header_number(builder, tables, place)
     if TABLES[place].kind is Kind.COUNT:
         return number
-    pointer = (INTEGER if TABLES[place].kind is Kind.INTEGER else REAL).as_pointer()
+    entry, width = INTEGER if TABLES[place].kind is Kind.INTEGER else REAL, _width_of_table(kind, TABLES[place])
+    pointer = (ir.VectorType(entry, width) if width > 1 else entry).as_pointer()
     length = header_number(builder, tables, len(TABLES) + place) if CHECKED else None
     return _rows(builder, builder.inttoptr(number, pointer), length, ir.Constant(INTEGER, place))
 
@@ -462,13 +690,13 @@ class _RowsTyping(AbstractTemplate):
 @infer_global(operator.getitem)
 class _RowsGet(_RowsTyping):
     def signature_of(self, rows: RowsType) -> Any:
-        return signature(ENTRY[rows.kind], rows, types.intp)
+        return signature(ENTRY[rows.kind].at(rows.width), rows, types.intp)
 
 
 @infer_global(operator.setitem)
 class _RowsSet(_RowsTyping):
     def signature_of(self, rows: RowsType) -> Any:
-        return signature(types.none, rows, types.intp, ENTRY[rows.kind])
+        return signature(types.none, rows, types.intp, ENTRY[rows.kind].at(rows.width))
 
 
 @infer_global(operator.add)
@@ -498,7 +726,8 @@ def _places(context: Any, builder: Any, rows_type: RowsType, rows: Any, k: Any) 
 
 @lower_builtin(operator.getitem, RowsType, types.intp)
 def _get(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
-    numbers = [builder.load(p) for p in _places(context, builder, sig.args[0], *arguments)]
+    places = _places(context, builder, sig.args[0], *arguments)
+    numbers = [builder.load(place, align=ALIGNED) for place in places]
     return made(builder, numbers) if len(numbers) > 1 else numbers[0]
 
 
@@ -507,7 +736,7 @@ def _set(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
     places = _places(context, builder, sig.args[0], *arguments[:2])
     numbers = parts(builder, arguments[2], len(places)) if len(places) > 1 else [arguments[2]]
     for number, place in zip(numbers, places, strict=True):
-        builder.store(number, place)
+        builder.store(number, place, align=ALIGNED)
     return context.get_dummy_value()
 
 

@@ -1,11 +1,11 @@
 """The conserving step (docs/theory.md, 4): compiled kernels on the tables of an assembly."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from math import nan
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from phlexible.state.redundancy import independent_rows, near_dead_centre
 from phlexible.state.system import Phase, System
 from phlexible.step.assembly.assembly import Assembly, constraint_columns, work_sources
 from phlexible.step.assembly.controlled import ControlledValue
+from phlexible.step.integration.company import Loop, StepCall
 from phlexible.step.integration.composition import SUBSTEPS, substep_times
 from phlexible.step.integration.controllers import Controllers, PythonLaws
 from phlexible.step.integration.implicit_laws import ImplicitLaws, Trial
@@ -29,6 +30,7 @@ from phlexible.step.integration.recorder import recording_of
 from phlexible.step.integration.stored_rows import Advance, Course, Storage, StoredRows, branches_of, set_branches
 from phlexible.step.programs import advance, joint_velocities
 from phlexible.step.tables.iterations import NEWTON, most_iterations
+from phlexible.step.tables.memory import Memory
 from phlexible.step.tables.requests import CONVERGED, NOT_CONVERGED, SINGULAR, TOUCHING, StepRequest, record
 
 # What Newton's method did in a step that failed, and the likely cause.
@@ -145,13 +147,14 @@ class ConservingStepper:
         order: 2, 4 or 6.
         numerical_damping: gamma_num of (3.4).
         is_redundant: joints hold a motion twice; their forces of least size are taken.
+        loop: memory -> what takes its steps, with those of others; None: the compiled loop.
 
     Attributes:
         work_sources: names of what can supply work, each with its columns in the table ``work``.
         layout: what the numbers of a snapshot are; snapshots of other layouts cannot be restored.
     """
 
-    _loop: ClassVar[Any] = staticmethod(advance)  # compiled: takes steps of one size
+    _loop: Any = staticmethod(advance)  # compiled: takes steps of one size
 
     def __init__(
         self,
@@ -159,7 +162,10 @@ class ConservingStepper:
         order: int = 2,
         numerical_damping: float = 0.0,
         is_redundant: bool = False,
+        loop: Callable[[Memory], Loop] | None = None,
     ) -> None:
+        if loop is not None:
+            self._loop = loop(assembly.memory)
         self.work_sources = work_sources(assembly)
         self._constraint_columns = constraint_columns(assembly)
         self._assembly, self._memory = assembly, assembly.memory
@@ -314,6 +320,10 @@ class ConservingStepper:
         """What moves and loads between instants, with steps in such shares."""
         if self._still is not None and len(instants) == 2 and shares is self._substeps and not self._given.size:
             return self._still
+        if self._steady is not None and not self._assembly.moving:
+            count = (len(instants) - 1) * len(shares)
+            loads = self._values(instants[:1])
+            return Course(shares, np.zeros((count + 1, 0)), np.broadcast_to(loads, (count, loads.shape[1])).copy())
         ends, middles = substep_times(instants, step, shares)
         return Course(shares, self._assembly.moving_values(ends), self._values(middles, ends))
 
@@ -339,6 +349,39 @@ class ConservingStepper:
             course: their substeps; without any the state as it is becomes a row.
             measures, is_around_contacts, is_tried: as in a ``StepRequest``.
         """
+        call = self._call(rows, step, course, measures, is_around_contacts, is_tried)
+        with self._laws.called():
+            call.taken = self._loop(
+                self._memory.header, call.sizes, call.request, call.moving, call.loads, call.reactions, call.rows
+            )
+        return self._answer(rows, call)
+
+    def ask(self, instants: Array, step: float, storage: Storage) -> tuple[StoredRows, StepCall] | None:
+        """Steps as ``advance`` takes them, to be taken together with those of others; None: it has to be asked."""
+        if storage.asks or storage.watches or self._implicit.are_needed or self.cause is not None:
+            return None
+        rows = StoredRows(self._memory, len(instants) - 1, storage)
+        return rows, self._call(rows, step, self._course(instants, step, self._substeps))
+
+    def answered(self, rows: StoredRows, call: StepCall) -> tuple[int, Mapping[str, Array]]:
+        """How many of these steps were taken, and the rows that are stored."""
+        return self._answer(rows, call)[0], self._memory.rows(rows.numbers)
+
+    def _answer(self, rows: StoredRows, call: StepCall) -> tuple[int, int]:
+        taken, status = call.taken or (0, NOT_CONVERGED)
+        rows.took(taken, call.reactions)
+        return int(taken), int(status)
+
+    def _call(
+        self,
+        rows: StoredRows,
+        step: float,
+        course: Course,
+        measures: bool = False,
+        is_around_contacts: bool = False,
+        is_tried: bool = False,
+    ) -> StepCall:
+        """Steps of a course, as ``_enter`` has them taken."""
         sizes = step * course.shares
         request = self.request(
             len(course.loads) // len(sizes),
@@ -354,12 +397,7 @@ class ConservingStepper:
             self._request[0] = self._requested = request
         loads = course.loads + self._held if self._held.size else course.loads
         reactions = np.zeros(len(rows.first))
-        with self._laws.called():
-            taken, status = self._loop(
-                self._memory.header, sizes, self._request, course.moving, loads, reactions, rows.rest
-            )
-        rows.took(taken, reactions)
-        return int(taken), int(status)
+        return StepCall(self._memory, sizes, self._request, course.moving, loads, reactions, rows.rest)
 
     def request(
         self,
@@ -406,6 +444,28 @@ class ConservingStepper:
     def now(self, time: float) -> Mapping[str, Array]:
         """The state that it holds, as one stored instant."""
         return self.advance(np.array([time]), 1.0, Storage()).rows
+
+    @property
+    def memory(self) -> Memory:
+        """Of the state."""
+        return self._memory
+
+    @property
+    def is_steady(self) -> bool:
+        """Whether nothing depends on time but what is given to the loads."""
+        is_still = self._steady is not None and not self._assembly.moving
+        return is_still and not (self._implicit.are_needed or self._controllers.are_needed)
+
+    @property
+    def steady_loads(self) -> Array:
+        """All loads as they are now, of a stepper that is steady, shape (3 loads,)."""
+        assert self._steady is not None, "it is steady"
+        return np.asarray(self._steady[0] + self._given if self._given.size else self._steady[0])
+
+    @property
+    def projects_at_once(self) -> bool:
+        """Whether ``joint_velocities`` depends on the state alone, so that it can be found in lanes."""
+        return not (self._is_redundant or self._assembly.system.related or self._assembly.moving)
 
     def joint_velocities(self, time: float) -> Array | None:
         """The velocities brought onto the joints, shape (velocities,); the state stays as it is.

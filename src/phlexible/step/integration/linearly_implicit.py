@@ -1,6 +1,6 @@
 """The linearly implicit step of models with constant masses and quadratic strains (docs/theory.md, 5)."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -27,7 +27,7 @@ class LinearlyImplicitStepper(ConservingStepper):
         is_redundant: joints hold a motion twice.
     """
 
-    _loop: ClassVar[Any] = staticmethod(advance_linearly)
+    _loop: Any = staticmethod(advance_linearly)
 
     def __init__(self, assembly: Assembly, step: float, numerical_damping: float, is_redundant: bool) -> None:
         announce(advance_linearly)

@@ -1,5 +1,6 @@
 """How steps are asked for, and what a model keeps from run to run."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Self
@@ -15,7 +16,9 @@ from phlexible.step.integration.composition import SUBSTEPS
 
 if TYPE_CHECKING:
     from phlexible.step.assembly.assembly import Assembly
+    from phlexible.step.integration.company import Loop
     from phlexible.step.integration.conserving import ConservingStepper
+    from phlexible.step.tables.memory import Memory
 
 LEAST_TOLERANCE = 1e-16
 """Of the longest body: its places have no more digits."""
@@ -43,6 +46,7 @@ class KeptNumbers:
         self._kept, self._kept_whole = KeptSystem(), KeptSystem()
         self.start = KeptStart()
         self._assembly: Assembly | None = None
+        self.loop: Callable[[Memory], Loop] | None = None  # of a batch, which steps several models at once
 
     def system(self, mechanism: Mechanism) -> System:
         """Of the mechanism as it is now."""
@@ -73,7 +77,7 @@ class KeptNumbers:
             from phlexible.step.integration.linearly_implicit import LinearlyImplicitStepper
 
             return LinearlyImplicitStepper(tables, step, damping, is_redundant)
-        return ConservingStepper(tables, options.order, damping, is_redundant)
+        return ConservingStepper(tables, options.order, damping, is_redundant, self.loop)
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from math import exp, expm1
 
 from phlexible.step.compilation.compiled import compiled
-from phlexible.step.compilation.notation import Tables
+from phlexible.step.compilation.notation import Tables, all_of, where
 from phlexible.step.tables.declarations import FADING
 
 # While theta moves evenly in a step h, a branch has e(s) = e^(-x s) e_n + s A(x s) delta(theta) with x = h / tau,
@@ -17,14 +17,13 @@ TERMS = 22
 @compiled
 def fade(t: Tables, k: int, h: float) -> None:
     """Numbers of relaxation time k in steps of h, kept until a step has another length."""
-    if t.fading_step[k] == h:
+    if all_of(t.fading_step[k] == h):
         return
     x, numbers = h / t.fading_time[k], t.fading + FADING * k
     once, twice = -expm1(-x) / x, -0.5 * expm1(-2.0 * x) / x
-    if x > SHORT:
-        B, Q, R = (1.0 - once) / x, (once - twice) / x, (1.0 - 2.0 * once + twice) / (x * x)
-    else:
-        B, Q, R = 0.5, 0.5, 1.0 / 3.0
+    is_long = x > SHORT
+    B, Q, R = 0.5, 0.5, 1.0 / 3.0
+    if not all_of(is_long):
         power, double = 0.5, 2.0  # x^(n-1) / (n+1)! with its sign, 2^n
         for n in range(2, TERMS):
             power *= -x / (n + 1.0)
@@ -33,6 +32,8 @@ def fade(t: Tables, k: int, h: float) -> None:
             Q += power * (double - 1.0)
             if n > 2:
                 R -= power / x * (double - 2.0)
+    B, Q = where(is_long, (1.0 - once) / x, B), where(is_long, (once - twice) / x, Q)
+    R = where(is_long, (1.0 - 2.0 * once + twice) / (x * x), R)
     t.fading_step[k] = h
     numbers[0], numbers[1], numbers[2] = exp(-x), once, B
     numbers[3], numbers[4], numbers[5] = x * twice, 2.0 * x * Q, x * R

@@ -8,6 +8,7 @@ rows taken out, so that velocities keep them, and multipliers follow from what i
 from phlexible.step.compilation.compiled import compiled, exported
 from phlexible.step.compilation.notation import (
     Matrix,
+    Number,
     Tables,
     Vector,
     along,
@@ -256,7 +257,7 @@ def conjugate_gradients(
 
 
 @exported
-def solve_by_gradients(t: Tables, h: float, damping: float, least_speed: float, most: int) -> int:
+def solve_by_gradients(t: Tables, h: float, damping: float, least_speed: Number, most: int) -> int:
     """From velocity1 and multiplier1 to those of the step: iterations; -1: they do not converge."""
     start_norm, last, left = velocity_norm(t, t.velocity), 0.0, most
     residuals(t, h, damping)
@@ -285,7 +286,7 @@ def solve_by_gradients(t: Tables, h: float, damping: float, least_speed: float, 
 
 
 @compiled
-def update_by_gradients(t: Tables, h: float, damping: float, least_speed: float, most: int) -> int:
+def update_by_gradients(t: Tables, h: float, damping: float, least_speed: Number, most: int) -> int:
     """One update of velocity1, which stays in ``trial_update``; iterations of conjugate gradients, -1 in vain."""
     set_point_tangents(t, h, damping)
     for b in range(t.carriers):

@@ -2,8 +2,8 @@
 
 from math import sqrt
 
-from phlexible.step.compilation.compiled import compiled, exported
-from phlexible.step.compilation.notation import Tables
+from phlexible.step.compilation.compiled import compiled, compiled_lane_by_lane, exported
+from phlexible.step.compilation.notation import Number, Tables, any_of, where
 from phlexible.step.tables.declarations import LAW_WIDTH, ROLLING, ROUNDED, SEGMENT
 
 # Discrete derivatives of gaps: from round and cornered shapes, from a piece of a line (docs/theory.md, 8).
@@ -16,7 +16,7 @@ LEAST = 1e-300
 @compiled
 def beyond(w: float, zone: float) -> float:
     """What is left of w beyond -zone .. zone."""
-    return w - zone if w > zone else w + zone if w < -zone else 0.0
+    return where(w > zone, w - zone, where(w < -zone, w + zone, 0.0))
 
 
 @compiled
@@ -65,10 +65,10 @@ def rounded_gap(t: Tables, first: int, count: int) -> None:
     for m in range(first, first + count):
         start, change = beyond(t.function0[m], t.function_zone[m]), t.function_change[m]
         q = beyond(t.function0[m] + change, t.function_zone[m])
-        share, steeper, own = 1.0, 0.0, 1.0 if q != 0.0 else 0.0
-        if t.function_zone[m] > 0.0 and start * q <= 0.0:  # within the zone, into it or out of it
-            share = clamped((q - start) / change) if q != start else 0.0
-            steeper = (own - share) / change if q != start else 0.0
+        own, differs = where(q != 0.0, 1.0, 0.0), q != start
+        crosses = (t.function_zone[m] > 0.0) & (start * q <= 0.0)  # within the zone, into it or out of it
+        share = where(crosses, where(differs, clamped((q - start) / change), 0.0), 1.0)
+        steeper = where(crosses & differs, (own - share) / change, 0.0)
         t.along[m] = (start + q) * share / both
         t.slope[m] = q * own / max(end, LEAST)
         D = t.tangent + LAW_WIDTH * m
@@ -91,11 +91,10 @@ def segment_gap(t: Tables, first: int) -> None:
     )
     end = sqrt(max(after, 0.0))
     both = max(sqrt(max(start, 0.0)) + end, LEAST)
-    inside = 1.0 if 0.0 < u1 < 1.0 else 0.0
-    share, steeper = inside, 0.0  # delta(t) / delta(u)
-    if not (0.0 < u0 < 1.0 and inside == 1.0):
-        share = clamped((t1 - t0) / (u1 - u0)) if t1 != t0 else 0.0
-        steeper = (inside - share) / (u1 - u0) if t1 != t0 else 0.0
+    ends_inside, differs = (u1 > 0.0) & (u1 < 1.0), t1 != t0
+    inside, stays = where(ends_inside, 1.0, 0.0), (u0 > 0.0) & (u0 < 1.0) & ends_inside
+    share = where(stays, inside, where(differs, clamped((t1 - t0) / (u1 - u0)), 0.0))  # delta(t) / delta(u)
+    steeper = where(differs & (not stays), (inside - share) / (u1 - u0), 0.0)
     t_mean, square, u_mean = 0.5 * (t0 + t1), 0.5 * (t0 * t0 + t1 * t1), 0.5 * (u0 + u1)
     mean2, mean3 = w[1] + 0.5 * dw[1], w[2] + 0.5 * dw[2]
     rest = t_mean * mean3 - mean2
@@ -155,9 +154,9 @@ def bear(t: Tables, f: int, begin: int, count: int, numbers: int, h: float) -> N
     """What its multipliers do to the balances by the friction, into the columns of the joint."""
     node, size, rate = t.constraint_node[t.bearing[f]], transmitted(t, f), t.theta_change[f] / h
     rows = t.multiplier1 + t.interaction_start[t.bearing[f]]
-    if size == 0.0:
+    if not any_of(size != 0.0):
         return
-    slope = h * t.bearing_share[f] * rate / (max(abs(rate), t.friction_speed[f]) * size)
+    slope = h * t.bearing_share[f] * rate / (max(abs(rate), t.friction_speed[f]) * where(size != 0.0, size, 1.0))
     for a in range(t.carrier_count[f]):
         group = t.group_start[f] + a
         for k in range(count):
@@ -174,10 +173,12 @@ def bear(t: Tables, f: int, begin: int, count: int, numbers: int, h: float) -> N
 @compiled
 def depth_energy(stiffness: float, exponent: float, depth: float) -> float:
     """k x^(p + 1) / (p + 1) of a depth x, zero outside."""
-    return stiffness * depth ** (exponent + 1.0) / (exponent + 1.0) if depth > 0.0 else 0.0
+    if not any_of(depth > 0.0):
+        return 0.0
+    return stiffness * max(depth, 0.0) ** (exponent + 1.0) / (exponent + 1.0)
 
 
-@compiled
+@compiled_lane_by_lane
 def depth_gradient(stiffness: float, exponent: float, x0: float, x1: float) -> tuple[float, float]:
     """delta(U)/delta(x) of the depth without cancellation, and its derivative to x1."""
     change = x1 - x0
@@ -206,12 +207,14 @@ def push(t: Tables, f: int, h: float) -> tuple[float, float]:
     )
     stored, slope = depth_gradient(t.force_stiffness[f], p, x0, x0 + change)
     mean, force = x0 + 0.5 * change, stored
-    if mean > 0.0 and t.push_damping[f] > 0.0:
-        c = t.push_damping[f] * mean**p / h
+    is_damped = (mean > 0.0) & (t.push_damping[f] > 0.0)
+    if any_of(is_damped):
+        depth = where(is_damped, mean, 1.0)
+        c = where(is_damped, t.push_damping[f] * depth**p / h, 0.0)
         force += c * change
-        slope += c * (1.0 + 0.5 * p * change / mean)
-    if force < 0.0:
-        force, slope = 0.0, 0.0
+        slope += c * (1.0 + 0.5 * p * change / depth)
+    slope = where(force < 0.0, 0.0, slope)
+    force = where(force < 0.0, 0.0, force)
     t.loss[f] = (force - stored) * change
     return force, slope
 
@@ -225,11 +228,11 @@ def rub(t: Tables, f: int, h: float) -> tuple[float, float]:
         level += t.bearing_share[f] * transmitted(t, f)
     force = level * rate / size
     t.loss[f] += force * t.theta_change[f]
-    return force, level / (h * size) if abs(rate) < size else 0.0
+    return force, where(abs(rate) < size, level / (h * size), 0.0)
 
 
 @exported
-def slide(t: Tables, f: int, first: int, count: int, h: float, slope: float) -> None:
+def slide(t: Tables, f: int, first: int, count: int, h: float, slope: Number) -> None:
     """Friction along the functions after the first one, the gap, whose force is N with dN/dw1 = slope (8.18)."""
     normal, total = t.scalar_force[f], 0.0
     for i in range(1, count):
@@ -243,7 +246,7 @@ def slide(t: Tables, f: int, first: int, count: int, h: float, slope: float) -> 
         D[0] = share * slope
         for j in range(1, count):
             D[j] = -t.friction[f] * normal / (h * size) if i == j else 0.0
-            if speed >= t.friction_speed[f]:
-                D[j] -= share * normal * t.function_change[first + j] / total
+            slides = speed >= t.friction_speed[f]
+            D[j] -= where(slides, share * normal * t.function_change[first + j] / total, 0.0)
     t.across_loss[f] = t.friction[f] * normal * speed * speed / size * h
     t.loss[f] += t.across_loss[f]

@@ -5,6 +5,7 @@ from phlexible.step.compilation.dense import (
     SIX,
     add_multiple,
     copy,
+    exchange,
     factor,
     fill,
     invert,
@@ -18,7 +19,17 @@ from phlexible.step.compilation.dense import (
     subtract_product,
     subtract_rows,
 )
-from phlexible.step.compilation.notation import Integers, Matrix, Reals, Tables, along, row, vector
+from phlexible.step.compilation.notation import (
+    Choices,
+    Matrix,
+    Reals,
+    Tables,
+    Truth,
+    along,
+    any_of,
+    row,
+    vector,
+)
 from phlexible.step.tables.declarations import (
     APART,
     COUNT,
@@ -64,18 +75,20 @@ def place_of(t: Tables, b: int, i: int, j: int) -> Reals:
 
 
 @exported
-def factor_segments(t: Tables, b: int) -> bool:
+def factor_segments(t: Tables, b: int) -> Truth:
     """Factor the block of frame b in place; False where it is singular. V is left out where only m couples it."""
     apart, first = t.node_apart[b], t.segment_start[t.type_of[b]]
     across, along, down = t.corner_stride[b], t.side_stride[b], t.bottom_stride[b]
     r, last = across - apart, first + t.segment_count[t.type_of[b]] - 1
     corner, side = t.blocks + (t.node_diagonal[b] + apart * (across + 1)), t.blocks + (t.side[b] + apart)
     bottom, pivots = t.blocks + (t.bottom[b] + apart * down), t.pivots + 2 * t.node_row[b]
+    is_regular = True
     for s in range(first, last + 1):
         i, rows, stride = t.segment_first[s], t.segment_rows[s], t.segment_stride[s]
         own = t.blocks + (t.line[t.elastic_start[b] + i] + i)
-        if not factor(own, rows, stride, pivots + i):
-            return False
+        is_regular = is_regular & factor(own, rows, stride, pivots + i)
+        if not any_of(is_regular):
+            return is_regular
         right = side + i * along
         solve(own, rows, stride, pivots + i, right, along, r)
         if s < last:
@@ -89,7 +102,7 @@ def factor_segments(t: Tables, b: int) -> bool:
                 subtract_rows(bottom + (k * down + i), rows, upper, stride, bottom + (k * down + j), more)
         for k in range(r):
             subtract_rows(bottom + (k * down + i), rows, right, along, corner + k * across, r)
-    return factor(corner, r, across, pivots + t.width_of[b])
+    return is_regular & factor(corner, r, across, pivots + t.width_of[b])
 
 
 @exported
@@ -170,7 +183,7 @@ def is_inverted(t: Tables, node: int, n: int) -> bool:
 
 
 @exported
-def eliminate(t: Tables, relaxation: float) -> bool:
+def eliminate(t: Tables, relaxation: float) -> Truth:
     """Factor all blocks in place along the schedule; False where a node is singular.
 
     Where joints hold a motion twice the Schur complement on their multipliers is singular, and ``relaxation``,
@@ -178,7 +191,7 @@ def eliminate(t: Tables, relaxation: float) -> bool:
     that iterating with the relaxed matrix closes the joints all the same, and multipliers that move nothing
     stay where they are.
     """
-    first = t.clusters + t.auxiliaries
+    first, is_regular = t.clusters + t.auxiliaries, True
     if relaxation > 0.0:
         fill(t.row_scale, t.rows, 0.0)
     for index in range(t.nodes):
@@ -193,10 +206,13 @@ def eliminate(t: Tables, relaxation: float) -> bool:
         rest = block + apart * (n + 1)
         is_small = is_inverted(t, node, n - apart)
         if is_small:
-            if not invert(rest, n - apart, n, pivots):
-                return False
-        elif not (factor_segments(t, node) if is_long else factor(rest, n - apart, n, pivots)):
-            return False
+            is_regular = is_regular & invert(rest, n - apart, n, pivots)
+        elif is_long:
+            is_regular = is_regular & factor_segments(t, node)
+        else:
+            is_regular = is_regular & factor(rest, n - apart, n, pivots)
+        if not any_of(is_regular):
+            return is_regular
         begin, end = at[NEIGHBOURS], at[NEIGHBOURS] + at[COUNT]
         for j in range(begin, end):
             upper, columns = t.blocks + t.upper[j], t.neighbour_size[j]
@@ -222,7 +238,7 @@ def eliminate(t: Tables, relaxation: float) -> bool:
             if measures:
                 _measure(t, t.neighbour[i] - first, rows, target + i - begin, -1.0)
             target += end - begin
-    return True
+    return is_regular
 
 
 @compiled
@@ -259,7 +275,7 @@ def substitute(t: Tables, b: Reals) -> None:
 
 
 @exported
-def factor_frame(t: Tables, b: int) -> bool:
+def factor_frame(t: Tables, b: int) -> Truth:
     """Factor the block of frame b alone; False where it is singular."""
     if has_segments(t, b):
         return factor_segments(t, b)
@@ -316,7 +332,7 @@ def subtract_transposed(a: Reals, rows: int, columns: int, x: Reals, y: Reals) -
 
 
 @compiled
-def solve_transposed(a: Reals, n: int, stride: int, pivots: Integers, b: Reals) -> None:
+def solve_transposed(a: Reals, n: int, stride: int, pivots: Choices, b: Reals) -> None:
     """With the factors of ``dense.factor`` for one right-hand side of the transposed, in place."""
     for i in range(n):
         b[i] /= a[i * stride + i]
@@ -324,4 +340,4 @@ def solve_transposed(a: Reals, n: int, stride: int, pivots: Integers, b: Reals) 
     for i in range(n - 1, 0, -1):
         add_multiple(b, -b[i], a + i * stride, i)
     for k in range(n - 1, -1, -1):
-        b[k], b[pivots[k]] = b[pivots[k]], b[k]
+        exchange(b, k, pivots[k], 1, 1)

@@ -10,6 +10,7 @@ from phlexible.step.compilation.notation import (
     Vector,
     Vectors,
     along,
+    any_of,
     cross,
     dot,
     matrix,
@@ -123,7 +124,7 @@ def contract_crossing(t: Tables, target: Reals, a: Vector, N: Reals, m: int) -> 
 
 @compiled
 def _add_difference(target: Reals, factor: float, plus: Reals, minus: Reals, m: int) -> None:
-    if factor != 0.0:
+    if any_of(factor != 0.0):
         for i in range(m):
             target[i] += factor * (plus[i] - minus[i])
 
@@ -508,13 +509,14 @@ def dissipation(t: Tables, b: int, h: float, damping: float) -> float:
     """Energy that frame b loses in the step, from the last residual (3.4)."""
     kind, c = t.type_of[b], t.coordinate_start[b] + 1
     n, gamma, lost = t.elastic_count[kind], t.viscosity[kind] / h + damping, 0.0
-    if gamma != 0.0:
+    if any_of(gamma != 0.0):
         change = t.elastic_mean + c
         for i in range(n):
             change[i] = t.xi1[c + i] - t.xi0[c + i]
         lost += gamma * quadratic_form(t, t.stiffness_start[kind], t.stiffness_count[kind], change)
         for s in range(t.strain_start[kind], t.strain_start[kind] + t.strain_count[kind]):
-            lost += gamma * t.strain_weight[s] * t.strain_change[t.frame_strain[b] + s] ** 2
+            change_of_strain = t.strain_change[t.frame_strain[b] + s]
+            lost += gamma * t.strain_weight[s] * change_of_strain * change_of_strain
     if t.damping_count[kind] > 0:
         mean = t.elastic_mean + c
         for i in range(n):

@@ -9,7 +9,7 @@ left out of Newton's matrix.
 from math import sqrt
 
 from phlexible.step.compilation.compiled import compiled, exported
-from phlexible.step.compilation.notation import Integers, Reals, Tables, Vector, along, cross, dot, vector
+from phlexible.step.compilation.notation import Integers, Reals, Tables, Vector, along, cross, dot, vector, where
 from phlexible.step.kernels.contact import clamped
 from phlexible.step.kernels.floating_bodies import unit
 from phlexible.step.kernels.vectors import mean_chord, mean_place
@@ -42,8 +42,7 @@ def begins_sliding(t: Tables, i: int, first: int, h: float) -> bool:
             D[s] = share * along(slip, r) * t.push_side[f] * t.force_slope[f] * t.slope[first + s]
         for s in range(d):
             own = (1.0 if r == s else 0.0) - along(n, r) * along(n, s)
-            if speed >= t.friction_speed[f]:
-                own -= along(slip, r) * along(slip, s) / total
+            own -= where(speed >= t.friction_speed[f], along(slip, r) * along(slip, s) / total, 0.0)
             D[count + s] = share * normal * own
     for r in range(count):
         for s in range(d):
@@ -107,7 +106,7 @@ def _normal(t: Tables, first: int, count: int, k: int) -> Vector:
             c = t.along[m] * t.term_mean[p]
             n += (c * _weight_in(t, a, k)) * mean_chord(t, b) + (c * _weight_in(t, b, k)) * mean_chord(t, a)
     size = sqrt(dot(n, n))
-    return (1.0 / size) * n if size > 0.0 else n
+    return where(size > 0.0, 1.0 / size, 1.0) * n
 
 
 @compiled

@@ -6,13 +6,13 @@ They are nu - M^-1 G^T (G M^-1 G^T)^-1 (G nu + g_t). In a step of 2 s in which n
 
 from phlexible.step.compilation.compiled import compiled, entry_point
 from phlexible.step.compilation.dense import copy, fill
-from phlexible.step.compilation.notation import Tables, dot, reals_at, tables_at, vector
+from phlexible.step.compilation.notation import Tables, all_of, any_of, dot, rows_at, tables_at, vector, where
 from phlexible.step.kernels.elimination import eliminate, substitute
 from phlexible.step.kernels.floating_bodies import end_rotation, moments_at_end
 from phlexible.step.kernels.functions import gradients
 from phlexible.step.kernels.laws import is_held
 from phlexible.step.kernels.loop import set_vectors
-from phlexible.step.kernels.step import auxiliary_rows, begin_step, constrain, inertia_matrix
+from phlexible.step.kernels.step import auxiliary_rows, begin_step, constrain, inertia_matrix, release
 from phlexible.step.kernels.vectors import end_vectors, moved_by, velocity_of
 from phlexible.step.tables.requests import IntegerRow, Numbers, Rows1
 
@@ -21,7 +21,7 @@ STANDSTILL = 2.0  # length of the step in which nothing moves [s]
 
 @entry_point
 def joint_velocities(header: IntegerRow, moving: Numbers, drift: Rows1, found: Numbers) -> bool:
-    """Write the velocities; False where joints depend on each other at this pose.
+    """Write the velocities; False where joints depend on each other at this pose, in any lane.
 
     Args:
         header: of the tables; the state in them stays, what follows from it is made anew in the next step.
@@ -29,7 +29,8 @@ def joint_velocities(header: IntegerRow, moving: Numbers, drift: Rows1, found: N
         drift: g_t of all rows, (rows,).
         found: receives nu, (velocities,).
     """
-    t, given, result = tables_at(header), reals_at(moving), reals_at(found)
+    t = tables_at(header)
+    given, drifts, result = rows_at(t, moving), rows_at(t, drift), rows_at(t, found)
     h = STANDSTILL
     copy(t.velocity, result, t.velocities)
     fill(t.velocity, t.velocities, 0.0)
@@ -44,16 +45,21 @@ def joint_velocities(header: IntegerRow, moving: Numbers, drift: Rows1, found: N
         node, begin = t.constraint_node[i], t.interaction_start[i]
         size = t.node_size[node]
         for r in range(t.function_count[i]):
-            if not is_held(t, begin + r):
-                (t.blocks + t.node_diagonal[node])[r * (size + 1)] = 1.0
-                continue
+            held = is_held(t, begin + r)
+            if not all_of(held):
+                (t.blocks + t.node_diagonal[node])[r * (size + 1)] = where(held, 0.0, 1.0)
+                if not any_of(held):
+                    continue
             gradients(t, begin + r)
+            if not all_of(held):
+                release(t, begin + r, held)
             for e in range(t.function_part[begin + r], t.function_part[begin + r] + t.part_count[begin + r]):
                 constrain(t, e, r, size, h)
-            t.trial_update[t.node_row[node] + r] = -(drift[begin + r] + rate_of(t, begin + r)) / h
+            rate = drifts[begin + r] + rate_of(t, begin + r)
+            t.trial_update[t.node_row[node] + r] = where(held, -rate / h, 0.0)
     for k in range(t.auxiliaries):
         auxiliary_rows(t, k)
-    if not eliminate(t, 0.0):
+    if not all_of(eliminate(t, 0.0)):
         return False
     substitute(t, t.trial_update)
     for i in range(t.velocities):

@@ -2,8 +2,8 @@
 
 from math import atan2, floor, isnan, log1p, nan, pi, sqrt
 
-from phlexible.step.compilation.compiled import compiled, entry_point, exported
-from phlexible.step.compilation.notation import Tables
+from phlexible.step.compilation.compiled import compiled, compiled_lane_by_lane, entry_point, exported
+from phlexible.step.compilation.notation import Number, Tables, Truth, all_of, any_of, where
 from phlexible.step.compilation.subnormals import call
 from phlexible.step.kernels.branches import end_branches, energy_of_branches, pull_of_branches
 from phlexible.step.kernels.contact import begin_gap, depth_energy, gap_weights, push, rub, slide
@@ -39,8 +39,14 @@ GAUSS = (
 )
 
 
+@compiled_lane_by_lane
+def value_of_user(address: int, x: float) -> float:
+    """Of a user's function."""
+    return call(address, x)
+
+
 @exported
-def stored_energy(t: Tables, f: int, theta: float) -> float:
+def stored_energy(t: Tables, f: int, theta: Number) -> float:
     """U of force f with what its branches store."""
     return elastic_energy(t, f, theta) + energy_of_branches(t, f)
 
@@ -52,22 +58,26 @@ def elastic_energy(t: Tables, f: int, theta: float) -> float:
     if kind == SPRING or kind == ELASTIC:
         stretch = theta - t.force_rest[f]
         energy = 0.5 * k * stretch * stretch
-        return energy + call(t.energy_address[f], theta) if t.energy_address[f] != 0 else energy
+        if t.energy_address[f] != 0:
+            energy += value_of_user(t.energy_address[f], theta)
+        return energy
     if kind == CONTACT:
         return depth_energy(k, t.push_exponent[f], t.push_side[f] * (t.force_rest[f] - theta))
     if kind == SERVO:
         return 0.0
     if kind == ST_VENANT_KIRCHHOFF:
-        return t.force_weight[f] * 0.125 * k * (theta - 1.0) ** 2
-    if not theta > 0.0:
+        return t.force_weight[f] * 0.125 * k * (theta - 1.0) * (theta - 1.0)
+    is_right = theta > 0.0
+    if not any_of(is_right):
         return nan
     if kind == LOGARITHMIC:
         energy = 0.25 * k * (theta - 1.0 - log1p(theta - 1.0))
     elif kind == LINEAR:
-        energy = 0.5 * k * ((theta - 1.0) / (sqrt(theta) + 1.0)) ** 2
+        stretch = (theta - 1.0) / (sqrt(theta) + 1.0)
+        energy = 0.5 * k * stretch * stretch
     else:
-        energy = call(t.energy_address[f], theta)
-    return t.force_weight[f] * energy
+        energy = value_of_user(t.energy_address[f], theta)
+    return where(is_right, t.force_weight[f] * energy, nan)
 
 
 @compiled
@@ -85,11 +95,12 @@ def discrete_gradient(t: Tables, f: int, theta: float, change: float) -> tuple[f
         weighted = 0.25 * k * t.force_weight[f]
         return weighted * (theta - 1.0 + 0.5 * change), 0.5 * weighted
     end = theta + change
-    if not (theta > 0.0 and end > 0.0):
+    is_right = (theta > 0.0) & (end > 0.0)
+    if not any_of(is_right):
         return nan, nan
     if kind == LOGARITHMIC:
         d = change / theta
-        quotient = log1p(d) / d if d != 0.0 else 1.0
+        quotient = where(d != 0.0, log1p(d) / d, 1.0)
         value, slope = 0.25 * k * (1.0 - quotient / theta), -0.25 * k * log_slope(d) / (theta * theta)
     elif kind == LINEAR:
         roots = sqrt(theta) + sqrt(end)
@@ -97,10 +108,11 @@ def discrete_gradient(t: Tables, f: int, theta: float, change: float) -> tuple[f
     else:
         energy, slopes = t.energy_address[f], t.slope_address[f]
         value, slope = user_gradient(energy, slopes, theta, change, theta, t.force_energy[f])
-    return t.force_weight[f] * value, t.force_weight[f] * slope
+    weight = where(is_right, t.force_weight[f], nan)
+    return weight * value, weight * slope
 
 
-@compiled
+@compiled_lane_by_lane
 def log_slope(d: float) -> float:
     """d/dd (log1p(d) / d)."""
     if abs(d) > SMALL:
@@ -112,7 +124,7 @@ def log_slope(d: float) -> float:
     return total
 
 
-@compiled
+@compiled_lane_by_lane
 def user_gradient(
     energy: int, slope: int, x: float, change: float, scale: float, energy_size: float
 ) -> tuple[float, float]:
@@ -154,10 +166,12 @@ def nearest_turn(measured: float, counted: float) -> float:
 
 
 @compiled
-def is_held(t: Tables, row: int) -> bool:
+def is_held(t: Tables, row: int) -> Truth:
     """Whether a constrained function is held; events release and hold some."""
     switch = t.row_switch[row]
-    return switch < 0 or t.held[switch] == t.held[switch]
+    if switch < 0:
+        return True
+    return t.held[switch] == t.held[switch]
 
 
 @compiled
@@ -188,9 +202,11 @@ def relation_size(t: Tables, row: int) -> float:
 @compiled
 def relate(t: Tables, f: int, begin: int, count: int, numbers: int, h: float) -> None:
     """Column of the multiplier of the relation that pulls on force f, and its row, from the law's gradients."""
-    factor = t.force_factor[f]
-    pulls = t.force_row[f] >= 0 and is_held(t, t.force_row[f])
-    for a in range(t.carrier_count[f] if pulls else 0):
+    if t.force_row[f] < 0:
+        return
+    pulls = is_held(t, t.force_row[f])
+    factor = where(pulls, t.force_factor[f], 0.0)
+    for a in range(t.carrier_count[f] if any_of(pulls) else 0):
         group = t.group_start[f] + a
         upper, lower = t.blocks + t.group_upper[group], t.blocks + t.group_lower[group]
         for r in range(count):
@@ -281,16 +297,19 @@ def _angle(t: Tables, f: int, first: int, h: float, damping: float) -> None:
     cross, dot = c0 * s1 - s0 * c1, c0 * c1 + s0 * s1
     turn, squared = atan2(cross, dot), cross * cross + dot * dot
     turn_c, turn_s = (-dot * s0 - cross * c0) / squared, (dot * c0 - cross * s0) / squared
-    if dot > 0.0 and abs(cross) < SMALL_ANGLE * dot:  # from the series of atan
+    is_small, q, q_c, q_s = (dot > 0.0) & (abs(cross) < SMALL_ANGLE * dot), 0.0, 0.0, 0.0
+    if any_of(is_small):  # from the series of atan
         x = cross / dot
         x2 = x * x
         f0 = 1.0 - x2 * (1.0 / 3.0 - x2 * (0.2 - x2 * (1.0 / 7.0 - x2 * (1.0 / 9.0 - x2 / 11.0))))
         f1 = -x * (2.0 / 3.0 - x2 * (0.8 - x2 * (6.0 / 7.0 - x2 * (8.0 / 9.0 - x2 * 10.0 / 11.0))))
         q = f0 / dot
         q_c, q_s = (f1 * (-s0 - x * c0) / dot - q * c0) / dot, (f1 * (c0 - x * s0) / dot - q * s0) / dot
-    else:
-        q = turn / cross
-        q_c, q_s = (turn_c + q * s0) / cross, (turn_s - q * c0) / cross
+    if not all_of(is_small):
+        p = turn / cross
+        q_c = where(is_small, q_c, (turn_c + p * s0) / cross)
+        q_s = where(is_small, q_s, (turn_s - p * c0) / cross)
+        q = where(is_small, q, p)
     t.theta_change[f] = turn
     force, slope = scalar_force(t, f, h, damping)
     c, s = 0.5 * (c0 + c1), 0.5 * (s0 + s1)
@@ -313,7 +332,7 @@ def scalar_force(t: Tables, f: int, h: float, damping: float) -> tuple[float, fl
         pull = -t.push_side[f] * normal
     else:
         pull, slope = discrete_gradient(t, f, t.theta0[f], t.theta_change[f])
-        if t.friction[f] > 0.0 or t.bearing[f] >= 0:
+        if t.bearing[f] >= 0 or any_of(t.friction[f] > 0.0):
             resisting, steeper = rub(t, f, h)
             pull, slope = pull + resisting, slope + steeper
     if t.branch_count[f] > 0:

@@ -6,7 +6,7 @@ functions are those of rods (``rods.py``), which take the forces of a few laws a
 
 from phlexible.step.compilation.compiled import compiled, exported
 from phlexible.step.compilation.dense import fill
-from phlexible.step.compilation.notation import Reals, Tables, along, dot
+from phlexible.step.compilation.notation import Reals, Tables, along, any_of, dot
 from phlexible.step.kernels.contact import bear
 from phlexible.step.kernels.friction import begins_sliding, pull_of_sliding, sliding_gradient
 from phlexible.step.kernels.functions import add_curvature, change_of, gradients, pull_of
@@ -122,7 +122,7 @@ def _law_blocks(t: Tables, f: int, begin: int, count: int, numbers: int, h: floa
                 for s in range(count):
                     slope = h * t.tangent[LAW_WIDTH * (begin + r) + s]
                     right = t.right_gradient + (s * numbers + t.group_place[groups + b])
-                    for i in range(t.group_width[groups + a] if slope != 0.0 else 0):
+                    for i in range(t.group_width[groups + a] if any_of(slope != 0.0) else 0):
                         line, x = t.blocks + (place + i * stride), slope * left[i]
                         for j in range(width):
                             line[j] -= x * right[j]

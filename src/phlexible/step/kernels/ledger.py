@@ -4,7 +4,7 @@ from math import sqrt
 
 from phlexible.step.compilation.compiled import compiled, exported
 from phlexible.step.compilation.dense import copy
-from phlexible.step.compilation.notation import Tables, Vector, Vectors, dot
+from phlexible.step.compilation.notation import Number, Tables, Truth, Vector, Vectors, any_of, dot, where
 from phlexible.step.kernels.contacts_among_many import contact_group_energy
 from phlexible.step.kernels.floating_bodies import (
     dissipation,
@@ -69,7 +69,7 @@ def translational_energy(t: Tables, linear: Vectors) -> float:
 
 
 @exported
-def ledger_closes(t: Tables, h: float, damping: float, still: float, is_relaxed: bool) -> bool:
+def ledger_closes(t: Tables, h: float, damping: float, still: Number, is_relaxed: bool) -> Truth:
     """Whether the energies of the step change by the work of its sources less what it dissipates.
 
     They do at a solution, up to Newton's tolerance and round-off; what is missed and may be goes to ``ledger``.
@@ -108,11 +108,12 @@ def ledger_closes(t: Tables, h: float, damping: float, still: float, is_relaxed:
     for b in range(t.frames):
         lost += dissipation(t, b, h, damping)
     t.ledger[0], t.ledger[1] = abs(change + lost), LEDGER_TOLERANCE * (size + lost)
-    if t.ledger[0] > t.ledger[1]:
+    opens = t.ledger[0] > t.ledger[1]
+    if any_of(opens):
         mass = total_mass(t)
-        t.ledger[1] += (RELAXED if is_relaxed else ROUND_OFF) * round_off(t) + still * (
-            mass * still + sqrt(2.0 * mass * translation)
-        )
+        explained = (RELAXED if is_relaxed else ROUND_OFF) * round_off(t)
+        explained += still * (mass * still + sqrt(2.0 * mass * translation))
+        t.ledger[1] += where(opens, explained, 0.0)
     return t.ledger[0] <= t.ledger[1]
 
 

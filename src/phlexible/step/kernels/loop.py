@@ -1,8 +1,26 @@
 """The compiled entry point: many conserving steps of one size, up to the first that fails (docs/theory.md, 4)."""
 
+from math import sqrt
+
 from phlexible.step.compilation.compiled import compiled, entry_point
 from phlexible.step.compilation.dense import copy, fill
-from phlexible.step.compilation.notation import Reals, Tables, Vector, Vectors, dot, reals_at, tables_at, vector
+from phlexible.step.compilation.notation import (
+    Choice,
+    Reals,
+    Tables,
+    Truth,
+    Vector,
+    Vectors,
+    all_of,
+    any_of,
+    dot,
+    of_each,
+    of_lane,
+    rows_at,
+    tables_at,
+    vector,
+    where,
+)
 from phlexible.step.compilation.subnormals import flush_subnormals, put_back
 from phlexible.step.kernels.conjugate_gradients import solve_by_gradients
 from phlexible.step.kernels.contact_steps import contacts_push, parts_around_contacts
@@ -66,7 +84,14 @@ def advance(
             mean of the adjacent steps where both are known.
     """
     register = flush_subnormals()
-    t, rows, given, values = tables_at(header), reals_at(stored), reals_at(moving), reals_at(load_values)
+    t = tables_at(header)
+    rows, given, values, first = (
+        rows_at(t, stored),
+        rows_at(t, moving),
+        rows_at(t, load_values),
+        rows_at(t, reactions),
+    )
+    error_length, least_speed = of_each(t, request, "error_length"), of_each(t, request, "least_speed")
     asked, row, kept = request[0], 0, -1
     count, is_around = asked.steps, asked.is_around_contacts
     begin_bodies(t)
@@ -90,31 +115,33 @@ def advance(
             set_vectors(t.moving0, given + 3 * t.moving * place, t.moving)
             set_vectors(t.moving1, given + 3 * t.moving * (place + 1), t.moving)
             set_vectors(t.load_value, values + 3 * t.load_values * place, t.load_values)
-            is_first = place == 0 and not asked.continues
-            if is_first or (are_equal and abs(sizes[part] - t.steps_taken[0]) > SAME_SIZE * longest):
+            if place == 0 and not asked.continues:
                 t.known_velocities[0] = 0.0
+            if are_equal:
+                differs = abs(sizes[part] - t.steps_taken[0]) > SAME_SIZE * longest
+                t.known_velocities[0] = where(differs, 0.0, t.known_velocities[0])
             wanted = 0.0 if is_around else longest
             is_tried = asked.is_tried and place == 0
-            damping, least_speed = asked.numerical_damping, asked.least_speed
-            most = asked.gradient_iterations
+            damping, most = asked.numerical_damping, asked.gradient_iterations
             status = take_step(t, sizes[part], damping, least_speed, asked.is_redundant, wanted, is_tried, most)
-            if status != CONVERGED:
+            if any_of(status != CONVERGED):
                 if substeps > 1:
                     copy(t.saved_state, t.state, t.state_numbers)
                 put_back(register)
-                return step, status
+                t.status[0] = status
+                return step, of_lane(status, 0)
             for i in range(t.reactions if substeps > 1 else 0):
                 t.mean_reaction[i] += sizes[part] / total * t.reaction[i]
             t.steps_taken[1], t.steps_taken[0] = t.steps_taken[0], sizes[part]
             if are_equal:
-                t.step_error[0] = max(t.step_error[0], t.last_error[0] / asked.error_length)
+                t.step_error[0] = max(t.step_error[0], t.last_error[0] / error_length)
         if substeps > 1:
             copy(t.mean_reaction, t.reaction, t.reactions)
         if is_around:
             t.counter[2] += substeps
         for i in range(t.reactions):
             if step == 0:
-                reactions[i] = t.reaction[i]
+                first[i] = t.reaction[i]
             if kept >= 0:
                 own = t.state_numbers * (kept + 1) - t.reactions + i
                 rows[own] = 0.5 * (rows[own] + t.reaction[i])
@@ -143,41 +170,56 @@ def take_step(
     longest: float,
     is_tried: bool,
     most: int,
-) -> int:
+) -> Choice:
     """One step from the state, of which ``begin_bodies`` or ``start_from_end`` has told, to the next; its status.
 
+    Where a lane cannot take it no lane does. No attempt of one lane changes what another has.
     Where contacts ask for parts of steps of the length ``longest`` (0: they are not asked) it is not taken.
     ``is_tried``: the last try is where the first attempt begins. ``most``: iterations of conjugate gradients that
     are tried before matrices are eliminated.
     """
     begin_ports(t)
-    status, t.ledger[0], t.ledger[1] = NOT_CONVERGED, 0.0, 0.0
+    t.ledger[0], t.ledger[1] = 0.0, 0.0
+    iterated, depended, opened = t.counter[0], t.counter[1], t.counter[3]
+    rest = drives_are_smooth(t)  # lanes that have no solution yet
+    status = where(rest, NOT_CONVERGED, NOT_CONVERGED)
     attempts = ATTEMPTS if is_redundant else ATTEMPTS + RELAXED_ATTEMPTS
-    for attempt in range(attempts if drives_are_smooth(t) else 0):
+    for attempt in range(attempts):
+        if not any_of(rest):
+            break
         is_relaxed = is_redundant or attempt >= ATTEMPTS
         if attempt > 0 or not is_tried:
-            guess(t, h, attempt)
+            guess(t, h, attempt, rest)
         relaxation = RELAXATION if is_relaxed else 0.0
         acceptable = ACCEPTABLE_AT_SINGULAR if attempt >= ATTEMPTS else ACCEPTABLE
-        status, iterations = CONVERGED, -1
+        products = -1
         if most > 0 and attempt == 0 and not is_relaxed:
-            iterations = solve_by_gradients(t, h, damping, least_speed, most)
-            if iterations < 0:
-                guess(t, h, attempt)
-        if iterations < 0:
-            status, iterations = solve_step(t, h, damping, least_speed, relaxation, acceptable)
-        t.counter[0] += iterations
-        if status == CONVERGED or status == NEARLY_CONVERGED:
-            status = checked(t, h, damping, ACCEPTABLE * least_speed, is_relaxed, status)
-        if status == CONVERGED:
-            if is_relaxed:
-                spare_multipliers(t, h, damping, ACCEPTABLE * least_speed)
-            break
+            products = solve_by_gradients(t, h, damping, least_speed, most)
+            if products < 0:
+                guess(t, h, attempt, rest)
+        found, iterations = where(rest, CONVERGED, CONVERGED), where(rest, float(products), 0.0)
+        if products < 0:
+            found, iterations = solve_step(t, h, damping, least_speed, relaxation, acceptable, rest)
+        t.counter[0] += where(rest, iterations, 0.0)
+        stopped = rest & ((found == CONVERGED) | (found == NEARLY_CONVERGED))
+        if any_of(stopped):
+            found = checked(t, h, damping, ACCEPTABLE * least_speed, is_relaxed, found, stopped)
+        status = where(rest, found, status)
+        solved = rest & (status == CONVERGED)
+        rest = rest & (not solved)
+        if is_relaxed and any_of(solved):
+            spare_multipliers(t, h, damping, ACCEPTABLE * least_speed, solved)
     if longest > 0.0 and contacts_push(t):
-        t.parts[0] = float(parts_around_contacts(t, h, longest, damping))
-        if t.parts[0] > 1.0:
+        parts = parts_around_contacts(t, h, longest, damping)
+        t.parts[0] = float(parts)
+        if parts > 1:
             return TOUCHING
-    if status == CONVERGED:
+    are_solved = status == CONVERGED
+    if not all_of(are_solved):  # lanes that have a solution take the step once more, without the others
+        t.counter[0] = where(are_solved, iterated, t.counter[0])
+        t.counter[1] = where(are_solved, depended, t.counter[1])
+        t.counter[3] = where(are_solved, opened, t.counter[3])
+    else:
         t.last_error[0] = step_error(t, h)
         remember(t, h)
         end_step(t, h, damping)
@@ -186,87 +228,94 @@ def take_step(
 
 
 @compiled
-def spare_multipliers(t: Tables, h: float, damping: float, still: float) -> None:
-    """Take out of the multipliers what moves nothing, of joints that depend on each other.
+def spare_multipliers(t: Tables, h: float, damping: float, still: float, those: Truth) -> None:
+    """Take out of the multipliers of those lanes what moves nothing, of joints that depend on each other.
 
     Of joints that nearly do, it would move a little, and moving frames would work with other forces than those of
     the step: where the ledger opens, the multipliers stay.
     """
     copy(t.multiplier1, t.saved_multiplier, t.rows)
-    if remove_null_space_multipliers(t) > NOTICEABLE:
-        t.counter[1] += 1
-    if not ledger_closes(t, h, damping, still, True):
-        copy(t.saved_multiplier, t.multiplier1, t.rows)
+    is_noticed = those & (remove_null_space_multipliers(t, those) > NOTICEABLE)
+    t.counter[1] += where(is_noticed, 1.0, 0.0)
+    opens = those & (not ledger_closes(t, h, damping, still, True))
+    if any_of(opens):
+        for i in range(t.rows):
+            t.multiplier1[i] = where(opens, t.saved_multiplier[i], t.multiplier1[i])
 
 
 @compiled
-def checked(t: Tables, h: float, damping: float, still: float, is_relaxed: bool, status: int) -> int:
-    """The status of a step where Newton's method stops.
+def checked(
+    t: Tables, h: float, damping: float, still: float, is_relaxed: bool, status: Choice, those: Truth
+) -> Choice:
+    """The status of a step where Newton's method stops, in those lanes.
 
     A step far longer than a period can stop where updates are small and the equations are not: its ledger shows
     it. So it does where the iteration has converged to another solution: joints that are driven fast close half
     a turn away. A converged step whose ledger is open by less is counted and goes on.
     """
-    if not angles_can_be_counted(t):
-        return NOT_CONVERGED
-    if not ledger_closes(t, h, damping, still, is_relaxed):
-        if status == NEARLY_CONVERGED or t.ledger[0] > ANOTHER_SOLUTION * t.ledger[1]:
-            return UNBALANCED
-        t.counter[3] += 1
-    return CONVERGED
+    are_counted = angles_can_be_counted(t)
+    if not any_of(those & are_counted):
+        return where(those, NOT_CONVERGED, status)
+    opens = those & are_counted & (not ledger_closes(t, h, damping, still, is_relaxed))
+    is_other = (status == NEARLY_CONVERGED) | (t.ledger[0] > ANOTHER_SOLUTION * t.ledger[1])
+    t.counter[3] += where(opens & (not is_other), 1.0, 0.0)
+    found = where(opens & is_other, UNBALANCED, CONVERGED)
+    return where(those, where(are_counted, found, NOT_CONVERGED), status)
 
 
 @compiled
-def guess(t: Tables, h: float, attempt: int) -> None:
-    """Where Newton's method starts in this attempt.
+def guess(t: Tables, h: float, attempt: int, those: Truth) -> None:
+    """Where Newton's method starts in this attempt, in those lanes.
 
     First each velocity as it would best have been predicted in the last step (``remember``), nu_n where
     there is no step before. In a step far longer than a period nu changes its sign at the end of each
     step, and such a start may lie many amplitudes away from the solution; then -nu_n, which leaves the
     bodies where they are; then -nu_n for the elastic rates only; then zero. Relaxed attempts begin at nu_n.
     """
-    copy(t.multiplier, t.multiplier1, t.rows)
-    known, kind, weights = t.known_velocities[0], attempt % ATTEMPTS, predictor_weights(t, h)
+    for i in range(t.rows):
+        t.multiplier1[i] = where(those, t.multiplier[i], t.multiplier1[i])
+    is_known, kind, weights = t.known_velocities[0] > 0.0, attempt % ATTEMPTS, predictor_weights(t, h)
     for b in range(t.carriers):
         begin = t.velocity_start[b]
         for i in range(begin, begin + t.width_of[b]):
             now = t.velocity[i]
-            if attempt == 0 and known > 0.0:
+            if attempt == 0:
                 before, earlier = t.previous_velocity[i], t.earlier_velocity[i]
-                now = predicted(int(t.best_guess[i]), weights, now, before, earlier)
+                now = where(is_known, predicted(t.best_guess[i], weights, now, before, earlier), now)
             elif kind == 1 or (kind == 2 and i >= begin + t.rigid_of[b]):
                 now = -now
             elif kind == 3:
                 now = 0.0
-            t.velocity1[i] = now
+            t.velocity1[i] = where(those, now, t.velocity1[i])
 
 
 @compiled
 def predictor_weights(t: Tables, h: float) -> Vector:
     """Of a step h what continues the last two: h / h_1, what bends the line, and h_1 / h_2 (Newton's formula)."""
     last, earlier = t.steps_taken[0], t.steps_taken[1]
-    if t.known_velocities[0] < 1.0:
-        return vector(0.0, 0.0, 0.0)
-    if t.known_velocities[0] < 2.0 or earlier == 0.0 or last + earlier == 0.0:
-        return vector(h / last, 0.0, 0.0)
-    return vector(h / last, h * (h + last) / (last * (last + earlier)), last / earlier)
+    is_known = t.known_velocities[0] >= 1.0
+    bends = (t.known_velocities[0] >= 2.0) & (earlier != 0.0) & (last + earlier != 0.0)
+    return vector(
+        where(is_known, h / last, 0.0),
+        where(bends, h * (h + last) / (last * (last + earlier)), 0.0),
+        where(bends, last / earlier, 0.0),
+    )
 
 
 @compiled
-def predicted(kind: int, weights: Vector, now: float, before: float, earlier: float) -> float:
+def predicted(kind: float, weights: Vector, now: float, before: float, earlier: float) -> float:
     """The next value: on the line or the parabola through the last ones, or the one before now."""
-    if kind == ALTERNATING:
-        return before
     line = now + weights.x * (now - before)
-    return line + weights.y * ((now - before) - weights.z * (before - earlier)) if kind == PARABOLA else line
+    parabola = line + weights.y * ((now - before) - weights.z * (before - earlier))
+    return where(kind == ALTERNATING, before, where(kind == PARABOLA, parabola, line))
 
 
 @compiled
 def step_error(t: Tables, h: float) -> float:
     """Estimated error of the displacement in the step [m] (4.22); zero where no step of this size came before."""
-    largest = 0.0
-    if t.known_velocities[0] < 1.0:
-        return largest
+    largest, is_known = 0.0, t.known_velocities[0] >= 1.0
+    if not any_of(is_known):
+        return 0.0
     for b in range(t.carriers):
         total, begin = 0.0, t.velocity_start[b]
         turn = h * h * dot(t.spin1[b], t.spin1[b]) if b < t.frames else 0.0
@@ -274,9 +323,10 @@ def step_error(t: Tables, h: float) -> float:
             second = t.velocity1[i] - 2.0 * t.velocity[i] + t.previous_velocity[i]
             if t.dimension <= i - begin < t.rigid_of[b]:
                 second -= turn * t.velocity1[i]
-            total += (t.velocity_weight[i] * second) ** 2
-        largest = max(largest, abs(h) * total**0.5 / 12.0)
-    return largest
+            weighted = t.velocity_weight[i] * second
+            total += weighted * weighted
+        largest = max(largest, abs(h) * sqrt(total) / 12.0)
+    return where(is_known, largest, 0.0)
 
 
 @compiled
@@ -300,16 +350,17 @@ def remember(t: Tables, h: float) -> None:
 @compiled
 def remember_best_guess(t: Tables, weights: Vector, begin: int, end: int) -> None:
     """Of velocities from ``begin`` to ``end``, in which all of them are predicted in the same way."""
-    best, least = LINE, 0.0
-    for kind in range(3 if t.known_velocities[0] > 1.0 else 0):
+    best, least, can_tell = float(LINE), 0.0, t.known_velocities[0] > 1.0
+    for kind in range(3 if any_of(can_tell) else 0):
         miss = 0.0
         for i in range(begin, end):
             guessed = predicted(kind, weights, t.velocity[i], t.previous_velocity[i], t.earlier_velocity[i])
-            miss += (t.velocity1[i] - guessed) ** 2
-        if kind == LINE or miss < least:
-            best, least = kind, miss
+            missed = t.velocity1[i] - guessed
+            miss += missed * missed
+        is_less = (miss < least) | (kind == LINE)
+        best, least = where(can_tell & is_less, float(kind), best), where(is_less, miss, least)
     for i in range(begin, end):
-        t.best_guess[i] = float(best)
+        t.best_guess[i] = best
 
 
 @compiled

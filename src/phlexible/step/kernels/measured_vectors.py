@@ -1,6 +1,9 @@
 """Places and rates of vectors that need not be in the tables (docs/theory.md, 2 and 4; (2.1), (4.9))."""
 
+from math import nan
+
 from phlexible.step.compilation.compiled import entry_point
+from phlexible.step.kernels.laws import measure
 from phlexible.step.tables.requests import NODE, IntegerRows, Rows1, Rows2, Rows3
 
 CARRIER, IS_POINT, VELOCITY, AXES, ELASTIC, SHAPE, SHAPES = range(7)
@@ -60,3 +63,38 @@ def measured_vectors(
                 places[k, i] += position[b, i]
             for i in range(dimension):
                 rates[k, i] += velocity[first + i]
+
+
+@entry_point
+def measure_rows(
+    position,
+    rotation,
+    eta,
+    velocity,
+    dimension,
+    vectors,
+    base,
+    shapes,
+    items,
+    functions,
+    terms,
+    chords,
+    parts,
+    numbers,
+    places,
+    rates,
+    angles,
+    measured,
+):
+    """What ``measured_vectors`` and then ``measure`` find of many mechanisms of one structure.
+
+    Args:
+        position, rotation, eta, velocity, base, shapes, numbers, measured: theirs, a row for each mechanism.
+        dimension, vectors, items, functions, terms, chords, parts: theirs, of all mechanisms.
+        places, rates, angles: room for one mechanism.
+    """
+    for k in range(len(measured)):
+        x, R, q, nu = position[k], rotation[k], eta[k], velocity[k]
+        measured_vectors(x, R, q, nu, dimension, vectors, base[k], shapes[k], places, rates)
+        angles[:] = nan
+        measure(places, rates, items, functions, terms, chords, parts, numbers[k], angles, measured[k])

@@ -1,8 +1,10 @@
 """Newton's method for one step: natural monotonicity, reuse of the factors, stopping (docs/theory.md, 4)."""
 
+from math import sqrt
+
 from phlexible.step.compilation.compiled import compiled
 from phlexible.step.compilation.dense import copy, fill
-from phlexible.step.compilation.notation import Reals, Tables
+from phlexible.step.compilation.notation import Choice, Reals, Tables, Truth, any_of, where
 from phlexible.step.kernels.elimination import eliminate, substitute
 from phlexible.step.kernels.step import constraints_close, jacobian, motion_and_forces, residuals
 from phlexible.step.tables.requests import CONVERGED, NEARLY_CONVERGED, NOT_CONVERGED, SINGULAR
@@ -29,22 +31,22 @@ def velocity_norm(t: Tables, nu: Reals) -> float:
     for b in range(t.carriers):
         total = 0.0
         for i in range(t.velocity_start[b], t.velocity_start[b] + t.width_of[b]):
-            total += (t.velocity_weight[i] * nu[i]) ** 2
-        if total != total:
-            return total
-        largest = max(largest, total)
-    return largest**0.5
+            speed = t.velocity_weight[i] * nu[i]
+            total += speed * speed
+        largest = where((total > largest) | (total != total), total, largest)
+    return sqrt(largest)
 
 
 @compiled
-def move(t: Tables, length: float) -> None:
-    """saved + length * update into the unknowns; auxiliaries are not unknowns of their own."""
+def move(t: Tables, length: float, those: Truth) -> None:
+    """saved + length * update into the unknowns, in those lanes; auxiliaries are not unknowns of their own."""
     for i in range(t.velocities):
-        t.velocity1[i] = t.saved_velocity[i] + length * t.update[i]
+        t.velocity1[i] = where(those, t.saved_velocity[i] + length * t.update[i], t.velocity1[i])
     for i in range(t.constraints):
         update, row = t.update + t.node_row[t.constraint_node[i]], t.interaction_start[i]
         for r in range(t.function_count[i]):
-            t.multiplier1[row + r] = t.saved_multiplier[row + r] + length * update[r]
+            moved = t.saved_multiplier[row + r] + length * update[r]
+            t.multiplier1[row + r] = where(those, moved, t.multiplier1[row + r])
 
 
 @compiled
@@ -60,7 +62,7 @@ def next_multiplier_update(t: Tables) -> float:
             last = max(last, abs(t.update[place + r]))
             trial = max(trial, abs(t.trial_update[place + r]))
             largest = max(largest, abs(t.multiplier1[row + r]))
-    return trial * trial / (last * largest) if last * largest > 0.0 else 0.0
+    return where(last * largest > 0.0, trial * trial / (last * largest), 0.0)
 
 
 @compiled
@@ -81,9 +83,10 @@ def trial_update(t: Tables) -> float:
 
 
 @compiled
-def remove_null_space_multipliers(t: Tables) -> float:
-    """Take the part out of the multipliers that moves nothing, with the relaxed factors of the last step;
-    its size over that of the multipliers: about the relaxation squared where joints are independent, 1 where not.
+def remove_null_space_multipliers(t: Tables, those: Truth) -> float:
+    """Take the part out of the multipliers that moves nothing, with the relaxed factors of the last step, in those
+    lanes; its size over that of the multipliers: about the relaxation squared where joints are independent, 1 where
+    not.
 
     With the Schur complement S and the relaxation D it is ``P P lambda``, where ``P = (S + D)^-1 D`` keeps what
     moves nothing and takes all but about the relaxation of the rest: once would still be seen in the work of
@@ -96,7 +99,9 @@ def remove_null_space_multipliers(t: Tables) -> float:
         for i in range(t.constraints):
             place, row = t.node_row[t.constraint_node[i]], t.interaction_start[i]
             for r in range(t.function_count[i]):
-                kept = t.multiplier1[row + r] if sweep == 0 else t.update[place + r]
+                kept = t.multiplier1[row + r]
+                if sweep > 0:
+                    kept = t.update[place + r]
                 t.trial_update[place + r] = t.row_relaxation[row + r] * kept
         substitute(t, t.trial_update)
     part, largest = 0.0, 0.0
@@ -107,81 +112,126 @@ def remove_null_space_multipliers(t: Tables) -> float:
                 max(part, abs(t.trial_update[place + r])),
                 max(largest, abs(t.multiplier1[row + r])),
             )
-            t.multiplier1[row + r] -= t.trial_update[place + r]
-    return part / largest if largest > 0.0 else 0.0
+            t.multiplier1[row + r] -= where(those, t.trial_update[place + r], 0.0)
+    return where(largest > 0.0, part / largest, 0.0)
+
+
+@compiled
+def factor_newtons_matrix(
+    t: Tables, h: float, damping: float, relaxation: float, those: Truth, active: Truth
+) -> Truth:
+    """Factor it anew at the point of the last residuals; False where it is singular.
+
+    Of those lanes: others keep the factors that they have, so that no lane has digits that depend on its company.
+    Lanes that are not ``active`` have no use for factors, unless these are relaxed.
+    """
+    keeps = not those
+    if relaxation == 0.0:
+        keeps = keeps & active
+    if any_of(keeps):
+        copy(t.blocks, t.other_blocks, t.kept_numbers)
+        copy(t.row_relaxation, t.other_relaxation, t.kept_rows)
+        for i in range(t.kept_pivots):
+            t.other_pivots[i] = t.pivots[i]
+    jacobian(t, h, damping)
+    is_regular = eliminate(t, relaxation)
+    if any_of(keeps):
+        for i in range(t.kept_numbers):
+            t.blocks[i] = where(keeps, t.other_blocks[i], t.blocks[i])
+        for i in range(t.kept_rows):
+            t.row_relaxation[i] = where(keeps, t.other_relaxation[i], t.row_relaxation[i])
+        for i in range(t.kept_pivots):
+            t.pivots[i] = where(keeps, t.other_pivots[i], t.pivots[i])
+    return is_regular
 
 
 @compiled
 def solve_step(
-    t: Tables, h: float, damping: float, least_speed: float, relaxation: float, acceptable: float
-) -> tuple[int, int]:
-    """Newton's method from velocity1 and multiplier1; (status, iterations).
+    t: Tables,
+    h: float,
+    damping: float,
+    least_speed: float,
+    relaxation: float,
+    acceptable: float,
+    those: Truth,
+) -> tuple[Choice, float]:
+    """Newton's method from velocity1 and multiplier1; (status, iterations). Lanes that are not of those stay.
 
     Natural monotonicity: a step length t is accepted when the simplified update |J^-1 r| at the
     trial point has fallen to (1 - t / 4) of the update. While it falls fast the factored
     Jacobian is used again. ``least_speed`` [m/s] keeps the tolerance above round-off at rest.
     ``relaxation`` of redundant joints: see ``eliminate``; 0 without. Updates below ``acceptable`` may stall.
+
+    A lane that has converged leaves ``active`` and stays where it is: what follows from its unknowns is computed
+    again with each residual of the others, and is the same.
     """
     start_norm = velocity_norm(t, t.velocity)
     residuals(t, h, damping)
     fill(t.history, MAXIMAL_ITERATIONS, 0.0)
     goal = PREDICTED_OF_FEW if t.unknowns <= FEW else PREDICTED
-    iterations = 0
+    iterations, is_behind = 0, False
+    active, wants, fresh = those, those, those  # fresh: factors are of the place of the last residuals
+    status, taken = where(those, NOT_CONVERGED, CONVERGED), 0.0
+    rate, size = 1.0, 0.0  # at which updates fall with these factors, nearly the same from one to the next
     while iterations < MAXIMAL_ITERATIONS:
-        rate = 1.0  # at which updates fall with these factors, nearly the same from one to the next
-        jacobian(t, h, damping)
-        if not eliminate(t, relaxation):
-            return (SINGULAR, iterations)
-        size = trial_update(t)
-        fresh = True
-        while iterations < MAXIMAL_ITERATIONS:
-            save(t)
-            scale = max(start_norm, velocity_norm(t, t.velocity1), least_speed)
-            t.history[iterations] = size / scale
-            iterations += 1
-            length = 1.0
-            while True:
-                move(t, length)
-                residuals(t, h, damping)
-                trial = trial_update(t)
-                if trial <= (1.0 - 0.25 * length) * size or size <= TOLERANCE * scale:
-                    break
-                if size <= acceptable * scale and (fresh or rate <= KEEP_JACOBIAN):
-                    break
-                if length <= LEAST_DAMPING or not fresh:
-                    length = 0.0
-                    break
-                length *= 0.5
-            if length == 0.0:
-                move(t, 0.0)
-                residuals(t, h, damping)
-                if fresh:
-                    return (NOT_CONVERGED, iterations)
+        wants = wants & active
+        if any_of(wants):
+            is_regular = factor_newtons_matrix(t, h, damping, relaxation, wants, active) | (not wants)
+            status, active = where(is_regular, status, SINGULAR), active & is_regular
+            if not any_of(active):
                 break
-            contraction = trial / size if size > 0.0 else 0.0
-            is_closed = relaxation == 0.0 or constraints_close(t)
-            if size <= TOLERANCE * scale and is_closed:
-                return (CONVERGED, iterations)
-            rate = min(contraction, rate)  # where one falls less, what is left of it is round-off
-            # The next update would be rate * trial, once the updates are small.
-            if (
-                length == 1.0
-                and is_closed
-                and size <= SMALL * scale
-                and rate * trial <= goal * scale
-                and next_multiplier_update(t) <= MULTIPLIER_TOLERANCE
-            ):
+            size = where(wants, trial_update(t), size)
+            rate, fresh = where(wants, 1.0, rate), fresh | wants
+        save(t)
+        scale = max(start_norm, velocity_norm(t, t.velocity1), least_speed)
+        t.history[iterations] = size / scale
+        iterations += 1
+        taken = where(active, taken + 1.0, taken)
+        length, searching = 1.0, active
+        while True:
+            move(t, length, active)
+            residuals(t, h, damping)
+            is_behind = False
+            trial = trial_update(t)
+            accepted = (trial <= (1.0 - 0.25 * length) * size) | (size <= TOLERANCE * scale)
+            accepted = accepted | ((size <= acceptable * scale) & (fresh | (rate <= KEEP_JACOBIAN)))
+            searching = searching & (not accepted)
+            is_stuck = searching & ((length <= LEAST_DAMPING) | (not fresh))
+            length = where(is_stuck, 0.0, where(searching, 0.5 * length, length))
+            searching = searching & (not is_stuck)
+            if not any_of(searching):
+                break
+        is_stuck = active & (length == 0.0)
+        if any_of(is_stuck):
+            move(t, length, is_stuck)
+            residuals(t, h, damping)
+            active = active & (not (is_stuck & fresh))
+        going = active & (not is_stuck)
+        contraction = where(size > 0.0, trial / size, 0.0)
+        is_whole = going & (length == 1.0)
+        if relaxation != 0.0:
+            is_closed = constraints_close(t)
+            going, is_whole = going & is_closed, is_whole & is_closed
+        done = going & (size <= TOLERANCE * scale)
+        rate = min(contraction, rate)  # where one falls less, what is left of it is round-off
+        # The next update would be rate * trial, once the updates are small.
+        last = is_whole & (not done) & (size <= SMALL * scale) & (rate * trial <= goal * scale)
+        if any_of(last):
+            last = last & (next_multiplier_update(t) <= MULTIPLIER_TOLERANCE)
+            if any_of(last):
                 save(t)
-                move(t, 1.0)
-                motion_and_forces(t, h, damping)
-                return (CONVERGED, iterations + 1)
-            if (fresh or rate <= KEEP_JACOBIAN) and length == 1.0 and is_closed:
-                if contraction > STALLED and size <= AT_ROUND_OFF * scale:
-                    return (CONVERGED, iterations)
-                if contraction > 0.75 and size <= acceptable * scale:
-                    return (NEARLY_CONVERGED, iterations)
-            size, rate = trial, 1.0 if fresh else contraction
-            fresh = False
-            if contraction > KEEP_JACOBIAN:
-                break
-    return (NOT_CONVERGED, iterations)
+                move(t, where(last, 1.0, 0.0), last)
+                is_behind = True
+                taken, done = where(last, taken + 1.0, taken), done | last
+        may_stall = is_whole & (not done) & (fresh | (rate <= KEEP_JACOBIAN))
+        stalls = may_stall & (contraction > STALLED) & (size <= AT_ROUND_OFF * scale)
+        nearly = may_stall & (not stalls) & (contraction > 0.75) & (size <= acceptable * scale)
+        status = where(done | stalls, CONVERGED, where(nearly, NEARLY_CONVERGED, status))
+        active = active & (not (done | stalls | nearly))
+        if not any_of(active):
+            break
+        wants = is_stuck | (contraction > KEEP_JACOBIAN)
+        size, rate, fresh = trial, where(fresh, 1.0, contraction), fresh & (not fresh)
+    if is_behind:
+        motion_and_forces(t, h, damping)
+    return status, taken

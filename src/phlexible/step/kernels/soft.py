@@ -2,12 +2,22 @@
 
 from math import exp, expm1, log, log1p, nan
 
-from phlexible.step.compilation.compiled import compiled, exported
-from phlexible.step.compilation.notation import Integers, Tables, Vector, Vectors, along, cross, dot, vector
-from phlexible.step.compilation.subnormals import call
+from phlexible.step.compilation.compiled import compiled, compiled_lane_by_lane, exported
+from phlexible.step.compilation.notation import (
+    Integers,
+    Tables,
+    Vector,
+    Vectors,
+    along,
+    any_of,
+    cross,
+    dot,
+    vector,
+    where,
+)
 from phlexible.step.kernels.branches import fade
 from phlexible.step.kernels.floating_bodies import unit
-from phlexible.step.kernels.laws import GAUSS, log_slope, user_gradient
+from phlexible.step.kernels.laws import GAUSS, log_slope, user_gradient, value_of_user
 from phlexible.step.tables.declarations import (
     FADING,
     LOGARITHMS,
@@ -40,6 +50,7 @@ def slope_along(values: Vectors, nodes: Integers, slopes: Vectors, count: int, a
 NEAR = 0.1  # relative change below which a slope is integrated, not an energy divided
 DIFFERENCE = 1e-4  # and below which its derivative is that in the middle
 MOST_ITERATIONS = 60
+VOLUME = 2  # the third function of a group takes det C
 
 
 @compiled
@@ -74,10 +85,10 @@ def total(a: Vector) -> float:
     return a.x + a.y + a.z
 
 
-@compiled
-def log_of_thickness_squared(t: Tables, q: int, x: float) -> float:
-    """log c of a sheet with det C = x that has no stress across it."""
-    ratio = t.soft_first_number[q] / (2.0 * t.soft_second_number[q])
+@compiled_lane_by_lane
+def log_of_thickness_squared(a: float, b: float, x: float) -> float:
+    """log c of a sheet with det C = x that has no stress across it; a, b: numbers of its function."""
+    ratio = a / (2.0 * b)
     log_x = log(x)
     log_c = -log_x * ratio / (1.0 + ratio)
     for _ in range(MOST_ITERATIONS):
@@ -89,9 +100,9 @@ def log_of_thickness_squared(t: Tables, q: int, x: float) -> float:
 
 
 @compiled
-def thickness_squared(t: Tables, q: int, x: float) -> float:
+def thickness_squared(a: float, b: float, x: float) -> float:
     """c of it."""
-    return exp(log_of_thickness_squared(t, q, x))
+    return exp(log_of_thickness_squared(a, b, x))
 
 
 @compiled
@@ -113,22 +124,27 @@ def energy_of(t: Tables, q: int, change: float) -> float:
     if kind == PROPORTIONAL:
         return a * change
     if kind == OF_USER:
-        return call(t.soft_energy[q], x)
-    if not x > 0.0:
-        return nan
+        return value_of_user(t.soft_energy[q], x)
+    is_right = x > 0.0
     if kind == LOGARITHMS:
-        return (a + b * log1p(change)) * log1p(change)
+        return where(is_right, (a + b * log1p(change)) * log1p(change), nan)
     if kind == RECIPROCAL:
-        return -a * change / x
-    log_c = log_of_thickness_squared(t, q, x)
+        return where(is_right, -a * change / x, nan)
+    return where(is_right, energy_of_sheet(a, b, x, change), nan)
+
+
+@compiled
+def energy_of_sheet(a: float, b: float, x: float, change: float) -> float:
+    """That of a sheet whose thickness follows; ``change``: of det C = x."""
+    log_c = log_of_thickness_squared(a, b, x)
     volume = log1p(change) + log_c
     return 0.5 * b * (expm1(log_c) - volume) + 0.125 * a * volume * volume
 
 
 @compiled
-def slope_of(t: Tables, q: int, x: float) -> float:
-    """Its derivative, of a sheet whose thickness follows."""
-    return -0.5 * t.soft_second_number[q] * thickness_squared(t, q, x) / x
+def slope_of_sheet(a: float, b: float, x: float) -> float:
+    """Its derivative."""
+    return -0.5 * b * thickness_squared(a, b, x) / x
 
 
 @compiled
@@ -141,27 +157,38 @@ def quotient(t: Tables, q: int, x: float, change: float) -> tuple[float, float]:
         return a, 0.0
     if kind == OF_USER:
         return user_gradient(t.soft_energy[q], t.soft_derivative[q], x, change, abs(x), a)
-    if not (x > 0.0 and end > 0.0):
-        return nan, nan
+    is_right = (x > 0.0) & (end > 0.0)
     if kind == LOGARITHMS:
         d = change / x
-        ratio = log1p(d) / d if d != 0.0 else 1.0
+        ratio = where(d != 0.0, log1p(d) / d, 1.0)
         logs = a + b * (2.0 * log(x) + log1p(d))
-        return ratio / x * logs, log_slope(d) / (x * x) * logs + ratio / x * b / end
-    if kind == RECIPROCAL:
-        return -a / (x * end), a / (x * end * end)
+        value, slope = ratio / x * logs, log_slope(d) / (x * x) * logs + ratio / x * b / end
+    elif kind == RECIPROCAL:
+        value, slope = -a / (x * end), a / (x * end * end)
+    else:
+        value, slope = quotient_of_sheet(a, b, x, change)
+    return where(is_right, value, nan), where(is_right, slope, nan)
+
+
+@compiled_lane_by_lane
+def quotient_of_sheet(a: float, b: float, x: float, change: float) -> tuple[float, float]:
+    """delta(h) / delta(x) of the function of a sheet, and its derivative to the end."""
+    end = x + change
+    if not (x > 0.0 and end > 0.0):
+        return nan, nan
     if abs(change) > NEAR * x:
-        strained = x - undeformed_value(q)
-        value = (energy_of(t, q, strained + change) - energy_of(t, q, strained)) / change
-        return value, (slope_of(t, q, end) - value) / change
+        strained = x - undeformed_value(VOLUME)
+        difference = energy_of_sheet(a, b, end, strained + change) - energy_of_sheet(a, b, x, strained)
+        value = difference / change
+        return value, (slope_of_sheet(a, b, end) - value) / change
     middle, value = x + 0.5 * change, 0.0
     for point in range(4):
         place, weight = GAUSS[point]
         place *= 0.5 * change
-        value += 0.5 * weight * (slope_of(t, q, middle - place) + slope_of(t, q, middle + place))
+        value += 0.5 * weight * (slope_of_sheet(a, b, middle - place) + slope_of_sheet(a, b, middle + place))
     if abs(change) > DIFFERENCE * x:
-        return value, (slope_of(t, q, end) - value) / change
-    c = thickness_squared(t, q, middle)
+        return value, (slope_of_sheet(a, b, end) - value) / change
+    c = thickness_squared(a, b, middle)
     growth = -0.5 * a / middle / (b + 0.5 * a / c)
     bend = -0.5 * b * (growth / middle - c / (middle * middle))
     return value, 0.5 * bend
@@ -389,7 +416,7 @@ def add_soft_forces(t: Tables, h: float, damping: float) -> None:
             do = vector(dot(my, dz) + dot(mz, dy), dot(mx, dz) + dot(mz, dx), dot(mx, dy) + dot(my, dx))
             s, r = mean_stress(t, g, c, o, dc, do, 0.0)
             change = weight * (0.5 * dot(s, dc) + dot(r, do))
-            if gamma != 0.0:
+            if any_of(gamma != 0.0):
                 v, q = mean_stress(t, g, c, o, dc, do, gamma)
                 lost += weight * (0.5 * dot(v - s, dc) + dot(q - r, do))
                 s, r = v, q

@@ -2,7 +2,18 @@
 
 from phlexible.step.compilation.compiled import compiled, exported
 from phlexible.step.compilation.dense import add_multiple, copy, fill
-from phlexible.step.compilation.notation import Reals, Tables, Vectors, along, dot, vector
+from phlexible.step.compilation.notation import (
+    Reals,
+    Tables,
+    Truth,
+    Vectors,
+    all_of,
+    along,
+    any_of,
+    dot,
+    vector,
+    where,
+)
 from phlexible.step.kernels.contacts_among_many import push_contact_groups
 from phlexible.step.kernels.floating_bodies import (
     angular_momentum,
@@ -99,25 +110,27 @@ def constraint_residuals(t: Tables, h: float) -> None:
     for i in range(t.constraints):
         rows, begin = t.residual + t.node_row[t.constraint_node[i]], t.interaction_start[i]
         for r in range(t.function_count[i]):
-            rows[r] = gap(t, begin + r) / h if is_held(t, begin + r) else t.multiplier1[begin + r]
+            held = is_held(t, begin + r)
+            rows[r] = where(held, gap(t, begin + r) / h, t.multiplier1[begin + r])
     first = t.clusters
     for k in range(t.auxiliaries):
         fill(t.residual + t.node_row[first + k], t.dimension, 0.0)
 
 
 @exported
-def constraints_close(t: Tables) -> bool:
+def constraints_close(t: Tables) -> Truth:
     """Whether all constrained functions vanish at the end of the step.
 
     With relaxed joints small updates of the velocities do not show it: multipliers of joints that
     contradict each other grow from update to update and move nothing.
     """
+    close = True
     for row in range(t.rows):
-        if not is_held(t, row):
-            continue
-        if not abs(gap(t, row)) <= GAP_TOLERANCE * t.row_length[row] + GAP_ROUND_OFF * gap_size(t, row):
-            return False
-    return True
+        most = GAP_TOLERANCE * t.row_length[row] + GAP_ROUND_OFF * gap_size(t, row)
+        close = close & ((abs(gap(t, row)) <= most) | (not is_held(t, row)))
+        if not any_of(close):
+            return close
+    return close
 
 
 @compiled
@@ -128,16 +141,29 @@ def interaction_tangent(t: Tables, h: float) -> None:
         size = t.node_size[node]
         for r in range(t.function_count[i]):
             m = begin + r
-            if not is_held(t, m):
-                (t.blocks + t.node_diagonal[node])[r * (size + 1)] = 1.0
-                continue
+            held = is_held(t, m)
+            if not all_of(held):
+                (t.blocks + t.node_diagonal[node])[r * (size + 1)] = where(held, 0.0, 1.0)
+                if not any_of(held):
+                    continue
             gradients(t, m)
+            if not all_of(held):
+                release(t, m, held)
             for e in range(t.function_part[m], t.function_part[m] + t.part_count[m]):
                 constrain(t, e, r, size, h)
-            add_curvature(t, m, t.multiplier1[m], h)
+            add_curvature(t, m, where(held, t.multiplier1[m], 0.0), h)
     law_tangent(t, h)
     for k in range(t.auxiliaries):
         auxiliary_rows(t, k)
+
+
+@compiled
+def release(t: Tables, m: int, held: Truth) -> None:
+    """No gradient of function m in lanes where it is not held."""
+    nothing = vector(0.0, 0.0, 0.0)
+    for e in range(t.function_part[m], t.function_part[m] + t.part_count[m]):
+        k = t.part_vector[e]
+        t.left[k], t.right[k] = where(held, t.left[k], nothing), where(held, t.right[k], nothing)
 
 
 @compiled
@@ -191,23 +217,24 @@ def given_work(t: Tables, i: int) -> float:
 
 
 @compiled
-def angles_can_be_counted(t: Tables) -> bool:
+def angles_can_be_counted(t: Tables) -> Truth:
     """Whether no angle of a law turned by a right angle or more, and no driven one is to."""
+    are_small = True
     for i in range(t.constraints, t.interactions):
-        if t.coordinate_of[i] == ANGLE and not abs(t.theta_change[i - t.constraints]) < 1.5707:
-            return False
-    return True
+        if t.coordinate_of[i] == ANGLE:
+            are_small = are_small & (abs(t.theta_change[i - t.constraints]) < 1.5707)
+    return are_small
 
 
 @compiled
-def drives_are_smooth(t: Tables) -> bool:
+def drives_are_smooth(t: Tables) -> Truth:
     """Whether no driven angle is to turn by a right angle or more in this step."""
+    are_small = True
     for p in range(t.terms):
         if t.term_time[p] >= 0:
             path = t.term_time[p] // 3
-            if not abs(t.moving1[path].z - t.moving0[path].z) < 1.5707:
-                return False
-    return True
+            are_small = are_small & (abs(t.moving1[path].z - t.moving0[path].z) < 1.5707)
+    return are_small
 
 
 # The equations of one conserving step and their exact derivative, for everything (docs/theory.md, 4).

@@ -370,6 +370,9 @@ TABLES: tuple[Table, ...] = (
         widest          | 1 | | velocities of one carrier, the most of any
         border_numbers  | 1 | | right-hand sides in the border of a segmented frame, the most of any
         history_length  | 1 | | updates of Newton's method that are remembered
+        kept_numbers    | 1 | | in lanes those of all blocks, for lanes that keep their factors; else none
+        kept_rows       | 1 | | the same of constrained functions
+        kept_pivots     | 1 | | the same of pivots
         branches        | 1 | | of spring and dashpot in series, of all forces
         fadings         | 1 | | relaxation times, each once
         state_numbers   | 1 | | of the state
@@ -579,6 +582,7 @@ TABLES: tuple[Table, ...] = (
         Writer.STEP,
         """
         pivots            | 2 unknowns | | of each node, from twice its first row on
+        other_pivots      | kept_pivots | | before the last factorization
         """,
     ),
     *tables_of(
@@ -664,6 +668,8 @@ TABLES: tuple[Table, ...] = (
         row_relaxation    | rows | | of the last factorization
         row_scale         | rows | | what elimination of carriers put on the diagonal
         blocks            | block_numbers | |
+        other_blocks      | kept_numbers | | before the last factorization
+        other_relaxation  | kept_rows | |
         residual          | unknowns | |
         update            | unknowns | |
         trial_update      | unknowns | |
@@ -675,6 +681,7 @@ TABLES: tuple[Table, ...] = (
         border            | border_numbers | | right-hand sides of V, w and y
         copied            | 36 one | | columns of a block that is multiplied by the inverse of another
         coefficient       | 9 one | | of a contraction
+        status            | one | | of the last step that was not taken
         history           | history_length | | scaled updates of the last step
         ledger            | 2 one | J | what the energies of the last step miss, and what they may
         mean_reaction     | reactions | | multipliers and forces, mean over the substeps of a composed step

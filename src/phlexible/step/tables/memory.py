@@ -1,6 +1,9 @@
-"""Memory of the tables of ``declarations.py``: sizes from counts, arrays for Python, addresses for the kernels."""
+"""Memory of the tables of ``declarations.py``: sizes from counts, arrays for Python, addresses for the kernels.
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+Of one mechanism, or of several of one structure together, a lane each (``step/compilation/lanes.py``).
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from typing import Any, Self
 
@@ -23,6 +26,9 @@ HEADER = 2 * len(TABLES) + len(FUNCTIONS)
 
 ALIGNED = 8  # numbers: tables begin where cache lines do
 
+LANES = "lanes"
+"""A header of lanes is an array of records with one field: of this name, and how many lanes."""
+
 
 class StateRows(Mapping[str, Array]):
     """Stored tables as views of rows of the state, each of shape (rows, entries of the table), made when asked for.
@@ -30,15 +36,18 @@ class StateRows(Mapping[str, Array]):
     Args:
         numbers: shape (rows, state numbers).
         places: first and last + 1 number, and shape, of each table.
+
+    Attributes:
+        numbers: of the rows.
     """
 
     def __init__(self, numbers: Array, places: Mapping[str, tuple[int, int, tuple[int, ...]]]) -> None:
-        self._numbers, self._places = numbers, places
+        self.numbers, self._places = numbers, places
 
     def __getitem__(self, name: str) -> Array:
         """One table."""
         begin, end, shape = self._places[name]
-        return self._numbers[:, begin:end].reshape(len(self._numbers), *shape)
+        return self.numbers[:, begin:end].reshape(len(self.numbers), *shape)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._places)
@@ -62,7 +71,7 @@ class Memory:
     """
 
     def __init__(self, counts: Mapping[str, int], given: Mapping[str, ArrayLike]) -> None:
-        self.counts = {"one": 1, **counts}
+        self.counts = {"one": 1, "kept_numbers": 0, "kept_rows": 0, "kept_pivots": 0, **counts}
         self.counts["state_numbers"] = sum(numbers(table, self.counts) for table in STATE)
         self._given: dict[str, NDArray[np.generic]] = {}
         self._places: dict[str, tuple[int, int, Kind]] = {}  # in the numbers that change: the state, then others
@@ -159,6 +168,75 @@ class Memory:
         array = array if array.size else np.zeros((0, *shape[1:]), dtype=kind)
         assert array.shape == shape, f"{table.name} has shape {array.shape}, expected {shape}"
         return array
+
+
+class LaneMemory:
+    """Tables of several mechanisms of one structure, number by number beside each other.
+
+    Args:
+        example: of one of them.
+        width: how many lanes.
+
+    Attributes:
+        header: as of ``Memory``, of a type that says how many lanes there are.
+        state: stored tables, shape (state numbers, width).
+        status: of the last step that was not taken, shape (width,).
+        width: how many lanes.
+    """
+
+    def __init__(self, example: Memory, width: int) -> None:
+        counts = example.counts
+        kept = {
+            "kept_numbers": counts["block_numbers"],
+            "kept_rows": counts["rows"],
+            "kept_pivots": 2 * counts["unknowns"],
+        }
+        plan = Memory({**counts, **kept}, example._given)
+        self.width, self._example = width, example
+        self._numbers = _aligned_zeros(plan._length, width)
+        self.state = self._numbers[: counts["state_numbers"]]
+        self.status = self._numbers[plan._places["status"][0]]
+        header = plan._template.copy()
+        header[plan._own[:, 0]] = self._numbers.ctypes.data + self._numbers.itemsize * width * plan._own[:, 1]
+        self._stacked: dict[str, Array] = {}
+        for place, table in enumerate(TABLES):
+            if table.name in example._given and table.kind is not Kind.INTEGER:
+                stacked = _aligned_zeros(example._given[table.name].size, width)
+                self._stacked[table.name], header[place] = stacked, stacked.ctypes.data
+        self.header = header.view([(f"{LANES}{width}", np.int64)])
+        self._members: list[Memory | None] = [None] * width
+
+    def fits(self, memory: Memory) -> bool:
+        """Whether a mechanism has the same structure: counts and integers."""
+        if memory is self._example:
+            return True
+        if memory.counts != self._example.counts:
+            return False
+        own, others = self._example._given, memory._given
+        return all(np.array_equal(own[name], others[name]) for name in own if name not in self._stacked)
+
+    def connect(self, programs: Iterable[Callable[[NDArray[np.void]], object]]) -> None:
+        """Have each program write the addresses of its functions for so many lanes."""
+        for program in programs:
+            program(self.header)
+
+    def put(self, memories: Sequence[Memory]) -> None:
+        """The states of mechanisms, a lane each; lanes that are left over do what the first does."""
+        for lane in range(self.width):
+            memory = memories[lane] if lane < len(memories) else memories[0]
+            if self._members[lane] is not memory:
+                self._members[lane] = memory
+                self._numbers[:, lane] = 0.0
+                for name, stacked in self._stacked.items():
+                    stacked[:, lane] = memory._given[name].ravel()
+            self.state[:, lane] = memory.state
+
+
+def _aligned_zeros(count: int, width: int) -> Array:
+    """Shape (count, width), beginning where a cache line does."""
+    raw = np.zeros(count * width + ALIGNED)
+    first = -(raw.ctypes.data // raw.itemsize) % ALIGNED
+    return raw[first : first + count * width].reshape(count, width)
 
 
 def _aligned(size: int) -> int:

@@ -1,0 +1,250 @@
+"""Mechanisms of one structure whose steps are taken together, a lane each (``step/compilation/lanes.py``).
+
+Each has a run of its own, in a thread of its own; only the compiled loop is shared. Its calls meet here: when all
+that still run have called, those that ask for the same steps are taken in lanes, the others one by one. So a lane
+whose step fails, or that takes parts of steps, goes on alone, and joins the others when its steps are theirs again.
+What a lane gets does not depend on its company: digits are the same however mechanisms are grouped.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from threading import Condition
+from typing import Any
+
+import numpy as np
+
+from phlexible.algebra.arrays import Array
+from phlexible.step.programs import advance, alone, connect_lanes, joint_velocities
+from phlexible.step.tables.memory import LaneMemory, Memory
+from phlexible.step.tables.requests import CONVERGED
+
+Loop = Callable[..., tuple[int, int]]
+"""Takes steps as ``advance`` does."""
+
+SHARED = ("numerical_damping", "is_redundant", "every", "since_stored")
+"""What requests of mechanisms in lanes have in common."""
+ALONE = ("measures", "is_around_contacts", "is_tried", "gradient_iterations")
+"""Requests of these are for a mechanism alone."""
+
+
+@dataclass(eq=False)
+class StepCall:
+    """Steps that one mechanism asks for: arguments of ``advance``, and what came of it."""
+
+    memory: Memory
+    sizes: Array
+    request: Any
+    moving: Array
+    loads: Array
+    reactions: Array
+    rows: Array
+    taken: tuple[int, int] | None = None
+    error: BaseException | None = None
+    is_in_lanes: bool = False
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """What mechanisms whose steps are taken in lanes have in common."""
+        own = self.request[0]
+        return self.sizes.tobytes(), *(own[name] for name in SHARED)
+
+    @property
+    def can_join(self) -> bool:
+        """Whether lanes take such steps: no parts around contacts, no trials, nothing to be measured."""
+        own = self.request[0]
+        return bool(own["steps"]) and not any(own[name] for name in ALONE)
+
+    @property
+    def is_done(self) -> bool:
+        """Whether steps were taken, or an error is known."""
+        return self.taken is not None or self.error is not None
+
+    def take(self) -> None:
+        """Alone."""
+        arguments = self.sizes, self.request, self.moving, self.loads, self.reactions, self.rows
+        self.taken = advance(self.memory.header, *arguments)
+
+
+class LaneLoop:
+    """Takes steps of several mechanisms of one structure at once, each time of those that ask for the same.
+
+    Args:
+        width: lanes.
+    """
+
+    def __init__(self, width: int) -> None:
+        self._width = width
+        self._lanes: LaneMemory | None = None
+        self._refused: Memory | None = None  # of a structure that has no lanes
+        self._fitting: list[Memory] = []
+        self._repeated: tuple[tuple[int, ...], Any, Array, Array] | None = None  # of ``again``, with its calls
+
+    def take(self, calls: Sequence[StepCall]) -> None:
+        """As many of the calls as ask for the same steps; none where there are not two."""
+        known: dict[Any, list[StepCall]] = {}
+        for call in calls:
+            known.setdefault(call.key, []).append(call)
+        most = max(known.values(), key=len, default=[])
+        if len(most) < 2 or most[0].memory is self._refused:
+            return
+        if self._lanes is None:
+            if alone(most[0].memory):
+                self._refused = most[0].memory
+                return
+            self._lanes = LaneMemory(most[0].memory, self._width)
+            connect_lanes(self._lanes, most[0].memory)
+        fitting = [call for call in most if self._fits(self._lanes, call.memory)]
+        if len(fitting) > 1:
+            self._take(self._lanes, fitting)
+
+    def _fits(self, lanes: LaneMemory, memory: Memory) -> bool:
+        """Whether a mechanism has the structure of the lanes; those of the last calls are known."""
+        if any(each is memory for each in self._fitting):
+            return True
+        if is_fitting := lanes.fits(memory):
+            self._fitting = [*self._fitting[1 - self._width :], memory]
+        return is_fitting
+
+    def again(self, calls: Sequence[StepCall], loads: Array) -> tuple[int, Array]:
+        """The steps of calls that were taken before, from where their mechanisms are, with other loads.
+
+        Args:
+            calls: all of which were taken in lanes, and of which nothing but the loads depends on time.
+            loads: in all of the steps, shape (3 loads, mechanisms).
+
+        Returns:
+            How many steps were taken, and the numbers where they end, shape (1, state numbers, lanes).
+        """
+        lanes, first = self._lanes, calls[0]
+        assert lanes is not None, "there are lanes"
+        key = tuple(map(id, calls))
+        if self._repeated is None or self._repeated[0] != key:
+            spread = [*calls, *[first] * (self._width - len(calls))]
+            requests = np.concatenate([call.request for call in spread])
+            requests["continues"] = True
+            steps = int(requests["steps"][0])
+            moving = np.zeros((steps * len(first.sizes) + 1, 0, self._width))
+            given = np.zeros((steps * len(first.sizes), len(loads), self._width))
+            self._repeated = key, requests, moving, given
+        _, requests, moving, given = self._repeated
+        given[:, :, : len(calls)] = loads
+        given[:, :, len(calls) :] = loads[:, :1]
+        lanes.put([call.memory for call in calls])
+        reactions, rows = np.zeros((len(first.reactions), self._width)), np.zeros((1, *lanes.state.shape))
+        done = int(advance.source(lanes.header, first.sizes, requests, moving, given, reactions, rows)[0])
+        for lane, call in enumerate(calls):
+            call.memory.state[:] = lanes.state[:, lane]
+        return done, rows
+
+    def joint_velocities(self, memories: Sequence[Memory]) -> Array | None:
+        """Velocities that satisfy the joints, of mechanisms that were stepped here, shape (mechanisms, velocities).
+
+        None where they have not been, or where joints of one depend on each other.
+        """
+        lanes = self._lanes
+        if lanes is None or len(memories) < 2 or not all(self._fits(lanes, memory) for memory in memories):
+            return None
+        counts = memories[0].counts
+        lanes.put(memories)
+        found = np.zeros((counts["velocities"], lanes.width))
+        nothing, drift = np.zeros((1, 0, lanes.width)), np.zeros((counts["rows"], lanes.width))
+        is_found = joint_velocities.source(lanes.header, nothing, drift, found)
+        return found.T[: len(memories)].copy() if is_found else None
+
+    def _take(self, lanes: LaneMemory, calls: Sequence[StepCall]) -> None:
+        """As many steps as the one has that asks for the fewest."""
+        first, width = calls[0], self._width
+        spread = [*calls, *[first] * (width - len(calls))]
+        steps, substeps = min(int(call.request[0]["steps"]) for call in calls), len(first.sizes)
+        requests = np.concatenate([call.request for call in spread])
+        requests["steps"], requests["continues"] = steps, True
+        for call in calls:
+            if not call.request[0]["continues"]:
+                call.memory["known_velocities"][0] = 0.0
+        lanes.put([call.memory for call in calls])
+        moving = np.stack([call.moving[: steps * substeps + 1] for call in spread], -1)
+        loads = np.stack([call.loads[: steps * substeps] for call in spread], -1)
+        reactions = np.zeros((len(first.reactions), width))
+        kept = (int(first.request[0]["since_stored"]) + steps) // int(first.request[0]["every"])
+        rows = np.zeros((kept, first.rows.shape[1], width))
+        done = int(advance.source(lanes.header, first.sizes, requests, moving, loads, reactions, rows)[0])
+        for lane, call in enumerate(calls):
+            call.memory.state[:] = lanes.state[:, lane]
+            call.rows[:kept] = rows[:, :, lane]
+            call.reactions[:] = reactions[:, lane]
+            call.taken, call.is_in_lanes = (done, CONVERGED if done == steps else int(lanes.status[lane])), True
+
+
+class Company:
+    """So many mechanisms, each of which calls its own ``loop`` until it ``leave``s.
+
+    Args:
+        count: of the mechanisms.
+        width: lanes.
+    """
+
+    def __init__(self, count: int, width: int) -> None:
+        self._lanes, self._running = LaneLoop(width), set(range(count))
+        self._calls: dict[int, StepCall] = {}
+        self._all_here = Condition()
+        self._is_over = False
+        self._steps = np.zeros((count, 2))  # of each mechanism: in lanes, alone
+
+    def loop(self, number: int) -> Callable[[Memory], Loop]:
+        """What takes the steps of a mechanism whose memory is given."""
+
+        def of(memory: Memory) -> Loop:
+            def called(header: Any, *arguments: Any) -> tuple[int, int]:
+                return self._called(number, StepCall(memory, *arguments))
+
+            return called
+
+        return of
+
+    def leave(self, number: int) -> None:
+        """A mechanism takes no more steps."""
+        with self._all_here:
+            self._running.discard(number)
+            self._meet()
+
+    def stop(self) -> None:
+        """All calls end with ``KeyboardInterrupt``."""
+        with self._all_here:
+            self._is_over = True
+            self._all_here.notify_all()
+
+    @property
+    def share_in_lanes(self) -> Array:
+        """Of the steps of each mechanism so far, those that were taken in lanes, shape (count,)."""
+        return self._steps[:, 0] / np.maximum(1, self._steps.sum(axis=1))
+
+    def _called(self, number: int, call: StepCall) -> tuple[int, int]:
+        if not call.can_join:
+            call.take()
+        else:
+            with self._all_here:
+                self._calls[number] = call
+                self._meet()
+                self._all_here.wait_for(lambda: self._is_over or call.is_done)
+        if self._is_over:
+            raise KeyboardInterrupt
+        if call.error is not None:
+            raise call.error
+        assert call.taken is not None, "either it was taken or an error is known"
+        self._steps[number, 0 if call.is_in_lanes else 1] += call.taken[0]
+        return call.taken
+
+    def _meet(self) -> None:
+        """Once all that run have called: the steps that they ask for."""
+        if not self._calls or len(self._calls) < len(self._running):
+            return
+        calls = [self._calls.pop(number) for number in sorted(self._calls)]
+        try:
+            self._lanes.take(calls)
+            for call in calls:
+                if call.taken is None:
+                    call.take()
+        except BaseException as error:
+            for call in calls:
+                call.error = error
+        self._all_here.notify_all()

@@ -1,0 +1,163 @@
+"""Mechanisms of one structure in lanes move as each does alone, whatever the others do."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+import phlexible as ph
+from phlexible.model import take_steps_with
+from phlexible.step.compilation.compiled import entry_point
+from phlexible.step.compilation.dense import factor, invert, solve_vector
+from phlexible.step.compilation.notation import all_of, rows_at, tables_at
+from phlexible.step.integration.company import Company
+from phlexible.step.tables.memory import LaneMemory
+
+WIDTH = 4
+
+
+def together(models, *run, **options):
+    """Motions, or what was raised, of models whose steps are taken in lanes; shares of these steps."""
+    company = Company(len(models), WIDTH)
+
+    def go(k):
+        take_steps_with(models[k], company.loop(k))
+        try:
+            return models[k].simulate(*run, progress=False, **options)
+        except ph.ConvergenceError as error:
+            return error
+        finally:
+            company.leave(k)
+
+    with ThreadPoolExecutor(len(models)) as pool:
+        motions = list(pool.map(go, range(len(models))))
+    return motions, company.share_in_lanes
+
+
+NUMBERS = ("position", "rotation", "eta", "velocity", "forces", "kinetic", "work", "dissipated")
+
+
+def assert_same(one, other, error, names=NUMBERS):
+    """Of numbers of two motions, relative to the greatest of each kind."""
+    for name in names:
+        a, b = getattr(one.run.recording, name), getattr(other.run.recording, name)
+        np.testing.assert_allclose(b, a, rtol=0, atol=error * (np.abs(a).max() if a.size else 0.0), err_msg=name)
+
+
+def let_go(k):
+    """A rod on a hinge that carries another one, and lets it go at a time of its own."""
+    model = ph.Model(gravity=(0.0, -9.81, 0.0), dimension=2)
+    rod = ph.RigidBody(1.0, inertia=0.1, center=(0.5, 0.0, 0.0))
+    upper, lower = model.add(rod, "upper"), model.add(rod, "lower", position=(1.0, 0.0, 0.0))
+    model.connect(ph.Revolute(model.ground.at((0.0, 0.0, 0.0)), upper.origin))
+    hold = model.connect(ph.Fixed(upper.point((1.0, 0.0, 0.0)), lower.origin))
+    model.at(0.005 * k + 0.0055, release=hold)
+    return model
+
+
+MODELS = {
+    "plane": (lambda k: ph.gallery.double_pendulum(length=1.0 + 0.1 * k), 1e-3),
+    "space": (lambda k: ph.gallery.heavy_top(precession=3.0 + k), 1e-3),
+    "modes and a drive": (lambda k: ph.gallery.crank_slider(modes=2, crank_speed=150.0 + 10 * k), 1e-4),
+    "elements": (lambda k: ph.gallery.chain(2, dimension=3, elements=2, link_length=0.2 + 0.02 * k), 1e-3),
+    "segments": (lambda k: ph.gallery.rotating_cantilever(speed=6.0 + k), 1e-2),
+    "redundant joints": (lambda k: ph.gallery.bricard(length=1.0 + 0.1 * k), 1e-2),
+    "relations": (lambda k: ph.gallery.gear_train(torque=0.1 + 0.01 * k), 1e-3),
+    "events": (let_go, 1e-3),
+    "strings": (lambda k: ph.gallery.string_pendulum(), 1e-3),
+    "loads": (lambda k: ph.gallery.crane(), 1e-2),
+    "rods": (lambda k: ph.gallery.roll_up(turns=1.0 + 0.1 * k, elements=3), 1e-3),
+}
+
+
+@pytest.mark.filterwarnings("ignore::phlexible.RedundancyWarning", "ignore::phlexible.SlackStringWarning")
+@pytest.mark.parametrize("name", MODELS)
+def test_in_lanes_as_alone(name):
+    build, step = MODELS[name]
+    motions, shares = together([build(k) for k in range(3)], 30 * step, step)
+    assert (shares > 0.0).all() if name == "events" else (shares == 1.0).all()
+    for k, motion in enumerate(motions):
+        alone = build(k).simulate(30 * step, step, progress=False)
+        assert_same(alone, motion, 1e-9)
+        assert_same(alone, motion, 1e-6 if name == "redundant joints" else 1e-9, ["multipliers"])
+        assert motion.check().balance_error < 1e-11
+
+
+def beams(forces):
+    """Slender free beams, hit by forces of which some would bend them double in one step."""
+    models = []
+    for force in forces:
+        model = ph.Model(dimension=2)
+        steel = ph.Material(youngs_modulus=2e11, density=7870.0)
+        body = model.add(ph.Beam(1.0, ph.CircularSection(2e-3), steel, elements=4), "beam")
+        model.apply(ph.Force(body.end, (0.0, force, 0.0), name="blow"))
+        models.append(model)
+    return models
+
+
+@pytest.mark.filterwarnings("ignore::phlexible.LargeDeflectionWarning", "ignore::phlexible.LargeStrainWarning")
+@pytest.mark.filterwarnings("ignore::phlexible.StepWarning")
+def test_a_lane_that_halves_its_steps_goes_alone_and_changes_no_digit_of_the_others():
+    quiet, shares = together(beams([0.1, 0.2, 0.3, 0.2]), 0.2, 0.02)
+    assert (shares == 1.0).all()
+    mixed, shares = together(beams([0.1, 300.0, 0.3, 0.2]), 0.2, 0.02)
+    assert mixed[1].halvings[-1] > 0 and shares[1] < 1.0 and (shares[[0, 2, 3]] > 0.5).all()
+    for k in (0, 2, 3):
+        assert_same(quiet[k], mixed[k], 0.0, (*NUMBERS, "multipliers"))
+    assert_same(beams([300.0])[0].simulate(0.2, 0.02, progress=False), mixed[1], 1e-9)
+
+
+def test_a_lane_that_fails_leaves_the_others_and_order_changes_no_digit():
+    def models(speeds, blow):
+        made = [ph.gallery.flexible_pole(angle=angle) for angle in speeds]
+        for k, model in enumerate(made):
+            jump = (lambda t: (1e50 if t > 3.5e-3 else 0.0, 0.0, 0.0)) if k == blow else (lambda t: (0.0, 0.0, 0.0))
+            model.apply(ph.Force(model["pole"].end, jump))
+        return made
+
+    whole, _ = together(models([0.1, 0.2, 0.3, 0.4], None), 2e-2, 1e-3)
+    broken, _ = together(models([0.4, 0.3, 0.2, 0.1], 2), 2e-2, 1e-3)
+    assert isinstance(broken[2], ph.ConvergenceError) and len(broken[2].motion.time) == 5
+    for k in (0, 1, 3):
+        assert_same(whole[3 - k], broken[k], 0.0, (*NUMBERS, "multipliers"))
+
+
+def test_numbers_do_not_depend_on_threads():
+    batch = ph.batch(
+        lambda length: ph.gallery.double_pendulum(length=length), {"length": 1.0 + 0.05 * np.arange(9.0)}
+    )
+
+    def ends(model):
+        return {"end": ph.Position(model["lower"].origin)}
+
+    one, two = (batch.simulate(0.05, 1e-3, ends, every=3, lanes=True, threads=threads) for threads in (1, 2))
+    np.testing.assert_array_equal(one["end"], two["end"])
+    assert one.in_lanes.tolist()[:8] == [1.0] * 8
+    alone = batch.simulate(0.05, 1e-3, ends, every=3, lanes=False)
+    np.testing.assert_allclose(one["end"], alone["end"], rtol=0, atol=1e-9)
+    assert (alone.in_lanes == 0.0).all()
+
+
+@entry_point
+def _solved(header, matrices, inverses, right, n):
+    t = tables_at(header)
+    a, b, inverse = rows_at(t, matrices), rows_at(t, right), rows_at(t, inverses)
+    is_regular = factor(a, n, n, t.pivots)
+    solve_vector(a, n, n, t.pivots, b)
+    return all_of(is_regular & invert(inverse, n, n, t.pivots))
+
+
+@pytest.mark.parametrize("n", [3, 6])
+def test_each_lane_has_pivots_of_its_own(n):
+    model = ph.gallery.double_pendulum()
+    model.simulate(1e-3, 1e-3, progress=False)
+    lanes = LaneMemory(model._numbers._assembly.memory, WIDTH)
+    A = np.random.default_rng(n).normal(size=(WIDTH, n, n))
+    b = np.random.default_rng(n + 1).normal(size=(WIDTH, n))
+    matrices, right = A.reshape(WIDTH, -1).T.copy(), b.T.copy()
+    inverses = matrices.copy()
+    assert _solved(lanes.header, matrices, inverses, right, n)
+    np.testing.assert_allclose(right.T, np.linalg.solve(A, b[..., None])[..., 0], rtol=1e-12)
+    np.testing.assert_allclose(inverses.T.reshape(A.shape), np.linalg.inv(A), rtol=1e-11, atol=1e-12)
+    matrices[:, 1] = 0.0
+    assert not _solved(lanes.header, matrices, A.reshape(WIDTH, -1).T.copy(), b.T.copy(), n)
