@@ -501,6 +501,8 @@ class _Copy:
             radius=self._change.length * contact.radius,
             damping=unit((-power, 1, -1)) * contact.damping,
             friction_speed=unit(VELOCITY) * contact.friction_speed,
+            bristle=contact.bristle and unit(STIFFNESS) * contact.bristle,
+            bristle_damping=contact.bristle_damping and unit(DAMPING) * contact.bristle_damping,
         )
 
     def _touching(self, value: Port | ph.Capsule) -> Port | ph.Capsule:
@@ -531,6 +533,9 @@ class _Copy:
                 coulomb=unit(TORQUE if is_angle else FORCE) * part.coulomb,
                 viscous=unit(ROTATIONAL_DAMPING if is_angle else DAMPING) * part.viscous,
                 stiction_speed=unit(RATE if is_angle else VELOCITY) * part.stiction_speed,
+                bristle=part.bristle and unit(TORQUE if is_angle else STIFFNESS) * part.bristle,
+                bristle_damping=part.bristle_damping
+                and unit(ROTATIONAL_DAMPING if is_angle else DAMPING) * part.bristle_damping,
                 radius=None if part.radius is None else self._change.length * part.radius,
             )
         size = 1.0 if is_angle else self._change.length

@@ -164,6 +164,8 @@ class Adding:
         if damped and kind > 0:
             slow = self.length / (STEPS * self.sample.step) * 10 ** rng.uniform(-2, 1)
             law |= {"friction": rng.uniform(0.1, 1.0), "friction_speed": slow}
+            if rng.integers(2):
+                law |= {"bristle": self.stiffness * 10 ** rng.uniform(-1, 1), "static_friction": 1.0}
         if kind == 3:
             return self.on_shape(a, b, way, depth, law)
         radius = way * rng.uniform(0.1, 0.9) * (kind == 1)
@@ -198,6 +200,8 @@ class Adding:
         follows = {"coefficient": self.rng.uniform(0, 0.5)} if self.rng.integers(2) else {}
         if follows and "angle" in name:
             follows["radius"] = 0.05 * self.length
+        if self.rng.integers(2):
+            follows |= {"bristle": self.stiffness * (self.length / size) ** 2, "bristle_damping": viscous}
         return joint.friction(0.1 * viscous * rate, viscous=viscous, stiction_speed=rate, of=name, **follows)
 
     def servo(self, damped: bool) -> ForceElement | None:

@@ -335,6 +335,11 @@ def differentiable(system: System) -> Assembly:
             raise ModelError(
                 f"{name.rsplit(':', 1)[0]} creeps (ph.Maxwell), and cannot be differentiated together with {what}"
             )
+    for element, force in system.forces:
+        if force.friction and force.friction.bristle:
+            raise ModelError(
+                f"{element} sticks by a bristle, which cannot be differentiated yet; leave bristle= out there"
+            )
     return assemble(system, with_segments=False)
 
 

@@ -220,6 +220,12 @@ class Resistances:
         self._dry = [k for k, f in enumerate(self._forces) if f.friction and not f.contact]
         self._impacts = [k for k, f in enumerate(self._forces) if f.contact and f.contact.damping]
         self._across = [k for k, f in enumerate(self._forces) if f.contact and f.friction]
+        for element, force in system.forces:
+            if force.friction and force.friction.bristle:
+                raise ModelError(
+                    f"{element} sticks by a bristle, which the papers' equations do not have; leave bristle= out,"
+                    " or take model.simulate"
+                )
         self.bearings: dict[int, IntArray] = {}
         for k in self._dry:
             friction = self._forces[k].friction

@@ -1,4 +1,4 @@
-"""Strains of the springs of laws that creep, ``State.branches``, and how they pull (docs/theory.md, 8; (8.35))."""
+"""What laws remember, ``State.branches``: strains of springs, bristles (docs/theory.md, 8; (8.35, 8.39))."""
 
 from collections.abc import Iterator
 from itertools import pairwise
@@ -12,22 +12,37 @@ from phlexible.bodies.mechanics import soft
 from phlexible.bodies.mechanics.absolute import strain_gradients
 from phlexible.bodies.mechanics.floating import strain_rows
 from phlexible.bodies.soft_law import ElementStrains
+from phlexible.description.interactions.force_elements import Bristle
 from phlexible.elements.maxwell import Maxwell
 from phlexible.state.layout import State, offsets
 from phlexible.state.system import System
 
 # Branches stand in the order of the forces: those of elements, then those of the strains of strings, each law's
 # together; then those of soft bodies, six numbers each: e_11, e_22, e_33, e_23, e_13, e_12; then those of bodies
-# with a frame: of each branch those of its coordinates, then of its scalar strains.
+# with a frame: of each branch those of its coordinates, then of its scalar strains; then the bristles
+# of friction that sticks, in the order of the forces.
 
 
+BRISTLE = ("1", "2", "3", "normal 1", "normal 2", "normal 3", "slips")
 SIX = ("11", "22", "33", "23", "13", "12")
 
 
 def forces_of_branches(system: System, branches: Array) -> Array:
     """Of the branches (..., branches) of elements along their coordinates, shape (..., forces)."""
     laws = [force.relaxation for _, force in system.forces]
-    return np.stack([np.zeros(branches.shape[:-1]), *_pulls(laws, branches)], axis=-1)[..., 1:]
+    pulls = np.stack([np.zeros(branches.shape[:-1]), *_pulls(laws, branches)], axis=-1)[..., 1:]
+    begin = branch_count(system)
+    for k, bristle in _bristles(system):
+        if not system.forces[k].force.contact:  # which rubs across its coordinate
+            pulls[..., k] -= bristle.stiffness * branches[..., begin]
+        begin += len(BRISTLE)
+    return pulls
+
+
+def _bristles(system: System) -> list[tuple[int, Bristle]]:
+    """Numbers of forces with the bristles of their friction."""
+    forces = enumerate(force for _, force in system.forces)
+    return [(k, force.friction.bristle) for k, force in forces if force.friction and force.friction.bristle]
 
 
 def strain_pulls(system: System, index: int, branches: Array) -> list[tuple[QuadraticStrains, Array]]:
@@ -71,7 +86,7 @@ def body_forces_of_branches(system: System, state: State) -> Array:
 def frame_strains(system: System, branches: Array) -> list[Array | None]:
     """Of each body with a frame shares times strains of its branches, summed, (..., n + s); None: it has none."""
     found: list[Array | None] = []
-    begin = branches.shape[-1] - sum(body.inner_count for body in system.frames)
+    begin = branch_count(system) - sum(body.inner_count for body in system.frames)
     for body in system.frames:
         shares = np.array([share for share, _ in _pairs(body.relaxation)])
         own = branches[..., begin : begin + body.inner_count]
@@ -93,7 +108,7 @@ def _soft_strains(system: System, branches: Array) -> Iterator[tuple[int, Elemen
 
 
 def branch_count(system: System, with_soft: bool = True) -> int:
-    """How many there are, those of soft bodies six times; without these, and those of frames."""
+    """How many there are of laws that creep, those of soft bodies six times; without these, and those of frames."""
     strains = [(group.relaxation, len(group.weights)) for body in system.nodal for group in body.strains]
     for body in system.nodal if with_soft else ():
         strains += [(group.relaxation, 6 * group.weights.size) for group in body.elements]
@@ -102,8 +117,19 @@ def branch_count(system: System, with_soft: bool = True) -> int:
     return own + sum(_count(law) * n for law, n in strains) + inner
 
 
-def branch_names(system: System) -> list[str]:
+def remembered_count(system: System) -> int:
+    """Length of ``State.branches``."""
+    return branch_count(system) + len(BRISTLE) * len(_bristles(system))
+
+
+def remembered_names(system: System) -> list[str]:
     """What each entry of ``State.branches`` belongs to."""
+    owners = [str(system.forces[k].element) for k, _ in _bristles(system)]
+    return branch_names(system) + [f"{owner}: bristle {part}" for owner in owners for part in BRISTLE]
+
+
+def branch_names(system: System) -> list[str]:
+    """What each entry of ``State.branches`` of a law that creeps belongs to."""
     owners = [(f"{element}: {force.coordinate.name}", force.relaxation) for element, force in system.forces]
     for placed in system.bodies:
         for group in placed.data.strains if isinstance(placed.data, AbsoluteBody) else ():

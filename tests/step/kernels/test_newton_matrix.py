@@ -158,10 +158,18 @@ ELEMENTS = {
     "friction of the bearing": lambda joint, a, b: joint.friction(coefficient=0.4, radius=0.2, stiction_speed=50.0),
     "fast friction of the rail": lambda joint, a, b: joint.friction(coefficient=0.4, stiction_speed=0.01),
     "fast friction": lambda joint, a, b: joint.friction(20.0, stiction_speed=0.01),
+    "sticking bearing": lambda joint, a, b: joint.friction(
+        5.0, coefficient=0.4, radius=0.2, bristle=30.0, bristle_damping=2.0
+    ),
+    "bearing that breaks loose": lambda joint, a, b: joint.friction(
+        0.1, coefficient=0.01, radius=0.2, bristle=3e3, static=0.02
+    ),
     "stop": lambda joint, a, b: joint.stop(lower=-1e-9, upper=1e-9, stiffness=80.0, damping=0.5),
     "touching plane": lambda joint, a, b: deep(a, b),
     "rough plane": lambda joint, a, b: deep(a, b, friction=0.3, friction_speed=50.0),
     "slippery rough plane": lambda joint, a, b: deep(a, b, friction=0.3, friction_speed=0.01, exponent=1.5),
+    "sticking plane": lambda joint, a, b: deep(a, b, friction=5.0, bristle=30.0, bristle_damping=3.0),
+    "plane that breaks loose": lambda joint, a, b: deep(a, b, friction=0.3, bristle=3e3, static_friction=0.4),
     "touching balls": lambda joint, a, b: ph.Contact(a, b, 300.0, radius=9.0, damping=0.2, exponent=1.5),
     "touching cylinder": lambda joint, a, b: touching(b, ph.Surface(a, ph.Cylinder(0.1, 1.0))),
     "touching box": lambda joint, a, b: touching(b, ph.Surface(a, ph.Box((0.3, 0.2, 0.4)))),
@@ -176,8 +184,10 @@ IN_JOINTS = [
     *((kind, "spring between points") for kind in (ph.Spherical,)),
     (ph.Spherical, "bushing"),
     *((ph.Spherical, name) for name in ("touching plane", "rough plane", "slippery rough plane", "touching balls")),
+    *((ph.Spherical, name) for name in ("sticking plane", "plane that breaks loose")),
     *((ph.Spherical, f"touching {name}") for name in ("cylinder", "box", "piece")),
     *((ph.Revolute, name) for name in ("friction", "friction of the bearing", "fast friction", "stop")),
+    *((ph.Revolute, name) for name in ("sticking bearing", "bearing that breaks loose")),
     (ph.Prismatic, "fast friction of the rail"),
     *((ph.Revolute, name) for name in ("angle", "servo", "torque", "driven angle")),
     *((ph.Prismatic, name) for name in ("position", "servo", "force", "driven position")),

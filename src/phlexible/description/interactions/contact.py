@@ -13,11 +13,13 @@ from scipy.spatial import cKDTree
 from phlexible.algebra.arrays import Array, flag, hold_own, unit_vector
 from phlexible.algebra.fields import Name, NonNegative, Positive, convert_fields, set_fields
 from phlexible.description.interactions.force_elements import (
+    Bristle,
     CoordinateForce,
     Coulomb,
     Exponent,
     ForceElement,
     OneSided,
+    bristle_of,
 )
 from phlexible.description.interactions.functions import (
     AXES,
@@ -483,7 +485,8 @@ class Contact(ForceElement):
 
     The normal force is ``max(0, (stiffness + damping dx/dt) x^exponent)`` with the depth x. Friction is
     ``friction`` times that, against sliding at the place that touches; below ``friction_speed`` it falls with the
-    speed, so that what sticks creeps. Steps around a contact are taken in parts (8.23), ``motion.contact_steps``.
+    speed, so that what sticks creeps, unless a ``bristle`` holds it (8.39). Steps around a contact are taken in
+    parts (8.23), ``motion.contact_steps``.
 
     Attributes:
         first: the point, or the centre of the sphere; or a string, rod or beam, of which all nodes touch.
@@ -495,6 +498,10 @@ class Contact(ForceElement):
         exponent: 1.0, or 1.5 for round bodies.
         friction_speed: [m/s].
         name: for messages; None: made from the ports.
+        bristle: stiffness of a spring along the surface that friction bends before the bodies slide, so that they
+            stick without creep [N/m]; near ``stiffness`` is a good choice. None: what sticks creeps.
+        bristle_damping: of a damper beside it [N s/m]; None: a tenth of the critical one of the body that touches.
+        static_friction: coefficient as long as they stick; None: ``friction``.
 
     Raises:
         ParameterError: numbers out of range, or a shape that needs a radius.
@@ -518,6 +525,9 @@ class Contact(ForceElement):
     exponent: Exponent = 1.0
     friction_speed: Positive = 1e-3
     name: Name = field(default=None, kw_only=True)
+    bristle: Positive | None = field(default=None, kw_only=True)
+    bristle_damping: NonNegative | None = field(default=None, kw_only=True)
+    static_friction: NonNegative | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         others = self.second.ports if isinstance(self.second, Touchable) else (self.second,)
@@ -536,7 +546,16 @@ class Contact(ForceElement):
             raise ParameterError(
                 f"{self}: friction needs to know where they touch; give Surface({self.second}, Sphere(...))"
             )
+        _ = self._sticking
         expect(self, *self.ports)
+
+    @property
+    def _sticking(self) -> Bristle | None:
+        mass = sum(
+            getattr(port.placed.body, "mass", 0.0) for port in self.touchers[:1] if isinstance(port, Attachment)
+        )
+        own = ("friction", self.friction), ("static_friction", self.static_friction)
+        return bristle_of(self, self.bristle, self.bristle_damping, *own, mass)
 
     @property
     def touchers(self) -> tuple[Port, ...]:
@@ -559,7 +578,9 @@ class Contact(ForceElement):
             ModelError: the bodies start deep inside each other.
             ParameterError: in the plane, a direction that leaves it.
         """
-        friction = Coulomb(self.friction, self.friction_speed) if self.friction else None
+        friction = None
+        if self.friction:
+            friction = Coulomb(self.friction, self.friction_speed, bristle=self._sticking)
         surface = self.second if isinstance(self.second, Touchable) else Surface(self.second, Sphere(self.radius))
         radius = self.radius if isinstance(self.second, Touchable) else 0.0
         found = []

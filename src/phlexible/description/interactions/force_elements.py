@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from math import sqrt
 from typing import Annotated
 
 import numpy as np
@@ -180,27 +181,82 @@ class OneSided:
 
 
 @dataclass(frozen=True)
+class Bristle:
+    """A spring, with a damper beside it, that friction bends before what it holds slides (8.39).
+
+    Attributes:
+        stiffness: k [N/m or N m/rad].
+        damping: d [N s/m or N m s/rad].
+        grip: the limit while it sticks, over that while it slips.
+    """
+
+    stiffness: float
+    damping: float
+    grip: float
+
+
+def bristle_of(
+    owner: object,
+    stiffness: float | None,
+    damping: float | None,
+    dynamic: tuple[str, float],
+    static: tuple[str, float | None],
+    mass: float = 0.0,
+) -> Bristle | None:
+    """The bristle of numbers that users give; ``mass``: damps it by a tenth of the critical, where damping is None.
+
+    Args:
+        owner: for messages.
+        stiffness, damping: None: none, and the default.
+        dynamic, static: names and values of the friction while it slips, and while it sticks; None: the same.
+        mass: that the bristle holds [kg].
+
+    Raises:
+        ParameterError: what only a bristle needs without one; static friction below the other.
+    """
+    (name, level), (static_name, static_level) = dynamic, static
+    if stiffness is None:
+        for given, value in ((static_name, static_level), ("bristle_damping", damping)):
+            if value is not None:
+                raise ParameterError(
+                    f"{owner}: {given} is of friction that sticks; give bristle=, its stiffness, too"
+                )
+        return None
+    if not level:
+        raise ParameterError(f"{owner}: bristle is of friction, and there is none; give {name}=")
+    if static_level is not None and static_level < level:
+        raise ParameterError(f"{owner}: {static_name} must be at least {name}={level:g}, got {static_level:g}")
+    own = 2 * BRISTLE_DAMPING * sqrt(stiffness * mass) if damping is None else damping
+    return Bristle(stiffness, own, 1.0 if static_level is None else static_level / level)
+
+
+BRISTLE_DAMPING = 0.1  # of the critical: undamped, it would break loose early where it vibrates
+
+
+@dataclass(frozen=True)
 class Coulomb:
-    """Dry friction level v / max(|v|, speed): below the speed it creeps.
+    """Dry friction level v / max(|v|, speed): below the speed it creeps; with a bristle it sticks.
 
     Attributes:
         level: of the force [N or N m]; across a contact the coefficient, times its normal force.
         speed: [m/s or rad/s].
         share: of the force that ``joint`` transmits, added to the level [1 or m].
         joint: or None.
+        bristle: what sticks in place of what creeps, or None.
     """
 
     level: NonNegative
     speed: Positive
     share: NonNegative = 0.0
     joint: KinematicPair | None = None
+    bristle: Bristle | None = None
 
     def __post_init__(self) -> None:
         convert_fields(self)
 
     def force(self, rate: float) -> float:
-        """Along the coordinate, against its rate; without the part that follows a joint's force."""
-        return -self.level * rate / max(abs(rate), self.speed)
+        """Along the coordinate, against its rate; without the part that follows a joint's force, or a bristle."""
+        return 0.0 if self.bristle else -self.level * rate / max(abs(rate), self.speed)
 
 
 # Force elements: springs, dampers, torques and forces along coordinates of joints or between points.

@@ -3,7 +3,14 @@
 from dataclasses import dataclass
 
 from phlexible.algebra.fields import Finite, Name, NonNegative, Positive
-from phlexible.description.interactions.force_elements import AlongJoint, CoordinateForce, Coulomb, OneSided
+from phlexible.description.interactions.force_elements import (
+    AlongJoint,
+    Bristle,
+    CoordinateForce,
+    Coulomb,
+    OneSided,
+    bristle_of,
+)
 from phlexible.description.interactions.functions import expect
 from phlexible.errors import ModelError, ParameterError
 
@@ -20,6 +27,9 @@ class JointFriction(AlongJoint):
         name: for messages; None: made from the joint.
         coefficient: times the size of the force that the joint transmits, adds to the level.
         radius: of the bearing, of angles only [m].
+        bristle: stiffness of what sticks [N m/rad or N/m]; None: it creeps below ``stiction_speed``.
+        bristle_damping: beside it [N m s/rad or N s/m]; None: none.
+        static: in place of ``coefficient``, or of ``coulomb`` without one, while it sticks; None: the same.
     """
 
     coulomb: NonNegative = 0.0
@@ -28,6 +38,9 @@ class JointFriction(AlongJoint):
     name: Name = None
     coefficient: NonNegative = 0.0
     radius: Positive | None = None
+    bristle: Positive | None = None
+    bristle_damping: NonNegative | None = None
+    static: NonNegative | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -36,7 +49,13 @@ class JointFriction(AlongJoint):
                 f"{self} has neither coulomb nor viscous friction nor a coefficient; give one of them"
             )
         self._check_radius()
+        _ = self._sticking
         expect(self, *self.ports)
+
+    @property
+    def _sticking(self) -> Bristle | None:
+        level = ("coefficient", self.coefficient) if self.coefficient else ("coulomb", self.coulomb)
+        return bristle_of(self, self.bristle, self.bristle_damping, level, ("static", self.static))
 
     def _check_radius(self) -> None:
         turns = self.coordinate.endswith("angle")
@@ -52,7 +71,8 @@ class JointFriction(AlongJoint):
         """One force along the coordinate (8.19, 8.31)."""
         coordinate = self.joint.coordinate(dimension, self.coordinate)
         share = self.coefficient * (self.radius or 1.0)
-        dry = Coulomb(self.coulomb, self.stiction_speed, share, self.joint if share else None)
+        joint = self.joint if share else None
+        dry = Coulomb(self.coulomb, self.stiction_speed, share, joint, self._sticking)
         return (CoordinateForce(coordinate, damping=self.viscous, friction=dry),)
 
     def __repr__(self) -> str:

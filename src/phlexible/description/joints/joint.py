@@ -114,6 +114,9 @@ class Joint(KinematicPair):
         coefficient: float = 0.0,
         radius: float | None = None,
         stiction_speed: float = 1e-3,
+        bristle: float | None = None,
+        bristle_damping: float | None = None,
+        static: float | None = None,
         of: str | None = None,
         name: str | None = None,
     ) -> JointFriction:
@@ -127,14 +130,19 @@ class Joint(KinematicPair):
             coefficient: mu, of the force that the joint transmits.
             radius: of the bearing, for angles [m].
             stiction_speed: below it dry friction falls with the rate, and the joint creeps [rad/s or m/s].
+            bristle: stiffness of a spring that dry friction bends before the joint slides, so that it sticks
+                without creep [N m/rad or N/m]; in place of ``stiction_speed``. The joint gives way by the friction
+                over this stiffness before it slides: choose it so that this is small.
+            bristle_damping: of a damper beside the spring [N m s/rad or N s/m]; None: none.
+            static: in place of ``coefficient``, or of ``coulomb`` without one, as long as the joint sticks.
             of: name of the coordinate of a joint with several.
             name: for messages; None: made from the joint.
 
         Raises:
             ParameterError: a negative number, no friction at all, an angle without a radius.
         """
-        coordinate = self.coordinate_name(of)
-        return JointFriction(self, coordinate, coulomb, viscous, stiction_speed, name, coefficient, radius)
+        dry = (coulomb, viscous, stiction_speed, name, coefficient, radius)
+        return JointFriction(self, self.coordinate_name(of), *dry, bristle, bristle_damping, static)
 
     def stop(
         self,

@@ -6,7 +6,7 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array
 from phlexible.bodies.absolute_body import AbsoluteBody
-from phlexible.state.branches import branch_names
+from phlexible.state.branches import remembered_names
 from phlexible.state.recording import RecordedStates
 from phlexible.state.system import System
 
@@ -39,7 +39,7 @@ FIELDS = {
     "multipliers": Field(("time", "row"), "N or N m", "multipliers of joints and drives, mean of adjacent steps"),
     "forces": Field(("time", "force"), "N or N m", "forces of elements and strings, mean of adjacent steps"),
     "theta": Field(("time", "force"), "m or rad", "coordinates of these forces"),
-    "branches": Field(("time", "branch"), "m, rad or 1", "strains of springs of laws that creep"),
+    "branches": Field(("time", "branch"), "m, rad or 1", "strains of springs of laws that creep, bristles"),
     "held": Field(("time", "switch"), "m or rad", "where constraints are held that events hold or release"),
     "event_times": Field(("time", "event"), "s", "when each event happened, nan: not yet"),
     "event_losses": Field(("time", "event"), "J", "energy that it took"),
@@ -108,7 +108,7 @@ def labels(system: System, recording: RecordedStates) -> dict[str, list[str]]:
         "component": components,
         "row": [f"{owner.joint}: {owner.row.label}" for owner in system.owners],
         "force": forces + strains + related,
-        "branch": branch_names(system),
+        "branch": remembered_names(system),
         "switch": [str(switch.constraint) for switch in system.mechanism.switches],
         "event": [str(event) for event in system.mechanism.events if system.mechanism.switches],
         "drive": [str(drive) for drive in system.mechanism.drives],

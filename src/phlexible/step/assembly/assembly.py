@@ -34,6 +34,7 @@ from phlexible.step.assembly.interactions import (
     Places,
     StrainLaws,
     branch_tables,
+    bristle_tables,
     coordinate_kind,
     element_law,
     law_tables,
@@ -314,6 +315,7 @@ def _filled(system: System, parts: Parts, schedule: BlockSchedule) -> Memory:
         parts.rods.tables(schedule.places),
         parts.contact_groups.tables(),
         branch_tables(parts.laws, [group.relaxation for group, _ in parts.soft.groups], types.relaxations()),
+        bristle_tables(parts.laws),
     )
     tables |= law_tables(parts.laws, coupled.constraint_count, len(system.loads))
     tables |= {"row_length": system.gap_lengths, "row_switch": system.row_switches}

@@ -269,6 +269,19 @@ def law_tables(laws: Sequence[ForceData], constraints: int, loads: int) -> Table
     }
 
 
+def bristle_tables(laws: Sequence[ForceData]) -> tuple[dict[str, int], Tables]:
+    """Those of the friction of all forces."""
+    own = [law.friction.bristle if law.friction else None for law in laws]
+    bristles = [bristle for bristle in own if bristle]
+    numbers = np.cumsum([bristle is not None for bristle in own], dtype=np.int64) - 1
+    return {"bristles": len(bristles)}, {
+        "bristle_of": [int(number) if bristle else -1 for number, bristle in zip(numbers, own, strict=True)],
+        "bristle_stiffness": [bristle.stiffness for bristle in bristles],
+        "bristle_damping": [bristle.damping for bristle in bristles],
+        "bristle_grip": [bristle.grip for bristle in bristles],
+    }
+
+
 def branch_tables(
     laws: Sequence[ForceData], soft: Sequence[Maxwell | None], types: Sequence[Maxwell | None]
 ) -> tuple[dict[str, int], Tables]:

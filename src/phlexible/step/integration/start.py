@@ -11,7 +11,7 @@ from phlexible.algebra.user_derivatives import Jump, find_jump, listed
 from phlexible.description.ground import check_velocity, frame_positions, frame_rotations
 from phlexible.description.ports import MovingFrame
 from phlexible.errors import ModelError, ParameterError
-from phlexible.state.branches import branch_count
+from phlexible.state.branches import remembered_count
 from phlexible.state.initial_velocity import check_closure
 from phlexible.state.layout import State
 from phlexible.state.recording import RecordedStates
@@ -90,10 +90,10 @@ def given_state(system: System, state: State) -> State:
             f" model {own[3][0]} and {own[2][0]}; take a state of the same model"
         )
     branches = state.branches if state.branches is not None and state.branches.size else None  # none: relaxed
-    if branches is not None and len(branches) != branch_count(system):
+    if branches is not None and len(branches) != remembered_count(system):
         raise ModelError(
-            f"the initial state has {len(branches)} strains of branches of laws that creep, this model"
-            f" {branch_count(system)}; take a state of the same model, or dataclasses.replace(state, branches=None)"
+            f"the initial state has {len(branches)} numbers that laws remember, this model"
+            f" {remembered_count(system)}; take a state of the same model, or replace(state, branches=None)"
         )
     check_closure(system, state)
     return replace(state, velocity=projection(system.whole_phase, state).velocity, branches=branches)

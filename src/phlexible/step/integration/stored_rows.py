@@ -78,18 +78,21 @@ class Course(NamedTuple):
 
 
 def branches_of(rows: Mapping[str, Array]) -> Array:
-    """Strains of the springs of laws that creep as ``State.branches`` has them, shape (rows, branches)."""
+    """What laws remember as ``State.branches`` has it, shape (rows, branches)."""
     soft = rows["soft_strain"] / 2  # of C, whose change is twice that of E
-    return np.concatenate([rows["branch_strain"], soft.reshape(len(soft), -1), rows["inner_strain"]], axis=1)
+    every = (rows["branch_strain"], soft.reshape(len(soft), -1), rows["inner_strain"], rows["bristle"])
+    return np.concatenate(every, axis=1)
 
 
 def set_branches(memory: Memory, branches: Array | None) -> None:
     """Puts ``State.branches`` into the state; None: relaxed."""
-    own, soft, inner = memory["branch_strain"], memory["soft_strain"], memory["inner_strain"]
-    own[:], soft[:], inner[:] = 0.0, 0.0, 0.0
+    own, soft, inner, bristles = (
+        memory[name] for name in ("branch_strain", "soft_strain", "inner_strain", "bristle")
+    )
+    own[:], soft[:], inner[:], bristles[:] = 0.0, 0.0, 0.0, 0.0
     if branches is not None:
-        first, last = len(own), len(own) + soft.size
-        own[:], inner[:] = branches[:first], branches[last:]
+        first, last, end = len(own), len(own) + soft.size, len(branches) - len(bristles)
+        own[:], inner[:], bristles[:] = branches[:first], branches[last:end], branches[end:]
         soft[:] = 2 * branches[first:last].reshape(soft.shape)
 
 

@@ -3,7 +3,8 @@
 from math import sqrt
 
 from phlexible.step.compilation.compiled import compiled, compiled_lane_by_lane, exported
-from phlexible.step.compilation.notation import Number, Tables, any_of, where
+from phlexible.step.compilation.notation import Number, Tables, along, any_of, vector, where
+from phlexible.step.kernels.bristles import bend, bent, held_by, rub_along
 from phlexible.step.tables.declarations import LAW_WIDTH, ROLLING, ROUNDED, SEGMENT
 
 # Discrete derivatives of gaps: from round and cornered shapes, from a piece of a line (docs/theory.md, 8).
@@ -156,7 +157,10 @@ def bear(t: Tables, f: int, begin: int, count: int, numbers: int, h: float) -> N
     rows = t.multiplier1 + t.interaction_start[t.bearing[f]]
     if not any_of(size != 0.0):
         return
-    slope = h * t.bearing_share[f] * rate / (max(abs(rate), t.friction_speed[f]) * where(size != 0.0, size, 1.0))
+    by_level = rate / max(abs(rate), t.friction_speed[f])
+    if t.bristle_of[f] >= 0:
+        by_level = t.force_by_level[f]
+    slope = h * t.bearing_share[f] * by_level / where(size != 0.0, size, 1.0)
     for a in range(t.carrier_count[f]):
         group = t.group_start[f] + a
         for k in range(count):
@@ -226,6 +230,9 @@ def rub(t: Tables, f: int, h: float) -> tuple[float, float]:
     size, level = max(abs(rate), t.friction_speed[f]), t.friction[f]
     if t.bearing[f] >= 0:
         level += t.bearing_share[f] * transmitted(t, f)
+    if t.bristle_of[f] >= 0:
+        force, slope, t.force_by_level[f] = rub_along(t, f, level, h)
+        return force, slope
     force = level * rate / size
     t.loss[f] += force * t.theta_change[f]
     return force, where(abs(rate) < size, level / (h * size), 0.0)
@@ -234,6 +241,9 @@ def rub(t: Tables, f: int, h: float) -> tuple[float, float]:
 @exported
 def slide(t: Tables, f: int, first: int, count: int, h: float, slope: Number) -> None:
     """Friction along the functions after the first one, the gap, whose force is N with dN/dw1 = slope (8.18)."""
+    if t.bristle_of[f] >= 0:
+        slide_with_bristle(t, f, first, count, h, slope)
+        return
     normal, total = t.scalar_force[f], 0.0
     for i in range(1, count):
         total += t.function_change[first + i] * t.function_change[first + i]
@@ -250,3 +260,17 @@ def slide(t: Tables, f: int, first: int, count: int, h: float, slope: Number) ->
             D[j] -= where(slides, share * normal * t.function_change[first + j] / total, 0.0)
     t.across_loss[f] = t.friction[f] * normal * speed * speed / size * h
     t.loss[f] += t.across_loss[f]
+
+
+@compiled
+def slide_with_bristle(t: Tables, f: int, first: int, count: int, h: float, slope: float) -> None:
+    """The same of friction that sticks, whose bristle is bent along these functions."""
+    across, share = t.function_change + (first + 1), held_by(t, f, t.friction[f])
+    u = vector(across[0], across[1] if count > 2 else 0.0, 0.0)
+    force, to_limit, e, a, b = bend(t, f, bent(t, f), u, share * t.scalar_force[f], h)
+    for i in range(count - 1):
+        D = t.tangent + LAW_WIDTH * (first + 1 + i)
+        t.generalized[first + 1 + i] = -along(force, i)
+        D[0] = -share * slope * along(to_limit, i)
+        for j in range(count - 1):
+            D[1 + j] = b * along(e, i) * along(e, j) - (a if i == j else 0.0)

@@ -172,5 +172,7 @@ def _harden(t: Tables, f: int, h: float) -> None:
         total += t.scratch[a]
     depth, change = t.push_side[f] * (t.force_rest[f] - t.theta0[f]), abs(t.theta_change[f])
     slope = steepest(t.force_stiffness[f], t.push_exponent[f], depth, change, total, h)
+    if t.bristle_of[f] >= 0:
+        slope += t.bristle_stiffness[t.bristle_of[f]]
     for a in range(t.carrier_count[f]):
         t.hardness[t.group_node[t.group_start[f] + a]] += slope * t.scratch[a]

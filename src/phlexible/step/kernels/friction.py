@@ -10,10 +10,11 @@ from math import sqrt
 
 from phlexible.step.compilation.compiled import compiled, exported
 from phlexible.step.compilation.notation import Integers, Reals, Tables, Vector, along, cross, dot, vector, where
+from phlexible.step.kernels.bristles import bend, held_by, put
 from phlexible.step.kernels.contact import clamped
 from phlexible.step.kernels.floating_bodies import unit
 from phlexible.step.kernels.vectors import mean_chord, mean_place
-from phlexible.step.tables.declarations import LAW_WIDTH, MOVING, SEGMENT
+from phlexible.step.tables.declarations import BRISTLE, LAW_WIDTH, MOVING, SEGMENT
 
 
 @exported
@@ -31,6 +32,9 @@ def begins_sliding(t: Tables, i: int, first: int, h: float) -> bool:
         slip += weights[k] * t.change[parts[k]]
     slip -= dot(slip, n) * n
     total = dot(slip, slip)
+    if t.bristle_of[f] >= 0:
+        _stick(t, i, first, slip, n, h)
+        return True
     speed = sqrt(total) / abs(h)
     size, normal = max(speed, t.friction_speed[f]), t.push_side[f] * t.scalar_force[f]
     share = -t.friction[f] / (h * size)
@@ -50,6 +54,83 @@ def begins_sliding(t: Tables, i: int, first: int, h: float) -> bool:
     t.across_loss[f] = -share * normal * total
     t.loss[f] += t.across_loss[f]
     return True
+
+
+@compiled
+def _stick(t: Tables, i: int, first: int, slip: Vector, n: Vector, h: float) -> None:
+    """Force and tangent of friction that sticks."""
+    f = i - t.constraints
+    count, share = t.gap_count[i], held_by(t, f, t.friction[f])
+    axes = _axes(t, i)
+    force, to_limit, e, a, b = bend(
+        t, f, _carried(t, f, axes, n), slip, share * t.push_side[f] * t.scalar_force[f], h
+    )
+    for r in range(t.dimension):
+        row = first + count + r
+        t.generalized[row] = -along(force, r)
+        D = t.tangent + LAW_WIDTH * row
+        for s in range(count):
+            D[s] = -share * along(to_limit, r) * t.push_side[f] * t.force_slope[f] * t.slope[first + s]
+        for s in range(t.dimension):
+            D[count + s] = b * along(e, r) * along(e, s) - a * (
+                (1.0 if r == s else 0.0) - along(n, r) * along(n, s)
+            )
+    for r in range(count):
+        for s in range(t.dimension):
+            t.tangent[LAW_WIDTH * (first + r) + count + s] = 0.0
+    _carry(t, f, axes, n)
+
+
+@compiled
+def _axes(t: Tables, i: int) -> int:
+    """First of the directions that carry a bristle, of the surface if it has some; -1: those of the world."""
+    f, chord = i - t.constraints, sliding_chord(t, i)
+    first = t.slip_points[f] + t.slip_turning[f]
+    if t.chord_count[chord] <= first:
+        if t.slip_turning[f] == 0:
+            return -1
+        first = t.slip_points[f]
+    return t.chord_start[chord] + first
+
+
+@compiled
+def _in_world(t: Tables, own: Reals, axes: int) -> Vector:
+    if axes < 0:
+        return vector(own[0], own[1], own[2])
+    parts = t.chord_vector + axes
+    v = own[0] * mean_place(t, parts[0]) + own[1] * mean_place(t, parts[1])
+    return v + own[2] * mean_place(t, parts[2]) if t.dimension == 3 else v
+
+
+@compiled
+def _carried(t: Tables, f: int, axes: int, n: Vector) -> Vector:
+    """z at the mean of the step, with its length: turned with its axes, then as little as may be."""
+    own = t.bristle + BRISTLE * t.bristle_of[f]
+    size = sqrt(own[0] * own[0] + own[1] * own[1] + own[2] * own[2])
+    z, m = _in_world(t, own, axes), _in_world(t, own + 3, axes)
+    length = sqrt(dot(m, m))
+    both = where(length > 0.0, 1.0 / length, 0.0) * m + n
+    square = dot(both, both)
+    turns = (length > 0.0) & (square > 1.0)  # the shortest turn from m to n
+    z += where(turns, 2.0 * dot(m, z) / length, 0.0) * n - where(turns, 2.0 * dot(both, z) / square, 0.0) * both
+    z -= dot(z, n) * n
+    length = sqrt(dot(z, z))
+    return where(length > 0.0, size / length, 0.0) * z
+
+
+@compiled
+def _carry(t: Tables, f: int, axes: int, n: Vector) -> None:
+    """Bristle and normal at the end of the step into their axes; the bristle keeps its length."""
+    own = t.bristle_end + BRISTLE * t.bristle_of[f]
+    put(own + 3, n)
+    if axes < 0:
+        return
+    z = vector(own[0], own[1], own[2])
+    _lead(t, t.chord_vector + axes, own, z, 1.0)
+    _lead(t, t.chord_vector + axes, own + 3, n, 1.0)
+    size = sqrt(own[0] * own[0] + own[1] * own[1] + own[2] * own[2])
+    share = where(size > 0.0, sqrt(dot(z, z)) / size, 1.0)
+    own[0], own[1], own[2] = share * own[0], share * own[1], share * own[2]
 
 
 @compiled

@@ -6,6 +6,7 @@ from phlexible.step.compilation.compiled import compiled, compiled_lane_by_lane,
 from phlexible.step.compilation.notation import Number, Tables, Truth, all_of, any_of, where
 from phlexible.step.compilation.subnormals import call
 from phlexible.step.kernels.branches import end_branches, energy_of_branches, pull_of_branches
+from phlexible.step.kernels.bristles import energy_of_bristle
 from phlexible.step.kernels.contact import begin_gap, depth_energy, gap_weights, push, rub, slide
 from phlexible.step.tables.declarations import (
     ANGLE,
@@ -47,8 +48,8 @@ def value_of_user(address: int, x: float) -> float:
 
 @exported
 def stored_energy(t: Tables, f: int, theta: Number) -> float:
-    """U of force f with what its branches store."""
-    return elastic_energy(t, f, theta) + energy_of_branches(t, f)
+    """U of force f with what its branches and its bristle store."""
+    return elastic_energy(t, f, theta) + energy_of_branches(t, f) + energy_of_bristle(t, f)
 
 
 @compiled

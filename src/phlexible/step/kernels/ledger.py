@@ -21,7 +21,7 @@ from phlexible.step.kernels.loads import load_work
 from phlexible.step.kernels.rods import round_off_of_rods
 from phlexible.step.kernels.soft import end_soft, soft_energy
 from phlexible.step.kernels.step import given_work
-from phlexible.step.tables.declarations import ANGLE, CONTACT, SPRING
+from phlexible.step.tables.declarations import ANGLE, BRISTLE, CONTACT, SPRING
 
 LEDGER_TOLERANCE = 1e-10  # what the laws promise
 ROUND_OFF = 1e-14  # of the parts whose differences energies are made of
@@ -45,6 +45,7 @@ def end_step(t: Tables, h: float, damping: float) -> None:
         t.position[b] += t.shift[b]
     for b in range(t.frames):
         end_inertia(t, b)
+    copy(t.bristle_end, t.bristle, BRISTLE * t.bristles)
     copy(t.velocity1, t.velocity, t.velocities)
     copy(t.multiplier1, t.multiplier, t.rows)
 

@@ -374,6 +374,7 @@ TABLES: tuple[Table, ...] = (
         kept_rows       | 1 | | the same of constrained functions
         kept_pivots     | 1 | | the same of pivots
         branches        | 1 | | of spring and dashpot in series, of all forces
+        bristles        | 1 | | of friction that sticks
         fadings         | 1 | | relaxation times, each once
         state_numbers   | 1 | | of the state
         """,
@@ -490,6 +491,7 @@ TABLES: tuple[Table, ...] = (
         branch_start      | forces | | first branch
         branch_count      | forces | | how many
         branch_fading     | branches | | its relaxation time
+        bristle_of        | forces | | bristle of its friction, or -1
         slip_points       | forces | | points in it; 0: there is none
         slip_turning      | forces | | directions in it of the body that touches; others are of the surface
         force_row         | forces | | row of the relation whose multiplier pulls on the coordinate, or -1
@@ -543,6 +545,9 @@ TABLES: tuple[Table, ...] = (
         push_damping      | forces | | of its rate, after Hunt and Crossley
         friction          | forces | | level of dry friction, or coefficient across a contact
         friction_speed    | forces | | below which it falls
+        bristle_stiffness | bristles | N/m, N m/rad | k
+        bristle_damping   | bristles | | d
+        bristle_grip      | bristles | | its limit while it sticks, over that while it slips
         bearing_share     | forces | | of the force of the bearing, which adds to the level
         slip_radius       | forces | m | of the sphere that touches, or the wheel that rolls
         force_factor      | forces | | of the coordinate in its relation
@@ -653,9 +658,11 @@ TABLES: tuple[Table, ...] = (
         tangent           | 7 functions | | d(generalized)/dw_{n+1} over the functions of its law
         theta0            | forces | | coordinate at the start of the step
         theta_change      | forces | |
+        force_by_level    | forces | | derivative of friction that sticks to its level
         loss              | forces | J | what contact and dry friction lose in the step
-        across_loss       | forces | J | that part of it that is lost along a plane
+        across_loss       | forces | J | what friction along a surface takes in the step
         slip_weight       | slip_parts | | coefficients of sliding
+        bristle_end       | 7 bristles | | ``bristle`` at the end of the step
         fading_step       | fadings | s | of its numbers
         fading            | 6 fadings | | e^-x, A, B; x A(2x), 2 x Q, x R of what is lost (8.37)
         touching          | forces | | 1: a contact that pushes at either end of the step
@@ -716,6 +723,7 @@ TABLES: tuple[Table, ...] = (
         theta             | forces | rad, m | coordinates, angles over full turns
         branch_strain     | branches | rad, m | e of its spring
         inner_strain      | inner_strains | | e of branches of frames: of coordinates, then of scalar strains
+        bristle           | 7 bristles | | z, normal of the surface, 1: the last step slipped
         held              | switches | | where each is held; not a number: nowhere
         event_time        | events | s | when each happened; not a number: not yet
         event_loss        | events | J | energy that it took
@@ -757,6 +765,9 @@ LAW_WIDTH = 7
 
 FADING = 6
 """Numbers of a relaxation time."""
+
+BRISTLE = 7
+"""Numbers of a bristle."""
 
 MOST_PARTS = 4096
 """Of a step around contacts."""

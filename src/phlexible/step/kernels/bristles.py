@@ -1,0 +1,83 @@
+"""Friction that sticks: a bristle between two surfaces, bent as far as friction holds it (docs/theory.md, 8).
+
+What a bristle keeps from step to step, ``bristle``: how it is bent, z; the normal of the surface it stands on;
+whether the last step slipped. Vectors are along the coordinates of a joint or plane, or in axes of the body that
+carries it.
+"""
+
+from math import sqrt
+
+from phlexible.step.compilation.compiled import compiled
+from phlexible.step.compilation.notation import Reals, Tables, Vector, dot, vector, where
+from phlexible.step.tables.declarations import BRISTLE
+
+
+@compiled
+def held_by(t: Tables, f: int, limit: float) -> float:
+    """The limit of friction f in the step: more while it sticks."""
+    b = t.bristle_of[f]
+    return where(t.bristle[BRISTLE * b + 6] > 0.0, limit, limit * t.bristle_grip[b])
+
+
+@compiled
+def bent(t: Tables, f: int) -> Vector:
+    """z of friction f at the start of the step."""
+    own = t.bristle + BRISTLE * t.bristle_of[f]
+    return vector(own[0], own[1], own[2])
+
+
+@compiled
+def bend(
+    t: Tables, f: int, z: Vector, u: Vector, limit: float, h: float
+) -> tuple[Vector, Vector, Vector, float, float]:
+    """What a bristle does in a step that slides by u: force, its derivative to the limit; e, a and b (8.42).
+
+    The derivative to u is a I - b e e^T. Work, loss, and z at the end go to ``across_loss``, ``loss`` and
+    ``bristle_end``.
+    """
+    b = t.bristle_of[f]
+    k, own = t.bristle_stiffness[b], t.bristle_end + BRISTLE * b
+    longest, size, beta = limit / k, sqrt(dot(z, z)), 0.5 + t.bristle_damping[b] / (t.bristle_stiffness[b] * h)
+    relaxes = size > longest
+    start = where(relaxes, longest / size, 1.0) * z
+    to_limit = where(relaxes, 1.0 / size, 0.0) * z  # k dz'/dl
+    g = start + beta * u
+    total = sqrt(dot(g, g))
+    slips = total > longest
+    e = where(slips, 1.0 / total, 0.0) * g
+    force = where(slips, limit, 0.0) * e + where(slips, 0.0, k) * g
+    a, steeper = where(slips, limit * beta / total, k * beta), where(slips, limit * beta / total, 0.0)
+    to_limit = e + where(slips, longest / total, 1.0) * (to_limit - dot(e, to_limit) * e)
+    end = start + where(slips, 0.0, 1.0) * u + where(slips, 1.0 / max(beta, 1.0), 0.0) * (longest * e - start)
+    reached = sqrt(dot(end, end))
+    end = where(reached > longest, longest / reached, 1.0) * end
+    own[6] = where(slips, 1.0, 0.0)
+    put(own, end)
+    work = dot(force, u)
+    t.across_loss[f] = work
+    t.loss[f] += work - 0.5 * k * (dot(end, end) - size * size)
+    return force, to_limit, e, a, steeper
+
+
+@compiled
+def put(own: Reals, v: Vector) -> None:
+    """Three numbers of a vector."""
+    own[0], own[1], own[2] = v.x, v.y, v.z
+
+
+@compiled
+def energy_of_bristle(t: Tables, f: int) -> float:
+    """k |z|^2 / 2 of friction f [J]."""
+    if t.bristle_of[f] < 0:
+        return 0.0
+    z = bent(t, f)
+    return 0.5 * t.bristle_stiffness[t.bristle_of[f]] * dot(z, z)
+
+
+@compiled
+def rub_along(t: Tables, f: int, level: float, h: float) -> tuple[float, float, float]:
+    """Force along one coordinate, its derivatives to theta_{n+1} and to the level."""
+    u = vector(t.theta_change[f], 0.0, 0.0)
+    force, to_limit, e, a, b = bend(t, f, bent(t, f), u, held_by(t, f, level), h)
+    t.across_loss[f] = 0.0  # along the coordinate itself
+    return force.x, a - b * e.x * e.x, to_limit.x * held_by(t, f, 1.0)

@@ -1,0 +1,221 @@
+"""Bristles: no creep below the angle of friction, closed forms, invariants, stick-slip, what is refused."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+from scipy.spatial.transform import Rotation
+
+import phlexible as ph
+
+G, MU, STIFF = 9.81, 0.5, 1e5
+SAME = Rotation.identity()
+BALL = ph.RigidBody(1.0, (0.004, 0.004, 0.004))  # of 0.1 m and 1 kg
+
+
+def on_a_slope(share, **parameters):
+    """A point of 1 kg on a plane at ``share`` times the slope of friction, which is level with x in this model."""
+    slope = np.arctan(share * MU)
+    model = ph.Model(gravity=(G * np.sin(slope), -G * np.cos(slope), 0), dimension=2)
+    block = model.add(ph.PointMass(1.0), "block", position=(0, -G * np.cos(slope) / STIFF, 0))
+    floor = ph.Plane(model.ground.at((0, 0, 0)), normal=(0, 1, 0))
+    model.apply(ph.Contact(block.origin, floor, stiffness=STIFF, friction=MU, **parameters))
+    return model, block, G * (np.sin(slope) - MU * np.cos(slope))
+
+
+def test_a_block_below_the_angle_of_friction_stays_and_one_above_it_slides():
+    model, block, _ = on_a_slope(0.95, bristle=8e4)
+    motion = model.simulate(0.6, 2e-4, progress=False)
+    x = motion.position(block.origin)[:, 0]
+    assert np.ptp(x[2250:]) <= 1e-9  # it slides 0.4 mm first, since its weight begins at once; 5e-4 m with creep
+    assert np.abs(motion.energy.balance_error).max() <= 1e-14
+    model, block, acceleration = on_a_slope(1.05, bristle=8e4)
+    motion = model.simulate(0.3, 1e-3, progress=False)
+    assert np.diff(motion.velocity(block.origin)[150:, 0]) / 1e-3 == pytest.approx(acceleration, rel=1e-9)
+    assert np.abs(motion.energy.balance_error).max() <= 1e-13
+
+
+def ball_on_a_plane(**parameters):
+    model = ph.Model(gravity=(0, 0, -G))
+    ball = model.add(BALL, "ball", position=(0, 0, 0.1 - G / STIFF), velocity=(1, 0, 0))
+    floor = ph.Plane(model.ground.at((0, 0, 0)), normal=(0, 0, 1))
+    model.apply(ph.Contact(ball.origin, floor, stiffness=STIFF, radius=0.1, friction=0.3, **parameters))
+    return model, ball
+
+
+def test_a_ball_that_slides_begins_to_roll():
+    model, ball = ball_on_a_plane(bristle=8e4)
+    motion = model.simulate(0.3, 1e-3, progress=False)
+    assert motion.velocity(ball.origin)[-1] == pytest.approx([5 / 7, 0, 0], abs=1e-10)
+    assert motion.angular_velocity(ball)[-1] == pytest.approx([0, 50 / 7, 0], abs=1e-9)
+    assert motion.energy.dissipated[-1] == pytest.approx(0.5 * 2 / 7, rel=1e-10)
+
+
+def free_pair(surface, turned=SAME, **parameters):
+    """A ball that a spring draws to a free plate or ball that turns; both float."""
+    model = ph.Model()
+    place = partial(np.matmul, turned.as_matrix())
+    plate = model.add(
+        ph.RigidBody(3.0, (0.1, 0.1, 0.2)),
+        "plate",
+        position=place((0, 0, 0)),
+        rotation=turned,
+        angular_velocity=place((0.3, -0.2, 2.0)),
+    )
+    ball = model.add(
+        BALL,
+        "ball",
+        position=place((0.1, 0.05, 0.1 if surface == "plane" else 0.3)),
+        rotation=turned,
+        velocity=place((0.2, 0.2, -0.3)),
+        angular_velocity=place((1, 2, 3)),
+    )
+    touched = (
+        ph.Plane(plate.origin, normal=place((0, 0, 1)))
+        if surface == "plane"
+        else ph.Surface(plate.origin, ph.Sphere(0.2))
+    )
+    model.apply(ph.Contact(ball.origin, touched, stiffness=1e4, radius=0.1, friction=0.4, **parameters))
+    model.apply(ph.SpringDamper(plate.origin, ball.origin, stiffness=400, length=0.02))
+    return model, plate, ball
+
+
+@pytest.mark.parametrize("surface", ["plane", "sphere"])
+@pytest.mark.parametrize("sticks", [{}, {"static_friction": 0.6, "bristle_damping": 4.0}])
+def test_energy_and_momenta_hold_while_a_free_ball_sticks_slips_and_leaves_in_any_frame(surface, sticks):
+    turned, seen = Rotation.from_rotvec((0.7, -1.1, 0.4)), []
+    for frame in (SAME, turned):
+        model, plate, ball = free_pair(surface, frame, bristle=8e3, **sticks)
+        motion = model.simulate(0.3, 1e-3, progress=False)
+        assert np.abs(motion.energy.balance_error).max() <= 1e-13
+        for momentum in (motion.momentum.linear, motion.momentum.angular):
+            assert np.abs(momentum - momentum[0]).max() <= 1e-13
+        way = motion.position(ball.origin) - motion.position(plate.origin)
+        seen.append(frame.inv().apply(way))
+    slips = motion.recording.branches[:, 6]
+    assert 0 < slips.mean() < 1
+    assert seen[1] == pytest.approx(seen[0], abs=1e-9)
+
+
+def test_the_friction_of_a_ball_that_sticks_turns_with_the_plate():
+    """A point on a turntable: the bristle follows, so that it stays where it is in the axes of the table."""
+    model = ph.Model(gravity=(0, 0, -G))
+    table = model.ground.moving(
+        lambda t: (0 * t, 0 * t, 0 * t), rotation=lambda t: Rotation.from_rotvec((0, 0, 2 * t))
+    )
+    point = model.add(ph.PointMass(1.0), "point", position=(0.5, 0, -G / 1e3), velocity=(0, 1, 0))
+    plane = ph.Plane(table, normal=(0, 0, 1))
+    contact = ph.Contact(point.origin, plane, stiffness=1e3, friction=0.4, bristle=1e3, bristle_damping=40.0)
+    model.apply(contact)
+    motion = model.simulate(1.5, 5e-3, progress=False)
+    place = Rotation.from_rotvec(np.outer(-2 * motion.time, (0, 0, 1))).apply(motion.position(point.origin))
+    assert np.ptp(place[200:, :2], axis=0).max() <= 1e-7
+    assert place[-1, 0] - 0.5 == pytest.approx(4 * 0.5 / 1e3, rel=1e-2)  # m r omega^2 / k
+
+
+def test_stick_slip_on_a_belt_has_the_analytic_period():
+    """Period of 0.8069 s from the break-away at the spring's 6 N and the slide back over it by 4 N."""
+    kinetic, static, spring, speed = 4 / G, 6 / G, 100.0, 0.1
+    model = ph.Model(gravity=(0, -G, 0), dimension=2)
+    block = model.add(ph.PointMass(1.0), "block", position=(0, -G / STIFF, 0), velocity=(speed, 0, 0))
+    belt = model.ground.moving(lambda t: (speed * t, 0 * t, 0 * t))
+    model.apply(
+        ph.Contact(
+            block.origin,
+            ph.Plane(belt, normal=(0, 1, 0)),
+            stiffness=STIFF,
+            friction=kinetic,
+            static_friction=static,
+            bristle=1e5,
+        )
+    )
+    model.apply(ph.SpringDamper(model.ground.at((-10, 0, 0)), block.origin, stiffness=spring, length=10.0))
+    motion = model.simulate(3.3, 2e-4, progress=False)
+    begins = motion.time[1:][np.diff(motion.recording.branches[:, 6]) > 0]
+    periods = np.diff(begins)[np.diff(begins) > 0.3]
+    stretch, omega = 2.0 / spring, np.sqrt(spring)
+    exact = 2 * stretch / speed + 2 * (np.pi - np.arctan(stretch * omega / speed)) / omega
+    assert len(periods) >= 2 and periods[1:] == pytest.approx(exact, rel=1e-3)
+    assert np.abs(motion.energy.balance_error).max() <= 1e-12
+
+
+def pendulum(angle, **parameters):
+    model = ph.Model(gravity=(0, -G, 0), dimension=2)
+    body = model.add(ph.RigidBody(1.0, 0.02), "body", position=(0.5 * np.sin(angle), -0.5 * np.cos(angle), 0))
+    pin = model.connect(
+        ph.Revolute(model.ground.at((0, 0, 0)), body.point((-0.5 * np.sin(angle), 0.5 * np.cos(angle), 0)))
+    )
+    model.apply(pin.friction(coefficient=0.3, radius=0.02, **parameters))
+    return model, pin
+
+
+def test_a_bearing_holds_a_pendulum_and_brakes_one_that_swings():
+    model, pin = pendulum(0.5 * 0.3 * 0.02 / 0.5, bristle=2e3, bristle_damping=4.0)
+    motion = model.simulate(3.0, 1e-3, progress=False)
+    assert np.ptp(motion.angle(pin)[2000:]) <= 1e-8  # 6e-4 rad a second with creep
+    errors = []
+    for step in (4e-3, 2e-3):
+        model, pin = pendulum(np.pi / 2, bristle=1e5)
+        motion = model.simulate(0.3, step, progress=False)
+        errors.append(motion.angle(pin)[-1] - swung(0.3))
+        assert np.abs(motion.energy.balance_error).max() <= 1e-13
+    assert abs(errors[1]) <= 1e-5 and abs(errors[1]) < 0.5 * abs(errors[0])
+
+
+def swung(duration):
+    """J theta'' = -m g L cos(theta) + mu r |R|, falling, by another integrator."""
+
+    def equation(_, state):
+        angle, rate = state
+        turning, along = np.array([np.cos(angle), np.sin(angle)]), np.array([np.sin(angle), -np.cos(angle)])
+        acceleration = 0.0
+        for _ in range(30):
+            force = 0.5 * (acceleration * turning - rate**2 * along) + (0, G)
+            acceleration = (-G * 0.5 * np.sin(angle) + 0.006 * np.linalg.norm(force)) / 0.27
+        return [rate, acceleration]
+
+    return solve_ivp(equation, (0, duration), [np.pi / 2, 0], rtol=1e-11, atol=1e-12).y[0, -1] - np.pi / 2
+
+
+def test_a_run_goes_on_with_its_bristles(tmp_path):
+    whole = free_pair("sphere", bristle=8e3)[0].simulate(0.1, 1e-3, progress=False)
+    path = tmp_path / "run.h5"
+    free_pair("sphere", bristle=8e3)[0].simulate(0.05, 1e-3, progress=False, output=path)
+    found = free_pair("sphere", bristle=8e3)[0].resume(path, 0.1, 1e-3, progress=False)
+    assert found.recording.branches.tobytes() == whole.recording.branches.tobytes()
+    assert found.recording.branches[:, :3].any()
+    middle = whole.recording.state(50)
+    begun = free_pair("sphere", bristle=8e3)[0].simulate(0.05, 1e-3, progress=False, initial=middle)
+    assert begun.recording.branches == pytest.approx(whole.recording.branches[50:], abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        ({"bristle": 1e3, "friction": 0.0}, "bristle is of friction, and there is none; give friction="),
+        ({"static_friction": 0.6}, "static_friction is of friction that sticks; give bristle="),
+        ({"bristle_damping": 0.6}, "bristle_damping is of friction that sticks; give bristle="),
+        ({"bristle": 1e3, "static_friction": 0.1}, "static_friction must be at least friction=0.5, got 0.1"),
+    ],
+)
+def test_numbers_that_do_not_fit_are_refused(parameters, words):
+    model = ph.Model()
+    ball = model.add(ph.PointMass(1.0))
+    floor = ph.Plane(model.ground.at((0, 0, 0)))
+    with pytest.raises(ph.ParameterError, match=words):
+        ph.Contact(ball.origin, floor, **{"stiffness": 1.0, "friction": 0.5} | parameters)
+
+
+def test_what_does_not_know_bristles_names_them():
+    model = pendulum(0.1, bristle=1e3)[0]
+    with pytest.raises(ph.ModelError, match="bristle"):
+        ph.MechanismModel(model)
+    motion = model.simulate(0.01, 1e-3, progress=False)
+
+    def cost(model):
+        return ph.Cost.final(ph.Position(model["body"].origin))
+
+    with pytest.raises(ph.ModelError, match="bristle"):
+        ph.gradient(lambda p: pendulum(p["angle"], bristle=1e3)[0], cost, {"angle": 0.1}, duration=0.01, step=1e-3)
+    assert motion.is_complete
