@@ -307,7 +307,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Any]):
             else:
                 env._put(values[k])
         self._rows_of_runs.runs = self.runs
-        for k, error in self._rows_of_runs.step(~begins, first._steps).items():
+        for k, error in self._rows_of_runs.step((~begins).tolist(), first._steps).items():
             has_failed[k] = True
             info.setdefault("error", np.full(n, None, dtype=object))[k] = str(error)
         seen = self._seen()

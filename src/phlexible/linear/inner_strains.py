@@ -107,10 +107,10 @@ def inner_strains(system: System, state: State, motion: sparse.csr_array) -> tup
             groups.setdefault(time, []).append((rows, sparse.csr_array(share * stiffness), own))
     found = []
     for time in sorted(groups):
-        rows, stiffness, names = zip(*groups[time], strict=True)
-        own_rows = sparse.csr_array(sparse.vstack(rows))
-        own_stiffness = sparse.csr_array(sparse.block_diag(stiffness, "csr"))
-        found.append(InnerStrains(time, own_rows, own_stiffness, tuple(block for each in names for block in each)))
+        rows = sparse.csr_array(sparse.vstack([own for own, _, _ in groups[time]]))
+        stiffness = sparse.csr_array(sparse.block_diag([own for _, own, _ in groups[time]], "csr"))
+        blocks = tuple(block for _, _, own in groups[time] for block in own)
+        found.append(InnerStrains(time, rows, stiffness, blocks))
     return tuple(found)
 
 
@@ -136,17 +136,17 @@ def _laws(system: System, state: State, motion: sparse.csr_array) -> Iterator[La
             names = [StateBlock(f"{name}: {word}", unit, 1) for word, unit in zip(words, units, strict=True)]
             strained = np.flatnonzero(weights.diagonal())  # axial coordinates whose stiffness is that of strains
             yield body.relaxation, rows[strained], weights[strained][:, strained], [names[k] for k in strained]
-    for index, body in enumerate(system.nodal, start=system.layout.frames):
-        name, nodes = system.bodies[index].name, system.elastic(state, index).reshape(-1, body.dimension)
+    for index, nodal in enumerate(system.nodal, start=system.layout.frames):
+        name, nodes = system.bodies[index].name, system.elastic(state, index).reshape(-1, nodal.dimension)
         own = motion[system.layout.place(index)]
-        for group in body.strains:
+        for group in nodal.strains:
             if group.relaxation:
                 names = [
                     StateBlock(f"{name}: strain {k} of element {e}", "1", 1) for k, e in enumerate(group.elements)
                 ]
-                rows = sparse.csr_array(strain_gradients(body, group, nodes).T @ own)
+                rows = sparse.csr_array(strain_gradients(nodal, group, nodes).T @ own)
                 yield group.relaxation, rows, sparse.csr_array(sparse.diags_array(group.weights / 4)), names
-        for elements in body.elements:
+        for elements in nodal.elements:
             if elements.relaxation:
                 rows = sparse.csr_array(soft.strain_slopes(elements, nodes) @ own)
                 rows.eliminate_zeros()

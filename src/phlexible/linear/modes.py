@@ -73,14 +73,14 @@ def _creeping_modes(mechanics: LinearMechanics, count: int) -> "Modes":
     """
     freedom = mechanics.size - mechanics.constraint_matrix.shape[0]
     if freedom <= DENSE:
-        modes = all_symmetric_modes(mechanics)
-        return _split_modes(mechanics, modes.shapes, modes.squares, count)
+        every = all_symmetric_modes(mechanics)
+        return _split_modes(mechanics, every.shapes, every.squares, count)
     quick = mechanics.stiffness
     for each in mechanics.inner:
         quick = sparse.csr_array(quick + each.quick)
     found = (undamped_modes(each, count + BESIDE) for each in (mechanics, replace(mechanics, stiffness=quick)))
     basis = np.hstack([each.shapes for each in found])
-    scale, before = natural_scale(mechanics.mass), np.zeros(0)
+    scale, before = natural_scale(mechanics.mass), np.zeros(0, dtype=np.complex128)
     for _ in range(ROUNDS):
         basis = _orthonormal(_orthonormal(basis, mechanics.mass), mechanics.mass)
         squares, turned = linalg.eigh(basis.T @ (mechanics.stiffness @ basis))

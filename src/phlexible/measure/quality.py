@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy import sparse
 
 from phlexible.algebra.arrays import Array
 from phlexible.algebra.sparse import lu_factors
@@ -244,7 +245,7 @@ def _lowest_frequency(data: FloatingBody) -> float:
     else:
         from scipy.sparse.linalg import eigsh
 
-        square = eigsh(stiffness.tocsc(), 1, mass.tocsc(), sigma=0, return_eigenvectors=False)[0]
+        square = eigsh(stiffness.tocsc(), 1, sparse.csc_array(mass), sigma=0, return_eigenvectors=False)[0]
     return float(np.sqrt(max(float(square), 0.0)))
 
 

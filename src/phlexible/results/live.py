@@ -267,7 +267,8 @@ class LiveRun:
         self._give()
         if stepper.is_controlled:
             return None
-        ends = self._origin + np.arange(self._steps, self._steps + count + 1) * self.step_size
+        steps = np.arange(self._steps, self._steps + count + 1)
+        ends: Array = np.asarray(self._origin + steps * self.step_size, dtype=np.float64)
         ends[0] = self.time
         found = stepper.ask(ends, self.step_size, Storage(count, 0, self._continues))
         return None if found is None else _Asked(ends, *found)
@@ -369,6 +370,7 @@ class LiveRun:
         rows = self._blocks[-1].rows
         if not isinstance(rows, StateRows):
             rows = self._stepper.now(self.time)
+        assert isinstance(rows, StateRows), "what steppers give"
         return rows.numbers[-1:]
 
     @property

@@ -77,8 +77,9 @@ class LiveRows:
         for group, numbers in enumerate(self._groups):
             lanes, new = self._lanes[group], [k for k in numbers if not self.runs[k].has_own_velocities]
             found = None if lanes is None else lanes.joint_velocities([self.runs[k].memory for k in new])
-            for place, k in enumerate(new if found is not None else []):
-                self.runs[k].velocities(found[place])
+            for place, k in enumerate(new):
+                if found is not None:
+                    self.runs[k].velocities(found[place])
         rows = [run.velocities() for run in self.runs]
         return None if any(row is None for row in rows) else np.array(rows)
 

@@ -124,7 +124,7 @@ def band_of(body: FloatingBody) -> Band | None:
     first = body.first_moments.copy()
     centre = first[:, 0] / body.mass  # undeformed, a point of the body: from it little is left to subtract
     first[:, 0] = 0.0
-    planes = []
+    planes: list[list[Matrix]] = []
     for a, row in enumerate(_planes_of(body)):
         planes.append([])
         for b, plane in enumerate(row):

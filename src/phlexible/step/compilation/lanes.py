@@ -30,7 +30,8 @@ FLAGS = ("reassoc", "contract")
 class LanesType(types.Type):
     """A number of each lane."""
 
-    element, taken = REAL, (types.Float, types.Integer)  # what becomes one: the same in all lanes
+    element = REAL
+    taken: tuple[Any, ...] = types.Float, types.Integer  # what becomes one: the same in all lanes
 
     def __init__(self, width: int) -> None:
         self.width = width
@@ -48,13 +49,15 @@ class LanesType(types.Type):
 class TruthType(LanesType):
     """A truth of each lane."""
 
-    element, taken = BIT, (types.Boolean,)
+    element = BIT
+    taken = (types.Boolean,)
 
 
 class ChoiceType(LanesType):
     """An integer of each lane."""
 
-    element, taken = INTEGER, (types.Integer,)
+    element = INTEGER
+    taken = (types.Integer,)
 
 
 @register_model(LanesType)
@@ -244,5 +247,5 @@ in_lanes(math.sqrt, NUMBER, (NUMBER,), _of_processor("sqrt"))
 in_lanes(math.floor, NUMBER, (NUMBER,), _of_processor("floor"))
 for _function in (math.exp, math.expm1, math.log, math.log1p):
     in_lanes(_function, NUMBER, (NUMBER,), _of_library(_function))
-for _function in (math.atan2, operator.pow):
-    in_lanes(_function, NUMBER, (NUMBER, NUMBER), _of_library(_function))
+for _of_two in (math.atan2, operator.pow):
+    in_lanes(_of_two, NUMBER, (NUMBER, NUMBER), _of_library(_of_two))

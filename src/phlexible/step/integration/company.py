@@ -216,7 +216,7 @@ class Company:
     @property
     def share_in_lanes(self) -> Array:
         """Of the steps of each mechanism so far, those that were taken in lanes, shape (count,)."""
-        return self._steps[:, 0] / np.maximum(1, self._steps.sum(axis=1))
+        return np.asarray(self._steps[:, 0] / np.maximum(1, self._steps.sum(axis=1)), dtype=np.float64)
 
     def _called(self, number: int, call: StepCall) -> tuple[int, int]:
         if not call.can_join:
