@@ -161,3 +161,19 @@ def test_each_lane_has_pivots_of_its_own(n):
     np.testing.assert_allclose(inverses.T.reshape(A.shape), np.linalg.inv(A), rtol=1e-11, atol=1e-12)
     matrices[:, 1] = 0.0
     assert not _solved(lanes.header, matrices, A.reshape(WIDTH, -1).T.copy(), b.T.copy(), n)
+
+
+@pytest.mark.filterwarnings("ignore::phlexible.LargeDeflectionWarning", "ignore::phlexible.LargeStrainWarning")
+@pytest.mark.filterwarnings("ignore::phlexible.StepWarning")
+def test_lanes_that_want_new_factors_leave_those_of_the_others():
+    """Crank-sliders that need very different numbers of iterations: each as in lanes with copies of itself."""
+
+    def model(speed, diameter):
+        return ph.gallery.crank_slider(modes=2, crank_speed=speed, diameter=diameter)
+
+    unlike = [(150.0, 6e-3), (250.0, 3e-3), (60.0, 1.5e-3), (400.0, 9e-3)]
+    mixed, _ = together([model(*each) for each in unlike], 8e-3, 2e-4)
+    for each, motion in zip(unlike, mixed, strict=True):
+        among_equals, _ = together([model(*each) for _ in range(2)], 8e-3, 2e-4)
+        assert_same(among_equals[0], motion, 0.0, (*NUMBERS, "multipliers"))
+        assert among_equals[0].iterations[-1] == motion.iterations[-1]
