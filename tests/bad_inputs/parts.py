@@ -406,6 +406,7 @@ PARTS = [
                 key: NON_NEGATIVE | VECTOR
                 for key in ("stiffness", "damping", "rotational_stiffness", "rotational_damping")
             },
+            "relaxation": NONE,
             "name": NAME,
         },
     ),

@@ -481,6 +481,8 @@ class _Copy:
             unit(TORQUE) * order @ np.asarray(bushing.rotational_stiffness),
             unit(ROTATIONAL_DAMPING) * order @ np.asarray(bushing.rotational_damping),
             name=bushing.name,
+            relaxation=bushing.relaxation
+            and ph.Maxwell([(share, unit((0, 0, 1)) * time) for share, time in bushing.relaxation.pairs]),
         )
 
     def _contact(self, contact: ph.Contact) -> ph.Contact:

@@ -73,6 +73,7 @@ class Adding:
             lost * factors[1],
             turning * factors[2],
             lost * self.length**2 * factors[3],
+            relaxation=ph.Maxwell((0.5, self.time)) if damped and factors[3, 0] > 0.5 else None,
         )
 
     def rod_element(self, damped: bool) -> ForceElement | None:

@@ -34,13 +34,16 @@ def driven(kind):
     place, own = (lambda t: 1 + strain(t)), None
     if kind == "spring":
         own = model.apply(rail.spring(40.0, relaxation=creep))
+    elif kind == "bushing":
+        ground, shares = model.ground.at((0, 0, 0)), creep.scaled(1 / 40)
+        own = model.apply(ph.Bushing(ground, cart.origin, stiffness=(40, 0, 0), relaxation=shares))
     elif kind == "string":
         place = lambda t: np.sqrt(1 + strain(t))  # noqa: E731  # its strain is C
         own = model.add(ph.String(1.0, 0.1, 1, ph.LogarithmicLaw(40.0), relaxation=creep), "own")
     else:
         material = ph.Material(4e5, 1e3, relaxation=creep.scaled(1e4))
         own = model.add(ph.Rod(1.0, ph.Section(1e-4, 1e-9, 1e-9), material, elements=1), "own")
-    if kind != "spring":
+    if kind not in ("spring", "bushing"):
         join = ph.Revolute if kind == "string" else ph.Fixed
         model.connect(join(model.ground.at((0, 0, 0)), own.start))
         model.connect(join(own.end, cart.origin))
@@ -48,7 +51,7 @@ def driven(kind):
     return model, own, 70.0 * np.array(SHARES) * (0.25 if kind == "string" else 1.0)
 
 
-@pytest.mark.parametrize("kind", ["spring", "string", "rod"])
+@pytest.mark.parametrize("kind", ["spring", "bushing", "string", "rod"])
 def test_relaxation_after_an_even_strain_is_exact_for_any_step_and_time(kind):
     """Strains of the branches, and all that dashpots have lost, of times from 1e-6 to 1e6 s."""
     model, own, stiffness = driven(kind)

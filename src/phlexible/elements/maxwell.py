@@ -35,7 +35,8 @@ class Maxwell:
     Attributes:
         branches: stiffness k and relaxation time tau [s] of each, shape (n, 2). The stiffness is of the kind of the
             elastic one that it lies beside: of a spring [N/m or N m/rad], EA of a ``String`` [N], Young's modulus
-            of a ``Material`` or a ``SoftBody`` [Pa], shares of the matrix of a ``GeneralSection`` [-].
+            of a ``Material`` or a ``SoftBody`` [Pa], shares of the matrix of a ``GeneralSection``
+            and of the springs of a ``Bushing`` [-].
 
     Raises:
         ParameterError: no pairs, or numbers that are not positive.

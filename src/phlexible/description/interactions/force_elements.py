@@ -569,6 +569,8 @@ class Bushing(ForceElement):
         rotational_stiffness: about x, y, z [N m/rad].
         rotational_damping: about x, y, z [N m s/rad].
         name: for messages; None: made from the ports.
+        relaxation: branches of spring and dashpot in series beside each spring, whose stiffnesses are shares of its
+            own [-]; None: it does not creep.
 
     Raises:
         ParameterError: negative or infinite numbers.
@@ -590,6 +592,7 @@ class Bushing(ForceElement):
     rotational_stiffness: ThreeNumbers = 0.0
     rotational_damping: ThreeNumbers = 0.0
     name: Name = field(default=None, kw_only=True)
+    relaxation: Relaxation = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         check_ports(self, first=self.first, second=self.second)
@@ -615,12 +618,19 @@ class Bushing(ForceElement):
                 float(along[k]),
                 float(slow[k]),
                 float(offset[k]),
+                relaxation=self._creeping(float(along[k])),
             )
             for k in range(dimension)
         ]
         for k in (2,) if dimension == 2 else (0, 1, 2):
-            forces.append(CoordinateForce(self._turn(k), float(about[k]), float(slow_about[k])))
+            creeping = self._creeping(float(about[k]))
+            forces.append(
+                CoordinateForce(self._turn(k), float(about[k]), float(slow_about[k]), relaxation=creeping)
+            )
         return tuple(forces)
+
+    def _creeping(self, stiffness: float) -> Maxwell | None:
+        return self.relaxation.scaled(stiffness) if self.relaxation and stiffness else None
 
     def _turn(self, k: int) -> SineCoordinate:
         i, j = (k + 1) % 3, (k + 2) % 3
