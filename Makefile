@@ -3,6 +3,7 @@
 #   make test    environment, install, style and type checks, all tests
 #   make docs    the documentation as a site: build/docs/index.html
 #   make size    code lines by folder, and the change since the last tag
+#   make thorough    more cases of what make test tries once
 #   make test-lowest    the tests with the lowest versions that pyproject.toml allows
 #   make ordinary MODELS=2000 ROW=0: ordinary models of one body against the laws; a failure prints its program
 #   make fuzz    SEEDS=2000 FIRST=0: random mechanisms against the laws; a failure prints a small program
@@ -22,7 +23,7 @@ FIRST ?= 0
 export OPENBLAS_NUM_THREADS ?= 1
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: demo test test-lowest check style types suite size format bench ordinary fuzz docs browser viewer clean
+.PHONY: demo test thorough test-lowest check style types suite size format bench ordinary fuzz docs browser viewer clean
 .DEFAULT_GOAL := demo
 
 demo: $(READY)
@@ -42,8 +43,14 @@ types: $(READY)
 	$(BIN)/mypy
 	$(BIN)/python .ci/typed_names.py
 
+# Compiled once, before two processes of tests would each do it.
 suite: $(READY)
+	$(BIN)/phlexible warmup
 	$(BIN)/python -m pytest $(PYTEST_OPTIONS)
+
+# More cases of what make test tries once: minutes more.
+thorough: $(READY)
+	$(BIN)/python -m pytest $(PYTEST_OPTIONS) -m thorough
 
 # The best change removes lines and keeps every test. It is there to be seen, not to be won: no shorter names for it.
 size:

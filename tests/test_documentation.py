@@ -177,7 +177,7 @@ def test_studies(in_an_empty_folder, capsys) -> None:
 
 def test_gradients(in_an_empty_folder) -> None:
     found = run("gradients.md")
-    assert found["found"].derivatives[0]["diameter"].shape == (101,) and found["slopes"]["push"].shape == (101,)
+    assert found["found"].derivatives[0]["diameter"].shape == (101,) and found["by_sample"]["push"].shape == (101,)
     assert found["objective"](found["objective"].start)[1][0] < 0  # a thicker rod bends less
 
 

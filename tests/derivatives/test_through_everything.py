@@ -1,5 +1,7 @@
 """Gradients through controllers, laws of the state, contact, friction, events, other steps: against whole runs."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 
@@ -109,8 +111,16 @@ def stop(model, p):
     model.apply(joint.stop(lower=-0.002, upper=0.002, stiffness=50.0 * p["gain"], damping=10.0))
 
 
-@pytest.mark.parametrize("mechanism", [arm, cart])
-@pytest.mark.parametrize("part", [motor, sampled, linear, law_of_state, friction, stop])
+USUAL = {(arm, motor), (arm, sampled), (cart, linear), (cart, law_of_state), (arm, friction), (cart, stop)}
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "part"),
+    [
+        pytest.param(*pair, marks=() if pair in USUAL else pytest.mark.thorough)
+        for pair in product((arm, cart), (motor, sampled, linear, law_of_state, friction, stop))
+    ],
+)
 def test_what_acts_in_joints(mechanism, part):
     def build(p):
         model = mechanism(p)
@@ -135,7 +145,7 @@ def pushed_cart(p):
 
 
 @pytest.mark.parametrize("options", [{"order": 4}, {"order": 6}, {"tolerance": 1e-6}, {}], ids=str)
-@pytest.mark.parametrize("build", [pushed, pushed_cart])
+@pytest.mark.parametrize("build", [pushed, pytest.param(pushed_cart, marks=pytest.mark.thorough)])
 def test_other_steps(build, options):
     share = 1e-5 if "tolerance" in options else 1e-4  # more steps are taken elsewhere where parameters change much
     check(build, tip, CONTROL, 0.0509, 2e-3, share, **options)

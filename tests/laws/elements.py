@@ -30,9 +30,11 @@ class Adding:
     Args:
         rng: draws.
         sample: gets the elements.
+        remembers: whether laws may keep something from step to step: bristles, branches that creep.
     """
 
-    def __init__(self, rng: np.random.Generator, sample: Sample) -> None:
+    def __init__(self, rng: np.random.Generator, sample: Sample, remembers: bool = True) -> None:
+        self.remembers = remembers
         self.rng, self.sample, self.model = rng, sample, sample.model
         frames = [placed.data for placed in self.model.bodies if isinstance(placed.data, FloatingBody)]
         beams = [frequencies(data) for data in frames]
@@ -73,7 +75,7 @@ class Adding:
             lost * factors[1],
             turning * factors[2],
             lost * self.length**2 * factors[3],
-            relaxation=ph.Maxwell((0.5, self.time)) if damped and factors[3, 0] > 0.5 else None,
+            relaxation=ph.Maxwell((0.5, self.time)) if damped and self.remembers and factors[3, 0] > 0.5 else None,
         )
 
     def rod_element(self, damped: bool) -> ForceElement | None:
@@ -165,7 +167,7 @@ class Adding:
         if damped and kind > 0:
             slow = self.length / (STEPS * self.sample.step) * 10 ** rng.uniform(-2, 1)
             law |= {"friction": rng.uniform(0.1, 1.0), "friction_speed": slow}
-            if rng.integers(2):
+            if rng.integers(2) and self.remembers:
                 law |= {"bristle": self.stiffness * 10 ** rng.uniform(-1, 1), "static_friction": 1.0}
         if kind == 3:
             return self.on_shape(a, b, way, depth, law)
@@ -201,7 +203,7 @@ class Adding:
         follows = {"coefficient": self.rng.uniform(0, 0.5)} if self.rng.integers(2) else {}
         if follows and "angle" in name:
             follows["radius"] = 0.05 * self.length
-        if self.rng.integers(2):
+        if self.rng.integers(2) and self.remembers:
             follows |= {"bristle": self.stiffness * (self.length / size) ** 2, "bristle_damping": viscous}
         return joint.friction(0.1 * viscous * rate, viscous=viscous, stiction_speed=rate, of=name, **follows)
 
@@ -259,9 +261,11 @@ ELEMENT_CASES: dict[type[ForceElement], Any] = {
 }
 
 
-def with_elements(seed: int, sample: Sample, kinds: list[type[ForceElement]], damped: bool) -> list[ForceElement]:
+def with_elements(
+    seed: int, sample: Sample, kinds: list[type[ForceElement]], damped: bool, remembers: bool = True
+) -> list[ForceElement]:
     """Adds one element of each kind where the mechanism has a place for it; those that were added."""
-    adding = Adding(np.random.default_rng(seed), sample)
+    adding = Adding(np.random.default_rng(seed), sample, remembers)
     made = [ELEMENT_CASES[kind](adding, damped) for kind in kinds]
     return [sample.model.apply(element) for element in made if element is not None]
 

@@ -36,7 +36,7 @@ def test_the_gallery_moves_with_its_energy_or_is_refused_by_name(entry):
 @pytest.mark.parametrize("seed", range(3))
 def test_structure_of_random_mechanisms_with_elements_and_a_relation(dimension, seed):
     sample = random_mechanism(seed, Wishes(dimension, 0.1, "moving", gravity=True, loads=1))
-    with_elements(seed, sample, KINDS, damped=True)
+    with_elements(seed, sample, KINDS, damped=True, remembers=False)
     with_relation(seed, sample)
     form = ph.MechanismModel(sample.model)
     x = form.initial_state + 1e-3 * np.random.default_rng(seed).normal(size=form.state_size)

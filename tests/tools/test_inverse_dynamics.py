@@ -275,7 +275,7 @@ def test_loads_on_quadratic_strings_and_rods_follow(line):
 
 
 def test_the_least_inputs_are_those_of_dense_least_squares():
-    """(9.11) as one matrix of all inputs: outputs at all instants, inputs, velocities at the end."""
+    """As one matrix of all inputs (docs/theory.md, 9; (9.13)): outputs, inputs, velocities at the end."""
     count, n, m, outputs = 6, 4, 2, 1
     rng = np.random.default_rng(3)
     steps = StepMatrices(*(rng.normal(size=(count, n, each)) for each in (n, m)), rng.normal(size=(7, outputs, n)))

@@ -1,6 +1,7 @@
 """Steps around contacts whose tangent Newton's method does without: derivatives by differences of the equations.
 
-What leaves these out says so: how the place where bodies rub moves (8.28), and contacts among many (8.32).
+What leaves these out says so: how the place where bodies rub moves (docs/theory.md, 8; (8.28)), and contacts among
+many (8.32).
 """
 
 from dataclasses import dataclass

@@ -66,7 +66,7 @@ class Readable(Protocol):
 
 
 class Brought:
-    """Velocities as they are once they satisfy the joints (4.15)."""
+    """Velocities as they are once they satisfy the joints (docs/theory.md, 4; (4.15))."""
 
     is_energy = False
 

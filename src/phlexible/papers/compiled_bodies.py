@@ -37,7 +37,7 @@ FACTORS: dict[type[FloatingBodyForm], tuple[float, ...]] = {
 
 NOTHING = np.zeros((0, 0))
 SHARES = np.array([[1, 0, 0], [0, 0, 0], [0, 1, 0], [1, 1, 1], [1, 1, 0], [1, -1, 1], [1, -1, 0]])
-"""Of the mean and the change of velocities and of the change of displacements in the motions of (2.28)."""
+"""Of the mean and the change of velocities and of the change of displacements in the motions of a body."""
 
 
 class CompiledBodies:

@@ -1,4 +1,4 @@
-"""What laws remember, ``State.branches``: strains of springs, bristles (docs/theory.md, 8; (8.35, 8.39))."""
+"""What laws remember, ``State.branches``: strains of springs, bristles (docs/theory.md, 8; (8.35, 8.41))."""
 
 from collections.abc import Iterator
 from itertools import pairwise

@@ -355,7 +355,7 @@ class _Servo:
         return self._found(used, run, 0, missed, zeros)
 
     def _zeros(self) -> ComplexArray:
-        """Of the first step, as rates of continuous time, those that are finite [1/s] (9.10)."""
+        """Of the first step, as rates of continuous time, those that are finite [1/s] (9.12)."""
         run = self._taken(self._first[None], self._step)
         found = self._matrices(run)
         A, B, C = found.states[0], found.inputs[0], found.outputs[1]
@@ -403,7 +403,7 @@ class _Servo:
     def two_sided(self, asked: Array, before: int, accuracy: float) -> InverseDynamics:
         """The inputs of least size over the run, with which outputs miss their paths by no more than is asked for.
 
-        Gauss and Newton's method on (9.11): outputs are linear in the change of the inputs near those that are
+        Gauss and Newton's method on (9.13): outputs are linear in the change of the inputs near those that are
         known. Inputs weigh less from iteration to iteration, until outputs are near enough.
         """
         from phlexible.tools.least_inputs import least_change

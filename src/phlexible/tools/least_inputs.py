@@ -19,11 +19,11 @@ def reach_of(steps: StepMatrices) -> Array:
 def least_change(
     steps: StepMatrices, left: Array, used: Array, weight: Array, velocity: Array, rest: Array
 ) -> Array:
-    """The change du of the inputs with the least sum of three squares over all steps (docs/theory.md, 9; (9.11)):
+    """The change du of the inputs with the least sum of three squares over all steps (docs/theory.md, 9; (9.13)):
     |left - C dx|^2 of the outputs, |weight (used + du)|^2 of the inputs, |rest (velocity + dv)|^2 at the end.
 
     Backwards in time what is still to come is |R dx - d|^2 with a triangular R, by orthogonal transformations,
-    which keep twice the digits of a Riccati equation; forwards each change follows from that of the state (9.12).
+    which keep twice the digits of a Riccati equation; forwards each change follows from that of the state (9.14).
 
     Args:
         steps: their matrices.

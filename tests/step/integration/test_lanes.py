@@ -69,9 +69,13 @@ MODELS = {
     "rods": (lambda k: ph.gallery.roll_up(turns=1.0 + 0.1 * k, elements=3), 1e-3),
 }
 
+SLOW = {"segments", "relations", "strings", "loads", "rods"}  # each has a program of its own to compile
+
 
 @pytest.mark.filterwarnings("ignore::phlexible.RedundancyWarning", "ignore::phlexible.SlackStringWarning")
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.thorough if name in SLOW else ()) for name in MODELS]
+)
 def test_in_lanes_as_alone(name):
     build, step = MODELS[name]
     motions, shares = together([build(k) for k in range(3)], 30 * step, step)

@@ -485,7 +485,7 @@ class Contact(ForceElement):
 
     The normal force is ``max(0, (stiffness + damping dx/dt) x^exponent)`` with the depth x. Friction is
     ``friction`` times that, against sliding at the place that touches; below ``friction_speed`` it falls with the
-    speed, so that what sticks creeps, unless a ``bristle`` holds it (8.39). Steps around a contact are taken in
+    speed, so that what sticks creeps, unless a ``bristle`` holds it (8.41). Steps around a contact are taken in
     parts (8.23), ``motion.contact_steps``.
 
     Attributes:

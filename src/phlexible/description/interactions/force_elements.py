@@ -182,7 +182,7 @@ class OneSided:
 
 @dataclass(frozen=True)
 class Bristle:
-    """A spring, with a damper beside it, that friction bends before what it holds slides (8.39).
+    """A spring, with a damper beside it, that friction bends before what it holds slides (8.41).
 
     Attributes:
         stiffness: k [N/m or N m/rad].

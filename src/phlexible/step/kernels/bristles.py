@@ -30,7 +30,7 @@ def bent(t: Tables, f: int) -> Vector:
 def bend(
     t: Tables, f: int, z: Vector, u: Vector, limit: float, h: float
 ) -> tuple[Vector, Vector, Vector, float, float]:
-    """What a bristle does in a step that slides by u: force, its derivative to the limit; e, a and b (8.42).
+    """What a bristle does in a step that slides by u: force, its derivative to the limit; e, a and b (8.44).
 
     The derivative to u is a I - b e e^T. Work, loss, and z at the end go to ``across_loss``, ``loss`` and
     ``bristle_end``.
