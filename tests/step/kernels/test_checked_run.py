@@ -87,7 +87,7 @@ for k, shift in ((1, 0), (-1, 0), (0, 1), (0, 2), (5, -4)):
 """
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_every_index_is_inside_of_its_table_and_one_outside_is_found(tmp_path):
     """In one process, which compiles the checked kernels once."""
     program = tmp_path / "program.py"
