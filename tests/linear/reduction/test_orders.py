@@ -73,10 +73,10 @@ METHODS = {
 }
 
 
-@pytest.mark.filterwarnings("ignore::phlexible.ReductionWarning")
 MORE = {"lossless rod", "driven rod", "nameless rod", "transformer", "clamped plate"}
 
 
+@pytest.mark.filterwarnings("ignore::phlexible.ReductionWarning")
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=pytest.mark.thorough if name in MORE else ()) for name in MODELS]
 )
