@@ -198,6 +198,7 @@ def test_gravity_makes_zeros():
         ph.inverse_dynamics(model, paths, ["push"], 2.0, 2e-2)
 
 
+@pytest.mark.thorough
 def test_a_load_on_a_string_has_the_trolley_of_the_other_inversion():
     """``string_inverse`` solves node for node, without the step: the tops agree to second order."""
     duration, line, mass = 3.0, 0.4, 50.0
@@ -246,6 +247,7 @@ def carried_by(line, aside=None, up=None):
     return model, load, weight
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("line", ["string", "rod"])
 def test_loads_on_quadratic_strings_and_rods_follow(line):
     """From rest to rest with exact balance, and a run with the forces alone strays by the square of the step."""
