@@ -9,7 +9,7 @@ from fuzz.program import program
 from ordinary.outcomes import outcome_of_row
 from ordinary.table import drawn_rows, rows
 
-ROWS, BATCH = 125, 25
+ROWS, BATCH = 200, 25
 
 
 @pytest.mark.parametrize("first", range(0, ROWS, BATCH))
