@@ -24,8 +24,8 @@ class State:
         velocity: nu of all carriers, flat: V in world axes [m/s], w in body axes [rad/s], then deta/dt; only the
             components that a body keeps (``FloatingBody.dimension`` and ``rotation_axes``).
         theta: coordinates of the forces, angles over full turns, shape (forces,); None: within a half turn.
-        branches: strains of the springs of laws that creep (docs/theory.md, 8; (8.35)), shape (branches,);
-            None: relaxed.
+        branches: strains of the springs of laws that creep (docs/theory.md, 8; (8.35)) and bristles (8.41), shape
+            (branches,); None: relaxed.
     """
 
     time: float

@@ -27,7 +27,7 @@ class RecordedStates:
         forces: along the coordinates of force elements, alike, then of the strains of strings, always the mean,
             shape (N + 1, forces).
         theta: coordinates of the forces, angles over full turns, shape (N + 1, forces).
-        branches: strains of the springs of laws that creep (8.35), shape (N + 1, branches).
+        branches: strains of the springs of laws that creep (8.35) and bristles (8.41), shape (N + 1, branches).
         held: where constraints are held that events hold or release, NaN: not at all, (N + 1, switches).
         event_times: when each event happened, NaN: not yet, shape (N + 1, events) [s].
         event_losses: energy that it took, shape (N + 1, events) [J].

@@ -551,9 +551,8 @@ class Contact(ForceElement):
 
     @property
     def _sticking(self) -> Bristle | None:
-        mass = sum(
-            getattr(port.placed.body, "mass", 0.0) for port in self.touchers[:1] if isinstance(port, Attachment)
-        )
+        touching = self.touchers[0]
+        mass = touching.placed.data.mass if isinstance(touching, Attachment) else 0.0
         own = ("friction", self.friction), ("static_friction", self.static_friction)
         return bristle_of(self, self.bristle, self.bristle_damping, *own, mass)
 

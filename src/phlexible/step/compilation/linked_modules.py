@@ -1,6 +1,7 @@
 """Entry points that Numba has compiled, as modules of LLVM behind functions of C: code that runs without Python.
 
-They are the modules whose machine code Python calls, so that what is linked of them has the same digits.
+They come from the same functions as the objects that Python calls (``objects``): where both are compiled for one
+processor, their digits are the same.
 """
 
 from collections.abc import Iterable

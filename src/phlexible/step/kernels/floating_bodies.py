@@ -388,7 +388,7 @@ def strain_energy(t: Tables, b: int, eta: Reals, strain: Reals) -> float:
     """V(eta) of frame b; the strains must be up to date."""
     kind = t.type_of[b]
     own = strain + t.frame_strain[b]
-    energy = 0.5 * quadratic_form(t, t.stiffness_start[kind], t.stiffness_count[kind], eta)
+    energy = 0.5 * product_form(t, t.stiffness_start[kind], t.stiffness_count[kind], eta, eta)
     for s in range(t.strain_start[kind], t.strain_start[kind] + t.strain_count[kind]):
         energy += 0.5 * t.strain_weight[s] * own[s] * own[s]
     return energy
@@ -513,7 +513,7 @@ def dissipation(t: Tables, b: int, h: float, damping: float) -> float:
         change = t.elastic_mean + c
         for i in range(n):
             change[i] = t.xi1[c + i] - t.xi0[c + i]
-        lost += gamma * quadratic_form(t, t.stiffness_start[kind], t.stiffness_count[kind], change)
+        lost += gamma * product_form(t, t.stiffness_start[kind], t.stiffness_count[kind], change, change)
         for s in range(t.strain_start[kind], t.strain_start[kind] + t.strain_count[kind]):
             change_of_strain = t.strain_change[t.frame_strain[b] + s]
             lost += gamma * t.strain_weight[s] * change_of_strain * change_of_strain
@@ -521,7 +521,7 @@ def dissipation(t: Tables, b: int, h: float, damping: float) -> float:
         mean = t.elastic_mean + c
         for i in range(n):
             mean[i] = 0.5 * (t.rate0[c + i] + t.rate1[c + i])
-        lost += h * quadratic_form(t, t.damping_start[kind], t.damping_count[kind], mean)
+        lost += h * product_form(t, t.damping_start[kind], t.damping_count[kind], mean, mean)
     return lost
 
 
@@ -531,17 +531,6 @@ def add_image(t: Tables, first: int, count: int, x: Reals, y: Reals) -> None:
     for s in range(first, first + count):
         A, rows = t.type_number + t.patch_number[s], t.patch_rows[s]
         add_rows(x + t.patch_column[s], t.patch_columns[s], A, rows, y + t.patch_row[s], rows)
-
-
-@compiled
-def quadratic_form(t: Tables, first: int, count: int, x: Reals) -> float:
-    """x . A x."""
-    total = 0.0
-    for s in range(first, first + count):
-        A, rows = t.type_number + t.patch_number[s], t.patch_rows[s]
-        for k in range(t.patch_columns[s]):
-            total += x[t.patch_column[s] + k] * product(A + k * rows, x + t.patch_row[s], rows)
-    return total
 
 
 @compiled
@@ -612,7 +601,7 @@ def inner_energy(t: Tables, b: int) -> float:
     n, first = t.elastic_count[kind], t.strain_start[kind]
     for i in range(t.inner_branch_count[kind]):
         e = t.inner_strain + (t.frame_inner[b] + i * inner_count(t, b))
-        twice = quadratic_form(t, t.stiffness_start[kind], t.stiffness_count[kind], e)
+        twice = product_form(t, t.stiffness_start[kind], t.stiffness_count[kind], e, e)
         for s in range(t.strain_count[kind]):
             twice += t.strain_weight[first + s] * e[n + s] * e[n + s]
         total += 0.5 * t.inner_share[t.inner_branch_start[kind] + i] * twice
@@ -634,8 +623,8 @@ def end_inner(t: Tables, b: int, h: float) -> float:
         )
         for j in range(n):
             change[j] = t.xi1[c + j] - t.xi0[c + j]
-        own = share[3] * quadratic_form(t, K, patches, e) + share[4] * product_form(t, K, patches, e, change)
-        own += share[5] * quadratic_form(t, K, patches, change)
+        own = share[3] * product_form(t, K, patches, e, e) + share[4] * product_form(t, K, patches, e, change)
+        own += share[5] * product_form(t, K, patches, change, change)
         for j in range(n):
             e[j] = share[0] * e[j] + share[1] * change[j]
         for s in range(t.strain_count[kind]):

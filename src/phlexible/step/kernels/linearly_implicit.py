@@ -27,7 +27,7 @@ from phlexible.step.kernels.laws import dissipated_by, forces_of_laws, is_held, 
 from phlexible.step.kernels.laws_of_functions import law_tangent
 from phlexible.step.kernels.ledger import translational_energy
 from phlexible.step.kernels.loads import load_work, pull_of_loads
-from phlexible.step.kernels.loop import SAME_SIZE, remember, set_vectors, step_error
+from phlexible.step.kernels.loop import SAME_SIZE, remember, set_vectors, step_error, store_reactions
 from phlexible.step.kernels.newton import velocity_norm
 from phlexible.step.kernels.soft import (
     branch_density,
@@ -75,7 +75,8 @@ def advance_linearly(
 ) -> tuple[int, int]:
     """Take up to so many steps of one size, as ``loop.advance`` does; (steps done, status of the last)."""
     register = flush_subnormals()
-    t, rows, values = tables_at(header), reals_at(stored), reals_at(load_values)
+    t = tables_at(header)
+    rows, values, first = reals_at(stored), reals_at(load_values), reals_at(reactions)
     asked, row, kept, h = request[0], 0, -1, sizes[0]
     begin_bodies(t)
     if asked.steps == 0:
@@ -93,12 +94,7 @@ def advance_linearly(
             put_back(register)
             return step, status
         t.step_error[0] = max(t.step_error[0], t.last_error[0] / asked.error_length)
-        for i in range(t.reactions):
-            if step == 0:
-                reactions[i] = t.reaction[i]
-            if kept >= 0:
-                own = t.state_numbers * (kept + 1) - t.reactions + i
-                rows[own] = 0.5 * (rows[own] + t.reaction[i])
+        store_reactions(t, first, rows, step, kept)
         kept = -1
         if (asked.since_stored + step + 1) % asked.every == 0:
             kept = row

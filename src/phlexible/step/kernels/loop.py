@@ -139,12 +139,7 @@ def advance(
             copy(t.mean_reaction, t.reaction, t.reactions)
         if is_around:
             t.counter[2] += substeps
-        for i in range(t.reactions):
-            if step == 0:
-                first[i] = t.reaction[i]
-            if kept >= 0:
-                own = t.state_numbers * (kept + 1) - t.reactions + i
-                rows[own] = 0.5 * (rows[own] + t.reaction[i])
+        store_reactions(t, first, rows, step, kept)
         kept = -1
         if (asked.since_stored + step + 1) % asked.every == 0:
             kept = row
@@ -158,6 +153,17 @@ def advance(
         vector_rates(t)
     put_back(register)
     return count, CONVERGED
+
+
+@compiled
+def store_reactions(t: Tables, first: Reals, rows: Reals, step: int, kept: int) -> None:
+    """Of this step: as those of the first one of a call, and as half of those of row ``kept`` (-1: none kept)."""
+    for i in range(t.reactions):
+        if step == 0:
+            first[i] = t.reaction[i]
+        if kept >= 0:
+            own = t.state_numbers * (kept + 1) - t.reactions + i
+            rows[own] = 0.5 * (rows[own] + t.reaction[i])
 
 
 @compiled
