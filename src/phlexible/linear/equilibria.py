@@ -7,6 +7,7 @@ import numpy as np
 from scipy import sparse
 
 from phlexible.algebra.arrays import Array, IntArray
+from phlexible.algebra.blas_threads import one_blas_thread
 from phlexible.algebra.saddle import SaddlePoint
 from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.mechanics.absolute import assembled_forms, places, strain_gradients, strains
@@ -362,7 +363,8 @@ def operating_point(system: System, kind: OperatingKind, state: State | None) ->
                 raise ModelError(
                     f"equilibria do not see the pairs of {element}; write a Contact for each that touches"
                 )
-        found, multipliers = static_equilibrium(system, resting)
+        with one_blas_thread():
+            found, multipliers = static_equilibrium(system, resting)
         return OperatingPoint(kind, found, multipliers)
     return OperatingPoint(kind, resting, np.zeros(int(layout.multiplier[-1])))
 
