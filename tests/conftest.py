@@ -8,19 +8,23 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # in the background a she
 
 COMPILING = ("step/kernels", "derivatives")
 """Folders whose tests compile what the others then read from the cache."""
+BUILT_ONCE = ("test_compiled.py", "test_lanes.py")
+"""Files whose tests share what takes long to build: they begin, since the first tests all go to one process."""
 NOT_COMPILED = ("algebra", "elements", "linear", "port_hamiltonian", "papers", "shapes")
 """Folders with tests that hardly need it, and take long enough."""
 
 
 def pytest_collection_modifyitems(items):
-    """The first half begins with what compiles, the second half, for another process, with what needs it last."""
+    """What compiles begins, for one process; another begins after an eighth of all: with what hardly needs it."""
     tests = Path(__file__).parent
     folders = {item: item.path.parent.relative_to(tests) for item in items}
-    first = [item for item in items if is_in(folders[item], COMPILING)]
+    built = [item for item in items if item.path.name in BUILT_ONCE]
+    first = [*built, *(item for item in items if is_in(folders[item], COMPILING))]
     later = [item for item in items if is_in(folders[item], NOT_COMPILED)]
-    rest = [item for item in items if not is_in(folders[item], (*COMPILING, *NOT_COMPILED))]
-    half = max(0, len(items) // 2 - len(first))
-    items[:] = [*first, *rest[:half], *later, *rest[half:]]
+    known = {*first, *later}
+    rest = [item for item in items if item not in known]
+    between = max(0, len(items) // 8 - len(first))
+    items[:] = [*first, *rest[:between], *later, *rest[between:]]
 
 
 def is_in(folder, names):

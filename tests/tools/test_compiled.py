@@ -25,8 +25,6 @@ needs_zig = pytest.mark.skipif(
     reason="no Zig to link or no Node to run WebAssembly",
 )
 
-pytestmark = pytest.mark.xdist_group("compiled models")  # built once
-
 
 def machine(modulus: float = 7e10, mass: float = 0.2) -> ph.Model:
     """A crank that a path drives, a flexible arm on a motor, a push, a damped spring and a load of time."""

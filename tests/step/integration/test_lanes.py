@@ -13,7 +13,7 @@ from phlexible.step.compilation.notation import all_of, rows_at, tables_at
 from phlexible.step.integration.company import Company
 from phlexible.step.tables.memory import LaneMemory
 
-pytestmark = [pytest.mark.thorough, pytest.mark.xdist_group("lanes")]  # minutes to compile, in one process
+pytestmark = pytest.mark.thorough  # minutes to compile
 WIDTH = 4
 
 
