@@ -164,7 +164,7 @@ class CompiledBodies:
     def storages(self, x: Array) -> Array:
         """H of all forms, shape (T,): half the velocities and stresses times E of them, and the weight."""
         total = np.zeros(len(x))
-        moving, momenta = np.zeros(x.shape), np.empty(x.shape)
+        moving, momenta = np.zeros(x.shape), np.zeros(x.shape)
         for form, begin in zip(self.forms, self._begins, strict=True):
             own, n = slice(begin, begin + form.state_size), form.body.elastic_count
             if isinstance(form, PrintedForm):  # its H is not that of its E
