@@ -39,7 +39,9 @@ def place(form, x, port):
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::phlexible.LargeDeflectionWarning")
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize(
+    "case", [pytest.param(each, marks=pytest.mark.thorough if "linear" in each else ()) for each in CASES]
+)
 def test_differences_fall_with_the_order(case):
     make, name, duration = CASES[case]
     model = make()
