@@ -40,6 +40,7 @@ LAYERS = (
     "tools",
     "gym",
     "torch",
+    "jax",
     "gallery",
     "cli",
     "__init__",

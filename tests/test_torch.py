@@ -4,22 +4,9 @@ import numpy as np
 import pytest
 
 import phlexible as ph
+from hinged_bob import TIMES, build, sensors
 
 torch = pytest.importorskip("torch")
-TIMES = np.linspace(0.0, 0.1, 6)
-
-
-def build(p):
-    model = ph.Model(gravity=(0, -9.81, 0), dimension=2)
-    bob = model.add(ph.RigidBody(p["mass"], 0.1), "bob", position=(1, 0, 0))
-    hinge = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), bob.point((-1, 0, 0)), name="hinge"))
-    model.apply(hinge.motor(lambda t, y: -p["gains"] @ y))
-    model.apply(hinge.torque(p["torque"]))
-    return model
-
-
-def sensors(model):
-    return {"place": ph.Position(model["bob"].origin), "rate": ph.JointRate(model.joint("hinge"))}
 
 
 def readings(mass, gains, torque):

@@ -1,6 +1,6 @@
 """The public names, each in one place: loaded when asked for, and read by type checkers."""
 
-from . import errors as errors, gallery as gallery, gym as gym, torch as torch
+from . import errors as errors, gallery as gallery, gym as gym, jax as jax, torch as torch
 from .bodies.beam.beam import Beam as Beam
 from .bodies.beam.mesh import LumpedMass as LumpedMass
 from .bodies.flexible.flexible_body import FlexibleBody as FlexibleBody

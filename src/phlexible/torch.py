@@ -9,7 +9,6 @@ import numpy as np
 from phlexible.algebra.arrays import Array
 from phlexible.derivatives.parameters import Build, Start
 from phlexible.description.interactions.sensor import Sensor
-from phlexible.description.time_functions import Signal
 from phlexible.errors import ModelError, ParameterError
 from phlexible.extras import optional
 from phlexible.state.initial_state import InitialKind
@@ -50,30 +49,27 @@ def simulate(
         ParameterError: no tensors, names that are given twice.
         PhlexibleError: as ``ph.gradient``.
     """
-    from phlexible.derivatives.readings_of_runs import ReadingsOfRuns  # with the compiler
+    from phlexible.derivatives.readings_of_runs import (  # with the compiler
+        ReadingsOfRuns,
+        built_from,
+        named_values,
+    )
 
     torch, signals = optional("torch", "torch"), dict(inputs or {})
-    for name, tensor in {**parameters, **{name: pair[1] for name, pair in signals.items()}}.items():
+    tensors = named_values(parameters, signals)
+    for name, tensor in tensors.items():
         if not isinstance(tensor, torch.Tensor):
             raise ParameterError(f"{name} must be a tensor of PyTorch, got {tensor!r}")
-    if both := set(parameters) & set(signals):
-        raise ParameterError(f"parameters and inputs both have {', '.join(sorted(both))}")
     runs = ReadingsOfRuns(
         build, sensors, duration, step, initial, StepOptions(order, 1, numerical_damping, tolerance).checked()
     )
-    times = {name: np.asarray(pair[0], dtype=np.float64) for name, pair in signals.items()}
 
-    def given(tensors: tuple[Any, ...]) -> dict[str, Any]:
-        arrays = [each.detach().cpu().numpy().astype(np.float64) for each in tensors]
-        found = dict(zip([*parameters, *signals], arrays, strict=True))
-        return {
-            name: Signal(times[name], values) if name in times else values if values.ndim else float(values)
-            for name, values in found.items()
-        }
+    def given(values: tuple[Any, ...]) -> dict[str, Any]:
+        arrays = (each.detach().cpu().numpy() for each in values)
+        return built_from(dict(zip(tensors, arrays, strict=True)), signals)
 
     seen: dict[str, Any] = {}
-    tensors = [*parameters.values(), *(pair[1] for pair in signals.values())]
-    readings = _functions()[0].apply(runs, given, seen, *tensors)
+    readings = _functions()[0].apply(runs, given, seen, *tensors.values())
     return seen["time"], dict(zip(seen["names"], readings, strict=True))
 
 

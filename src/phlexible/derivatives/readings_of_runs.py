@@ -9,10 +9,11 @@ import numpy as np
 from phlexible.algebra.arrays import Array, check_callable
 from phlexible.derivatives.costs import Cost, CostTerm
 from phlexible.derivatives.gradient import gradient
-from phlexible.derivatives.parameters import Build, Recipe, Start, Values
+from phlexible.derivatives.parameters import Build, Recipe, Start
 from phlexible.derivatives.readings import Sight
 from phlexible.derivatives.runs import take_run
 from phlexible.description.interactions.sensor import Sensor
+from phlexible.description.time_functions import Signal
 from phlexible.errors import ParameterError
 from phlexible.step.integration.schemes import StepOptions
 
@@ -35,6 +36,29 @@ class WeightedTerm(CostTerm):
     def slopes(self, time: Array, readings: Array) -> Array:
         """The weights."""
         return self.weights
+
+
+def named_values(parameters: Mapping[str, Any], inputs: Mapping[str, tuple[Any, Any]]) -> dict[str, Any]:
+    """Values of parameters, then those of the samples of inputs (times, values), by name.
+
+    Raises:
+        ParameterError: a name that both have.
+    """
+    if both := set(parameters) & set(inputs):
+        raise ParameterError(f"parameters and inputs both have {', '.join(sorted(both))}")
+    return {**parameters, **{name: samples for name, (_, samples) in inputs.items()}}
+
+
+def built_from(values: Mapping[str, Array], inputs: Mapping[str, tuple[Any, Any]]) -> dict[str, Any]:
+    """What ``build`` gets of such values: numbers, arrays, and a ``Signal`` of each input."""
+    found: dict[str, Any] = {}
+    for name, value in values.items():
+        own = np.asarray(value, dtype=np.float64)
+        if name in inputs:
+            found[name] = Signal(np.asarray(inputs[name][0], dtype=np.float64), own)
+        else:
+            found[name] = own if own.ndim else float(own)
+    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +95,7 @@ class ReadingsOfRuns:
         found = Sight(run.assembly, run.times).read_all(list(own.measured.values()), run.rows)
         return run.times, dict(zip(own.measured, found, strict=True))
 
-    def pull(self, parameters: Mapping[str, Any], weights: Mapping[str, Array]) -> Values:
+    def pull(self, parameters: Mapping[str, Any], weights: Mapping[str, Array]) -> dict[str, Any]:
         """Derivatives to the parameters of the sum of readings times weights, which have their shapes."""
 
         def cost(model: Any) -> Cost:
@@ -82,7 +106,7 @@ class ReadingsOfRuns:
                 )
             )
 
-        return gradient(
+        _, found = gradient(
             self.build,
             cost,
             parameters,
@@ -92,7 +116,9 @@ class ReadingsOfRuns:
             order=self.options.order,
             numerical_damping=self.options.numerical_damping,
             tolerance=self.options.tolerance,
-        )[1]
+        )
+        assert isinstance(found, dict), "parameters were given by name"
+        return found
 
     def _chosen(self, model: Any) -> dict[str, Sensor]:
         found = self.sensors(model)
