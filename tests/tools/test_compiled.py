@@ -15,6 +15,7 @@ import phlexible as ph
 from phlexible.cli import app
 from phlexible.tools.compiled.linking import host
 from phlexible.tools.compiled.time_functions import time_data
+from pictures.report.decoding import Decoded
 
 STEP = 1e-3
 INPUTS = ["motor", "push"]
@@ -364,6 +365,34 @@ def test_webassembly_moves_as_the_library(built, tmp_path) -> None:
     assert (float(x), float(y)) == pytest.approx(tuple(library.read("place")[:2]), abs=1e-12)
 
 
+# A page that steps the module.
+
+
+@needs_zig
+def test_a_page_holds_the_module_and_where_bodies_are(built, tmp_path) -> None:
+    """The numbers of a state that the page reads are those that the library saves."""
+    model = machine()
+    names = [*map(str, model.loads)]
+    path = ph.build(model, STEP, tmp_path / "machine.html", inputs=INPUTS, outputs=outputs(model))
+    assert [*map(str, model.loads)] == names  # what pages pull at is taken off again
+    shown = Decoded(path)
+    live = shown.head["stepped"]
+    assert path.stat().st_size < 2e6 and bytes(shown.array(live["module"])[:4]) == b"\0asm"
+    inputs = [(each["name"], each["unit"], each["shown"]) for each in live["inputs"]]
+    assert inputs == [("motor", "N m", [0]), ("push", "N", [0, 1])]
+    assert {live["bodies"][k]["carried"] is not None for k in range(2)} == {True}
+    library, run = ph.load_library(built), model.start(STEP)
+    for each in (library, run):
+        each.step(50)
+    x, now = np.frombuffer(library.save().content)[6:], run.instant
+    body = live["bodies"][0]["carried"]
+    turn = x[body["rotation"] : body["rotation"] + 9].reshape(3, 3)
+    shapes = shown.array(body["shapes"])
+    eta = x[body["eta"] : body["eta"] + len(shapes)]
+    origin = x[body["place"] : body["place"] + 3] + turn @ (body["point"] + eta @ shapes)
+    assert origin == pytest.approx(now.position(model["arm"].origin)[0], abs=1e-7)
+
+
 # FMUs of the library.
 
 
@@ -390,7 +419,7 @@ def test_an_fmu_has_the_digits_of_the_library_for_any_communication_step(built, 
     kind = {2: fmpy.fmi2.FMU2Slave, 3: fmpy.fmi3.FMU3Slave}[version]
     places = {each.name: each.valueReference for each in description.modelVariables}
     units = {each.name: each.unit for each in description.modelVariables}
-    assert (units["motor"], units["push.x"], units["place_x"]) == (None, "N", "m")
+    assert (units["motor"], units["push.x"], units["place_x"]) == ("N m", "N", "m")
     name, token = description.coSimulation.modelIdentifier, description.guid
     slaves = [kind(guid=token, unzipDirectory=folder, modelIdentifier=name, instanceName=f"{k}") for k in range(2)]
     for slave in slaves:

@@ -8,6 +8,7 @@ import { arraysOf, readData } from "./data.js";
 import { Plot, place, short, withUnit } from "./plots.js";
 import { Anchor, Body, Frame } from "./poses.js";
 import { Skin, SoftSurface, StringTube, bodyMesh, colorMap, srgb, tableTexture } from "./skins.js";
+import { Stepped } from "./stepped.js";
 import { LoadArrow, Symbol3D } from "./symbols.js";
 import { UnsignedByteType } from "three";
 
@@ -274,6 +275,13 @@ class Report {
     this.dirty = true;
   }
 
+  keepPace(passed) {
+    this.pace = 0.9 * this.pace + 0.1 * passed;
+    if (this.pace <= 0.036 || this.sharpness <= 0.55) return;
+    this.sharpen(0.8 * this.sharpness);
+    this.pace = 0;
+  }
+
   goTo(t) {
     this.now = Math.min(this.end, Math.max(this.begin, t));
     this.show();
@@ -284,11 +292,7 @@ class Report {
     if (this.playing) {
       const passed = this.last === null ? 0 : Math.min(0.1, (stamp - this.last) / 1000);
       this.last = stamp;
-      this.pace = 0.9 * this.pace + 0.1 * passed;
-      if (this.pace > 0.036 && this.sharpness > 0.55) {
-        this.sharpen(0.8 * this.sharpness);
-        this.pace = 0;
-      }
+      this.keepPace(passed);
       let next = this.now + passed * this.rate;
       if (next > this.end) next = this.head.loop || this.clip.loop ? this.begin + ((next - this.begin) % (this.end - this.begin)) : this.begin;
       this.now = next;
@@ -427,4 +431,5 @@ class Report {
 }
 
 window.report = new Report(readData(document));
+if (window.report.head.stepped) window.report.stepped = new Stepped(window.report);
 document.documentElement.dataset.ready = "yes";

@@ -76,6 +76,15 @@ export class Plot {
     this.high = high + room;
   }
 
+  // Other instants, as a model moves on.
+  take(times, series) {
+    this.time = times;
+    this.curves.forEach((curve, k) => (curve.values = series[k]));
+    this.now = times[times.length - 1];
+    this.measure();
+    this.draw();
+  }
+
   resize() {
     const ratio = window.devicePixelRatio || 1, box = this.canvas.getBoundingClientRect();
     if (!box.width) return;

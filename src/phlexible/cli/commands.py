@@ -331,7 +331,10 @@ def fmu(
 def build(
     model: Annotated[Path, typer.Argument(help="A Python file that defines 'model' or 'build', and 'step'.")],
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="The library: so, dll, dylib, wasm; fmu; or zip: its sources.")
+        Path,
+        typer.Option(
+            "--output", "-o", help="The library: so, dll, dylib, wasm; fmu; html: a live page; or zip: its sources."
+        ),
     ],
     target: Annotated[
         str | None, typer.Option(help="The platform, such as linux-aarch64; usual: this one.")
@@ -344,10 +347,10 @@ def build(
 ) -> None:
     """Write a model as a library that takes its steps without Python (model.h says how)."""
     from phlexible.tools.compiled.build import build_file  # here: the compiler takes long to import
-    from phlexible.tools.compiled.linking import ARCHIVE, FMU, NUMBERS, SUFFIXES
+    from phlexible.tools.compiled.linking import ARCHIVE, FMU, NUMBERS, PAGES, SUFFIXES
 
     with one_line_failures(debug):
-        prepare_file("--output", output, (*SUFFIXES, FMU, ARCHIVE, NUMBERS))
+        prepare_file("--output", output, (*SUFFIXES, FMU, *PAGES, ARCHIVE, NUMBERS))
         print(f"wrote {build_file(model, output, None if target is None else [target], duration, fmi)}")
 
 

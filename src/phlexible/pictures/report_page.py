@@ -71,6 +71,10 @@ class Packing:
         share = (np.asarray(values) - low) / (high - low or 1.0)
         return self._add(np.round(255 * np.clip(share, 0.0, 1.0)).astype(np.uint8), "u1", [], [])
 
+    def raw(self, content: bytes) -> int:
+        """Any bytes."""
+        return self._add(np.frombuffer(content, dtype=np.uint8), "u1", [], [])
+
     def text(self) -> str:
         """All arrays, compressed."""
         return base64.b64encode(zlib.compress(b"".join(self._parts), 9)).decode("ascii")
@@ -214,8 +218,8 @@ def scene_data(scene: Scene, fields: Mapping[int, Sequence[NodeField]], pack: Pa
                 "kind": symbol.kind.value,
                 "label": symbol.label,
                 "axis": symbol.axis.tolist(),
-                "anchor": _anchor(scene, symbol.anchor, pack),
-                "other": None if symbol.other is None else _anchor(scene, symbol.other, pack),
+                "anchor": anchor_data(scene, symbol.anchor, pack),
+                "other": None if symbol.other is None else anchor_data(scene, symbol.other, pack),
             }
             for symbol in scene.symbols
         ],
@@ -223,7 +227,7 @@ def scene_data(scene: Scene, fields: Mapping[int, Sequence[NodeField]], pack: Pa
             {
                 "label": arrow.label,
                 "is_torque": arrow.is_torque,
-                "anchor": _anchor(scene, arrow.anchor, pack),
+                "anchor": anchor_data(scene, arrow.anchor, pack),
                 "values": values,
             }
             for arrow, values in zip(scene.arrows, moved["arrows"], strict=True)
@@ -303,7 +307,8 @@ def _quaternions(rotations: Array) -> Array:
     return np.asarray(found * signs[..., None])
 
 
-def _anchor(scene: Scene, anchor: Anchor, pack: Packing) -> Tree:
+def anchor_data(scene: Scene, anchor: Anchor, pack: Packing) -> Tree:
+    """A point that a body, a moving frame or the world carries."""
     entry: Tree = {
         "body": anchor.body,
         "frame": anchor.frame,

@@ -139,6 +139,7 @@ class DrawnBody:
         rotations: body to world, shape (k, 3, 3).
         eta: elastic coordinates, shape (k, n); of a body in absolute coordinates the places of its nodes.
         is_nodal: whether it is one, so that deformations cannot be enlarged.
+        anchor: that carries it, of what is no body of the model.
         is_rigid: whether it has no elastic coordinates.
     """
 
@@ -151,6 +152,7 @@ class DrawnBody:
     rotations: Array
     eta: Array
     is_nodal: bool
+    anchor: Anchor | None = None
 
     @property
     def is_rigid(self) -> bool:

@@ -267,7 +267,7 @@ def _drawn(surface: Touchable, places: AnchorPlaces, scene: Scene) -> DrawnBody:
     anchor = places.anchor(surface.carrier)
     axes = np.stack([scene.directions(anchor, axis) for axis in np.eye(3)], axis=2)
     origins, nothing = scene.places(anchor), np.zeros((len(scene.time), 0))
-    return DrawnBody(name, name, KIND, PAINT, solid_skin(triangles), origins, axes, nothing, False)
+    return DrawnBody(name, name, KIND, PAINT, solid_skin(triangles), origins, axes, nothing, False, anchor)
 
 
 def _capsule(capsule: Capsule, places: AnchorPlaces) -> Triangulation:

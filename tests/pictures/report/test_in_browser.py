@@ -4,6 +4,7 @@ import json
 import shutil
 import time
 import warnings
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -252,6 +253,52 @@ def test_a_live_run_is_drawn_and_takes_what_is_set_on_its_page(browser):
         heard(lambda: not view._runs)
         browser.execute_script("[...document.querySelectorAll('#inputs button')].at(-1).click()")
         heard(lambda: not view.is_running)
+
+
+@pytest.mark.skipif(find_spec("ziglang") is None, reason="no Zig to link WebAssembly")
+def test_a_live_page_moves_and_answers_a_slider_and_the_mouse(browser, tmp_path):
+    from selenium.webdriver.common.action_chains import ActionChains
+    from selenium.webdriver.common.by import By
+
+    model = ph.Model(gravity=(0, -9.81, 0), dimension=2)
+    bar = model.add(ph.RigidBody.box((0.5, 0.2, 0.1), density=1e3), "bar", position=(0.25, 0, 0))
+    hinge = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), bar.point((-0.25, 0, 0)), name="hinge"))
+    model.apply(hinge.torque(0.0, name="motor"))
+    model.apply(hinge.damper(5.0))
+    tip = bar.point((0.25, 0, 0))
+    opened(browser, ph.build(model, 2e-3, tmp_path / "bar.html", outputs={"tip": ph.Position(tip)}))
+    run = browser.execute_script
+    wait(browser, "report.stepped.time > 0.2 && report.frames > 3")
+    run("report.toggle()")  # it rests, once the last answer has come
+    wait(browser, "!report.stepped.waits")
+    place = (
+        "const [bar] = report.bodies, p = report.up.clone().set(0.25, 0, 0);"
+        "return [report.stepped.time, ...p.applyQuaternion(bar.quaternion).add(bar.position).toArray()]"
+    )
+    time_, *found = run(place)
+    sim = model.start(2e-3)
+    sim.step(round(time_ / 2e-3))
+    assert found == pytest.approx(sim.instant.position(tip)[0], abs=1e-5)
+    assert run("return report.stepped.history.values.at(-1)[0]") == pytest.approx(found, abs=1e-5)
+    slide = "const box = document.querySelector('.sliders input'); box.value = box.max;"
+    run(slide + "box.dispatchEvent(new Event('input')); report.toggle()")
+    wait(browser, f"report.bodies[0].position.y > 0.1 && report.stepped.time > {time_}")
+    run("document.getElementById('again').click()")
+    wait(browser, "report.stepped.time > 0.05 && report.bodies[0].position.y < -0.01")
+    assert run("return document.querySelector('.sliders input').value") == "0"
+    spot = "const p = report.bodies[0].position.clone().project(report.camera), x = report.renderer.domElement"
+    x, y = run(f"{spot}; report.toggle(); return [p.x * x.clientWidth / 2, -p.y * x.clientHeight / 2]")
+    view = browser.find_element(By.ID, "view")
+    mouse = ActionChains(browser).move_to_element_with_offset(view, round(x), round(y))
+    mouse.click_and_hold().move_by_offset(-200, -130).perform()
+    assert run("return report.stepped.held.grip") == 0
+    run("report.toggle()")
+    wait(browser, "report.bodies[0].position.y > 0.05")  # nothing else lifts it
+    ActionChains(browser).release().perform()
+    run("report.stepped.given.set(0, [1e300])")
+    wait(browser, "report.stepped.failed")
+    assert "fails: the step" in run("return document.getElementById('caption').textContent")
+    assert complaints(browser) == []
 
 
 def heard(condition) -> None:

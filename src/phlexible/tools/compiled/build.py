@@ -1,15 +1,18 @@
 """``ph.build``: a model as a library, which runs where there is no Python."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from os import PathLike
 from pathlib import Path
 
 import numpy as np
 
 from phlexible.algebra.arrays import Array, file_path, positive, whole
-from phlexible.description.interactions.loads import Torque
+from phlexible.description.interactions.force_elements import JointElement
+from phlexible.description.interactions.loads import Load, Torque
 from phlexible.description.interactions.sensor import Sensor
 from phlexible.description.interactions.servo import ServoPush
+from phlexible.description.mechanism.mechanism import Mechanism
 from phlexible.description.time_functions import TimePath
 from phlexible.errors import ModelError, ParameterError, PhlexibleError, ResultFileError
 from phlexible.measure.sensors import sensors
@@ -20,11 +23,13 @@ from phlexible.state.layout import State
 from phlexible.step.assembly.assembly import Assembly
 from phlexible.tools.compiled.data import InputData, ModelData
 from phlexible.tools.compiled.fmu_archive import FOLDERS, FmuFiles, write_fmu
+from phlexible.tools.compiled.grips import gripped
 from phlexible.tools.compiled.linking import (
     ARCHIVE,
     FMU,
     HERE,
     NUMBERS,
+    PAGES,
     Platform,
     check_linker,
     linked,
@@ -35,9 +40,10 @@ from phlexible.tools.compiled.linking import (
     write_library,
 )
 from phlexible.tools.compiled.machine_code import object_files
-from phlexible.tools.compiled.outputs import OutputTables, joint_outputs
+from phlexible.tools.compiled.outputs import OutputTables, joint_outputs, page_outputs
 from phlexible.tools.compiled.programs import modules
 from phlexible.tools.compiled.time_functions import TimeData, time_data
+from phlexible.tools.compiled.web_page import PageParts, page_of
 from phlexible.tools.fmu import joint_outputs as coordinates_of_joints, source_of_file
 
 
@@ -63,11 +69,12 @@ def build(
     Args:
         model: without events, controllers and laws of Python.
         step: [s].
-        path: ``.so``, ``.dll``, ``.dylib`` or ``.wasm``; ``.fmu`` for co-simulation by other programs;
+        path: ``.so``, ``.dll``, ``.dylib`` or ``.wasm``; ``.fmu`` for co-simulation by other programs; ``.html``
+            for one page that steps the model in a browser, with sliders for inputs and bodies to be pulled at;
             or ``.zip`` for the sources in C and the object file that a library is made of, for a linker of yours;
             or ``.tables`` for the numbers alone, which a library of another model of the same structure takes.
         inputs: names of constant loads, torques and forces that can be set from step to step; None: of all.
-        outputs: sensors by name; None: positions and rates of all joints.
+        outputs: sensors by name; None: positions and rates of all joints, of a page positions and energies.
         targets: the platform: "linux-x86_64", "linux-aarch64", "windows-x86_64", "macos-arm64", "macos-x86_64",
             "wasm32"; None: this machine, or what the suffix stands for. An FMU takes several; None: all, or without
             Zig this machine.
@@ -103,8 +110,16 @@ def build(
         if place.suffix not in (ARCHIVE, NUMBERS):
             check_linker(target)
     end = None if duration is None else positive("duration", duration)
-    chosen = _names("inputs", inputs)
-    data = described(model, step, place.stem, chosen, outputs, end, initial, numerical_damping)
+    _check(model)
+    chosen, damping = _names("inputs", inputs), numerical_damping
+    if place.suffix in PAGES and outputs is None:
+        outputs = page_outputs(model)
+    with gripped(model) if place.suffix in PAGES else nullcontext(()) as grips:
+        run = model.start(step, initial=initial, numerical_damping=damping)
+        data = described(
+            run, step, place.stem, chosen, outputs, end, [load for grip in grips for load in grip.loads]
+        )
+        ahead = model.start(step, initial=initial, numerical_damping=damping) if place.suffix in PAGES else run
     if not place.absolute().parent.is_dir() or place.is_dir():
         words = f"there is no folder {place.parent}" if not place.is_dir() else "it is a folder"
         raise ResultFileError(f"cannot write {place}: {words}")
@@ -132,10 +147,16 @@ def build(
             for target in targets_of
         ]
         write_fmu(files, binaries, place)
-    elif place.suffix == ARCHIVE:
-        write_archive(sources(codes[targets_of[0].name], header), place)
+        return place
+    target = targets_of[0]
+    if place.suffix == ARCHIVE:
+        write_archive(sources(codes[target.name], header), place)
+        return place
+    library = linked(target, sources(codes[target.name], header))
+    if place.suffix in PAGES:
+        write_bytes(page_of(PageParts(run, data, grips, end), ahead, library).encode(), place)
     else:
-        write_library(linked(targets_of[0], sources(codes[targets_of[0].name], header)), place)
+        write_library(library, place)
     return place
 
 
@@ -191,24 +212,21 @@ def _names(name: str, given: Sequence[str] | None) -> list[str] | None:
 
 
 def described(
-    model: Model,
+    run: LiveRun,
     step: float,
     name: str,
     inputs: Sequence[str] | None,
     outputs: Mapping[str, Sensor] | None,
     duration: float | None,
-    initial: InitialKind | State | str,
-    numerical_damping: float,
+    grips: Sequence[Load] = (),
 ) -> ModelData:
-    """The data of a library of a model.
+    """The data of a library of a model at its start; ``grips`` are loads that become inputs after those of users.
 
     Raises:
         ModelError, ParameterError: as of ``build``.
     """
-    _check(model)
-    run = model.start(step, initial=initial, numerical_damping=numerical_damping)
     _check_run(run)
-    assembly = run.stepper.assembly
+    assembly, model = run.stepper.assembly, run.now.mechanism
     kinks = [time for load in model.loads for time in load.breakpoints]
     kinks += [time for element in model.elements for time in element.times]
     moving = _moving_data(assembly, run, duration, kinks)
@@ -220,7 +238,8 @@ def described(
             f"outputs must be sensors by name such as {{'tip': Position(beam.end)}}, got {outputs!r}"
         )
     tables = OutputTables(run, has_rates).of({str(key): sensor for key, sensor in measured.items()})
-    return ModelData(name, step, run.time, run.stepper, has_rates, _inputs(run, inputs), tables, moving, loads)
+    given = _inputs(run, inputs, [str(load) for load in grips])
+    return ModelData(name, step, run.time, run.stepper, has_rates, given, tables, moving, loads)
 
 
 def _check(model: Model) -> None:
@@ -250,8 +269,8 @@ def _check_run(run: LiveRun) -> None:
         )
 
 
-def _inputs(run: LiveRun, chosen: Sequence[str] | None) -> tuple[InputData, ...]:
-    known = run.stepper.inputs
+def _inputs(run: LiveRun, chosen: Sequence[str] | None, grips: Sequence[str]) -> tuple[InputData, ...]:
+    known = {name: given for name, given in run.stepper.inputs.items() if name not in grips}
     for name in chosen or ():
         if name not in known:
             words = ", ".join(repr(each) for each in known) or "none"
@@ -259,11 +278,18 @@ def _inputs(run: LiveRun, chosen: Sequence[str] | None) -> tuple[InputData, ...]
                 f"no input is named {name!r}; inputs are constant loads, torques and forces of the model: {words}"
             )
     found = []
-    for name in known if chosen is None else chosen:
-        place, value, load = known[name]
-        unit = "N or N m" if load is None else "N m" if isinstance(load, Torque) else "N"
-        found.append(InputData(name, unit, place, value))
+    for name in (*(known if chosen is None else chosen), *grips):
+        place, value, load = run.stepper.inputs[name]
+        found.append(InputData(name, _unit(run.now.mechanism, name, load), place, value))
     return tuple(found)
+
+
+def _unit(mechanism: Mechanism, name: str, load: Load | None) -> str:
+    if load is not None:
+        return "N m" if isinstance(load, Torque) else "N"
+    element = next(each for each in mechanism.elements if str(each) == name)
+    is_angle = isinstance(element, JointElement) and element.coordinate.endswith("angle")
+    return "N m" if is_angle else "N"
 
 
 def _moving_data(assembly: Assembly, run: LiveRun, duration: float | None, kinks: Sequence[float]) -> TimeData:

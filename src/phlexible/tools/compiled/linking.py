@@ -16,8 +16,8 @@ from phlexible.errors import MissingExtraError, ParameterError, PhlexibleError, 
 from phlexible.tools.compiled.machine_code import Machine
 
 SOURCES = ("model.h", "model.c")
-FMU, ARCHIVE, NUMBERS = ".fmu", ".zip", ".tables"
-"""Of an FMU, of the sources of a library, and of other numbers for one."""
+FMU, ARCHIVE, NUMBERS, PAGES = ".fmu", ".zip", ".tables", (".html", ".htm")
+"""Of an FMU, of the sources of a library, of other numbers for one, and of a page with one."""
 WASM = "wasm32"
 HERE = Path(__file__).parent
 
@@ -74,9 +74,11 @@ def platforms_of(path: Path, chosen: Sequence[str] | None) -> tuple[Platform, ..
     Raises:
         ParameterError: no such platform, several, or one whose libraries end otherwise.
     """
-    if path.suffix not in (FMU, ARCHIVE, NUMBERS, *SUFFIXES):
-        raise ParameterError(f"path must end in {', '.join((*SUFFIXES, FMU, ARCHIVE, NUMBERS))}, got {str(path)!r}")
-    fitting = [name for name, target in TARGETS.items() if path.suffix in (FMU, ARCHIVE, NUMBERS, target.suffix)]
+    known = (*SUFFIXES, FMU, PAGES[0], ARCHIVE, NUMBERS)
+    if path.suffix not in (*known, *PAGES):
+        raise ParameterError(f"path must end in {', '.join(known)}, got {str(path)!r}")
+    suffix = TARGETS[WASM].suffix if path.suffix in PAGES else path.suffix
+    fitting = [name for name, target in TARGETS.items() if suffix in (FMU, ARCHIVE, NUMBERS, target.suffix)]
     own = host()
     if path.suffix == FMU:
         fitting.remove(WASM)

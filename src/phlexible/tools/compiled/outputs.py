@@ -127,6 +127,12 @@ def joint_outputs(model: Model, has_rates: bool = True) -> dict[str, Sensor]:
     return {str(sensor): sensor for joint in free for sensor in (kind(joint) for kind in kinds)}
 
 
+def page_outputs(model: Model) -> dict[str, Sensor]:
+    """Coordinates of all joints, and energies, by name."""
+    energies = (EnergyKind.TOTAL, EnergyKind.KINETIC, EnergyKind.STRAIN, EnergyKind.GRAVITY)
+    return joint_outputs(model, has_rates=False) | {kind.value: EnergyOf(kind) for kind in energies}
+
+
 def _is_measured(joint: KinematicPair, model: Model) -> bool:
     """Whether it leaves coordinates free that the bodies have: point masses have no angles."""
     try:

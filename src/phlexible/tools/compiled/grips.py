@@ -1,0 +1,99 @@
+"""Where the mouse can pull at the bodies of a model: loads that a page adds to it, and sets from step to step."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import numpy as np
+
+from phlexible.algebra.arrays import Array
+from phlexible.description.interactions.loads import Force, Load, Torque
+from phlexible.description.ports import Attachment, PlacedBody
+from phlexible.errors import PhlexibleError
+from phlexible.model import Model
+
+MOST_BODIES, MOST_ON_A_BODY, MOST_IN_ALL = 60, 3, 60
+"""Each of them is a load of the compiled model, in all steps."""
+ZERO = (0.0, 0.0, 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Grip:
+    """A point of a body that can be pulled at.
+
+    Attributes:
+        port: the point.
+        force: a load there.
+        torque: of a rigid body, which can be pulled at anywhere; None: of others.
+    """
+
+    port: Attachment
+    force: Load
+    torque: Load | None = None
+
+    @property
+    def loads(self) -> tuple[Load, ...]:
+        """One or two."""
+        return (self.force,) if self.torque is None else (self.force, self.torque)
+
+
+@contextmanager
+def gripped(model: Model) -> Iterator[tuple[Grip, ...]]:
+    """The model with loads of no size on its bodies, which are taken off again."""
+    found = list[Grip]()
+    try:
+        for placed, most in _chosen(model.bodies):
+            for port in _ports(placed, most):
+                grip = _grip(model, placed, port)
+                if grip is not None:
+                    found.append(grip)
+        yield tuple(found)
+    finally:
+        model.remove(*(load for grip in found for load in grip.loads))
+
+
+def _chosen(bodies: Sequence[PlacedBody]) -> list[tuple[PlacedBody, int]]:
+    """Bodies, and at how many points of each; of very many only some."""
+    count = min(len(bodies), MOST_BODIES)
+    places = np.linspace(0, len(bodies) - 1, count).round().astype(int)
+    most = int(np.clip(MOST_IN_ALL // max(count, 1), 1, MOST_ON_A_BODY if count > 1 else MOST_IN_ALL // 6))
+    return [(bodies[k], most) for k in places]
+
+
+def _grip(model: Model, placed: PlacedBody, port: Attachment) -> Grip | None:
+    """None: no load acts there."""
+    try:
+        force = model.apply(Force(port, ZERO, name=f"pull at {port}"))
+    except PhlexibleError:
+        return None
+    if not _is_rigid(placed) or not placed.data.rotates:  # type: ignore[union-attr]
+        return Grip(port, force)
+    return Grip(port, force, model.apply(Torque(port, ZERO, name=f"turn about {port}")))
+
+
+def _is_rigid(placed: PlacedBody) -> bool:
+    return placed.nodes is None and not placed.data.elastic_count
+
+
+def _ports(placed: PlacedBody, most: int) -> list[Attachment]:
+    """Points of a body, at most so many beside its interfaces."""
+    if _is_rigid(placed):
+        return [placed.origin]
+    along = placed.held.places_along()
+    if along:
+        spread = np.linspace(min(along), max(along), most) if most > 1 else [max(along)]
+        return [placed.at(float(x)) for x in spread]
+    if placed.nodes is not None:
+        return [placed.node(k) for k in _spread(placed.nodes.positions, max(most, 8))]
+    return [Attachment(placed, location) for location in placed.held.port_locations().values()]
+
+
+def _spread(points: Array, count: int) -> list[int]:
+    """Numbers of points far from each other, the one farthest from the middle first."""
+    away = np.linalg.norm(points - points.mean(axis=0), axis=1)
+    found = [int(away.argmax())]
+    away = np.linalg.norm(points - points[found[0]], axis=1)
+    while len(found) < min(count, len(points)):
+        found.append(int(away.argmax()))
+        away = np.minimum(away, np.linalg.norm(points - points[found[-1]], axis=1))
+    return found

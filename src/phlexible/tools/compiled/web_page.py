@@ -1,0 +1,334 @@
+"""A model as one page of a browser: the viewer of reports, and the WebAssembly module that it steps."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy import sparse
+
+from phlexible.algebra.arrays import Array
+from phlexible.bodies.skin import Skin
+from phlexible.description.ground import frame_positions, frame_rotations
+from phlexible.description.interactions.loads import Load, Torque
+from phlexible.description.mechanism.parts import counted
+from phlexible.description.ports import Attachment
+from phlexible.errors import PhlexibleError
+from phlexible.measure.energy import energy_of
+from phlexible.pictures.report_page import (
+    Packing,
+    Tree,
+    anchor_data,
+    model_tree,
+    page,
+    scene_data,
+    section,
+    versions,
+)
+from phlexible.pictures.scene import PALETTE, Scene
+from phlexible.pictures.scenes import scene_of
+from phlexible.pictures.summaries import model_parts
+from phlexible.results.live import LiveRun
+from phlexible.tools.compiled.data import InputData, ModelData
+from phlexible.tools.compiled.grips import Grip
+from phlexible.tools.compiled.outputs import Output, Turning
+from phlexible.tools.compiled.time_functions import Column, TimeData, time_data
+
+WAITS, MOST_STEPS, SHOWN = 6.0, 3000, 40
+"""Of a run beforehand, which tells how far the view reaches [s], steps, instants."""
+STEPS_A_SECOND = 1500
+"""That a page takes of its clock, unless it is as fast as the model then."""
+RATES = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
+MOST_PANELS, MOST_CURVES = 6, 6
+G = 9.81  # [m/s^2]
+XYZ = "xyz"
+LABELS = {"rad": "angles", "rad/s": "rates", "J": "energies", "m": "lengths", "m/s": "speeds", "N": "forces"}
+"""Of panels with outputs of one unit."""
+
+
+@dataclass(frozen=True, eq=False)
+class PageParts:
+    """What a page is made of, beside the module.
+
+    Attributes:
+        run: of the model with its grips, at its start.
+        data: of its library.
+        grips: points to pull at; their loads are inputs of the library after those of users.
+        duration: up to which functions of time are known [s]; None: without end.
+    """
+
+    run: LiveRun
+    data: ModelData
+    grips: tuple[Grip, ...]
+    duration: float | None
+
+    @property
+    def inputs(self) -> tuple[InputData, ...]:
+        """Those of users."""
+        return self.data.inputs[: len(self.data.inputs) - sum(len(grip.loads) for grip in self.grips)]
+
+
+def page_of(parts: PageParts, ahead: LiveRun, module: bytes) -> str:
+    """The page as text.
+
+    Args:
+        parts: of the model.
+        ahead: another run of it, from the same start, which is stepped here to see how far things go.
+        module: WebAssembly.
+
+    Raises:
+        ParameterError: functions of time that need ``build(duration=...)``.
+    """
+    run, data, pack = parts.run.now, parts.data, Packing()
+    scene = replace(scene_of(run, np.array([0])), arrows=())
+    rate = max(each for each in RATES if each <= max(STEPS_A_SECOND * data.step, RATES[0]))
+    wide, energy = _ahead(ahead, rate, parts.duration)
+    head = scene_data(scene, {}, pack)
+    if wide is not None:
+        low, high = wide.corners
+        head |= {"low": low.tolist(), "high": high.tolist(), "size": wide.size}
+        head["paths"] = pack.exact(wide.paths.astype(np.float32)) if wide.frames.size else None
+    head |= {
+        "clips": [{"name": "", "first": 0, "count": 1, "loop": False}],
+        "loop": False,
+        "panels": _panels(data, parts.run.time, pack),
+        "palette": PALETTE,
+        "stepped": {
+            "module": pack.raw(module),
+            "name": data.name,
+            "step": data.step,
+            "rate": rate,
+            "start": data.origin,
+            "mass": _mass(parts),
+            "outputs": [output.size for output in data.outputs.outputs],
+            "inputs": _inputs(parts, max(energy, _weight(parts) * scene.reach), scene.reach),
+            "grips": [_grip(parts, scene, grip, number, pack) for grip, number in _numbered(parts)],
+            "bodies": [_body(parts, scene, number, pack) for number in range(len(scene.bodies))],
+            "surfaces": [
+                {"anchor": None if each.anchor is None else anchor_data(scene, each.anchor, pack)}
+                for each in scene.surfaces
+            ],
+            "frames": _frames(parts, scene),
+        },
+    }
+    mechanism = run.mechanism
+    gravity = ", ".join(f"{each:g}" for each in mechanism.gravity)
+    sections = [
+        section("Model", model_tree(model_parts(mechanism), f"gravity ({gravity}) m/s²; steps of {data.step:g} s")),
+        section("Versions", versions()),
+    ]
+    subtitle = f"{counted(mechanism)}; computed by this page, in steps of {data.step:g} s"
+    return page(data.name, subtitle, head, pack, sections)
+
+
+# How far things go.
+
+
+def _ahead(run: LiveRun, rate: float, duration: float | None) -> tuple[Scene | None, float]:
+    """The scene at some instants of a run beforehand, and its greatest kinetic energy [J]."""
+    span = min(WAITS * rate, MOST_STEPS * run.step_size, np.inf if duration is None else duration)
+    try:
+        run.run(max(span, run.step_size))
+    except PhlexibleError:
+        if run.motion.run.count < 2:
+            return None, 0.0
+    done = run.motion.run
+    instants = np.unique(np.linspace(0, done.count - 1, SHOWN).round().astype(int))
+    return scene_of(done, instants), float(energy_of(done.recording).kinetic.max())
+
+
+def _mass(parts: PageParts) -> float:
+    return float(sum(placed.data.mass for placed in parts.run.now.system.bodies))
+
+
+def _weight(parts: PageParts) -> float:
+    """Of all bodies [N], on Earth where the model has no gravity."""
+    gravity = float(np.linalg.norm(parts.run.now.mechanism.gravity))
+    return _mass(parts) * (gravity or G)
+
+
+# Inputs as sliders, outputs as curves.
+
+
+def _inputs(parts: PageParts, energy: float, reach: float) -> list[Tree]:
+    """Of users, each with the range of its sliders: three times its value, or what moves the model by its reach."""
+    loads = {str(load): load for load in parts.run.now.mechanism.loads}
+    found = []
+    for number, given in enumerate(parts.inputs):
+        largest = 3.0 * float(np.abs(given.start).max())
+        usual = energy if given.unit == "N m" else energy / reach
+        most = _rounded(largest or usual)
+        found.append(
+            {
+                "name": given.name,
+                "unit": given.unit,
+                "number": number,
+                "start": given.start.tolist(),
+                "most": most,
+                "shown": _components(loads.get(given.name), given, parts.run.now.mechanism.dimension),
+            }
+        )
+    return found
+
+
+def _components(load: Load | None, given: InputData, dimension: int) -> list[int]:
+    """Which numbers of an input the model has room for."""
+    if len(given.start) == 1:
+        return [0]
+    if isinstance(load, Torque):
+        return [2] if dimension == 2 else [0, 1, 2]
+    return list(range(dimension))
+
+
+def _rounded(x: float) -> float:
+    """1, 2 or 5 times a power of ten, about as large."""
+    if not (x > 0.0 and np.isfinite(x)):
+        return 1.0
+    power = 10.0 ** np.floor(np.log10(x))
+    return float(f"{min((1, 2, 5, 10), key=lambda k: abs(np.log(k * power / x))) * power:.1g}")
+
+
+def _panels(data: ModelData, start: float, pack: Packing) -> list[Tree]:
+    """Scalars of one unit together, vectors each for itself."""
+    alike: dict[str, list[tuple[str, int, int]]] = {}
+    panels: list[tuple[str, list[tuple[str, int, int]]]] = []
+    for number, output in enumerate(data.outputs.outputs):
+        label = f"{output.name} [{output.unit}]" if output.unit else output.name
+        if output.size == 1:
+            alike.setdefault(output.unit, []).append((output.name, number, 0))
+        elif output.size <= len(XYZ) or output.turning is Turning.QUATERNION:
+            names = _named(output)
+            panels.append((label, [(name, number, k) for k, name in enumerate(names)]))
+    for unit, curves in alike.items():
+        for begin in range(0, len(curves), MOST_CURVES):
+            part = curves[begin : begin + MOST_CURVES]
+            label = part[0][0] if len(part) == 1 else LABELS.get(unit, "outputs")
+            panels.append((f"{label} [{unit}]" if unit else label, part))
+    nothing = pack.exact(np.zeros(1))
+    return [
+        {
+            "label": label,
+            "summary": "They are drawn as the model moves.",
+            "time": pack.exact(np.full(1, start)),
+            "curves": [
+                {"name": name, "dash": False, "values": nothing, "output": number, "component": k}
+                for name, number, k in curves
+            ],
+        }
+        for label, curves in panels[:MOST_PANELS]
+    ]
+
+
+def _named(output: Output) -> Sequence[str]:
+    return XYZ[: output.size] if output.size <= len(XYZ) else [*XYZ, "w"]
+
+
+# Where bodies, moving frames and grips are, in the numbers of a state.
+
+
+def _body(parts: PageParts, scene: Scene, number: int, pack: Packing) -> Tree:
+    """Where a body of the scene is: its frame and elastic coordinates, or its nodes as sums of numbers."""
+    body = scene.bodies[number]
+    if body.is_nodal:
+        return {"nodes": _nodes(parts, number, body.skin, pack), "carried": None}
+    centre = parts.run.now.system.centres[number]
+    return {"nodes": None, "carried": _carried(parts, number, -centre[:, 0], -centre[:, 1:], pack)}
+
+
+def _carried(parts: PageParts, number: int, point: Array, shapes: Array, pack: Packing) -> Tree:
+    """A point at place + rotation (point + shapes eta), where the place is the centre of mass."""
+    memory, layout = parts.data.memory, parts.run.now.system.layout
+    return {
+        "place": memory.place("position") + 3 * number,
+        "rotation": memory.place("rotation") + 9 * number,
+        "eta": memory.place("eta") + int(layout.eta[number]),
+        "point": np.asarray(point).tolist(),
+        "shapes": pack.exact(np.asarray(shapes, dtype=np.float32).T) if shapes.shape[1] else None,
+    }
+
+
+def _numbers_of(parts: PageParts, number: int) -> Array:
+    """Of a body in absolute coordinates: where each of its coordinates is among the numbers of a state."""
+    layout = parts.run.now.system.layout
+    dimension = layout.bodies[number].data.dimension
+    carriers = np.arange(layout.carrier[number], layout.carrier[number + 1])
+    first = parts.data.memory.place("position")
+    return np.asarray((first + 3 * carriers[:, None] + np.arange(dimension)).ravel())
+
+
+def _nodes(parts: PageParts, number: int, skin: Skin, pack: Packing) -> Tree:
+    """Of a body in absolute coordinates: coordinate i is base[i] + a sum of numbers of the state with weights."""
+    places = _numbers_of(parts, number)
+    if skin.coordinates is not None:
+        chosen = skin.coordinates.ravel()
+        kept = np.flatnonzero(chosen >= 0)
+        matrix = sparse.csr_array((np.ones(len(kept)), (kept, chosen[kept])), shape=(len(chosen), len(places)))
+        base = np.zeros(len(chosen))
+    else:
+        matrix = sparse.csr_array(skin.shapes.reshape(-1, len(places)))
+        base = skin.positions.ravel()
+    return {
+        "base": pack.exact(np.asarray(base, dtype=np.float32)),
+        "starts": pack.exact(matrix.indptr.astype(np.uint32)),
+        "numbers": pack.exact(places[matrix.indices].astype(np.uint32)),
+        "weights": pack.exact(matrix.data.astype(np.float32)),
+    }
+
+
+def _numbered(parts: PageParts) -> list[tuple[Grip, int]]:
+    """Grips with the number of their first input."""
+    number, found = len(parts.inputs), []
+    for grip in parts.grips:
+        found.append((grip, number))
+        number += len(grip.loads)
+    return found
+
+
+def _grip(parts: PageParts, scene: Scene, grip: Grip, number: int, pack: Packing) -> Tree:
+    """Where a grip is, the mass of its body, and its inputs."""
+    port = grip.port
+    assert isinstance(port, Attachment)
+    body = parts.run.now.system.index[port.placed]
+    point, centre = port.point, None
+    entry: Tree = {"body": body, "force": number, "torque": None if grip.torque is None else number + 1}
+    entry |= {"mass": float(port.placed.data.mass), "name": str(port)}
+    if port.placed.nodes is None:
+        centre = parts.run.now.system.centres[body]
+        shapes = point.shapes - centre[:, 1:]
+        return entry | {"carried": _carried(parts, body, point.position - centre[:, 0], shapes, pack), "sum": None}
+    matrix = sparse.csr_array(point.shapes)
+    places = _numbers_of(parts, body)
+    return entry | {
+        "carried": None,
+        "sum": {
+            "base": np.asarray(point.position, dtype=np.float64).tolist(),
+            "starts": matrix.indptr.tolist(),
+            "numbers": places[matrix.indices].tolist(),
+            "weights": matrix.data.tolist(),
+        },
+    }
+
+
+def _frames(parts: PageParts, scene: Scene) -> list[Tree]:
+    """Twelve functions of time of each moving frame: its origin and the rows of its turn."""
+    moving = parts.run.now.system.moving_frames
+    if not moving:
+        return []
+
+    def values(times: Array) -> Array:
+        each = [
+            np.concatenate([frame_positions(frame, times), frame_rotations(frame, times).reshape(-1, 9)], axis=1)
+            for frame in moving
+        ]
+        return np.concatenate(each, axis=1)
+
+    names = [f"path of {frame}" for frame in moving for _ in range(12)]
+    kinks = [time for load in parts.run.now.mechanism.loads for time in load.breakpoints]
+    found: TimeData = time_data(values, names, parts.data.origin, parts.data.step, parts.duration, kinks)
+    return [{"functions": [_column(c) for c in found.columns[12 * k : 12 * k + 12]]} for k in range(len(moving))]
+
+
+def _column(column: Column) -> Tree:
+    return {
+        "waves": [list(wave) for wave in column.waves],
+        "pieces": [[piece.begin, piece.scale, list(piece.coefficients)] for piece in column.pieces],
+    }
