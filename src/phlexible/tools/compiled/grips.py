@@ -66,7 +66,7 @@ def _grip(model: Model, placed: PlacedBody, port: Attachment) -> Grip | None:
         force = model.apply(Force(port, ZERO, name=f"pull at {port}"))
     except PhlexibleError:
         return None
-    if not _is_rigid(placed) or not placed.data.rotates:  # type: ignore[union-attr]
+    if not _is_rigid(placed) or not placed.data.rotates:
         return Grip(port, force)
     return Grip(port, force, model.apply(Torque(port, ZERO, name=f"turn about {port}")))
 

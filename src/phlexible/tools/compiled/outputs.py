@@ -12,6 +12,7 @@ from phlexible.description.interactions.drives import Drive
 from phlexible.description.interactions.functions import KinematicPair
 from phlexible.description.interactions.sensor import Sensor
 from phlexible.description.joints.relations import JointRelation
+from phlexible.description.mechanism.mechanism import Mechanism
 from phlexible.description.ports import MovingFrame, PlacedBody, Port
 from phlexible.errors import ModelError
 from phlexible.measure.kinematics import oriented_body
@@ -28,7 +29,6 @@ from phlexible.measure.sensors import (
     Quaternion,
     Rotation,
 )
-from phlexible.model import Model
 from phlexible.results.live import LiveRun
 from phlexible.results.live_readings import QuickReading, quick_reading, reading_of_vectors
 from phlexible.state.recorded_run import RecordedRun
@@ -120,20 +120,20 @@ def _no_rates(name: str) -> str:
     )
 
 
-def joint_outputs(model: Model, has_rates: bool = True) -> dict[str, Sensor]:
+def joint_outputs(model: Mechanism, has_rates: bool = True) -> dict[str, Sensor]:
     """Coordinates of all joints and, where they are found, their rates by name."""
     kinds = (JointPosition, JointRate) if has_rates else (JointPosition,)
     free = [joint for joint in model.joints if isinstance(joint, KinematicPair) and _is_measured(joint, model)]
     return {str(sensor): sensor for joint in free for sensor in (kind(joint) for kind in kinds)}
 
 
-def page_outputs(model: Model) -> dict[str, Sensor]:
+def page_outputs(model: Mechanism) -> dict[str, Sensor]:
     """Coordinates of all joints, and energies, by name."""
     energies = (EnergyKind.TOTAL, EnergyKind.KINETIC, EnergyKind.STRAIN, EnergyKind.GRAVITY)
     return joint_outputs(model, has_rates=False) | {kind.value: EnergyOf(kind) for kind in energies}
 
 
-def _is_measured(joint: KinematicPair, model: Model) -> bool:
+def _is_measured(joint: KinematicPair, model: Mechanism) -> bool:
     """Whether it leaves coordinates free that the bodies have: point masses have no angles."""
     try:
         return bool(joint.coordinates(model.dimension))
