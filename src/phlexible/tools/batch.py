@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 WORTH_LANES = 64
 """Mechanisms from which on lanes are worth their compilation."""
+WORTH_STEPS = 1e6
+"""The same of the steps of all mechanisms: to compile takes as long as 10^6 to 10^7 steps one by one."""
 
 Build = Callable[..., Model]
 SensorsOf = Callable[[Model], Mapping[str, Sensor]]
@@ -134,7 +136,7 @@ class Batch:
             sensors: model -> sensors by name.
             threads: that share the work; None: one for each core. The numbers do not depend on it.
             lanes: whether mechanisms are stepped in lanes, for which the time step is compiled once more; None:
-                where there are 64 or more.
+                where there are 64 or more, which take 10^6 steps or more together.
             progress: as of ``Model.simulate``.
 
         Raises:
@@ -146,7 +148,7 @@ class Batch:
         duration, step = positive("duration", duration), positive("step", step)
         workers = cores() if threads is None else whole("threads", threads)
         options = {"initial": initial, "order": order, "every": every, "numerical_damping": numerical_damping}
-        width = lanes_for(len(self), lanes)
+        width = lanes_for(len(self), lanes, duration / step)
         groups = _groups(self.parameters, width)
         found: dict[int, _Reading] = {}
 
@@ -178,7 +180,7 @@ class Batch:
             step, initial, numerical_damping: as of ``Model.start``.
             threads: that share the steps; None: one for each core. It pays where a call of ``step`` takes
                 milliseconds.
-            lanes: as of ``simulate``.
+            lanes: as of ``simulate``; None: where there are 64 or more.
 
         Raises:
             ParameterError: numbers or option strings out of range; mechanisms with other inputs than the first.
@@ -226,15 +228,16 @@ class Batch:
         return found | {number: run(number) for number in built}
 
 
-def lanes_for(count: int, lanes: bool | None) -> int:
-    """In how many lanes so many mechanisms are stepped; 1: one by one.
+def lanes_for(count: int, lanes: bool | None, steps: float = np.inf) -> int:
+    """In how many lanes so many mechanisms are stepped, each so often; 1: one by one.
 
     Raises:
         ParameterError: ``lanes`` is no truth.
     """
     if not isinstance(lanes, bool | None):
         raise ParameterError(f"lanes must be True, False or None, got {lanes!r}")
-    if not (count >= WORTH_LANES if lanes is None else lanes):
+    are_worth_it = count >= WORTH_LANES and count * steps >= WORTH_STEPS
+    if not (are_worth_it if lanes is None else lanes):
         return 1
     from phlexible.step.compilation.lanes import lanes_of_processor  # with the compiler
 
