@@ -4,7 +4,9 @@ The flexible pole on its cart as `phlexible.gym.Env`, ten steps of the simulatio
 tutorial observes (places of cart and tip) and once with coordinates and rates of both joints; then many of them as
 a `VectorEnv`, one by one and in lanes. Actions are random and made before; an episode ends when the pole leans by
 more than 0.3 or the cart is 1 m away.
-Times are processor times of this process, the least of five rounds, without resets.
+Times are processor times of this process, the least of five rounds, without resets; of many environments the least
+of all steps, without resets, and the mean with them. Beside it the same steps of the simulation alone, with inputs
+that were set before, and nothing read: a live batch.
 """
 
 import os
@@ -58,8 +60,8 @@ def least_time(observe, step, count):
     return least
 
 
-def time_in_rows(count, lanes):
-    """Of a step of one of the environments of a ``VectorEnv``, at the begin of their episodes [s]."""
+def times_in_rows(count, lanes):
+    """Of a step of one of the environments of a ``VectorEnv``: the least, and the mean with resets [s]."""
     env = VectorEnv(
         ph.gallery.flexible_pole(),
         ROWS,
@@ -73,13 +75,29 @@ def time_in_rows(count, lanes):
         lanes=lanes,
     )
     env.reset(seed=0)
-    random, least = np.random.default_rng(0), float("inf")
+    random = np.random.default_rng(0)
+    env.step(random.uniform(-1.0, 1.0, (ROWS, 1)))
+    took = []
     for _ in range(count):
         actions = random.uniform(-1.0, 1.0, (ROWS, 1))
         begin = process_time()
         env.step(actions)
-        least = min(least, process_time() - begin)
-    return least / ROWS
+        took.append(process_time() - begin)
+    return min(took) / ROWS, np.mean(took) / ROWS
+
+
+def times_of_steps(count, lanes):
+    """Of the steps of one mechanism alone, as many as a step of an environment has: the least and the mean [s]."""
+    model = ph.gallery.flexible_pole()
+    live = ph.batch(lambda number: model, {"number": range(ROWS)}).start(1e-3, lanes=lanes)
+    random, took = np.random.default_rng(0), []
+    live.step(INSIDE)
+    for _ in range(count):
+        live.inputs["push"] = random.uniform(-20.0, 20.0, ROWS)
+        begin = process_time()
+        live.step(INSIDE)
+        took.append(process_time() - begin)
+    return min(took) / ROWS, np.mean(took) / ROWS
 
 
 def main() -> None:
@@ -90,9 +108,12 @@ def main() -> None:
         for step in (1e-3, 5e-3):
             took = least_time(observe, step, count)
             print(f"{name:38s} {step:9g} {1e6 * took:8.1f} {1 / took:8.0f}")
+    print(f"{ROWS} at a time, steps of {1e-3:g} s{'least us':>28s} {'steps/s':>8s} {'mean us':>8s} {'steps/s':>8s}")
     for lanes, how in ((False, "one by one"), (True, "in lanes")):
-        took = time_in_rows(count // 10, lanes)
-        print(f"{f'{ROWS} {how}, coordinates and rates':38s} {1e-3:9g} {1e6 * took:8.1f} {1 / took:8.0f}")
+        for name, times in (("steps alone", times_of_steps), ("environments", times_in_rows)):
+            least, mean = times(count // 5, lanes)
+            row = f"{1e6 * least:8.1f} {1 / least:8.0f} {1e6 * mean:8.1f} {1 / mean:8.0f}"
+            print(f"{f'{name}, {how}':48s} {row}", flush=True)
 
 
 if __name__ == "__main__":

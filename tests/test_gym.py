@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from gymnasium.error import ResetNeeded
 from gymnasium.utils.env_checker import check_env
 
 import phlexible as ph
@@ -128,8 +129,10 @@ def test_an_environment_begins_its_next_episode_in_the_step_after_its_end():
         reward=lambda seen, push: np.ones(2),
         duration=0.1,
     )
-    start, _ = env.reset()
     still = np.zeros((2, 1))
+    with pytest.raises(ResetNeeded, match="reset"):
+        env.step(still)
+    start, _ = env.reset()
     env.step(still)
     *_, is_late, _ = env.step(still)
     seen, rewards, _, is_new, info = env.step(still)

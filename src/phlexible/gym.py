@@ -11,8 +11,8 @@ from phlexible.description.interactions.sensor import Sensor
 from phlexible.errors import ConvergenceError, MissingExtraError, ModelError, ParameterError
 from phlexible.extras import optional
 from phlexible.measure.sensors import sensors
-from phlexible.model import Model
-from phlexible.results.live import LiveRun
+from phlexible.model import Model, is_as_started
+from phlexible.results.live import LiveRun, SavedInstant
 from phlexible.results.live_rows import LiveRows
 from phlexible.tools.batch import lanes_for
 from phlexible.tools.study import cores
@@ -20,6 +20,7 @@ from phlexible.tools.study import cores
 try:
     import gymnasium
     from gymnasium import spaces
+    from gymnasium.error import ResetNeeded
     from gymnasium.vector.utils import batch_space
 except ImportError as error:
     raise MissingExtraError("gymnasium is needed here; install it with: pip install phlexible[gym]") from error
@@ -27,6 +28,7 @@ except ImportError as error:
 Build = Callable[[np.random.Generator], Model]
 Observe = Callable[[Model], Sequence[Sensor]]
 WHOLE = 1e-9
+BEGIN = "at the begin of an episode"
 
 
 class Env(gymnasium.Env[Array, Array]):
@@ -159,11 +161,18 @@ class Env(gymnasium.Env[Array, Array]):
         return picture
 
     def _begin(self, generator: np.random.Generator) -> LiveRun:
-        at = "at the begin of an episode"
-        model = self._build if isinstance(self._build, Model) else called(self._build, "build", generator, at=at)
+        return self._start(self._built(generator))
+
+    def _built(self, generator: np.random.Generator) -> Model:
+        """The model of an episode."""
+        model = self._build if isinstance(self._build, Model) else called(self._build, "build", generator, at=BEGIN)
         if not isinstance(model, Model):
             raise ModelError(f"build must return a Model, got {model!r}")
-        seen = called(self._observe, "observe", model, at=at) if callable(self._observe) else self._observe
+        return model
+
+    def _start(self, model: Model) -> LiveRun:
+        """A run of it, whose sensors are known then."""
+        seen = called(self._observe, "observe", model, at=BEGIN) if callable(self._observe) else self._observe
         self._sensors = sensors("observe", seen)
         run = model.start(self._step_size)
         self._begun = run.time
@@ -258,18 +267,25 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Any]):
         if is_over is not None:
             check_callable("is_over", is_over, "observations")
         self._envs, self._reward, self._is_over = [first, *(copy(first) for _ in range(count - 1))], reward, is_over
-        groups = [range(first, min(first + width, count)) for first in range(0, count, width)]
-        self._rows_of_runs = LiveRows(self.runs, groups, width, workers)
+        self._width, self._workers = width, workers
+        self._rows_of_runs: LiveRows | None = None
+        self._starts: dict[int, tuple[Model, SavedInstant]] = {}
         self.num_envs = count
         self.single_action_space, self.single_observation_space = first.action_space, first.observation_space
         self.action_space = batch_space(self.single_action_space, count)
         self.observation_space = batch_space(self.single_observation_space, count)
-        self._has_ended = np.zeros(count, dtype=bool)
+        self._has_ended, self._begun = np.zeros(count, dtype=bool), np.zeros(count)
 
     @property
     def runs(self) -> list[LiveRun]:
-        """Of the episodes that go on."""
-        return [env.run for env in self._envs]
+        """Of the episodes that go on; once they are asked for, steps take longer, since all are kept up to date."""
+        return self._live.runs
+
+    @property
+    def _live(self) -> LiveRows:
+        if self._rows_of_runs is None:
+            raise ResetNeeded("episodes begin with reset(), call it before step() and runs")
+        return self._rows_of_runs
 
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
@@ -283,48 +299,84 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Any]):
         Raises:
             ParameterError: another number of seeds.
         """
+        n = self.num_envs
         if seed is None or isinstance(seed, int | np.integer):
-            seeds = [None if seed is None else int(seed) + k for k in range(self.num_envs)]
+            seeds = [None if seed is None else int(seed) + k for k in range(n)]
         else:
             seeds = list(seed)
-        if len(seeds) != self.num_envs:
-            raise ParameterError(f"seed must be a whole number or {self.num_envs} of them, got {seed!r}")
+        if len(seeds) != n:
+            raise ParameterError(f"seed must be a whole number or {n} of them, got {seed!r}")
         self._has_ended[:] = False
-        return np.array([env.reset(seed=own)[0] for env, own in zip(self._envs, seeds, strict=True)]), {}
+        for env, own in zip(self._envs, seeds, strict=True):
+            gymnasium.Env.reset(env, seed=own)
+        if self._rows_of_runs is None:
+            runs = [self._new_run(k, env._built(env.np_random)) for k, env in enumerate(self._envs)]
+            groups = [range(begin, min(begin + self._width, n)) for begin in range(0, n, self._width)]
+            self._rows_of_runs = LiveRows(runs, groups, self._width, self._workers)
+            self._list_sensors()
+        else:
+            self._begin(range(n))
+        return self._seen(), {}
 
     def step(self, actions: Array) -> tuple[Array, Array, BoolArray, BoolArray, dict[str, Any]]:
         """One interval: observations, rewards, terminated, truncated, {"time": (n,)}; "error" where steps failed.
 
         Raises:
             ParameterError: actions of another shape or with numbers that are not finite.
+            gymnasium.error.ResetNeeded: before the first ``reset``.
         """
-        n, first = self.num_envs, self._envs[0]
+        n, first, live = self.num_envs, self._envs[0], self._live
         values = first._inputs_of(actions, (n, len(first._lowest)))
         begins, has_failed, info = self._has_ended.copy(), np.zeros(n, dtype=bool), dict[str, Any]()
-        for k, env in enumerate(self._envs):
-            if begins[k]:
-                env.reset()
-            else:
-                env._put(values[k])
-        self._rows_of_runs.runs = self.runs
-        for k, error in self._rows_of_runs.step((~begins).tolist(), first._steps).items():
+        place = 0
+        for name, count in first._names:
+            live.give(name, values[:, place : place + count])
+            place += count
+        self._begin(np.flatnonzero(begins).tolist())
+        for k, error in live.step(~begins, first._steps).items():
             has_failed[k] = True
             info.setdefault("error", np.full(n, None, dtype=object))[k] = str(error)
         seen = self._seen()
-        info["time"] = np.array([env.run.time for env in self._envs])
+        info["time"] = live.time.copy()
         rewards = np.where(begins, 0.0, self._rows("reward", self._reward(seen, values)))
-        is_over, is_late = has_failed, np.array([env._is_late for env in self._envs])
+        is_over, is_late = has_failed, live.time >= self._begun + first._duration - WHOLE * first._step_size
         if self._is_over is not None:
             is_over = is_over | (self._rows("is_over", self._is_over(seen)) != 0)
         is_over, is_late = is_over & ~begins, is_late & ~begins
         self._has_ended = is_over | is_late
         return seen, rewards, is_over, is_late, info
 
+    def _begin(self, which: Sequence[int]) -> None:
+        """New episodes of some: at the start that is known where the model is the one of the last episode."""
+        live, has_new = self._live, False
+        for k in which:
+            env = self._envs[k]
+            model = env._built(env.np_random)
+            known, saved = self._starts[k]
+            if known is model and is_as_started(model, env.run):
+                live.put(k, saved)
+            else:
+                live.replace(k, self._new_run(k, model))
+                has_new = True
+        if has_new:
+            self._list_sensors()
+
+    def _new_run(self, k: int, model: Model) -> LiveRun:
+        env = self._envs[k]
+        env.run = env._start(model)
+        self._starts[k], self._begun[k] = (model, env.run.save()), env.run.time
+        return env.run
+
+    def _list_sensors(self) -> None:
+        """Of all, slot by slot."""
+        slots = range(len(self._envs[0]._sensors))
+        self._sensors = [[env._sensors[slot] for env in self._envs] for slot in slots]
+
     def _seen(self) -> Array:
         """Observations of all, shape (n, numbers)."""
-        n, slots = self.num_envs, range(len(self._envs[0]._sensors))
-        columns = [self._rows_of_runs.read(k, [env._sensors[k] for env in self._envs]) for k in slots]
-        return np.concatenate([*(column.reshape(n, -1) for column in columns), np.zeros((n, 0))], axis=1)
+        n, live = self.num_envs, self._live
+        columns = [live.read(slot, own).reshape(n, -1) for slot, own in enumerate(self._sensors)]
+        return np.concatenate([*columns, np.zeros((n, 0))], axis=1)
 
     def _rows(self, name: str, found: Any) -> Any:
         result = np.asarray(found)

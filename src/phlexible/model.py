@@ -628,6 +628,11 @@ def take_steps_with(model: Model, loop: "Callable[[Memory], Loop] | None") -> No
     model._numbers.loop = loop
 
 
+def is_as_started(model: Model, run: LiveRun) -> bool:
+    """Whether a model is as it was when the run was started."""
+    return model._numbers.system(model) is run.system
+
+
 def _initial(given: object) -> InitialKind | State:
     if isinstance(given, State):
         return given

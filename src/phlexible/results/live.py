@@ -94,6 +94,27 @@ class Inputs(MutableMapping[str, Array]):
             total[begin : begin + len(value)] = self._values[name] - value
         return total
 
+    def checked_rows(self, name: str, given: ArrayLike, count: int) -> Array:
+        """Values of one input for so many mechanisms, shape (count, its numbers); one for all is taken too.
+
+        Raises:
+            ParameterError: no input of that name, another shape, numbers that are not finite or not in the plane.
+        """
+        self._check(name)
+        size, values = len(self._values[name]), numbers(f"input {name!r}", given)
+        shape = (count, size) if size > 1 else (count,)
+        if values.shape not in (shape, shape[1:], (count, size)) or not np.isfinite(values).all():
+            raise ParameterError(f"input {name!r} takes finite numbers of shape {shape}, got {given!r}")
+        rows = np.broadcast_to(values.reshape(-1, size) if values.ndim else values, (count, size))
+        if (load := self._known[name].load) is not None:
+            load.check_inside(rows, self._dimension)
+        return rows
+
+    def change_of(self, name: str, rows: Array) -> tuple[slice, Array]:
+        """Which loads such values change, and by how much, shape (rows, its numbers)."""
+        begin, value, _ = self._known[name]
+        return slice(begin, begin + len(value)), rows - value
+
     def put(self, values: dict[str, Array]) -> None:
         """All values at once."""
         self._values, self.is_new = {name: value.copy() for name, value in values.items()}, True
@@ -247,14 +268,34 @@ class LiveRun:
 
     @property
     def is_steady(self) -> bool:
-        """Whether nothing in its steps depends on time, and the last one had the size of the next."""
-        return self._continues and self._stepper.is_steady
+        """Whether nothing in its steps depends on time but the inputs."""
+        return self._stepper.is_steady
+
+    @property
+    def steps(self) -> int:
+        """Since the start."""
+        return self._steps
+
+    @property
+    def origin(self) -> float:
+        """Where steps are counted from [s]."""
+        return self._origin
+
+    @property
+    def system(self) -> System:
+        """What it moves."""
+        return self._system
 
     @property
     def loads(self) -> Array:
-        """All loads of the steps to come, shape (3 loads,)."""
+        """All loads of the steps to come, of a run that is steady, shape (3 loads,)."""
         self._give()
         return self._stepper.steady_loads
+
+    @property
+    def loads_of_model(self) -> Array:
+        """The same with the inputs as they are in the model."""
+        return self._stepper.steady_loads_of_model
 
     def _give(self) -> None:
         if self.inputs.is_new:
@@ -286,18 +327,18 @@ class LiveRun:
             self._warn(5)
         return taken
 
-    def arrived(self, count: int, numbers: Array | None = None) -> None:
-        """So many steps were taken together with those of other runs.
+    def came(self, steps: int, state: Array, numbers: Array | None) -> None:
+        """So many steps since the start were taken while its state was held elsewhere.
 
         Args:
-            count: of the steps.
-            numbers: of the state where they end, shape (1, numbers); None: it has to be written once more.
+            steps: since the start.
+            state: where they end, shape (state numbers,).
+            numbers: of the stored row there, of the same shape; None: it has to be written once more.
         """
-        if not count:
-            return
-        self._steps, self._velocities = self._steps + count, None
-        end = self._origin + self._steps * self.step_size
-        rows = self._stepper.now(end) if numbers is None else self.memory.rows(numbers)
+        self.memory.state[:] = state
+        self._steps, self._velocities, self._continues = steps, None, steps > 0
+        end = self._origin + steps * self.step_size
+        rows = self._stepper.now(end) if numbers is None else self.memory.rows(numbers[None].copy())
         self._blocks = [_Block(np.array([end]), rows)]
         self._warn(5)
 
@@ -384,14 +425,12 @@ class LiveRun:
         return None if share is None or found is None else (share, found)
 
     @property
-    def has_own_velocities(self) -> bool:
-        """Whether velocities on joints are known, or only found by this run itself."""
-        return self._velocities is not None or not self._stepper.projects_at_once
+    def projects_at_once(self) -> bool:
+        """Whether velocities on joints can be found in lanes."""
+        return self._stepper.projects_at_once
 
-    def velocities(self, found: Array | None = None) -> Array | None:
-        """Velocities that satisfy the joints; ``found`` in lanes."""
-        if found is not None:
-            self._velocities = found
+    def velocities(self) -> Array | None:
+        """Velocities that satisfy the joints."""
         return self._on_joints()
 
     def _on_joints(self) -> Array | None:

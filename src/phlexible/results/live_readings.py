@@ -75,32 +75,30 @@ class RowsOfReadings:
     """The same sensor of many runs: what each reads, by rows.
 
     Args:
-        known: share and reading of each run.
+        count: of the runs.
+        example: share and reading of one of them.
 
     Attributes:
         is_of_places: it takes no rates.
     """
 
-    def __init__(self, known: Sequence[tuple[Share, QuickReading]]) -> None:
-        share, first = known[0]
-        self._first, self._known = first, list[tuple[Share, QuickReading] | None]([None] * len(known))
-        count, (_, base, shapes) = len(known), first._vectors
+    def __init__(self, count: int, example: tuple[Share, QuickReading]) -> None:
+        share, first = example
+        self._first, (_, base, shapes) = first, first._vectors
         self._base, self._shapes = np.zeros((count, *base.shape)), np.zeros((count, *shapes.shape))
         self._numbers = np.zeros((count, len(first._tables[-1])))
         self._weights, self._offsets = np.zeros((count, *share[1].shape)), np.zeros((count, *share[2].shape))
         self._measured = np.zeros((count, len(first._measured)))
-        self.is_of_places = all(reading.is_of_places(own) for own, reading in known)
+        self.is_of_places = True
 
-    def put(self, known: Sequence[tuple[Share, QuickReading]]) -> bool:
-        """The readings as they are now; False where they are not of one structure."""
-        for k, each in enumerate(known):
-            if (own := self._known[k]) is not None and own[1] is each[1] and own[0] is each[0]:
-                continue
-            share, reading = each
+    def put(self, known: Mapping[int, tuple[Share, QuickReading]]) -> bool:
+        """Shares and readings by numbers of runs; False where they are not of one structure."""
+        for k, (share, reading) in known.items():
             if not self._fits(share, reading):
                 return False
-            self._known[k], (_, self._base[k], self._shapes[k]) = each, reading._vectors
+            _, self._base[k], self._shapes[k] = reading._vectors
             self._numbers[k], self._weights[k], self._offsets[k] = reading._tables[-1], share[1], share[2]
+            self.is_of_places = self.is_of_places and reading.is_of_places(share)
         return True
 
     def _fits(self, share: Share, reading: QuickReading) -> bool:

@@ -1,19 +1,89 @@
-"""Many live runs at once: stepped in lanes where they can be, and read by rows."""
+"""Many live runs at once: stepped in lanes where they can be, and read by rows.
+
+Runs nothing of which depends on time but their inputs are held: as long as nobody asks for one of them, their
+states, loads and times are arrays, and the runs themselves are left behind. What comes back is written into them.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import Array
-from phlexible.description.interactions.sensor import Sensor, Share
+from phlexible.algebra.arrays import Array, BoolArray, IntArray
+from phlexible.description.interactions.sensor import Sensor
 from phlexible.errors import ConvergenceError
-from phlexible.results.live import LiveRun
+from phlexible.results.live import LiveRun, SavedInstant
 
 if TYPE_CHECKING:
-    from phlexible.results.live_readings import QuickReading, RowsOfReadings
-    from phlexible.step.integration.company import LaneLoop, StepCall
+    from phlexible.results.live_readings import RowsOfReadings
+    from phlexible.step.integration.company import LaneLoop
+    from phlexible.step.integration.held_lanes import HeldLanes, LanesOfStructures
+
+READ = ("position", "rotation", "eta", "velocity")
+"""Tables that sensors are read from."""
+
+
+class _Held:
+    """Runs whose numbers are held in lanes.
+
+    Args:
+        runs: with calls that can join and have one key.
+        lanes: what holds them.
+
+    Attributes:
+        steps: of each run since its start.
+    """
+
+    def __init__(self, runs: Sequence[LiveRun], lanes: "HeldLanes") -> None:
+        self.runs, self.lanes = list(runs), lanes
+        self.steps: IntArray = np.array([run.steps for run in runs])
+        self._origins = np.array([run.origin for run in runs])
+        self._base = np.stack([run.loads_of_model for run in runs], axis=-1)
+        self._inputs: dict[str, Array] = {}  # that runs do not know yet
+        self._is_ahead, self._has_rows = np.zeros(len(runs), dtype=bool), True
+        for lane, run in enumerate(runs):
+            lanes.row[:, lane] = run.row[0]
+
+    @property
+    def time(self) -> Array:
+        """Of each run [s]."""
+        return np.asarray(self._origins + self.steps * self.runs[0].step_size)
+
+    def give(self, name: str, rows: Array) -> None:
+        """Values of an input of each run."""
+        places, change = self.runs[0].inputs.change_of(name, rows)
+        self.lanes.loads[places, : len(self.runs)] = self._base[places] + change.T
+        self._inputs[name] = rows.copy()
+        self._is_ahead[:] = True
+
+    def step(self, count: int, which: BoolArray) -> tuple[int, bool]:
+        """How many steps some of them took, and whether there is something to tell."""
+        done, tells = self.lanes.step(count, which)
+        self.steps += np.where(which, done, 0)
+        self._is_ahead |= which
+        self._has_rows = self._has_rows and done == count
+        return done, tells
+
+    def put(self, lane: int, saved: SavedInstant) -> None:
+        """Have one go on from where it was."""
+        run = self.runs[lane]
+        run.put(saved)
+        self.lanes.put(lane, run.memory.state, run.row[0], run.loads)
+        self.steps[lane], self._is_ahead[lane] = saved.steps, False
+        for name, rows in self._inputs.items():
+            rows[lane] = saved.inputs[name]
+
+    def hand_back(self) -> None:
+        """Have the runs know where they are."""
+        rows = self.lanes.row if self._has_rows else None
+        for lane in np.flatnonzero(self._is_ahead):
+            run = self.runs[lane]
+            for name, values in self._inputs.items():
+                run.inputs[name] = values[lane]
+            run.came(int(self.steps[lane]), self.lanes.state[:, lane], None if rows is None else rows[:, lane])
+        self._is_ahead[:] = False
 
 
 class LiveRows:
@@ -26,108 +96,233 @@ class LiveRows:
         threads: that share the steps.
 
     Attributes:
-        runs: all of them; another one may take the place of one.
+        time: reached by each run, shape (runs,) [s].
     """
 
     def __init__(self, runs: Sequence[LiveRun], groups: Sequence[Sequence[int]], width: int, threads: int) -> None:
-        self.runs = list(runs)
-        self._groups, self._width, self._threads = groups, width, threads
+        self._runs, self._width = list(runs), width
+        self._groups: list[IntArray] = [np.array(group, dtype=np.int64) for group in groups]
+        self._group_of = {int(k): (g, lane) for g, group in enumerate(groups) for lane, k in enumerate(group)}
+        self._threads = max(1, min(threads, len(groups)))
+        self._held: list[_Held | None] = [None] * len(groups)
         self._lanes: list[LaneLoop | None] = [None] * len(groups)
-        self._calls: list[tuple[int, list[LiveRun], list[StepCall]] | None] = [None] * len(groups)
-        self._readings: dict[Any, RowsOfReadings] = {}
+        self._known: list[LanesOfStructures | None] = [None] * self._threads
+        self._readings: dict[Any, tuple[int, RowsOfReadings | None]] = {}  # and how often runs were replaced then
+        self._now: dict[str, Array] | None = None  # what is read,
+        self._has_velocities = False  # and whether its velocities satisfy the joints
+        self._replaced, self._replaced_at = 0, np.zeros(len(runs), dtype=np.int64)
+        self._are_shown = False
+        self._have_failed = np.zeros(len(runs), dtype=bool)  # and were not put elsewhere
+        self.time: Array = np.array([run.time for run in runs])
 
-    def step(self, which: Sequence[bool], count: int) -> dict[int, ConvergenceError]:
-        """So many steps of some runs; what failed, by the number of the run."""
+    @property
+    def runs(self) -> list[LiveRun]:
+        """All of them; from now on they are kept as they are after each step, and may be changed between."""
+        self._are_shown = True
+        return list(self.as_they_are())
+
+    def as_they_are(self) -> Sequence[LiveRun]:
+        """All of them as they are now, to be looked at."""
+        for held in self._held:
+            if held is not None:
+                held.hand_back()
+        return self._runs
+
+    def replace(self, number: int, run: LiveRun) -> None:
+        """Another run takes the place of one."""
+        self._release(self._group_of[number][0])
+        self._now = None
+        self._runs[number], self.time[number], self._have_failed[number] = run, run.time, False
+        self._replaced += 1
+        self._replaced_at[number] = self._replaced
+
+    def put(self, number: int, saved: SavedInstant) -> None:
+        """Have one go on from where a run of the same system was.
+
+        Raises:
+            ParameterError: it was of another model.
+        """
+        self._look()
+        group, lane = self._group_of[number]
+        if (held := self._held[group]) is not None:
+            held.put(lane, saved)
+        else:
+            self._runs[number].put(saved)
+        self.time[number], self._have_failed[number], self._now = saved.time, False, None
+
+    def give(self, name: str, values: ArrayLike) -> None:
+        """Values of an input for all runs, which have it, a row each.
+
+        Raises:
+            ParameterError: they do not fit.
+        """
+        self._look()
+        rows = self._runs[0].inputs.checked_rows(name, values, len(self._runs))
+        for numbers, held in zip(self._groups, self._held, strict=True):
+            if held is not None:
+                held.give(name, rows[numbers])
+                continue
+            for k in numbers.tolist():
+                self._runs[k].inputs[name] = rows[k]
+
+    def step(self, which: BoolArray, count: int) -> dict[int, ConvergenceError]:
+        """So many steps of some runs, shape (runs,); what failed, by the number of the run."""
         errors: dict[int, ConvergenceError] = {}
+        self._look()
+        self._now = None
 
-        def go(group: int) -> None:
-            errors.update(self._step(group, [k for k in self._groups[group] if which[k]], count))
+        def go(thread: int) -> None:
+            for group in range(thread, len(self._groups), self._threads):
+                own = which[self._groups[group]]
+                if own.any():
+                    errors.update(self._step(group, own, count, thread))
 
-        for _ in shared(go, range(len(self._groups)), self._threads):
+        for _ in shared(go, range(self._threads), self._threads):
             pass
+        if self._are_shown:
+            self.as_they_are()
         return errors
 
     def read(self, name: Any, sensors: Sequence[Sensor]) -> Array:
-        """What a sensor of each run reads now, shape (runs,) or (runs, numbers); ``name``: of the sensors, any."""
-        found = [run.reading(sensor) for run, sensor in zip(self.runs, sensors, strict=True)]
-        known = [each for each in found if each is not None]
-        rows = self._rows_of(name, known) if len(known) == len(self.runs) and self._width > 1 else None
-        if rows is None:
-            return np.array([run.read(sensor) for run, sensor in zip(self.runs, sensors, strict=True)])
-        numbers = np.concatenate([run.row for run in self.runs])
-        state = self.runs[0].memory.rows(numbers)
-        velocity = state["velocity"] if rows.is_of_places else self._velocities()
-        if velocity is None:
-            return np.array([run.read(sensor) for run, sensor in zip(self.runs, sensors, strict=True)])
-        values = rows.read(state, velocity)
-        return values if values.shape[1] > 1 else values[:, 0]
+        """What a sensor of each run reads now, shape (runs,) or (runs, numbers).
 
-    def _rows_of(self, name: Any, known: "list[tuple[Share, QuickReading]]") -> "RowsOfReadings | None":
+        Args:
+            name: of the sensors, any.
+            sensors: of each run; of runs that were not replaced those of the last call with this name.
+        """
+        rows = self._rows_of(name, sensors)
+        if rows is not None and (found := self._numbers(not rows.is_of_places)) is not None:
+            values = rows.read(found, found["velocity"])
+            return values if values.shape[1] > 1 else values[:, 0]
+        return np.array([run.read(sensor) for run, sensor in zip(self.as_they_are(), sensors, strict=True)])
+
+    def _rows_of(self, name: Any, sensors: Sequence[Sensor]) -> "RowsOfReadings | None":
+        """How a sensor is read of all runs at once; None: of one after the other."""
         from phlexible.results.live_readings import RowsOfReadings  # with the compiler
 
-        own = self._readings.get(name)
-        if own is None:
-            if len({len(run.memory.state) for run in self.runs}) > 1:
+        version, rows = self._readings.get(name, (-1, None))
+        if version == self._replaced:
+            return rows
+        new = np.flatnonzero(self._replaced_at > version).tolist() if rows is not None else range(len(self._runs))
+        found = {k: self._runs[k].reading(sensors[k]) for k in new}
+        known = {k: each for k, each in found.items() if each is not None}
+        length = len(self._runs[0].memory.state)
+        are_equal = self._width > 1 and all(len(self._runs[k].memory.state) == length for k in new)
+        if len(known) < len(found) or not are_equal:
+            rows = None
+        elif rows is None or not rows.put(known):
+            rows = RowsOfReadings(len(self._runs), next(iter(known.values())))
+            every = ((run, sensor) for run, sensor in zip(self._runs, sensors, strict=True))
+            again = {k: reading for k, (run, own) in enumerate(every) if (reading := run.reading(own)) is not None}
+            rows = rows if len(again) == len(self._runs) and rows.put(again) else None
+        self._readings[name] = self._replaced, rows
+        return rows
+
+    def _numbers(self, with_rates: bool) -> dict[str, Array] | None:
+        """What sensors are read from, a row for each run; None: velocities on the joints are not known of all."""
+        example = self._runs[0].memory
+        if self._now is None:
+            last = max(example.place(name) + example.state_sizes[name] for name in READ)
+            rows = np.zeros((len(self._runs), last))
+            for numbers, held in zip(self._groups, self._held, strict=True):
+                if held is not None:
+                    rows[numbers] = held.lanes.row[:last, : len(numbers)].T
+                    continue
+                for k in numbers.tolist():
+                    rows[k] = self._runs[k].row[0, :last]
+            tables = example.rows(rows)
+            self._now = {name: np.ascontiguousarray(tables[name]) for name in READ}
+            self._has_velocities = False
+        if with_rates and not self._has_velocities:
+            if not self._find_velocities(self._now["velocity"]):
                 return None
-            own = self._readings[name] = RowsOfReadings(known)
-        return own if own.put(known) else None
+            self._has_velocities = True
+        return self._now
 
-    def _velocities(self) -> Array | None:
-        """Velocities that satisfy the joints, in lanes where they are not known; None: not of all runs."""
-        for group, numbers in enumerate(self._groups):
-            lanes, new = self._lanes[group], [k for k in numbers if not self.runs[k].has_own_velocities]
-            found = None if lanes is None else lanes.joint_velocities([self.runs[k].memory for k in new])
-            for place, k in enumerate(new):
-                if found is not None:
-                    self.runs[k].velocities(found[place])
-        rows = [run.velocities() for run in self.runs]
-        return None if any(row is None for row in rows) else np.array(rows)
+    def _find_velocities(self, found: Array) -> bool:
+        """Those that satisfy the joints, a row for each run; whether they are known of all."""
+        for numbers, held in zip(self._groups, self._held, strict=True):
+            if held is not None:
+                velocities = held.lanes.velocities() if held.runs[0].projects_at_once else None
+                if velocities is None:
+                    return False
+                found[numbers] = velocities[:, : len(numbers)].T
+                continue
+            for k in numbers.tolist():
+                velocity = self._runs[k].velocities()
+                if velocity is None:
+                    return False
+                found[k] = velocity
+        return True
 
-    def _step(self, group: int, which: Sequence[int], count: int) -> dict[int, ConvergenceError]:
-        taken = self._together(group, which, count) if self._width > 1 and len(which) > 1 else [0] * len(which)
+    def _step(self, group: int, which: BoolArray, count: int, thread: int) -> dict[int, ConvergenceError]:
+        numbers, done = self._groups[group], 0
+        held = self._held[group]
+        if held is None and not self._have_failed[numbers].any():
+            held = self._held[group] = self._hold(group, count, thread)
+        if held is not None:
+            done, tells = held.step(count, which)
+            self.time[numbers] = held.time
+            if done == count:
+                if tells:
+                    held.hand_back()
+                return {}
+            self._release(group)
+        chosen = numbers[which].tolist()
+        taken = [done] * len(chosen) if held is not None else self._together(group, chosen, count)
         errors: dict[int, ConvergenceError] = {}
-        for k, own in zip(which, taken, strict=True):
+        for k, own in zip(chosen, taken, strict=True):
+            run = self._runs[k]
             try:
                 if own < count:
-                    self.runs[k].step(count - own)
+                    run.step(count - own)
             except ConvergenceError as error:
-                errors[k] = error
-            self.runs[k].forget()
+                errors[k], self._have_failed[k] = error, True
+            run.forget()
+            self.time[k] = run.time
         return errors
 
+    def _hold(self, group: int, count: int, thread: int) -> "_Held | None":
+        """The runs of a group, where all of them can be held."""
+        runs = [self._runs[k] for k in self._groups[group]]
+        if self._width == 1 or len(runs) < 2 or not all(run.is_steady for run in runs):
+            return None
+        from phlexible.step.integration.held_lanes import HeldLanes, LanesOfStructures  # with the compiler
+
+        asked = [run.ask(count) for run in runs]
+        calls = [each.call for each in asked if each is not None and each.call.can_join]
+        if len(calls) < len(runs) or len({call.key for call in calls}) > 1:
+            return None
+        known = self._known[thread] = self._known[thread] or LanesOfStructures(self._width)
+        lanes = known.of([call.memory for call in calls], group)
+        return None if lanes is None else _Held(runs, HeldLanes(calls, lanes))
+
     def _together(self, group: int, which: Sequence[int], count: int) -> list[int]:
-        """How many steps of each run were taken in lanes."""
+        """How many steps of each run were taken in lanes, of runs that are not held."""
+        if self._width == 1 or len(which) < 2:
+            return [0] * len(which)
         lanes = self._lanes[group]
         if lanes is None:
             from phlexible.step.integration.company import LaneLoop  # with the compiler
 
             lanes = self._lanes[group] = LaneLoop(self._width)
-        runs = [self.runs[k] for k in which]
-        if (known := self._calls[group]) is not None and known[0] == count and _are(known[1], runs):
-            return _again(lanes, known[2], runs, count)
+        runs = [self._runs[k] for k in which]
         asked = [run.ask(count) for run in runs]
-        calls = [each.call for each in asked if each is not None and each.call.can_join]
-        lanes.take(calls)
+        lanes.take([each.call for each in asked if each is not None and each.call.can_join])
         pairs = list(zip(runs, asked, strict=True))
-        taken = [run.answer(each) if each is not None and each.call.is_in_lanes else 0 for run, each in pairs]
-        are_all = min(taken) == count and all(run.is_steady for run in runs)
-        self._calls[group] = (count, runs, calls) if are_all else None
-        return taken
+        return [run.answer(each) if each is not None and each.call.is_in_lanes else 0 for run, each in pairs]
 
+    def _release(self, group: int) -> None:
+        """The runs of a group are what they are themselves again."""
+        if (held := self._held[group]) is not None:
+            held.hand_back()
+            self._held[group] = None
 
-def _are(known: Sequence[LiveRun], runs: Sequence[LiveRun]) -> bool:
-    """Whether these are the runs whose calls are known, and nothing has come between."""
-    if len(known) != len(runs):
-        return False
-    return all(run is own and run.is_steady for run, own in zip(runs, known, strict=True))
-
-
-def _again(lanes: "LaneLoop", calls: "Sequence[StepCall]", runs: Sequence[LiveRun], count: int) -> list[int]:
-    """The same steps once more, with the loads that are given now: how many of each run were taken."""
-    done, rows = lanes.again(calls, np.array([run.loads for run in runs]).T)
-    for lane, run in enumerate(runs):
-        run.arrived(done, rows[:, :, lane].copy() if done == count else None)
-    return [done] * len(runs)  # what is left is for each alone
+    def _look(self) -> None:
+        """Runs that are shown may have changed: they are what they are themselves."""
+        if self._are_shown:
+            for group in range(len(self._groups)):
+                self._release(group)
 
 
 def shared(task: Callable[[int], None], which: Sequence[int], threads: int) -> Iterator[None]:

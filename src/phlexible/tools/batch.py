@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from phlexible.algebra.arrays import Array, BoolArray, check_callable, numbers, positive, read_only, text, whole
+from phlexible.algebra.arrays import Array, BoolArray, check_callable, positive, read_only, text, whole
 from phlexible.description.interactions.sensor import Sensor
 from phlexible.display import shortened
 from phlexible.errors import ModelError, ParameterError
@@ -380,39 +380,36 @@ class BatchInputs(MutableMapping[str, Array]):
     """Inputs of all runs by name: a row for each mechanism.
 
     Args:
-        runs: with the same inputs.
+        rows: runs with the same inputs.
     """
 
-    def __init__(self, runs: Sequence[LiveRun]) -> None:
-        self._runs = runs
+    def __init__(self, rows: LiveRows) -> None:
+        self._rows = rows
+        self._known = rows.as_they_are()[0].inputs
 
     def __getitem__(self, name: str) -> Array:
         """Shape (n,) of a force or torque in a joint, (n, 3) of a load; read-only."""
-        found = np.array([run.inputs[name] for run in self._runs])
+        found = np.array([run.inputs[name] for run in self._rows.as_they_are()])
         return read_only(found[:, 0] if found.shape[1] == 1 else found)
 
     def __setitem__(self, name: str, value: ArrayLike) -> None:
         """A value for each mechanism, or one for all.
 
         Raises:
-            ParameterError: no input of that name, another shape, or numbers that are not finite.
+            ParameterError: no input of that name, another shape, numbers that are not finite, or a force out of the
+                plane of a planar model.
         """
-        shape = self[name].shape
-        given = numbers(f"input {name!r}", value)
-        if given.shape not in (shape, shape[1:]):
-            raise ParameterError(f"input {name!r} takes numbers of shape {shape}, got shape {given.shape}")
-        for run, row in zip(self._runs, np.broadcast_to(given, shape), strict=True):
-            run.inputs[name] = row
+        self._rows.give(name, value)
 
     def __delitem__(self, name: str) -> None:
         """Inputs stay."""
-        del self._runs[0].inputs[name]
+        del self._known[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._runs[0].inputs)
+        return iter(self._known)
 
     def __len__(self) -> int:
-        return len(self._runs[0].inputs)
+        return len(self._known)
 
 
 class LiveBatch:
@@ -442,18 +439,18 @@ class LiveBatch:
                     "mechanisms of a batch have the same inputs; number 0 has"
                     f" {', '.join(known[0]) or 'none'}, number {number} {', '.join(names) or 'none'}"
                 )
-        self.models, self.inputs = models, BatchInputs(runs)
+        self._rows = LiveRows(runs, groups, width, threads)
+        self.models, self.inputs = models, BatchInputs(self._rows)
         self.failures: dict[int, Exception] = {}
-        self._runs, self._rows = runs, LiveRows(runs, groups, width, threads)
-        self._sensors: dict[Any, list[dict[str, Sensor]]] = {}
+        self._sensors: dict[Any, dict[str, list[Sensor]]] = {}
 
     def __len__(self) -> int:
-        return len(self._runs)
+        return len(self.models)
 
     @property
     def time(self) -> Array:
         """Reached by each mechanism, shape (n,) [s]."""
-        return np.array([run.time for run in self._runs])
+        return self._rows.time.copy()
 
     def step(self, count: int = 1) -> None:
         """Steps of all mechanisms that did not fail.
@@ -462,8 +459,9 @@ class LiveBatch:
             ParameterError: no count.
         """
         steps = whole("count", count)
-
-        self.failures.update(self._rows.step([k not in self.failures for k in range(len(self))], steps))
+        go_on = np.ones(len(self), dtype=bool)
+        go_on[list(self.failures)] = False
+        self.failures.update(self._rows.step(go_on, steps))
 
     def read(self, sensors: SensorsOf) -> dict[str, Array]:
         """What sensors read now, by name, each of shape (n,) or (n, numbers of the sensor).
@@ -476,13 +474,20 @@ class LiveBatch:
         """
         check_callable("sensors", sensors, "model")
         if sensors not in self._sensors:
-            self._sensors[sensors] = [_named(sensors(model)) for model in self.models]
+            found = [_named(sensors(model)) for model in self.models]
+            for number, each in enumerate(found):
+                if each.keys() != found[0].keys():
+                    raise ParameterError(
+                        "sensors must have the same names for all mechanisms of a batch; number 0 has"
+                        f" {', '.join(found[0])}, number {number} {', '.join(each)}"
+                    )
+            self._sensors[sensors] = {name: [each[name] for each in found] for name in found[0]}
         wanted = self._sensors[sensors]
-        return {name: self._rows.read((sensors, name), [each[name] for each in wanted]) for name in wanted[0]}
+        return {name: self._rows.read((sensors, name), own) for name, own in wanted.items()}
 
     def save(self) -> tuple[SavedInstant, ...]:
         """Where all mechanisms are, with their inputs."""
-        return tuple(run.save() for run in self._runs)
+        return tuple(run.save() for run in self._rows.as_they_are())
 
     def restore(self, saved: Sequence[SavedInstant], where: ArrayLike | None = None) -> None:
         """Put mechanisms where they were; the others go on.
@@ -497,7 +502,7 @@ class LiveBatch:
         if not isinstance(saved, tuple | list) or len(saved) != len(self):
             raise ParameterError(f"saved must be what save() of this batch gave, got {saved!r}")
         for number in np.flatnonzero(self._mask(where)).tolist():
-            self._runs[number].put(saved[number])
+            self._rows.put(number, saved[number])
             self.failures.pop(number, None)
 
     def _mask(self, where: ArrayLike | None) -> BoolArray:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import phlexible as ph
+from phlexible.gym import VectorEnv
 from phlexible.model import take_steps_with
 from phlexible.step.compilation.compiled import entry_point
 from phlexible.step.compilation.dense import factor, invert, solve_vector
@@ -182,3 +183,81 @@ def test_lanes_that_want_new_factors_leave_those_of_the_others():
         among_equals, _ = together([model(*each) for _ in range(2)], 8e-3, 2e-4)
         assert_same(among_equals[0], motion, 0.0, (*NUMBERS, "multipliers"))
         assert among_equals[0].iterations[-1] == motion.iterations[-1]
+
+
+def observe(model):
+    rail, hinge = model.joints[:2]
+    return [ph.JointPosition(rail), ph.JointRate(rail), ph.JointPosition(hinge), ph.Position(model["tip"].origin)]
+
+
+@pytest.mark.parametrize("is_random", [False, True])
+def test_environments_in_lanes_are_those_that_go_one_by_one(is_random):
+    """Episodes end and begin anew in some lanes; runs that are asked for are where the arrays are."""
+
+    def build(random):
+        return ph.gallery.flexible_pole(angle=random.uniform(-0.05, 0.05))
+
+    def rows(lanes, threads=1, shows_runs=False):
+        env = VectorEnv(
+            build if is_random else ph.gallery.flexible_pole(),
+            11,
+            step=1e-3,
+            interval=5e-3,
+            actions={"push": (-20.0, 20.0)},
+            observe=observe,
+            reward=lambda seen, push: push[:, 0],
+            is_over=lambda seen: abs(seen[:, 0]) > 0.002,
+            duration=0.03,
+            lanes=lanes,
+            threads=threads,
+        )
+        found, actions = [env.reset(seed=2)[0]], np.random.default_rng(0)
+        for k in range(12):
+            pushes = actions.uniform(-1.0, 1.0, (11, 1))
+            *seen, info = env.step(pushes)
+            found.append(np.column_stack([*seen, info["time"]]))
+            if shows_runs and k > 4:
+                assert [run.time for run in env.runs] == info["time"].tolist()
+                goes_on = info["time"] > 0.0
+                given = np.array([run.inputs["push"][0] for run in env.runs])
+                np.testing.assert_allclose(given, np.where(goes_on, 20.0 * pushes[:, 0], 0.0), rtol=1e-12)
+        return found
+
+    alone, together, shown = rows(False), rows(True), rows(True, threads=2, shows_runs=True)
+    assert sum(row[:, -3:-1].any(axis=1).sum() for row in alone[1:]) > 11
+    for one, other, third in zip(alone, together, shown, strict=True):
+        np.testing.assert_allclose(other, one, rtol=0, atol=1e-9)
+        np.testing.assert_array_equal(third, other)
+
+
+def test_live_mechanisms_in_lanes_fail_alone_and_go_back():
+    """Numbers of a batch that is held in lanes are those of one that is not, through a failure and a restart."""
+
+    def numbers(lanes):
+        poles = ph.batch(lambda angle: ph.gallery.flexible_pole(angle=angle), {"angle": 0.02 * np.arange(1, 6)})
+        live, found = poles.start(1e-3, lanes=lanes), []
+
+        def read():
+            found.append(live.read(sensors)["all"])
+
+        live.inputs["push"] = np.arange(5.0)
+        live.step(7)
+        read()
+        saved = live.save()
+        live.inputs["push"] = [1.0, 1e60, 2.0, 3.0, 4.0]
+        live.step(3)
+        read()
+        assert list(live.failures) == [1] and live.time.tolist() == pytest.approx([0.01, 0.007, 0.01, 0.01, 0.01])
+        live.step(2)
+        read()
+        live.restore(saved, where=np.array([False, True, True, False, False]))
+        for _ in range(3):
+            live.step(2)
+            read()
+        assert not live.failures and live.inputs["push"].tolist() == [1.0, 1.0, 2.0, 3.0, 4.0]
+        return np.array(found)
+
+    def sensors(model):
+        return {"all": ph.Velocity(model["tip"].origin)}
+
+    np.testing.assert_allclose(numbers(True), numbers(False), rtol=0, atol=1e-9)

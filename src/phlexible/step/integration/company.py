@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from phlexible.algebra.arrays import Array
-from phlexible.step.programs import advance, alone, connect_lanes, joint_velocities
+from phlexible.step.programs import advance, alone, connect_lanes
 from phlexible.step.tables.memory import LaneMemory, Memory
 from phlexible.step.tables.requests import CONVERGED
 
@@ -76,8 +76,6 @@ class LaneLoop:
         self._width = width
         self._lanes: LaneMemory | None = None
         self._refused: Memory | None = None  # of a structure that has no lanes
-        self._fitting: list[Memory] = []
-        self._repeated: tuple[tuple[int, ...], Any, Array, Array] | None = None  # of ``again``, with its calls
 
     def take(self, calls: Sequence[StepCall]) -> None:
         """As many of the calls as ask for the same steps; none where there are not two."""
@@ -93,63 +91,9 @@ class LaneLoop:
                 return
             self._lanes = LaneMemory(most[0].memory, self._width)
             connect_lanes(self._lanes, most[0].memory)
-        fitting = [call for call in most if self._fits(self._lanes, call.memory)]
+        fitting = [call for call in most if self._lanes.fits(call.memory)]
         if len(fitting) > 1:
             self._take(self._lanes, fitting)
-
-    def _fits(self, lanes: LaneMemory, memory: Memory) -> bool:
-        """Whether a mechanism has the structure of the lanes; those of the last calls are known."""
-        if any(each is memory for each in self._fitting):
-            return True
-        if is_fitting := lanes.fits(memory):
-            self._fitting = [*self._fitting[1 - self._width :], memory]
-        return is_fitting
-
-    def again(self, calls: Sequence[StepCall], loads: Array) -> tuple[int, Array]:
-        """The steps of calls that were taken before, from where their mechanisms are, with other loads.
-
-        Args:
-            calls: all of which were taken in lanes, and of which nothing but the loads depends on time.
-            loads: in all of the steps, shape (3 loads, mechanisms).
-
-        Returns:
-            How many steps were taken, and the numbers where they end, shape (1, state numbers, lanes).
-        """
-        lanes, first = self._lanes, calls[0]
-        assert lanes is not None, "there are lanes"
-        key = tuple(map(id, calls))
-        if self._repeated is None or self._repeated[0] != key:
-            spread = [*calls, *[first] * (self._width - len(calls))]
-            requests = np.concatenate([call.request for call in spread])
-            requests["continues"] = True
-            steps = int(requests["steps"][0])
-            moving = np.zeros((steps * len(first.sizes) + 1, 0, self._width))
-            given = np.zeros((steps * len(first.sizes), len(loads), self._width))
-            self._repeated = key, requests, moving, given
-        _, requests, moving, given = self._repeated
-        given[:, :, : len(calls)] = loads
-        given[:, :, len(calls) :] = loads[:, :1]
-        lanes.put([call.memory for call in calls])
-        reactions, rows = np.zeros((len(first.reactions), self._width)), np.zeros((1, *lanes.state.shape))
-        done = int(advance.source(lanes.header, first.sizes, requests, moving, given, reactions, rows)[0])
-        for lane, call in enumerate(calls):
-            call.memory.state[:] = lanes.state[:, lane]
-        return done, rows
-
-    def joint_velocities(self, memories: Sequence[Memory]) -> Array | None:
-        """Velocities that satisfy the joints, of mechanisms that were stepped here, shape (mechanisms, velocities).
-
-        None where they have not been, or where joints of one depend on each other.
-        """
-        lanes = self._lanes
-        if lanes is None or len(memories) < 2 or not all(self._fits(lanes, memory) for memory in memories):
-            return None
-        counts = memories[0].counts
-        lanes.put(memories)
-        found = np.zeros((counts["velocities"], lanes.width))
-        nothing, drift = np.zeros((1, 0, lanes.width)), np.zeros((counts["rows"], lanes.width))
-        is_found = joint_velocities.source(lanes.header, nothing, drift, found)
-        return found.T[: len(memories)].copy() if is_found else None
 
     def _take(self, lanes: LaneMemory, calls: Sequence[StepCall]) -> None:
         """As many steps as the one has that asks for the fewest."""

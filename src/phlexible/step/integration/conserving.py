@@ -457,10 +457,16 @@ class ConservingStepper:
         return is_still and not (self._implicit.are_needed or self._controllers.are_needed)
 
     @property
-    def steady_loads(self) -> Array:
-        """All loads as they are now, of a stepper that is steady, shape (3 loads,)."""
+    def steady_loads_of_model(self) -> Array:
+        """All loads of a stepper that is steady without what is given, shape (3 loads,)."""
         assert self._steady is not None, "it is steady"
-        return np.asarray(self._steady[0] + self._given if self._given.size else self._steady[0])
+        return np.asarray(self._steady[0])
+
+    @property
+    def steady_loads(self) -> Array:
+        """The same as they are now."""
+        loads = self.steady_loads_of_model
+        return np.asarray(loads + self._given) if self._given.size else loads
 
     @property
     def projects_at_once(self) -> bool:

@@ -5,6 +5,7 @@ Of one mechanism, or of several of one structure together, a lane each (``step/c
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
+from hashlib import sha256
 from typing import Any, Self
 
 import numpy as np
@@ -74,6 +75,7 @@ class Memory:
         self.counts = {"one": 1, "kept_numbers": 0, "kept_rows": 0, "kept_pivots": 0, **counts}
         self.counts["state_numbers"] = sum(numbers(table, self.counts) for table in STATE)
         self._given: dict[str, NDArray[np.generic]] = {}
+        self._structure: list[bytes] = []  # of all that share these tables, once one of them was asked
         self._places: dict[str, tuple[int, int, Kind]] = {}  # in the numbers that change: the state, then others
         self._length = _aligned(self.counts["state_numbers"])
         own: list[tuple[int, int]] = []  # place in the header and in the numbers that change
@@ -128,6 +130,17 @@ class Memory:
     def given(self) -> Mapping[str, NDArray[np.generic]]:
         """Tables that the system writes, by their names."""
         return self._given
+
+    @property
+    def structure(self) -> bytes:
+        """A digest of counts and tables of integers: mechanisms that have the same can be stepped in lanes."""
+        if not self._structure:
+            found = sha256(repr(sorted(self.counts.items())).encode())
+            for name, table in sorted(self._given.items()):
+                if table.dtype.kind == "i":
+                    found.update(f"{name} {table.shape}".encode() + table.tobytes())
+            self._structure.append(found.digest())
+        return self._structure[0]
 
     def place(self, name: str) -> int:
         """Of the first number of a table that changes, among all of these, the state first."""
@@ -204,16 +217,11 @@ class LaneMemory:
                 stacked = _aligned_zeros(example._given[table.name].size, width)
                 self._stacked[table.name], header[place] = stacked, stacked.ctypes.data
         self.header = header.view([(f"{LANES}{width}", np.int64)])
-        self._members: list[Memory | None] = [None] * width
+        self._members: list[Mapping[str, NDArray[np.generic]] | None] = [None] * width
 
     def fits(self, memory: Memory) -> bool:
         """Whether a mechanism has the same structure: counts and integers."""
-        if memory is self._example:
-            return True
-        if memory.counts != self._example.counts:
-            return False
-        own, others = self._example._given, memory._given
-        return all(np.array_equal(own[name], others[name]) for name in own if name not in self._stacked)
+        return memory.structure == self._example.structure
 
     def connect(self, programs: Iterable[Callable[[NDArray[np.void]], object]]) -> None:
         """Have each program write the addresses of its functions for so many lanes."""
@@ -222,14 +230,20 @@ class LaneMemory:
 
     def put(self, memories: Sequence[Memory]) -> None:
         """The states of mechanisms, a lane each; lanes that are left over do what the first does."""
-        for lane in range(self.width):
-            memory = memories[lane] if lane < len(memories) else memories[0]
-            if self._members[lane] is not memory:
-                self._members[lane] = memory
-                self._numbers[:, lane] = 0.0
-                for name, stacked in self._stacked.items():
-                    stacked[:, lane] = memory._given[name].ravel()
+        spread = [*memories, *[memories[0]] * (self.width - len(memories))]
+        self.put_tables(spread)
+        for lane, memory in enumerate(spread):
             self.state[:, lane] = memory.state
+
+    def put_tables(self, memories: Sequence[Memory]) -> None:
+        """Tables that the system writes, a lane for each of so many mechanisms."""
+        for lane, memory in enumerate(memories):
+            if self._members[lane] is memory._given:
+                continue
+            self._members[lane] = memory._given
+            self._numbers[:, lane] = 0.0
+            for name, stacked in self._stacked.items():
+                stacked[:, lane] = memory._given[name].ravel()
 
 
 def _aligned_zeros(count: int, width: int) -> Array:

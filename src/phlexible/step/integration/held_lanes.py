@@ -1,0 +1,132 @@
+"""Mechanisms of one structure whose states stay in lanes from call to call, as arrays that are stepped and read."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from phlexible.algebra.arrays import Array, BoolArray
+from phlexible.step.integration.company import StepCall
+from phlexible.step.programs import advance, alone, connect_lanes, joint_velocities
+from phlexible.step.tables.memory import LaneMemory, Memory
+
+COUNTED = (1, 3)
+"""Entries of the table ``counter`` of which a user is told: steps with dependent joints, and with open ledgers."""
+
+
+class LanesOfStructures:
+    """Memory in lanes that groups of mechanisms use one after the other.
+
+    Groups whose mechanisms have the same tables share it, so that it stays in the caches of the processor.
+
+    Args:
+        width: lanes.
+    """
+
+    def __init__(self, width: int) -> None:
+        self._width = width
+        self._known: dict[object, tuple[Mapping[str, NDArray[np.generic]], LaneMemory]] = {}
+
+    def of(self, memories: Sequence[Memory], group: int) -> LaneMemory | None:
+        """For a group of this number; None: they are not of one structure, or of one that has no lanes."""
+        first = memories[0]
+        are_same = all(memory.given is first.given for memory in memories)
+        name: object = id(first.given) if are_same else f"group {group}"
+        lanes = self._known[name][1] if name in self._known else None
+        if lanes is None or not lanes.fits(first):
+            if alone(first):
+                return None
+            lanes = LaneMemory(first, self._width)
+            connect_lanes(lanes, first)
+            self._known[name] = first.given, lanes  # kept, so that no other tables have their address
+        return lanes if are_same or all(lanes.fits(memory) for memory in memories) else None
+
+
+class HeldLanes:
+    """Steps of mechanisms in lanes, nothing of which depends on time; the same loads hold in all steps of a call.
+
+    Args:
+        calls: steps that each mechanism asks for, which can join and have one key.
+        lanes: where steps are taken; others may use it between calls.
+
+    Attributes:
+        state: of all mechanisms, shape (state numbers, width).
+        row: the last stored instant of each, shape (state numbers, width).
+        loads: in the steps to come, shape (3 loads, width).
+    """
+
+    def __init__(self, calls: Sequence[StepCall], lanes: LaneMemory) -> None:
+        first, self._count, self._lanes = calls[0], len(calls), lanes
+        spread = [*calls, *[first] * (lanes.width - len(calls))]
+        self._memories, self._sizes = [call.memory for call in spread], first.sizes
+        self._requests = np.concatenate([call.request for call in spread])
+        self._requests["continues"] = True
+        self.state = np.stack([memory.state for memory in self._memories], axis=-1)
+        known = first.memory.place("known_velocities")
+        self.state[known, ~np.concatenate([call.request["continues"] for call in spread])] = 0.0
+        self.loads = np.stack([call.loads[0] for call in spread], axis=-1)
+        self._rows, self._reactions = (
+            np.zeros((1, *self.state.shape)),
+            np.zeros((len(first.reactions), lanes.width)),
+        )
+        self.row = self._rows[0]
+        self._moving, self._given = np.zeros((0, 0, 0)), np.zeros((0, 0, 0))
+        begin = first.memory.place("counter")
+        self._counted = [slice(begin + place, begin + place + 1) for place in COUNTED]
+        self._velocities: Array | None = None
+
+    def step(self, count: int, which: BoolArray) -> tuple[int, bool]:
+        """So many steps of some mechanisms.
+
+        Args:
+            count: of the steps.
+            which: of the mechanisms; the others stay as they are.
+
+        Returns:
+            How many were taken, and whether there is something to tell of them.
+        """
+        lanes, given, rest = self._lanes, self._room(count), np.zeros(0, dtype=np.int64)
+        if self._count < lanes.width:  # lanes that are left over do what the first does
+            self.state[:, self._count :], self.loads[:, self._count :] = self.state[:, :1], self.loads[:, :1]
+        if not all(which.tolist()):
+            rest = np.flatnonzero(~which)
+            resting = self.state[:, rest], self.row[:, rest]
+        given[:] = self.loads
+        lanes.put_tables(self._memories)
+        lanes.state[:] = self.state
+        arguments = self._sizes, self._requests, self._moving, given, self._reactions, self._rows
+        done = int(advance.source(lanes.header, *arguments)[0])
+        tells = any(lanes.state[own].tobytes() != self.state[own].tobytes() for own in self._counted)
+        self.state[:] = lanes.state
+        if len(rest):
+            self.state[:, rest], self.row[:, rest] = resting
+        self._velocities = None
+        return done, tells
+
+    def put(self, lane: int, state: Array, row: Array, loads: Array) -> None:
+        """State, last row and loads of one mechanism, which is of the same tables."""
+        self.state[:, lane], self.row[:, lane], self.loads[:, lane] = state, row, loads
+        self._velocities = None
+
+    def velocities(self) -> Array | None:
+        """Velocities that satisfy the joints, shape (velocities, width); None: joints depend on each other."""
+        if self._velocities is None:
+            lanes, counts = self._lanes, self._memories[0].counts
+            lanes.put_tables(self._memories)
+            lanes.state[:] = self.state
+            found = np.zeros((counts["velocities"], lanes.width))
+            nothing, drift = np.zeros((1, 0, lanes.width)), np.zeros((counts["rows"], lanes.width))
+            if not joint_velocities.source(lanes.header, nothing, drift, found):
+                return None
+            self._velocities = found
+        return self._velocities
+
+    def _room(self, count: int) -> Array:
+        """For loads of so many steps, which are asked for from now on."""
+        places = count * len(self._sizes)
+        if len(self._given) != places:
+            self._requests["steps"] = count
+            self._requests["every"] = count
+            self._given = np.zeros((places, *self.loads.shape))
+            self._moving = np.zeros((places + 1, 0, self._lanes.width))
+        return self._given
