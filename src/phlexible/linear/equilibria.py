@@ -292,9 +292,12 @@ def static_equilibrium(system: System, state: State) -> tuple[State, Array]:
         part = min(1.0, LONGEST_CONTINUATION_TURN / max(_size(system, change), 1e-300))
         state = displaced(system, state, part * change)
     if not best <= ACCEPTED:
+        forces = system.forces
         raise EquilibriumError(
             f"no static equilibrium found near the given pose: forces miss by {best:.2g} of their size; "
             "nothing may hold the model against its loads, or the pose is far away (give state=)"
+            + "; friction, which equilibria leave out, holds nothing"
+            * any(f.friction is not None for _, f in forces)
         )
     return _with_smallest(system, best_state, best_multipliers, kept)
 
