@@ -5,7 +5,7 @@ import pytest
 
 from phlexible.algebra.user_derivatives import first_derivatives
 from phlexible.description.ground import Ground, frame_positions, frame_rotations, frame_velocities
-from phlexible.description.time_functions import TimePath, at_all_times
+from phlexible.description.time_functions import ENOUGH, TimePath, at_all_times
 
 TIMES = np.linspace(0.0, 2.0, 101)
 
@@ -35,6 +35,28 @@ def test_a_numpy_function_is_called_once_for_all_times():
 )
 def test_other_functions_are_left_to_single_calls(function):
     assert at_all_times(function, TIMES) is None
+
+
+@pytest.mark.parametrize("takes_arrays", [True, False])
+def test_a_function_that_is_asked_step_by_step_is_known_after_some_times(takes_arrays):
+    """Then it is called once a step, with the same digits; where it has no number then, single calls say so."""
+    calls = []
+
+    def function(t):
+        calls.append(t)
+        return (np.sin(3 * t) if takes_arrays else float(np.sin(3 * t))), 0.0, 0.5 / (1.0 - t)
+
+    steps = [np.array([t]) for t in TIMES[:20]]
+    values = [at_all_times(function, time) for time in steps]
+    before = len(calls)
+    assert before == (2 * ENOUGH + 20 - ENOUGH if takes_arrays else ENOUGH)
+    if takes_arrays:
+        again = [at_all_times(lambda t: function(t), time) for time in steps]
+        assert np.array_equal(values, again) and len(calls) > before + 25
+        with np.errstate(divide="ignore"):
+            assert at_all_times(function, np.array([1.0])) is None
+    else:
+        assert all(value is None for value in values)
 
 
 def test_positions_are_the_same_one_by_one():

@@ -1,9 +1,12 @@
 """Functions of time: users' functions at many times at once, signals between samples, paths with their rates."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
-from typing import TypeGuard
+from math import isfinite
+from typing import Any, TypeGuard
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,6 +20,26 @@ from phlexible.errors import ParameterError
 
 PROBES = 4
 AGREEMENT = 1e-12
+FEW = 2  # times of a step that is taken alone
+ENOUGH = 8
+
+_KNOWN: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
+"""How often in a row a function of time took an array and agreed with single calls; below zero: did not."""
+
+
+def _takes_arrays(function: object, times: Array) -> bool | None:
+    """Of a function that is asked step by step, for few times, once that is known; None: it has to be tried."""
+    try:
+        known = _KNOWN.get(function, 0)
+    except TypeError:  # nothing that can be remembered
+        return None
+    return known > 0 if abs(known) >= ENOUGH and len(times) <= FEW else None
+
+
+def _learn(function: object, agrees: bool) -> None:
+    with suppress(TypeError):
+        known = _KNOWN.get(function, 0)
+        _KNOWN[function] = max(known, 0) + 1 if agrees else min(known, 0) - 1
 
 
 def several(times: Array) -> Array:
@@ -25,7 +48,7 @@ def several(times: Array) -> Array:
     Powers, for example, have other last digits for arrays than for numbers; with it a run has the same
     digits however its steps are grouped, and after it is resumed.
     """
-    return np.repeat(times, 2) if len(times) == 1 else times
+    return times.repeat(2) if len(times) == 1 else times
 
 
 def probes(times: Array) -> list[int]:
@@ -41,17 +64,29 @@ def at_all_times(function: Callable[[float], ArrayLike], times: Array) -> Array 
     is checked: components must broadcast to one number a time, be finite, and agree with single calls
     at some of the times.
     """
-    if not len(times):
+    is_known = _takes_arrays(function, times)
+    if not len(times) or is_known is False:
         return None
+    found = _at_once(function, times, bool(is_known))
+    if not is_known:
+        _learn(function, found is not None)
+    return found
+
+
+def _at_once(function: Callable[[float], ArrayLike], times: Array, is_known: bool) -> Array | None:
+    """The same in one call; a function that is known is not asked at single times beside."""
     asked = several(times)
-    values, some = np.empty((len(asked), 3)), probes(times)
+    values = np.empty((len(asked), 3))
     try:
         x, y, z = function(asked)  # type: ignore[arg-type, misc, str-unpack]
         for k, component in enumerate((x, y, z)):
-            if is_plain(component, asked):
+            if type(component) is float or is_plain(component, asked):
                 values[:, k] = component
             else:
                 values[:, k] = np.broadcast_to(numbers("component", component, largest=ANY_SIZE), asked.shape)
+        if is_known and all(map(isfinite, values.ravel().tolist())):
+            return values[: len(times)]
+        some = probes(times)
         single = np.array([function(time) for time in times[some].tolist()])
         single = single if single.dtype == np.float64 else numbers("value", single, largest=ANY_SIZE)
     except Exception:  # a function for single times may fail in any way here; it is then called one by one
@@ -226,19 +261,33 @@ def numbers_at(function: ScalarFunction, times: Array, name: str) -> Array:
     Raises:
         ParameterError: a value is no finite number; names the time.
     """
-    if len(times):
-        asked, some = several(times), probes(times)
-        try:
-            found = function(asked)  # type: ignore[arg-type]
-            values = found if is_plain(found, asked) else numbers(name, found, largest=ANY_SIZE)
-            values = np.broadcast_to(values, asked.shape)
-            single = np.array([number_at(function, name, float(times[k])) for k in some])
-            if np.isfinite(values).all():
-                if np.abs(values[some] - single).max() <= AGREEMENT * np.abs(values).max():
-                    return np.array(values[: len(times)])
-        except Exception:  # a function for single times may fail in any way here; it is then called one by one
-            pass
+    is_known = _takes_arrays(function, times)
+    if len(times) and is_known is not False:
+        found = _numbers_at_once(function, times, name, bool(is_known))
+        if not is_known:
+            _learn(function, found is not None)
+        if found is not None:
+            return found
     return np.array([number_at(function, name, float(t)) for t in times], dtype=np.float64)
+
+
+def _numbers_at_once(function: ScalarFunction, times: Array, name: str, is_known: bool) -> Array | None:
+    """In one call, as ``_at_once``."""
+    asked = several(times)
+    try:
+        found = function(asked)  # type: ignore[arg-type]
+        values = found if is_plain(found, asked) else numbers(name, found, largest=ANY_SIZE)
+        values = np.broadcast_to(values, asked.shape)
+        if is_known and all(map(isfinite, values.tolist())):
+            return np.array(values[: len(times)])
+        some = probes(times)
+        single = np.array([number_at(function, name, float(times[k])) for k in some])
+        if np.isfinite(values).all():
+            if np.abs(values[some] - single).max() <= AGREEMENT * np.abs(values).max():
+                return np.array(values[: len(times)])
+    except Exception:  # a function for single times may fail in any way here; it is then called one by one
+        pass
+    return None
 
 
 def number_at(function: ScalarFunction, name: str, time: float) -> float:

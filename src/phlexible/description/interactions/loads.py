@@ -140,6 +140,8 @@ class PointLoad(Load, DirectedLoad):
         if dimension == 3:
             return
         rows = values.reshape(-1, 3)
+        if dimension in self._wanted and not rows[:, self._outside(dimension)].any():
+            return
         wrong = np.abs(rows[:, self._outside(dimension)]).max(axis=1) > ROUND_OFF * np.abs(rows).max(axis=1)
         if wrong.any() or dimension not in self._wanted:
             k = int(wrong.argmax())
