@@ -1,11 +1,12 @@
 """Floating bodies whose products are compiled: the same matrices, what integrators ask for without them."""
 
 from collections.abc import Sequence
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import Array
+from phlexible.algebra.arrays import Array, IntArray
 from phlexible.bodies.mechanics.floating import elastic_mass
 from phlexible.papers.floating_forms import (
     ConstantMassForm,
@@ -13,14 +14,17 @@ from phlexible.papers.floating_forms import (
     FullForm,
     PrintedForm,
     ZerothOrderForm,
+    skew_moments,
 )
 from phlexible.papers.kernels.floating_form import (
     ALL_OUTPUTS,
     DEFECTS,
     DESCRIPTOR,
     EFFORTS,
+    ENTRIES,
     FLOWS,
     OUTPUTS,
+    PORTS,
     SOLUTIONS,
     BodyTables,
     body_products,
@@ -35,7 +39,12 @@ FACTORS: dict[type[FloatingBodyForm], tuple[float, ...]] = {
 }
 """Of each variant, see ``FACTORS`` there."""
 
-NOTHING = np.zeros((0, 0))
+NOTHING, NONE = np.zeros((0, 0)), np.zeros(0, dtype=np.int64)
+PAIRS = np.zeros((0, 2), dtype=np.int64)
+Joints: TypeAlias = tuple[IntArray, Array, IntArray, Array, IntArray, IntArray, int]
+"""Places and numbers of what is constant in K, places and numbers of what turns, numbers of the outer inputs, rows
+of the multipliers, and whether distributed ports are joined."""
+NO_JOINTS: Joints = (PAIRS, np.zeros(0), PAIRS, NOTHING, NONE, NONE, 0)
 SHARES = np.array([[1, 0, 0], [0, 0, 0], [0, 1, 0], [1, 1, 1], [1, 1, 0], [1, -1, 1], [1, -1, 0]])
 """Of the mean and the change of velocities and of the change of displacements in the motions of a body."""
 
@@ -90,27 +99,45 @@ class CompiledBodies:
 
     def efforts(self, x: Array, out: Array) -> None:
         """z of T states."""
-        self._product(EFFORTS, x, x, NOTHING, out)
+        self._product(EFFORTS, x, out)
 
     def descriptor_products(self, x: Array, rate: Array, out: Array) -> None:
         """E(x) rate of T states."""
-        self._product(DESCRIPTOR, x, rate, NOTHING, out)
+        self._product(DESCRIPTOR, x, out, rate=rate)
 
     def descriptor_solutions(self, x: Array, rows: Array, out: Array) -> None:
         """E(x)^-1 of rows (k, n) at one state (n,)."""
-        self._product(SOLUTIONS, x[None], rows, NOTHING, out)
+        self._product(SOLUTIONS, x[None], out, rate=rows)
 
     def flows(self, x: Array, z: Array, u: Array, out: Array) -> None:
         """(J - R) z + B u of T states."""
-        self._product(FLOWS, x, z, u, out)
+        self._product(FLOWS, x, out, z=z, inputs=u)
+
+    def port_flows(self, x: Array, u: Array, out: Array) -> None:
+        """B u of inputs (k, ports) at one state (n,)."""
+        self._product(PORTS, x[None], out, inputs=u)
 
     def defects(self, x: Array, rate: Array, u: Array, out: Array) -> None:
-        """E(x) rate - (J - R) z(x) - B u of T states."""
-        self._product(DEFECTS, x, rate, u, out)
+        """E(x) rate - (J - R) z(x) - B u of T states; of rates and inputs one row may stand for all."""
+        self._product(DEFECTS, x, out, rate=rate, inputs=u)
 
     def outputs(self, x: Array, z: Array, out: Array, has_spread: bool = True) -> None:
         """B^T z of T states, shape (T, ports); ``has_spread``: also those of distributed ports."""
-        self._product(ALL_OUTPUTS if has_spread else OUTPUTS, x, z, NOTHING, out)
+        self._product(ALL_OUTPUTS if has_spread else OUTPUTS, x, out, z=z)
+
+    def joined(
+        self, what: int, joints: Joints, x: Array, z: Array, rate: Array, u: Array, outputs: Array, out: Array
+    ) -> Array:
+        """A product with inputs that joints make of outputs, into ``out``; the inputs, shape (T, numbers).
+
+        Args:
+            what: INPUTS, PORTS, FLOWS, DEFECTS or DEFECTS_OF, see the kernel.
+            outputs: those of all parts that are no compiled bodies, shape (T, numbers).
+        """
+        inputs = np.empty_like(outputs)
+        given = (in_one_piece(x), in_one_piece(z), in_one_piece(rate), in_one_piece(u))
+        body_products(what, self._tables, joints, *given, outputs, inputs, out)
+        return inputs
 
     def discrete_efforts(self, x0: Array, x1: Array, out: Array) -> None:
         """Those of the forms, with the kinetic slopes of six motions at once, shape (n,); docs/theory.md, 2."""
@@ -130,18 +157,15 @@ class CompiledBodies:
 
     def descriptor_entries(self, x: Array) -> Array:
         """E(x) of one state at ``places``."""
-        units = np.zeros((self._most, len(x)))
-        units[self._turn, self.states] = 1.0
-        found = np.empty(units.shape)
-        self.descriptor_products(np.broadcast_to(x, units.shape), units, found)
+        found = np.empty((self._most, len(x)))
+        self._product(ENTRIES, x[None], found)
         return np.asarray(found[self._column_turns, self.places[0]])
 
     def slopes(self, x: Array, rate: Array, u: Array, steps: Array) -> Array:
         """d(defects)/dx of one state at ``places``, by differences of those steps (n,)."""
         states = self._changed(x, steps)
         found = np.empty(states.shape)
-        inputs = np.broadcast_to(u, (len(states), len(u)))
-        self.defects(states, np.broadcast_to(rate, states.shape), inputs, found)
+        self.defects(states, rate[None], u[None], found)
         rows, columns = self.places
         return np.asarray((found[1 + self._column_turns, rows] - found[0, rows]) / steps[columns])
 
@@ -180,9 +204,18 @@ class CompiledBodies:
         self.descriptor_products(x, moving, momenta)
         return np.asarray(total + (moving * momenta)[:, self.states].sum(axis=1) / 2)
 
-    def _product(self, what: int, x: Array, z: Array, u: Array, out: Array) -> None:
+    def _product(
+        self,
+        what: int,
+        x: Array,
+        out: Array,
+        z: Array = NOTHING,
+        rate: Array = NOTHING,
+        inputs: Array = NOTHING,
+    ) -> None:
         if self.forms:
-            body_products(what, *self._tables, in_one_piece(x), in_one_piece(z), in_one_piece(u), out)
+            given = (in_one_piece(x), in_one_piece(z), in_one_piece(rate), NOTHING, NOTHING, in_one_piece(inputs))
+            body_products(what, self._tables, NO_JOINTS, *given, out)
 
 
 def tables_of(form: FloatingBodyForm) -> BodyTables:
@@ -197,6 +230,7 @@ def tables_of(form: FloatingBodyForm) -> BodyTables:
         if body.rotates and point.rotations is not None:
             moments.append(range(column, column + len(body.rotation_axes)))
             column += len(body.rotation_axes)
+    turning = -skew_moments(body)
     converts, resists = isinstance(form, ConstantMassForm) and n > 0, body.viscosity != 0
     return BodyTables(
         factors=np.array(FACTORS[type(form)], dtype=np.float64),
@@ -206,6 +240,9 @@ def tables_of(form: FloatingBodyForm) -> BodyTables:
         first=in_one_piece(body.first_moments),
         second=in_one_piece(body.all_moments),
         filled=in_one_piece(np.abs(body.all_moments).max(axis=(2, 3)) > 0),
+        turning=in_one_piece(turning),
+        turned=in_one_piece(np.abs(turning).max(axis=(1, 2)) > 0),
+        elastic=in_one_piece(sum(body.all_moments[a, a] for a in range(3))),
         rows=in_one_piece(space.rows),
         squares=in_one_piece(space.squares),
         weights=in_one_piece(space.factors),

@@ -6,7 +6,6 @@ from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.papers.flattened import Flattened
@@ -62,10 +61,7 @@ class Equations:
 
     def defects(self, times: Array, states: Array, rates: Array, efforts: Array | None = None) -> Array:
         """E dx/dt - (J - R) z - B u of T instants, shape (T, n); with z of the states where no other is given."""
-        u = self.inputs_at(times, states)
-        if efforts is None:
-            return self.model.defects(states, rates, u)
-        return self.model.descriptor_products(states, rates) - self.model.flows(states, efforts, u)
+        return self.model.defects(states, rates, self.inputs_at(times, states), efforts)
 
     def slope(self, time: float, x: Array, rate: Array, is_careful: bool = True) -> tuple[Matrix, Matrix]:
         """d(defect)/dx with the slope of the inputs, and E, both at one instant, shape (n, n).
@@ -74,20 +70,10 @@ class Equations:
             is_careful: inputs are asked for their slopes along all states that they may depend on; False: along
                 those that they have depended on so far.
         """
-        model, u = self.model, self.inputs(np.array([time]), x[None])[0]
-        slope = model.defect_slope(x, np.where(self.is_algebraic, 0.0, rate), u)
-        if len(self.input_states) and len(u):
-            turning = self._input_slope(time, x, is_careful)
-            moving = np.flatnonzero(np.abs(turning).max(axis=1, initial=0.0))
-            if len(moving):
-                units = np.eye(len(u))[moving]
-                states = np.broadcast_to(x, (len(moving), len(x)))
-                gains = model.flows(states, np.zeros_like(states), units).T
-                if sparse.issparse(slope):
-                    slope = slope - sparse.csr_array(gains) @ sparse.csr_array(turning[moving])
-                else:
-                    slope = slope - gains @ turning[moving]
-        return slope, model.descriptor_matrix(x)
+        u = self.inputs(np.array([time]), x[None])[0]
+        turning = self._input_slope(time, x, is_careful) if len(self.input_states) and len(u) else None
+        slope = self.model.defect_slope(x, np.where(self.is_algebraic, 0.0, rate), u, turning)
+        return slope, self.model.descriptor_matrix(x)
 
     def _input_slope(self, time: float, x: Array, is_careful: bool) -> Array:
         """du/dx by differences, shape (m, n)."""
@@ -141,8 +127,7 @@ class Equations:
         count = len(numbers)
         units = np.zeros((count, len(x)))
         units[np.arange(count), numbers] = 1.0
-        states = np.broadcast_to(x, units.shape)
-        forces = self.model.flows(states, units, np.zeros((count, self.model.port_size)))
+        forces = self.model.constraint_flows(x, units)
         forces[:, self.is_algebraic] = 0.0
         return forces, self.model.descriptor_solutions(x, forces)
 
@@ -153,7 +138,5 @@ class Equations:
         numbers = np.flatnonzero(self.is_algebraic)
         units = np.zeros((len(numbers), len(x)))
         units[np.arange(len(numbers)), numbers] = 1.0
-        flows = self.model.flows(
-            np.broadcast_to(x, units.shape), units, np.zeros((len(numbers), self.model.port_size))
-        )
+        flows = self.model.constraint_flows(x, units)
         return np.flatnonzero(np.abs(flows[:, self.is_algebraic]).max(axis=0, initial=0.0) == 0)

@@ -17,9 +17,9 @@ import numpy as np
 from scipy import sparse
 
 from phlexible.algebra.arrays import LARGEST, Array, IntArray, called
-from phlexible.papers.compiled_bodies import FACTORS, CompiledBodies, in_one_piece
+from phlexible.papers.compiled_bodies import FACTORS, CompiledBodies, Joints
 from phlexible.papers.floating_forms import FloatingBodyForm
-from phlexible.papers.kernels.ports import port_inputs
+from phlexible.papers.kernels.floating_form import DEFECTS, DEFECTS_OF, FLOWS, INPUTS, PORTS
 from phlexible.port_hamiltonian.interconnection import (
     COUPLING,
     SOMEWHERE,
@@ -189,6 +189,25 @@ class Flattened(PortHamiltonianModel):
         return np.unique(np.concatenate(self._couplings[1:]))
 
     @cached_property
+    def _constant(self) -> Array:
+        """K without what turns, shape (size, size)."""
+        values, rows, columns, _, _ = self._couplings
+        k = np.zeros((self.size, self.size))
+        np.add.at(k, (rows, columns), values)
+        return k
+
+    @cached_property
+    def _links(self) -> tuple[IntArray, Array, IntArray]:
+        """Places and numbers of what is constant in K, and places of what turns, as kernels take them."""
+        values, rows, columns, turned_rows, turned_columns = self._couplings
+        links, turned = np.column_stack([rows, columns]), np.column_stack([turned_rows, turned_columns])
+        return np.ascontiguousarray(links), values, np.ascontiguousarray(turned)
+
+    def _joints(self, x: Array) -> Joints:
+        """Of T states, or of one."""
+        return *self._links, self._turned(x), self.outer, self.rows, int(self._has_spread)
+
+    @cached_property
     def _has_spread(self) -> bool:
         """Whether distributed ports are coupled."""
         return bool(np.isin(self._coupled, self.bodies.spread).any())
@@ -231,11 +250,14 @@ class Flattened(PortHamiltonianModel):
     def efforts(self, x: Array) -> Array:
         """z of the parts, and the multipliers."""
         result = self._other_efforts(x)
+        result = x.copy() if result is x else result
         self.bodies.efforts(x, result)
         return result
 
     def _other_efforts(self, x: Array) -> Array:
         """The states, with efforts in the places of parts that are not compiled."""
+        if not self._others:
+            return x
         result = x.copy()
         for part, states, _ in self._others:
             result[:, states] = part.efforts(x[:, states])
@@ -259,31 +281,40 @@ class Flattened(PortHamiltonianModel):
 
     def flows(self, x: Array, z: Array, u: Array) -> Array:
         """The parts with the inputs that K gives them."""
-        inputs, result = self._inputs(x, z, u), np.empty(x.shape)
-        self.bodies.flows(x, z, inputs, result)
+        result = np.empty(x.shape)
+        inputs = self._product(FLOWS, x, z, x[:0], u, result)
         for part, states, ports in self._others:
             result[:, states] = part.flows(x[:, states], z[:, states], inputs[:, ports])
-        result[:, self.rows] = inputs[:, self._leaves :]
         return result
 
-    def defects(self, x: Array, rate: Array, u: Array) -> Array:
-        """E rate - (J - R) z(x) - B u of T states."""
-        z, result = self._other_efforts(x), np.empty(x.shape)
-        inputs = self._inputs(x, z, u)
-        self.bodies.defects(x, rate, inputs, result)
+    def constraint_flows(self, x: Array, multipliers: Array) -> Array:
+        """(J - R) z of efforts that are multipliers alone, (k, n), at one state (n,), shape (k, n)."""
+        result, outputs = np.zeros(multipliers.shape), np.zeros((len(multipliers), self.size))
+        u = np.zeros((len(multipliers), len(self.outer)))
+        inputs = self.bodies.joined(
+            PORTS, self._joints(x[None]), x[None], multipliers, x[None, :0], u, outputs, result
+        )
+        for part, states, ports in self._others:
+            own = np.broadcast_to(x[states], (len(multipliers), states.stop - states.start))
+            result[:, states] = part.flows(own, np.zeros(own.shape), inputs[:, ports])
+        return result
+
+    def defects(self, x: Array, rate: Array, u: Array, efforts: Array | None = None) -> Array:
+        """E rate - (J - R) z - B u of T states, with z(x) where no other is given."""
+        result = np.empty(x.shape)
+        z = self._other_efforts(x) if efforts is None else efforts
+        inputs = self._product(DEFECTS if efforts is None else DEFECTS_OF, x, z, rate, u, result)
         for part, states, ports in self._others:
             result[:, states] = part.descriptor_products(x[:, states], rate[:, states])
             result[:, states] -= part.flows(x[:, states], z[:, states], inputs[:, ports])
-        result[:, self.rows] = -inputs[:, self._leaves :]
         return result
 
     def gaps(self, x: Array, u: Array) -> Array:
         """Flows as far as floating bodies have no part in them: rows of multipliers are right, shape (T, n)."""
         z, result = self._other_efforts(x), np.zeros(x.shape)
-        inputs = self._inputs(x, z, u)
+        inputs = self._product(INPUTS, x, z, x[:0], u, result)
         for part, states, ports in self._others:
             result[:, states] = part.flows(x[:, states], z[:, states], inputs[:, ports])
-        result[:, self.rows] = inputs[:, self._leaves :]
         return result
 
     def output_products(self, x: Array, z: Array, wanted: IntArray | slice = slice(None)) -> Array:
@@ -306,14 +337,24 @@ class Flattened(PortHamiltonianModel):
             result[states] = part.discrete_effort(x0[states], x1[states])
         return result
 
-    def defect_slope(self, x: Array, rate: Array, u: Array) -> Matrix:
-        """Blocks of the parts, joined by K and by what K changes with the states; dense where it is small."""
-        n, steps = self.state_size, difference_steps(self._sizes(x))
-        outputs = self._coupled_outputs(x[None], self._other_efforts(x[None]))
-        inputs = self._joined_inputs(x[None], outputs, u[None])[0]
+    def defect_slope(self, x: Array, rate: Array, u: Array, input_slope: Array | None = None) -> Matrix:
+        """Blocks of the parts, joined by K and by what K changes with the states; dense where it is small.
+
+        Args:
+            input_slope: du/dx, shape (outer, n); None: inputs do not depend on the state.
+        """
+        n, steps, joints = self.state_size, difference_steps(self._sizes(x)), self._joints(x[None])
+        z = self._other_efforts(x[None])
+        outputs = self._other_outputs(x[None], z)
+        inputs = self.bodies.joined(INPUTS, joints, x[None], z, x[None, :0], u[None], outputs, np.empty((1, n)))[0]
         places, entries = self.bodies.places, self.bodies.slopes(x, rate, inputs, steps)
         own = [part.defect_slope(x[mine], rate[mine], inputs[ports]) for part, mine, ports in self._others]
-        gains, joined = self._coupled_gains(x), self._joint_slope(x, outputs[0], steps)
+        numbers, joined = self._coupled, self._joint_slope(x, outputs[0], joints[3][0], steps)
+        if input_slope is not None:
+            moving = np.flatnonzero(input_slope.any(axis=1))
+            numbers = np.concatenate([numbers, self.outer[moving]])
+            joined = np.concatenate([joined, input_slope[moving]])
+        gains = self._gains(x, numbers)
         if n <= DENSE:
             total = -gains @ joined
             total[places] += entries
@@ -324,46 +365,54 @@ class Flattened(PortHamiltonianModel):
         compiled = sparse.coo_array((entries, places), (n, n)).tocsr()
         return sparse.csr_array(sum(blocks, compiled)) - sparse.csr_array(gains) @ sparse.csr_array(joined)
 
-    def _coupled_gains(self, x: Array) -> Array:
-        """What the inputs of the coupled numbers do, shape (n, coupled)."""
-        count = len(self._coupled)
+    def _gains(self, x: Array, numbers: IntArray) -> Array:
+        """What the inputs of those numbers do, shape (n, numbers)."""
+        count = len(numbers)
         units, result = np.zeros((count, self.size)), np.zeros((count, self.state_size))
-        units[np.arange(count), self._coupled] = 1.0
-        states = np.broadcast_to(x, result.shape)
-        self.bodies.flows(states, np.zeros(result.shape), units, result)
-        for part, own, ports, mine in self._coupled_others:
-            result[np.searchsorted(self._coupled, mine), own] = part.port_columns(x[own], ports).T
+        units[np.arange(count), numbers] = 1.0
+        self.bodies.port_flows(x, units, result)
+        for part, own, ports in self._others:
+            mine = np.flatnonzero((numbers >= ports.start) & (numbers < ports.stop))
+            if len(mine):
+                result[mine, own] = part.port_columns(x[own], numbers[mine] - ports.start).T
         result[:, self.rows] = units[:, self._leaves :]
         return result.T
 
-    def _joint_slope(self, x: Array, outputs: Array, steps: Array) -> Array:
-        """d(K output)/dx of the coupled numbers, shape (coupled, n)."""
-        n, values, rows, columns, turned_rows, turned_columns = self.state_size, *self._couplings
-        k, slopes, turned = np.zeros((self.size, self.size)), *np.zeros((2, self.size, n))
-        np.add.at(k, (rows, columns), values)
+    def _joint_slope(self, x: Array, outputs: Array, c: Array, steps: Array) -> Array:
+        """d(K output)/dx of the coupled numbers, shape (coupled, n); c: entries of what turns in K."""
+        n, (_, _, turned_places) = self.state_size, self._links
+        k, (slopes, turned) = self._constant.copy(), np.zeros((2, self.size, n))
         self.bodies.output_slopes(x, steps, slopes, self._has_spread)
         for part, states, ports, mine in self._coupled_others:
             own = part.output_slope(x[states], ports)
             slopes[mine, states] = own.toarray() if sparse.issparse(own) else own
         slopes[np.arange(self._leaves, self.size), self.rows] = 1.0
-        c = self._turned(x[None])[0]
-        np.add.at(k, (turned_rows, turned_columns), -c)
-        np.add.at(k, (turned_columns, turned_rows), c)
+        rows, columns = turned_places.T
+        np.add.at(k, (rows, columns), -c)
+        np.add.at(k, (columns, rows), c)
+        begin = 0
         for turning, entries in zip(self.turnings, self._turners, strict=True):
-            a, b, c = turning.rows, turning.columns, turning.matrix(x)
-            for entry in entries:
-                moved, step = x.copy(), 1e-7 * max(abs(x[entry]), 1.0)
-                moved[entry] += step
-                change = (turning.matrix(moved) - c) / step
+            a, b = turning.rows, turning.columns
+            shape, size = (len(a), len(b)), len(a) * len(b)
+            moved, step = np.tile(x, (len(entries), 1)), 1e-7 * np.maximum(np.abs(x[entries]), 1.0)
+            moved[np.arange(len(entries)), entries] += step
+            changes = (turning.many(moved) - c[begin : begin + size]) / step[:, None]
+            for entry, change in zip(entries, changes.reshape(-1, *shape), strict=True):
                 turned[a, entry] -= change @ outputs[b]
                 turned[b, entry] += change.T @ outputs[a]
+            begin += size
         return np.asarray(k[self._coupled] @ slopes + turned[self._coupled])
 
     def descriptor_matrix(self, x: Array) -> Matrix:
         """E of the parts."""
         n = self.state_size
         if n <= DENSE:
-            return self.descriptor_products(np.broadcast_to(x, (n, n)), np.eye(n)).T
+            result = np.zeros((n, n))
+            result[self.bodies.places] = self.bodies.descriptor_entries(x)
+            for part, mine, _ in self._others:
+                block = part.descriptor_matrix(x[mine])
+                result[mine, mine] = block.toarray() if sparse.issparse(block) else block
+            return result
         blocks = [_placed(part.descriptor_matrix(x[mine]), mine, n) for part, mine, _ in self._others]
         own = sparse.coo_array((self.bodies.descriptor_entries(x), self.bodies.places), (n, n))
         return sparse.csr_array(sum(blocks, own.tocsr()))
@@ -393,24 +442,15 @@ class Flattened(PortHamiltonianModel):
         others = sum(part.storages(x[:, states]) for part, states, _ in self._others)
         return np.asarray(self.bodies.storages(x) + others)
 
-    def _inputs(self, x: Array, z: Array, u: Array) -> Array:
-        """Of all numbers, shape (T, size)."""
-        return self._joined_inputs(x, self._coupled_outputs(x, z), u)
+    def _product(self, what: int, x: Array, z: Array, rate: Array, u: Array, out: Array) -> Array:
+        """That of the compiled bodies and the rows of multipliers, into ``out``; all inputs, shape (T, size)."""
+        return self.bodies.joined(what, self._joints(x), x, z, rate, u, self._other_outputs(x, z), out)
 
-    def _coupled_outputs(self, x: Array, z: Array) -> Array:
-        """Outputs of the numbers that K has entries for, and of others, shape (T, size)."""
+    def _other_outputs(self, x: Array, z: Array) -> Array:
+        """Outputs of the numbers of parts that are not compiled and that K has entries for, shape (T, size)."""
         result = np.zeros((len(x), self.size))
-        if len(self._coupled):
-            self.bodies.outputs(x, z, result, self._has_spread)
         for part, states, ports, mine in self._coupled_others:
             result[:, mine] = part.output_products(x[:, states], z[:, states], ports)
-        result[:, self._leaves :] = z[:, self.rows]
-        return result
-
-    def _joined_inputs(self, x: Array, outputs: Array, u: Array) -> Array:
-        """K output and outer inputs, shape (T, size)."""
-        result = np.zeros(outputs.shape)
-        port_inputs(*self._couplings, self._turned(x), self.outer, outputs, in_one_piece(u), result)
         return result
 
     def _turned(self, x: Array) -> Array:

@@ -12,10 +12,12 @@ import numpy as np
 from numba import njit
 
 from phlexible.algebra.arrays import Array, IntArray
+from phlexible.papers.kernels.ports import port_inputs
 from phlexible.step.compilation.compiled import FAST, entry_point
 
-EFFORTS, FLOWS, DESCRIPTOR, OUTPUTS, ALL_OUTPUTS, DEFECTS, SOLUTIONS = 0, 1, 2, 3, 4, 5, 6
-"""z(x), (J - R) z + B u, E z, B^T z without and with the distributed port, E z - (J - R) z(x) - B u, E^-1 z."""
+EFFORTS, OUTPUTS, ALL_OUTPUTS, INPUTS, PORTS, FLOWS, DESCRIPTOR, DEFECTS, DEFECTS_OF, ENTRIES, SOLUTIONS = range(11)
+"""z(x), B^T z without and with the distributed port, the inputs alone, B u, (J - R) z + B u, E rate,
+E rate - (J - R) z - B u with z(x) and with a given z, E, and E^-1 of rows ``rate``."""
 
 FACTORS = ("inertia", "momentum", "field", "rate", "elastic_field", "elastic_rate", "slope", "arms")
 """Shares: of u_f in the inertia; of v_f in p_t~ and p_r~; of p_f and of v_f in the row and in the column of w; of
@@ -33,41 +35,42 @@ def cross_into(a, b, out):
 
 
 @njit(fastmath=FAST, error_model="numpy")
-def moment_products(second, filled, xi, out):
-    """W[a, b] xi, shape (3, 3, n + 1)."""
-    count = len(xi)
-    for a in range(3):
-        for b in range(3):
-            for i in range(count):
-                total = 0.0
-                if filled[a, b]:
-                    for j in range(count):
-                        total += second[a, b, i, j] * xi[j]
-                out[a, b, i] = total
+def products(matrices, filled, vector, out):
+    """Each of k matrices (k, m, m) times a vector, shape (k, m); those that are not ``filled`` are zero."""
+    for k in range(len(matrices)):
+        for i in range(len(vector)):
+            total = 0.0
+            if filled[k]:
+                for j in range(len(vector)):
+                    total += matrices[k, i, j] * vector[j]
+            out[k, i] = total
 
 
 @njit(fastmath=FAST, error_model="numpy")
-def rigid_momenta(mass, first, v, w, xi, products, linear, angular, center, work):
-    """m v + w x c and c x v + J w with c = S xi (2.5)."""
+def rigid_inertia(first, xi, P, center, inertia):
+    """c = S xi, and J about the reference point (2.5) from P[3 a + b] = W[a, b] xi."""
+    trace = 0.0
     for a in range(3):
         center[a] = 0.0
         for i in range(len(xi)):
             center[a] += first[a, i] * xi[i]
+        for b in range(3):
+            inertia[a, b] = 0.0
+            for i in range(len(xi)):
+                inertia[a, b] -= P[3 * a + b, i] * xi[i]
+        trace -= inertia[a, a]
+    for a in range(3):
+        inertia[a, a] += trace
+
+
+@njit(fastmath=FAST, error_model="numpy")
+def rigid_momenta(mass, center, inertia, v, w, linear, angular):
+    """m v + w x c and c x v + J w."""
     cross_into(w, center, linear)
     cross_into(center, v, angular)
-    trace = 0.0
     for a in range(3):
         linear[a] += mass * v[a]
-        work[a] = 0.0
-        for b in range(3):
-            spread = 0.0
-            for i in range(len(xi)):
-                spread += products[a, b, i] * xi[i]
-            work[a] += spread * w[b]
-            if a == b:
-                trace += spread
-    for a in range(3):
-        angular[a] += trace * w[a] - work[a]
+        angular[a] += inertia[a, 0] * w[0] + inertia[a, 1] * w[1] + inertia[a, 2] * w[2]
 
 
 class BodyTables(NamedTuple):
@@ -78,7 +81,10 @@ class BodyTables(NamedTuple):
         constants: mass, viscosity.
         gravity: world axes, shape (3,).
         fixed: rotation of a body that has none, shape (9,).
-        first, second, filled: S, W and which W[a, b] are not zero.
+        first, second, filled: S, W and which W[a, b] are not zero, 9 of them.
+        turning, turned: W[c, b] - W[b, c] of the three axes a, with (a, b, c) in cyclic order, and which are not
+            zero.
+        elastic: sum of W[a, a].
         rows, squares, weights, compliance: of the stress space.
         damping, elasticity: C, and M_sigma^-1 (empty without viscosity).
         inverse_mass: of the elastic coordinates (empty: v_f is du_f/dt).
@@ -94,6 +100,9 @@ class BodyTables(NamedTuple):
     first: Array
     second: Array
     filled: Array
+    turning: Array
+    turned: Array
+    elastic: Array
     rows: Array
     squares: Array
     weights: Array
@@ -112,8 +121,6 @@ class BodyTables(NamedTuple):
 
 INTEGERS = 4
 """The last so many of ``BodyTables`` hold integers."""
-
-CONVECTION, ARMS, INERTIA, RATE = range(4)
 
 STATE, PORT, REALS, WHOLES, ELASTIC, STRESSES, SQUARES, DAMPED, VISCOUS, CONVERTED = range(10)
 POINTS, TURNS, KEPT, PLANE, AXES = range(10, 15)
@@ -149,10 +156,16 @@ def unpacked(body, reals, wholes):
     p, t, m, a, i = body[POINTS], body[TURNS], n + 1, body[REALS] + 22, body[WHOLES]
     first = reals[a : a + 3 * m].reshape(3, m)
     a += 3 * m
-    second = reals[a : a + 9 * m * m].reshape(3, 3, m, m)
+    second = reals[a : a + 9 * m * m].reshape(9, m, m)
     a += 9 * m * m
-    filled = reals[a : a + 9].reshape(3, 3)
+    filled = reals[a : a + 9]
     a += 9
+    turning = reals[a : a + 3 * m * m].reshape(3, m, m)
+    a += 3 * m * m
+    turned = reals[a : a + 3]
+    a += 3
+    elastic = reals[a : a + m * m].reshape(m, m)
+    a += m * m
     rows = reals[a : a + s * n].reshape(s, n)
     a += s * n
     squares = reals[a : a + k * n].reshape(k, n)
@@ -181,25 +194,44 @@ def unpacked(body, reals, wholes):
     axes, a = wholes[i : i + body[AXES]], body[REALS]
     return (
         reals[a : a + 8], reals[a + 8 : a + 10], reals[a + 10 : a + 13], reals[a + 13 : a + 22], first, second,
-        filled, rows, squares, weights, compliance, damping, elasticity, inverse_mass, positions, shapes, turns,
-        kept, forces, moments, axes,
+        filled, turning, turned, elastic, rows, squares, weights, compliance, damping, elasticity, inverse_mass,
+        positions, shapes, turns, kept, forces, moments, axes,
     )  # fmt: skip
 
 
 @njit(fastmath=FAST, error_model="numpy")
-def workspace(n, s, squares):
-    """What products of a body write on the way."""
-    size = 18 + 2 * n + s
-    return (
-        np.zeros(size), np.zeros(size), np.zeros(size), np.zeros(n + 1), np.zeros(n + 1), np.zeros(n),
-        np.zeros((3, 3, n + 1)), np.zeros((3, 3, n + 1)), np.zeros((n, 3)), np.zeros((7, 3)), np.zeros(n),
-        np.zeros(n), np.zeros(squares), np.zeros(s),
-    )  # fmt: skip
+def workspace(memory, n, s, squares):
+    """What products of a body write on the way: parts of a memory of ``needed`` numbers."""
+    m, size, a = n + 1, 18 + 2 * n + s, 34
+    known, inertia, vectors = memory[:1], memory[1:10].reshape(3, 3), memory[10:34].reshape(8, 3)
+    states = memory[a : a + 5 * size].reshape(5, size)
+    a += 5 * size
+    lines = memory[a : a + 7 * m].reshape(7, m)
+    a += 7 * m
+    P = memory[a : a + 9 * m].reshape(9, m)
+    a += 9 * m
+    arms = memory[a : a + 9 * m].reshape(9, m)
+    a += 9 * m
+    crossed = memory[a : a + 3 * m].reshape(3, m)
+    a += 3 * m
+    turn = memory[a : a + 3 * m].reshape(3, m)
+    a += 3 * m
+    N = memory[a : a + 3 * n].reshape(3, n)
+    a += 3 * n
+    slopes, tested = memory[a : a + squares], memory[a + squares : a + squares + s]
+    known[0] = 0.0
+    return known, inertia, vectors, states, lines, P, arms, crossed, turn, N, slopes, tested
 
 
 @njit(fastmath=FAST, error_model="numpy")
-def spread_momenta(mass, first, second, v, w, rate, P, center, out):
-    """The velocity field against uniform fields and against Phi, shape (d + n,); P: moments with lever arms."""
+def needed(n, s, squares):
+    """Numbers that ``workspace`` takes."""
+    return 34 + 5 * (18 + 2 * n + s) + 34 * (n + 1) + squares + s
+
+
+@njit(fastmath=FAST, error_model="numpy")
+def spread_momenta(mass, first, elastic, v, w, rate, arms, center, out):
+    """The velocity field against uniform fields and against Phi, shape (d + n,); arms: moments with lever arms."""
     n = len(rate)
     d = len(out) - n
     cross_into(w, center, center)
@@ -211,25 +243,25 @@ def spread_momenta(mass, first, second, v, w, rate, P, center, out):
         total = 0.0
         for a in range(3):
             b, c = (a + 1) % 3, (a + 2) % 3
-            total += v[a] * first[a, i + 1] + w[a] * (P[c, b, i + 1] - P[b, c, i + 1])
-            for j in range(n):
-                total += second[a, a, i + 1, j + 1] * rate[j]
+            total += v[a] * first[a, i + 1] + w[a] * (arms[3 * c + b, i + 1] - arms[3 * b + c, i + 1])
+        for j in range(n):
+            total += elastic[i + 1, j + 1] * rate[j]
         out[d + i] = total
 
 
 @njit(fastmath=FAST, error_model="numpy")
-def spread_force(mass, first, second, u, P, center, rigid, pull):
+def spread_force(mass, first, elastic, u, arms, center, rigid, pull):
     """Adds what a uniform force and one along Phi do, each per mass, to the rows of (v, w) and of v_f: dual to
     ``spread_momenta``."""
     n = len(pull)
     d = len(u) - n
-    for a in range(3):
-        b, c = (a + 1) % 3, (a + 2) % 3
-        for i in range(n):
-            rigid[3 + a] += (P[c, b, i + 1] - P[b, c, i + 1]) * u[d + i]
+    for i in range(n):
+        for a in range(3):
+            b, c = (a + 1) % 3, (a + 2) % 3
+            rigid[3 + a] += (arms[3 * c + b, i + 1] - arms[3 * b + c, i + 1]) * u[d + i]
             rigid[a] += first[a, i + 1] * u[d + i]
-            for j in range(n):
-                pull[i] += second[a, a, i + 1, j + 1] * u[d + j]
+        for j in range(n):
+            pull[i] += elastic[i + 1, j + 1] * u[d + j]
     for a in range(d):
         rigid[a] += mass * u[a]
         b, c = (a + 1) % 3, (a + 2) % 3  # of the moment of the centre: c x e_a = c_c e_b - c_b e_c
@@ -240,224 +272,282 @@ def spread_force(mass, first, second, u, P, center, rigid, pull):
 
 
 @njit(fastmath=FAST, error_model="numpy")
-def body_product(what, tables, space, is_known, x, z, u, out):
-    """Efforts (EFFORTS), E z (DESCRIPTOR), (J - R) z + B u (FLOWS) or B^T z (OUTPUTS) of one body at one state.
+def body_rows(what, tables, space, x, z, rate, u, out):
+    """One of the products of one body, row by row; moments are those of the last row where it is bent alike.
 
     Args:
-        is_known: whether the moments of the state are those of the last product.
+        x, z, rate, u, out: rows of the body alone; of outputs ``out`` is as long as there are some, with or without
+            those of the distributed port.
     """
     (
-        factors, constants, gravity, fixed, first, second, filled, rows, squares, weights, compliance, damping,
-        elasticity, inverse_mass, positions, shapes, turns, kept, forces, moments, axes,
+        factors, constants, gravity, fixed, first, second, filled, turning, turned, elastic, rows, squares, weights,
+        compliance, damping, elasticity, inverse_mass, positions, shapes, turns, kept, forces, moments, axes,
     ) = tables  # fmt: skip
-    state, effort, result, xi, xi_inertia, bent, P, Q, N, vectors, pull, pushed, slopes, tested = space
-    linear, angular, center, work, point, force, field = (
-        vectors[0], vectors[1], vectors[2], vectors[3], vectors[4], vectors[5], vectors[6],
+    known, inertia, vectors, states, lines, P, arms, crossed, turn, N, slopes, tested = space
+    state, effort, moving, result, momenta = states[0], states[1], states[2], states[3], states[4]
+    xi, eta_before, dxi, along, bent, pull, reaching = (
+        lines[0], lines[1], lines[2], lines[3], lines[4], lines[5], lines[6],
+    )  # fmt: skip
+    linear, angular, center, work, point, force, field, reach = (
+        vectors[0], vectors[1], vectors[2], vectors[3], vectors[4], vectors[5], vectors[6], vectors[7],
     )  # fmt: skip
     n, s, d = shapes.shape[2], len(compliance), forces.shape[1]
-    q, nu, mass, viscosity = 12 + n, 18 + n, constants[0], constants[1]
+    q, nu, mass, viscosity, is_converted = 12 + n, 18 + n, constants[0], constants[1], len(inverse_mass) > 0
     spread = d * len(positions) + len(axes) * len(turns)  # the first input of the distributed force
-    state[:], effort[:], result[:] = 0.0, 0.0, 0.0
+    has_efforts, is_moved = what == EFFORTS or what == DEFECTS, what >= DESCRIPTOR
+    has_flows = what == FLOWS or what == DEFECTS or what == DEFECTS_OF
+    state[:], effort[:], moving[:] = 0.0, 0.0, 0.0
     state[3:12] = fixed
-    for k in range(len(kept)):
-        state[kept[k]] = x[k]
-        if what != EFFORTS:
-            effort[kept[k]] = z[k]
-    eta, v, w, rate = state[12:q], state[q : q + 3], state[q + 3 : nu], state[nu : nu + n]
-    given_v, given_w, given_rate = effort[q : q + 3], effort[q + 3 : nu], effort[nu : nu + n]
-    is_pushed = len(out) > spread if what == OUTPUTS else what == FLOWS and (u[spread:] != 0.0).any()
-    for i in range(n):
-        bent[i], pushed[i] = given_rate[i], 0.0
-        for k in range(3):
-            N[i, k] = 0.0
-    # moments at the displacement of the convection, of lever arms, of the inertia, and of its rate
-    for kind in range(CONVECTION, ARMS + 1 if what == OUTPUTS else RATE + 1):
-        if (kind == CONVECTION and not len(inverse_mass)) or (kind == ARMS and not is_pushed):
-            continue
-        xi[0] = 1.0 if kind == ARMS or kind == INERTIA else 0.0
-        share = 1.0 if kind == CONVECTION else (factors[7] if kind == ARMS else factors[0])
-        for i in range(n):
-            if kind == RATE:
-                xi[i + 1] = given_rate[i] if what == DESCRIPTOR else rate[i]
-            else:
-                xi[i + 1] = share * eta[i]
-        is_same = kind == INERTIA and not is_pushed and not len(inverse_mass)
-        is_same = is_same or (kind == RATE and what == FLOWS)
-        if not (is_known and is_same):
-            found = Q if kind == RATE else P
-            moment_products(second, filled, xi, found)
-        if kind == CONVECTION:
-            for k in range(3):
-                a, b = (k + 1) % 3, (k + 2) % 3
+    eta, v, w, dot = state[12:q], state[q : q + 3], state[q + 3 : nu], state[nu : nu + n]
+    if not is_converted:
+        N[:] = 0.0
+    for t in range(len(out)):
+        result[:] = 0.0
+        for k in range(len(kept)):
+            state[kept[k]] = x[min(t, len(x) - 1), k]
+        if what == OUTPUTS or what == FLOWS or what == DEFECTS_OF:
+            for k in range(len(kept)):
+                effort[kept[k]] = z[min(t, len(z) - 1), k]
+        if is_moved:
+            for k in range(len(kept)):
+                moving[kept[k]] = rate[min(t, len(rate) - 1), k]
+        # P = W xi, c and J, N, and W dxi, as far as they are not known
+        is_new = known[0] == 0.0
+        if has_efforts or has_flows or is_moved or is_converted:
+            is_bent, is_turned = is_new, is_new
+            for i in range(n):
+                is_bent |= eta_before[i] != eta[i]
+                is_turned |= dxi[i + 1] != dot[i]
+            known[0] = 1.0
+            if is_bent:
+                xi[0] = 1.0
                 for i in range(n):
-                    N[i, k] = 0.0
-                    for j in range(n):
-                        N[i, k] += inverse_mass[i, j] * (P[a, b, j + 1] - P[b, a, j + 1])
-                    bent[i] += N[i, k] * given_w[k]
-        elif kind == ARMS:
-            for a in range(3):
-                work[a] = 0.0
+                    eta_before[i] = eta[i]
+                    xi[i + 1] = factors[0] * eta[i]
+                products(second, filled, xi, P)
+                rigid_inertia(first, xi, P, center, inertia)
                 for i in range(n + 1):
-                    work[a] += first[a, i] * xi[i]
-            if what == OUTPUTS:
-                spread_momenta(mass, first, second, given_v, given_w, bent, P, work, out[spread:])
-            else:
-                spread_force(mass, first, second, u[spread:], P, work, result[q:nu], pushed)
-        elif kind == INERTIA:
-            for i in range(n + 1):
-                xi_inertia[i] = xi[i]
-    if what == OUTPUTS:
-        for k in range(len(positions)):
+                    along[i] = P[0, i] + P[4, i] + P[8, i]
+                    for a in range(3):
+                        b, c = (a + 1) % 3, (a + 2) % 3
+                        crossed[a, i] = P[3 * c + b, i] - P[3 * b + c, i]
+                if is_converted:
+                    dxi[0] = 0.0
+                    for i in range(n):
+                        dxi[i + 1] = eta[i]
+                    products(turning, turned, dxi, turn)
+                    is_turned = True
+                    for k in range(3):
+                        for i in range(n):
+                            N[k, i] = 0.0
+                            for j in range(n):
+                                N[k, i] -= inverse_mass[i, j] * turn[k, j + 1]
+            if is_turned:
+                dxi[0] = 0.0
+                for i in range(n):
+                    dxi[i + 1] = dot[i]
+                products(turning, turned, dxi, turn)
+        if has_efforts:
+            square = w[0] * w[0] + w[1] * w[1] + w[2] * w[2]
+            cross_into(v, w, work)
+            effort[q:] = state[q:]
             for a in range(3):
-                point[a] = positions[k, a]
+                effort[a] = -mass * gravity[a]
+                force[a] = first[a, 0]  # S (1, eta)
+                point[a] = gravity[0] * state[3 + a] + gravity[1] * state[6 + a] + gravity[2] * state[9 + a]
                 for i in range(n):
-                    point[a] += factors[7] * shapes[k, a, i] * eta[i]
-            cross_into(given_w, point, force)
-            for a in range(d):
-                total = given_v[a] + force[a]
-                for i in range(n):
-                    total += shapes[k, a, i] * bent[i]
-                out[forces[k, a]] = total
-        for k in range(len(turns)):
-            for c in range(len(axes)):
-                total = given_w[axes[c]]
-                for i in range(n):
-                    total += turns[k, axes[c], i] * bent[i]
-                out[moments[k, c]] = total
-        return
-    moving_v, moving_w = (given_v, given_w) if what == DESCRIPTOR else (v, w)
-    if what != EFFORTS:
-        rigid_momenta(mass, first, moving_v, moving_w, xi_inertia, P, linear, angular, center, work)
-    if what == DESCRIPTOR:
-        for a in range(3):
-            for i in range(n + 1):
-                linear[a] += first[a, i] * xi[i]
-            b, c = (a + 1) % 3, (a + 2) % 3
-            for i in range(n):
-                crossed = P[c, b, i + 1] - P[b, c, i + 1]
-                angular[a] += crossed * xi[i + 1]
-                result[nu + i] += given_w[a] * crossed + Q[a, a, i + 1] + given_v[a] * first[a, i + 1]
-        result[:q] = effort[:q]
-        result[q : q + 3], result[q + 3 : nu] = linear, angular
-        for i in range(s):
-            for j in range(s):
-                result[nu + n + i] += compliance[i, j] * effort[nu + n + j]
-    elif what == EFFORTS:
-        square = w[0] * w[0] + w[1] * w[1] + w[2] * w[2]
-        cross_into(v, w, work)
-        for a in range(3):
-            result[a] = -mass * gravity[a]
-            center[a], point[a] = first[a, 0], 0.0
-            for b in range(3):
-                point[a] += gravity[b] * state[3 + 3 * b + a]
-            for i in range(n):
-                center[a] += first[a, i + 1] * eta[i]
-        for a in range(3):
-            b, c = (a + 1) % 3, (a + 2) % 3
-            for k in range(3):
-                result[3 + 3 * a + k] = -gravity[a] * center[k]
-            for i in range(n):
-                slope = work[a] * first[a, i + 1] + square * P[a, a, i + 1]
-                slope -= w[a] * (Q[c, b, i + 1] - Q[b, c, i + 1])
+                    force[a] += first[a, i + 1] * eta[i]
+            for a in range(3):
                 for k in range(3):
-                    slope -= w[a] * w[k] * P[a, k, i + 1]
-                result[12 + i] += factors[6] * slope - point[a] * first[a, i + 1]
-        result[q:] = state[q:]
-    else:
-        for a in range(3):
-            b, c = (a + 1) % 3, (a + 2) % 3
-            for i in range(n + 1):
-                linear[a] += factors[1] * first[a, i] * xi[i]
-                angular[a] -= factors[1] * (Q[c, b, i] - Q[b, c, i]) * xi_inertia[i]
-        cross_into(linear, given_w, force)
-        cross_into(linear, given_v, field)
-        cross_into(angular, given_w, work)
-        for a in range(3):
-            result[q + a] += force[a]
-            result[q + 3 + a] += field[a] + work[a]
-        for a in range(3):
-            for b in range(3):
-                result[a] += state[3 + 3 * a + b] * given_v[b]
-                result[q + a] -= state[3 + 3 * b + a] * effort[b]
-            cross_into(state[3 + 3 * a : 6 + 3 * a], given_w, result[3 + 3 * a : 6 + 3 * a])
-            cross_into(state[3 + 3 * a : 6 + 3 * a], effort[3 + 3 * a : 6 + 3 * a], work)
-            for b in range(3):
-                result[q + 3 + b] += work[b]
-        for k in range(len(squares)):
-            slopes[k] = 0.0
+                    effort[3 + 3 * a + k] = -gravity[a] * force[k]
             for i in range(n):
-                slopes[k] += squares[k, i] * eta[i]
-        # the rate of the tested strain, and what the stress and the damping pull at
-        for k in range(len(squares)):
-            total = 0.0
-            for i in range(n):
-                total += squares[k, i] * bent[i]
-            total *= slopes[k]
-            for j in range(s):
-                result[nu + n + j] += weights[j, k] * total
-        for j in range(s):
-            for i in range(n):
-                result[nu + n + j] += rows[j, i] * bent[i]
-        for j in range(s):
-            tested[j] = effort[nu + n + j]
-            for k in range(len(elasticity)):
-                tested[j] += viscosity * elasticity[j, k] * result[nu + n + k]
+                slope = square * along[i + 1]
+                for a in range(3):
+                    slope += work[a] * first[a, i + 1] - w[a] * turn[a, i + 1]
+                    for k in range(3):
+                        slope -= w[a] * w[k] * P[3 * a + k, i + 1]
+                effort[12 + i] = factors[6] * slope
+                for a in range(3):
+                    effort[12 + i] -= point[a] * first[a, i + 1]
+            if what == EFFORTS:
+                result[:] = effort
+        given_v, given_w, given_rate = effort[q : q + 3], effort[q + 3 : nu], effort[nu : nu + n]
         for i in range(n):
-            pull[i] = pushed[i] - effort[12 + i]
-            for j in range(s):
-                pull[i] -= rows[j, i] * tested[j]
-            for j in range(len(damping)):
-                pull[i] -= damping[i, j] * bent[j]
-        for k in range(len(squares)):
-            total = 0.0
-            for j in range(s):
-                total += weights[j, k] * tested[j]
-            total *= slopes[k]
+            bent[i] = given_rate[i] + N[0, i] * given_w[0] + N[1, i] * given_w[1] + N[2, i] * given_w[2]
+            pull[i] = 0.0
+        row = min(t, len(u) - 1)
+        # the distributed port: moments of lever arms
+        has_ports = (what == PORTS or has_flows) and u.shape[1] > 0
+        if (what == OUTPUTS and out.shape[1] > spread) or (has_ports and (u[row, spread:] != 0.0).any()):
+            reaching[0] = 1.0
             for i in range(n):
-                pull[i] -= squares[k, i] * total
-        for k in range(len(positions) if len(u) else 0):
-            force[:] = 0.0
-            for a in range(d):
-                force[a] = u[forces[k, a]]
+                reaching[i + 1] = factors[7] * eta[i]
+            products(second, filled, reaching, arms)
             for a in range(3):
-                point[a] = positions[k, a]
-                for i in range(n):
-                    point[a] += factors[7] * shapes[k, a, i] * eta[i]
-                    pull[i] += shapes[k, a, i] * force[a]
-            cross_into(point, force, work)
+                reach[a] = 0.0
+                for i in range(n + 1):
+                    reach[a] += first[a, i] * reaching[i]
+            if what == OUTPUTS:
+                spread_momenta(mass, first, elastic, given_v, given_w, bent[:n], arms, reach, out[t, spread:])
+            else:
+                spread_force(mass, first, elastic, u[row, spread:], arms, reach, result[q:nu], pull[:n])
+        if what == OUTPUTS:
+            for k in range(len(positions)):
+                for a in range(3):
+                    point[a] = positions[k, a]
+                    for i in range(n):
+                        point[a] += factors[7] * shapes[k, a, i] * eta[i]
+                cross_into(given_w, point, force)
+                for a in range(d):
+                    total = given_v[a] + force[a]
+                    for i in range(n):
+                        total += shapes[k, a, i] * bent[i]
+                    out[t, forces[k, a]] = total
+            for k in range(len(turns)):
+                for c in range(len(axes)):
+                    total = given_w[axes[c]]
+                    for i in range(n):
+                        total += turns[k, axes[c], i] * bent[i]
+                    out[t, moments[k, c]] = total
+            continue
+        if has_flows:
+            rigid_momenta(mass, center, inertia, v, w, linear, angular)
+            for a in range(3):
+                for i in range(n + 1):
+                    linear[a] += factors[1] * first[a, i] * dxi[i]
+                    angular[a] -= factors[1] * turn[a, i] * xi[i]
+            cross_into(linear, given_w, force)
+            cross_into(linear, given_v, field)
+            cross_into(angular, given_w, work)
             for a in range(3):
                 result[q + a] += force[a]
-                result[q + 3 + a] += work[a]
-        for k in range(len(turns) if len(u) else 0):
-            for c in range(len(axes)):
-                moment = u[moments[k, c]]
-                result[q + 3 + axes[c]] += moment
+                result[q + 3 + a] += field[a] + work[a]
+            for a in range(3):
+                for b in range(3):
+                    result[a] += state[3 + 3 * a + b] * given_v[b]
+                    result[q + a] -= state[3 + 3 * b + a] * effort[b]
+                cross_into(state[3 + 3 * a : 6 + 3 * a], given_w, result[3 + 3 * a : 6 + 3 * a])
+                cross_into(state[3 + 3 * a : 6 + 3 * a], effort[3 + 3 * a : 6 + 3 * a], work)
+                for b in range(3):
+                    result[q + 3 + b] += work[b]
+            # the rate of the tested strain, and what the stress and the damping pull at
+            for k in range(len(squares)):
+                slopes[k], total = 0.0, 0.0
                 for i in range(n):
-                    pull[i] += turns[k, axes[c], i] * moment
-        for i in range(n):
-            along = 0.0
-            for a in range(3):
-                along += P[a, a, i + 1]
-            for a in range(3):
-                b, c = (a + 1) % 3, (a + 2) % 3
-                field[a] = v[b] * first[c, i + 1] - v[c] * first[b, i + 1] - w[a] * along
-                for k in range(3):
-                    field[a] += w[k] * P[k, a, i + 1]
-                crossed = Q[c, b, i + 1] - Q[b, c, i + 1]
-                result[q + 3 + a] += (factors[2] * field[a] + factors[3] * crossed) * given_rate[i]
-                result[q + 3 + a] += N[i, a] * pull[i]
-                result[nu + i] -= (factors[4] * field[a] + factors[5] * crossed) * given_w[a]
+                    slopes[k] += squares[k, i] * eta[i]
+                    total += squares[k, i] * bent[i]
+                total *= slopes[k]
+                for j in range(s):
+                    result[nu + n + j] += weights[j, k] * total
+            for j in range(s):
+                for i in range(n):
+                    result[nu + n + j] += rows[j, i] * bent[i]
+            for j in range(s):
+                tested[j] = effort[nu + n + j]
+                for k in range(len(elasticity)):
+                    tested[j] += viscosity * elasticity[j, k] * result[nu + n + k]
+                for i in range(n):
+                    pull[i] -= rows[j, i] * tested[j]
+            for i in range(n):
+                pull[i] -= effort[12 + i]
+                for j in range(len(damping)):
+                    pull[i] -= damping[i, j] * bent[j]
+            for k in range(len(squares)):
+                total = 0.0
+                for j in range(s):
+                    total += weights[j, k] * tested[j]
+                total *= slopes[k]
+                for i in range(n):
+                    pull[i] -= squares[k, i] * total
+            for i in range(n):
+                for a in range(3):
+                    b, c = (a + 1) % 3, (a + 2) % 3
+                    field[a] = v[b] * first[c, i + 1] - v[c] * first[b, i + 1] - w[a] * along[i + 1]
+                    for k in range(3):
+                        field[a] += w[k] * P[3 * k + a, i + 1]
+                    result[q + 3 + a] += (factors[2] * field[a] + factors[3] * turn[a, i + 1]) * given_rate[i]
+                    result[nu + i] -= (factors[4] * field[a] + factors[5] * turn[a, i + 1]) * given_w[a]
+                result[12 + i] = bent[i]
+        if has_ports:
+            for k in range(len(positions)):
+                force[:] = 0.0
+                for a in range(d):
+                    force[a] = u[row, forces[k, a]]
+                for a in range(3):
+                    point[a] = positions[k, a]
+                    for i in range(n):
+                        point[a] += factors[7] * shapes[k, a, i] * eta[i]
+                        pull[i] += shapes[k, a, i] * force[a]
+                cross_into(point, force, work)
+                for a in range(3):
+                    result[q + a] += force[a]
+                    result[q + 3 + a] += work[a]
+            for k in range(len(turns)):
+                for c in range(len(axes)):
+                    moment = u[row, moments[k, c]]
+                    result[q + 3 + axes[c]] += moment
+                    for i in range(n):
+                        pull[i] += turns[k, axes[c], i] * moment
+        for i in range(n if has_flows or has_ports else 0):
             result[nu + i] += pull[i]
-            result[12 + i] = bent[i]
-    for k in range(len(kept)):
-        out[k] = result[kept[k]]
+            for a in range(3):
+                result[q + 3 + a] += N[a, i] * pull[i]
+        if is_moved:
+            given_v, given_w, given_rate = moving[q : q + 3], moving[q + 3 : nu], moving[nu : nu + n]
+            rigid_momenta(mass, center, inertia, given_v, given_w, linear, angular)
+            momenta[:q] = moving[:q]
+            for i in range(n):
+                total = 0.0
+                for j in range(n):
+                    total += elastic[i + 1, j + 1] * given_rate[j]
+                for a in range(3):
+                    linear[a] += first[a, i + 1] * given_rate[i]
+                    angular[a] += crossed[a, i + 1] * given_rate[i]
+                    total += given_w[a] * crossed[a, i + 1] + given_v[a] * first[a, i + 1]
+                momenta[nu + i] = total
+            momenta[q : q + 3], momenta[q + 3 : nu] = linear, angular
+            for i in range(s):
+                total = 0.0
+                for j in range(s):
+                    total += compliance[i, j] * moving[nu + n + j]
+                momenta[nu + n + i] = total
+            for k in range(len(kept)):
+                out[t, k] = momenta[kept[k]] - result[kept[k]]
+            continue
+        for k in range(len(kept)):
+            out[t, k] = result[kept[k]]
 
 
 @njit(fastmath=FAST, error_model="numpy")
-def solve(begin, middle, end, factor, out):
-    """E^-1 of the rows ``out`` (k, states) by Cholesky's factors, of masses from ``begin`` on and compliances from
-    ``middle`` on; the lower half of ``factor`` holds E before."""
-    for low, high in ((begin, middle), (middle, end)):
+def fill_entries(masses, stresses, elastic, compliance, entries):
+    """What of E is constant, and the columns of (v, w) from its rows: masses and stresses begin there."""
+    n = len(elastic) - 1
+    for i in range(masses):
+        entries[i, i] = 1.0
+    for j in range(masses, stresses - n):
+        for i in range(stresses - n, stresses):
+            entries[i, j] = entries[j, i]
+    for i in range(n):
+        for j in range(n):
+            entries[stresses - n + i, stresses - n + j] = elastic[i + 1, j + 1]
+    entries[stresses:, stresses:] = compliance
+
+
+@njit(fastmath=FAST, error_model="numpy")
+def kept_from(kept, place):
+    """How many states are kept before that place."""
+    count = 0
+    for each in kept:
+        if each < place:
+            count += 1
+    return count
+
+
+@njit(fastmath=FAST, error_model="numpy")
+def solve(masses, stresses, factor, out):
+    """E^-1 of the rows ``out`` (k, states) by Cholesky's factors of the masses and of the compliance; ``factor``
+    holds E before, and its factors in the lower half then."""
+    for low, high in ((masses, stresses), (stresses, len(factor))):
         for j in range(low, high):
             for k in range(low, j):
                 factor[j, j] -= factor[j, k] ** 2
@@ -478,68 +568,71 @@ def solve(begin, middle, end, factor, out):
 
 
 @entry_point
-def body_products(what, header, reals, wholes, x, z, u, out):
-    """Products of all bodies into their columns of ``out``; other columns stay as they are.
+def body_products(what, bodies, joints, x, z, rate, u, outputs, inputs, out):
+    """Products of all bodies into their columns of ``out``, (T, states), with inputs that the joints give them.
+
+    Of states, efforts, rates and inputs one row may stand for all T.
 
     Args:
-        what: EFFORTS, DESCRIPTOR, ...; DEFECTS with the efforts of the states, SOLUTIONS at the first state.
-        header, reals, wholes: see ``packed``.
-        x: states, shape (T, states).
-        z: efforts or rates, shape (T, states).
-        u: inputs, shape (T, ports), or (T, 0): none.
-        out: shape (T, states), of outputs (T, ports).
+        what: EFFORTS, OUTPUTS, ...; ENTRIES and SOLUTIONS at the first state.
+        bodies: header, real numbers and integers, see ``packed``.
+        joints: see ``port_inputs``.
+        x, z, rate: states, efforts and rates, shape (T, states).
+        u: outer inputs, shape (T, outer).
+        outputs: of the numbers, shape (T, numbers); those of bodies are filled in. (0, 0): inputs are given.
+        inputs: of the numbers, shape (T, numbers), or (T, 0): none.
+        out: columns of parts that are no bodies stay as they are. Of outputs shape (T, ports), of ENTRIES row k
+            has row k of E of each body.
     """
-    first, last = (EFFORTS, DESCRIPTOR) if what == DEFECTS else (what, what)
-    if what == SOLUTIONS:
-        first = last = DESCRIPTOR
-    space = workspace(0, 0, 0)
+    header, reals, wholes = bodies
+    links, values, turned, c, outer, rows, has_spread = joints
+    is_joined, is_whole, largest = outputs.shape[1] > 0, what == ENTRIES or what == SOLUTIONS, 0
     for k in range(len(header)):
-        body = header[k]
-        tables, begin, size, n = unpacked(body, reals, wholes), body[STATE], body[KEPT], body[ELASTIC]
-        if k == 0 or (body[ELASTIC : SQUARES + 1] != header[k - 1, ELASTIC : SQUARES + 1]).any():
-            space = workspace(n, body[STRESSES], body[SQUARES])
-        end, kept, port, sources = begin + size, tables[17], body[PORT], body[PORT]
-        if what == ALL_OUTPUTS or what == OUTPUTS or u.shape[1]:
-            sources += body[PLANE] * body[POINTS] + body[AXES] * body[TURNS]
-        if what != OUTPUTS and sources > port:
-            sources += body[PLANE] + n
-        efforts, flows, factor = np.zeros(size), np.zeros(size), np.zeros((size if what == SOLUTIONS else 0, size))
-        for t in range(size if what == SOLUTIONS else len(x)):
-            is_unit = what == SOLUTIONS and 12 + n <= kept[t] < 18 + n
-            if what == SOLUTIONS and not is_unit:
-                continue
-            own = x[0 if is_unit else t, begin:end]
-            for product in range(first, last + 1):  # one call, since each is compiled by itself
-                given, found = own, out[0, :0]
-                if is_unit:
-                    efforts[:] = 0.0
-                    efforts[t] = 1.0
-                    given, found = efforts, flows
-                elif what == OUTPUTS or what == ALL_OUTPUTS:
-                    given, found = z[t, begin:end], out[t, port:sources]
-                elif what == DEFECTS and product != DESCRIPTOR:
-                    given, found = efforts, (efforts if product == EFFORTS else flows)
+        largest = max(largest, needed(header[k, ELASTIC], header[k, STRESSES], header[k, SQUARES]))
+    memory, leaves = np.empty(largest), inputs.shape[1] - len(rows)
+    for turn in range(2):  # the outputs, then what they make: one call below, since each is compiled by itself
+        if turn == 0 and not is_joined:
+            continue
+        now = what if turn else (ALL_OUTPUTS if has_spread else OUTPUTS)
+        is_left_out = now == INPUTS or (turn == 0 and what == PORTS)
+        is_output = now == OUTPUTS or now == ALL_OUTPUTS
+        for k in range(0 if is_left_out else len(header)):
+            body = header[k]
+            tables, begin, size, n = unpacked(body, reals, wholes), body[STATE], body[KEPT], body[ELASTIC]
+            space = workspace(memory, n, body[STRESSES], body[SQUARES])
+            end, kept, port, last = begin + size, tables[20], body[PORT], body[PORT]
+            if is_output or inputs.shape[1]:
+                last += body[PLANE] * body[POINTS] + body[AXES] * body[TURNS]
+            if now != OUTPUTS and last > port:
+                last += body[PLANE] + n
+            masses, stresses = kept_from(kept, 12 + n), kept_from(kept, 18 + 2 * n)
+            entries, units = np.zeros((size if is_whole else 0, size)), np.zeros((size if is_whole else 0, size))
+            moving, pushing, kind, found = rate[:, begin:end], inputs[:, port:last], now, out[:, begin:end]
+            if is_whole:  # other columns of E are constant
+                for i in range(masses, stresses - n):
+                    units[i, i] = 1.0
+                kind, moving, found = (
+                    DESCRIPTOR,
+                    units[masses : stresses - n, 0:size],
+                    entries[masses : stresses - n, 0:size],
+                )
+            elif is_output:
+                kind, found = OUTPUTS, outputs[:, port:last] if turn == 0 else out[:, port:last]
+            body_rows(kind, tables, space, x[:, begin:end], z[:, begin:end], moving, pushing, found)
+            if is_whole:
+                fill_entries(masses, stresses, tables[9], tables[13], entries)
+                if what == ENTRIES:
+                    out[:size, begin:end] = entries
                 else:
-                    given, found = z[t, begin:end], out[t, begin:end]
-                inputs = u[t, port:sources] if what == FLOWS or what == DEFECTS else own[:0]
-                kind = OUTPUTS if product == ALL_OUTPUTS else product
-                body_product(kind, tables, space, product > first, own, given, inputs, found)
-            if is_unit:
-                factor[:, t] = flows
-            if what == DEFECTS:
-                for i in range(size):
-                    out[t, begin + i] -= flows[i]
-        if what == SOLUTIONS:
-            second, compliance, masses, stresses = tables[5], tables[10], size, size
-            for i in range(size):
-                if kept[i] >= 12 + n:
-                    masses = min(masses, i)
-                if kept[i] >= 18 + 2 * n:
-                    stresses = min(stresses, i)
-            for i in range(n):
-                for j in range(n):
-                    for a in range(3):
-                        factor[stresses - n + i, stresses - n + j] += second[a, a, i + 1, j + 1]
-            factor[stresses:, stresses:] = compliance
-            out[:, begin:end] = z[:, begin:end]
-            solve(masses, stresses, size, factor, out[:, begin:end])
+                    out[:, begin:end] = rate[:, begin:end]
+                    solve(masses, stresses, entries, out[:, begin:end])
+        if turn == 0:
+            for t in range(len(outputs)):
+                for k in range(len(rows)):
+                    outputs[t, leaves + k] = z[t, rows[k]]
+            port_inputs(links, values, turned, c, outer, outputs, u, inputs)
+        elif is_joined:
+            sign = -1.0 if what >= DESCRIPTOR else 1.0
+            for t in range(len(out)):
+                for k in range(len(rows)):
+                    out[t, rows[k]] = sign * inputs[t, leaves + k]
