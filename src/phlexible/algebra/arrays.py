@@ -272,7 +272,12 @@ def called(function: Callable[..., Any], name: str, *arguments: Any, at: str) ->
     except PhlexibleError:
         raise
     except Exception as error:
-        raise FunctionError(f"{name} raised {type(error).__name__} {at}: {error}") from error
+        raise function_error(name, error, at) from error
+
+
+def function_error(name: str, error: Exception, at: str) -> FunctionError:
+    """What is raised for an error of a user's function: for callers that make ``at`` when it is needed."""
+    return FunctionError(f"{name} raised {type(error).__name__} {at}: {error}")
 
 
 def check_callable(name: str, value: object, *arguments: str) -> None:

@@ -138,30 +138,46 @@ class NewtonFactors:
     def __init__(
         self, step: float, coefficients: Array, slope: Matrix, descriptor: Matrix, is_algebraic: NDArray[np.bool_]
     ) -> None:
-        self.step, self._dense, self._sparse = step, None, None
+        self.step, self._sparse = step, None
+        coupling = step * coefficients
         if sparse.issparse(slope):
-            differential = sparse.diags_array((~is_algebraic).astype(np.float64), format="csr")
-            algebraic = sparse.diags_array(is_algebraic.astype(np.float64), format="csr")
-            between = sparse.kron(sparse.csr_array(step * coefficients), slope @ differential)
-            own = descriptor @ differential + slope @ algebraic
-            matrix = sparse.csr_array(between + sparse.kron(sparse.eye_array(len(coefficients)), own))
+            self._factor_sparse(coupling, slope, descriptor, is_algebraic)
         else:
-            between = np.kron(step * coefficients, np.where(is_algebraic, 0.0, slope))
-            matrix = between + np.kron(np.eye(len(coefficients)), np.where(is_algebraic, slope, descriptor))
-        largest = abs(matrix).max(axis=1)
-        largest = largest.toarray().ravel() if sparse.issparse(largest) else largest
+            self._factor_dense(coupling, slope, descriptor, is_algebraic)
+
+    def _factor_dense(
+        self, coupling: Array, slope: Array, descriptor: Array, is_algebraic: NDArray[np.bool_]
+    ) -> None:
+        stages, n = len(coupling), len(slope)
+        between, own = np.where(is_algebraic, 0.0, slope), np.where(is_algebraic, slope, descriptor)
+        largest = np.abs(coupling).max() * np.abs(between).max(axis=1) + np.abs(own).max(axis=1)
+        if not largest.all():
+            raise ModelError(SINGULAR)
+        scale = 1 / largest
+        self._scale = np.tile(scale, stages)
+        blocks = coupling[:, None, :, None] * (scale[:, None] * between)[:, None]
+        for stage in range(stages):
+            blocks[stage, :, stage] += scale[:, None] * own
+        self._dense, self._pivots, info = lapack.dgetrf(blocks.reshape(stages * n, stages * n))
+        if info > 0:
+            raise ModelError(SINGULAR)
+
+    def _factor_sparse(
+        self, coupling: Array, slope: Matrix, descriptor: Matrix, is_algebraic: NDArray[np.bool_]
+    ) -> None:
+        differential = sparse.diags_array((~is_algebraic).astype(np.float64), format="csr")
+        algebraic = sparse.diags_array(is_algebraic.astype(np.float64), format="csr")
+        between = sparse.kron(sparse.csr_array(coupling), slope @ differential)
+        own = descriptor @ differential + slope @ algebraic
+        matrix = sparse.csr_array(between + sparse.kron(sparse.eye_array(len(coupling)), own))
+        largest = abs(matrix).max(axis=1).toarray().ravel()
         if not largest.all():
             raise ModelError(SINGULAR)
         self._scale = 1 / largest
-        if sparse.issparse(matrix):
-            try:
-                self._sparse = lu_factors(sparse.diags_array(self._scale) @ matrix)
-            except SingularMatrixError:
-                raise ModelError(SINGULAR) from None
-        else:
-            self._dense, self._pivots, info = lapack.dgetrf(self._scale[:, None] * matrix)
-            if info > 0:
-                raise ModelError(SINGULAR)
+        try:
+            self._sparse = lu_factors(sparse.diags_array(self._scale) @ matrix)
+        except SingularMatrixError:
+            raise ModelError(SINGULAR) from None
 
     def solve(self, defects: Array) -> Array:
         """The changes of the unknowns for right-hand sides of the stages, shape (s, n)."""
@@ -260,7 +276,7 @@ class StageLoop:
             change = -self._factors.solve(self.equations.defects(times, states, k, self._efforts(x, step, k)))
             k = k + change
             history.append(self._size(states, step, change, is_first=not history))
-            if not np.abs(k).max() < ABSURD:
+            if history[-1] == np.inf:
                 break
             if _is_done(history, self.expected):
                 return self._finished(time, step, x, k, times)
@@ -302,7 +318,7 @@ class StageLoop:
         return NewtonFactors(step, self.tableau.matrix, slope, descriptor, self.equations.is_algebraic)
 
     def _size(self, states: Array, step: float, change: Array, is_first: bool) -> float:
-        """Greatest change of the stage states, relative to the largest entry so far of its block.
+        """Greatest change of the stage states, relative to the largest entry so far of its block; inf: absurd.
 
         A block may hold round-off only, of what does not move: no block is compared with less than a share of the
         largest of its kind, of velocities also of those that would move the largest place as far in a step.
@@ -310,13 +326,13 @@ class StageLoop:
         """
         given = step * self.tableau.matrix, self.equations.is_algebraic, self._begins, change, states
         if is_first:  # later changes are small
-            greatest_change(*given, self._compared, self.largest, ROUND_OFF)
+            greatest_change(*given, self._compared, self.largest, ROUND_OFF, ABSURD)
             of_kind = np.zeros(self._kinds.max() + 2)  # the last one of what is no integral
             np.maximum.at(of_kind, self._kinds, self.largest)
             of_kind[-1] = 0.0
             share = SHARE * np.maximum(of_kind[self._kinds], of_kind[self._integrals] / abs(step))
             self._compared = np.maximum(self.largest, share)
-        return float(greatest_change(*given, self._compared, NONE, ROUND_OFF))
+        return float(greatest_change(*given, self._compared, NONE, ROUND_OFF, ABSURD))
 
 
 EQUAL = 1e-6  # lengths of steps

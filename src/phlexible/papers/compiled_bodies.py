@@ -30,6 +30,7 @@ from phlexible.papers.kernels.floating_form import (
     body_products,
     packed,
 )
+from phlexible.papers.kernels.ports import packed_joints
 
 FACTORS: dict[type[FloatingBodyForm], tuple[float, ...]] = {
     FullForm: (1, 2, 2, 3, 2, 3, 1, 1),
@@ -40,11 +41,9 @@ FACTORS: dict[type[FloatingBodyForm], tuple[float, ...]] = {
 """Of each variant, see ``FACTORS`` there."""
 
 NOTHING, NONE = np.zeros((0, 0)), np.zeros(0, dtype=np.int64)
-PAIRS = np.zeros((0, 2), dtype=np.int64)
-Joints: TypeAlias = tuple[IntArray, Array, IntArray, Array, IntArray, IntArray, int]
-"""Places and numbers of what is constant in K, places and numbers of what turns, numbers of the outer inputs, rows
-of the multipliers, and whether distributed ports are joined."""
-NO_JOINTS: Joints = (PAIRS, np.zeros(0), PAIRS, NOTHING, NONE, NONE, 0)
+Joints: TypeAlias = tuple[IntArray, Array, Array]
+"""What ``packed_joints`` returns, the numbers of what is constant in K, and those of what turns."""
+NO_JOINTS: Joints = (packed_joints(NONE, NONE, NONE, NONE, False), np.zeros(0), NOTHING)
 SHARES = np.array([[1, 0, 0], [0, 0, 0], [0, 1, 0], [1, 1, 1], [1, 1, 0], [1, -1, 1], [1, -1, 0]])
 """Of the mean and the change of velocities and of the change of displacements in the motions of a body."""
 
@@ -136,7 +135,7 @@ class CompiledBodies:
         """
         inputs = np.empty_like(outputs)
         given = (in_one_piece(x), in_one_piece(z), in_one_piece(rate), in_one_piece(u))
-        body_products(what, self._tables, joints, *given, outputs, inputs, out)
+        body_products(what, *self._tables, *joints, *given, outputs, inputs, out)
         return inputs
 
     def discrete_efforts(self, x0: Array, x1: Array, out: Array) -> None:
@@ -215,7 +214,7 @@ class CompiledBodies:
     ) -> None:
         if self.forms:
             given = (in_one_piece(x), in_one_piece(z), in_one_piece(rate), NOTHING, NOTHING, in_one_piece(inputs))
-            body_products(what, self._tables, NO_JOINTS, *given, out)
+            body_products(what, *self._tables, *NO_JOINTS, *given, out)
 
 
 def tables_of(form: FloatingBodyForm) -> BodyTables:
@@ -262,5 +261,7 @@ def tables_of(form: FloatingBodyForm) -> BodyTables:
 
 def in_one_piece(values: ArrayLike) -> Array:
     """In one piece, and writable: Numba compiles anew for what is not."""
+    if isinstance(values, np.ndarray) and values.flags.carray and values.dtype == np.float64:
+        return values
     found = np.ascontiguousarray(values, dtype=np.float64)
     return found if found.flags.writeable else found.copy()

@@ -106,16 +106,26 @@ class Equations:
         if not len(ways):
             return x
         rows = self.constrained_rows
-        first = self.gaps(time, x[None])[0, rows]
-        shift = np.linalg.solve(forces @ ways.T, first)
-        rest = self.gaps(time, (x + shift @ ways)[None])[0, rows]
+        inverse, first = np.linalg.inv(forces @ ways.T), self.gaps(time, x[None])[0, rows]
+        shift = inverse @ first
+        moved = x + shift @ ways
+        if self._is_affine_along(ways):
+            return np.asarray(moved)
+        rest = self.gaps(time, moved[None])[0, rows]
         if np.abs(rest).max() > TAKEN * np.abs(first).max():
             values = self.gaps(time, x + ways)[:, rows]
             slope = (values - first).T
             shift = np.linalg.solve(slope, -first)
             rest = self.gaps(time, (x + shift @ ways)[None])[0, rows]
             return np.asarray(x + (shift - np.linalg.solve(slope, rest)) @ ways)
-        return np.asarray(x + (shift + np.linalg.solve(forces @ ways.T, rest)) @ ways)
+        return np.asarray(moved + inverse @ rest @ ways)
+
+    def _is_affine_along(self, ways: Array) -> bool:
+        """Whether nothing but velocities themselves counts in the algebraic rows along these ways (k, n)."""
+        if (self._felt is None and len(self.input_states)) or self.model.curved_entries is None:
+            return False
+        felt = self.model.curved_entries if self._felt is None else [*self.model.curved_entries, *self._felt]
+        return not ways[:, felt].any()
 
     def rates(self, flows: Array) -> Array:
         """E^-1 of flows (n,) at the state at rest."""
@@ -123,20 +133,20 @@ class Equations:
 
     def constraint_ways(self, x: Array) -> tuple[Array, Array]:
         """J and E^-1 J of unit multipliers of constraints on velocities, shapes (constraints, n)."""
-        numbers = np.flatnonzero(self.is_algebraic)[self.constrained_rows]
-        count = len(numbers)
-        units = np.zeros((count, len(x)))
-        units[np.arange(count), numbers] = 1.0
+        units = self._constrained_units
         forces = self.model.constraint_flows(x, units)
         forces[:, self.is_algebraic] = 0.0
         return forces, self.model.descriptor_solutions(x, forces)
 
     @cached_property
+    def _constrained_units(self) -> Array:
+        """Unit multipliers of constraints on velocities, shape (constraints, n)."""
+        return np.eye(len(self.is_algebraic))[self.is_algebraic][self.constrained_rows]
+
+    @cached_property
     def constrained_rows(self) -> IntArray:
         """Which algebraic rows hold no multiplier: constraints on velocities, of index 2."""
         x = self.model.rest_state
-        numbers = np.flatnonzero(self.is_algebraic)
-        units = np.zeros((len(numbers), len(x)))
-        units[np.arange(len(numbers)), numbers] = 1.0
+        units = np.eye(len(x))[self.is_algebraic]
         flows = self.model.constraint_flows(x, units)
         return np.flatnonzero(np.abs(flows[:, self.is_algebraic]).max(axis=0, initial=0.0) == 0)

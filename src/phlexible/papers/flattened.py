@@ -16,10 +16,12 @@ from functools import cached_property
 import numpy as np
 from scipy import sparse
 
-from phlexible.algebra.arrays import LARGEST, Array, IntArray, called
+from phlexible.algebra.arrays import LARGEST, Array, IntArray, function_error
+from phlexible.errors import PhlexibleError
 from phlexible.papers.compiled_bodies import FACTORS, CompiledBodies, Joints
 from phlexible.papers.floating_forms import FloatingBodyForm
 from phlexible.papers.kernels.floating_form import DEFECTS, DEFECTS_OF, FLOWS, INPUTS, PORTS
+from phlexible.papers.kernels.ports import packed_joints
 from phlexible.port_hamiltonian.interconnection import (
     COUPLING,
     SOMEWHERE,
@@ -67,17 +69,22 @@ class TurningCoupling:
     def many(self, x: Array) -> Array:
         """Entries of C of T states, shape (T, entries)."""
         (a, b), function = self._own, self.model.coupling
-        shape, size = (len(self.rows), len(self.columns)), len(self.rows) * len(self.columns)
-        result = np.empty((len(x), size))
-        for t, each in enumerate(x):
-            value = np.asarray(called(function, COUPLING, each[a], each[b], at=SOMEWHERE))
+        shape = (len(self.rows), len(self.columns))
+        result = np.empty((len(x), *shape))
+        for found, each in zip(result, x, strict=True):
+            try:
+                value = np.asarray(function(each[a], each[b]))
+            except PhlexibleError:
+                raise
+            except Exception as error:
+                raise function_error(COUPLING, error, SOMEWHERE) from error
             if value.dtype != np.float64 or value.shape != shape:
                 value = self.matrix(each)
-            result[t] = value.ravel()
-        if not np.abs(result).max(initial=0.0) <= LARGEST:  # which the model refuses in its own words
+            found[:] = value
+        if not np.vdot(result, result) <= LARGEST:  # no small numbers: the model refuses them in its own words
             for each in x:
                 self.matrix(each)
-        return result
+        return result.reshape(len(x), -1)
 
     def matrix(self, x: Array) -> Array:
         """C of one state."""
@@ -197,15 +204,15 @@ class Flattened(PortHamiltonianModel):
         return k
 
     @cached_property
-    def _links(self) -> tuple[IntArray, Array, IntArray]:
-        """Places and numbers of what is constant in K, and places of what turns, as kernels take them."""
+    def _links(self) -> tuple[IntArray, Array]:
+        """All places of K, and the numbers of what is constant in it, as kernels take them."""
         values, rows, columns, turned_rows, turned_columns = self._couplings
         links, turned = np.column_stack([rows, columns]), np.column_stack([turned_rows, turned_columns])
-        return np.ascontiguousarray(links), values, np.ascontiguousarray(turned)
+        return packed_joints(links, turned, self.outer, self.rows, self._has_spread), values
 
     def _joints(self, x: Array) -> Joints:
         """Of T states, or of one."""
-        return *self._links, self._turned(x), self.outer, self.rows, int(self._has_spread)
+        return *self._links, self._turned(x)
 
     @cached_property
     def _has_spread(self) -> bool:
@@ -226,6 +233,11 @@ class Flattened(PortHamiltonianModel):
     def _turners(self) -> list[list[int]]:
         """Entries of x that each turning depends on, as states near the rest tell; all where C refuses these."""
         return [_dependencies(turning, self.rest_state) for turning in self.turnings]
+
+    @cached_property
+    def curved_entries(self) -> list[int] | None:
+        """Entries of x, other than velocities of bodies, that rows of multipliers depend on; None: not known."""
+        return None if self._others else sorted({entry for each in self._turners for entry in each})
 
     @property
     def rest_state(self) -> Array:
@@ -296,7 +308,7 @@ class Flattened(PortHamiltonianModel):
         )
         for part, states, ports in self._others:
             own = np.broadcast_to(x[states], (len(multipliers), states.stop - states.start))
-            result[:, states] = part.flows(own, np.zeros(own.shape), inputs[:, ports])
+            result[:, states] = part.flows(own, multipliers[:, states], inputs[:, ports])
         return result
 
     def defects(self, x: Array, rate: Array, u: Array, efforts: Array | None = None) -> Array:
@@ -349,7 +361,7 @@ class Flattened(PortHamiltonianModel):
         inputs = self.bodies.joined(INPUTS, joints, x[None], z, x[None, :0], u[None], outputs, np.empty((1, n)))[0]
         places, entries = self.bodies.places, self.bodies.slopes(x, rate, inputs, steps)
         own = [part.defect_slope(x[mine], rate[mine], inputs[ports]) for part, mine, ports in self._others]
-        numbers, joined = self._coupled, self._joint_slope(x, outputs[0], joints[3][0], steps)
+        numbers, joined = self._coupled, self._joint_slope(x, outputs[0], joints[2][0], steps)
         if input_slope is not None:
             moving = np.flatnonzero(input_slope.any(axis=1))
             numbers = np.concatenate([numbers, self.outer[moving]])
@@ -380,14 +392,13 @@ class Flattened(PortHamiltonianModel):
 
     def _joint_slope(self, x: Array, outputs: Array, c: Array, steps: Array) -> Array:
         """d(K output)/dx of the coupled numbers, shape (coupled, n); c: entries of what turns in K."""
-        n, (_, _, turned_places) = self.state_size, self._links
+        n, (_, _, _, rows, columns) = self.state_size, self._couplings
         k, (slopes, turned) = self._constant.copy(), np.zeros((2, self.size, n))
         self.bodies.output_slopes(x, steps, slopes, self._has_spread)
         for part, states, ports, mine in self._coupled_others:
             own = part.output_slope(x[states], ports)
             slopes[mine, states] = own.toarray() if sparse.issparse(own) else own
         slopes[np.arange(self._leaves, self.size), self.rows] = 1.0
-        rows, columns = turned_places.T
         np.add.at(k, (rows, columns), -c)
         np.add.at(k, (columns, rows), c)
         begin = 0

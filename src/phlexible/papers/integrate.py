@@ -12,9 +12,16 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import Array, IntArray, called, file_path, numbers, option, positive
+from phlexible.algebra.arrays import Array, IntArray, file_path, function_error, numbers, option, positive
 from phlexible.algebra.blas_threads import one_blas_thread
-from phlexible.errors import ConvergenceError, ModelError, ParameterError, ResultFileError, VelocityError
+from phlexible.errors import (
+    ConvergenceError,
+    ModelError,
+    ParameterError,
+    PhlexibleError,
+    ResultFileError,
+    VelocityError,
+)
 from phlexible.papers.collocation import (
     GAUSS_LEGENDRE_1,
     GAUSS_LEGENDRE_2,
@@ -70,19 +77,9 @@ def asked_inputs(model: PortHamiltonianModel, given: GivenInputs, x: Array) -> A
             f"inputs must be None, a function u(t) or u(t, x), or a dict of ports such as "
             f"{{'start force': u}}, got {given!r}"
         )
-    size = model.port_size
-
-    def many(times: Array, states: Array) -> Array:
-        u = np.zeros((len(times), size))
-        for row, time, state in zip(u, times.tolist(), states, strict=True):
-            for part in parts:
-                row[part.place] = part.at(time, state)
-        if not np.isfinite(u).all():
-            raise ParameterError(next(each for part in parts for each in part.refusals(u)))
-        return u
-
+    many = _ManyInputs(tuple(parts), model.port_size)
     many(np.zeros(1), x[None])
-    return AskedInputs(many, np.arange(model.state_size if any(part.asks for part in parts) else 0))
+    return AskedInputs(many, np.arange(model.state_size if many.asks else 0))
 
 
 @dataclass(frozen=True)
@@ -102,8 +99,12 @@ class _GivenSignal:
 
     def at(self, time: float, x: Array) -> Array:
         """Its numbers, of the right shape."""
-        values = (time, x) if self.asks else (time,)
-        value = called(self.function, self.name, *values, at=f"at t = {time:g} s")
+        try:
+            value = self.function(time, x) if self.asks else self.function(time)
+        except PhlexibleError:
+            raise
+        except Exception as error:
+            raise function_error(self.name, error, f"at t = {time:g} s") from error
         if isinstance(value, np.ndarray) and value.dtype == np.float64 and value.shape == (self.size,):
             return value
         return _checked(self.name, value, self.size)
@@ -118,6 +119,38 @@ class _GivenSignal:
         for row in u[:, self.place]:
             if not np.isfinite(row).all():
                 yield f"{self.name} must be {self.size} finite numbers, got {row!r}"
+
+
+class _ManyInputs:
+    """u of many instants from what a user gives for some of the inputs, those that are left being zero.
+
+    Args:
+        parts: what is given.
+        size: number of all inputs.
+    """
+
+    def __init__(self, parts: tuple[_GivenSignal, ...], size: int) -> None:
+        self._parts, self._size = parts, size
+        self.asks = any(part.asks for part in parts)
+        self._last: tuple[Array, Array] | None = None
+
+    def __call__(self, times: Array, states: Array) -> Array:
+        """Shape (T, inputs) at times (T,) and states (T, n).
+
+        Raises:
+            ParameterError: what a function returns has another shape or is not finite.
+            FunctionError: it raised.
+        """
+        if self._last is not None and self._last[0] is times:  # the same stages of the same step
+            return self._last[1].copy()
+        u = np.zeros((len(times), self._size))
+        for row, time, state in zip(u, times.tolist(), states, strict=True):
+            for part in self._parts:
+                row[part.place] = part.at(time, state)
+        if not np.vdot(u, u) < np.inf and not np.isfinite(u).all():
+            raise ParameterError(next(each for part in self._parts for each in part.refusals(u)))
+        self._last = None if self.asks else (times, u.copy())
+        return u
 
 
 def _signal(name: str, place: slice, given: Any) -> _GivenSignal:

@@ -287,8 +287,14 @@ class PortHamiltonianModel(ABC):
 
     def _sizes(self, x: Array) -> Array:
         """The greatest entry of the block of each state, shape (n,)."""
-        parts = np.split(np.abs(x), np.cumsum([block.size for block in self.states])[:-1])
-        return np.concatenate([np.full(len(part), part.max(initial=0.0)) for part in parts])
+        begins, sizes = self._filled_blocks
+        return np.repeat(np.maximum.reduceat(np.abs(x), begins), sizes) if len(begins) else np.zeros(0)
+
+    @cached_property
+    def _filled_blocks(self) -> tuple[IntArray, IntArray]:
+        """First entry and size of each block of states that is not empty."""
+        sizes = np.array([block.size for block in self.states if block.size], dtype=np.int64)
+        return np.cumsum(sizes) - sizes, sizes
 
     def with_ports(self, **ports: "Port | PortPart | Sequence[Port | PortPart]") -> "PortHamiltonianModel":
         """The same model with more ports, made of those it has: parts of one, several as one, one once more.
@@ -330,12 +336,12 @@ class PortHamiltonianModel(ABC):
         check_names((*self.ports, *added), "port")
         return tuple(added), np.concatenate(sources)
 
-    @property
+    @cached_property
     def state_size(self) -> int:
         """Number of states, n."""
         return sum(block.size for block in self.states)
 
-    @property
+    @cached_property
     def port_size(self) -> int:
         """Number of inputs, m."""
         return sum(port.size for port in self.ports)

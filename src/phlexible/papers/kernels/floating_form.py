@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit
 
 from phlexible.algebra.arrays import Array, IntArray
-from phlexible.papers.kernels.ports import port_inputs
+from phlexible.papers.kernels.ports import port_inputs, unpacked_joints
 from phlexible.step.compilation.compiled import FAST, entry_point
 
 EFFORTS, OUTPUTS, ALL_OUTPUTS, INPUTS, PORTS, FLOWS, DESCRIPTOR, DEFECTS, DEFECTS_OF, ENTRIES, SOLUTIONS = range(11)
@@ -568,15 +568,16 @@ def solve(masses, stresses, factor, out):
 
 
 @entry_point
-def body_products(what, bodies, joints, x, z, rate, u, outputs, inputs, out):
+def body_products(what, header, reals, wholes, joints, values, c, x, z, rate, u, outputs, inputs, out):
     """Products of all bodies into their columns of ``out``, (T, states), with inputs that the joints give them.
 
     Of states, efforts, rates and inputs one row may stand for all T.
 
     Args:
         what: EFFORTS, OUTPUTS, ...; ENTRIES and SOLUTIONS at the first state.
-        bodies: header, real numbers and integers, see ``packed``.
-        joints: see ``port_inputs``.
+        header, reals, wholes: see ``packed``.
+        joints: see ``packed_joints``.
+        values, c: of what is constant in K, shape (links,), and of what turns, see ``port_inputs``.
         x, z, rate: states, efforts and rates, shape (T, states).
         u: outer inputs, shape (T, outer).
         outputs: of the numbers, shape (T, numbers); those of bodies are filled in. (0, 0): inputs are given.
@@ -584,8 +585,7 @@ def body_products(what, bodies, joints, x, z, rate, u, outputs, inputs, out):
         out: columns of parts that are no bodies stay as they are. Of outputs shape (T, ports), of ENTRIES row k
             has row k of E of each body.
     """
-    header, reals, wholes = bodies
-    links, values, turned, c, outer, rows, has_spread = joints
+    links, turned, outer, rows, has_spread = unpacked_joints(joints)
     is_joined, is_whole, largest = outputs.shape[1] > 0, what == ENTRIES or what == SOLUTIONS, 0
     for k in range(len(header)):
         largest = max(largest, needed(header[k, ELASTIC], header[k, STRESSES], header[k, SQUARES]))

@@ -1,5 +1,7 @@
 """What Newton's method of a collocation step does with its stages, beside the equations (docs/theory.md, 1)."""
 
+import numpy as np
+
 from phlexible.step.compilation.compiled import entry_point
 
 
@@ -24,7 +26,7 @@ def stage_states(coefficients, is_algebraic, x, rates, out):
 
 
 @entry_point
-def greatest_change(coefficients, is_algebraic, begins, change, states, compared, largest, round_off):
+def greatest_change(coefficients, is_algebraic, begins, change, states, compared, largest, round_off, absurd):
     """The greatest change of stage states, relative to what their blocks are compared with.
 
     Args:
@@ -35,6 +37,7 @@ def greatest_change(coefficients, is_algebraic, begins, change, states, compared
         compared: shape (blocks,).
         largest: become the largest entries so far, if not empty.
         round_off: smaller changes do not count.
+        absurd: a change of a rate that is not smaller makes the result infinite.
     """
     result = 0.0
     for b in range(len(begins) - 1):
@@ -42,6 +45,8 @@ def greatest_change(coefficients, is_algebraic, begins, change, states, compared
         for k in range(begins[b], begins[b + 1]):
             for i in range(len(change)):
                 moved = 0.0
+                if not abs(change[i, k]) < absurd:
+                    return np.inf
                 if not is_algebraic[k]:
                     for j in range(len(change)):
                         moved += coefficients[i, j] * change[j, k]
