@@ -83,6 +83,8 @@ class CompiledBodies:
         )
         self._most = max(sizes, default=0)  # entries of different bodies can be changed together
         self._turn = np.concatenate([none, *(np.arange(n) for n in sizes)])
+        self._parts = [slice(a, a + n) for a, n in zip(begins, sizes, strict=True)]
+        self._port_parts = [slice(a, a + form.port_size) for a, form in zip(self._ports, forms, strict=True)]
         pairs = list(zip(begins, sizes, strict=True))
         rows = np.concatenate([none, *(np.repeat(np.arange(a, a + n), n) for a, n in pairs)])
         columns = np.concatenate([none, *(np.tile(np.arange(a, a + n), n) for a, n in pairs)])
@@ -156,26 +158,47 @@ class CompiledBodies:
 
     def descriptor_entries(self, x: Array) -> Array:
         """E(x) of one state at ``places``."""
+        return np.asarray(self._entries(x)[self._column_turns, self.places[0]])
+
+    def put_descriptor(self, x: Array, out: Array) -> None:
+        """E(x) of one state into a matrix of the whole."""
+        found = self._entries(x)
+        for own in self._parts:
+            out[own, own] = found[: own.stop - own.start, own]
+
+    def _entries(self, x: Array) -> Array:
+        """Row k of E of each body, in row k."""
         found = np.empty((self._most, len(x)))
         self._product(ENTRIES, x[None], found)
-        return np.asarray(found[self._column_turns, self.places[0]])
+        return found
 
     def slopes(self, x: Array, rate: Array, u: Array, steps: Array) -> Array:
         """d(defects)/dx of one state at ``places``, by differences of those steps (n,)."""
+        return np.asarray(self._slopes(x, rate, u, steps)[self._column_turns, self.places[0]])
+
+    def add_slopes(self, x: Array, rate: Array, u: Array, steps: Array, out: Array) -> None:
+        """The same, added to a matrix of the whole."""
+        found = self._slopes(x, rate, u, steps)
+        for own in self._parts:
+            out[own, own] += found[: own.stop - own.start, own].T
+
+    def _slopes(self, x: Array, rate: Array, u: Array, steps: Array) -> Array:
+        """d(defects)/dx of entry k of each body, in row k."""
         states = self._changed(x, steps)
         found = np.empty(states.shape)
         self.defects(states, rate[None], u[None], found)
-        rows, columns = self.places
-        return np.asarray((found[1 + self._column_turns, rows] - found[0, rows]) / steps[columns])
+        slopes = found[1:] - found[0]
+        for own in self._parts:
+            slopes[: own.stop - own.start, own] /= steps[own, None]
+        return np.asarray(slopes)
 
     def output_slopes(self, x: Array, steps: Array, out: Array, has_spread: bool = True) -> None:
         """dy/dx of one state into (ports, n)."""
         states = self._changed(x, steps)
         found = np.zeros((len(states), len(out)))
         self.outputs(states, states, found, has_spread)
-        for form, begin, port in zip(self.forms, self._begins, self._ports, strict=True):
-            own, ports = slice(begin, begin + form.state_size), slice(port, port + form.port_size)
-            changes = found[1 : 1 + form.state_size, ports] - found[0, ports]
+        for own, ports in zip(self._parts, self._port_parts, strict=True):
+            changes = found[1 : 1 + own.stop - own.start, ports] - found[0, ports]
             out[ports, own] = (changes / steps[own, None]).T
 
     def _changed(self, x: Array, steps: Array) -> Array:

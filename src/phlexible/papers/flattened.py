@@ -204,6 +204,12 @@ class Flattened(PortHamiltonianModel):
         return k
 
     @cached_property
+    def _turned_places(self) -> IntArray:
+        """Of what turns in K, first of -C, then of C^T, in a row of all its entries."""
+        _, _, _, rows, columns = self._couplings
+        return np.concatenate([rows * self.size + columns, columns * self.size + rows])
+
+    @cached_property
     def _links(self) -> tuple[IntArray, Array]:
         """All places of K, and the numbers of what is constant in it, as kernels take them."""
         values, rows, columns, turned_rows, turned_columns = self._couplings
@@ -357,9 +363,8 @@ class Flattened(PortHamiltonianModel):
         """
         n, steps, joints = self.state_size, difference_steps(self._sizes(x)), self._joints(x[None])
         z = self._other_efforts(x[None])
-        outputs = self._other_outputs(x[None], z)
-        inputs = self.bodies.joined(INPUTS, joints, x[None], z, x[None, :0], u[None], outputs, np.empty((1, n)))[0]
-        places, entries = self.bodies.places, self.bodies.slopes(x, rate, inputs, steps)
+        outputs, unused = self._other_outputs(x[None], z), np.empty((1, n))
+        inputs = self.bodies.joined(INPUTS, joints, x[None], z, x[None, :0], u[None], outputs, unused)[0]
         own = [part.defect_slope(x[mine], rate[mine], inputs[ports]) for part, mine, ports in self._others]
         numbers, joined = self._coupled, self._joint_slope(x, outputs[0], joints[2][0], steps)
         if input_slope is not None:
@@ -369,12 +374,13 @@ class Flattened(PortHamiltonianModel):
         gains = self._gains(x, numbers)
         if n <= DENSE:
             total = -gains @ joined
-            total[places] += entries
+            self.bodies.add_slopes(x, rate, inputs, steps, total)
             for (_, mine, _), block in zip(self._others, own, strict=True):
                 total[mine, mine] += block.toarray() if sparse.issparse(block) else block
             return total
         blocks = [_placed(block, mine, n) for (_, mine, _), block in zip(self._others, own, strict=True)]
-        compiled = sparse.coo_array((entries, places), (n, n)).tocsr()
+        entries = self.bodies.slopes(x, rate, inputs, steps), self.bodies.places
+        compiled = sparse.coo_array(entries, (n, n)).tocsr()
         return sparse.csr_array(sum(blocks, compiled)) - sparse.csr_array(gains) @ sparse.csr_array(joined)
 
     def _gains(self, x: Array, numbers: IntArray) -> Array:
@@ -392,15 +398,15 @@ class Flattened(PortHamiltonianModel):
 
     def _joint_slope(self, x: Array, outputs: Array, c: Array, steps: Array) -> Array:
         """d(K output)/dx of the coupled numbers, shape (coupled, n); c: entries of what turns in K."""
-        n, (_, _, _, rows, columns) = self.state_size, self._couplings
-        k, (slopes, turned) = self._constant.copy(), np.zeros((2, self.size, n))
+        slopes, turned = np.zeros((2, self.size, self.state_size))
         self.bodies.output_slopes(x, steps, slopes, self._has_spread)
         for part, states, ports, mine in self._coupled_others:
             own = part.output_slope(x[states], ports)
             slopes[mine, states] = own.toarray() if sparse.issparse(own) else own
         slopes[np.arange(self._leaves, self.size), self.rows] = 1.0
-        np.add.at(k, (rows, columns), -c)
-        np.add.at(k, (columns, rows), c)
+        k = self._constant + np.bincount(self._turned_places, np.concatenate([-c, c]), self.size**2).reshape(
+            self.size, self.size
+        )
         begin = 0
         for turning, entries in zip(self.turnings, self._turners, strict=True):
             a, b = turning.rows, turning.columns
@@ -419,7 +425,7 @@ class Flattened(PortHamiltonianModel):
         n = self.state_size
         if n <= DENSE:
             result = np.zeros((n, n))
-            result[self.bodies.places] = self.bodies.descriptor_entries(x)
+            self.bodies.put_descriptor(x, result)
             for part, mine, _ in self._others:
                 block = part.descriptor_matrix(x[mine])
                 result[mine, mine] = block.toarray() if sparse.issparse(block) else block

@@ -14,6 +14,7 @@ from numba import njit
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.papers.kernels.ports import port_inputs, unpacked_joints
 from phlexible.step.compilation.compiled import FAST, entry_point
+from phlexible.step.compilation.unowned import unowned
 
 EFFORTS, OUTPUTS, ALL_OUTPUTS, INPUTS, PORTS, FLOWS, DESCRIPTOR, DEFECTS, DEFECTS_OF, ENTRIES, SOLUTIONS = range(11)
 """z(x), B^T z without and with the distributed port, the inputs alone, B u, (J - R) z + B u, E rate,
@@ -585,11 +586,13 @@ def body_products(what, header, reals, wholes, joints, values, c, x, z, rate, u,
         out: columns of parts that are no bodies stay as they are. Of outputs shape (T, ports), of ENTRIES row k
             has row k of E of each body.
     """
-    links, turned, outer, rows, has_spread = unpacked_joints(joints)
+    header, reals, wholes, out = unowned(header), unowned(reals), unowned(wholes), unowned(out)
+    x, z, rate, inputs, outputs = unowned(x), unowned(z), unowned(rate), unowned(inputs), unowned(outputs)
+    links, turned, outer, rows, has_spread = unpacked_joints(unowned(joints))
     is_joined, is_whole, largest = outputs.shape[1] > 0, what == ENTRIES or what == SOLUTIONS, 0
     for k in range(len(header)):
         largest = max(largest, needed(header[k, ELASTIC], header[k, STRESSES], header[k, SQUARES]))
-    memory, leaves = np.empty(largest), inputs.shape[1] - len(rows)
+    owner, leaves = np.empty(largest), inputs.shape[1] - len(rows)
     for turn in range(2):  # the outputs, then what they make: one call below, since each is compiled by itself
         if turn == 0 and not is_joined:
             continue
@@ -599,7 +602,7 @@ def body_products(what, header, reals, wholes, joints, values, c, x, z, rate, u,
         for k in range(0 if is_left_out else len(header)):
             body = header[k]
             tables, begin, size, n = unpacked(body, reals, wholes), body[STATE], body[KEPT], body[ELASTIC]
-            space = workspace(memory, n, body[STRESSES], body[SQUARES])
+            space = workspace(unowned(owner), n, body[STRESSES], body[SQUARES])
             end, kept, port, last = begin + size, tables[20], body[PORT], body[PORT]
             if is_output or inputs.shape[1]:
                 last += body[PLANE] * body[POINTS] + body[AXES] * body[TURNS]
@@ -636,3 +639,4 @@ def body_products(what, header, reals, wholes, joints, values, c, x, z, rate, u,
             for t in range(len(out)):
                 for k in range(len(rows)):
                     out[t, rows[k]] = sign * inputs[t, leaves + k]
+    owner[:1] = 0.0  # it has to live until here
