@@ -46,6 +46,8 @@ Joints: TypeAlias = tuple[IntArray, Array, Array]
 NO_JOINTS: Joints = (packed_joints(NONE, NONE, NONE, NONE, False), np.zeros(0), NOTHING)
 SHARES = np.array([[1, 0, 0], [0, 0, 0], [0, 1, 0], [1, 1, 1], [1, 1, 0], [1, -1, 1], [1, -1, 0]])
 """Of the mean and the change of velocities and of the change of displacements in the motions of a body."""
+SECANT = np.array([0, -1 / 4, 1 / 4, 1 / 16, -1 / 16, -1 / 16, 1 / 16])
+"""Of the efforts of displacements in these motions, what is added to those at the mean."""
 
 
 class CompiledBodies:
@@ -96,7 +98,18 @@ class CompiledBodies:
             np.arange(e[-1] + 1, a + f.state_size - f.stress_space.size)
             for (f, a), e in zip(flexible, eta, strict=True)
         ]
-        self._displacements, self._velocities = np.concatenate([none, *eta]), np.concatenate([none, *nu])
+        self._displacements, velocities = np.concatenate([none, *eta]), np.concatenate([none, *nu])
+        self._bent_turn = np.concatenate([none, *(np.arange(len(each)) for each in eta)])
+        self._bent_parts = [slice(0, 0)] * len(forms)
+        for k, form in enumerate(forms):
+            if form.body.elastic_count:
+                own = form.state_slice("displacement")
+                self._bent_parts[k] = slice(begins[k] + own.start, begins[k] + own.stop)
+        whole = SHARES if flexible else SHARES[:1]  # of all entries, those of other parts too
+        size = 1 + self.states.max(initial=-1)
+        self._of_middle, self._of_change = np.ones((len(whole), size)), np.zeros((len(whole), size))
+        self._of_middle[:, velocities], self._of_change[:, velocities] = whole[:, :1], whole[:, 1:2]
+        self._of_change[:, self._displacements] = whole[:, 2:]
 
     def efforts(self, x: Array, out: Array) -> None:
         """z of T states."""
@@ -142,19 +155,13 @@ class CompiledBodies:
 
     def discrete_efforts(self, x0: Array, x1: Array, out: Array) -> None:
         """Those of the forms, with the kinetic slopes of six motions at once, shape (n,); docs/theory.md, 2."""
-        middle, change = (x0 + x1) / 2, x1 - x0
-        eta, nu = self._displacements, self._velocities
-        states = np.tile(middle, (len(SHARES) if len(eta) else 1, 1))
-        if len(eta):
-            states[:, nu] = SHARES[:, :2] @ np.array([middle[nu], change[nu]])
-            states[:, eta] += SHARES[:, 2:] * change[eta]
+        size, eta = self._of_middle.shape[1], self._displacements
+        states = self._of_middle * ((x0 + x1) / 2)[:size] + self._of_change * (x1 - x0)[:size]
         efforts = np.empty(states.shape)
         self.efforts(states, efforts)
         out[self.states] = efforts[0, self.states]
         if len(eta):
-            still, moved, a, b, c, d = efforts[1:, eta]
-            turned = (a - b - c + d) / 16  # the weight, the same at one rotation, goes out
-            out[eta] += (moved - still) / 4 + turned
+            out[eta] += SECANT @ efforts[:, eta]  # the weight, the same in all, goes out
 
     def descriptor_entries(self, x: Array) -> Array:
         """E(x) of one state at ``places``."""
@@ -184,7 +191,7 @@ class CompiledBodies:
 
     def _slopes(self, x: Array, rate: Array, u: Array, steps: Array) -> Array:
         """d(defects)/dx of entry k of each body, in row k."""
-        states = self._changed(x, steps)
+        states = self._changed(x, steps, self._turn, self.states)
         found = np.empty(states.shape)
         self.defects(states, rate[None], u[None], found)
         slopes = found[1:] - found[0]
@@ -193,18 +200,18 @@ class CompiledBodies:
         return np.asarray(slopes)
 
     def output_slopes(self, x: Array, steps: Array, out: Array, has_spread: bool = True) -> None:
-        """dy/dx of one state into (ports, n)."""
-        states = self._changed(x, steps)
+        """dy/dx of one state along displacements into (ports, n): along velocities it is B^T, otherwise zero."""
+        states = self._changed(x, steps, self._bent_turn, self._displacements)
         found = np.zeros((len(states), len(out)))
         self.outputs(states, states, found, has_spread)
-        for own, ports in zip(self._parts, self._port_parts, strict=True):
-            changes = found[1 : 1 + own.stop - own.start, ports] - found[0, ports]
-            out[ports, own] = (changes / steps[own, None]).T
+        for eta, ports in zip(self._bent_parts, self._port_parts, strict=True):
+            changes = found[1 : 1 + eta.stop - eta.start, ports] - found[0, ports]
+            out[ports, eta] = (changes / steps[eta, None]).T
 
-    def _changed(self, x: Array, steps: Array) -> Array:
-        """A state, and the same with one entry of each body changed."""
-        states = np.tile(x, (1 + self._most, 1))
-        states[1 + self._turn, self.states] += steps[self.states]
+    def _changed(self, x: Array, steps: Array, turn: IntArray, entries: IntArray) -> Array:
+        """A state, and the same with entries of different bodies changed at their turn."""
+        states = np.tile(x, (2 + turn.max(initial=-1), 1))
+        states[1 + turn, entries] += steps[entries]
         return states
 
     def storages(self, x: Array) -> Array:

@@ -7,8 +7,6 @@ with the efforts of the step. The power balance is exact: J is skew whatever its
 the conserving step of the kernels with the state C.
 """
 
-import numpy as np
-
 from phlexible.algebra.arrays import Array
 from phlexible.papers.collocation import GAUSS_LEGENDRE_1, StageLoop
 from phlexible.papers.equations import Equations
@@ -29,5 +27,6 @@ class DiscreteGradientLoop(StageLoop):
 
     def _efforts(self, x: Array, step: float, k: Array) -> Array:
         algebraic = self.equations.is_algebraic
-        start, end = np.where(algebraic, k[0], x), np.where(algebraic, k[0], x + step * k[0])
+        start, end = x.copy(), x + step * k[0]
+        start[algebraic] = end[algebraic] = k[0, algebraic]
         return self.equations.model.discrete_effort(start, end)[None]

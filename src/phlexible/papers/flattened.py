@@ -40,6 +40,7 @@ from phlexible.port_hamiltonian.model import (
     difference_steps,
 )
 
+NONE = np.zeros(0, dtype=np.int64)
 TRIALS = 2
 DENSE = 300
 
@@ -366,12 +367,11 @@ class Flattened(PortHamiltonianModel):
         outputs, unused = self._other_outputs(x[None], z), np.empty((1, n))
         inputs = self.bodies.joined(INPUTS, joints, x[None], z, x[None, :0], u[None], outputs, unused)[0]
         own = [part.defect_slope(x[mine], rate[mine], inputs[ports]) for part, mine, ports in self._others]
-        numbers, joined = self._coupled, self._joint_slope(x, outputs[0], joints[2][0], steps)
+        moving = np.flatnonzero(input_slope.any(axis=1)) if input_slope is not None else NONE
+        gains = self._gains(x, np.concatenate([self._coupled, self.outer[moving]]))
+        joined = self._joint_slope(x, outputs[0], joints[2][0], steps, gains[:, : len(self._coupled)])
         if input_slope is not None:
-            moving = np.flatnonzero(input_slope.any(axis=1))
-            numbers = np.concatenate([numbers, self.outer[moving]])
             joined = np.concatenate([joined, input_slope[moving]])
-        gains = self._gains(x, numbers)
         if n <= DENSE:
             total = -gains @ joined
             self.bodies.add_slopes(x, rate, inputs, steps, total)
@@ -396,9 +396,10 @@ class Flattened(PortHamiltonianModel):
         result[:, self.rows] = units[:, self._leaves :]
         return result.T
 
-    def _joint_slope(self, x: Array, outputs: Array, c: Array, steps: Array) -> Array:
-        """d(K output)/dx of the coupled numbers, shape (coupled, n); c: entries of what turns in K."""
+    def _joint_slope(self, x: Array, outputs: Array, c: Array, steps: Array, gains: Array) -> Array:
+        """d(K output)/dx of the coupled numbers, shape (coupled, n); c: entries that turn in K; gains: theirs."""
         slopes, turned = np.zeros((2, self.size, self.state_size))
+        slopes[np.ix_(self._coupled, self.bodies.states)] = gains[self.bodies.states].T
         self.bodies.output_slopes(x, steps, slopes, self._has_spread)
         for part, states, ports, mine in self._coupled_others:
             own = part.output_slope(x[states], ports)

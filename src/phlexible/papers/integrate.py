@@ -89,6 +89,7 @@ class _GivenSignal:
     Attributes:
         name: in messages.
         place: among all inputs.
+        shape: of its numbers.
         function: of t, or of t and the state x where it ``asks`` for that.
     """
 
@@ -96,6 +97,10 @@ class _GivenSignal:
     place: slice
     function: Callable[..., ArrayLike]
     asks: bool
+    shape: tuple[int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "shape", (int(self.place.stop - self.place.start),))
 
     def at(self, time: float, x: Array) -> Array:
         """Its numbers, of the right shape."""
@@ -105,20 +110,15 @@ class _GivenSignal:
             raise
         except Exception as error:
             raise function_error(self.name, error, f"at t = {time:g} s") from error
-        if isinstance(value, np.ndarray) and value.dtype == np.float64 and value.shape == (self.size,):
+        if isinstance(value, np.ndarray) and value.shape == self.shape and value.dtype == np.float64:
             return value
-        return _checked(self.name, value, self.size)
-
-    @property
-    def size(self) -> int:
-        """Number of inputs."""
-        return int(self.place.stop - self.place.start)
+        return _checked(self.name, value, *self.shape)
 
     def refusals(self, u: Array) -> Iterator[str]:
         """Of inputs (T, m) that are not finite."""
         for row in u[:, self.place]:
             if not np.isfinite(row).all():
-                yield f"{self.name} must be {self.size} finite numbers, got {row!r}"
+                yield f"{self.name} must be {self.shape[0]} finite numbers, got {row!r}"
 
 
 class _ManyInputs:

@@ -9,7 +9,7 @@ from numba.np.arrayobj import make_array
 
 @intrinsic
 def unowned(typing: Any, array: Any) -> Any:
-    """The same array, whose parts are not counted: each count is an atomic operation, as long as a sum of ten numbers.
+    """The same array, whose parts are not counted: a count is an atomic operation, and takes long.
 
     The owner must be alive: named later in the same function, or held by its caller.
     """
