@@ -112,6 +112,7 @@ class LiveRows:
         self._has_velocities = False  # and whether its velocities satisfy the joints
         self._replaced, self._replaced_at = 0, np.zeros(len(runs), dtype=np.int64)
         self._are_shown = False
+        self._are_alone = [False] * len(groups)  # of a structure that has no lanes, or of several
         self._have_failed = np.zeros(len(runs), dtype=bool)  # and were not put elsewhere
         self.time: Array = np.array([run.time for run in runs])
 
@@ -130,8 +131,9 @@ class LiveRows:
 
     def replace(self, number: int, run: LiveRun) -> None:
         """Another run takes the place of one."""
-        self._release(self._group_of[number][0])
-        self._now = None
+        group = self._group_of[number][0]
+        self._release(group)
+        self._are_alone[group], self._now = False, None
         self._runs[number], self.time[number], self._have_failed[number] = run, run.time, False
         self._replaced += 1
         self._replaced_at[number] = self._replaced
@@ -258,7 +260,7 @@ class LiveRows:
     def _step(self, group: int, which: BoolArray, count: int, thread: int) -> dict[int, ConvergenceError]:
         numbers, done = self._groups[group], 0
         held = self._held[group]
-        if held is None and not self._have_failed[numbers].any():
+        if held is None and not (self._are_alone[group] or self._have_failed[numbers].any()):
             held = self._held[group] = self._hold(group, count, thread)
         if held is not None:
             done, tells = held.step(count, which)
@@ -295,6 +297,7 @@ class LiveRows:
             return None
         known = self._known[thread] = self._known[thread] or LanesOfStructures(self._width)
         lanes = known.of([call.memory for call in calls], group)
+        self._are_alone[group] = lanes is None
         return None if lanes is None else _Held(runs, HeldLanes(calls, lanes))
 
     def _together(self, group: int, which: Sequence[int], count: int) -> list[int]:

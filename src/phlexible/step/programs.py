@@ -100,6 +100,7 @@ PROGRAMS = (
         _program("contact_steps"),
         lambda memory: _can_touch(memory) or _some("members")(memory),
         "steps around contacts",
+        True,
     ),
     Program(_program("loads"), _some("loads"), "loads", True),
     Program(_program("rods"), _some("rod_points"), "rods", True),

@@ -4,7 +4,7 @@ from math import sqrt
 
 from phlexible.step.compilation.compiled import compiled, exported
 from phlexible.step.compilation.dense import copy, fill
-from phlexible.step.compilation.notation import Reals, Tables, Vector, dot
+from phlexible.step.compilation.notation import Reals, Tables, Truth, Vector, all_of, any_of, dot, of_lane, where
 from phlexible.step.kernels.contacts_among_many import at_end, at_start, members_push
 from phlexible.step.kernels.elimination import factor_frame, solve_frame
 from phlexible.step.kernels.laws_of_functions import gather_gap
@@ -23,24 +23,25 @@ def mobility(t: Tables, b: int, row: Reals, width: int) -> float:
         for i in range(width):
             total += row[i] * row[i]
         return total / t.blocks[t.carrier_block[b]]
-    if t.hardness[b] < 0.0:
+    lacks_inertia = t.hardness[b] < 0.0
+    if all_of(lacks_inertia):
         return 0.0
     copy(row, solved, width)
     solve_frame(t, b, solved)
     for i in range(width):
         total += row[i] * solved[i]
-    return total
+    return where(lacks_inertia, 0.0, total)
 
 
 @compiled
 def steepest(stiffness: float, p: float, depth: float, change: float, total: float, h: float) -> float:
     """dN/dx, for p > 1 at the depth that the speed leads to, with the mobility ``total``."""
-    if p > 1.0:
-        if total > 0.0:
-            deep = (p + 1.0) * (change / h) ** 2 / (2.0 * stiffness * total)
-            change = min(change, deep ** (1.0 / (p + 1.0)))
-        return stiffness * p * (max(depth, 0.0) + change) ** (p - 1.0)
-    return stiffness
+    is_steep, moves = p > 1.0, total > 0.0
+    if not any_of(is_steep):
+        return stiffness
+    deep = (p + 1.0) * (change / h) ** 2 / (2.0 * stiffness * where(moves, total, 1.0))
+    change = where(moves, min(change, deep ** (1.0 / (p + 1.0))), change)
+    return where(is_steep, stiffness * p * (max(depth, 0.0) + change) ** (p - 1.0), stiffness)
 
 
 @exported
@@ -110,7 +111,7 @@ LONGEST = 0.1  # step times frequency: a rebound comes 0.003 / omega late
 
 
 @exported
-def contacts_push(t: Tables) -> bool:
+def contacts_push(t: Tables) -> Truth:
     """Whether a contact pushes at either end of the step that was tried last; notes which."""
     found = False
     for f in range(t.forces):
@@ -118,13 +119,14 @@ def contacts_push(t: Tables) -> bool:
         if t.energy_of[f] != CONTACT:
             continue
         depth = t.push_side[f] * (t.force_rest[f] - t.theta0[f])
-        if depth > 0.0 or depth - t.push_side[f] * t.theta_change[f] > 0.0:
-            t.touching[f], found = 1.0, True
-    return members_push(t) or found
+        pushes = (depth > 0.0) | (depth - t.push_side[f] * t.theta_change[f] > 0.0)
+        t.touching[f] = where(pushes, 1.0, 0.0)
+        found = found | pushes
+    return found | members_push(t)
 
 
 @exported
-def parts_around_contacts(t: Tables, h: float, longest: float, damping: float) -> int:
+def parts_around_contacts(t: Tables, h: float, longest: float, damping: float) -> float:
     """Parts of the steps, the longest of which is ``longest``, for the contacts that were noted in one of length h.
 
     A power of two, so that it stays the same where the frequency changes little; 1: the steps are short enough.
@@ -136,27 +138,31 @@ def parts_around_contacts(t: Tables, h: float, longest: float, damping: float) -
     inertia_matrix(t, h, 1.0)
     fill(t.hardness, t.carriers, 0.0)
     for b in range(t.frames):
-        t.hardness[b] = 0.0 if factor_frame(t, b) else -1.0
+        t.hardness[b] = where(factor_frame(t, b), 0.0, -1.0)
     for f in range(t.forces):
-        if t.touching[f] > 0.0:
+        if any_of(t.touching[f] > 0.0):
             _harden(t, f, h)
-    for n in range(t.met_count[0]):
+    pairs = of_lane(t.met_count[0], 0)  # among many, which are not in lanes
+    for n in range(pairs):
         harden_pair(t, n, h)
     largest = 0.0
     for f in range(t.forces):
-        if t.touching[f] > 0.0:
-            total = 0.0
-            for a in range(t.carrier_count[f]):
-                total += max(t.hardness[t.group_node[t.group_start[f] + a]], 0.0)
-            largest = max(largest, total)
-    for n in range(t.met_count[0]):
+        touches, total = t.touching[f] > 0.0, 0.0
+        if not any_of(touches):
+            continue
+        for a in range(t.carrier_count[f]):
+            total += max(t.hardness[t.group_node[t.group_start[f] + a]], 0.0)
+        largest = where(touches, max(largest, total), largest)
+    for n in range(pairs):
         largest = max(largest, hardness_of_pair(t, n))
     copy(t.saved_velocity, t.velocity1, t.velocities)
     motion_and_forces(t, h, damping)
-    parts = 1
-    while parts < MOST_PARTS and longest * sqrt(largest) > LONGEST * parts:
-        parts *= 2
-    return parts
+    parts = where(largest > 0.0, 1.0, 1.0)
+    while True:
+        are_few = (parts < MOST_PARTS) & (longest * sqrt(largest) > LONGEST * parts)
+        if not any_of(are_few):
+            return parts
+        parts = where(are_few, 2.0 * parts, parts)
 
 
 @compiled
@@ -172,7 +178,8 @@ def _harden(t: Tables, f: int, h: float) -> None:
         total += t.scratch[a]
     depth, change = t.push_side[f] * (t.force_rest[f] - t.theta0[f]), abs(t.theta_change[f])
     slope = steepest(t.force_stiffness[f], t.push_exponent[f], depth, change, total, h)
+    touches = t.touching[f] > 0.0
     if t.bristle_of[f] >= 0:
         slope += t.bristle_stiffness[t.bristle_of[f]]
     for a in range(t.carrier_count[f]):
-        t.hardness[t.group_node[t.group_start[f] + a]] += slope * t.scratch[a]
+        t.hardness[t.group_node[t.group_start[f] + a]] += where(touches, slope * t.scratch[a], 0.0)

@@ -215,11 +215,10 @@ def take_step(
         rest = rest & (not solved)
         if is_relaxed and any_of(solved):
             spare_multipliers(t, h, damping, ACCEPTABLE * least_speed, solved)
-    if longest > 0.0 and contacts_push(t):
+    if longest > 0.0 and any_of(contacts_push(t)):
         parts = parts_around_contacts(t, h, longest, damping)
-        t.parts[0] = float(parts)
-        if parts > 1:
-            return TOUCHING
+        t.parts[0] = parts
+        status = where(parts > 1.0, TOUCHING, status)
     are_solved = status == CONVERGED
     if not all_of(are_solved):  # lanes that have a solution take the step once more, without the others
         t.counter[0] = where(are_solved, iterated, t.counter[0])

@@ -194,6 +194,7 @@ class LaneMemory:
         header: as of ``Memory``, of a type that says how many lanes there are.
         state: stored tables, shape (state numbers, width).
         status: of the last step that was not taken, shape (width,).
+        parts: that contacts ask to take it in, shape (width,).
         width: how many lanes.
     """
 
@@ -208,7 +209,7 @@ class LaneMemory:
         self.width, self._example = width, example
         self._numbers = _aligned_zeros(plan._length, width)
         self.state = self._numbers[: counts["state_numbers"]]
-        self.status = self._numbers[plan._places["status"][0]]
+        self.status, self.parts = (self._numbers[plan._places[name][0]] for name in ("status", "parts"))
         header = plan._template.copy()
         header[plan._own[:, 0]] = self._numbers.ctypes.data + self._numbers.itemsize * width * plan._own[:, 1]
         self._stacked: dict[str, Array] = {}
