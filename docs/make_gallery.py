@@ -1,7 +1,8 @@
 """Runs every model of the gallery for the site: python docs/make_gallery.py.
 
-Writes ``docs/gallery/index.md`` with a picture of each, and a report of each under ``docs/extra/reports``. Runs are
-kept until a program of the package changes; ``--all`` runs all of them again.
+Writes ``docs/gallery/index.md`` with a picture of each, a report of each under ``docs/extra/reports``, and a page that
+moves under ``docs/extra/live`` of each that can be built without Python. Runs are kept until a program of the package
+changes; ``--all`` runs all of them again.
 """
 
 import hashlib
@@ -12,12 +13,13 @@ from contextlib import redirect_stdout
 from io import StringIO
 from pathlib import Path
 
+import phlexible as ph
 from phlexible.cli import app
 from phlexible.gallery.table import ENTRIES, TOPICS, GalleryEntry
 
 HERE = Path(__file__).parent
 PACKAGE = HERE.parent / "src" / "phlexible"
-PAGE, REPORTS = HERE / "gallery", HERE / "extra" / "reports"
+PAGE, REPORTS, LIVE = HERE / "gallery", HERE / "extra" / "reports", HERE / "extra" / "live"
 KEPT = PAGE / "runs.json"
 COMMANDS = {
     "four-bar": "run four-bar --set crank_speed=10 --duration 0.7 --step 5e-4",
@@ -25,10 +27,15 @@ COMMANDS = {
     "spinning-shaft": "modes spinning-shaft --count 6",
 }
 """Of models that rest with their defaults, or whose motion shows nothing; of the others ``run NAME``."""
+MOVED = {"four-bar": {"crank_speed": 10.0}}
+"""Parameters of models that rest with their defaults."""
+LONGER = 20
+"""Times the usual duration: up to which functions of time are known on pages that move."""
 HEAD = """# Gallery
 
 Every model of `ph.gallery`, as `phlexible run NAME --plot picture.png --report report.html` shows it. A picture
-opens its report: space plays, dragging turns. `ph.gallery.NAME(...)` is the model in Python, with the parameters
+opens its report: space plays, dragging turns. "It moves" is the model itself, stepped by your browser, to be pulled at
+with the mouse ([how](../how_to/models_without_python.md)). `ph.gallery.NAME(...)` is the model in Python, with the parameters
 that `phlexible list` prints; its docstring has the source and the numbers that tests hold it to.
 """
 
@@ -54,12 +61,26 @@ def run(entry: GalleryEntry) -> None:
         app([*command(entry).split(), *outputs], standalone_mode=False)
 
 
+def build_page(entry: GalleryEntry) -> bool:
+    """The page that moves, where the model needs no Python; whether there is one."""
+    model, path = entry.function(**MOVED.get(entry.name, {})), LIVE / f"{entry.name}.html"
+    path.unlink(missing_ok=True)
+    with redirect_stdout(StringIO()), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            ph.build(model, entry.step, path, duration=LONGER * entry.duration)
+        except (ph.errors.ModelError, ph.errors.ParameterError):  # controllers, events, functions without pattern
+            return False
+    return True
+
+
 def text(entry: GalleryEntry) -> str:
     """What the page says of one model."""
     documentation = entry.function.__doc__ or ""
     reference = documentation.partition("Source:")[2].partition("Reference:")[0]
     source = " ".join(reference.split()).replace("``", "`")
     name = entry.name
+    live = f"[It moves](../live/{name}.html){{.external}}; " if (LIVE / f"{name}.html").exists() else ""
     return f"""### {name}
 
 {entry.title}
@@ -77,12 +98,12 @@ def text(entry: GalleryEntry) -> str:
 </a>
 ```
 
-`phlexible {command(entry)}`, `ph.gallery.{entry.function.__name__}()`; source: {source}
+{live}`phlexible {command(entry)}`, `ph.gallery.{entry.function.__name__}()`; source: {source}
 """
 
 
 def main(everything: bool) -> None:
-    for folder in (PAGE, REPORTS):
+    for folder in (PAGE, REPORTS, LIVE):
         folder.mkdir(parents=True, exist_ok=True)
     state = state_of_the_package()
     kept = json.loads(KEPT.read_text(encoding="utf-8")) if KEPT.exists() and not everything else {}
@@ -92,6 +113,7 @@ def main(everything: bool) -> None:
             continue
         print(f"running {entry.name}", flush=True)
         run(entry)
+        build_page(entry)
         kept[entry.name] = state
         KEPT.write_text(json.dumps(kept, indent=1), encoding="utf-8")
     parts = [HEAD]

@@ -4,6 +4,7 @@ They come from the same functions as the objects that Python calls (``objects``)
 processor, their digits are the same.
 """
 
+import inspect
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -11,8 +12,12 @@ from typing import Any
 from llvmlite import ir
 from numba import from_dtype, types
 from numba.core import cgutils
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import cpu_target
 from numpy import dtype
+
+from phlexible.step.compilation.compiled import without_collection, written_into
+from phlexible.step.compilation.modules import WrittenLibrary, result_type
 
 POINTER, INTEGER, STATUS = ir.IntType(8).as_pointer(), ir.IntType(64), ir.IntType(32)
 PREFIX = "ph_k_"
@@ -95,6 +100,22 @@ def linked(entries: Iterable[Entry]) -> Modules:
         kept.append(entry.name)
         parts.append((made.library._get_module_for_linking().as_bitcode(), made.fndesc.mangled_name))
     return Modules(cgutils.normalize_ir_text(str(border)), tuple(kept), tuple(parts), border.triple)
+
+
+@without_collection
+def written(entry: Entry) -> str:
+    """An entry point behind its function of C with all that it calls: text of LLVM that nothing has optimized."""
+    context, function = cpu_target.target_context, entry.function.py_func
+    kinds = tuple(argument.type for argument in entry.arguments)
+    result = result_type(inspect.get_annotations(function, eval_str=True)["return"])
+    library = WrittenLibrary(context.codegen(), entry.name)
+    library.processor = library._final_module.triple
+    with global_compiler_lock, context.push_code_library(library):
+        made = written_into(context, function, kinds, result)
+        module = library.create_ir_module(entry.name)
+        _write(context, module, entry, made.fndesc)
+        library.add_ir_module(module)
+        return library.written()
 
 
 def _write(context: Any, module: Any, entry: Entry, described: Any) -> None:

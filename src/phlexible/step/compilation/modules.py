@@ -67,12 +67,13 @@ def _argument(hint: Any) -> _Argument:
     return _Argument(types.Array(from_dtype(dtype_of(request)), 1, "C"))
 
 
-class _Written(CPUCodeLibrary):
+class WrittenLibrary(CPUCodeLibrary):
     """Takes modules in as they are written; a machine is chosen later."""
 
     processor = ""
 
     def create_ir_module(self, name: str) -> Any:
+        """For the machine that is chosen."""
         module = super().create_ir_module(name)
         module.triple = self.processor
         return module
@@ -98,16 +99,17 @@ def module_text(function: Callable[..., Any], triple: str) -> str:
     hints = inspect.get_annotations(function, eval_str=True)
     result = hints.pop("return")
     arguments = [_argument(hints[name]) for name in inspect.signature(function).parameters]
-    library = _Written(context.codegen(), function.__name__)
+    library = WrittenLibrary(context.codegen(), function.__name__)
     library.processor = library._final_module.triple = triple
     with global_compiler_lock, context.push_code_library(library):
-        made = written_into(context, function, tuple(each.type for each in arguments), _result(result))
+        made = written_into(context, function, tuple(each.type for each in arguments), result_type(result))
         library._final_module.get_function(made.fndesc.mangled_name).add_function_attribute("noinline")
         library.add_ir_module(_python_function(context, library, function.__name__, made, arguments))
         return library.written()
 
 
-def _result(hint: Any) -> Any:
+def result_type(hint: Any) -> Any:
+    """As Numba has what an entry point returns."""
     if get_origin(hint) is tuple:
         return types.UniTuple(types.intp, len(get_args(hint)))
     return {None: types.none, int: types.intp, bool: types.boolean}[hint]

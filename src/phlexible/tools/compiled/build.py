@@ -39,9 +39,8 @@ from phlexible.tools.compiled.linking import (
     write_bytes,
     write_library,
 )
-from phlexible.tools.compiled.machine_code import object_files
 from phlexible.tools.compiled.outputs import OutputTables, joint_outputs, page_outputs
-from phlexible.tools.compiled.programs import modules
+from phlexible.tools.compiled.programs import object_files_of
 from phlexible.tools.compiled.time_functions import TimeData, time_data
 from phlexible.tools.compiled.web_page import PageParts, page_of
 from phlexible.tools.fmu import joint_outputs as coordinates_of_joints, source_of_file
@@ -128,10 +127,8 @@ def build(
     if place.suffix == NUMBERS:
         write_bytes(data.tables(), place)
         return place
-    made = modules(data.memory)
     try:
-        machines = {target.name: target.machine for target in targets_of}
-        codes = object_files(made.border, made.kept, made.parts, machines)
+        codes = object_files_of(data.memory, {target.name: target.machine for target in targets_of})
     except RuntimeError as error:
         raise PhlexibleError(f"the programs of the model cannot be compiled: {error}") from error
     header = data.header()

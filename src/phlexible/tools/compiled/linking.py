@@ -123,10 +123,10 @@ def check_linker(target: Platform) -> None:
     _compiler(target)
 
 
-def sources(code: bytes, data: str) -> dict[str, bytes]:
+def sources(codes: Mapping[str, bytes], data: str) -> dict[str, bytes]:
     """All files that a library of a model is made of, by their names."""
     own = {name: (HERE / name).read_bytes() for name in SOURCES}
-    return {**own, "model_data.h": data.encode(), "programs.o": code}
+    return {**own, "model_data.h": data.encode(), **codes}
 
 
 def write_archive(files: Mapping[str, bytes], path: Path) -> None:
@@ -161,7 +161,7 @@ def linked(target: Platform, files: Mapping[str, bytes], is_fmu: bool = False) -
         for source, content in files.items():
             (folder / source).write_bytes(content)
         made = folder / f"made{target.suffix}"
-        command += ["-std=c11", "-O2", "-ffp-contract=off", "-fvisibility=hidden"]
+        command += ["-std=c11", "-Os" if target.name == WASM else "-O2", "-ffp-contract=off", "-fvisibility=hidden"]
         command += [source for source in files if source.endswith((".c", ".o"))] + ["-DPH_HIDDEN"] * is_fmu
         command += ["-o", made.name, *_flags(target)]
         environment = {**os.environ, "ZIG_LOCAL_CACHE_DIR": name} if is_zig else None

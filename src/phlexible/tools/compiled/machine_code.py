@@ -57,7 +57,24 @@ def _object_files(
     machines: tuple[tuple[str, Machine], ...],
 ) -> dict[str, bytes]:
     """Models with the same programs have the same code."""
-    asked = border, tuple(kept), tuple(parts), {k: (m.triple, m.processor, m.features) for k, m in machines}
+    return _apart("whole", border, kept, parts, {k: (m.triple, m.processor, m.features) for k, m in machines})
+
+
+def small_object_files(texts: Mapping[str, str], machine: Machine) -> dict[str, bytes]:
+    """Object files of functions, each of the text of a module that nothing has optimized; loops stay loops.
+
+    Args:
+        texts: by the names of the functions, which others call.
+        machine: what they are made for.
+
+    Raises:
+        RuntimeError: LLVM ended its process, with its words.
+    """
+    return _apart("small", dict(texts), (machine.triple, machine.processor, machine.features))
+
+
+def _apart(*asked: Any) -> dict[str, bytes]:
+    """What ``_main`` answers in a process of its own."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(each for each in sys.path if each)}
     done = subprocess.run(
         [sys.executable, str(Path(__file__))], input=pickle.dumps(asked), capture_output=True, env=environment
@@ -67,6 +84,25 @@ def _object_files(
         raise RuntimeError(f"LLVM ended its process ({done.returncode}): {' '.join(words[-3:])}")
     found: dict[str, bytes] = pickle.loads(done.stdout)
     return found
+
+
+def _small(llvm: Any, name: str, text: str, machine: Machine) -> bytes:
+    target = llvm.Target.from_triple(machine.triple).create_target_machine(
+        cpu=machine.processor, features=machine.features, opt=2, reloc="pic", codemodel="default"
+    )
+    module = llvm.parse_assembly(_without_foreign(text))
+    module.triple, module.data_layout = machine.triple, str(target.target_data)
+    _hide(module, {name})
+    module.get_function(name).visibility = "hidden"
+    options = llvm.create_pipeline_tuning_options(speed_level=2)
+    options.loop_vectorization = options.slp_vectorization = False
+    options.loop_unrolling = options.loop_interleaving = False
+    builder = llvm.create_pass_builder(target, options)
+    builder.getModulePassManager().run(module, builder)
+    _remove_unused(llvm, module, target)
+    module.verify()
+    code: bytes = target.emit_object(module)
+    return code
 
 
 def _made(
@@ -132,8 +168,13 @@ def _main() -> None:
 
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
-    border, kept, parts, machines = pickle.load(sys.stdin.buffer)
-    made = {name: _made(llvm, border, kept, parts, Machine(*each)) for name, each in machines.items()}
+    kind, *asked = pickle.load(sys.stdin.buffer)
+    if kind == "small":
+        texts, machine = asked
+        made = {name: _small(llvm, name, text, Machine(*machine)) for name, text in texts.items()}
+    else:
+        border, kept, parts, machines = asked
+        made = {name: _made(llvm, border, kept, parts, Machine(*each)) for name, each in machines.items()}
     sys.stdout.buffer.write(pickle.dumps(made))
 
 
