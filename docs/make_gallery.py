@@ -1,8 +1,8 @@
 """Runs every model of the gallery for the site: python docs/make_gallery.py.
 
-Writes ``docs/gallery/index.md`` with a picture of each, a report of each under ``docs/extra/reports``, and a page that
-moves under ``docs/extra/live`` of each that can be built without Python. Runs are kept until a program of the package
-changes; ``--all`` runs all of them again.
+Writes ``docs/gallery/index.md`` with a picture of each, a report of each under ``docs/extra/reports``, and under
+``docs/extra/live`` a page that moves of each that can be built without Python. Runs are kept until a program of the
+package changes; ``--all`` runs all of them again.
 """
 
 import hashlib
@@ -29,14 +29,14 @@ COMMANDS = {
 """Of models that rest with their defaults, or whose motion shows nothing; of the others ``run NAME``."""
 MOVED = {"four-bar": {"crank_speed": 10.0}}
 """Parameters of models that rest with their defaults."""
-LONGER = 20
+LONGER = 3
 """Times the usual duration: up to which functions of time are known on pages that move."""
 HEAD = """# Gallery
 
 Every model of `ph.gallery`, as `phlexible run NAME --plot picture.png --report report.html` shows it. A picture
-opens its report: space plays, dragging turns. "It moves" is the model itself, stepped by your browser, to be pulled at
-with the mouse ([how](../how_to/models_without_python.md)). `ph.gallery.NAME(...)` is the model in Python, with the parameters
-that `phlexible list` prints; its docstring has the source and the numbers that tests hold it to.
+opens its report: space plays, dragging turns. "It moves" is the model itself, stepped by your browser, to be pulled
+at with the mouse ([how](../how_to/models_without_python.md)). `ph.gallery.NAME(...)` is the model in Python, with
+the parameters that `phlexible list` prints; its docstring has the source and the numbers that tests hold it to.
 """
 
 

@@ -73,7 +73,9 @@ def _small(memory: Memory, machine: Machine) -> dict[str, bytes]:
             missing.append(entry)
     if missing:
         found |= small_object_files({entry.name: written(entry) for entry in missing}, machine)
-    for entry in missing if folder is not None else ():
+    for entry in missing:
+        if folder is None:
+            break
         with suppress(OSError):  # no space left: the next process compiles again
             beside = folder / f".{entry.name}-{key}.{os.getpid()}"
             beside.write_bytes(found[entry.name])
