@@ -199,6 +199,22 @@ def test_inputs_that_depend_on_the_velocity_they_prescribe():
     assert run.state("position")[-1] == pytest.approx(1.0, abs=1e-9)
 
 
+def test_functions_of_time_are_asked_once_for_all_iterations():
+    """Beside that for Newton's matrix, and for the work in the end."""
+    whole, x = pendulums()
+    asked = []
+
+    def push(t):
+        asked.append(t)
+        return [0.1, np.sin(t)]
+
+    step, places = 0.01, 0.5 + np.array([-1, 1]) * np.sqrt(3) / 6
+    run = ph.integrate(whole, x, {"b.origin force": push}, 3 * step, step)
+    assert run.power("b.origin force").any()
+    for time in np.add.outer(step * np.arange(3), step * places).ravel():
+        assert 2 <= np.isclose(asked, time, rtol=0, atol=1e-12).sum() <= 3
+
+
 def test_feedback_that_begins_to_act_in_the_middle_of_a_run():
     """A wall that is not felt at first, k h^2 / m = 100: the iteration needs its slope where it is met."""
     model = ph.PointMass(1.0).port_hamiltonian(dimension=1)
