@@ -231,6 +231,14 @@ def elastica() -> plt.Figure:
     return figure
 
 
+def optimal_arm() -> plt.Figure:
+    """The first program of optimal_control.md."""
+    page = (Path(__file__).parent / "optimal_control.md").read_text(encoding="utf-8")
+    names: dict[str, ph.OptimalInputs] = {}
+    exec(page.split("```python")[1].split("best.plot")[0], names)  # the page's own words
+    return names["best"].plot()
+
+
 PICTURES: dict[str, Callable[[], plt.Figure]] = {
     "beam_conventions": conventions,
     "crank_slider": crank_slider,
@@ -238,6 +246,7 @@ PICTURES: dict[str, Callable[[], plt.Figure]] = {
     "four_bar_sweep": four_bar_sweep,
     "section_forces": section_forces,
     "elastica": elastica,
+    "optimal_arm": optimal_arm,
 }
 
 

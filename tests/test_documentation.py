@@ -181,6 +181,13 @@ def test_gradients(in_an_empty_folder) -> None:
     assert found["objective"](found["objective"].start)[1][0] < 0  # a thicker rod bends less
 
 
+def test_optimal_control(in_an_empty_folder) -> None:
+    found = run("optimal_control.md")
+    assert abs(found["best"].missed["angle"]) < 1e-10
+    assert found["fast"].duration == pytest.approx(2 * np.sqrt(2.0 / 3.0), rel=1e-6)
+    assert {path.name for path in in_an_empty_folder.iterdir()} == {"arm.png"}
+
+
 def test_bodies_from_meshes(in_an_empty_folder) -> None:
     """A second program's matrices are those of the mesh: first bending mode of the free bar in both."""
     found = run("meshes.md")

@@ -164,6 +164,7 @@ from .tools.identification import (
     identify as identify,
 )
 from .tools.inverse_dynamics import InverseDynamics as InverseDynamics, inverse_dynamics as inverse_dynamics
+from .tools.optimal_inputs import OptimalInputs as OptimalInputs, optimal_inputs as optimal_inputs
 from .tools.passive_control import (
     damping_injection as damping_injection,
     energy_shaping as energy_shaping,

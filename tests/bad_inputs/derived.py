@@ -2,8 +2,10 @@
 
 from functools import cache
 
+import numpy as np
+
 import phlexible as ph
-from bad_inputs.outcomes import COUNT, FINITE, NON_NEGATIVE, NONE, POSITIVE, REFUSED, Call
+from bad_inputs.outcomes import COUNT, FINITE, FLAG, NON_NEGATIVE, NONE, POSITIVE, REFUSED, Call
 from bad_inputs.wrong_values import FUNCTIONS, Empty
 
 CALLED_LATER = frozenset({"a class", "f raises", *(label for label in FUNCTIONS if label.startswith("f ->"))})
@@ -16,6 +18,13 @@ def swung(parameters):
     bar = model.add(ph.RigidBody(parameters["mass"], 0.1, center=(0.5, 0.0, 0.0)), "bar")
     hinge = model.connect(ph.Revolute(model.ground.at((0.0, 0.0, 0.0)), bar.origin))
     model.apply(hinge.spring(1.0))
+    return model
+
+
+def turned(inputs):
+    """The bar with a torque in its hinge."""
+    model = swung({"mass": 1.0})
+    model.apply(model.joints[0].torque(inputs["torque"]))
     return model
 
 
@@ -65,7 +74,7 @@ DERIVED = [
         "Signal",
         lambda s: ph.Signal,
         lambda s: {"times": (0.0, 1.0, 2.0), "values": (1.0, 2.0, 3.0)},
-        {"times": frozenset({"(1, 2, 3)"}), "values": frozenset({"(1, 2, 3)"})},
+        {"times": frozenset({"(1, 2, 3)"}), "values": frozenset({"(1, 2, 3)"}), "between": REFUSED},
     ),
     Call(
         "When",
@@ -210,6 +219,36 @@ DERIVED = [
             "priors": SCALES,
             "scales": SCALES,
             "progress": frozenset({"True", "False", "None"}),
+        },
+    ),
+    Call(
+        "optimal_inputs",
+        lambda s: ph.optimal_inputs,
+        lambda s: {
+            "build": turned,
+            "cost": lambda model: ph.Cost.final(ph.JointPosition(model.joints[0]), np.square),
+            "inputs": {"torque": ph.Signal((0.0, 0.01), (1.0, 1.0), "constant")},
+            "duration": 0.02,
+            "step": 0.01,
+            "sensors": angle,
+            "progress": False,
+        },
+        {
+            "build": REFUSED,
+            "cost": REFUSED,
+            "inputs": REFUSED,
+            "duration": POSITIVE,
+            "step": REFUSED,
+            "sensors": CALLED_LATER | NONE,
+            "final": SCALES,
+            "bounds": SCALES,
+            "weights": SCALES,
+            "at_rest": FLAG,
+            "initial": REFUSED,
+            "scales": SCALES,
+            "iterations": COUNT,
+            "accuracy": POSITIVE,
+            "progress": FLAG | NONE,
         },
     ),
     Call(

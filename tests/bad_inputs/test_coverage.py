@@ -14,7 +14,7 @@ from bad_inputs.stepped import STEPPED
 # Made by this package, or made of what it made.
 NOT_CALLED_BY_USERS = {
     *("FlexibleBody", "LinearModel", "LinearPHDAE", "Motion", "PortHamiltonianModel", "Study", "Trajectory"),
-    *("Batch", "BatchRuns", "LiveBatch", "Fit", "Library", "InverseDynamics"),
+    *("Batch", "BatchRuns", "LiveBatch", "Fit", "Library", "InverseDynamics", "OptimalInputs"),
     *("Cost", "ModeDerivatives", "ResponseDerivatives", "Sensitivity"),
 }
 OWNERS = {

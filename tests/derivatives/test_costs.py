@@ -44,10 +44,12 @@ def test_slopes_are_differences_of_the_value(cost):
     assert (cost.slopes(time, [readings])[0] * change).sum() == pytest.approx((more - less) / 2e-6, rel=1e-7)
 
 
-def test_signals_are_linear_between_samples_and_constant_beyond():
+def test_signals_are_linear_or_constant_between_samples_and_constant_beyond():
     signal = ph.Signal([0.0, 1.0, 3.0], [1.0, 3.0, -1.0])
     assert [signal(t) for t in (-1.0, 0.5, 2.0, 9.0)] == [1.0, 2.0, 1.0, -1.0]
     assert signal(np.array([0.5, 2.0])) == pytest.approx([2.0, 1.0])
+    held = ph.Signal([0.0, 1.0, 3.0], [1.0, 3.0, -1.0], "constant").with_values([2.0, 4.0, 0.0])
+    assert held(np.array([-1.0, 0.0, 0.5, 1.0, 2.0, 9.0])) == pytest.approx([2.0, 2.0, 2.0, 4.0, 4.0, 0.0])
     for times, values in (
         ([0.0, 0.0], [1.0, 2.0]),
         ([0.0], [1.0]),

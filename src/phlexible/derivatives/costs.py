@@ -1,9 +1,9 @@
 """Costs of a motion: numbers made of what sensors read, that know their derivatives to the readings."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -74,6 +74,30 @@ class FinalTerm(CostTerm):
         """Zero but at the last instant."""
         result = np.zeros_like(readings)
         result[-1:] = _differentiated(self.function, readings[-1:])
+        return result
+
+
+@dataclass(frozen=True, eq=False)
+class NumberTerm(CostTerm):
+    """One number of a reading at one instant.
+
+    Attributes:
+        number: of the components.
+        instant: of all, -1 the last one.
+    """
+
+    sensor: Any
+    number: int
+    instant: int = -1
+
+    def value(self, time: Array, readings: Array) -> float:
+        """It."""
+        return float(readings[self.instant, self.number])
+
+    def slopes(self, time: Array, readings: Array) -> Array:
+        """One there."""
+        result = np.zeros_like(readings)
+        result[self.instant, self.number] = 1.0
         return result
 
 
@@ -204,6 +228,9 @@ class Cost:
             factor * term.slopes(time, _columns(own)).reshape(own.shape)
             for (factor, term), own in zip(self.terms, readings, strict=True)
         ]
+
+
+Costs = Sequence[Cost]
 
 
 def _columns(readings: Array) -> Array:

@@ -38,10 +38,12 @@ def strain_places(assembly: Assembly) -> IntArray:
 
 def strains_after(assembly: Assembly, states: Array, sizes: Array, moving: Array) -> Array:
     """Strains that branches have at the ends of steps between states (N + 1, numbers), shape (N, branches)."""
-    count = len(sizes)
+    count, places = len(sizes), strain_places(assembly)
+    if not len(places):
+        return np.zeros((count, 0))
     found, loads = np.zeros((count, states.shape[1])), np.zeros((count, 3 * assembly.memory.counts["load_values"]))
     fade_in_steps(assembly.memory.header, count, sizes, np.ascontiguousarray(states), moving, loads, found)
-    return found[:, strain_places(assembly)]
+    return found[:, places]
 
 
 @dataclass(frozen=True, eq=False)

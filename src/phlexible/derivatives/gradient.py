@@ -1,13 +1,14 @@
 """The derivative of one number of a motion to any number of parameters, by one run backwards."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array, check_callable
-from phlexible.derivatives.costs import Cost
+from phlexible.derivatives.costs import Cost, Costs
 from phlexible.derivatives.parameters import (
     Build,
     Built,
@@ -24,10 +25,10 @@ from phlexible.derivatives.parameters import (
     other_values,
     start_change,
 )
-from phlexible.derivatives.readings import Sight, state_slopes
+from phlexible.derivatives.readings import Sight, slopes_of_costs
 from phlexible.derivatives.runs import TakenRun, take_run
 from phlexible.derivatives.steps import Functions, functions_of
-from phlexible.derivatives.sweeps import Adjoint, adjoint, parts_of
+from phlexible.derivatives.sweeps import Adjoint, RunParts, adjoints, parts_of
 from phlexible.errors import ParameterError
 from phlexible.state.initial_state import InitialKind
 from phlexible.step.integration.schemes import StepOptions
@@ -87,41 +88,11 @@ def gradient(
     check_callable("build", build, "parameters")
     check_callable("cost", cost, "model")
     chosen, options = Parameters(parameters, scales), StepOptions(order, 1, numerical_damping, tolerance).checked()
-    recipe = Recipe(build, initial, lambda model: checked_cost(cost(model)), "cost")
+    recipe: Recipe[Costs] = Recipe(build, initial, lambda model: [checked_cost(cost(model))], "cost")
     given = chosen.made(chosen.values)
     own = recipe.made(given)
-    run = take_run(own.assembly, own.start, duration, step, options)
-    found = _Evaluation(run, own)
-    slopes = np.zeros(len(chosen))
-
-    def made(direction: Direction, sign: int) -> Built[Cost]:
-        other = recipe.made(chosen.made(chosen.values + sign * direction.change))
-        check_same(own, other, chosen.label(direction))
-        return other
-
-    directions = chosen.numbers() if not run.is_controlled else chosen.singles()
-    for name in chosen.signals if not run.is_controlled else []:
-        signs = chosen.signs(name)
-        with other_values(given[name], chosen.made(chosen.values + signs.change)[name].values):
-            changed = _given_in(run)
-        if not is_load_alone(own, made(signs, 1), changed, run):
-            directions += chosen.samples(name, run, is_load=False) if not run.jumps else chosen.singles(name)
-            continue
-        for direction in chosen.samples(name, run, is_load=True):
-            both = {}
-            for sign in (1, -1):
-                values = chosen.made(chosen.values + sign * direction.change)[name].values
-                with other_values(given[name], values):
-                    both[sign] = _given_in(run)
-            found.add_load(slopes, direction, both[1], both[-1], name)
-    for direction in directions:
-        found.add(slopes, direction, made(direction, 1), made(direction, -1), chosen.label(direction))
-    return found.value, chosen.shaped(slopes)
-
-
-def _given_in(run: TakenRun) -> list[Functions]:
-    """What functions of time give in the steps of each stretch now."""
-    return [functions_of(run.assembly, own.times) for own in run.stretches]
+    found = CostsOfRun(take_run(own.assembly, own.start, duration, step, options), own, given)
+    return float(found.values[0]), chosen.shaped(found.slopes(recipe, chosen)[0])
 
 
 class Objective:
@@ -165,65 +136,150 @@ class Objective:
         return self._parameters.made(flat)
 
 
-class _Evaluation:
-    """A run with its adjoint.
+class CostsOfRun:
+    """Costs of a run, and their derivatives.
 
     Args:
         run: that was taken.
-        own: the model.
+        own: its model.
+        given: what that was made of: where derivatives are taken, with its own signals.
+
+    Attributes:
+        values: of the costs, shape (costs,).
+        loads_alone: by the names of signals, whether they change loads and nothing else; found once.
     """
 
-    def __init__(self, run: TakenRun, own: Built[Cost]) -> None:
-        self._run, self._cost = run, own.measured
-        sight = Sight(run.assembly, run.times)
-        readings = sight.read_all(self._cost.sensors, run.rows)
-        self.value = self._cost.value(run.times, readings)
-        self._weights = self._cost.slopes(run.times, readings)
-        self._adjoint: Adjoint = adjoint(run, state_slopes(sight, run.rows, self._cost.sensors, self._weights))
+    def __init__(self, run: TakenRun, own: Built[Costs], given: Any) -> None:
+        self._run, self._own, self._given = run, own, given
+        self._readings = self._read(own, run.times)
+        self.values: Array = self._valued(own.measured, self._readings, run.times)
+        self.loads_alone: dict[str, bool] = {}
 
-    def add_load(
+    def _read(self, other: Built[Costs], times: Array) -> list[list[Array]]:
+        """Readings of the sensors of each cost of a model, at the states of the run, at other times."""
+        sensors = [sensor for cost in other.measured for sensor in cost.sensors]
+        rest = iter(Sight(other.assembly, times).read_all(sensors, self._run.rows))
+        return [[next(rest) for _ in cost.sensors] for cost in other.measured]
+
+    def values_at(self, other: Built[Costs], times: Array) -> Array:
+        """Costs of another model at the states of the run, at other times, shape (costs,)."""
+        return self._valued(other.measured, self._read(other, times), times)
+
+    @staticmethod
+    def _valued(costs: Costs, readings: list[list[Array]], times: Array) -> Array:
+        return np.array([cost.value(times, own) for cost, own in zip(costs, readings, strict=True)])
+
+    @cached_property
+    def _weights(self) -> list[list[Array]]:
+        """What each cost feels of its readings."""
+        pairs = zip(self._own.measured, self._readings, strict=True)
+        return [cost.slopes(self._run.times, own) for cost, own in pairs]
+
+    @cached_property
+    def adjoints(self) -> list[Adjoint]:
+        """What each cost feels."""
+        run, pairs = self._run, zip(self._own.measured, self._weights, strict=True)
+        sight = Sight(run.assembly, run.times)
+        felt = [list(zip(cost.sensors, own, strict=True)) for cost, own in pairs]
+        return adjoints(run, slopes_of_costs(sight, run.rows, felt))
+
+    def slopes(self, recipe: Recipe[Costs], chosen: Parameters) -> Array:
+        """Of all costs to all parameters, shape (costs, parameters).
+
+        Raises:
+            PhlexibleError: as ``gradient``.
+        """
+        run, own = self._run, self._own
+        found = np.zeros((len(self.values), len(chosen)))
+
+        def made(direction: Direction, sign: int) -> Built[Costs]:
+            other = recipe.made(chosen.made(chosen.values + sign * direction.change))
+            check_same(own, other, chosen.label(direction))
+            return other
+
+        directions = chosen.numbers() if not run.is_controlled else chosen.singles()
+        for name in chosen.signals if not run.is_controlled else []:
+            signal = self._given[name]
+            if name not in self.loads_alone:
+                signs = chosen.signs(name)
+                with other_values(signal, chosen.made(chosen.values + signs.change)[name].values):
+                    changed = self._given_now()
+                self.loads_alone[name] = is_load_alone(own, made(signs, 1), changed, run)
+            if not self.loads_alone[name]:
+                directions += chosen.samples(name, run, is_load=False) if not run.jumps else chosen.singles(name)
+                continue
+            for direction in chosen.samples(name, run, is_load=True):
+                both = {}
+                for sign in (1, -1):
+                    values = chosen.made(chosen.values + sign * direction.change)[name].values
+                    with other_values(signal, values):
+                        both[sign] = self._given_now()
+                self._add_load(found, direction, both[1], both[-1], name)
+        for direction in directions:
+            self._add(found, direction, made(direction, 1), made(direction, -1), chosen.label(direction))
+        return found
+
+    def _given_now(self) -> list[Functions]:
+        """What functions of time give in the steps of each stretch now."""
+        return [functions_of(self._run.assembly, own.times) for own in self._run.stretches]
+
+    def _add_load(
         self, slopes: Array, direction: Direction, more: Sequence[Functions], less: Sequence[Functions], label: str
     ) -> None:
         """The share of samples that change loads and nothing else."""
         assert direction.steps is not None, "of samples"
-        stretches, felt = self._run.stretches, self._adjoint.parts.equations
         changes = [
             own.residuals(own.assembly, first) - own.residuals(own.assembly, second)
-            for own, first, second in zip(stretches, more, less, strict=True)
+            for own, first, second in zip(self._run.stretches, more, less, strict=True)
         ]
         check_local(np.concatenate(changes), direction.steps >= 0, label)
-        both = zip(felt, changes, strict=True)
-        shares = np.concatenate([np.einsum("ki,ki->k", mu, change) for mu, change in both]) / (2 * direction.size)
         acting = direction.steps >= 0
-        np.add.at(slopes, direction.steps[acting], shares[acting])
+        for row, felt in zip(slopes, self.adjoints, strict=True):
+            both = zip(felt.parts.equations, changes, strict=True)
+            shares = np.concatenate([np.einsum("ki,ki->k", mu, change) for mu, change in both])
+            np.add.at(row, direction.steps[acting], shares[acting] / (2 * direction.size))
 
-    def add(self, slopes: Array, direction: Direction, more: Built[Cost], less: Built[Cost], label: str) -> None:
+    def _add(self, slopes: Array, direction: Direction, more: Built[Costs], less: Built[Costs], label: str) -> None:
         """The share of each step and of the start in the derivatives along a direction."""
         run, twice = self._run, 2 * direction.size
         upper, lower = (parts_of(run, own.assembly) for own in (more, less))
         for first, second in zip(upper.equations, lower.equations, strict=True):
             check_smooth(first, second, label)
-        changes, felt = upper.minus(lower, twice), self._adjoint.parts
-        start, change = self._adjoint.start, start_change(more, less, direction.size)
-        at_start = float(start.pose @ change.pose + start.velocity @ change.velocity)
-        read = [Sight(own.assembly, run.times).read_all(own.measured.sensors, run.rows) for own in (more, less)]
-        if direction.number >= 0:
-            values = [own.measured.value(run.times, given) for own, given in zip((more, less), read, strict=True)]
-            slopes[direction.number] += felt.times(changes) + at_start + (values[0] - values[1]) / twice
-            return
-        assert direction.steps is not None and direction.instants is not None, "of samples"
-        check_local(np.concatenate(changes.equations) * twice, direction.steps >= 0, label)
-        both = zip(felt.equations, changes.equations, strict=True)
-        in_steps = np.concatenate([np.einsum("ki,ki->k", mu, own) for mu, own in both])
-        both = zip(felt.strains, changes.strains, strict=True)
-        in_steps += np.concatenate([np.einsum("kb,kb->k", ends, own) for ends, own in both])
-        at_instants = np.zeros(len(run.times))
-        for weight, first, second in zip(self._weights, *read, strict=True):
-            at_instants += (weight * (first - second)).reshape(len(run.times), -1).sum(axis=1) / twice
-        at_instants[0] += at_start
-        for places, shares in ((direction.steps, in_steps), (direction.instants, at_instants)):
-            acting = places >= 0
-            np.add.at(slopes, places[acting], shares[acting])
+        changes, change = upper.minus(lower, twice), start_change(more, less, direction.size)
+        if direction.number < 0:
+            assert direction.steps is not None, "of samples"
+            check_local(np.concatenate(changes.equations) * twice, direction.steps >= 0, label)
+        read = [self._read(own, run.times) for own in (more, less)]
+        values = [
+            self._valued(own.measured, given, run.times) for own, given in zip((more, less), read, strict=True)
+        ]
+        for number, (row, adjoint) in enumerate(zip(slopes, self.adjoints, strict=True)):
+            at_start = float(adjoint.start.pose @ change.pose + adjoint.start.velocity @ change.velocity)
+            if direction.number >= 0:
+                direct = (values[0][number] - values[1][number]) / twice
+                row[direction.number] += adjoint.parts.times(changes) + at_start + direct
+                continue
+            at_instants = np.zeros(len(run.times))
+            for weight, first, second in zip(self._weights[number], read[0][number], read[1][number], strict=True):
+                at_instants += (weight * (first - second)).reshape(len(run.times), -1).sum(axis=1) / twice
+            at_instants[0] += at_start
+            _share_out(row, direction, _in_steps(adjoint.parts, changes), at_instants)
+
+
+def _in_steps(felt: RunParts, changes: RunParts) -> Array:
+    """What is felt of changes of the equations of each step, shape (N,)."""
+    both = zip(felt.equations, changes.equations, strict=True)
+    found = np.concatenate([np.einsum("ki,ki->k", mu, own) for mu, own in both])
+    both = zip(felt.strains, changes.strains, strict=True)
+    return np.asarray(found + np.concatenate([np.einsum("kb,kb->k", ends, own) for ends, own in both]))
+
+
+def _share_out(row: Array, direction: Direction, in_steps: Array, at_instants: Array) -> None:
+    """To the samples that act in steps and at instants."""
+    assert direction.steps is not None and direction.instants is not None, "of samples"
+    for places, shares in ((direction.steps, in_steps), (direction.instants, at_instants)):
+        acting = places >= 0
+        np.add.at(row, places[acting], shares[acting])
 
 
 def checked_cost(given: object) -> Cost:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from phlexible.algebra.arrays import Array, IntArray, called, numbers, option, positive
-from phlexible.derivatives.costs import Cost
+from phlexible.derivatives.costs import Costs
 from phlexible.derivatives.runs import TakenRun, differentiable
 from phlexible.derivatives.steps import Functions, functions_of
 from phlexible.derivatives.variations import Variation, difference
@@ -362,7 +362,7 @@ def other_values(signal: Signal, values: Array) -> Iterator[None]:
         signal.values = own
 
 
-def is_load_alone(own: Built[Cost], other: Built[Cost], changed: Sequence[Functions], run: TakenRun) -> bool:
+def is_load_alone(own: Built[Costs], other: Built[Costs], changed: Sequence[Functions], run: TakenRun) -> bool:
     """Whether samples of a signal change loads and nothing else of a model.
 
     Args:
@@ -372,7 +372,9 @@ def is_load_alone(own: Built[Cost], other: Built[Cost], changed: Sequence[Functi
         run: of the first one.
     """
     first, second = own.assembly, other.assembly
-    if first.memory.counts["moving"] or own.measured.constant != other.measured.constant:
+    if first.memory.counts["moving"] or [each.constant for each in own.measured] != [
+        each.constant for each in other.measured
+    ]:
         return False
     for stretch, functions in zip(run.stretches, changed, strict=True):
         if not np.array_equal(functions_of(second, stretch.times).loads, functions.loads):

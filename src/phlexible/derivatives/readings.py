@@ -207,21 +207,32 @@ def state_slopes(
         sensors: that are read.
         weights: shaped as their readings.
     """
+    return slopes_of_costs(sight, rows, [list(zip(sensors, weights, strict=True))])[0]
+
+
+def slopes_of_costs(
+    sight: Sight, rows: Mapping[str, Array], felt: Sequence[Sequence[tuple[Readable, Array]]]
+) -> list[Variation]:
+    """As ``state_slopes`` of several costs, each with sensors and weights; a sensor of several is read once."""
     steps, count = difference_steps(sight, rows), len(sight.times)
     size = len(steps) // 2
-    pose, velocity = np.zeros((2, count, size))
-    for sensor, weight in zip(sensors, weights, strict=True):
-        flat = weight.reshape(count, -1)
-        used = np.flatnonzero(np.any(flat != 0, axis=1))
-        if not len(used):
-            continue
+    pose, velocity = np.zeros((2, len(felt), count, size))
+    by_sensor: dict[int, tuple[Readable, list[tuple[int, Array]]]] = {}
+    for number, pairs in enumerate(felt):
+        for sensor, weight in pairs:
+            flat = weight.reshape(count, -1)
+            if flat.any():
+                by_sensor.setdefault(id(sensor), (sensor, []))[1].append((number, flat))
+    for sensor, weighed in by_sensor.values():
+        used = np.flatnonzero(np.any([(flat != 0).any(axis=1) for _, flat in weighed], axis=0))
         directions = _touching(sight, rows, sensor, int(used[-1]), steps)
         for own, values in _parts(sight, rows, sensor, used, directions, steps):
-            slopes = np.zeros((len(own), 2 * size))
-            slopes[:, directions] = np.einsum("tc,tcd->td", flat[own], values)
-            pose[own] += slopes[:, :size]
-            velocity[own] += slopes[:, size:]
-    return Variation(pose, velocity)
+            for number, flat in weighed:
+                slopes = np.zeros((len(own), 2 * size))
+                slopes[:, directions] = np.einsum("tc,tcd->td", flat[own], values)
+                pose[number, own] += slopes[:, :size]
+                velocity[number, own] += slopes[:, size:]
+    return [Variation(*each) for each in zip(pose, velocity, strict=True)]
 
 
 def difference_steps(sight: Sight, rows: Mapping[str, Array]) -> Array:

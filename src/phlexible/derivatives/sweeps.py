@@ -1,7 +1,7 @@
 """Small changes through a whole run: backwards for all that a cost feels, forwards for a few parameters."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -161,10 +161,48 @@ class Adjoint:
     Attributes:
         start: its derivative to the initial state, shape (velocities,) each.
         parts: its derivatives to equations of steps and to what jumps, controllers and laws give.
+        poses: its derivatives to the poses at all rows of a run of nothing but steps, shape (N + 1, velocities);
+            None: of another one.
     """
 
     start: Variation
     parts: RunParts
+    poses: Array | None = None
+
+
+def adjoints(run: TakenRun, slopes: Sequence[Variation]) -> list[Adjoint]:
+    """Of several costs, see ``adjoint``: all at once where a run is nothing but steps."""
+    if not is_plain(run):
+        return [adjoint(run, each) for each in slopes]
+    (stretch,), rows = run.stretches, run.places[:, 1]
+    pose, velocity = np.zeros((2, stretch.count + 1, len(slopes), run.velocities))
+    for number, each in enumerate(slopes):
+        pose[rows, number], velocity[rows, number] = each.pose[1:], each.velocity[1:]
+    felt = stretch.pull(0, stretch.count, pose, velocity)
+    nothing = parts_of_nothing(run)
+    return [
+        Adjoint(
+            Variation(pose[0, number] + each.pose[0], velocity[0, number] + each.velocity[0]),
+            replace(nothing, equations=(felt[:, number],)),
+            pose[:, number],
+        )
+        for number, each in enumerate(slopes)
+    ]
+
+
+def is_plain(run: TakenRun) -> bool:
+    """Whether it is nothing but steps: no jumps, controllers, laws that creep."""
+    piece = run.course[0] if len(run.course) == 1 else None
+    if not isinstance(piece, RunPiece) or piece.is_implicit or run.is_controlled:
+        return False
+    return not run.system.mechanism.switches and not len(strain_places(run.assembly))
+
+
+def parts_of_nothing(run: TakenRun) -> RunParts:
+    """Of a run of nothing but steps, whose equations are left out."""
+    none = np.zeros(0)
+    strains = tuple(np.zeros((own.count, 0)) for own in run.stretches)
+    return RunParts((), strains, np.zeros((0, run.velocities)), (), np.zeros((0, 0)), none, none)
 
 
 def adjoint(run: TakenRun, slopes: Variation) -> Adjoint:

@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import ANY_SIZE, Array, called, numbers
+from phlexible.algebra.arrays import ANY_SIZE, Array, called, numbers, option
 from phlexible.algebra.portable import Portable
 from phlexible.algebra.user_derivatives import derivatives, first_derivatives, refuse_wrong_rate
 from phlexible.errors import ParameterError
@@ -105,6 +105,13 @@ def is_plain(value: object, times: Array) -> TypeGuard[Array]:
 # Functions of time between given samples, whose values can be parameters.
 
 
+class Between(Enum):
+    """What a signal is between its samples."""
+
+    LINEAR = "linear"
+    CONSTANT = "constant"
+
+
 class Signal(Portable):
     """A function of time that is linear between samples, and constant before and after them.
 
@@ -113,9 +120,10 @@ class Signal(Portable):
     Args:
         times: of the samples, ascending, shape (n,) [s].
         values: at these times, shape (n,).
+        between: "linear", or "constant": each value holds until the time of the next one.
 
     Raises:
-        ParameterError: other shapes, times that do not ascend, numbers that are not finite.
+        ParameterError: other shapes, another word, times that do not ascend, numbers that are not finite.
 
     Example:
         >>> push = ph.Signal([0.0, 0.1, 1.0], [0.0, 1.0, 1.0])  # a table, linear between
@@ -123,7 +131,8 @@ class Signal(Portable):
         0.5
     """
 
-    def __init__(self, times: ArrayLike, values: ArrayLike) -> None:
+    def __init__(self, times: ArrayLike, values: ArrayLike, between: Between | str = Between.LINEAR) -> None:
+        self.between = option("between", between, Between)
         self.times: Array = numbers("times of a signal", times).copy()
         self.values: Array = numbers("values of a signal", values).copy()
         if self.times.ndim != 1 or self.times.shape != self.values.shape or len(self.times) < 2:
@@ -139,15 +148,19 @@ class Signal(Portable):
 
     def __call__(self, time: float) -> float:
         """The value then; of an array of times an array [s]."""
-        value = np.interp(time, self.times, self.values)
-        return float(value) if np.ndim(value) == 0 else value
+        if self.between is Between.CONSTANT:
+            before = np.searchsorted(self.times, time, "right") - 1
+            value = np.asarray(self.values[np.maximum(before, 0)])
+        else:
+            value = np.asarray(np.interp(time, self.times, self.values))
+        return float(value) if value.ndim == 0 else value  # type: ignore[return-value]  # of arrays
 
     def __repr__(self) -> str:
         return f"Signal({len(self.times)} samples from {self.times[0]:g} to {self.times[-1]:g} s)"
 
     def with_values(self, values: ArrayLike) -> "Signal":
         """The same times with other values."""
-        return Signal(self.times, values)
+        return Signal(self.times, values, self.between)
 
 
 # Numbers that are prescribed functions of time, with their rates: the paths of drives.

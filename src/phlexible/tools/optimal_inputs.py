@@ -1,0 +1,641 @@
+"""Inputs that make a cost of a motion least: direct shooting on exact gradients.
+
+What is sought are samples of inputs, and the duration if it is free. Each trial is a run; the derivatives of the
+cost and of all final readings follow from one run backwards (docs/theory.md, 9), and sequential quadratic
+programming finds the next trial (D. Kraft, *A software package for sequential quadratic programming*, report
+DFVLR-FB 88-28, 1988, as in SciPy).
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.optimize import lsq_linear, minimize
+
+from phlexible.algebra.arrays import (
+    Array,
+    called,
+    check_callable,
+    flag,
+    mapping,
+    numbers,
+    positive,
+    whole,
+)
+from phlexible.derivatives.costs import Cost, NumberTerm
+from phlexible.derivatives.gradient import checked_cost
+from phlexible.derivatives.input_runs import InputRun, InputRuns, stretched
+from phlexible.derivatives.parameters import Build, Start
+from phlexible.derivatives.readings import Brought
+from phlexible.description.interactions.sensor import Sensor
+from phlexible.description.time_functions import Between, Signal
+from phlexible.display import short_repr
+from phlexible.errors import ConvergenceError, ParameterError
+from phlexible.pictures.style import COLORS, INK, QUIET, finish, house_style, new_figure, picture_path
+from phlexible.results.motion import Motion
+from phlexible.results.progress import progress_bar
+from phlexible.state.initial_state import InitialKind
+from phlexible.state.system import system_of
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+DURATION = "duration"
+"""Its name among bounds and weights."""
+
+SAME = 1e-6  # of a step
+DEPENDENT = 1e-7
+"""Relative: conditions that inputs change by less say nothing that others do not say."""
+NEAR = 1e-6
+"""Of the size of unknowns: what their change has to be yet for what is to be reached at the end."""
+TINY = 1e-9
+"""Of the size of unknowns."""
+REACHED = 1e-9
+"""Relative to the greatest: below it inputs do not change a final reading."""
+STEEP = 1e-3
+"""Of the greatest slope at the start of the search: what is left where a search that was broken off may stand."""
+FAILED = 1e30
+"""The cost of a run whose steps do not converge."""
+TURNS = 4
+"""Of the search, with conditions anew."""
+ROUNDS = 8
+"""Of bringing final readings onto their targets at last."""
+
+
+@dataclass(frozen=True, eq=False)
+class OptimalInputs:
+    """Inputs that make a cost least; made by ``ph.optimal_inputs``. ``best["push"]`` is a function of time.
+
+    Attributes:
+        inputs: by name, functions of time.
+        motion: the run with them.
+        cost: what is left of it.
+        missed: final readings less their targets, by name, in their units; NaN where there is none.
+        history: cost after each iteration, shape (iterations,).
+        steepness: greatest slope of the cost that is left along ways that keep bounds and final readings, of the
+            greatest slope at the start.
+        runs: how many were taken.
+    """
+
+    inputs: Mapping[str, Signal]
+    motion: Motion
+    cost: float
+    missed: Mapping[str, Any]
+    history: Array
+    steepness: float
+    runs: int
+    _final: Mapping[str, tuple[Sensor, Array]] = field(repr=False)
+    _bounds: Mapping[str, tuple[float, float]] = field(repr=False)
+
+    __repr__ = short_repr
+
+    @property
+    def duration(self) -> float:
+        """Of the run [s]."""
+        return float(self.motion.time[-1] - self.motion.time[0])
+
+    def __getitem__(self, name: str) -> Signal:
+        """The input of a name.
+
+        Raises:
+            ParameterError: there is none.
+        """
+        if name not in self.inputs:
+            raise ParameterError(f"no input is named {name!r}; there are {', '.join(map(repr, self.inputs))}")
+        return self.inputs[name]
+
+    def plot(self, path: str | PathLike[str] | None = None) -> "Figure":
+        """Inputs with their bounds, and below them what ends at a target, over time.
+
+        Raises:
+            MissingExtraError: matplotlib is not installed.
+        """
+        path, time = picture_path(path), self.motion.time
+        with house_style():
+            count = len(self.inputs) + len(self._final)
+            figure = new_figure(5.6, 1.0 + 1.3 * count)
+            rows = figure.subplots(count, 1, squeeze=False, sharex=True)[:, 0]
+            for row, (name, signal) in zip(rows, self.inputs.items(), strict=False):
+                held = signal.between is Between.CONSTANT
+                at = np.append(signal.times, max(time[-1], signal.times[-1])) if held else signal.times
+                values = np.append(signal.values, signal.values[-1]) if held else signal.values
+                row.plot(at, values, color=COLORS[0], drawstyle="steps-post" if held else "default")
+                for bound in self._bounds.get(name, ()):
+                    if np.isfinite(bound):
+                        row.axhline(bound, color=QUIET, lw=0.8, ls="--")
+                row.set_ylabel(name)
+            for row, (name, (sensor, target)) in zip(rows[len(self.inputs) :], self._final.items(), strict=True):
+                values = self.motion[sensor].reshape(len(time), -1)
+                for k, (column, goal) in enumerate(zip(values.T, target, strict=True)):
+                    if np.isfinite(goal):
+                        row.plot(time, column, color=COLORS[1 + k % (len(COLORS) - 1)])
+                        row.plot(time[-1:], [goal], "o", ms=4.0, color=INK, clip_on=False)
+                row.set_ylabel(name)
+            rows[-1].set_xlabel("time [s]")
+            return finish(figure, path)
+
+
+def optimal_inputs(
+    build: Build,
+    cost: Callable[[Any], Cost] | None,
+    inputs: Mapping[str, Signal],
+    duration: float,
+    step: float,
+    *,
+    sensors: Callable[[Any], Mapping[str, Sensor]] | None = None,
+    final: Mapping[str, ArrayLike] | None = None,
+    bounds: Mapping[str, tuple[float, float]] | None = None,
+    weights: Mapping[str, float] | None = None,
+    at_rest: bool = False,
+    initial: Start = InitialKind.UNDEFORMED,
+    scales: Mapping[str, float] | None = None,
+    iterations: int = 300,
+    accuracy: float = 1e-9,
+    progress: bool | None = None,
+) -> OptimalInputs:
+    """The inputs that make a cost of a motion least, by direct shooting on the adjoint of the conserving step.
+
+    Finds a minimum near the first values; of several it is not said to be the least one. Where a motion goes its
+    own way from small changes at its start (a pole that stands upright), put a controller that holds it into
+    ``build`` and seek what is added to it.
+
+    Args:
+        build: inputs by name -> model, as of ``ph.gradient``; an input is a function of time, used as a force, a
+            torque, a drive or the target of a controller: ``model.apply(rail.force(p["push"]))``.
+        cost: model -> ``ph.Cost``; None: the weights alone.
+        inputs: by name a ``ph.Signal`` each, whose values are sought, from these on.
+        duration: of the run, a multiple of the step; with bounds the first value [s].
+        step: [s]; where the duration is free, the number of steps stays.
+        sensors: model -> sensors by the names of ``final``.
+        final: what sensors shall read at the end of the run, by name, a number or an array; NaN: anything.
+        bounds: least and greatest value of inputs by name; of ``"duration"``: it is free, and samples move with it.
+        weights: of the integrals of the squares of inputs over time, by name, which are added to the cost; of
+            ``"duration"``: the cost of a second.
+        at_rest: everything stands at the end, and stays so while inputs keep their last values.
+        initial: as of ``ph.gradient``.
+        scales: sizes of inputs by name, where neither bounds nor first values tell them.
+        iterations: the most.
+        accuracy: relative, of the least cost.
+        progress: as of ``Model.simulate``.
+
+    Raises:
+        ParameterError: arguments out of range, names that are not there, more targets than samples, a final reading
+            that no input changes.
+        ModelError: parts that cannot be differentiated, see ``ph.gradient``.
+        ConvergenceError: no minimum was found; with the motion of the last inputs.
+
+    Example:
+        >>> def build(p):
+        ...     model = ph.Model(dimension=2)
+        ...     cart = model.add(ph.RigidBody(2.0, 0.1), "cart")
+        ...     rail = model.connect(ph.Prismatic(model.ground.at((0, 0, 0)), cart.origin, name="rail"))
+        ...     push = model.apply(rail.force(p["push"]))
+        ...     return model
+        >>> def sensors(model):
+        ...     rail = model.joint("rail")
+        ...     return {"place": ph.JointPosition(rail), "speed": ph.JointRate(rail)}
+        >>> push = ph.Signal(np.linspace(0.0, 1.0, 11), np.zeros(11))
+        >>> there = {"place": 1.0, "speed": 0.0}
+        >>> best = ph.optimal_inputs(
+        ...     build, None, {"push": push}, 1.0, 0.1, sensors=sensors, final=there, weights={"push": 1.0}
+        ... )
+        >>> round(best["push"](0.0), 1)  # about 6 m d / T^2
+        12.0
+    """
+    check_callable("build", build, "inputs")
+    if cost is not None:
+        check_callable("cost", cost, "model")
+    signals = mapping("inputs", inputs)
+    for name, each in signals.items():
+        if not isinstance(each, Signal) or name == DURATION:
+            raise ParameterError(f"inputs must be ph.Signal by names other than 'duration', got {name!r}: {each!r}")
+    if not signals:
+        raise ParameterError("inputs must be ph.Signal by name, one at least, got none")
+    last, h = positive("duration", duration), positive("step", step)
+    steps = round(last / h)
+    if steps < 1 or abs(steps * h - last) > SAME * h:
+        raise ParameterError(f"duration must be a multiple of step = {h:g} s, got {duration!r}")
+    limits, known = _limits(bounds, signals, last), [*signals, DURATION]
+    weighed = {name: positive(f"weights of {name}", each) for name, each in mapping("weights", weights).items()}
+    sizes = {name: positive(f"scales of {name}", each) for name, each in mapping("scales", scales).items()}
+    for argument, given in (("weights", weighed), ("scales", sizes)):
+        if unknown := set(given) - set(known):
+            raise ParameterError(f"{argument} name {', '.join(sorted(unknown))}; there are {', '.join(known)}")
+    if cost is None and not weighed:
+        raise ParameterError("cost is None and weights are none: there is nothing to make small; give one of them")
+    targets = {
+        name: np.atleast_1d(numbers(f"final {name}", each)).ravel()
+        for name, each in mapping("final", final).items()
+    }
+    for name, each in targets.items():
+        if not np.isfinite(each).any() or np.isinf(each).any():
+            raise ParameterError(f"final {name} must be finite numbers, or NaN where anything goes, got {each}")
+    if targets and sensors is None:
+        raise ParameterError("sensors= must give the sensors that final= names: lambda model: {'tip': ...}")
+    if sensors is not None:
+        check_callable("sensors", sensors, "model")
+    rests = flag("at_rest", at_rest)
+    if rests and steps < 2:
+        raise ParameterError(f"at_rest needs two steps or more, got duration = {last:g} s and step = {h:g} s")
+    problem = _Shooting(build, cost, signals, steps, sensors, targets, rests, limits, weighed, initial, sizes, last)
+    search = _Descent(problem, whole("iterations", iterations), positive("accuracy", accuracy))
+    return search.best(progress)
+
+
+def _limits(bounds: object, signals: Mapping[str, Signal], duration: float) -> dict[str, tuple[float, float]]:
+    found = {}
+    for name, ends in mapping("bounds", bounds).items():
+        if name not in (*signals, DURATION):
+            raise ParameterError(f"bounds name {name!r}; there are {', '.join([*signals, DURATION])}")
+        pair = numbers(f"bounds of {name}", ends)
+        if pair.shape != (2,) or not pair[0] < pair[1]:
+            raise ParameterError(f"bounds of {name} must be (least, greatest), got {ends!r}")
+        first = np.array([duration]) if name == DURATION else signals[name].values
+        if not ((pair[0] <= first) & (first <= pair[1])).all():
+            raise ParameterError(f"the first values of {name} must be within its bounds {ends!r}, got {first}")
+        if name == DURATION and not (pair[0] > 0 and np.isfinite(pair[1])):
+            raise ParameterError(f"bounds of the duration must be positive and finite, got {ends!r}")
+        found[name] = (float(pair[0]), float(pair[1]))
+    return found
+
+
+# The problem in numbers: samples and duration over their sizes, the cost, and what final readings miss.
+
+
+class _Shooting:
+    """Costs and misses as functions of unknowns x of size 1."""
+
+    def __init__(
+        self,
+        build: Build,
+        cost: Callable[[Any], Cost] | None,
+        signals: dict[str, Signal],
+        steps: int,
+        sensors: Callable[[Any], Mapping[str, Sensor]] | None,
+        targets: dict[str, Array],
+        rests: bool,
+        limits: dict[str, tuple[float, float]],
+        weights: dict[str, float],
+        initial: Start,
+        scales: dict[str, float],
+        duration: float,
+    ) -> None:
+        self.build, self.signals, self.steps, self.limits, self._weights = build, signals, steps, limits, weights
+        self._cost, self._sensors, self.targets, self._duration = cost, sensors, targets, duration
+        self.rests, self._at_rest = rests, 0
+        self.is_free = DURATION in limits
+        self.names = [f"{name}[{k}]" if len(t) > 1 else name for name, t in targets.items() for k in range(len(t))]
+        self.goals = np.concatenate([np.zeros(0), *targets.values()])
+        self._places: dict[str, slice] = {}
+        sizes: list[float] = []
+        low: list[float] = []
+        high: list[float] = []
+        begin = 0
+        for name, each in signals.items():
+            count, ends = len(each.values), limits.get(name, (-np.inf, np.inf))
+            self._places[name], begin = slice(begin, begin + count), begin + count
+            size = scales.get(name) or _size(each.values, ends)
+            sizes, low, high = [*sizes, *[size] * count], [*low, *[ends[0]] * count], [*high, *[ends[1]] * count]
+        if self.is_free:
+            sizes, low, high = [*sizes, duration], [*low, limits[DURATION][0]], [*high, limits[DURATION][1]]
+        self.sizes = np.array(sizes)
+        self.low, self.high = np.array(low) / self.sizes, np.array(high) / self.sizes
+        parts = [*(each.values for each in signals.values()), np.array([duration] if self.is_free else [])]
+        self.start: Array = np.concatenate(parts) / self.sizes
+        own_sizes = {name: float(self.sizes[place][0]) for name, place in self._places.items()}
+        self._squares = {name: _squares(signals[name], duration) for name in weights if name in signals}
+        self._initial = initial
+        self.runs = InputRuns(build, self._costs, steps, initial, own_sizes)
+
+    def _costs(self, model: Any) -> list[Cost]:
+        """The cost, each final number with a target, and the velocities that are to be zero."""
+        first = Cost() if self._cost is None else checked_cost(self._cost(model))
+        found = [first]
+        for name, sensor in self.sensors_of(model).items():
+            for k in np.flatnonzero(np.isfinite(self.targets[name])).tolist():
+                found.append(Cost(((1.0, NumberTerm(sensor, k)),)))
+        if self.rests:
+            velocities, count = Brought(), int(system_of(model).layout.velocity[-1])
+            terms = [NumberTerm(velocities, k, instant) for instant in (-1, -2) for k in range(count)]
+            self._at_rest = len(terms)
+            found += [Cost(((1.0, term),)) for term in terms]
+        return found
+
+    def sensors_of(self, model: Any) -> dict[str, Sensor]:
+        """Those of final readings, by name."""
+        if not self.targets or self._sensors is None:
+            return {}
+        found = called(self._sensors, "sensors", model, at="for the model that was built")
+        if not isinstance(found, Mapping) or not all(isinstance(found.get(name), Sensor) for name in self.targets):
+            raise ParameterError(
+                f"sensors must return sensors by the names {', '.join(self.targets)}, got {found!r}"
+            )
+        for name, target in self.targets.items():
+            if found[name].count != len(target):
+                raise ParameterError(
+                    f"final {name} must be {found[name].count} numbers as its sensor reads, got {len(target)}"
+                )
+        return {name: found[name] for name in self.targets}
+
+    @property
+    def wanted(self) -> Array:
+        """What final readings shall be, with velocities."""
+        return np.concatenate([self.goals[np.isfinite(self.goals)], np.zeros(self._at_rest)])
+
+    @property
+    def velocities(self) -> int:
+        """How many of these are velocities, the last ones."""
+        return self._at_rest
+
+    @property
+    def labels(self) -> list[str]:
+        """Of these."""
+        named = [name for name, goal in zip(self.names, self.goals, strict=True) if np.isfinite(goal)]
+        return [f"final {name}" for name in named] + ["rest at the end"] * self._at_rest
+
+    def duration(self, x: Array) -> float:
+        """Of the run [s]."""
+        return float(x[-1] * self.sizes[-1]) if self.is_free else self._duration
+
+    def inputs(self, x: Array) -> dict[str, Signal]:
+        """By name."""
+        values, moved = x * self.sizes, stretched(self.signals, self.duration(x) / self._duration)
+        return {name: moved[name].with_values(values[place]) for name, place in self._places.items()}
+
+    def run(self, x: Array) -> InputRun:
+        """With these unknowns."""
+        return self.runs.run(self.inputs(x), self.duration(x))
+
+    def values(self, x: Array, run: InputRun) -> tuple[float, Array]:
+        """The cost, and what final readings miss."""
+        return float(run.values[0]) + self._effort(x)[0], run.values[1:] - self.wanted
+
+    def slopes(self, x: Array, run: InputRun) -> tuple[Array, Array]:
+        """Of both, shapes (unknowns,) and (readings, unknowns)."""
+        found = run.slopes
+        if self.is_free:
+            found = np.column_stack([found, run.of_duration(self.duration(x))])
+        found = found * self.sizes
+        return found[0] + self._effort(x)[1], found[1:]
+
+    def _effort(self, x: Array) -> tuple[float, Array]:
+        """Weighted integrals of squares and the price of the duration, and their slopes."""
+        value, slopes, duration = 0.0, np.zeros(len(x)), self.duration(x)
+        for name, weight in self._weights.items():
+            if name == DURATION:
+                value += weight * duration
+                own = np.zeros(len(x))
+                own[-1:] = weight * self.sizes[-1] if self.is_free else 0.0
+                slopes += own
+                continue
+            place = self._places[name]
+            squares = self._squares[name]
+            share, values = duration / self._duration, (x * self.sizes)[place]
+            moved = squares @ values
+            integral = float(values @ moved)
+            value += weight * share * integral
+            slopes[place] += 2 * weight * share * moved * self.sizes[place]
+            if self.is_free:
+                slopes[-1] += weight * integral * self.sizes[-1] / self._duration
+        return value, slopes
+
+
+def _size(values: Array, ends: tuple[float, float]) -> float:
+    if np.isfinite(ends).all():
+        return (ends[1] - ends[0]) / 2
+    return float(np.abs(values).max()) or 1.0
+
+
+def _squares(signal: Signal, duration: float) -> Array:
+    """M: u . M u is the integral of the square of a signal with values u from 0 to the duration."""
+    inside = signal.times[(signal.times > 0) & (signal.times < duration)]
+    ends = np.concatenate([[0.0], inside, [duration]])
+    middles, lengths = (ends[1:] + ends[:-1]) / 2, np.diff(ends)
+    unit = np.eye(len(signal.values))
+
+    def at(times: Array) -> Array:
+        """Each hat function then, shape (samples, times)."""
+        return np.array([signal.with_values(one)(times) for one in unit])  # type: ignore[arg-type]  # arrays too
+
+    if signal.between is Between.CONSTANT:
+        return np.asarray((at(middles) * lengths) @ at(middles).T)
+    offset = lengths / (2 * np.sqrt(3.0))  # two points of Gauss are exact for squares of linear functions
+    both = [at(middles - offset), at(middles + offset)]
+    return np.asarray(sum((each * lengths / 2) @ each.T for each in both))
+
+
+# The search.
+
+
+class _Descent:
+    """Sequential quadratic programming on a problem; takes each run once."""
+
+    def __init__(self, problem: _Shooting, iterations: int, accuracy: float) -> None:
+        self._problem, self._most, self._accuracy = problem, iterations, accuracy
+        self._known: tuple[Array, InputRun] | None = None
+        self._sloped: tuple[Array, tuple[Array, Array]] | None = None
+        self._history: list[float] = []
+
+    def _run(self, x: Array) -> InputRun:
+        if self._known is None or not np.array_equal(self._known[0], x):
+            self._known = x.copy(), self._problem.run(x)
+        return self._known[1]
+
+    def _values(self, x: Array) -> tuple[float, Array]:
+        return self._problem.values(x, self._run(x))
+
+    def _tried(self, x: Array) -> tuple[float, Array]:
+        """As values; a run that fails costs much."""
+        try:
+            return self._values(x)
+        except ConvergenceError:
+            return FAILED, np.full(len(self._problem.wanted), FAILED)
+
+    def _slopes(self, x: Array) -> tuple[Array, Array]:
+        if self._sloped is None or not np.array_equal(self._sloped[0], x):
+            self._sloped = x.copy(), self._problem.slopes(x, self._run(x))
+        return self._sloped[1]
+
+    def best(self, progress: bool | None) -> OptimalInputs:
+        """The minimum near the start.
+
+        Raises:
+            ConvergenceError: there is none.
+        """
+        problem, x = self._problem, np.clip(self._problem.start, self._problem.low, self._problem.high)
+        first = self._slopes(x)[0]
+        price, ways = self._price(x, first), self._conditions(x)
+        with progress_bar(progress, "optimizing") as report:
+            for _ in range(TURNS):
+                found = self._searched(x, price, ways, report)
+                x = self._brought(np.clip(found.x, problem.low, problem.high), ways)
+                is_there = self._left(x).max(initial=0.0) < NEAR
+                if is_there or not problem.velocities or len(self._history) >= self._most:
+                    break
+                ways = self._conditions(x)  # what stood at first is moved now
+        largest = max(float(np.abs(each).max()) for each in (first, self._slopes(x)[0]))
+        steepness = self._steepness(x, ways) / (largest or 1.0)
+        self._check(x, found, steepness)
+        return self._made(x, steepness)
+
+    def _searched(self, x: Array, price: float, ways: Array, report: Callable[[int, int], None]) -> Any:
+        """From unknowns on; what ``scipy.optimize.minimize`` returns."""
+        problem = self._problem
+
+        def note(x: Array) -> None:
+            self._history.append(self._values(x)[0])
+            report(len(self._history), self._most)
+
+        conditions = {
+            "type": "eq",
+            "fun": lambda x: ways @ self._tried(x)[1],
+            "jac": lambda x: ways @ self._slopes(x)[1],
+        }
+        return minimize(
+            lambda x: price * self._tried(x)[0],
+            x,
+            jac=lambda x: price * self._slopes(x)[0],
+            bounds=list(zip(problem.low, problem.high, strict=True)),
+            constraints=[conditions] if len(ways) else [],
+            method="SLSQP",
+            callback=note,
+            options={"maxiter": self._most - len(self._history), "ftol": self._accuracy},
+        )
+
+    def _factors(self, x: Array) -> Array:
+        """By which misses count: all of a size of unknowns."""
+        problem, sizes = self._problem, np.linalg.norm(self._slopes(x)[1], axis=1)
+        read = len(sizes) - problem.velocities
+        found = 1 / np.maximum(sizes, REACHED)
+        if problem.velocities:
+            weights = np.tile(self._run(x).velocity_weights, 2)
+            found[read:] = weights / (float((weights * sizes[read:]).max()) or 1.0)
+        return found
+
+    def _left(self, x: Array) -> Array:
+        """What is missed, of a size of unknowns."""
+        return np.asarray(np.abs(self._factors(x) * self._values(x)[1]))
+
+    def _conditions(self, x: Array) -> Array:
+        """Combinations of what is missed at the end that say all of it, each of slope 1, (conditions, misses).
+
+        Raises:
+            ParameterError: a reading that no input changes, or more conditions than samples.
+        """
+        problem, missed, slopes = self._problem, np.abs(self._values(x)[1]), self._slopes(x)[1]
+        read, sizes = len(missed) - problem.velocities, np.linalg.norm(slopes, axis=1)
+        for k in range(read):
+            if sizes[k] <= REACHED * max(1.0, abs(problem.wanted[k])):
+                raise ParameterError(
+                    f"{problem.labels[k]} misses its target {problem.wanted[k]:g} by {missed[k]:.3g}, and no input"
+                    " changes it beside these first values; leave it out, or give other first values"
+                )
+        factors = self._factors(x)
+        left, found, _ = np.linalg.svd(factors[:, None] * slopes, full_matrices=False)
+        kept = found > DEPENDENT * found.max(initial=0.0)
+        count, samples = int(kept.sum()), len(x) - problem.is_free
+        if count > samples or samples < read:
+            raise ParameterError(
+                f"final has {max(count, read)} conditions for {samples} samples; give more samples of inputs"
+            )
+        return np.asarray(left[:, kept].T * factors)
+
+    def _price(self, x: Array, slopes: Array) -> float:
+        """A factor of the cost that makes its curvature about 1."""
+        problem, draw = self._problem, np.random.default_rng(1)
+        way = np.clip(x + 1e-3 * draw.choice([-1.0, 1.0], len(x)), problem.low, problem.high) - x
+        size = float(way @ way)
+        curved = float(way @ (self._slopes(x + way)[0] - slopes)) / size if size else 0.0
+        largest = float(np.linalg.norm(slopes))
+        if curved > 1e-6 * largest:
+            return 1 / curved
+        return 1 / largest if largest > 0 else 1.0
+
+    def _brought(self, x: Array, ways: Array) -> Array:
+        """What is missed at the end to zero, by the least change within bounds."""
+        problem = self._problem
+        for _ in range(ROUNDS if len(ways) else 0):
+            missed = ways @ self._values(x)[1]
+            slopes = ways @ self._slopes(x)[1]
+            other = x - np.linalg.lstsq(slopes, missed, rcond=None)[0]
+            if ((other < problem.low) | (other > problem.high)).any():
+                low, high = problem.low - x, np.maximum(problem.high - x, problem.low - x + TINY)
+                regular = np.vstack([slopes, TINY * np.eye(len(x))])
+                change = lsq_linear(regular, np.concatenate([-missed, np.zeros(len(x))]), (low, high)).x
+                other = np.clip(x + change, problem.low, problem.high)
+            if np.abs(ways @ self._tried(other)[1]).max() >= np.abs(missed).max():
+                break
+            x = other
+        return x
+
+    def _steepness(self, x: Array, ways: Array) -> float:
+        """Of the cost along what bounds and final readings leave free."""
+        slope, of_misses = self._slopes(x)
+        at_low = x <= self._problem.low + TINY
+        at_high = x >= self._problem.high - TINY
+        # multipliers of final readings, and of bounds that are met, which are not negative
+        held = np.concatenate([np.eye(len(x))[at_low], -np.eye(len(x))[at_high]])
+        own = np.concatenate([ways @ of_misses, held])
+        if not len(own):
+            return float(np.abs(slope).max())
+        least = np.concatenate([np.full(len(ways), -np.inf), np.zeros(len(held))])
+        multipliers = lsq_linear(own.T, slope, (least, np.inf)).x
+        return float(np.abs(slope - own.T @ multipliers).max())
+
+    def _check(self, x: Array, found: Any, steepness: float) -> None:
+        """Whether the search ended at a minimum.
+
+        Raises:
+            ConvergenceError: not.
+        """
+        problem, missed, far = self._problem, np.abs(self._values(x)[1]), self._left(x)
+        is_there = far.max(initial=0.0) < NEAR
+        if is_there and (found.success or steepness < STEEP):
+            return
+        motion = self._made(x, steepness).motion
+        if not is_there:
+            k = int(np.argmax(far))
+            words = (
+                f"{problem.labels[k]} is missed by {missed[k]:.3g} after {len(self._history)} iterations: give"
+                " wider bounds, a longer duration, more samples, or first values nearer to it"
+            )
+        else:
+            words = (
+                f"no minimum was found in {len(self._history)} iterations (slope left: {steepness:.2g} of the first"
+                f" one; {found.message}): give more iterations=, scales= of inputs, other first values, or a cost"
+                " that is smooth"
+            )
+        words += "; where the motion is unstable, let a controller in build hold it, and seek what is added to it"
+        raise ConvergenceError(words, float(motion.time[-1]), np.array(self._history), motion)
+
+    def _made(self, x: Array, steepness: float) -> OptimalInputs:
+        problem = self._problem
+        cost, _ = self._values(x)
+        inputs, duration = problem.inputs(x), problem.duration(x)
+        model = problem.build(dict(inputs))
+        start = problem._initial
+        motion = model.simulate(
+            duration,
+            step=duration / problem.steps,
+            initial=start(model) if callable(start) else start,
+            progress=False,
+        )
+        final = {name: (sensor, problem.targets[name]) for name, sensor in problem.sensors_of(model).items()}
+        missed = {}
+        for name, (sensor, target) in final.items():
+            left = motion[sensor].reshape(len(motion.time), -1)[-1] - target
+            missed[name] = float(left[0]) if len(left) == 1 else left
+        return OptimalInputs(
+            inputs,
+            motion,
+            cost,
+            missed,
+            np.array(self._history),
+            steepness,
+            problem.runs.taken,
+            final,
+            problem.limits,
+        )

@@ -1,0 +1,175 @@
+"""Optimal inputs: against closed forms, and a flexible arm that stands still where it arrives."""
+
+import numpy as np
+import pytest
+
+import phlexible as ph
+from phlexible.derivatives.input_runs import InputRuns
+
+MASS, WAY, LASTS = 2.0, 1.0, 1.5
+
+
+def cart(p):
+    model = ph.Model(dimension=2)
+    body = model.add(ph.RigidBody(MASS, 0.1), "cart")
+    rail = model.connect(ph.Prismatic(model.ground.at((0, 0, 0)), body.origin, name="rail"))
+    model.apply(rail.force(p["push"]))
+    return model
+
+
+def of_rail(model):
+    rail = model.joint("rail")
+    return {
+        "place": ph.JointPosition(rail),
+        "speed": ph.JointRate(rail),
+        "aside": ph.Displacement(model["cart"].origin, (0, 1, 0)),
+    }
+
+
+ARRIVED = {"place": WAY, "speed": 0.0}
+
+
+def pushed(between="constant", samples=10, steps=20, **options):
+    times = np.linspace(0.0, LASTS, samples + 1)[: samples + (between == "linear")]
+    given = {"sensors": of_rail, "final": ARRIVED, "weights": {"push": 1.0}, "progress": False, **options}
+    signal = ph.Signal(times, np.zeros(len(times)), between)
+    return ph.optimal_inputs(cart, given.pop("cost", None), {"push": signal}, LASTS, LASTS / steps, **given)
+
+
+@pytest.mark.parametrize("between", ["constant", "linear"])
+def test_the_least_effort_from_rest_to_rest_is_that_of_a_cubic_path(between):
+    best = pushed(between)
+    assert best.cost == pytest.approx(12 * MASS**2 * WAY**2 / LASTS**3, rel=2e-2)
+    assert best.missed == pytest.approx({"place": 0.0, "speed": 0.0}, abs=1e-12)
+    if between == "constant":  # sums of h u and of h (T - t) u are given: u is linear in t at the middles of steps
+        h, middles = LASTS / 10, (np.arange(10) + 0.5) * LASTS / 10
+        ways = h / MASS * np.stack([np.ones(10), LASTS - middles])
+        assert best["push"].values == pytest.approx(np.linalg.lstsq(ways, [0.0, WAY])[0], abs=1e-6)
+
+
+def test_the_least_time_has_one_switch():
+    free = {"push": (-3.0, 3.0), "duration": (0.5, 4.0)}
+    best = pushed(weights={"duration": 1.0}, bounds=free)
+    assert best.duration == best.cost == pytest.approx(2 * np.sqrt(MASS * WAY / 3.0), rel=1e-7)
+    assert best["push"].values == pytest.approx(np.repeat([3.0, -3.0], 5), abs=1e-5)
+
+
+def swung(p):
+    """A bar on a cart: a force on the cart, a path that the bar's hinge is driven on."""
+    model = cart(p)
+    bar = model.add(ph.RigidBody(0.5, 0.02), "bar", position=(0, -0.4, 0))
+    hinge = model.connect(ph.Revolute(model["cart"].origin, bar.point((0, 0.4, 0)), name="hinge"))
+    if "angle" in p:
+        model.apply(hinge.drive(angle=lambda t: t * p["angle"](t)))
+    model.apply(ph.Force(bar.origin, lambda t: (np.cos(3 * t), 0 * t, 0 * t)))
+    return model
+
+
+def costs(model):
+    place = ph.Position(model["bar"].origin)
+    squares = ph.Cost.integral(place, lambda x: x[:, 0] ** 2, weight=lambda t: 1 + t)
+    return [squares, ph.Cost.final(place, lambda x: x[:, 1] + x[:, 0]) + 2.0]
+
+
+@pytest.mark.parametrize("inputs", [["push"], ["push", "angle"]])
+def test_slopes_to_samples_and_to_the_duration_are_those_of_differences(inputs):
+    times = np.linspace(0.0, 1.0, 5)
+    signals = {
+        "push": ph.Signal(times[:4], [1.0, -2.0, 0.5, 1.0], "constant"),
+        "angle": ph.Signal(times, [0.0, 0.05, 0.15, 0.1, 0.2]),
+    }
+    given = {name: signals[name] for name in inputs}
+    runs = InputRuns(swung, costs, 40, "undeformed", dict.fromkeys(inputs, 1.0))
+    run = runs.run(given, 1.0)
+    found = run.slopes
+    place = 0
+    for name, signal in given.items():
+        for k in range(len(signal.values)):
+            change = 1e-4 * np.eye(len(signal.values))[k]
+            more, less = (
+                runs.run({**given, name: signal.with_values(signal.values + sign * change)}, 1.0).values
+                for sign in (1, -1)
+            )
+            assert found[:, place] == pytest.approx((more - less) / 2e-4, rel=1e-6, abs=1e-8), (name, k)
+            place += 1
+    longer, shorter = (
+        runs.run(
+            {name: ph.Signal(s * each.times, each.values, each.between) for name, each in given.items()}, s
+        ).values
+        for s in (1 + 1e-4, 1 - 1e-4)
+    )
+    assert run.of_duration(1.0) == pytest.approx((longer - shorter) / 2e-4, rel=1e-6)
+
+
+def arm(p):
+    """A hub with a motor, a strip and a mass at its tip."""
+    model = ph.Model(dimension=2)
+    hub = model.add(ph.RigidBody(1.0, 0.02), "hub")
+    strip = ph.RectangularSection(width=4e-3, height=0.01)
+    material = ph.Material(7e10, 2700.0, viscosity=1e-3)
+    strip = model.add(ph.Beam(1.0, strip, material, elements=1, frame="cantilever"), "strip")
+    tip = model.add(ph.PointMass(0.2), "tip", position=(1, 0, 0))
+    shaft = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), hub.origin, name="shaft"))
+    model.connect(ph.Fixed(hub.origin, strip.start))
+    model.connect(ph.Revolute(strip.end, tip.origin))
+    model.apply(shaft.torque(p["motor"]))
+    return model
+
+
+def test_a_flexible_arm_stands_still_where_it_arrives():
+    times, greatest = np.linspace(0.0, 1.0, 21), 0.42
+    best = ph.optimal_inputs(
+        arm,
+        None,
+        {"motor": ph.Signal(times, 0.0 * times)},
+        1.0,
+        0.02,
+        sensors=lambda model: {"angle": ph.JointPosition(model.joint("shaft"))},
+        final={"angle": 0.3},
+        at_rest=True,
+        weights={"motor": 1.0},
+        bounds={"motor": (-greatest, greatest)},
+        progress=False,
+    )
+    assert np.abs(best["motor"].values).max() == pytest.approx(greatest, rel=1e-12)
+    assert abs(best.missed["angle"]) < 1e-10
+
+    def swings(torque):
+        model = arm({"motor": lambda t: np.where(t < 1.0, torque(t), 0.0)})
+        motion = model.simulate(2.0, step=0.02, progress=False)
+        return np.ptp(motion.elastic_displacement(model["strip"].end)[50:, 1])
+
+    inertia = 0.02 + 0.2 + 0.04e-3 * 2700 / 3
+    unshaped = ph.Signal([0.0, 0.5, 1.0], inertia * 1.2 * np.array([1.0, -1.0, -1.0]), "constant")
+    assert swings(best["motor"]) < 1e-6 * swings(unshaped)
+    assert best.motion.elastic_displacement(best.motion["strip"].end)[-2:, 1] == pytest.approx([0, 0], abs=1e-8)
+
+
+def test_what_cannot_be_reached_is_said_with_what_to_do():
+    with pytest.raises(
+        ph.ConvergenceError, match="place is missed by .* wider bounds, a longer duration"
+    ) as caught:
+        pushed(bounds={"push": (-1.0, 1.0)}, iterations=5)
+    assert caught.value.motion.time[-1] == LASTS
+    with pytest.raises(ph.ConvergenceError, match="no minimum was found in 1 iterations"):
+        pushed("linear", iterations=1, samples=5)
+    with pytest.raises(
+        ph.ParameterError, match="final aside misses its target 0.1 by 0.1, and no input changes it"
+    ):
+        pushed(final={"aside": 0.1})
+    with pytest.raises(ph.ParameterError, match="3 conditions for 2 samples"):
+        pushed(
+            samples=2,
+            final={**ARRIVED, "again": WAY},
+            sensors=lambda model: {**of_rail(model), "again": ph.JointPosition(model.joint("rail"))},
+        )
+    with pytest.raises(ph.ParameterError, match="nothing to make small"):
+        pushed(weights=None)
+
+
+def test_what_was_found_is_drawn_and_found_by_name():
+    best = pushed(bounds={"push": (-6.0, 6.0)}, cost=lambda model: ph.Cost.final(ph.JointRate(model.joint("rail"))))
+    figure = best.plot()
+    assert [axes.get_ylabel() for axes in figure.axes] == ["push", "place", "speed"]
+    with pytest.raises(ph.ParameterError, match="no input is named 'pull'; there are 'push'"):
+        best["pull"]
