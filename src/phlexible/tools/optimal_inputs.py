@@ -509,7 +509,7 @@ class _Descent:
         """By which misses count: all of a size of unknowns."""
         problem, sizes = self._problem, np.linalg.norm(self._slopes(x)[1], axis=1)
         read = len(sizes) - problem.velocities
-        found = 1 / np.maximum(sizes, REACHED)
+        found: Array = np.asarray(1 / np.maximum(sizes, REACHED))
         if problem.velocities:
             weights = np.tile(self._run(x).velocity_weights, 2)
             found[read:] = weights / (float((weights * sizes[read:]).max()) or 1.0)
