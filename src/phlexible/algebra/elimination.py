@@ -14,6 +14,13 @@ if TYPE_CHECKING:
 
 
 # Schedule of a block elimination: order, fill and places of the blocks. Numbers come in the kernels.
+#
+# Nodes that are eliminated one after the other are a group where they are coupled to nearly the same later nodes: its
+# block is dense, and products with it take blocks of many rows. Later nodes that a group is coupled to lie in runs: what
+# is side by side in a group of its own.
+
+LEAST_FILL = 16  # later rows that a node is coupled to where groups begin: in chains and trees they are fewer
+MOST_ROWS = 48  # of a group
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,20 +28,39 @@ class BlockSchedule:
     """A schedule for nodes 0 .. N - 1 with dense blocks in one flat array of ``length`` numbers.
 
     Attributes:
-        order: nodes in the order of their elimination, shape (N,).
+        groups: nodes that are eliminated together, in the order of elimination.
         size: rows of each node, shape (N,).
-        row_start: first row of each node in a flat right-hand side, shape (N + 1,).
-        later: for each node those that are coupled to it and eliminated later.
-        places: start of the block (row node, column node) for all blocks, fill included.
+        row_start: first row of each node in a flat right-hand side, shape (N,).
+        strides: from row to row in the block (node, node), shape (N,).
+        places: start of the block (row node, column node) of each node itself, and of pairs of nodes of which the first
+            to be eliminated is none that groups are made of; rows of these follow each other without gaps.
+        run_start: first run of each group, and how many runs there are, shape (groups + 1,).
+        run_node: first node of each run, shape (runs,).
+        run_size: rows of each run, shape (runs,).
+        upper: starts of the blocks (group, run), shape (runs,).
+        lower: starts of the blocks (run, group), shape (runs,).
+        targets: place and stride of the block (run i, run j) for all pairs of runs of each group, j fastest, shape
+            (pairs, 2).
         length: of the flat array of blocks.
     """
 
-    order: IntArray
+    groups: tuple[tuple[int, ...], ...]
     size: IntArray
     row_start: IntArray
-    later: tuple[tuple[int, ...], ...]
+    strides: IntArray
     places: dict[tuple[int, int], int]
+    run_start: IntArray
+    run_node: IntArray
+    run_size: IntArray
+    upper: IntArray
+    lower: IntArray
+    targets: IntArray
     length: int
+
+    @property
+    def rows(self) -> int:
+        """Of all nodes."""
+        return int(self.size.sum())
 
 
 def block_schedule(
@@ -42,6 +68,7 @@ def block_schedule(
     edges: Iterable[tuple[int, int]],
     waits: Sequence[Iterable[int]],
     own_lengths: Mapping[int, int],
+    last: int | None = None,
 ) -> BlockSchedule:
     """The schedule that eliminates in each turn the node whose neighbours have the fewest rows.
 
@@ -50,7 +77,17 @@ def block_schedule(
         edges: pairs of coupled nodes.
         waits: for each node those that have to be eliminated before it.
         own_lengths: numbers in the block (node, node) of nodes where it is not dense.
+        last: nodes from this number on may be in groups; they are coupled to nothing but what they wait for. None: none.
     """
+    last = len(sizes) if last is None else last
+    order, later = elimination_order(sizes, edges, waits)
+    return _placed(list(sizes), _groups(sizes, order, later, last), later, own_lengths, last)
+
+
+def elimination_order(
+    sizes: Sequence[int], edges: Iterable[tuple[int, int]], waits: Sequence[Iterable[int]]
+) -> tuple[list[int], list[tuple[int, ...]]]:
+    """Nodes in the order of their elimination, and for each node those that it is coupled to and that come later."""
     count = len(sizes)
     adjacent: list[set[int]] = [set() for _ in range(count)]
     for a, b in edges:
@@ -87,7 +124,7 @@ def block_schedule(
         for other in {*others, *freed_by[node]}:
             if is_left[other] and not waiting[other]:
                 heapq.heappush(queue, (width[other], other))
-    return _placed(np.array(sizes, dtype=np.int64), _depth_first(order, later), tuple(later), own_lengths)
+    return _depth_first(order, later), later
 
 
 def _depth_first(order: list[int], later: list[tuple[int, ...]]) -> list[int]:
@@ -114,21 +151,140 @@ def _depth_first(order: list[int], later: list[tuple[int, ...]]) -> list[int]:
     return found
 
 
-def _placed(
-    size: IntArray, order: list[int], later: tuple[tuple[int, ...], ...], own_lengths: Mapping[int, int]
-) -> BlockSchedule:
-    """Blocks of a node lie together, nodes in the order of their elimination."""
-    places: dict[tuple[int, int], int] = {}
-    length = 0
+def _groups(
+    sizes: Sequence[int], order: list[int], later: list[tuple[int, ...]], last: int
+) -> list[tuple[int, ...]]:
+    """Nodes of each group in the order of their elimination; to the last of them the whole group is coupled as it is.
+
+    A group joins the first node that it is coupled to where that saves time, those with most later rows before others.
+    """
+    turn = {node: number for number, node in enumerate(order)}
+    fill = [sum(sizes[other] for other in others) for others in later]
+    groups: dict[int, tuple[int, ...]] = {}  # by their last nodes
+    rows: dict[int, int] = {}
+    joining: dict[int, list[int]] = {}
     for node in order:
-        pairs = [(node, node)]
-        pairs += [pair for other in later[node] for pair in ((node, other), (other, node))]
-        for row, column in pairs:
-            places[row, column] = length
-            dense = int(size[row] * size[column])
-            length += own_lengths.get(node, dense) if row == column else dense
-    row_start = np.concatenate([[0], np.cumsum(size)]).astype(np.int64)
-    return BlockSchedule(np.array(order, dtype=np.int64), size, row_start, later, places, length)
+        own, count = (node,), sizes[node]
+        for group in sorted(joining.pop(node, ()), key=lambda each: -fill[each]):
+            together = rows[group] + count
+            apart = _cost(rows[group], fill[group]) + _cost(count, fill[node])
+            if together <= MOST_ROWS and _cost(together, fill[node]) < apart:
+                own, count = groups.pop(group) + own, together
+        groups[node], rows[node] = own, count
+        if node >= last and fill[node] >= LEAST_FILL:
+            follower = min(later[node], key=turn.__getitem__)
+            if follower >= last:
+                joining.setdefault(follower, []).append(node)
+    return list(groups.values())
+
+
+def _cost(rows: int, fill: int) -> float:
+    """Time to eliminate so many rows that are coupled to ``fill`` later ones [ns], roughly."""
+    product = (0.1 * rows + 0.4) * fill**2  # all numbers of the later blocks are read and written
+    return 0.25 * rows**3 + 0.2 * rows**2 * fill + product + 100.0
+
+
+def _placed(
+    sizes: list[int],
+    groups: list[tuple[int, ...]],
+    later: list[tuple[int, ...]],
+    own_lengths: Mapping[int, int],
+    last: int,
+) -> BlockSchedule:
+    """Blocks of a group lie together, groups in the order of their elimination.
+
+    Where a node is none that groups are made of, others write into its blocks: they are of single nodes. So are then
+    those of all groups that are eliminated before and coupled to it, since their products go there.
+    """
+    size = np.array(sizes, dtype=np.int64)
+    group_of, inside, strides = [0] * len(sizes), [0] * len(sizes), list(sizes)
+    for number, own in enumerate(groups):
+        count = sum(sizes[node] for node in own)
+        row = 0
+        for node in own:
+            group_of[node], inside[node], strides[node] = number, row, count
+            row += sizes[node]
+    row_start = np.cumsum(size) - size
+    if len(groups) < len(sizes):
+        moved = np.array([node for own in groups for node in own if node >= last], dtype=np.int64)
+        row_start[moved] = row_start[last] + np.cumsum(size[moved]) - size[moved]
+    in_single_nodes = [True] * len(groups)
+    for number in range(len(groups) - 1, -1, -1):
+        top = groups[number][-1]
+        in_single_nodes[number] = top < last or any(in_single_nodes[group_of[other]] for other in later[top])
+    places: dict[tuple[int, int], int] = {}
+    length, run_start = 0, [0]
+    runs: list[tuple[int, int, int, int]] = []
+    parts: list[tuple[int, int, int, int, int]] = []  # of runs: group, node, its places, rows of the run
+    for number, own in enumerate(groups):
+        top, count = own[-1], strides[own[-1]]
+        for node in own:
+            places[node, node] = length + inside[node] * (count + 1)
+        length += own_lengths.get(top, count * count)
+        for run in _runs(later[top], sizes, group_of, inside, in_single_nodes[number]):
+            width, before = sum(sizes[node] for node in run), 0
+            upper, lower = length, length + count * width
+            for node in run:
+                parts.append((number, node, upper + before, lower + before * count, width))
+                before += sizes[node]
+            if top < last:
+                places[top, run[0]], places[run[0], top] = upper, lower
+            runs.append((run[0], width, upper, lower))
+            length += 2 * count * width
+        run_start.append(len(runs))
+    first, width, upper, lower = np.array(runs, dtype=np.int64).reshape(-1, 4).T
+    starts = np.array(run_start, dtype=np.int64)
+    own_place = np.array([places[node, node] for node in range(len(sizes))], dtype=np.int64)
+    table = np.array([group_of, inside, strides, own_place.tolist()], dtype=np.int64)
+    targets = _targets(starts, first, table, np.array(parts, dtype=np.int64).reshape(-1, 5).T)
+    return BlockSchedule(
+        tuple(groups), size, row_start, table[2], places, starts, first, width, upper, lower, targets, length
+    )
+
+
+def _runs(
+    nodes: Sequence[int], sizes: list[int], group_of: list[int], inside: list[int], are_single: bool
+) -> list[list[int]]:
+    """Nodes that are side by side in a group; or each node alone."""
+    if are_single:
+        return [[node] for node in sorted(nodes)]
+    found: list[list[int]] = []
+    end = (-1, 0)
+    for node in sorted(nodes, key=lambda each: (group_of[each], inside[each])):
+        begin = group_of[node], inside[node]
+        if begin == end:
+            found[-1].append(node)
+        else:
+            found.append([node])
+        end = begin[0], begin[1] + sizes[node]
+    return found
+
+
+def _targets(run_start: IntArray, run_node: IntArray, nodes: IntArray, parts: IntArray) -> IntArray:
+    """Places and strides of the blocks (run i, run j) of each group.
+
+    Args:
+        run_start, run_node: as of a ``BlockSchedule``.
+        nodes: of each node its group, first row in it, stride and place of its own block, shape (4, N).
+        parts: of each node of each run the group that is coupled to it, the node, the first numbers of its blocks
+            above and below, rows of the run, shape (5, parts).
+    """
+    counts = np.diff(run_start)
+    each = np.repeat(counts, counts)  # of each run how many its group has
+    first = np.repeat(np.arange(len(run_node)), each)
+    second = np.arange(len(first)) - np.repeat(np.cumsum(each) - each, each) + run_start[:-1].repeat(counts**2)
+    a, b = run_node[first], run_node[second]
+    group, inside, stride, own = nodes
+    found = np.stack([own[a] + inside[b] - inside[a], stride[a]], axis=1)  # in one group
+    count = nodes.shape[1]
+    key = parts[0] * count + parts[1]
+    by_key = np.argsort(key)
+    above, below = group[a] < group[b], group[a] > group[b]
+    place = by_key[np.searchsorted(key, group[a[above]] * count + b[above], sorter=by_key)]
+    found[above] = np.stack([parts[2, place] + inside[a[above]] * parts[4, place], parts[4, place]], axis=1)
+    place = by_key[np.searchsorted(key, group[b[below]] * count + a[below], sorter=by_key)]
+    found[below] = np.stack([parts[3, place] + inside[b[below]], stride[b[below]]], axis=1)
+    return found
 
 
 # Nodes of a mesh in clusters that are eliminated one after the other, by nested dissection.

@@ -11,7 +11,7 @@ from phlexible.step.integration.stored_rows import set_branches
 from phlexible.step.kernels.elimination import eliminate, substitute
 from phlexible.step.kernels.ledger import ledger_closes
 from phlexible.step.kernels.step import begin_step, jacobian, residuals
-from phlexible.step.tables.declarations import COUNT, NEIGHBOURS, NODE, VISIT
+from phlexible.step.tables.declarations import COUNT, DIAGONAL, NEIGHBOURS, NODE, ROW, SIZE, VISIT
 
 RESIDUAL, MATRIX, SOLUTION, LEDGER = range(4)
 
@@ -89,11 +89,11 @@ class Newton:
         full = np.zeros((m.counts["unknowns"],) * 2)
         for visit in m["visit"].reshape(-1, VISIT):
             a, begin = visit[NODE], visit[NEIGHBOURS]
-            own = self._place(a)
+            own = slice(visit[ROW], visit[ROW] + visit[SIZE])
             is_frame = a < m.counts["frames"]
-            full[own, own] = self._frame(a) if is_frame else self._block(m["node_diagonal"][a], own, own)
+            full[own, own] = self._frame(a) if is_frame else self._block(visit[DIAGONAL], own, own)
             for k in range(begin, begin + visit[COUNT]):
-                other = self._place(m["neighbour"][k])
+                other = slice(m["neighbour_row"][k], m["neighbour_row"][k] + m["neighbour_size"][k])
                 full[own, other] = self._block(m["upper"][k], own, other)
                 full[other, own] = self._block(m["lower"][k], other, own)
         return full
@@ -121,10 +121,6 @@ class Newton:
         y = slice(n + rigid, n + border)
         inner = np.linalg.solve(full[y, y], full[y][:, order])
         return full[np.ix_(order, order)] - full[order, y] @ inner
-
-    def _place(self, node) -> slice:
-        row = int(self.memory["node_row"][node])
-        return slice(row, row + int(self.memory["node_size"][node]))
 
     def _block(self, start, rows, columns):
         shape = (rows.stop - rows.start, columns.stop - columns.start)

@@ -101,9 +101,11 @@ def test_a_chain_is_eliminated_without_fill():
     edges = [(k, links + j) for j in range(links) for k in (j - 1, j) if k >= 0]
     waits = [[] for _ in range(links)] + [[k for k in (j - 1, j) if k >= 0] for j in range(links)]
     schedule = block_schedule([6] * links + [3] * links, edges, waits, {})
-    assert max(len(schedule.later[node]) for node in range(links, 2 * links)) <= 1  # joints meet one later joint
+    assert len(schedule.groups) == 2 * links  # nothing is grouped
+    runs = np.diff(schedule.run_start)[[own[0] >= links for own in schedule.groups]]
+    assert runs.max() <= 1  # joints meet one later joint
     assert schedule.length == links * (36 + 9) + (2 * links - 1) * 2 * 18 + (links - 1) * 2 * 9
-    assert sorted(schedule.order) == list(range(2 * links))
+    assert sorted(own for (own,) in schedule.groups) == list(range(2 * links))
 
 
 def test_joints_wait_for_the_nodes_that_they_hold():
@@ -112,7 +114,7 @@ def test_joints_wait_for_the_nodes_that_they_hold():
     edges = [(k, k + 1) for k in range(1, 6)] + [(node, joint) for joint in joints for node in joints[joint]]
     waits = [[] for _ in range(7)] + list(joints.values())
     schedule = block_schedule([6] + [3] * 9, edges, waits, {})
-    place = {int(node): index for index, node in enumerate(schedule.order)}
+    place = {int(node): index for index, node in enumerate(sum(schedule.groups, ()))}
     assert sorted(place) == list(range(10))
     for joint, nodes in joints.items():
         assert all(place[node] < place[joint] for node in nodes)

@@ -293,7 +293,8 @@ def _scheduled(system: System, parts: Parts) -> BlockSchedule:
     edges = {(node[a], node[b]) for a, b, _ in parts.masses if node[a] != node[b]} | coupled.edges()
     edges |= parts.soft.edges(system.layout) | parts.rods.edges()
     lengths = {b: own.length for b, own in enumerate(parts.places)}
-    return block_schedule(coupled.node_sizes(), edges, coupled.waits(), lengths)
+    sizes = coupled.node_sizes()
+    return block_schedule(sizes, edges, coupled.waits(), lengths, len(sizes) - coupled.constraint_count)
 
 
 def _filled(system: System, parts: Parts, schedule: BlockSchedule) -> Memory:
@@ -304,12 +305,14 @@ def _filled(system: System, parts: Parts, schedule: BlockSchedule) -> Memory:
     apart[: layout.frames] = system.dimension
     apart[[b for b in coupled.coupled_translations() if b < layout.frames]] = 0
     apart[parts.rods.sections()] = 0
+    rows = np.full(len(schedule.size), -1)
+    rows[len(rows) - coupled.constraint_count :] = coupled.constraint_starts
     is_long[: layout.frames] = [types.bands[kind] is not None for kind in types.type_of]
     counts, tables = _merged(
         types,
         coupled.tables(blocks),
         _carrier_tables(system, parts.masses, blocks),
-        _node_tables(schedule, apart, is_long),
+        _node_tables(schedule, apart, is_long, rows),
         place_tables(places, [schedule.places[b, b] for b in range(layout.frames)]),
         parts.soft.tables(blocks),
         parts.rods.tables(schedule.places),
@@ -428,38 +431,53 @@ def _carrier_tables(
     }
 
 
-def _node_tables(schedule: BlockSchedule, apart: IntArray, is_long: IntArray) -> tuple[dict[str, int], Tables]:
-    """Of the elimination; of each node the first rows that are coupled to no others, and if it has segments."""
-    later, places, order = schedule.later, schedule.places, schedule.order
-    diagonal = np.array([places[k, k] for k in range(len(later))], dtype=np.int64)
-    flat = [(node, other) for node in order.tolist() for other in later[node]]
-    targets = [places[i, j] for node in order.tolist() for i in later[node] for j in later[node]]
-    neighbour = np.array([other for _, other in flat], dtype=np.int64)
-    counts = np.array([len(later[node]) for node in order.tolist()], dtype=np.int64)
-    visit = np.zeros((len(order), VISIT), dtype=np.int64)
-    visit[:, NODE], visit[:, SIZE], visit[:, DIAGONAL] = order, schedule.size[order], diagonal[order]
-    visit[:, ROW], visit[:, APART] = schedule.row_start[order], np.where(is_long, SEGMENTED, apart)[order]
-    visit[:, NEIGHBOURS], visit[:, COUNT] = offsets(list(counts))[:-1], counts
+def _node_tables(
+    schedule: BlockSchedule, apart: IntArray, is_long: IntArray, rows: IntArray
+) -> tuple[dict[str, int], Tables]:
+    """Of the elimination.
+
+    Args:
+        schedule: of the nodes.
+        apart: of each node the first rows that are coupled to no others.
+        is_long: whether its block has segments.
+        rows: of each node its first row of the constraints, or -1.
+    """
+    size, row_start = schedule.size, schedule.row_start
+    diagonal = np.array([schedule.places[k, k] for k in range(len(size))], dtype=np.int64)
+    node, begin = np.array([own[-1] for own in schedule.groups]), [own[0] for own in schedule.groups]
+    counts = np.diff(schedule.run_start)
+    visit = np.zeros((len(node), VISIT), dtype=np.int64)
+    visit[:, NODE], visit[:, SIZE], visit[:, DIAGONAL] = node, schedule.strides[node], diagonal[begin]
+    visit[:, ROW], visit[:, APART] = row_start[begin], np.where(is_long, SEGMENTED, apart)[node]
+    visit[:, NEIGHBOURS], visit[:, COUNT] = schedule.run_start[:-1], counts
     visit[:, TARGETS] = offsets(list(counts**2))[:-1]
+    unknown_row = np.full(schedule.rows, -1)
+    for held in np.flatnonzero(rows >= 0).tolist():
+        inside = np.arange(size[held])
+        unknown_row[row_start[held] + inside] = rows[held] + inside
     totals = {
-        "nodes": len(schedule.size),
-        "neighbours": len(flat),
-        "targets": len(targets),
-        "unknowns": int(schedule.row_start[-1]),
+        "nodes": len(size),
+        "visits": len(node),
+        "neighbours": len(schedule.run_node),
+        "targets": len(schedule.targets),
+        "unknowns": schedule.rows,
         "block_numbers": schedule.length,
     }
     return totals, {
         "visit": visit.ravel(),
-        "node_size": schedule.size,
-        "node_row": schedule.row_start[:-1],
+        "node_size": size,
+        "node_row": row_start,
         "node_diagonal": diagonal,
+        "node_stride": schedule.strides,
         "node_apart": apart,
-        "neighbour": neighbour,
-        "neighbour_size": schedule.size[neighbour],
-        "neighbour_row": schedule.row_start[neighbour],
-        "upper": [places[pair] for pair in flat],
-        "lower": [places[b, a] for a, b in flat],
-        "target": targets,
+        "unknown_row": unknown_row,
+        "neighbour": schedule.run_node,
+        "neighbour_size": schedule.run_size,
+        "neighbour_row": row_start[schedule.run_node],
+        "upper": schedule.upper,
+        "lower": schedule.lower,
+        "target": schedule.targets[:, 0],
+        "target_stride": schedule.targets[:, 1],
     }
 
 

@@ -495,6 +495,11 @@ class CoupledTables:
         return waits
 
     @property
+    def constraint_starts(self) -> IntArray:
+        """First row of each constraint."""
+        return np.array(self._starts[: self.constraint_count], dtype=np.int64)
+
+    @property
     def _laws(self) -> Sequence[Interaction]:
         return self.interactions[self.constraint_count :]
 

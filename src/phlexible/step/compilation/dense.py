@@ -158,10 +158,10 @@ def scale(x: Reals, count: int, factor: float) -> None:
 
 
 @compiled_apart
-def subtract_product(a: Reals, rows: int, inner: int, b: Reals, columns: int, c: Reals) -> None:
-    """c -= a b for blocks (rows, inner) and (inner, columns)."""
+def subtract_product(a: Reals, rows: int, inner: int, b: Reals, columns: int, c: Reals, stride: int) -> None:
+    """c -= a b for blocks (rows, inner) and (inner, columns); rows of c begin ``stride`` apart."""
     for i in range(rows):
-        subtract_rows(a + i * inner, inner, b, columns, c + i * columns, columns)
+        subtract_rows(a + i * inner, inner, b, columns, c + i * stride, columns)
 
 
 @compiled_apart

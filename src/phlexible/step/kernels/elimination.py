@@ -173,7 +173,8 @@ def add_border(t: Tables, b: int, C: Matrix) -> None:
 # Block LU of Newton's matrix along the graph of bodies and interactions (docs/theory.md, 4).
 #
 # In large models memory takes longer than arithmetic. What is read of each node lies together, a cache line a node,
-# and nodes, their neighbours and their blocks lie in the order of their elimination.
+# and nodes, their neighbours and their blocks lie in the order of their elimination. Where constraints make loops that
+# fill in, some are eliminated together, so that products take larger blocks (``algebra/elimination.py``).
 
 
 @compiled
@@ -194,14 +195,14 @@ def eliminate(t: Tables, relaxation: float) -> Truth:
     first, is_regular = t.clusters + t.auxiliaries, True
     if relaxation > 0.0:
         fill(t.row_scale, t.rows, 0.0)
-    for index in range(t.nodes):
+    for index in range(t.visits):
         at = t.visit + VISIT * index
         node, n, block, pivots = at[NODE], at[SIZE], t.blocks + at[DIAGONAL], t.pivots + 2 * at[ROW]
         if relaxation > 0.0 and node >= first:
-            row = t.interaction_start[node - first]
             for r in range(n):
-                t.row_relaxation[row + r] = relaxation * t.row_scale[row + r]
-                block[r * n + r] += t.row_relaxation[row + r]
+                row = t.unknown_row[at[ROW] + r]
+                t.row_relaxation[row] = relaxation * t.row_scale[row]
+                block[r * n + r] += t.row_relaxation[row]
         apart, is_long = max(at[APART], 0), at[APART] == SEGMENTED
         rest = block + apart * (n + 1)
         is_small = is_inverted(t, node, n - apart)
@@ -230,29 +231,30 @@ def eliminate(t: Tables, relaxation: float) -> Truth:
             rows = t.neighbour_size[i]
             measures = relaxation > 0.0 and node < t.clusters and t.neighbour[i] >= first
             if measures:
-                _measure(t, t.neighbour[i] - first, rows, target + i - begin, 1.0)
+                _measure(t, t.neighbour_row[i], rows, target + i - begin, 1.0)
             for j in range(begin, end):
                 columns = t.neighbour_size[j]
-                lower, upper = t.blocks + t.lower[i], t.blocks + t.upper[j]
-                subtract_product(lower, rows, n, upper, columns, t.blocks + t.target[target + j - begin])
+                lower, upper, place = t.blocks + t.lower[i], t.blocks + t.upper[j], target + j - begin
+                own, stride = t.blocks + t.target[place], t.target_stride[place]
+                subtract_product(lower, rows, n, upper, columns, own, stride)
             if measures:
-                _measure(t, t.neighbour[i] - first, rows, target + i - begin, -1.0)
+                _measure(t, t.neighbour_row[i], rows, target + i - begin, -1.0)
             target += end - begin
     return is_regular
 
 
 @compiled
-def _measure(t: Tables, constraint: int, rows: int, target: int, sign: float) -> None:
-    """Add what stands on the diagonal of a constraint's block to the scale of its rows."""
-    row, block = t.interaction_start[constraint], t.blocks + t.target[target]
+def _measure(t: Tables, begin: int, rows: int, target: int, sign: float) -> None:
+    """Add what stands on the diagonal of a constraint's block to the scale of its rows; they begin at ``begin``."""
+    block, stride = t.blocks + t.target[target], t.target_stride[target]
     for r in range(rows):
-        t.row_scale[row + r] += sign * -block[r * rows + r]
+        t.row_scale[t.unknown_row[begin + r]] += sign * -block[r * (stride + 1)]
 
 
 @exported
 def substitute(t: Tables, b: Reals) -> None:
     """Solve with the factors of ``eliminate`` for the flat right-hand side b, in place."""
-    for index in range(t.nodes):
+    for index in range(t.visits):
         at = t.visit + VISIT * index
         n, own, apart, block = at[SIZE], b + at[ROW], at[APART], t.blocks + at[DIAGONAL]
         if apart == SEGMENTED:
@@ -267,7 +269,7 @@ def substitute(t: Tables, b: Reals) -> None:
                 solve_vector(rest, n - apart, n, t.pivots + 2 * at[ROW], own + apart)
         for i in range(at[NEIGHBOURS], at[NEIGHBOURS] + at[COUNT]):
             subtract_image(t.blocks + t.lower[i], t.neighbour_size[i], n, own, b + t.neighbour_row[i])
-    for index in range(t.nodes - 1, -1, -1):
+    for index in range(t.visits - 1, -1, -1):
         at = t.visit + VISIT * index
         n, own = at[SIZE], b + at[ROW]
         for i in range(at[NEIGHBOURS], at[NEIGHBOURS] + at[COUNT]):
@@ -302,12 +304,12 @@ def solve_frame(t: Tables, b: int, x: Reals) -> None:
 @compiled
 def substitute_transposed(t: Tables, b: Reals) -> None:
     """Solve for the flat right-hand side b, in place."""
-    for index in range(t.nodes):
+    for index in range(t.visits):
         at = t.visit + VISIT * index
         n, own = at[SIZE], b + at[ROW]
         for i in range(at[NEIGHBOURS], at[NEIGHBOURS] + at[COUNT]):
             subtract_transposed(t.blocks + t.upper[i], n, t.neighbour_size[i], own, b + t.neighbour_row[i])
-    for index in range(t.nodes - 1, -1, -1):
+    for index in range(t.visits - 1, -1, -1):
         at = t.visit + VISIT * index
         n, own, apart, block = at[SIZE], b + at[ROW], at[APART], t.blocks + at[DIAGONAL]
         for i in range(at[NEIGHBOURS], at[NEIGHBOURS] + at[COUNT]):

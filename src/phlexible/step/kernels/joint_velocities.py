@@ -47,7 +47,7 @@ def joint_velocities(header: IntegerRow, moving: Numbers, drift: Rows1, found: N
         for r in range(t.function_count[i]):
             held = is_held(t, begin + r)
             if not all_of(held):
-                (t.blocks + t.node_diagonal[node])[r * (size + 1)] = where(held, 0.0, 1.0)
+                (t.blocks + t.node_diagonal[node])[r * (t.node_stride[node] + 1)] = where(held, 0.0, 1.0)
                 if not any_of(held):
                     continue
             gradients(t, begin + r)

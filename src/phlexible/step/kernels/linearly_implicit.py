@@ -314,7 +314,7 @@ def linear_matrix(t: Tables, h: float, damping: float) -> None:
         size = t.node_size[node]
         for r in range(t.function_count[i]):
             if not is_held(t, begin + r):
-                (t.blocks + t.node_diagonal[node])[r * (size + 1)] = 1.0
+                (t.blocks + t.node_diagonal[node])[r * (t.node_stride[node] + 1)] = 1.0
                 continue
             gradients(t, begin + r)
             for e in range(t.function_part[begin + r], t.function_part[begin + r] + t.part_count[begin + r]):

@@ -143,7 +143,7 @@ def interaction_tangent(t: Tables, h: float) -> None:
             m = begin + r
             held = is_held(t, m)
             if not all_of(held):
-                (t.blocks + t.node_diagonal[node])[r * (size + 1)] = where(held, 0.0, 1.0)
+                (t.blocks + t.node_diagonal[node])[r * (t.node_stride[node] + 1)] = where(held, 0.0, 1.0)
                 if not any_of(held):
                     continue
             gradients(t, m)

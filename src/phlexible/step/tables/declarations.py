@@ -362,8 +362,9 @@ TABLES: tuple[Table, ...] = (
         load_values     | 1 | | of loads, then of prescribed forces
         sources         | 1 | | what can supply work: loads, then interactions
         nodes           | 1 | | of the elimination: clusters of carriers, auxiliaries, constraints
-        neighbours      | 1 | | of all nodes
-        targets         | 1 | | of all nodes
+        visits          | 1 | | of nodes: each is eliminated alone, constraints some together
+        neighbours      | 1 | | of all visits
+        targets         | 1 | | of all visits
         unknowns        | 1 | | rows of all nodes
         reactions       | 1 | | rows, then forces
         block_numbers   | 1 | | in all blocks
@@ -505,17 +506,20 @@ TABLES: tuple[Table, ...] = (
         load_point        | loads | | vector of the point, of forces
         load_triad        | loads | | first of three directions, or -1
         load_block        | 3 loads | | of a follower force: block (carrier, carrier or auxiliary of the direction)
-        visit             | 8 nodes | | in the order of elimination, what is read of each node: NODE .. TARGETS
+        visit             | 8 visits | | in the order of elimination, what is read of each: NODE .. TARGETS
         node_size         | nodes | | rows
         node_row          | nodes | | first row of the right-hand side
         node_diagonal     | nodes | | block
+        node_stride       | nodes | | from row to row of this block
+        unknown_row       | unknowns | | of the right-hand side: row of a constraint, or -1
         node_apart        | nodes | | first rows that are coupled to no others of the node but by 1 m: V, or none
-        neighbour         | neighbours | | node that is eliminated later
-        neighbour_size    | neighbours | | its rows
-        neighbour_row     | neighbours | | its first row of the right-hand side
-        upper             | neighbours | | block (node, neighbour)
-        lower             | neighbours | | block (neighbour, node)
+        neighbour         | neighbours | | node that is eliminated later; of constraints together the first of those beside
+        neighbour_size    | neighbours | | rows of these
+        neighbour_row     | neighbours | | their first row of the right-hand side
+        upper             | neighbours | | block (visited, neighbour)
+        lower             | neighbours | | block (neighbour, visited)
         target            | targets | | block (neighbour i, neighbour j)
+        target_stride     | targets | | from row to row of this block
         """,
     ),
     *tables_of(
@@ -749,8 +753,9 @@ MOVING = -2
 
 NODE, SIZE, DIAGONAL, ROW, APART, NEIGHBOURS, COUNT, TARGETS = range(8)
 VISIT = 8
-"""What ``visit`` has of a node: its number, rows, diagonal block, first row of the right-hand side, rows that are
-apart (``node_apart``) or SEGMENTED, first neighbour, how many, first target."""
+"""What ``visit`` has of a node, or of constraints that are eliminated together: its number, or the last one, rows,
+diagonal block, first row of the right-hand side, rows that are apart (``node_apart``) or SEGMENTED, first neighbour,
+how many, first target."""
 
 SEGMENTED = -1
 
