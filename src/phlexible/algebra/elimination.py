@@ -6,20 +6,21 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from phlexible.algebra.arrays import Array, IntArray
+from phlexible.algebra.dissection import separated
 
 if TYPE_CHECKING:
     from scipy import sparse
 
-
 # Schedule of a block elimination: order, fill and places of the blocks. Numbers come in the kernels.
 #
-# Nodes that are eliminated one after the other are a group where they are coupled to nearly the same later nodes: its
-# block is dense, and products with it take blocks of many rows. Later nodes that a group is coupled to lie in runs: what
-# is side by side in a group of its own.
+# Nodes that are eliminated one after the other are a group where they are coupled to nearly the same later nodes:
+# its block is dense, and products with it take blocks of many rows. Later nodes that a group is coupled to lie in
+# runs: what is side by side in a group of its own.
 
-LEAST_FILL = 16  # later rows that a node is coupled to where groups begin: in chains and trees they are fewer
+LARGE_FILL = 48  # later rows that a node is coupled to, from which on order and groups are looked for
 MOST_ROWS = 48  # of a group
 
 
@@ -32,8 +33,10 @@ class BlockSchedule:
         size: rows of each node, shape (N,).
         row_start: first row of each node in a flat right-hand side, shape (N,).
         strides: from row to row in the block (node, node), shape (N,).
-        places: start of the block (row node, column node) of each node itself, and of pairs of nodes of which the first
-            to be eliminated is none that groups are made of; rows of these follow each other without gaps.
+        places: start of the block (row node, column node) of each node itself, and of pairs of nodes of which the
+            first to be eliminated is none that groups are made of; rows of these follow each other without gaps.
+        in_runs: whether runs of a group hold several nodes, shape (groups,). All blocks (group, run) are one then,
+            side by side, and all blocks (run, group) one below the other.
         run_start: first run of each group, and how many runs there are, shape (groups + 1,).
         run_node: first node of each run, shape (runs,).
         run_size: rows of each run, shape (runs,).
@@ -49,6 +52,7 @@ class BlockSchedule:
     row_start: IntArray
     strides: IntArray
     places: dict[tuple[int, int], int]
+    in_runs: NDArray[np.bool_]
     run_start: IntArray
     run_node: IntArray
     run_size: IntArray
@@ -72,22 +76,36 @@ def block_schedule(
 ) -> BlockSchedule:
     """The schedule that eliminates in each turn the node whose neighbours have the fewest rows.
 
+    Where this fills much, as in grids of loops, the nodes from ``last`` on are dissected if that costs less, and
+    those of nearly equal columns are eliminated in groups.
+
     Args:
         sizes: rows of each node.
         edges: pairs of coupled nodes.
         waits: for each node those that have to be eliminated before it.
         own_lengths: numbers in the block (node, node) of nodes where it is not dense.
-        last: nodes from this number on may be in groups; they are coupled to nothing but what they wait for. None: none.
+        last: nodes from this number on may be in groups; they are coupled to nothing but what they wait for. None:
+            there are none.
     """
+    sizes, edges, waits = list(sizes), list(edges), [list(before) for before in waits]
     last = len(sizes) if last is None else last
     order, later = elimination_order(sizes, edges, waits)
-    return _placed(list(sizes), _groups(sizes, order, later, last), later, own_lengths, last)
+    if max((_fill(sizes, others) for others in later[last:]), default=0) < LARGE_FILL:
+        return _placed(sizes, [(node,) for node in order], later, own_lengths, len(sizes))
+    groups = _groups(sizes, order, later, last)
+    more = [[*before, *after] for before, after in zip(waits, separated(sizes, later, last), strict=True)]
+    if sum(map(len, more)) > sum(map(len, waits)):
+        order, others = elimination_order(sizes, edges, more)
+        dissected = _groups(sizes, order, others, last)
+        if _costs(sizes, dissected, others) < _costs(sizes, groups, later):
+            groups, later = dissected, others
+    return _placed(sizes, groups, later, own_lengths, last)
 
 
 def elimination_order(
     sizes: Sequence[int], edges: Iterable[tuple[int, int]], waits: Sequence[Iterable[int]]
 ) -> tuple[list[int], list[tuple[int, ...]]]:
-    """Nodes in the order of their elimination, and for each node those that it is coupled to and that come later."""
+    """Nodes in the order of their elimination, and for each node those that it is coupled to and that follow."""
     count = len(sizes)
     adjacent: list[set[int]] = [set() for _ in range(count)]
     for a, b in edges:
@@ -154,12 +172,12 @@ def _depth_first(order: list[int], later: list[tuple[int, ...]]) -> list[int]:
 def _groups(
     sizes: Sequence[int], order: list[int], later: list[tuple[int, ...]], last: int
 ) -> list[tuple[int, ...]]:
-    """Nodes of each group in the order of their elimination; to the last of them the whole group is coupled as it is.
+    """Nodes of each group in the order of their elimination; later nodes of the last are those of the group.
 
-    A group joins the first node that it is coupled to where that saves time, those with most later rows before others.
+    A group joins the first node that it is coupled to where that saves time; those with most later rows come first.
     """
     turn = {node: number for number, node in enumerate(order)}
-    fill = [sum(sizes[other] for other in others) for others in later]
+    fill = [_fill(sizes, others) for others in later]
     groups: dict[int, tuple[int, ...]] = {}  # by their last nodes
     rows: dict[int, int] = {}
     joining: dict[int, list[int]] = {}
@@ -171,11 +189,20 @@ def _groups(
             if together <= MOST_ROWS and _cost(together, fill[node]) < apart:
                 own, count = groups.pop(group) + own, together
         groups[node], rows[node] = own, count
-        if node >= last and fill[node] >= LEAST_FILL:
+        if node >= last and later[node]:
             follower = min(later[node], key=turn.__getitem__)
             if follower >= last:
                 joining.setdefault(follower, []).append(node)
     return list(groups.values())
+
+
+def _fill(sizes: Sequence[int], nodes: Iterable[int]) -> int:
+    return sum(sizes[node] for node in nodes)
+
+
+def _costs(sizes: Sequence[int], groups: list[tuple[int, ...]], later: list[tuple[int, ...]]) -> float:
+    """Of a whole elimination [ns]."""
+    return sum(_cost(_fill(sizes, own), _fill(sizes, later[own[-1]])) for own in groups)
 
 
 def _cost(rows: int, fill: int) -> float:
@@ -193,8 +220,9 @@ def _placed(
 ) -> BlockSchedule:
     """Blocks of a group lie together, groups in the order of their elimination.
 
-    Where a node is none that groups are made of, others write into its blocks: they are of single nodes. So are then
-    those of all groups that are eliminated before and coupled to it, since their products go there.
+    Where a node is none that groups are made of, others write into its blocks: they are of single nodes. So are
+    those of all groups that are eliminated before and coupled to it, since their products go there. Of other groups
+    the rows of all blocks above follow each other in one.
     """
     size = np.array(sizes, dtype=np.int64)
     group_of, inside, strides = [0] * len(sizes), [0] * len(sizes), list(sizes)
@@ -208,45 +236,63 @@ def _placed(
     if len(groups) < len(sizes):
         moved = np.array([node for own in groups for node in own if node >= last], dtype=np.int64)
         row_start[moved] = row_start[last] + np.cumsum(size[moved]) - size[moved]
-    in_single_nodes = [True] * len(groups)
+    in_runs = [False] * len(groups)
     for number in range(len(groups) - 1, -1, -1):
         top = groups[number][-1]
-        in_single_nodes[number] = top < last or any(in_single_nodes[group_of[other]] for other in later[top])
+        in_runs[number] = top >= last and all(in_runs[group_of[other]] for other in later[top])
     places: dict[tuple[int, int], int] = {}
     length, run_start = 0, [0]
     runs: list[tuple[int, int, int, int]] = []
-    parts: list[tuple[int, int, int, int, int]] = []  # of runs: group, node, its places, rows of the run
+    parts: list[tuple[int, int, int, int, int]] = []  # of runs: group, node, its places, stride above
     for number, own in enumerate(groups):
         top, count = own[-1], strides[own[-1]]
         for node in own:
             places[node, node] = length + inside[node] * (count + 1)
         length += own_lengths.get(top, count * count)
-        for run in _runs(later[top], sizes, group_of, inside, in_single_nodes[number]):
-            width, before = sum(sizes[node] for node in run), 0
-            upper, lower = length, length + count * width
+        fill, reached = _fill(sizes, later[top]), 0
+        begin, below = length, length + count * fill
+        for run in _runs(later[top], sizes, group_of, inside, in_runs[number]):
+            rows = _fill(sizes, run)
+            if in_runs[number]:
+                stride, upper, lower = fill, begin + reached, below + reached * count
+            else:
+                stride, upper, lower = rows, length, length + count * rows
+            runs.append((run[0], rows, upper, lower))
             for node in run:
-                parts.append((number, node, upper + before, lower + before * count, width))
-                before += sizes[node]
+                parts.append((number, node, upper, lower, stride))
+                upper, lower = upper + sizes[node], lower + sizes[node] * count
             if top < last:
-                places[top, run[0]], places[run[0], top] = upper, lower
-            runs.append((run[0], width, upper, lower))
-            length += 2 * count * width
+                places[top, run[0]], places[run[0], top] = runs[-1][2:]
+            reached += rows
+            length += 2 * count * rows
         run_start.append(len(runs))
-    first, width, upper, lower = np.array(runs, dtype=np.int64).reshape(-1, 4).T
+    first, rows_of, above, under = np.array(runs, dtype=np.int64).reshape(-1, 4).T
     starts = np.array(run_start, dtype=np.int64)
     own_place = np.array([places[node, node] for node in range(len(sizes))], dtype=np.int64)
     table = np.array([group_of, inside, strides, own_place.tolist()], dtype=np.int64)
     targets = _targets(starts, first, table, np.array(parts, dtype=np.int64).reshape(-1, 5).T)
     return BlockSchedule(
-        tuple(groups), size, row_start, table[2], places, starts, first, width, upper, lower, targets, length
+        tuple(groups),
+        size,
+        row_start,
+        table[2],
+        places,
+        np.array(in_runs, dtype=np.bool_),
+        starts,
+        first,
+        rows_of,
+        above,
+        under,
+        targets,
+        length,
     )
 
 
 def _runs(
-    nodes: Sequence[int], sizes: list[int], group_of: list[int], inside: list[int], are_single: bool
+    nodes: Sequence[int], sizes: list[int], group_of: list[int], inside: list[int], in_runs: bool
 ) -> list[list[int]]:
     """Nodes that are side by side in a group; or each node alone."""
-    if are_single:
+    if not in_runs:
         return [[node] for node in sorted(nodes)]
     found: list[list[int]] = []
     end = (-1, 0)
@@ -267,7 +313,7 @@ def _targets(run_start: IntArray, run_node: IntArray, nodes: IntArray, parts: In
         run_start, run_node: as of a ``BlockSchedule``.
         nodes: of each node its group, first row in it, stride and place of its own block, shape (4, N).
         parts: of each node of each run the group that is coupled to it, the node, the first numbers of its blocks
-            above and below, rows of the run, shape (5, parts).
+            above and below, the stride above, shape (5, parts).
     """
     counts = np.diff(run_start)
     each = np.repeat(counts, counts)  # of each run how many its group has

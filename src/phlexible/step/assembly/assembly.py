@@ -52,6 +52,7 @@ from phlexible.step.tables.declarations import (
     SIZE,
     SPRING,
     TARGETS,
+    TOGETHER,
     VISIT,
 )
 from phlexible.step.tables.memory import Memory
@@ -449,6 +450,7 @@ def _node_tables(
     visit = np.zeros((len(node), VISIT), dtype=np.int64)
     visit[:, NODE], visit[:, SIZE], visit[:, DIAGONAL] = node, schedule.strides[node], diagonal[begin]
     visit[:, ROW], visit[:, APART] = row_start[begin], np.where(is_long, SEGMENTED, apart)[node]
+    visit[schedule.in_runs, APART] = TOGETHER
     visit[:, NEIGHBOURS], visit[:, COUNT] = schedule.run_start[:-1], counts
     visit[:, TARGETS] = offsets(list(counts**2))[:-1]
     unknown_row = np.full(schedule.rows, -1)
@@ -462,6 +464,7 @@ def _node_tables(
         "targets": len(schedule.targets),
         "unknowns": schedule.rows,
         "block_numbers": schedule.length,
+        "product_numbers": _product_numbers(schedule),
     }
     return totals, {
         "visit": visit.ravel(),
@@ -479,6 +482,15 @@ def _node_tables(
         "target": schedule.targets[:, 0],
         "target_stride": schedule.targets[:, 1],
     }
+
+
+def _product_numbers(schedule: BlockSchedule) -> int:
+    """In the largest product of a run and all runs of its group."""
+    most = 0
+    for number in np.flatnonzero(schedule.in_runs):
+        rows = schedule.run_size[schedule.run_start[number] : schedule.run_start[number + 1]]
+        most = max(most, int(rows.max(initial=0) * rows.sum()))
+    return most
 
 
 # Who does work: names of loads, driven joints, drives and force elements, and where their work is counted.

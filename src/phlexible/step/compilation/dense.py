@@ -19,7 +19,8 @@ from phlexible.step.compilation.notation import (
 # Small dense LU with partial pivoting and products of blocks that lie row by row.
 #
 # Blocks, vectors and pivots are rows of tables (``t.blocks + start``). Nearly all time goes into
-# ``subtract_rows`` and ``add_rows``, which take four rows at a time.
+# ``subtract_rows`` and ``add_rows``, which take four rows at a time, and into ``subtract_from_four``, which takes
+# them from four rows together: a number that is read serves all of these.
 
 PANEL = 4
 
@@ -43,6 +44,57 @@ def subtract_rows(x: Reals, rows: int, b: Reals, stride: int, c: Reals, count: i
             for j in range(count):
                 c[j] -= x0 * b0[j]
         r += 1
+
+
+@compiled_apart
+def subtract_from_four(
+    x: Reals, step: int, rows: int, b: Reals, stride: int, c0: Reals, c1: Reals, c2: Reals, c3: Reals, count: int
+) -> None:
+    """``subtract_rows`` of four rows x that begin ``step`` apart from c0 to c3."""
+    r = 0
+    while r + 3 < rows:
+        x00, x01, x02, x03 = x[r], x[r + 1], x[r + 2], x[r + 3]
+        y = x + (step + r)
+        x10, x11, x12, x13 = y[0], y[1], y[2], y[3]
+        y = y + step
+        x20, x21, x22, x23 = y[0], y[1], y[2], y[3]
+        y = y + step
+        x30, x31, x32, x33 = y[0], y[1], y[2], y[3]
+        b0 = b + r * stride
+        b1, b2, b3 = b0 + stride, b0 + 2 * stride, b0 + 3 * stride
+        for j in range(count):
+            c0[j] -= x00 * b0[j] + x01 * b1[j] + x02 * b2[j] + x03 * b3[j]
+            c1[j] -= x10 * b0[j] + x11 * b1[j] + x12 * b2[j] + x13 * b3[j]
+            c2[j] -= x20 * b0[j] + x21 * b1[j] + x22 * b2[j] + x23 * b3[j]
+            c3[j] -= x30 * b0[j] + x31 * b1[j] + x32 * b2[j] + x33 * b3[j]
+        r += 4
+    while r < rows:
+        x0, x1, x2, x3 = x[r], x[step + r], x[2 * step + r], x[3 * step + r]
+        b0 = b + r * stride
+        for j in range(count):
+            c0[j] -= x0 * b0[j]
+            c1[j] -= x1 * b0[j]
+            c2[j] -= x2 * b0[j]
+            c3[j] -= x3 * b0[j]
+        r += 1
+
+
+@compiled
+def subtract_product_at(
+    a: Reals, rows: int, step: int, inner: int, b: Reals, stride: int, c: Reals, length: int, columns: int
+) -> None:
+    """c -= a b for blocks (rows, inner) and (inner, columns), whose rows begin ``step``, ``stride`` and ``length``
+    apart."""
+    i = 0
+    if inner >= PANEL:
+        while i + 3 < rows:
+            own = c + i * length
+            c1, c2, c3 = own + length, own + 2 * length, own + 3 * length
+            subtract_from_four(a + i * step, step, inner, b, stride, own, c1, c2, c3, columns)
+            i += PANEL
+    while i < rows:
+        subtract_rows(a + i * step, inner, b, stride, c + i * length, columns)
+        i += 1
 
 
 @compiled_apart
@@ -113,9 +165,14 @@ def factor(a: Reals, n: int, stride: int, pivots: Choices) -> Truth:
                 own[k] = x
                 for j in range(k + 1, end):
                     own[j] -= x * top[j]
-        for i in range(begin + 1, n):  # columns beyond the panel: first its own rows, then all below
-            row, first = a + i * stride, a + (begin * stride + end)
-            subtract_rows(row + begin, min(i, end) - begin, first, stride, row + end, n - end)
+        first = a + (begin * stride + end)
+        for i in range(begin + 1, end):  # columns beyond the panel: first its own rows, then all below
+            row = a + i * stride
+            subtract_rows(row + begin, i - begin, first, stride, row + end, n - end)
+        below = a + (end * stride + begin)
+        subtract_product_at(
+            below, n - end, stride, end - begin, first, stride, below + (end - begin), stride, n - end
+        )
     return is_regular
 
 
@@ -130,12 +187,21 @@ def solve(a: Reals, n: int, stride: int, pivots: Choices, b: Reals, step: int, c
     """Solve with the factors of ``factor`` for the (n, columns) block b, its rows ``step`` apart, in place."""
     for k in range(n):
         exchange(b, k, pivots[k], step, columns)
-    for i in range(1, n):
-        subtract_rows(a + i * stride, i, b, step, b + i * step, columns)
-    for i in range(n - 1, -1, -1):
-        own = b + i * step
-        subtract_rows(a + (i * stride + i + 1), n - i - 1, own + step, step, own, columns)
-        scale(own, columns, 1.0 / a[i * stride + i])
+    for begin in range(0, n, PANEL):
+        end, first = min(begin + PANEL, n), b + begin * step
+        subtract_product_at(a + begin * stride, end - begin, stride, begin, b, step, first, step, columns)
+        for i in range(begin + 1, end):
+            subtract_rows(a + (i * stride + begin), i - begin, first, step, b + i * step, columns)
+    for begin in range((n - 1) // PANEL * PANEL, -1, -PANEL):
+        end, last = min(begin + PANEL, n), a + (begin * stride + begin + PANEL)
+        if end < n:
+            subtract_product_at(
+                last, end - begin, stride, n - end, b + end * step, step, b + begin * step, step, columns
+            )
+        for i in range(end - 1, begin - 1, -1):
+            own = b + i * step
+            subtract_rows(a + (i * stride + i + 1), end - i - 1, own + step, step, own, columns)
+            scale(own, columns, 1.0 / a[i * stride + i])
 
 
 @compiled
@@ -160,8 +226,16 @@ def scale(x: Reals, count: int, factor: float) -> None:
 @compiled_apart
 def subtract_product(a: Reals, rows: int, inner: int, b: Reals, columns: int, c: Reals, stride: int) -> None:
     """c -= a b for blocks (rows, inner) and (inner, columns); rows of c begin ``stride`` apart."""
+    subtract_product_at(a, rows, inner, inner, b, columns, c, stride, columns)
+
+
+@compiled_apart
+def add_block(a: Reals, step: int, c: Reals, stride: int, rows: int, columns: int) -> None:
+    """c += a for (rows, columns) blocks whose rows begin ``step`` and ``stride`` apart."""
     for i in range(rows):
-        subtract_rows(a + i * inner, inner, b, columns, c + i * stride, columns)
+        source, target = a + i * step, c + i * stride
+        for j in range(columns):
+            target[j] += source[j]
 
 
 @compiled_apart

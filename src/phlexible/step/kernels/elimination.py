@@ -3,6 +3,7 @@
 from phlexible.step.compilation.compiled import compiled, exported
 from phlexible.step.compilation.dense import (
     SIX,
+    add_block,
     add_multiple,
     copy,
     exchange,
@@ -40,6 +41,7 @@ from phlexible.step.tables.declarations import (
     SEGMENTED,
     SIZE,
     TARGETS,
+    TOGETHER,
     VISIT,
 )
 
@@ -173,8 +175,8 @@ def add_border(t: Tables, b: int, C: Matrix) -> None:
 # Block LU of Newton's matrix along the graph of bodies and interactions (docs/theory.md, 4).
 #
 # In large models memory takes longer than arithmetic. What is read of each node lies together, a cache line a node,
-# and nodes, their neighbours and their blocks lie in the order of their elimination. Where constraints make loops that
-# fill in, some are eliminated together, so that products take larger blocks (``algebra/elimination.py``).
+# and nodes, their neighbours and their blocks lie in the order of their elimination. Where loops fill much,
+# constraints are eliminated some together, so that products take larger blocks (``algebra/elimination.py``).
 
 
 @compiled
@@ -215,6 +217,10 @@ def eliminate(t: Tables, relaxation: float) -> Truth:
         if not any_of(is_regular):
             return is_regular
         begin, end = at[NEIGHBOURS], at[NEIGHBOURS] + at[COUNT]
+        if at[APART] == TOGETHER:
+            if begin < end:
+                _eliminate_together(t, n, rest, pivots, begin, end, at[TARGETS])
+            continue
         for j in range(begin, end):
             upper, columns = t.blocks + t.upper[j], t.neighbour_size[j]
             if is_long:
@@ -244,6 +250,32 @@ def eliminate(t: Tables, relaxation: float) -> Truth:
 
 
 @compiled
+def _eliminate_together(
+    t: Tables, n: int, block: Reals, pivots: Choices, begin: int, end: int, target: int
+) -> None:
+    """What n rows of constraints change in later blocks: products as wide as all of these, added block by block."""
+    upper, width = t.blocks + t.upper[begin], _later_rows(t, begin, end)
+    solve(block, n, n, pivots, upper, width, width)
+    for i in range(begin, end):
+        rows, column = t.neighbour_size[i], 0
+        fill(t.product, rows * width, 0.0)
+        subtract_product(t.blocks + t.lower[i], rows, n, upper, width, t.product, width)
+        for j in range(begin, end):
+            own, columns = t.blocks + t.target[target], t.neighbour_size[j]
+            add_block(t.product + column, width, own, t.target_stride[target], rows, columns)
+            column += columns
+            target += 1
+
+
+@compiled
+def _later_rows(t: Tables, begin: int, end: int) -> int:
+    total = 0
+    for i in range(begin, end):
+        total += t.neighbour_size[i]
+    return total
+
+
+@compiled
 def _measure(t: Tables, begin: int, rows: int, target: int, sign: float) -> None:
     """Add what stands on the diagonal of a constraint's block to the scale of its rows; they begin at ``begin``."""
     block, stride = t.blocks + t.target[target], t.target_stride[target]
@@ -256,8 +288,8 @@ def substitute(t: Tables, b: Reals) -> None:
     """Solve with the factors of ``eliminate`` for the flat right-hand side b, in place."""
     for index in range(t.visits):
         at = t.visit + VISIT * index
-        n, own, apart, block = at[SIZE], b + at[ROW], at[APART], t.blocks + at[DIAGONAL]
-        if apart == SEGMENTED:
+        n, own, apart, block = at[SIZE], b + at[ROW], max(at[APART], 0), t.blocks + at[DIAGONAL]
+        if at[APART] == SEGMENTED:
             solve_segments(t, at[NODE], own, 1)
         else:
             if apart > 0:
@@ -271,8 +303,16 @@ def substitute(t: Tables, b: Reals) -> None:
             subtract_image(t.blocks + t.lower[i], t.neighbour_size[i], n, own, b + t.neighbour_row[i])
     for index in range(t.visits - 1, -1, -1):
         at = t.visit + VISIT * index
-        n, own = at[SIZE], b + at[ROW]
-        for i in range(at[NEIGHBOURS], at[NEIGHBOURS] + at[COUNT]):
+        n, own, begin, end = at[SIZE], b + at[ROW], at[NEIGHBOURS], at[NEIGHBOURS] + at[COUNT]
+        if at[APART] == TOGETHER:
+            if begin < end:
+                width = 0
+                for i in range(begin, end):
+                    copy(b + t.neighbour_row[i], t.product + width, t.neighbour_size[i])
+                    width += t.neighbour_size[i]
+                subtract_image(t.blocks + t.upper[begin], n, width, t.product, own)
+            continue
+        for i in range(begin, end):
             subtract_image(t.blocks + t.upper[i], n, t.neighbour_size[i], b + t.neighbour_row[i], own)
 
 
@@ -306,12 +346,22 @@ def substitute_transposed(t: Tables, b: Reals) -> None:
     """Solve for the flat right-hand side b, in place."""
     for index in range(t.visits):
         at = t.visit + VISIT * index
-        n, own = at[SIZE], b + at[ROW]
-        for i in range(at[NEIGHBOURS], at[NEIGHBOURS] + at[COUNT]):
+        n, own, begin, end = at[SIZE], b + at[ROW], at[NEIGHBOURS], at[NEIGHBOURS] + at[COUNT]
+        if at[APART] == TOGETHER:
+            if begin < end:
+                width = _later_rows(t, begin, end)
+                fill(t.product, width, 0.0)
+                subtract_transposed(t.blocks + t.upper[begin], n, width, own, t.product)
+                width = 0
+                for i in range(begin, end):
+                    add_multiple(b + t.neighbour_row[i], 1.0, t.product + width, t.neighbour_size[i])
+                    width += t.neighbour_size[i]
+            continue
+        for i in range(begin, end):
             subtract_transposed(t.blocks + t.upper[i], n, t.neighbour_size[i], own, b + t.neighbour_row[i])
     for index in range(t.visits - 1, -1, -1):
         at = t.visit + VISIT * index
-        n, own, apart, block = at[SIZE], b + at[ROW], at[APART], t.blocks + at[DIAGONAL]
+        n, own, apart, block = at[SIZE], b + at[ROW], max(at[APART], 0), t.blocks + at[DIAGONAL]
         for i in range(at[NEIGHBOURS], at[NEIGHBOURS] + at[COUNT]):
             subtract_transposed(t.blocks + t.lower[i], t.neighbour_size[i], n, b + t.neighbour_row[i], own)
         if apart > 0:

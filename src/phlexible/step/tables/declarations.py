@@ -369,6 +369,7 @@ TABLES: tuple[Table, ...] = (
         reactions       | 1 | | rows, then forces
         block_numbers   | 1 | | in all blocks
         widest          | 1 | | velocities of one carrier, the most of any
+        product_numbers | 1 | | in products of constraints that are eliminated together
         border_numbers  | 1 | | right-hand sides in the border of a segmented frame, the most of any
         history_length  | 1 | | updates of Newton's method that are remembered
         kept_numbers    | 1 | | in lanes those of all blocks, for lanes that keep their factors; else none
@@ -513,7 +514,7 @@ TABLES: tuple[Table, ...] = (
         node_stride       | nodes | | from row to row of this block
         unknown_row       | unknowns | | of the right-hand side: row of a constraint, or -1
         node_apart        | nodes | | first rows that are coupled to no others of the node but by 1 m: V, or none
-        neighbour         | neighbours | | node that is eliminated later; of constraints together the first of those beside
+        neighbour         | neighbours | | node that is eliminated later, or first of some side by side
         neighbour_size    | neighbours | | rows of these
         neighbour_row     | neighbours | | their first row of the right-hand side
         upper             | neighbours | | block (visited, neighbour)
@@ -690,6 +691,7 @@ TABLES: tuple[Table, ...] = (
         saved_multiplier  | rows | |
         scratch           | 9 widest | |
         border            | border_numbers | | right-hand sides of V, w and y
+        product           | product_numbers | | of blocks, before it is added where it belongs
         copied            | 36 one | | columns of a block that is multiplied by the inverse of another
         coefficient       | 9 one | | of a contraction
         status            | one | | of the last step that was not taken
@@ -753,11 +755,11 @@ MOVING = -2
 
 NODE, SIZE, DIAGONAL, ROW, APART, NEIGHBOURS, COUNT, TARGETS = range(8)
 VISIT = 8
-"""What ``visit`` has of a node, or of constraints that are eliminated together: its number, or the last one, rows,
-diagonal block, first row of the right-hand side, rows that are apart (``node_apart``) or SEGMENTED, first neighbour,
-how many, first target."""
+"""What ``visit`` has of a node, or of constraints that are eliminated together: its number, or that of the last,
+rows, diagonal block, first row of the right-hand side, rows that are apart (``node_apart``), SEGMENTED or TOGETHER,
+first neighbour, how many, first target. Of constraints TOGETHER all blocks (visited, neighbour) are one."""
 
-SEGMENTED = -1
+SEGMENTED, TOGETHER = -1, -2
 
 CONSTRAINT, POSITION, DISTANCE, ANGLE, ROUNDED, SEGMENT, ROLLING = range(7)
 FORCE, FOLLOWER_FORCE, TORQUE, FOLLOWER_TORQUE, PRESSURE = range(5)
