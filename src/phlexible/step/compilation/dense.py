@@ -79,24 +79,6 @@ def subtract_from_four(
         r += 1
 
 
-@compiled
-def subtract_product_at(
-    a: Reals, rows: int, step: int, inner: int, b: Reals, stride: int, c: Reals, length: int, columns: int
-) -> None:
-    """c -= a b for blocks (rows, inner) and (inner, columns), whose rows begin ``step``, ``stride`` and ``length``
-    apart."""
-    i = 0
-    if inner >= PANEL:
-        while i + 3 < rows:
-            own = c + i * length
-            c1, c2, c3 = own + length, own + 2 * length, own + 3 * length
-            subtract_from_four(a + i * step, step, inner, b, stride, own, c1, c2, c3, columns)
-            i += PANEL
-    while i < rows:
-        subtract_rows(a + i * step, inner, b, stride, c + i * length, columns)
-        i += 1
-
-
 @compiled_apart
 def add_rows(x: Reals, rows: int, b: Reals, stride: int, c: Reals, count: int) -> None:
     """c += sum_r x[r] b_r over rows b_r of ``count`` numbers that begin ``stride`` apart."""
@@ -165,14 +147,9 @@ def factor(a: Reals, n: int, stride: int, pivots: Choices) -> Truth:
                 own[k] = x
                 for j in range(k + 1, end):
                     own[j] -= x * top[j]
-        first = a + (begin * stride + end)
-        for i in range(begin + 1, end):  # columns beyond the panel: first its own rows, then all below
-            row = a + i * stride
-            subtract_rows(row + begin, i - begin, first, stride, row + end, n - end)
-        below = a + (end * stride + begin)
-        subtract_product_at(
-            below, n - end, stride, end - begin, first, stride, below + (end - begin), stride, n - end
-        )
+        for i in range(begin + 1, n):  # columns beyond the panel: first its own rows, then all below
+            row, first = a + i * stride, a + (begin * stride + end)
+            subtract_rows(row + begin, min(i, end) - begin, first, stride, row + end, n - end)
     return is_regular
 
 
@@ -187,21 +164,12 @@ def solve(a: Reals, n: int, stride: int, pivots: Choices, b: Reals, step: int, c
     """Solve with the factors of ``factor`` for the (n, columns) block b, its rows ``step`` apart, in place."""
     for k in range(n):
         exchange(b, k, pivots[k], step, columns)
-    for begin in range(0, n, PANEL):
-        end, first = min(begin + PANEL, n), b + begin * step
-        subtract_product_at(a + begin * stride, end - begin, stride, begin, b, step, first, step, columns)
-        for i in range(begin + 1, end):
-            subtract_rows(a + (i * stride + begin), i - begin, first, step, b + i * step, columns)
-    for begin in range((n - 1) // PANEL * PANEL, -1, -PANEL):
-        end, last = min(begin + PANEL, n), a + (begin * stride + begin + PANEL)
-        if end < n:
-            subtract_product_at(
-                last, end - begin, stride, n - end, b + end * step, step, b + begin * step, step, columns
-            )
-        for i in range(end - 1, begin - 1, -1):
-            own = b + i * step
-            subtract_rows(a + (i * stride + i + 1), end - i - 1, own + step, step, own, columns)
-            scale(own, columns, 1.0 / a[i * stride + i])
+    for i in range(1, n):
+        subtract_rows(a + i * stride, i, b, step, b + i * step, columns)
+    for i in range(n - 1, -1, -1):
+        own = b + i * step
+        subtract_rows(a + (i * stride + i + 1), n - i - 1, own + step, step, own, columns)
+        scale(own, columns, 1.0 / a[i * stride + i])
 
 
 @compiled
@@ -226,7 +194,16 @@ def scale(x: Reals, count: int, factor: float) -> None:
 @compiled_apart
 def subtract_product(a: Reals, rows: int, inner: int, b: Reals, columns: int, c: Reals, stride: int) -> None:
     """c -= a b for blocks (rows, inner) and (inner, columns); rows of c begin ``stride`` apart."""
-    subtract_product_at(a, rows, inner, inner, b, columns, c, stride, columns)
+    i = 0
+    if inner >= PANEL and columns >= PANEL:
+        while i + 3 < rows:
+            own = c + i * stride
+            c1, c2, c3 = own + stride, own + 2 * stride, own + 3 * stride
+            subtract_from_four(a + i * inner, inner, inner, b, columns, own, c1, c2, c3, columns)
+            i += 4
+    while i < rows:
+        subtract_rows(a + i * inner, inner, b, columns, c + i * stride, columns)
+        i += 1
 
 
 @compiled_apart
