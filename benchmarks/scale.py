@@ -1,16 +1,20 @@
-"""Cost of a step and memory a body in long chains and large trees: python benchmarks/scale.py [chain | tree]."""
+"""Cost of a step and memory a body in chains, trees and nets: python benchmarks/scale.py [chain | tree | net].
+
+Nets of rods in squares are full of loops: their cost a body grows with the side of the net.
+"""
 
 import resource
 import subprocess
 import sys
 import time
+from typing import Any
 
 import numpy as np
 
 import phlexible as ph
 from phlexible.tools.study import warm_up
 
-SIZES = {"chain": (100, 1000, 10_000), "tree": (500, 2000, 8000)}
+SIZES = {"chain": (100, 1000, 10_000), "tree": (500, 2000, 8000), "net": (741, 3081)}
 STEP = 1e-3
 REPEATS = 3
 BODY_STEPS = 20_000  # bodies times steps of a measurement, about
@@ -32,7 +36,25 @@ def tree(count: int) -> ph.Model:
     return model
 
 
-MODELS = {"chain": lambda count: ph.gallery.chain(count, elements=4), "tree": tree}
+def net(count: int) -> ph.Model:
+    """Rigid rods of 1 m in squares that hang from the ground in the plane, at least so many of them."""
+    side = int(np.ceil(0.75 + np.sqrt(0.5 * count + 0.0625)))
+    model = ph.Model(gravity=(0.0, -9.81, 0.0), dimension=2)
+    rod = ph.RigidBody(1.0, np.diag([1e-3, 1 / 12, 1 / 12]), center=(0.5, 0.0, 0.0))
+    ports: dict[tuple[int, int], Any] = {(k, 0): model.ground.at((float(k), 0.0, 0.0)) for k in range(side)}
+    for level in range(1, side):
+        for k in range(side):
+            body = model.add(rod, f"down {k} {level}", (float(k), 1.0 - level, 0.0), -np.pi / 2)
+            model.connect(ph.Revolute(ports[k, level - 1], body.origin))
+            ports[k, level] = body.point((1.0, 0.0, 0.0))
+        for k in range(side - 1):
+            body = model.add(rod, f"across {k} {level}", (float(k), -float(level), 0.0))
+            model.connect(ph.Revolute(ports[k, level], body.origin))
+            model.connect(ph.Revolute(ports[k + 1, level], body.point((1.0, 0.0, 0.0))))
+    return model
+
+
+MODELS = {"chain": lambda count: ph.gallery.chain(count, elements=4), "tree": tree, "net": net}
 
 
 def memory() -> int:

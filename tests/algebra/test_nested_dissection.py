@@ -1,10 +1,13 @@
-"""Clusters of nested dissection hold every node once, are small, and leave little to eliminate."""
+"""Clusters and cuts of nested dissection hold every node once, are small, and leave little to eliminate."""
 
 import numpy as np
 import pytest
 import skfem
+from scipy import sparse
+from scipy.sparse import csgraph
 
-from phlexible.algebra.elimination import MOST, block_schedule, clusters
+from phlexible.algebra.dissection import LEAST_DISSECTED, separated
+from phlexible.algebra.elimination import MOST, block_schedule, clusters, elimination_order
 
 
 def numbers(cells, found):
@@ -39,3 +42,40 @@ def test_nodes_at_one_place_are_cut_all_the_same():
     cells = np.arange(90).reshape(-1, 3)
     found = clusters(cells, np.zeros((90, 3)))
     assert np.array_equal(np.sort(np.concatenate(found)), np.arange(90))
+
+
+def net(side):
+    """Bodies along the lines of a square net, constraints where they meet: sizes, edges, what waits for what."""
+    meets = np.arange(side * side).reshape(side, side)
+    pairs = np.concatenate([np.stack([each[:-1].ravel(), each[1:].ravel()], axis=1) for each in (meets, meets.T)])
+    bodies = len(pairs)
+    edges = [(body, bodies + int(meet)) for body, both in enumerate(pairs) for meet in both]
+    waits = [[] for _ in range(bodies + side * side)]
+    for body, meet in edges:
+        waits[meet].append(body)
+    return [3] * bodies + [2] * side * side, edges, waits, bodies
+
+
+def test_a_net_is_halved_by_no_more_than_a_line_of_it():
+    side = 20
+    sizes, edges, waits, first = net(side)
+    _, later = elimination_order(sizes, edges, waits)
+    before = separated(sizes, later, first)
+    most = max(before, key=len)
+    cut = [node for node, own in enumerate(before) if len(own) == len(most)]
+    assert len(cut) <= side and sorted([*cut, *most]) == list(range(first, len(sizes)))
+    left = [(body, meet) for body, meet in edges if meet not in cut]
+    matrix = sparse.coo_array((np.ones(len(left)), np.array(left).T), shape=(len(sizes),) * 2)
+    part = csgraph.connected_components(matrix, directed=False)[1][most]
+    assert np.bincount(part)[np.unique(part)].min() > 0.2 * side**2
+    assert len(np.unique(part)) == 2
+    assert min(map(len, filter(None, before))) > LEAST_DISSECTED - 2 * side
+
+
+def test_few_blocks_are_left_where_nets_are_eliminated_in_groups():
+    sizes, edges, waits, first = net(24)
+    alone = block_schedule(sizes, edges, waits, {})
+    schedule = block_schedule(sizes, edges, waits, {}, first)
+    assert sorted(node for own in schedule.groups for node in own) == list(range(len(sizes)))
+    assert len(schedule.targets) < 0.3 * len(alone.targets)
+    assert schedule.length < 1.05 * alone.length

@@ -8,12 +8,12 @@ from phlexible.step.assembly.assembly import Assembly, assemble
 from phlexible.step.compilation.compiled import entry_point
 from phlexible.step.compilation.notation import tables_at
 from phlexible.step.integration.stored_rows import set_branches
-from phlexible.step.kernels.elimination import eliminate, substitute
+from phlexible.step.kernels.elimination import eliminate, substitute, substitute_transposed
 from phlexible.step.kernels.ledger import ledger_closes
 from phlexible.step.kernels.step import begin_step, jacobian, residuals
 from phlexible.step.tables.declarations import COUNT, DIAGONAL, NEIGHBOURS, NODE, ROW, SIZE, VISIT
 
-RESIDUAL, MATRIX, SOLUTION, LEDGER = range(4)
+RESIDUAL, MATRIX, SOLUTION, LEDGER, TRANSPOSED = range(5)
 
 
 @entry_point
@@ -26,10 +26,13 @@ def evaluate(header, h, damping, wanted):
         return ledger_closes(t, h, damping, 0.0, False)
     if wanted != RESIDUAL:
         jacobian(t, h, damping)
-    if wanted == SOLUTION:
+    if wanted in (SOLUTION, TRANSPOSED):
         if not eliminate(t, 0.0):
             return False
-        substitute(t, t.residual)
+        if wanted == SOLUTION:
+            substitute(t, t.residual)
+        else:
+            substitute_transposed(t, t.residual)
     return True
 
 
@@ -71,9 +74,9 @@ class Newton:
         inner = np.linalg.solve(full[np.ix_(p, p)], full[np.ix_(p, u)])
         return full[np.ix_(u, u)] - full[np.ix_(u, p)] @ inner
 
-    def solution(self, unknowns):
-        """matrix^-1 residual, by the block elimination."""
-        assert self._evaluate(unknowns, SOLUTION)
+    def solution(self, unknowns, is_transposed=False):
+        """matrix^-1 residual, or matrix^-T residual, by the block elimination."""
+        assert self._evaluate(unknowns, TRANSPOSED if is_transposed else SOLUTION)
         return self.memory["residual"][self.unknowns].copy()
 
     def ledger_closes(self, unknowns) -> bool:

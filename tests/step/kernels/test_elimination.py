@@ -5,12 +5,16 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 import phlexible as ph
+from phlexible.algebra import dissection, elimination
 from phlexible.algebra.elimination import block_schedule
 from phlexible.state.initial_velocity import undeformed
 from phlexible.state.layout import State
 from phlexible.state.system import system_of
+from phlexible.step.assembly.assembly import assemble
+from phlexible.step.tables.declarations import APART, SIZE, TOGETHER, VISIT
 from step.kernels.newton import Newton
 
 BODY = ph.RigidBody(2.0, (0.03, 0.04, 0.05), center=(0.1, -0.05, 0.0))
@@ -62,6 +66,73 @@ def test_solution_is_that_of_a_dense_solver(topology, dimension):
     right, solution = newton.residual(unknowns), newton.solution(unknowns)
     assert np.abs(matrix @ solution - right).max() <= 1e-11 * np.abs(matrix).max() * np.abs(solution).max()
     assert solution == pytest.approx(np.linalg.solve(matrix, right), rel=1e-7, abs=1e-9)
+
+
+def net(side, dimension):
+    """Rods in squares that hang from the ground, joined where they meet."""
+    model, ports = ph.Model(gravity=(0.0, -9.81, 0.0), dimension=dimension), {}
+    rod, joint = ph.RigidBody(1.0, (0.02, 0.09, 0.08), center=(0.5, 0, 0)), ph.Revolute
+    down = -np.pi / 2 if dimension == 2 else Rotation.from_euler("z", -np.pi / 2)
+
+    def meet(place, port):
+        if place in ports:
+            model.connect(joint(ports[place], port))
+        ports.setdefault(place, port)
+
+    for k in range(side):
+        meet((k, 0), model.ground.at((k, 0.0, 0.0)))
+        for level in range(1, side):
+            body = model.add(rod, position=(k, 1.0 - level, 0.0), rotation=down)
+            meet((k, level - 1), body.origin)
+            meet((k, level), body.point((1, 0, 0)))
+    for k in range(side - 1):
+        for level in range(1, side):
+            body = model.add(rod, f"{k} {level}", position=(k, -level, 0.0))
+            meet((k, level), body.origin)
+            meet((k + 1, level), body.point((1, 0, 0)))
+    return model
+
+
+@pytest.fixture
+def small_groups(monkeypatch):
+    """Groups and dissections in models of any size."""
+    monkeypatch.setattr(elimination, "LARGE_FILL", 1)
+    monkeypatch.setattr(dissection, "LEAST_DISSECTED", 6)
+
+
+def groups_of(memory):
+    """Rows of what is eliminated together."""
+    visit = memory["visit"].reshape(-1, VISIT)
+    return visit[visit[:, APART] == TOGETHER, SIZE]
+
+
+def test_nets_are_solved_in_groups_of_constraints(small_groups):
+    """Also where a spring couples bodies, which others write into, and by the transposed of the factors."""
+    rng, model = np.random.default_rng(3), net(6, 2)
+    model.apply(ph.SpringDamper(model["0 1"].origin, model["2 3"].origin, 300.0, 20.0))
+    newton = Newton(model, initial_state_of(system_of(model), rng), 0.02)
+    rows = groups_of(newton.memory)
+    assert len(rows) > 5 and rows.max() > 10
+    unknowns = rng.normal(size=newton.velocities + newton.rows)
+    matrix, right = newton.matrix(unknowns), newton.residual(unknowns)
+    for is_transposed, full in enumerate((matrix, matrix.T)):
+        solution = newton.solution(unknowns, bool(is_transposed))
+        assert solution == pytest.approx(np.linalg.solve(full, right), rel=1e-7, abs=1e-9)
+
+
+def test_redundant_joints_are_relaxed_in_groups_too(monkeypatch):
+    """In space all axes of the net are parallel."""
+    places = []
+    for least in (1, 1000):
+        monkeypatch.setattr(elimination, "LARGE_FILL", least)
+        model = net(4, 3)
+        model.apply(ph.Force(model["1 3"].origin, (50.0, 30.0, 0.0)))
+        with pytest.warns(ph.RedundancyWarning):
+            motion = model.simulate(0.1, 0.01, progress=False)
+        assert (len(groups_of(assemble(system_of(model)).memory)) > 0) == (least == 1)
+        places.append(motion.position(model["2 2"].origin))
+    assert np.ptp(places[0], axis=0).max() > 1e-3
+    assert places[0] == pytest.approx(places[1], abs=1e-12)
 
 
 def beam(length=1.0):
