@@ -13,7 +13,8 @@ from phlexible.step.kernels.ledger import ledger_closes
 from phlexible.step.kernels.step import begin_step, jacobian, residuals
 from phlexible.step.tables.declarations import COUNT, DIAGONAL, NEIGHBOURS, NODE, ROW, SIZE, VISIT
 
-RESIDUAL, MATRIX, SOLUTION, LEDGER, TRANSPOSED = range(5)
+RESIDUAL, MATRIX, SOLUTION, LEDGER, TRANSPOSED, RELAXED = range(6)
+RELAXATION = 1e-9
 
 
 @entry_point
@@ -26,6 +27,8 @@ def evaluate(header, h, damping, wanted):
         return ledger_closes(t, h, damping, 0.0, False)
     if wanted != RESIDUAL:
         jacobian(t, h, damping)
+    if wanted == RELAXED:
+        return eliminate(t, RELAXATION)
     if wanted in (SOLUTION, TRANSPOSED):
         if not eliminate(t, 0.0):
             return False
@@ -78,6 +81,11 @@ class Newton:
         """matrix^-1 residual, or matrix^-T residual, by the block elimination."""
         assert self._evaluate(unknowns, TRANSPOSED if is_transposed else SOLUTION)
         return self.memory["residual"][self.unknowns].copy()
+
+    def relaxations(self, unknowns):
+        """What elimination adds to the diagonals of constraints, of each row."""
+        assert self._evaluate(unknowns, RELAXED)
+        return self.memory["row_relaxation"].copy()
 
     def ledger_closes(self, unknowns) -> bool:
         """Whether the energies of the step change by its work."""
