@@ -93,12 +93,13 @@ def block_schedule(
     if max((_fill(sizes, others) for others in later[last:]), default=0) < LARGE_FILL:
         return _placed(sizes, [(node,) for node in order], later, own_lengths, len(sizes))
     groups = _groups(sizes, order, later, last)
-    more = [[*before, *after] for before, after in zip(waits, separated(sizes, later, last), strict=True)]
-    if sum(map(len, more)) > sum(map(len, waits)):
+    dissected = separated(sizes, later, last)
+    if any(dissected):
+        more = [[*before, *after] for before, after in zip(waits, dissected, strict=True)]
         order, others = elimination_order(sizes, edges, more)
-        dissected = _groups(sizes, order, others, last)
-        if _costs(sizes, dissected, others) < _costs(sizes, groups, later):
-            groups, later = dissected, others
+        found = _groups(sizes, order, others, last)
+        if _costs(sizes, found, others) < _costs(sizes, groups, later):
+            groups, later = found, others
     return _placed(sizes, groups, later, own_lengths, last)
 
 
@@ -182,7 +183,8 @@ def _groups(
     rows: dict[int, int] = {}
     joining: dict[int, list[int]] = {}
     for node in order:
-        own, count = (node,), sizes[node]
+        own: tuple[int, ...] = (node,)
+        count = sizes[node]
         for group in sorted(joining.pop(node, ()), key=lambda each: -fill[each]):
             together = rows[group] + count
             apart = _cost(rows[group], fill[group]) + _cost(count, fill[node])
