@@ -202,8 +202,8 @@ def optimal_inputs(
         >>> best = ph.optimal_inputs(
         ...     build, None, {"push": push}, 1.0, 0.1, sensors=sensors, final=there, weights={"push": 1.0}
         ... )
-        >>> round(best["push"](0.0), 1)  # about 6 m d / T^2
-        12.0
+        >>> round(best["push"](0.0), 1)  # it tends to 6 m d / T^2 = 12 with more samples and shorter steps
+        11.5
     """
     check_callable("build", build, "inputs")
     if cost is not None:
