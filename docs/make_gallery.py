@@ -80,7 +80,7 @@ def text(entry: GalleryEntry) -> str:
     reference = documentation.partition("Source:")[2].partition("Reference:")[0]
     source = " ".join(reference.split()).replace("``", "`")
     name = entry.name
-    live = f"[It moves](../live/{name}.html){{.external}}; " if (LIVE / f"{name}.html").exists() else ""
+    live = f'<a href="../live/{name}.html">It moves</a>; ' if (LIVE / f"{name}.html").exists() else ""
     return f"""### {name}
 
 {entry.title}
