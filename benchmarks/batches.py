@@ -26,16 +26,6 @@ def floating_beam(factor):
     return model
 
 
-def rebounding_ball(factor):
-    """A ball that falls on a plane, rubs and rebounds: steps in which it touches are taken alone, in parts."""
-    model = ph.Model(gravity=(0.0, 0.0, -9.81))
-    place = (0.0, 0.0, 0.1 + 0.1 * factor)
-    ball = model.add(ph.RigidBody(1.0, (0.01, 0.01, 0.01)), "ball", position=place, velocity=(0.2, 0.0, 0.0))
-    plane = ph.Plane(model.ground.at((0.0, 0.0, 0.0)), (0.0, 0.0, 1.0))
-    model.apply(ph.Contact(ball.origin, plane, radius=0.1, stiffness=1e6, exponent=1.5, friction=0.3))
-    return model
-
-
 MODELS = {
     "double pendulum": (lambda factor: ph.gallery.double_pendulum(length=factor), 1e-3, 10000),
     "crank-slider with 2 modes": (
@@ -45,13 +35,12 @@ MODELS = {
     ),
     "chain of 10 with 4 elements": (lambda factor: ph.gallery.chain(10, link_length=0.2 * factor), 1e-3, 300),
     "floating body with 20 modes": (floating_beam, 1e-4, 600),
-    "ball that rebounds": (rebounding_ball, 1e-3, 1000),
 }
 
 
 def place(model):
     """A sensor that takes little time."""
-    is_rigid = model.bodies[0].name in {"upper", "ball"}
+    is_rigid = model.bodies[0].name == "upper"
     return {"place": ph.Position(model.bodies[0].origin if is_rigid else model.bodies[0].start)}
 
 

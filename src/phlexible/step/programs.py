@@ -99,8 +99,7 @@ PROGRAMS = (
     Program(
         _program("contact_steps"),
         lambda memory: _can_touch(memory) or _some("members")(memory),
-        "steps around contacts",
-        True,
+        "steps around contacts",  # not in lanes: mechanisms that part in many steps take longer than alone
     ),
     Program(_program("loads"), _some("loads"), "loads", True),
     Program(_program("rods"), _some("rod_points"), "rods", True),

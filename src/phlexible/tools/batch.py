@@ -128,9 +128,8 @@ class Batch:
         to rounding.
 
         Mechanisms of one structure are stepped in lanes: as many at once as a vector register holds numbers, 2, 4
-        or 8. Those that have contacts among many, controllers, or functions of their own for laws go one by one,
-        and so does a mechanism that halves a step or takes it in parts around a contact, for this step:
-        ``BatchRuns.in_lanes`` tells.
+        or 8. Those that have contacts or stops, controllers, or functions of their own for laws go one by one, and
+        so does a mechanism that halves a step, for this step: ``BatchRuns.in_lanes`` tells.
 
         Args:
             duration, step, initial, order, every, numerical_damping: as of ``Model.simulate``.

@@ -116,7 +116,6 @@ class LaneLoop:
             call.memory.state[:] = lanes.state[:, lane]
             call.rows[:kept] = rows[:, :, lane]
             call.reactions[:] = reactions[:, lane]
-            call.memory["parts"][0] = lanes.parts[lane]
             call.taken, call.is_in_lanes = (done, CONVERGED if done == steps else int(lanes.status[lane])), True
 
 
