@@ -7,6 +7,7 @@ Of a program Python calls nothing but what writes the addresses of its functions
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from phlexible.step.tables.iterations import NEWTON, most_iterations
 from phlexible.step.tables.memory import LaneMemory, Memory
 
 COMPILING = "phlexible: compiling the time step; done once, later runs start at once"
+COMPILING_STRUCTURE = "phlexible: compiling the time step for mechanisms of this structure alone; done once"
 COMPILING_LANES = "phlexible: compiling the time step for {} mechanisms at once; done once"
 NOT_KEPT = (
     "phlexible: compiling the time step; neither the package nor the home folder can be written, so that each"
@@ -132,6 +134,14 @@ def connect_lanes(lanes: LaneMemory, memory: Memory) -> None:
     if not all(has_signature(entry, lanes.header) for entry in needed):
         print(COMPILING_LANES.format(lanes.width), file=sys.stderr, flush=True)
     lanes.connect(needed)
+
+
+def announce_structure(*arguments: Any) -> None:
+    """Say so where ``advance`` has to be compiled for the structure that the header of these arguments has."""
+    from phlexible.step.compilation.compiled import has_signature  # with Numba
+
+    if not has_signature(advance.source, *arguments):
+        print(COMPILING_STRUCTURE, file=sys.stderr, flush=True)
 
 
 def announce(*entries: EntryPoint) -> None:

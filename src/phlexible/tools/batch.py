@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from phlexible.algebra.arrays import Array, BoolArray, check_callable, positive, read_only, text, whole
+from phlexible.algebra.arrays import Array, BoolArray, check_callable, flag, positive, read_only, text, whole
 from phlexible.description.interactions.sensor import Sensor
 from phlexible.display import shortened
 from phlexible.errors import ModelError, ParameterError
@@ -22,6 +22,7 @@ from phlexible.tools.study import check_parameters, cores, runs_of
 
 if TYPE_CHECKING:
     from phlexible.state.initial_state import InitialKind
+    from phlexible.step.integration.company import Company
 
 WORTH_LANES = 64
 """Mechanisms from which on lanes are worth their compilation."""
@@ -119,6 +120,7 @@ class Batch:
         numerical_damping: float = 0.0,
         threads: int | None = None,
         lanes: bool | None = None,
+        specialize: bool = False,
         progress: bool | None = None,
     ) -> "BatchRuns":
         """All motions from t = 0 on, of which what sensors read is kept.
@@ -137,23 +139,28 @@ class Batch:
             threads: that share the work; None: one for each core. The numbers do not depend on it.
             lanes: whether mechanisms are stepped in lanes, for which the time step is compiled once more; None:
                 where there are 64 or more, which take 10^6 steps or more together.
+            specialize: whether mechanisms are stepped in lanes by a program in which what they have in common is
+                constant: which bodies, joints, loads and laws there are. It is compiled for each structure, which
+                takes as long as some 10^7 steps, and kept; small mechanisms gain by it.
             progress: as of ``Model.simulate``.
 
         Raises:
-            ParameterError: numbers or option strings out of range, ``lanes`` that is no truth, or ``sensors`` that
-                gives no sensors by name.
+            ParameterError: numbers or option strings out of range, ``lanes`` or ``specialize`` that is no truth or
+                contradicts the other, or ``sensors`` that gives no sensors by name.
             Exception: what the first mechanism failed with, where all of them fail.
         """
         check_callable("sensors", sensors, "model")
         duration, step = positive("duration", duration), positive("step", step)
         workers = cores() if threads is None else whole("threads", threads)
         options = {"initial": initial, "order": order, "every": every, "numerical_damping": numerical_damping}
-        width = lanes_for(len(self), lanes, duration / step)
+        if flag("specialize", specialize) and lanes is False:
+            raise ParameterError("specialize=True is for lanes; leave out lanes=False")
+        width = lanes_for(len(self), True if specialize else lanes, duration / step)
         groups = _groups(self.parameters, width)
         found: dict[int, _Reading] = {}
 
         def run(group: int) -> None:
-            found.update(self._read(groups[group], width, duration, step, sensors, options))
+            found.update(self._read(groups[group], width, specialize, duration, step, sensors, options))
 
         shown(progress)
         with progress_bar(progress, "mechanisms") as report:
@@ -195,6 +202,7 @@ class Batch:
         self,
         numbers: Sequence[int],
         width: int,
+        is_specialized: bool,
         duration: float,
         step: float,
         sensors: SensorsOf,
@@ -224,7 +232,9 @@ class Batch:
 
         models = [model for model, _ in built.values()]
         if width > 1 and len(built) > 1 and len({id(model) for model in models}) == len(built):
-            return found | _in_company(run, list(built), models, width)
+            from phlexible.step.integration.company import Company  # with the compiler
+
+            return found | _in_company(run, list(built), models, Company(len(models), width, is_specialized))
         return found | {number: run(number) for number in built}
 
 
@@ -245,12 +255,9 @@ def lanes_for(count: int, lanes: bool | None, steps: float = np.inf) -> int:
 
 
 def _in_company(
-    run: "Callable[[int], _Reading]", numbers: Sequence[int], models: Sequence[Model], width: int
+    run: "Callable[[int], _Reading]", numbers: Sequence[int], models: Sequence[Model], company: "Company"
 ) -> "dict[int, _Reading]":
     """Runs of models at once, each in a thread of its own, whose steps are taken together."""
-    from phlexible.step.integration.company import Company  # with the compiler
-
-    company = Company(len(numbers), width)
     for k, model in enumerate(models):
         take_steps_with(model, company.loop(k))
 

@@ -261,3 +261,23 @@ def test_live_mechanisms_in_lanes_fail_alone_and_go_back():
         return {"all": ph.Velocity(model["tip"].origin)}
 
     np.testing.assert_allclose(numbers(True), numbers(False), rtol=0, atol=1e-9)
+
+
+def test_a_program_for_one_structure_alone_has_the_digits_of_all():
+    """Of a pendulum with a spring and a load."""
+
+    def pendulum(length):
+        model = ph.gallery.double_pendulum(length=length)
+        first, second = model.joints
+        model.apply(first.spring(2.0))
+        model.apply(ph.Force(model.bodies[1].origin, lambda t: (np.sin(9 * t), 0 * t, 0 * t)))
+        return model
+
+    batch = ph.batch(pendulum, {"length": np.linspace(0.9, 1.1, 5)})
+    found = [
+        batch.simulate(0.1, 1e-3, lambda model: {"turn": ph.JointPosition(model.joints[1])}, **options)
+        for options in ({"lanes": False}, {"lanes": True}, {"specialize": True})
+    ]
+    assert found[2].in_lanes.tolist() == [1.0] * 5
+    np.testing.assert_array_equal(found[2]["turn"], found[1]["turn"])
+    np.testing.assert_allclose(found[2]["turn"], found[0]["turn"], rtol=0, atol=1e-12)

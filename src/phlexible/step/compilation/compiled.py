@@ -12,7 +12,7 @@ Families of forces are programs of their own, so that a model compiles what it h
 import gc
 import hashlib
 import inspect
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, get_args, get_origin
@@ -30,12 +30,14 @@ from phlexible.step.compilation.notation import (
     FORMS,
     FUNCTION_PLACES,
     SHARED_NUMBER,
+    TablesType,
     Written,
     header_address,
     header_number,
     lanes_of_header,
 )
 from phlexible.step.compilation.objects import CHECKED
+from phlexible.step.tables.structures import structure_of
 
 FAST = {"reassoc", "contract"}
 """Sums may be reordered for vector units; NaN and infinities keep their meaning, since the step looks for them."""
@@ -102,7 +104,7 @@ class Kernel(Written):
         width = width_of(given)
         pairs = zip(self.forms, given, strict=True)
         own = (form.at(width_of([each]) if form is SHARED_NUMBER else width) for form, each in pairs)
-        return signature(self.result.at(width), *own)
+        return signature(self.result.at(width), *_as_given(own, given))
 
     def is_in(self, library: Any, sig: Any) -> bool:
         """Whether the function is written for arguments of these types into a library already."""
@@ -159,7 +161,8 @@ class Exported(Kernel):
 
     def signature_of(self, given: Sequence[Any]) -> Any:
         """The one that callers in other programs know: in the lanes of the tables."""
-        return self.signature_in(width_of(given[:1]))
+        found = self.signature_in(width_of(given[:1]))
+        return signature(found.return_type, *_as_given(found.args, given))
 
     def signature_in(self, width: int) -> Any:
         """In so many lanes."""
@@ -167,8 +170,13 @@ class Exported(Kernel):
         return signature(self.result.at(width), *own)
 
     def _call(self, context: Any, builder: Any, sig: Any, values: Any) -> Any:
+        structure = sig.args[0].structure
         if self.is_in(context.active_code_library, sig):
             return super()._call(context, builder, sig, values)
+        if structure and self.__name__ in structure_of(structure).functions:
+            return super()._call(context, builder, sig, values)
+        if structure:
+            return context.get_constant_null(sig.return_type)
         address = header_number(builder, values[0], FUNCTION_PLACES[self.__name__])
         result = sig.return_type
         found = cgutils.alloca_once_value(builder, context.get_constant_null(result))
@@ -180,6 +188,12 @@ class Exported(Kernel):
                 context.call_conv.return_status_propagate(builder, status)
             builder.store(value, found)
         return builder.load(found)
+
+
+def _as_given(own: Iterable[Any], given: Sequence[Any]) -> Iterator[Any]:
+    """Types of arguments, of which tables keep the structure that is known of them."""
+    for each, kind in zip(own, given, strict=True):
+        yield kind if isinstance(kind, TablesType) else each
 
 
 def compiled(function: Callable[..., Any]) -> Any:

@@ -34,6 +34,7 @@ from phlexible.step.compilation.lanes import (
     width_of,
 )
 from phlexible.step.compilation.objects import CHECKED
+from phlexible.step.tables.structures import structure_of
 from phlexible.step.tables.declarations import TABLES, Kind, Table, Writer
 from phlexible.step.tables.functions import FUNCTIONS
 from phlexible.step.tables.memory import LANES
@@ -148,11 +149,16 @@ class RowsType(types.Type):
 
 
 class TablesType(types.Type):
-    """A pointer to the counts of a model and the addresses of its tables."""
+    """A pointer to the counts of a model and the addresses of its tables.
 
-    def __init__(self, width: int = 1) -> None:
-        self.width = width
-        super().__init__(f"Tables({width})")
+    Args:
+        width: lanes.
+        structure: digest of the one whose counts and integers are constants; empty: all are read.
+    """
+
+    def __init__(self, width: int = 1, structure: str = "") -> None:
+        self.width, self.structure = width, structure
+        super().__init__(f"Tables({width}, {structure})")
 
 
 class Vector(Any):
@@ -571,15 +577,23 @@ def tables_at(typing: Any, header: Any) -> Any:
     def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
         return header_address(context, builder, header, arguments[0])
 
-    return TablesType(lanes_of_header(header))(header), generate
+    return TablesType(lanes_of_header(header), structure_of_header(header))(header), generate
 
 
 def lanes_of_header(header: Any) -> int:
     """In how many lanes the mechanisms of a header are, from its type (``LaneMemory``)."""
     if not isinstance(header.dtype, types.Record):
         return 1
-    name = next(iter(header.dtype.fields))
-    return int(name.removeprefix(LANES))
+    return int(_words_of(header)[0].removeprefix(LANES))
+
+
+def structure_of_header(header: Any) -> str:
+    """The digest of the structure for which a program is compiled; empty: for any."""
+    return _words_of(header)[-1] if isinstance(header.dtype, types.Record) and len(_words_of(header)) > 1 else ""
+
+
+def _words_of(header: Any) -> list[str]:
+    return str(next(iter(header.dtype.fields))).split()
 
 
 def header_address(context: Any, builder: Any, header: Any, value: Any) -> Any:
@@ -670,6 +684,11 @@ def header_number(builder: Any, tables: Any, place: int) -> Any:
 @lower_getattr_generic(TablesType)
 def _table(context: Any, builder: Any, kind: Any, tables: Any, name: str) -> Any:
     place = PLACES[name]
+    known = structure_of(kind.structure) if kind.structure and not CHECKED else None
+    if known and TABLES[place].kind is Kind.COUNT:
+        return INTEGER(known.counts[name])
+    if known and name in known.integers:
+        return _rows(builder, _constants(builder, name, known.integers[name]), None, ir.Constant(INTEGER, place))
     number = header_number(builder, tables, place)
     if TABLES[place].kind is Kind.COUNT:
         return number
@@ -677,6 +696,17 @@ def _table(context: Any, builder: Any, kind: Any, tables: Any, name: str) -> Any
     pointer = (ir.VectorType(entry, width) if width > 1 else entry).as_pointer()
     length = header_number(builder, tables, len(TABLES) + place) if CHECKED else None
     return _rows(builder, builder.inttoptr(number, pointer), length, ir.Constant(INTEGER, place))
+
+
+def _constants(builder: Any, name: str, integers: Any) -> Any:
+    """The address of integers that the program holds itself."""
+    known = builder.module.globals.get(f"constant {name}")
+    if known is None:
+        kind = ir.ArrayType(INTEGER, max(1, len(integers)))
+        known = ir.GlobalVariable(builder.module, kind, f"constant {name}")
+        known.global_constant, known.linkage = True, "internal"
+        known.initializer = ir.Constant(kind, integers.tolist() or [0])
+    return builder.bitcast(known, INTEGER.as_pointer())
 
 
 class _RowsTyping(AbstractTemplate):

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from phlexible.algebra.arrays import Array
-from phlexible.step.programs import advance, alone, connect_lanes
+from phlexible.step.programs import advance, alone, announce_structure, connect_lanes
 from phlexible.step.tables.memory import LaneMemory, Memory
 from phlexible.step.tables.requests import CONVERGED
 
@@ -70,10 +70,11 @@ class LaneLoop:
 
     Args:
         width: lanes.
+        is_specialized: by a program for their structure alone.
     """
 
-    def __init__(self, width: int) -> None:
-        self._width = width
+    def __init__(self, width: int, is_specialized: bool = False) -> None:
+        self._width, self._is_specialized, self._is_first = width, is_specialized, True
         self._lanes: LaneMemory | None = None
         self._refused: Memory | None = None  # of a structure that has no lanes
 
@@ -89,8 +90,9 @@ class LaneLoop:
             if alone(most[0].memory):
                 self._refused = most[0].memory
                 return
-            self._lanes = LaneMemory(most[0].memory, self._width)
-            connect_lanes(self._lanes, most[0].memory)
+            self._lanes = LaneMemory(most[0].memory, self._width, self._is_specialized)
+            if not self._is_specialized:
+                connect_lanes(self._lanes, most[0].memory)
         fitting = [call for call in most if self._lanes.fits(call.memory)]
         if len(fitting) > 1:
             self._take(self._lanes, fitting)
@@ -111,7 +113,10 @@ class LaneLoop:
         reactions = np.zeros((len(first.reactions), width))
         kept = (int(first.request[0]["since_stored"]) + steps) // int(first.request[0]["every"])
         rows = np.zeros((kept, first.rows.shape[1], width))
-        done = int(advance.source(lanes.header, first.sizes, requests, moving, loads, reactions, rows)[0])
+        arguments = lanes.header, first.sizes, requests, moving, loads, reactions, rows
+        if self._is_specialized and self._is_first:
+            announce_structure(*arguments)
+        self._is_first, done = False, int(advance.source(*arguments)[0])
         for lane, call in enumerate(calls):
             call.memory.state[:] = lanes.state[:, lane]
             call.rows[:kept] = rows[:, :, lane]
@@ -125,10 +130,11 @@ class Company:
     Args:
         count: of the mechanisms.
         width: lanes.
+        is_specialized: they are stepped by a program for their structure alone.
     """
 
-    def __init__(self, count: int, width: int) -> None:
-        self._lanes, self._running = LaneLoop(width), set(range(count))
+    def __init__(self, count: int, width: int, is_specialized: bool = False) -> None:
+        self._lanes, self._running = LaneLoop(width, is_specialized), set(range(count))
         self._calls: dict[int, StepCall] = {}
         self._all_here = Condition()
         self._is_over = False

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.step.tables.declarations import TABLES, Kind, Table, Writer
 from phlexible.step.tables.functions import FUNCTIONS
+from phlexible.step.tables.structures import Structure
 
 NUMBERS = {Kind.REAL: (), Kind.INTEGER: (), Kind.VECTOR: (3,), Kind.MATRIX: (3, 3)}
 """Shape of an entry."""
@@ -28,7 +29,8 @@ HEADER = 2 * len(TABLES) + len(FUNCTIONS)
 ALIGNED = 8  # numbers: tables begin where cache lines do
 
 LANES = "lanes"
-"""A header of lanes is an array of records with one field: of this name, and how many lanes."""
+"""A header of lanes is an array of records with one field: of this name, and how many lanes; and the digest of a
+``Structure`` where a program is for that one alone."""
 
 
 class StateRows(Mapping[str, Array]):
@@ -183,12 +185,25 @@ class Memory:
         return array
 
 
+def _structure_of(plan: Memory, connected: Memory) -> Structure:
+    """Counts and integers of tables, and the functions that a model which is connected has."""
+    integers = {
+        table.name: plan._given[table.name].ravel()
+        for table in TABLES
+        if table.kind is Kind.INTEGER and table.writer is Writer.SYSTEM
+    }
+    addresses = connected._template[2 * len(TABLES) :]
+    functions = frozenset(name for name, address in zip(FUNCTIONS, addresses, strict=True) if address)
+    return Structure(plan.counts, integers, functions)
+
+
 class LaneMemory:
     """Tables of several mechanisms of one structure, number by number beside each other.
 
     Args:
         example: of one of them.
         width: how many lanes.
+        is_specialized: they are stepped by a program in which counts and integers are constants.
 
     Attributes:
         header: as of ``Memory``, of a type that says how many lanes there are.
@@ -198,7 +213,7 @@ class LaneMemory:
         width: how many lanes.
     """
 
-    def __init__(self, example: Memory, width: int) -> None:
+    def __init__(self, example: Memory, width: int, is_specialized: bool = False) -> None:
         counts = example.counts
         kept = {
             "kept_numbers": counts["block_numbers"],
@@ -217,7 +232,10 @@ class LaneMemory:
             if table.name in example._given and table.kind is not Kind.INTEGER:
                 stacked = _aligned_zeros(example._given[table.name].size, width)
                 self._stacked[table.name], header[place] = stacked, stacked.ctypes.data
-        self.header = header.view([(f"{LANES}{width}", np.int64)])
+        name = f"{LANES}{width}"
+        if is_specialized:
+            name += f" {_structure_of(plan, example).registered()}"
+        self.header = header.view([(name, np.int64)])
         self._members: list[Mapping[str, NDArray[np.generic]] | None] = [None] * width
 
     def fits(self, memory: Memory) -> bool:
