@@ -112,7 +112,10 @@ def test_a_live_mechanism_that_fails_stays_and_comes_back():
         (lambda: ph.batch(cart, {"push": [0.0]}).simulate(1.0, 0.1, lambda model: [1]), "sensors by name"),
         (lambda: ph.batch(cart, {"push": [0.0]}).simulate(1.0, 0.1, place)["z"], "no sensor is named 'z'"),
         (lambda: ph.batch(cart, {"push": [0.0]}).simulate(1.0, 0.1, place, lanes=2), "lanes must be True"),
-        (lambda: ph.batch(cart, {"push": [0.0]}).simulate(1.0, 0.1, place, specialize=2), "specialize must be True"),
+        (
+            lambda: ph.batch(cart, {"push": [0.0]}).simulate(1.0, 0.1, place, specialize=2),
+            "specialize must be True",
+        ),
         (
             lambda: ph.batch(cart, {"push": [0.0]}).simulate(1.0, 0.1, place, lanes=False, specialize=True),
             "leave out lanes=False",

@@ -268,8 +268,7 @@ def test_a_program_for_one_structure_alone_has_the_digits_of_all():
 
     def pendulum(length):
         model = ph.gallery.double_pendulum(length=length)
-        first, second = model.joints
-        model.apply(first.spring(2.0))
+        model.apply(model.joints[0].spring(2.0))
         model.apply(ph.Force(model.bodies[1].origin, lambda t: (np.sin(9 * t), 0 * t, 0 * t)))
         return model
 
@@ -279,5 +278,5 @@ def test_a_program_for_one_structure_alone_has_the_digits_of_all():
         for options in ({"lanes": False}, {"lanes": True}, {"specialize": True})
     ]
     assert found[2].in_lanes.tolist() == [1.0] * 5
-    np.testing.assert_array_equal(found[2]["turn"], found[1]["turn"])
-    np.testing.assert_allclose(found[2]["turn"], found[0]["turn"], rtol=0, atol=1e-12)
+    for each in found[1:]:
+        np.testing.assert_allclose(each["turn"], found[0]["turn"], rtol=0, atol=1e-12)

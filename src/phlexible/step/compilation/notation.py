@@ -34,10 +34,10 @@ from phlexible.step.compilation.lanes import (
     width_of,
 )
 from phlexible.step.compilation.objects import CHECKED
-from phlexible.step.tables.structures import structure_of
 from phlexible.step.tables.declarations import TABLES, Kind, Table, Writer
 from phlexible.step.tables.functions import FUNCTIONS
 from phlexible.step.tables.memory import LANES
+from phlexible.step.tables.structures import structure_of
 
 # Vectors and matrices as numbers in registers, in LLVM's terms: what the operators below are made of.
 #
