@@ -188,7 +188,7 @@ class Memory:
 def _structure_of(plan: Memory, connected: Memory) -> Structure:
     """Counts and integers of tables, and the functions that a model which is connected has."""
     integers = {
-        table.name: plan._given[table.name].ravel()
+        table.name: plan._given[table.name].ravel().view(np.int64)
         for table in TABLES
         if table.kind is Kind.INTEGER and table.writer is Writer.SYSTEM
     }
