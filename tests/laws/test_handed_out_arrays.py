@@ -12,7 +12,7 @@ import phlexible as ph
 
 DEPTH = 3
 INTERNAL = {"mechanism", "run", "linearization", "mechanics", "full", "checkpoint"}
-INTERNAL |= {"row", "memory", "stepper", "now", "loads"}  # of live runs, for batches and libraries
+INTERNAL |= {"row", "memory", "stepper", "now", "loads", "loads_of_model", "system"}  # of live runs, for batches
 
 
 def pendulum() -> ph.Model:

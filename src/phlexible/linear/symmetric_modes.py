@@ -89,7 +89,8 @@ class _RigidMotions:
         """x without its part in the rigid motions, in the metric M."""
         if not self.count:
             return x
-        parts = linalg.cho_solve((self._metric, True), self._basis.T @ (self._mass @ x))
+        right = self._basis.T @ (self._mass @ x)
+        parts = linalg.cho_solve((self._metric, True), right, check_finite=False)  # to look would take longer
         return np.asarray(x - self._basis @ parts)
 
     def shapes(self, count: int) -> Array:

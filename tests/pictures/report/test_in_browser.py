@@ -286,11 +286,14 @@ def test_a_live_page_moves_and_answers_a_slider_and_the_mouse(browser, tmp_path)
     run("document.getElementById('again').click()")
     wait(browser, "report.stepped.time > 0.05 && report.bodies[0].position.y < -0.01")
     assert run("return document.querySelector('.sliders input').value") == "0"
-    spot = "const p = report.bodies[0].position.clone().project(report.camera), x = report.renderer.domElement"
-    x, y = run(f"{spot}; report.toggle(); return [p.x * x.clientWidth / 2, -p.y * x.clientHeight / 2]")
+    run("report.toggle()")
+    spot = "const x = report.renderer.domElement, p = report.up.clone()"
+    pixels = ".project(report.camera); return [p.x * x.clientWidth / 2, -p.y * x.clientHeight / 2]"
+    x, y = run(f"{spot}.copy(report.bodies[0].position){pixels}")
+    above = run(f"{spot}.set(0.1, 0.25, 0){pixels}")
     view = browser.find_element(By.ID, "view")
-    mouse = ActionChains(browser).move_to_element_with_offset(view, round(x), round(y))
-    mouse.click_and_hold().move_by_offset(-200, -130).perform()
+    mouse = ActionChains(browser).move_to_element_with_offset(view, round(x), round(y)).click_and_hold()
+    mouse.move_to_element_with_offset(view, *map(round, above)).perform()
     assert run("return report.stepped.held.grip") == 0
     run("report.toggle()")
     wait(browser, "report.bodies[0].position.y > 0.05")  # nothing else lifts it
