@@ -87,9 +87,14 @@ def cited_sections(text: str) -> set[str]:
 
 def unknown_citations(text: str, page: str) -> set[str]:
     """What a text cites and the page does not have."""
-    return (cited_equations(text) - set(DEFINITION.findall(page))) | (
-        cited_sections(text) - set(HEADING.findall(page))
-    )
+    equations, sections = defined(page)
+    return (cited_equations(text) - equations) | (cited_sections(text) - sections)
+
+
+@cache
+def defined(page: str) -> tuple[set[str], set[str]]:
+    """Equations and sections of the page."""
+    return set(DEFINITION.findall(page)), set(HEADING.findall(page))
 
 
 def repeated_definitions(page: str) -> list[str]:
