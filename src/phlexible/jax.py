@@ -64,15 +64,17 @@ def simulate(
     )
     names = list[str]()
 
+    def given(values: Any) -> dict[str, Any]:
+        return built_from(dict(zip(named, values, strict=True)), signals)
+
     def read(*values: Any) -> tuple[Any, ...]:
-        time, found = runs.read(built_from(dict(zip(named, values, strict=True)), signals))
+        time, found = runs.read(given(values))
         names[:] = found
         return (time, *found.values())
 
     def pull(values: Any, weights: Any) -> tuple[Any, ...]:
-        given = built_from(dict(zip(named, values, strict=True)), signals)
         felt = {name: np.asarray(each, dtype=np.float64) for name, each in zip(names, weights, strict=True)}
-        return tuple(np.asarray(slope) for slope in runs.pull(given, felt).values())
+        return tuple(np.asarray(slope) for slope in runs.pull(given(values), felt).values())
 
     def shapes(arrays: Any) -> Any:
         return [jax.ShapeDtypeStruct(np.shape(each), jax.numpy.asarray(0.0).dtype) for each in arrays]
@@ -83,8 +85,8 @@ def simulate(
             return tuple(jax.numpy.asarray(each) for each in function(*jax.tree.map(np.asarray, values)))
         expected = shapes(like())
 
-        def cast(*given: Any) -> Any:
-            return tuple(np.asarray(f, dtype=e.dtype) for f, e in zip(function(*given), expected, strict=True))
+        def cast(*numbers: Any) -> Any:
+            return tuple(np.asarray(f, dtype=e.dtype) for f, e in zip(function(*numbers), expected, strict=True))
 
         return jax.pure_callback(cast, tuple(expected), *values, vmap_method="sequential")
 

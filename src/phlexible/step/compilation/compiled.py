@@ -171,9 +171,8 @@ class Exported(Kernel):
 
     def _call(self, context: Any, builder: Any, sig: Any, values: Any) -> Any:
         structure = sig.args[0].structure
-        if self.is_in(context.active_code_library, sig):
-            return super()._call(context, builder, sig, values)
-        if structure and self.__name__ in structure_of(structure).functions:
+        is_known = bool(structure) and self.__name__ in structure_of(structure).functions
+        if is_known or self.is_in(context.active_code_library, sig):
             return super()._call(context, builder, sig, values)
         if structure:
             return context.get_constant_null(sig.return_type)

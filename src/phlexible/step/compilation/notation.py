@@ -582,18 +582,17 @@ def tables_at(typing: Any, header: Any) -> Any:
 
 def lanes_of_header(header: Any) -> int:
     """In how many lanes the mechanisms of a header are, from its type (``LaneMemory``)."""
-    if not isinstance(header.dtype, types.Record):
-        return 1
     return int(_words_of(header)[0].removeprefix(LANES))
 
 
 def structure_of_header(header: Any) -> str:
     """The digest of the structure for which a program is compiled; empty: for any."""
-    return _words_of(header)[-1] if isinstance(header.dtype, types.Record) and len(_words_of(header)) > 1 else ""
+    return "".join(_words_of(header)[1:])
 
 
 def _words_of(header: Any) -> list[str]:
-    return str(next(iter(header.dtype.fields))).split()
+    """Lanes and structure, from the name of the field of a header of lanes."""
+    return str(next(iter(header.dtype.fields))).split() if isinstance(header.dtype, types.Record) else [f"{LANES}1"]
 
 
 def header_address(context: Any, builder: Any, header: Any, value: Any) -> Any:

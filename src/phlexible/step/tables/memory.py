@@ -194,7 +194,8 @@ def _structure_of(plan: Memory, connected: Memory) -> Structure:
     }
     addresses = connected._template[2 * len(TABLES) :]
     functions = frozenset(name for name, address in zip(FUNCTIONS, addresses, strict=True) if address)
-    return Structure(plan.counts, integers, functions)
+    digest = sha256(plan.structure + " ".join(sorted(functions)).encode()).hexdigest()[:32]
+    return Structure(digest, plan.counts, integers, functions)
 
 
 class LaneMemory:
@@ -209,7 +210,6 @@ class LaneMemory:
         header: as of ``Memory``, of a type that says how many lanes there are.
         state: stored tables, shape (state numbers, width).
         status: of the last step that was not taken, shape (width,).
-        parts: that contacts ask to take it in, shape (width,).
         width: how many lanes.
     """
 
@@ -224,7 +224,7 @@ class LaneMemory:
         self.width, self._example = width, example
         self._numbers = _aligned_zeros(plan._length, width)
         self.state = self._numbers[: counts["state_numbers"]]
-        self.status, self.parts = (self._numbers[plan._places[name][0]] for name in ("status", "parts"))
+        self.status = self._numbers[plan._places["status"][0]]
         header = plan._template.copy()
         header[plan._own[:, 0]] = self._numbers.ctypes.data + self._numbers.itemsize * width * plan._own[:, 1]
         self._stacked: dict[str, Array] = {}
