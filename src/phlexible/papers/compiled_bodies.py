@@ -192,7 +192,7 @@ class CompiledBodies:
     def _slopes(self, x: Array, rate: Array, u: Array, steps: Array) -> Array:
         """d(defects)/dx of entry k of each body, in row k."""
         states = self._changed(x, steps, self._turn, self.states)
-        found = np.empty(states.shape)
+        found = np.zeros(states.shape)  # columns of other parts stay, and are subtracted too
         self.defects(states, rate[None], u[None], found)
         slopes = found[1:] - found[0]
         for own in self._parts:
