@@ -2,11 +2,12 @@
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import cached_property
 
 import numpy as np
 from scipy import sparse
 
-from phlexible.algebra.arrays import Array, IntArray
+from phlexible.algebra.arrays import Array, BoolArray, IntArray
 from phlexible.algebra.blas_threads import one_blas_thread
 from phlexible.algebra.saddle import SaddlePoint
 from phlexible.bodies.absolute_body import AbsoluteBody
@@ -27,6 +28,7 @@ from phlexible.state.quasi_static import QuasiStaticMotion, quasi_static_motion
 from phlexible.state.redundancy import check_redundancy, independent_rows, smallest_multipliers_at
 from phlexible.state.round_off import round_off_of_forces
 from phlexible.state.small_motions import displaced
+from phlexible.state.sticking import Hold, StickingFriction
 from phlexible.state.system import System, need_bodies
 from phlexible.state.vectors import split_rigid
 
@@ -93,19 +95,22 @@ class _Limits:
 RAISED, TAUT = _Limits(30, 0.5, 1e-9), _Limits(80, 0.3, 1e-12)
 
 
-def _raised_equilibrium(system: System, state: State, kept: IntArray) -> tuple[State, Array] | None:
+def _raised_equilibrium(
+    system: System, state: State, kept: IntArray, friction: StickingFriction
+) -> tuple[State, Array] | None:
     """The equilibrium under all loads by way of those under smaller shares, and its multipliers; None: not found.
 
     Args:
         system: what is loaded; gravity, loads and prescribed parts of force elements are raised.
         state: where it starts, at rest.
         kept: rows of G that do not repeat others.
+        friction: that sticks.
     """
     share, step, found = 0.0, FIRST_SHARE, (state, np.zeros(int(system.layout.multiplier[-1])))
     while step >= LEAST_SHARE:
         aim = min(1.0, share + step)
         with np.errstate(all="ignore"):
-            solved = _solved(system, *found, kept, aim, RAISED, {})
+            solved = _solved(system, *found, kept, aim, RAISED, {}, friction)
         if solved is None:
             step /= 2
         elif aim == 1.0:
@@ -123,6 +128,7 @@ def _solved(
     share: float,
     limits: _Limits,
     stresses: Stresses,
+    friction: StickingFriction,
 ) -> tuple[State, Array] | None:
     """The equilibrium under a share of the loads in which no string with a stress is compressed; None: not found.
 
@@ -133,16 +139,19 @@ def _solved(
         share: of the loads.
         limits: of the iterations.
         stresses: of strings that have some as unknowns, where they start; changed.
+        friction: that sticks.
     """
     multipliers, last = multipliers.copy(), np.inf
     for _ in range(limits.iterations):
         at = system.at(state)
         matrix, gap = system.rows.matrix(at)[kept], system.rows.values(at)[0][kept]
         widths, misses, compliances = _stretches(system, state, stresses)
+        holds = friction.at(state, multipliers)
+        applied = applied_forces(system, state, at, share) + friction.forces(holds)
         step = newton_step(
-            _stiffness(system, state, multipliers, share, stresses),
+            _stiffness(system, state, multipliers, share, stresses) - friction.stiffness(state, holds),
             sparse.csr_array(sparse.vstack([matrix, -widths.T])),
-            applied_forces(system, state, at, share) - body_forces(system, state, leave_out=stresses),
+            applied - body_forces(system, state, leave_out=stresses),
             np.concatenate([gap, misses]),
             np.concatenate([np.zeros(len(gap)), compliances]),
         )
@@ -240,8 +249,13 @@ LONGEST_CONTINUATION_TURN = 0.3  # of a body in one iteration [rad]
 SMALLEST_SHIFT = 1e-14
 
 
-def static_equilibrium(system: System, state: State) -> tuple[State, Array]:
+def static_equilibrium(system: System, state: State, friction: StickingFriction) -> tuple[State, Array]:
     """The state at rest in which forces balance, near the given one, and its multipliers (rows,).
+
+    Args:
+        system: what is loaded.
+        state: near which.
+        friction: that sticks; what creeps is left out.
 
     Raises:
         EquilibriumError: none was found.
@@ -249,9 +263,9 @@ def static_equilibrium(system: System, state: State) -> tuple[State, Array]:
     length = system.largest_length
     kept = independent_rows(system, state)
     multipliers = np.zeros(int(system.layout.multiplier[-1]))
-    found = _raised_equilibrium(system, state, kept) if system.mechanism.rods else None
+    found = _raised_equilibrium(system, state, kept, friction) if system.mechanism.rods else None
     if found is None and any(placed.is_string for placed in system.bodies):
-        found = _solved(system, state, multipliers, kept, 1.0, TAUT, _first_stresses(system, state))
+        found = _solved(system, state, multipliers, kept, 1.0, TAUT, _first_stresses(system, state), friction)
     if found is not None:
         return _with_smallest(system, *found, kept)
     start = first = best = 0.0
@@ -259,12 +273,13 @@ def static_equilibrium(system: System, state: State) -> tuple[State, Array]:
     for iteration in range(CONTINUATION_ITERATIONS):
         at = system.at(state)
         mass, matrix = system.mass(state), system.rows.matrix(at)
-        applied, gap = applied_forces(system, state, at), system.rows.values(at)[0]
+        holds = friction.at(state, multipliers)
+        applied, gap = applied_forces(system, state, at) + friction.forces(holds), system.rows.values(at)[0]
         weight = 1 / np.sqrt(mass.diagonal())
         force = applied - body_forces(system, state)
         given = weights_and_loads(system, at)  # without springs, which may balance them alone
         parts = (applied, given, body_forces(system, state, gross_force), matrix.T @ multipliers)
-        stiffness = _stiffness(system, state, multipliers)
+        stiffness = _stiffness(system, state, multipliers) - friction.stiffness(state, holds)
         size = max(float(np.linalg.norm(weight * each)) for each in parts)
         round_off = float(np.linalg.norm(weight * round_off_of_forces(system, state, stiffness)))
         size = max(size, round_off / ACCEPTED)
@@ -296,8 +311,9 @@ def static_equilibrium(system: System, state: State) -> tuple[State, Array]:
         raise EquilibriumError(
             f"no static equilibrium found near the given pose: forces miss by {best:.2g} of their size; "
             "nothing may hold the model against its loads, or the pose is far away (give state=)"
-            + "; friction, which equilibria leave out, holds nothing"
-            * any(f.friction is not None for _, f in forces)
+            + "; friction without bristle=, which equilibria leave out, holds nothing"
+            * any(f.friction is not None and f.friction.bristle is None for _, f in forces)
+            + "; friction that sticks holds no more than it can" * bool(friction.count)
         )
     return _with_smallest(system, best_state, best_multipliers, kept)
 
@@ -333,11 +349,41 @@ class OperatingPoint:
         kind: what balances what.
         state: with deta/dt = 0 and constant nu.
         multipliers: shape (rows,); zero for ``GIVEN``.
+        friction: that sticks, from where it counts; None: nothing does.
     """
 
     kind: OperatingKind
     state: State
     multipliers: Array
+    friction: StickingFriction | None = None
+
+    @cached_property
+    def holds(self) -> list[Hold]:
+        """What each bristle does there."""
+        return [] if self.friction is None else self.friction.at(self.state, self.multipliers)
+
+    @cached_property
+    def sticks(self) -> BoolArray:
+        """Which of them hold small motions, shape (bristles,)."""
+        if self.friction is None:
+            return np.zeros(0, dtype=bool)
+        return self.friction.sticks(self.holds, self.kind is OperatingKind.STATIC)
+
+    @property
+    def held_rows(self) -> list[tuple[int, float, Array]]:
+        """Of each bristle that sticks the number of its force, k, and the motions that bend it, by rows."""
+        return [] if self.friction is None else self.friction.independent_rows(self.holds, self.sticks)
+
+    @property
+    def slipped(self) -> tuple[str, ...]:
+        """Names of the elements whose friction holds no more than it does."""
+        if self.friction is None:
+            return ()
+        lets_go = [
+            hold.slips or (self.kind is not OperatingKind.STATIC and before and hold.limit > 0)
+            for hold, before in zip(self.holds, self.friction.has_slipped, strict=True)
+        ]
+        return tuple(name for name, slips in zip(self.friction.names, lets_go, strict=True) if slips)
 
 
 def operating_point(system: System, kind: OperatingKind, state: State | None) -> OperatingPoint:
@@ -359,6 +405,7 @@ def operating_point(system: System, kind: OperatingKind, state: State | None) ->
     if kind is OperatingKind.STEADY_ROTATION:
         return _steady_rotation(system, pose)
     resting = replace(pose, velocity=np.zeros_like(pose.velocity), branches=None)  # relaxed
+    friction = StickingFriction.of(system, pose)
     check_redundancy(system, resting)
     if kind is OperatingKind.STATIC:
         for element in system.mechanism.elements:
@@ -367,9 +414,19 @@ def operating_point(system: System, kind: OperatingKind, state: State | None) ->
                     f"equilibria do not see the pairs of {element}; write a Contact for each that touches"
                 )
         with one_blas_thread():
-            found, multipliers = static_equilibrium(system, resting)
-        return OperatingPoint(kind, found, multipliers)
-    return OperatingPoint(kind, resting, np.zeros(int(layout.multiplier[-1])))
+            return _at_rest(system, resting, friction)
+    return OperatingPoint(kind, resting, np.zeros(int(layout.multiplier[-1])), friction)
+
+
+def _at_rest(system: System, resting: State, friction: StickingFriction) -> OperatingPoint:
+    """The static equilibrium; where friction lets go, what is kinetic holds in the next try."""
+    while True:
+        found, multipliers = static_equilibrium(system, resting, friction)
+        holds = friction.at(found, multipliers)
+        slips = np.array([hold.slips for hold in holds], dtype=bool)
+        if not (slips & ~friction.has_slipped).any():
+            return OperatingPoint(OperatingKind.STATIC, friction.remembering(found, holds), multipliers, friction)
+        friction = friction.letting_go(slips)
 
 
 def _steady_rotation(system: System, pose: State) -> OperatingPoint:
@@ -381,7 +438,8 @@ def _steady_rotation(system: System, pose: State) -> OperatingPoint:
             "the initial motion is no steady rotation: rigid velocities would change at "
             f"{change:.3g} m/s2 or rad/s2; give velocities of one rotation that joints and loads keep up"
         )
-    return OperatingPoint(OperatingKind.STEADY_ROTATION, motion.state, motion.multipliers)
+    friction = StickingFriction.of(system, motion.state)
+    return OperatingPoint(OperatingKind.STEADY_ROTATION, motion.state, motion.multipliers, friction)
 
 
 def _change_in_body_axes(system: System, motion: QuasiStaticMotion) -> float:

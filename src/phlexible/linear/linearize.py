@@ -82,8 +82,8 @@ class StressStates:
     blocks: tuple[StateBlock, ...]
 
 
-def stress_states(system: System, state: State, stress: StressContinuity) -> StressStates:
-    """Of all bodies, then of all springs.
+def stress_states(system: System, point: OperatingPoint, stress: StressContinuity) -> StressStates:
+    """Of all bodies, then of all springs, then of friction that sticks.
 
     Raises:
         EquilibriumError: a force that grows with its coordinate: no spring.
@@ -96,7 +96,7 @@ def stress_states(system: System, state: State, stress: StressContinuity) -> Str
         rates.append(np.hstack([np.zeros((space.size, placed.data.rigid_count)), space.rows]))
         blocks += [StateBlock(f"{placed.name} {block.name}", block.unit, 1) for block in space.blocks]
     bodies = sparse.csr_array(sparse.block_diag(rates, "csr"))
-    stiffness, springs, spring_blocks = _springs(system, state)
+    stiffness, springs, spring_blocks = _springs(system, point)
     return StressStates(
         sparse.csr_array(sparse.block_diag([*compliances, sparse.diags_array(1 / stiffness)], "csr")),
         sparse.csr_array(sparse.vstack([bodies, springs])),
@@ -128,9 +128,9 @@ def _space(placed: PlacedBody, body: FloatingBody, stress: StressContinuity) -> 
     return placed.held.stress_space(body, stress if body.elastic_count else StressContinuity.DISCONTINUOUS)
 
 
-def _springs(system: System, state: State) -> tuple[Array, sparse.csr_array, list[StateBlock]]:
+def _springs(system: System, point: OperatingPoint) -> tuple[Array, sparse.csr_array, list[StateBlock]]:
     """Stiffnesses, rows of the coordinates' rates over small motions, and the forces as states."""
-    size = int(system.layout.velocity[-1])
+    state, size = point.state, int(system.layout.velocity[-1])
     if not system.forces:
         return np.zeros(0), sparse.csr_array((0, size)), []
     elements = element_state(system, system.at(state))
@@ -146,7 +146,14 @@ def _springs(system: System, state: State) -> tuple[Array, sparse.csr_array, lis
     for k in stiff:
         element, force = system.forces[k]
         blocks.append(StateBlock(f"spring {k}: {element}", "N m" if force.coordinate.is_angle else "N", 1))
-    return stiffness[stiff], sparse.csr_array((elements.rows @ motion)[stiff]), blocks
+    stiffnesses, rows = [stiffness[stiff]], [sparse.csr_array((elements.rows @ motion)[stiff])]
+    for number, (own, stiffness_of_one, along) in enumerate(point.held_rows):
+        stiffnesses.append(np.full(len(along), stiffness_of_one))
+        rows.append(sparse.csr_array(along @ motion))
+        element, force = system.forces[own]
+        unit = "N m" if force.coordinate.is_angle else "N"
+        blocks += [StateBlock(f"bristle {number} {i}: {element}", unit, 1) for i in range(len(along))]
+    return np.concatenate(stiffnesses), sparse.csr_array(sparse.vstack(rows)), blocks
 
 
 def _added(matrix: sparse.csr_array, blocks: list[Array]) -> sparse.csr_array:
@@ -304,7 +311,7 @@ def stress_form(linear: Linearization, stress: StressContinuity) -> LinearPHDAE:
             'tension makes stiff; take form="displacement"'
         )
     mechanics = linear.mechanics
-    found = stress_states(linear.system, linear.point.state, stress)
+    found = stress_states(linear.system, linear.point, stress)
     B, count = found.rates, len(found.blocks)
     n, rows, G = mechanics.size, mechanics.constraint_matrix.shape[0], mechanics.constraint_matrix
     elastic, ties = sparse.csr_array((count, count)), sparse.csr_array((rows, rows))

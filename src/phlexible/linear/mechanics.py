@@ -180,6 +180,7 @@ def velocity_force_slopes(body: FloatingBody, eta: Array, nu: Array) -> tuple[Ar
 ASYMMETRY = 1e-6
 ACTIVE = "a controller, which has values at its samples only; linear.interconnect(controller) closes the loop"
 MANY = "contacts among many, which push nothing here; a Contact does"
+AT_LIMIT = "friction at its limit, which holds one way and not the other"
 NOT_SMOOTH = "a function of the state that has no derivative here"
 NOT_SYMMETRIC = "a function of the state whose stiffness is not symmetric: it has no energy"
 FEEDS = "a function of the state that feeds energy with the velocity: its damping is negative"
@@ -338,6 +339,10 @@ def linear_mechanics(system: System, point: OperatingPoint) -> tuple[LinearMecha
         forces = constraint_stiffness(system, state, point.multipliers)
         forces = forces + stiffness_of_loads(system, state) + element_stiffness(system, state)
     laws = linear_laws(system, state)
+    if point.friction is not None and point.friction.count:
+        with_curvature = point.kind is OperatingKind.STATIC
+        forces = forces + point.friction.stiffness(state, point.holds, point.sticks, with_curvature)
+        damping = sparse.csr_array(damping + motion.T @ point.friction.damping(point.holds, point.sticks) @ motion)
     stiffness = sparse.csr_array(stiffness + motion.T @ (laws.stiffness - forces) @ motion)
     damping = sparse.csr_array(damping + motion.T @ laws.damping @ motion)
     velocity = sparse.csr_array(velocity + motion.T @ laws.velocity @ motion)
@@ -356,7 +361,8 @@ def linear_mechanics(system: System, point: OperatingPoint) -> tuple[LinearMecha
         (),
         inner_strains(system, state, motion),
     )
-    return mechanics, laws.left_out
+    left_out = [f"{name}, {AT_LIMIT}" for name in point.slipped]
+    return mechanics, (*laws.left_out, *left_out)
 
 
 def _turns(system: System, state: State, index: int) -> bool:

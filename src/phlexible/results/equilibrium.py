@@ -55,6 +55,11 @@ class Equilibrium(Readings):
         return self.growth_rate == 0.0
 
     @property
+    def slipped(self) -> tuple[str, ...]:
+        """Names of contacts and joints whose friction holds with all that it has, and would hold no more."""
+        return self._point.slipped
+
+    @property
     def potential_energy(self) -> float:
         """Strain, springs and gravity [J]."""
         return float(self.motion.energy.total[0])
@@ -68,13 +73,15 @@ class Equilibrium(Readings):
         rows = [
             ("stable", "yes" if self.is_stable else f"no, grows with exp({self.growth_rate:.3g} t)"),
             ("potential energy", f"{self.potential_energy:.6g} J"),
+            *([("slipped", ", ".join(self.slipped))] if self.slipped else []),
         ]
         title = f"Equilibrium of {counted(self.motion.mechanism)}"
         return beside(picture_html(self.plot, "the mechanism at rest"), table(rows, title=title))
 
     def __repr__(self) -> str:
         kind = "stable" if self.is_stable else f"unstable, grows with exp({self.growth_rate:.3g} t)"
-        return f"Equilibrium({kind}, {self.motion.mechanism!r})"
+        slipped = f"; slipped: {', '.join(self.slipped)}" if self.slipped else ""
+        return f"Equilibrium({kind}{slipped}, {self.motion.mechanism!r})"
 
     def _shown(self, values: Array) -> Array:
         return np.asarray(values[0])

@@ -32,14 +32,14 @@ def forces_of_branches(system: System, branches: Array) -> Array:
     laws = [force.relaxation for _, force in system.forces]
     pulls = np.stack([np.zeros(branches.shape[:-1]), *_pulls(laws, branches)], axis=-1)[..., 1:]
     begin = branch_count(system)
-    for k, bristle in _bristles(system):
+    for k, bristle in bristles_of(system):
         if not system.forces[k].force.contact:  # which rubs across its coordinate
             pulls[..., k] -= bristle.stiffness * branches[..., begin]
         begin += len(BRISTLE)
     return pulls
 
 
-def _bristles(system: System) -> list[tuple[int, Bristle]]:
+def bristles_of(system: System) -> list[tuple[int, Bristle]]:
     """Numbers of forces with the bristles of their friction."""
     forces = enumerate(force for _, force in system.forces)
     return [(k, force.friction.bristle) for k, force in forces if force.friction and force.friction.bristle]
@@ -119,12 +119,12 @@ def branch_count(system: System, with_soft: bool = True) -> int:
 
 def remembered_count(system: System) -> int:
     """Length of ``State.branches``."""
-    return branch_count(system) + len(BRISTLE) * len(_bristles(system))
+    return branch_count(system) + len(BRISTLE) * len(bristles_of(system))
 
 
 def remembered_names(system: System) -> list[str]:
     """What each entry of ``State.branches`` belongs to."""
-    owners = [str(system.forces[k].element) for k, _ in _bristles(system)]
+    owners = [str(system.forces[k].element) for k, _ in bristles_of(system)]
     return branch_names(system) + [f"{owner}: bristle {part}" for owner in owners for part in BRISTLE]
 
 

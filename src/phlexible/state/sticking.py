@@ -1,0 +1,388 @@
+"""Friction that sticks where nothing moves: bristles as springs of equilibria and of small motions.
+
+A bristle holds the way u from the pose that it counts from, f = k u as far as the friction at the end of the way
+allows (docs/theory.md, 8; (8.45)). It is bent along a coordinate of a joint, along the directions of a plane, or in
+world axes where surfaces touch whose normal turns.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from scipy import sparse
+
+from phlexible.algebra.arrays import Array, BoolArray
+from phlexible.description.interactions.contact import RubbingCoordinate, SegmentCoordinate
+from phlexible.description.interactions.force_elements import Bristle, Coulomb
+from phlexible.description.interactions.functions import (
+    AXES,
+    BilinearTerm,
+    Chord,
+    DirectionOf,
+    PointOf,
+    Row,
+    WorldAxis,
+    single,
+)
+from phlexible.state.branches import BRISTLE, bristles_of, remembered_count
+from phlexible.state.forces import ElementState, element_state
+from phlexible.state.instants import Instants
+from phlexible.state.layout import State
+from phlexible.state.system import System
+
+
+@dataclass(frozen=True, eq=False)
+class Hold:
+    """One bristle at one pose.
+
+    Attributes:
+        z: how it is bent, shape (m,).
+        force: on what it holds, along its rows, shape (m,).
+        rows: d(slide)/dq, shape (m, velocities).
+        tangent: d(force)/d(slide), shape (m, m).
+        to_gap: d(force)/d(gap), shape (m,).
+        limit: of the force [N or N m].
+        slips: whether it would be bent further than that holds it.
+        remembered: as ``State.branches`` has it.
+    """
+
+    z: Array
+    force: Array
+    rows: Array
+    tangent: Array
+    to_gap: Array
+    limit: float
+    slips: bool
+    remembered: Array
+
+
+@dataclass(frozen=True, eq=False)
+class StickingFriction:
+    """All bristles of a system, each bent by the way from a pose.
+
+    Attributes:
+        system: with the elements.
+        start: from where the ways count, with how far bristles are bent there.
+        has_slipped: which let go before, and are held by kinetic friction only, shape (bristles,).
+    """
+
+    system: System
+    start: State
+    has_slipped: BoolArray
+
+    @classmethod
+    def of(cls, system: System, start: State) -> "StickingFriction":
+        """From a state, in which those that slip are known."""
+        numbers = [*bristles_of(system)]
+        slipped = _remembered(start, len(numbers))[:, 6] > 0
+        return cls(system, start, slipped)
+
+    def letting_go(self, slips: BoolArray) -> "StickingFriction":
+        """The same where these, too, let go."""
+        return replace(self, has_slipped=self.has_slipped | slips)
+
+    @property
+    def count(self) -> int:
+        """Number of bristles."""
+        return len(self.has_slipped)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Of the elements that they are of."""
+        return tuple(str(self.system.forces[k].element) for k, _ in bristles_of(self.system))
+
+    @cached_property
+    def _began(self) -> tuple[Instants, Array, Array]:
+        at = self.system.at(self.start)
+        return at, element_state(self.system, at).theta, self.system.force_functions.values(at)[0]
+
+    def at(self, state: State, multipliers: Array) -> list[Hold]:
+        """What they do at a pose where joints transmit these multipliers."""
+        if not self.count:
+            return []
+        at = self.system.at(state)
+        elements = element_state(self.system, at)
+        values = self.system.force_functions.values(at)[0]
+        found, remembered = [], _remembered(self.start, self.count)
+        starts = np.cumsum([0, *(len(each) for each in elements.gradients)])
+        for own, (k, bristle) in enumerate(bristles_of(self.system)):
+            force = self.system.forces[k].force
+            assert force.friction is not None, "it has a bristle"
+            normal, slope = 1.0, 0.0
+            if force.contact:
+                side = force.contact.side
+                normal = side * force.contact.force(float(elements.theta[k]), force.rest)
+                slope = side * force.contact.slope(float(elements.theta[k]), force.rest)
+            level = self._level(force.friction, multipliers) * normal
+            grip = 1.0 if self.has_slipped[own] else bristle.grip
+            sizes = (level * grip, force.friction.level * slope * grip)
+            if isinstance(force.coordinate, RubbingCoordinate):
+                side = force.contact.side if force.contact else 1.0
+                found.append(self._rubbing(at, force.coordinate, side, bristle, sizes, remembered[own]))
+                continue
+            if force.contact:
+                along = slice(starts[k] + 1, starts[k + 1])
+                u, rows = values[along] - self._began[2][along], elements.matrix[along].toarray()
+            else:
+                u, rows = elements.theta[k : k + 1] - self._began[1][k], elements.rows[[k]].toarray()
+                if force.coordinate.is_angle:
+                    u = (u + np.pi) % (2 * np.pi) - np.pi
+            found.append(_held(bristle, remembered[own, : len(u)], u, rows, sizes, np.zeros(3)))
+        return found
+
+    def sticks(self, holds: Sequence[Hold], is_balanced: bool) -> BoolArray:
+        """Which hold small motions, shape (bristles,).
+
+        Args:
+            holds: at the pose.
+            is_balanced: whether joints transmit there what loads ask for; those that follow it hold otherwise too.
+        """
+        forces = [self.system.forces[k].force for k, _ in bristles_of(self.system)]
+        found = []
+        for force, hold, slipped in zip(forces, holds, self.has_slipped, strict=True):
+            follows = force.friction is not None and force.friction.joint is not None
+            found.append(not hold.slips and (hold.limit > 0 if is_balanced else follows or hold.limit > 0))
+            found[-1] = found[-1] and (is_balanced or not slipped)
+        return np.array(found, dtype=bool)
+
+    def forces(self, holds: Sequence[Hold]) -> Array:
+        """Of all bristles against nu, shape (velocities,)."""
+        total = np.zeros(int(self.system.layout.velocity[-1]))
+        for hold in holds:
+            total += hold.rows.T @ hold.force
+        return total
+
+    def stiffness(
+        self,
+        state: State,
+        holds: Sequence[Hold],
+        sticks: BoolArray | None = None,
+        with_curvature: bool = True,
+    ) -> sparse.csr_array:
+        """d(forces)/dq, shape (velocities,) * 2; of places that touch on curved surfaces without their turning.
+
+        Args:
+            state: where.
+            holds: there.
+            sticks: the stiffness of these only, and not what follows the gap, shape (bristles,).
+            with_curvature: what forces at the pose do where their directions turn.
+        """
+        size = int(self.system.layout.velocity[-1])
+        total = sparse.csr_array((size, size))
+        if not self.count:
+            return total
+        at = self.system.at(state)
+        elements = element_state(self.system, at)
+        pulls, bends = np.zeros(self.system.force_functions.count), []
+        starts = np.cumsum([0, *(len(each) for each in elements.gradients)])
+        for own, ((k, _), hold) in enumerate(zip(bristles_of(self.system), holds, strict=True)):
+            rows = sparse.csr_array(hold.rows)
+            if sticks is None or sticks[own]:
+                total = total + rows.T @ sparse.csr_array(hold.tangent) @ rows
+            force = self.system.forces[k].force
+            if force.contact and sticks is None:
+                total = total + rows.T @ sparse.csr_array(np.outer(hold.to_gap, elements.rows[[k]].toarray()))
+            if isinstance(force.coordinate, RubbingCoordinate):
+                if with_curvature and hold.force.any():
+                    side = force.contact.side if force.contact else 1.0
+                    total = total + _turning(self.system, at, force.coordinate, side, hold.force)
+                continue
+            if force.contact:
+                pulls[starts[k] + 1 : starts[k + 1]] += hold.force
+            else:
+                pulls[starts[k] : starts[k + 1]] += hold.force[0] * elements.gradients[k]
+                bends.append((k, hold.force[0]))
+        if with_curvature:
+            total = total + _curvature(elements, bends, starts) + elements.functions.stiffness(at, pulls)
+        return sparse.csr_array(total)
+
+    def damping(self, holds: Sequence[Hold], sticks: BoolArray) -> sparse.csr_array:
+        """Of the dampers beside those that stick, shape (velocities,) * 2."""
+        size = int(self.system.layout.velocity[-1])
+        total = sparse.csr_array((size, size))
+        for (_, bristle), hold, is_held in zip(bristles_of(self.system), holds, sticks, strict=True):
+            if is_held and bristle.damping:
+                rows = sparse.csr_array(hold.rows)
+                total = total + bristle.damping * (rows.T @ rows)
+        return sparse.csr_array(total)
+
+    def independent_rows(self, holds: Sequence[Hold], sticks: BoolArray) -> list[tuple[int, float, Array]]:
+        """Of each that sticks the number of its force, its stiffness k, and d(slide)/dq without repeated rows."""
+        found = []
+        for (k, bristle), hold, is_held in zip(bristles_of(self.system), holds, sticks, strict=True):
+            if is_held:
+                shares, directions = np.linalg.eigh(-hold.tangent / bristle.stiffness)
+                rows = directions[:, shares > 0.5].T @ hold.rows
+                found.append((k, bristle.stiffness, rows[np.abs(rows).max(axis=1) > 0]))
+        return found
+
+    def remembering(self, state: State, holds: Sequence[Hold]) -> State:
+        """The state with bristles bent so."""
+        if not self.count:
+            return state
+        branches = np.zeros(remembered_count(self.system))
+        branches[len(branches) - len(BRISTLE) * self.count :] = np.concatenate([each.remembered for each in holds])
+        return replace(state, branches=branches)
+
+    def _level(self, friction: Coulomb, multipliers: Array) -> float:
+        if friction.joint is None:
+            return friction.level
+        owners = self.system.owners
+        own = [m for m, each in enumerate(owners) if each.joint is friction.joint and not each.row.is_angle]
+        return friction.level + friction.share * float(np.linalg.norm(multipliers[own]))
+
+    def _rubbing(
+        self,
+        at: Instants,
+        coordinate: RubbingCoordinate,
+        side: float,
+        bristle: Bristle,
+        sizes: tuple[float, float],
+        own: Array,
+    ) -> Hold:
+        """Of places that touch (8.28): c_k of the mean for the way, of the end for the force."""
+        system, before = self.system, self._began[0]
+        chord = coordinate.functions()[coordinate.gap_count].terms[0].first
+        vectors = system.vectors([vector for _, vector in chord.parts])
+        x0, x1 = vectors.places(before)[0], vectors.places(at)[0]
+        n0, n1 = (_normal(system, each, coordinate) for each in (before, at))
+        middle = _unit(n0 + n1)
+        weights = _weights(coordinate, side, (x0 + x1) / 2, middle)
+        u = weights @ (x1 - x0)
+        u = _turned(u - (u @ middle) * middle, middle, n1)
+        axes = _axes(coordinate, x1)
+        z = _turned(own[:3] @ axes, own[3:6] @ axes, n1)
+        across = np.eye(3) - np.outer(n1, n1)
+        ends = _weights(coordinate, side, x1, n1)
+        rows = sparse.csr_array(np.kron(ends, np.eye(3))) @ sparse.csr_array(vectors.jacobian(at))
+        hold = _held(bristle, z, u, across @ rows.toarray(), sizes, n1)
+        inverse = np.linalg.inv(axes)
+        remembered = np.concatenate([hold.z @ inverse, n1 @ inverse, hold.remembered[6:]])
+        return replace(hold, remembered=remembered)
+
+
+def _remembered(state: State, count: int) -> Array:
+    """What bristles are at a state, shape (bristles, 7)."""
+    if state.branches is None or not count:
+        return np.zeros((count, len(BRISTLE)))
+    return state.branches[len(state.branches) - len(BRISTLE) * count :].reshape(count, len(BRISTLE))
+
+
+def _held(bristle: Bristle, z: Array, u: Array, rows: Array, sizes: tuple[float, float], normal: Array) -> Hold:
+    """(8.45): as far as the limit, ``sizes[0]``, whose derivative to the gap is ``sizes[1]``, allows."""
+    k, (limit, slope) = bristle.stiffness, sizes
+    longest, kept = limit / k, np.linalg.norm(z)
+    trial = z * min(1.0, longest / kept if kept else 1.0) + u
+    size = float(np.linalg.norm(trial))
+    slips = size > longest
+    across = np.eye(len(u)) - np.outer(normal, normal)[: len(u), : len(u)]
+    if slips:
+        e = trial / size
+        bent, tangent, to_gap = longest * e, -(limit / size) * (across - np.outer(e, e)), -slope * e
+    else:
+        bent, tangent, to_gap = trial, -k * across, np.zeros(len(u))
+    remembered = np.concatenate([bent, np.zeros(6 - len(u)), [float(slips)]])
+    return Hold(bent, -k * bent, rows, tangent, to_gap, limit, slips, remembered)
+
+
+def _curvature(elements: ElementState, bends: list[tuple[int, float]], starts: Array) -> sparse.csr_array:
+    """Of coordinates that are no linear functions, times the forces along them."""
+    count = elements.matrix.shape[0]
+    inner = sparse.lil_array((count, count))
+    for k, force in bends:
+        own = slice(int(starts[k]), int(starts[k + 1]))
+        inner[own, own] += force * elements.hessians[k]
+    return sparse.csr_array(elements.matrix.T @ sparse.csr_array(inner) @ elements.matrix)
+
+
+def _unit(v: Array) -> Array:
+    size = float(np.linalg.norm(v))
+    return v / size if size else v
+
+
+def _turned(z: Array, normal: Array, onto: Array) -> Array:
+    """z turned by the smallest rotation from one normal to another, with its length; zero without a normal."""
+    m, size = _unit(normal), float(np.linalg.norm(z))
+    both = m + onto
+    square = float(both @ both)
+    if not size or not m.any() or square <= 1.0:
+        return z
+    turned = z - 2 * (both @ z) / square * both + 2 * (m @ z) * onto
+    turned = turned - (turned @ onto) * onto
+    return size * _unit(turned)
+
+
+def _normal(system: System, at: Instants, coordinate: RubbingCoordinate) -> Array:
+    """dtheta/dx of the place that touches, as a unit vector."""
+    functions = system.coordinate_functions(coordinate.gap)
+    gradient = coordinate.gap.gradient(functions.values(at)[0])
+    key = system.resolver.resolve(PointOf(coordinate.toucher)).key
+    owner, numbers = functions.parts
+    own = np.array([functions.set.vectors[k].key == key for k in numbers])
+    return _unit((gradient[owner[own], None] * functions.gradients(at)[0, own]).sum(axis=0))
+
+
+def _weights(coordinate: RubbingCoordinate, side: float, x: Array, normal: Array) -> Array:
+    """c_k of (8.28) for the vectors x (k, 3) of what slides."""
+    points, turning, d = coordinate.points, coordinate.turning, coordinate.dimension
+    weights, arm = np.zeros(len(x)), -side * coordinate.radius * normal
+    weights[:2] = 1.0, -1.0
+    if isinstance(coordinate.gap, SegmentCoordinate):
+        along = x[2] - x[1]
+        place = float(np.clip((x[0] - x[1]) @ along / (along @ along), 0.0, 1.0))
+        weights[1:3] = place - 1.0, -place
+        arm = x[1] + place * along - x[0]
+    if turning:
+        weights[points : points + turning] = _shares(x[points : points + turning], arm, d)
+    if len(x) > points + turning:
+        weights[points + turning :] = -_shares(x[points + turning :], x[0] + arm - x[1], d)
+    return weights
+
+
+def _turning(
+    system: System, at: Instants, coordinate: RubbingCoordinate, side: float, force: Array
+) -> sparse.csr_array:
+    """How a force where surfaces touch, held by the surface's body, turns with the bodies: what has a potential.
+
+    It goes with the centre of what touches, (x_b - x_a) . f. Its moments about centre and surface, by the radius,
+    are circulatory where they turn; the symmetric part of that is zero, as of semitangential moments.
+    """
+    carrier, points, turning = coordinate.carriers[0], coordinate.points, coordinate.turning
+    chord = coordinate.functions()[coordinate.gap_count].terms[0].first
+    vectors = system.vectors([vector for _, vector in chord.parts])
+    x, d = vectors.places(at)[0], coordinate.dimension
+    n = _normal(system, at, coordinate)
+    weights = _weights(coordinate, side, x, n)
+    held = tuple((float(w), v) for w, (_, v) in zip(weights[:points], chord.parts, strict=False))
+    turns = len(x) > points + turning
+    axes = [DirectionOf(carrier, axis) if turns else WorldAxis(axis) for axis in AXES[:d]]
+    rows = [Row((BilinearTerm(1.0, Chord(held), single(axis)),), 0.0, "sliding") for axis in axes]
+    functions, pulls = system.functions(rows), force[:d]
+    if turns:
+        pulls = _shares(x[points + turning :], force, d)
+    total = sparse.csr_array(functions.stiffness(at, pulls))
+    arm, on = -side * coordinate.radius * n, np.zeros(len(x))
+    if turning:
+        on[points : points + turning] = weights[points : points + turning]
+    if turns:
+        on[points + turning :] = -_shares(x[points + turning :], arm, d)
+    bent = sparse.csr_array(vectors.lever_stiffness(at, on[:, None] * force))
+    return sparse.csr_array(total + (bent - bent.T) / 2)
+
+
+def _shares(directions: Array, arm: Array, dimension: int) -> Array:
+    """Coefficients of directions (d, 3) of a body that make up an arm."""
+    return np.asarray(np.linalg.solve(directions[:, :dimension].T, arm[:dimension]))
+
+
+def _axes(coordinate: RubbingCoordinate, x: Array) -> Array:
+    """Directions that carry the bristle: of the surface, else of what touches, else of the world; (3, 3)."""
+    first = coordinate.points + coordinate.turning
+    if len(x) <= first:
+        if not coordinate.turning:
+            return np.eye(3)
+        first = coordinate.points
+    axes = np.eye(3)
+    axes[: coordinate.dimension] = x[first : first + coordinate.dimension]
+    return axes
