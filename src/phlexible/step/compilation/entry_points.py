@@ -9,9 +9,10 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import llvmlite
 
@@ -19,6 +20,7 @@ from phlexible.step.compilation.objects import (
     CHECKED,
     CodeTarget,
     Loaded,
+    ModuleFile,
     ObjectFile,
     can_be_called,
     settings,
@@ -29,7 +31,10 @@ from phlexible.step.compilation.objects import (
 
 PACKAGE = Path(__file__).parents[2]
 SHIPPED_FOLDER = PACKAGE / "step" / "shipped"
-ENDING = ".object"
+ENDING, MODULE_ENDING = ".object", ".module"
+
+
+Kept = TypeVar("Kept", ObjectFile, ModuleFile)
 
 
 class EntryPoint:
@@ -85,7 +90,7 @@ class EntryPoint:
     @property
     def is_shipped(self) -> bool:
         """Whether a release has brought code that fits."""
-        return any(found.fits() for found in self._read(self._shipped()))
+        return any(found.fits() for found in self._read(ObjectFile, self._shipped()))
 
     def _load(self, found: ObjectFile) -> None:
         self._keeps = Loaded(self.name, found.code)
@@ -93,20 +98,50 @@ class EntryPoint:
 
     def object_for(self, target: CodeTarget) -> ObjectFile:
         """Its machine code for a processor, made now."""
-        from phlexible.step.compilation.modules import machine_code, module_text  # here: Numba is imported with it
+        return self._object(self._text(target), target)
 
-        code, calls = machine_code(module_text(self.source.py_func, target.triple), target)
+    def module_for(self, target: CodeTarget) -> ModuleFile:
+        """Its module for a system, written now."""
+        return self._module(self._text(target))
+
+    def module_file(self) -> ModuleFile:
+        """Its module for this system: loaded where one fits, else written by Numba and kept."""
+        found = None if CHECKED else next((each for each in self._modules() if each.fits()), None)
+        if found is None:
+            found = self.module_for(this_target())
+            self._keep(found, MODULE_ENDING)
+        return found
+
+    def _modules(self) -> Iterator[ModuleFile]:
+        folder, shipped = kept_folder(), [file.with_suffix(MODULE_ENDING) for file in self._shipped()]
+        kept = [] if folder is None else [folder / self._kept_name(MODULE_ENDING)]
+        return self._read(ModuleFile, [*shipped, *kept])
+
+    def _text(self, target: CodeTarget) -> str:
+        from phlexible.step.compilation.modules import module_text  # here: Numba is imported with it
+
+        return module_text(self.source.py_func, target.triple)
+
+    def _object(self, text: str, target: CodeTarget) -> ObjectFile:
+        from phlexible.step.compilation.modules import machine_code
+
+        code, calls = machine_code(text, target)
         return ObjectFile(sources_digest(), target.needs, tuple(calls), code)
+
+    def _module(self, text: str) -> ModuleFile:
+        from phlexible.step.compilation.modules import bitcode, declaration_in_c
+
+        return ModuleFile(sources_digest(), declaration_in_c(self.source.py_func), bitcode(text))
 
     def _on_disk(self) -> ObjectFile | None:
         folder = kept_folder()
         kept = [] if folder is None else [folder / self._kept_name()]
-        return next((found for found in self._read([*self._shipped(), *kept]) if found.fits()), None)
+        return next((found for found in self._read(ObjectFile, [*self._shipped(), *kept]) if found.fits()), None)
 
-    def _read(self, files: Iterable[Path]) -> Iterator[ObjectFile]:
+    def _read(self, kind: type[Kept], files: Iterable[Path]) -> Iterator[Kept]:
         for file in files:
             try:
-                yield ObjectFile.read(file)
+                yield kind.read(file)
             except FileNotFoundError:
                 pass
             except Exception as error:  # whatever damaged bytes raise
@@ -118,23 +153,28 @@ class EntryPoint:
                 )
 
     def _compiled(self) -> ObjectFile:
-        found, folder = self.object_for(this_target()), kept_folder()
-        if folder is not None:
-            try:
-                found.write(folder / self._kept_name())
-            except OSError:  # no space left: the next process compiles again
-                pass
+        target = this_target()
+        text = self._text(target)
+        found = self._object(text, target)
+        self._keep(found, ENDING)
+        self._keep(self._module(text), MODULE_ENDING)  # the text is what takes longest
         return found
+
+    def _keep(self, found: ObjectFile | ModuleFile, ending: str) -> None:
+        folder = None if CHECKED else kept_folder()
+        if folder is not None:
+            with suppress(OSError):  # no space left: the next process compiles again
+                found.write(folder / self._kept_name(ending))
 
     def _shipped(self) -> list[Path]:
         """Code of the release, where the environment asks for no other."""
         return [] if settings() else [SHIPPED_FOLDER / this_system() / f"{self.name}{ENDING}"]
 
-    def _kept_name(self) -> str:
+    def _kept_name(self, ending: str = ENDING) -> str:
         """Of the file for this machine: two machines that share a folder have two files."""
         target = this_target()
         key = f"{target} {settings()} {llvmlite.__version__}"
-        return f"{self.name}-{hashlib.sha256(key.encode()).hexdigest()[:16]}{ENDING}"
+        return f"{self.name}-{hashlib.sha256(key.encode()).hexdigest()[:16]}{ending}"
 
 
 def kept_folder() -> Path | None:

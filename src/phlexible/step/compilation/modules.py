@@ -2,7 +2,8 @@
 
 A module holds one entry point with all that it calls, and a function of Python around it: ``PyCFunction`` with
 METH_FASTCALL, of which nothing depends on the version of Python or of NumPy. So an entry point is compiled once, by
-whoever has Numba, and called by whoever has the machine code (``objects.py``).
+whoever has Numba, and called by whoever has the machine code (``objects.py``). Beside it stands a function of C
+(``c_functions.py``), for code that leaves Python.
 """
 
 import inspect
@@ -14,14 +15,14 @@ from typing import Any, get_args, get_origin
 import numpy as np
 from llvmlite import binding, ir
 from numba import types
-from numba.core import cgutils, config
+from numba.core import cgutils
 from numba.core.codegen import CPUCodeLibrary
 from numba.core.compiler_lock import global_compiler_lock
-from numba.core.llvm_bindings import create_pass_builder
 from numba.core.registry import cpu_target
 from numba.np.arrayobj import make_array, populate_array
 from numba.np.numpy_support import as_dtype, from_dtype
 
+from phlexible.step.compilation import c_functions, passes
 from phlexible.step.compilation.compiled import without_collection, written_into
 from phlexible.step.compilation.objects import (
     ARRAY_TYPE,
@@ -36,6 +37,7 @@ from phlexible.step.compilation.objects import (
     TYPE,
     TYPE_ERROR,
     CodeTarget,
+    c_name,
 )
 from phlexible.step.tables.requests import ArrayHint, dtype_of
 
@@ -67,6 +69,11 @@ def _argument(hint: Any) -> _Argument:
     return _Argument(types.Array(from_dtype(dtype_of(request)), 1, "C"))
 
 
+def _arguments(function: Callable[..., Any]) -> list[_Argument]:
+    hints = inspect.get_annotations(function, eval_str=True)
+    return [_argument(hints[name]) for name in inspect.signature(function).parameters]
+
+
 class WrittenLibrary(CPUCodeLibrary):
     """Takes modules in as they are written; a machine is chosen later."""
 
@@ -89,23 +96,35 @@ class WrittenLibrary(CPUCodeLibrary):
 
 @without_collection
 def module_text(function: Callable[..., Any], triple: str) -> str:
-    """An entry point with all that it calls as text of LLVM.
+    """An entry point with all that it calls, and what calls it, as text of LLVM that nothing has optimized.
 
     Args:
         function: whose arguments and result have types (``step/tables/requests.py``).
         triple: processor and system.
     """
     context = cpu_target.target_context
-    hints = inspect.get_annotations(function, eval_str=True)
-    result = hints.pop("return")
-    arguments = [_argument(hints[name]) for name in inspect.signature(function).parameters]
+    arguments, result = _arguments(function), inspect.get_annotations(function, eval_str=True)["return"]
     library = WrittenLibrary(context.codegen(), function.__name__)
     library.processor = library._final_module.triple = triple
     with global_compiler_lock, context.push_code_library(library):
         made = written_into(context, function, tuple(each.type for each in arguments), result_type(result))
         library._final_module.get_function(made.fndesc.mangled_name).add_function_attribute("noinline")
         library.add_ir_module(_python_function(context, library, function.__name__, made, arguments))
+        module = library.create_ir_module(c_name(function.__name__))
+        c_functions.write(context, module, c_name(function.__name__), made.fndesc)
+        library.add_ir_module(module)
         return library.written()
+
+
+def bitcode(text: str) -> bytes:
+    """The same as bitcode."""
+    found: bytes = binding.parse_assembly(text).as_bitcode()
+    return found
+
+
+def declaration_in_c(function: Callable[..., Any]) -> str:
+    """What C has to know of the function around an entry point."""
+    return c_functions.declaration(c_name(function.__name__), [each.type for each in _arguments(function)])
 
 
 def result_type(hint: Any) -> Any:
@@ -238,30 +257,16 @@ def _built(builder: Any, python: _Python, result: Any, found: Any) -> Any:
 
 
 def machine_code(text: str, target: CodeTarget) -> tuple[bytes, list[str]]:
-    """Machine code of a module for a processor, and the names of what it calls outside.
-
-    As Numba makes it, so that digits are those of the same code in a library (``linked_modules.py``): functions are
-    put into their callers first, then everything is optimized.
-    """
+    """Machine code of what Python calls in a module, for a processor, and the names of what it calls outside."""
     binding.initialize_all_targets()
     binding.initialize_all_asmprinters()
-    machine = target.machine(int(config.OPT))
+    machine = target.machine(passes.level())
     module = binding.parse_assembly(text)
     module.triple, module.data_layout = target.triple, str(machine.target_data)
-    first = create_pass_builder(machine, opt=0, loop_vectorize=False, slp_vectorize=False)
-    passes = first.getModulePassManager()
-    passes.add_loop_rotate_pass()
-    passes.add_instruction_combine_pass()
-    passes.add_jump_threading_pass()
-    passes.run(module, first)
-    full = create_pass_builder(
-        machine, opt=config.OPT, loop_vectorize=config.LOOP_VECTORIZE, slp_vectorize=config.SLP_VECTORIZE
-    )
-    full.getModulePassManager().run(module, full)
+    passes.optimize(module, machine)
+    passes.hide(module, {ENTRY})
+    passes.leave_out_unused(module, machine)
     module.verify()
-    for own in (*module.functions, *module.global_variables):
-        if not own.is_declaration and own.name != ENTRY:
-            own.linkage = "internal"
     outside = [each.name for each in (*module.functions, *module.global_variables) if each.is_declaration]
     names = (name.split(".")[1] if name.startswith("llvm.") else name for name in outside)  # llvm.exp.f64 is exp
     inside = {name.split(".")[1] for name in outside if name.startswith("llvm.")} - LIBRARY

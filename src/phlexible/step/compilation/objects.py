@@ -12,6 +12,7 @@ import os
 import platform
 import struct
 import sys
+import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -23,6 +24,9 @@ from llvmlite import binding
 
 ENTRY = "phlexible_entry"
 """Name of the function in each object."""
+
+C_PREFIX = "ph_k_"
+"""Of the names of entry points in C."""
 
 ARRAY_TYPE, TYPE_ERROR = "phlexible_array_type", "phlexible_type_error"
 """Names of the addresses of NumPy's type of arrays and of Python's type of errors."""
@@ -97,6 +101,11 @@ SHIPPED = {
 """What releases have code for, by system and processor as Python calls them."""
 
 
+def c_name(name: str) -> str:
+    """Of an entry point in C."""
+    return C_PREFIX + name
+
+
 def this_system() -> str:
     """System and processor, as in ``SHIPPED``."""
     return f"{platform.system()}-{platform.machine()}".lower()
@@ -168,11 +177,7 @@ class ObjectFile:
 
     def write(self, file: Path) -> None:
         """Write it; another process finds it as a whole, or not at all."""
-        description = json.dumps({"sources": self.sources, "needs": self.needs, "calls": self.calls}).encode()
-        content = struct.pack("<q", len(description)) + description + self.code
-        aside = file.with_suffix(f".{os.getpid()}")
-        aside.write_bytes(hashlib.sha256(content).digest() + content)
-        aside.replace(file)
+        write_sealed(file, {"sources": self.sources, "needs": self.needs, "calls": self.calls}, self.code)
 
     @staticmethod
     def read(file: Path) -> "ObjectFile":
@@ -181,14 +186,9 @@ class ObjectFile:
         Raises:
             ValueError: the file has other bytes than were written.
         """
-        found = file.read_bytes()
-        seal, content = found[:SEAL], found[SEAL:]
-        if hashlib.sha256(content).digest() != seal:
-            raise ValueError(f"{file.name} has other bytes than were written")
-        (length,) = struct.unpack_from("<q", content)
-        description = json.loads(content[8 : 8 + length])
+        description, code = read_sealed(file)
         needs, calls = tuple(description["needs"]), tuple(description["calls"])
-        return ObjectFile(description["sources"], needs, calls, content[8 + length :])
+        return ObjectFile(description["sources"], needs, calls, code)
 
     def fits(self) -> bool:
         """Whether it was made from these sources and this machine has what it needs."""
@@ -199,6 +199,63 @@ class ObjectFile:
         return all(has.get(name) for name in self.needs) and all(
             binding.address_of_symbol(name) is not None for name in self.calls
         )
+
+
+@dataclass(frozen=True)
+class ModuleFile:
+    """The module of one entry point as it is stored, for code that leaves Python.
+
+    Attributes:
+        sources: ``sources_digest`` of those that it was made from.
+        declaration: of its function of C.
+        bitcode: of LLVM, which nothing has optimized.
+    """
+
+    sources: str
+    declaration: str
+    bitcode: bytes
+
+    def write(self, file: Path) -> None:
+        """Write it; another process finds it as a whole, or not at all."""
+        known = {"sources": self.sources, "declaration": self.declaration}
+        write_sealed(file, known, zlib.compress(self.bitcode))
+
+    @staticmethod
+    def read(file: Path) -> "ModuleFile":
+        """What was written.
+
+        Raises:
+            ValueError: the file has other bytes than were written.
+        """
+        known, packed = read_sealed(file)
+        return ModuleFile(known["sources"], known["declaration"], zlib.decompress(packed))
+
+    def fits(self) -> bool:
+        """Whether it was made from these sources."""
+        return self.sources == sources_digest()
+
+
+def write_sealed(file: Path, description: dict[str, Any], content: bytes) -> None:
+    """A file that begins with its digest; another process finds it as a whole, or not at all."""
+    words = json.dumps(description).encode()
+    whole = struct.pack("<q", len(words)) + words + content
+    aside = file.with_suffix(f"{file.suffix}.{os.getpid()}")
+    aside.write_bytes(hashlib.sha256(whole).digest() + whole)
+    aside.replace(file)
+
+
+def read_sealed(file: Path) -> tuple[dict[str, Any], bytes]:
+    """Description and content of such a file.
+
+    Raises:
+        ValueError: the file has other bytes than were written.
+    """
+    found = file.read_bytes()
+    seal, whole = found[:SEAL], found[SEAL:]
+    if hashlib.sha256(whole).digest() != seal:
+        raise ValueError(f"{file.name} has other bytes than were written")
+    (length,) = struct.unpack_from("<q", whole)
+    return json.loads(whole[8 : 8 + length]), whole[8 + length :]
 
 
 @cache

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from phlexible.algebra.arrays import Array
 from phlexible.description.time_functions import TimePath
+from phlexible.step.compilation.objects import c_name
 from phlexible.step.integration.conserving import ConservingStepper
 from phlexible.step.tables.declarations import MOST_PARTS, MOVING, TABLES
 from phlexible.step.tables.memory import Memory
@@ -184,17 +185,17 @@ class ModelData:
     @property
     def has_contact_steps(self) -> bool:
         """Whether contacts may ask for parts of steps."""
-        return any("contact_steps" in entry.name for entry in families(self.memory))
+        return any(entry.name == "contact_steps" for entry in families(self.memory))
 
     def _declarations(self) -> Iterable[str]:
         kinds = {bool: "uint8_t", int: "int64_t", float: "double"}
         yield "typedef struct ph_request {"
         yield from (f"    {kinds[hint]} {name};" for name, hint in get_type_hints(StepRequest).items())
         yield "} ph_request;"
-        yield from (entry.declaration for entry in programs(self.memory))
+        yield from (entry.module_file().declaration for entry in programs(self.memory))
         yield "static void ph_connect(int64_t *header) {"
         yield "    int64_t nothing[1];"
-        yield from (f"    {entry.name}(header, PH_HEADER, nothing);" for entry in families(self.memory))
+        yield from (f"    {c_name(entry.name)}(header, PH_HEADER, nothing);" for entry in families(self.memory))
         yield "}"
 
     def _given(self) -> list[tuple[int, NDArray[np.uint64]]]:

@@ -1,4 +1,4 @@
-"""Machine code of modules of LLVM, in a process of its own: LLVM ends the process that gives it a wrong module.
+"""Machine code of modules of LLVM, in processes of their own: LLVM ends the process that gives it a wrong module.
 
 Run as a program it reads from its input what to make, and writes the object files to its output.
 """
@@ -8,11 +8,14 @@ import pickle
 import re
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
+
+from phlexible.step.compilation import passes
+from phlexible.step.compilation.objects import CodeTarget
 
 OF_ONE_PROCESSOR = re.compile(r"@llvm\.(x86|aarch64)\.")
 
@@ -31,53 +34,47 @@ class Machine:
     processor: str = ""
     features: str = ""
 
+    @property
+    def is_small(self) -> bool:
+        """Whether code shall be short, since browsers load it: loops stay as they are written."""
+        return self.triple.startswith("wasm")
+
+    @property
+    def architecture(self) -> str:
+        """Its family of processors."""
+        return self.triple.partition("-")[0]
+
 
 def object_files(
-    border: str, kept: Sequence[str], parts: Sequence[tuple[bytes, str]], machines: Mapping[str, Machine]
+    codes: Mapping[str, bytes], machine: Machine, optimized_for: CodeTarget | None = None
 ) -> dict[str, bytes]:
-    """Object files by the names of the machines.
+    """Object files of functions of C.
 
     Args:
-        border: text of a module.
-        kept: its functions, which others call.
-        parts: bitcode of modules, each with the name of its function that ``border`` calls.
-        machines: by any name.
-
-    Raises:
-        RuntimeError: LLVM ended its process, with its words.
-    """
-    return dict(_object_files(border, tuple(kept), tuple(parts), tuple(machines.items())))
-
-
-@lru_cache(maxsize=4)
-def _object_files(
-    border: str,
-    kept: tuple[str, ...],
-    parts: tuple[tuple[bytes, str], ...],
-    machines: tuple[tuple[str, Machine], ...],
-) -> dict[str, bytes]:
-    """Models with the same programs have the same code."""
-    return _apart("whole", border, kept, parts, {k: (m.triple, m.processor, m.features) for k, m in machines})
-
-
-def small_object_files(texts: Mapping[str, str], machine: Machine) -> dict[str, bytes]:
-    """Object files of functions, each of the text of a module that nothing has optimized; loops stay loops.
-
-    Args:
-        texts: by the names of the functions, which others call.
+        codes: of each the bitcode of the module that it stands in, which nothing has optimized, by their names.
         machine: what they are made for.
+        optimized_for: another processor that passes are for: code has the digits that Python's has there; None: passes
+            are for ``machine``, and keep code short.
 
     Raises:
         RuntimeError: LLVM ended its process, with its words.
     """
-    return _apart("small", dict(texts), (machine.triple, machine.processor, machine.features))
+    names = sorted(codes, key=lambda name: -len(codes[name]))
+    groups = [names[k :: os.cpu_count() or 1] for k in range(min(os.cpu_count() or 1, len(names)))]
+    with ThreadPoolExecutor(max(1, len(groups))) as pool:
+        parts = pool.map(lambda own: _apart({name: codes[name] for name in own}, machine, optimized_for), groups)
+        return {name: code for part in parts for name, code in part.items()}
 
 
-def _apart(*asked: Any) -> dict[str, bytes]:
+def _apart(codes: dict[str, bytes], machine: Machine, optimized_for: CodeTarget | None) -> dict[str, bytes]:
     """What ``_main`` answers in a process of its own."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(each for each in sys.path if each)}
+    known = (machine.triple, machine.processor, machine.features)
     done = subprocess.run(
-        [sys.executable, str(Path(__file__))], input=pickle.dumps(asked), capture_output=True, env=environment
+        [sys.executable, str(Path(__file__))],
+        input=pickle.dumps((codes, known, optimized_for)),
+        capture_output=True,
+        env=environment,
     )
     if done.returncode:
         words = done.stderr.decode(errors="replace").strip().splitlines()
@@ -86,65 +83,47 @@ def _apart(*asked: Any) -> dict[str, bytes]:
     return found
 
 
-def _small(llvm: Any, name: str, text: str, machine: Machine) -> bytes:
+def _made(llvm: Any, name: str, code: bytes, machine: Machine, optimized_for: CodeTarget | None) -> bytes:
+    """The object file with one function that others see."""
     target = llvm.Target.from_triple(machine.triple).create_target_machine(
-        cpu=machine.processor, features=machine.features, opt=2, reloc="pic", codemodel="default"
+        cpu=machine.processor,
+        features=machine.features,
+        opt=2 if machine.is_small else 3,
+        reloc="pic",
+        codemodel="default",
     )
-    module = llvm.parse_assembly(_without_foreign(text))
-    module.triple, module.data_layout = machine.triple, str(target.target_data)
-    _hide(module, {name})
-    module.get_function(name).visibility = "hidden"
-    options = llvm.create_pipeline_tuning_options(speed_level=2)
-    options.loop_vectorization = options.slp_vectorization = False
-    options.loop_unrolling = options.loop_interleaving = False
-    builder = llvm.create_pass_builder(target, options)
-    builder.getModulePassManager().run(module, builder)
-    _remove_unused(llvm, module, target)
+    module = llvm.parse_bitcode(code)
+    if machine.architecture != module.triple.partition("-")[0]:
+        module = llvm.parse_assembly(_without_foreign(str(module)))
+    if machine.is_small:
+        _leave(module, name, target)
+        _set_machine(module, machine.triple, target)
+        options = llvm.create_pipeline_tuning_options(speed_level=2)
+        options.loop_vectorization = options.slp_vectorization = False
+        options.loop_unrolling = options.loop_interleaving = False
+        builder = llvm.create_pass_builder(target, options)
+        builder.getModulePassManager().run(module, builder)
+    else:
+        own = target if optimized_for is None else optimized_for.machine(passes.level())
+        _set_machine(module, machine.triple if optimized_for is None else optimized_for.triple, own)
+        passes.optimize(module, own, keeps_loops=optimized_for is None)
+        _leave(module, name, target)
+        _set_machine(module, machine.triple, target)
+    passes.leave_out_unused(module, target)
     module.verify()
-    code: bytes = target.emit_object(module)
-    return code
+    made: bytes = target.emit_object(module)
+    return made
 
 
-def _made(
-    llvm: Any, border: str, kept: tuple[str, ...], parts: tuple[tuple[bytes, str], ...], machine: Machine
-) -> bytes:
-    target = llvm.Target.from_triple(machine.triple).create_target_machine(
-        cpu=machine.processor, features=machine.features, opt=3, reloc="pic", codemodel="default"
-    )
-    whole = llvm.parse_assembly(border)
-    for bitcode, name in parts:  # equal names in two of them need not be equal functions
-        part = llvm.parse_bitcode(bitcode)
-        _hide(part, {name})
-        whole.link_in(part)
-    _hide(whole, set(kept))
-    for function in whole.functions:
-        if not function.is_declaration and function.name in kept:
-            function.visibility = "hidden"
-    _remove_unused(llvm, whole, target)
-    text = str(whole)
-    architecture = machine.triple.partition("-")[0]
-    if architecture != whole.triple.partition("-")[0]:
-        text = _without_foreign(text)
-    whole = llvm.parse_assembly(text)
-    whole.triple, whole.data_layout = machine.triple, str(target.target_data)
-    _remove_unused(llvm, whole, target)
-    whole.verify()
-    code: bytes = target.emit_object(whole)
-    return code
+def _leave(module: Any, name: str, target: Any) -> None:
+    """Others see one function."""
+    passes.hide(module, {name})
+    module.get_function(name).linkage, module.get_function(name).visibility = "external", "hidden"
+    passes.leave_out_unused(module, target)
 
 
-def _hide(module: Any, kept: set[str]) -> None:
-    """All but some functions are of this module alone."""
-    for each in [*module.functions, *module.global_variables]:
-        if not each.is_declaration:
-            each.linkage = "external" if each.name in kept else "internal"
-
-
-def _remove_unused(llvm: Any, module: Any, target: Any) -> None:
-    passes = llvm.create_new_module_pass_manager()
-    passes.add_global_dead_code_eliminate_pass()
-    options = llvm.create_pipeline_tuning_options(speed_level=0)
-    passes.run(module, llvm.create_pass_builder(target, options))
+def _set_machine(module: Any, triple: str, target: Any) -> None:
+    module.triple, module.data_layout = triple, str(target.target_data)
 
 
 def _without_foreign(text: str) -> str:
@@ -168,13 +147,8 @@ def _main() -> None:
 
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
-    kind, *asked = pickle.load(sys.stdin.buffer)
-    if kind == "small":
-        texts, machine = asked
-        made = {name: _small(llvm, name, text, Machine(*machine)) for name, text in texts.items()}
-    else:
-        border, kept, parts, machines = asked
-        made = {name: _made(llvm, border, kept, parts, Machine(*each)) for name, each in machines.items()}
+    codes, machine, optimized_for = pickle.load(sys.stdin.buffer)
+    made = {name: _made(llvm, name, code, Machine(*machine), optimized_for) for name, code in codes.items()}
     sys.stdout.buffer.write(pickle.dumps(made))
 
 

@@ -208,9 +208,9 @@ static int advance(ph_model *m, ph_request *asked, const double *sizes, int subs
     asked->steps = count;
     int64_t instants = count * substeps;
     int64_t rows = count ? 0 : 1; /* the state as it is */
-    return ph_k_advance(m->header, PH_HEADER, (void *)sizes, substeps, asked, 1, m->moving, instants + 1,
-                        3 * PH_MOVING, m->loads, instants, 3 * PH_LOADS, m->reactions, PH_REACTIONS, m->row, rows,
-                        PH_STATE, found);
+    return ph_k_advance(m->header, PH_HEADER, (void *)sizes, substeps, asked, 1, m->moving,
+                        (instants + 1) * 3 * PH_MOVING, m->loads, instants * 3 * PH_LOADS, m->reactions, PH_REACTIONS,
+                        m->row, rows * PH_STATE, found);
 }
 
 /* Functions of time in a substep from ``begin`` on, of which the first so many are known. */
@@ -419,7 +419,7 @@ static int joint_velocities(ph_model *m, double time, double *found) {
     for (int k = 0; k < PH_ROWS; k++) drifts[k] = drift(m, k, m->moving, rates);
 #endif
     int64_t is_found[1] = {0};
-    int failed = ph_k_joint_velocities(m->header, PH_HEADER, m->moving, 1, 3 * PH_MOVING, drifts, PH_ROWS, found,
+    int failed = ph_k_joint_velocities(m->header, PH_HEADER, m->moving, 3 * PH_MOVING, drifts, PH_ROWS, found,
                                        PH_VELOCITIES, is_found);
     if (!failed && is_found[0]) return 0;
     memcpy(found, m->numbers + PH_PLACE_velocity, 8 * (size_t)PH_VELOCITIES);

@@ -1,4 +1,4 @@
-"""The programs that a model needs, as modules that C calls: the loop over steps, and what measures the state."""
+"""The programs that a model needs, as object files that C calls: the loop over steps, and what measures the state."""
 
 import hashlib
 import os
@@ -8,76 +8,79 @@ from pathlib import Path
 
 import llvmlite
 
-from phlexible.step.compilation.entry_points import kept_folder
-from phlexible.step.compilation.linked_modules import Argument, Entry, linked, written
-from phlexible.step.compilation.objects import sources_digest
-from phlexible.step.kernels.joint_velocities import joint_velocities
-from phlexible.step.kernels.laws import measure
-from phlexible.step.kernels.loop import advance
-from phlexible.step.kernels.measured_vectors import measured_vectors
+from phlexible.step import programs as step_programs
+from phlexible.step.compilation.entry_points import EntryPoint, kept_folder
+from phlexible.step.compilation.objects import CHECKED, CodeTarget, c_name, settings, sources_digest
 from phlexible.step.programs import PROGRAMS
 from phlexible.step.tables.memory import Memory
-from phlexible.step.tables.requests import StepRequest, record
 from phlexible.tools.compiled import machine_code
-from phlexible.tools.compiled.machine_code import Machine, object_files, small_object_files
+from phlexible.tools.compiled.linking import Platform
+from phlexible.tools.compiled.machine_code import object_files
 
-_HEADER, _LINE, _ROWS = Argument("int64"), Argument("float64"), Argument("float64", 2)
-_NUMBERS, _INTEGERS = Argument("int64"), Argument("int64", 2)
-_REQUEST = Argument(record(StepRequest).dtype)
-
-LOOP = Entry(advance, (_HEADER, _LINE, _REQUEST, _ROWS, _ROWS, _LINE, _ROWS))
-VELOCITIES = Entry(joint_velocities, (_HEADER, _ROWS, _LINE, _LINE))
-VECTORS = Entry(
-    measured_vectors,
-    (_ROWS, Argument("float64", 3), _LINE, _LINE, Argument(), _INTEGERS, _ROWS, _ROWS, _ROWS, _ROWS),
+_OF_ALL = (
+    step_programs.advance,
+    step_programs.joint_velocities,
+    step_programs.measured_vectors,
+    step_programs.measure,
 )
-MEASURE = Entry(measure, (_ROWS, _ROWS, _INTEGERS, _INTEGERS, _INTEGERS, _INTEGERS, _NUMBERS, _LINE, _LINE, _LINE))
 
 
-def families(memory: Memory) -> tuple[Entry, ...]:
+def families(memory: Memory) -> tuple[EntryPoint, ...]:
     """Programs of the families that a model has; each writes the addresses of its functions into a header."""
-    return tuple(Entry(program.entry.source, (_HEADER,)) for program in PROGRAMS if program.is_needed(memory))
+    return tuple(program.entry for program in PROGRAMS if program.is_needed(memory))
 
 
-def programs(memory: Memory) -> tuple[Entry, ...]:
+def programs(memory: Memory) -> tuple[EntryPoint, ...]:
     """All that a model needs."""
-    return LOOP, VELOCITIES, VECTORS, MEASURE, *families(memory)
+    return *_OF_ALL, *families(memory)
 
 
-def object_files_of(memory: Memory, targets: Mapping[str, Machine]) -> dict[str, dict[str, bytes]]:
-    """Object files by their names, of each of several platforms: one with the digits of live runs; for WebAssembly,
-    which browsers load, one of each program, with loops as they are written: a third as long.
+def object_files_of(memory: Memory, targets: Mapping[str, Platform]) -> dict[str, dict[str, bytes]]:
+    """Object files by their names, one of each program, for each of several platforms.
+
+    Programs are the same for all models: each is made once and kept.
 
     Raises:
         RuntimeError: LLVM ended its process, with its words.
     """
-    small = {name: machine for name, machine in targets.items() if machine.triple.startswith("wasm")}
-    others = {name: machine for name, machine in targets.items() if name not in small}
-    found = {name: _small(memory, machine) for name, machine in small.items()}
-    if others:
-        made = linked(programs(memory))
-        whole = object_files(made.border, made.kept, made.parts, others)
-        found |= {name: {"programs.o": code} for name, code in whole.items()}
-    return found
+    return {name: _object_files(memory, platform) for name, platform in targets.items()}
 
 
-def _small(memory: Memory, machine: Machine) -> dict[str, bytes]:
-    """Programs are the same for all models: each is made once and kept."""
-    folder, maker = kept_folder(), Path(machine_code.__file__).read_bytes() + Path(__file__).read_bytes()
-    key = hashlib.sha256(f"{machine} {sources_digest()} {llvmlite.__version__}".encode() + maker).hexdigest()[:16]
-    found, missing = dict[str, bytes](), list[Entry]()
+def as_in_python(platform: Platform) -> CodeTarget | None:
+    """The processor for which passes are run so that every digit is that of live runs; None: of the platform itself.
+
+    Its vectors may be longer than those of the platform, which makes code much longer: tests alone ask for it.
+    """
+    return None
+
+
+def _object_files(memory: Memory, platform: Platform) -> dict[str, bytes]:
+    optimized_for = as_in_python(platform)
+    folder, ending = None if CHECKED else kept_folder(), _ending(platform, optimized_for)
+    found, missing = dict[str, bytes](), list[EntryPoint]()
     for entry in programs(memory):
         try:
-            found[entry.name] = (folder or Path("nowhere")).joinpath(f"{entry.name}-{key}.o").read_bytes()
+            found[entry.name] = (folder or Path("nowhere")).joinpath(entry.name + ending).read_bytes()
         except OSError:
             missing.append(entry)
     if missing:
-        found |= small_object_files({entry.name: written(entry) for entry in missing}, machine)
+        codes = {c_name(entry.name): entry.module_file().bitcode for entry in missing}
+        made = object_files(codes, platform.machine, optimized_for)
+        found |= {entry.name: made[c_name(entry.name)] for entry in missing}
     for entry in missing:
         if folder is None:
             break
         with suppress(OSError):  # no space left: the next process compiles again
-            beside = folder / f".{entry.name}-{key}.{os.getpid()}"
+            for old in folder.glob(f"{entry.name}-{platform.name}-*.o"):
+                old.unlink(missing_ok=True)
+            beside = folder / f".{entry.name}{ending}.{os.getpid()}"
             beside.write_bytes(found[entry.name])
-            os.replace(beside, folder / f"{entry.name}-{key}.o")
-    return {f"{name}.o": code for name, code in found.items()}
+            os.replace(beside, folder / (entry.name + ending))
+    return {f"{c_name(name)}.o": code for name, code in found.items()}
+
+
+def _ending(platform: Platform, optimized_for: CodeTarget | None) -> str:
+    """Of the names of kept files: other sources, processors and settings have others."""
+    own = Path(machine_code.__file__).read_bytes()
+    words = f"{platform.machine} {optimized_for} {settings()} {sources_digest()} {llvmlite.__version__}"
+    return f"-{platform.name}-{hashlib.sha256(words.encode() + own).hexdigest()[:16]}.o"

@@ -1,0 +1,57 @@
+"""The passes of LLVM that make modules of kernels fast, with Numba's settings and without Numba."""
+
+import os
+from typing import Any
+
+from llvmlite import binding
+
+
+def level() -> int:
+    """Of optimization, as the environment asks Numba for it."""
+    asked = os.environ.get("NUMBA_OPT", "3")
+    return 3 if asked == "max" else int(asked)
+
+
+def optimize(module: Any, machine: Any, keeps_loops: bool = False) -> None:
+    """Functions are put into their callers first, then everything is optimized, as Numba does it.
+
+    Args:
+        module: of LLVM, which is changed.
+        machine: of LLVM, whose processor the passes are for.
+        keeps_loops: they are not written out several times: code is a quarter shorter, and sums end in other digits.
+    """
+    first = _builder(machine, 0, False, False)
+    passes = first.getModulePassManager()
+    passes.add_loop_rotate_pass()
+    passes.add_instruction_combine_pass()
+    passes.add_jump_threading_pass()
+    passes.run(module, first)
+    full = _builder(machine, level(), _is_on("LOOP_VECTORIZE", "1"), _is_on("SLP_VECTORIZE", "0"), keeps_loops)
+    full.getModulePassManager().run(module, full)
+
+
+def hide(module: Any, kept: set[str]) -> None:
+    """All but some functions are of this module alone; what none of them needs is left out."""
+    for each in [*module.functions, *module.global_variables]:
+        if not each.is_declaration and each.name not in kept:
+            each.linkage = "internal"
+
+
+def leave_out_unused(module: Any, machine: Any) -> None:
+    """What nobody calls, after ``hide``."""
+    passes = binding.create_new_module_pass_manager()
+    passes.add_global_dead_code_eliminate_pass()
+    options = binding.create_pipeline_tuning_options(speed_level=0)
+    passes.run(module, binding.create_pass_builder(machine, options))
+
+
+def _builder(machine: Any, speed: int, loops: bool, slp: bool, keeps_loops: bool = False) -> Any:
+    options = binding.create_pipeline_tuning_options()
+    if keeps_loops:
+        options.loop_unrolling = options.loop_interleaving = False
+    options.speed_level, options.slp_vectorization, options.loop_vectorization = speed, slp, loops
+    return binding.create_pass_builder(machine, options)
+
+
+def _is_on(name: str, usual: str) -> bool:
+    return bool(int(os.environ.get(f"NUMBA_{name}", usual)))
