@@ -10,7 +10,7 @@ import pytest
 
 import phlexible as ph
 from phlexible.step.compilation import entry_points, objects
-from phlexible.step.compilation.entry_points import ENDING, EntryPoint, kept_folder
+from phlexible.step.compilation.entry_points import ENDING, MODULE_ENDING, EntryPoint, kept_folder
 from phlexible.step.compilation.objects import SHIPPED, this_system
 from phlexible.step.tables.requests import DerivativeRequest, record
 
@@ -55,7 +55,7 @@ def made(tmp_path_factory):
     sys.path.insert(0, str(folder))
     try:
         entry = EntryPoint("weighing", "weigh")
-        yield entry, {name: entry.object_for(target) for name, target in SHIPPED.items()}
+        yield entry, {name: entry.made_for(target)[0] for name, target in SHIPPED.items()}
     finally:
         sys.path.remove(str(folder))
         sys.modules.pop("weighing", None)
@@ -91,7 +91,25 @@ def test_code_is_kept_and_gives_the_digits_of_numba(made, entry):
     assert not own[2].any() and 0.5 * np.float64(SMALL) > 0.0  # subnormal numbers were zero inside
     again = EntryPoint("nowhere", "weigh")
     assert again.is_ready and again(*arguments()) == (4, 7)
-    assert [file.suffix for file in kept_folder().iterdir()] == [ENDING]
+    assert {file.suffix for file in kept_folder().iterdir()} == {ENDING, MODULE_ENDING}
+
+
+def test_modules_are_kept_beside_code_and_written_where_there_are_none(made, entry, capsys):
+    """What Numba takes longest for is there for libraries once a model has been stepped."""
+    assert entry(*arguments()) == (4, 7)
+    kept = EntryPoint("nowhere", "weigh").module_file()  # which Numba could not write again
+    assert kept.declaration.startswith("int32_t ph_k_weigh(void *, int64_t, void *, int64_t, int64_t, void *")
+    (file,) = kept_folder().glob(f"*{MODULE_ENDING}")
+    file.write_bytes(file.read_bytes()[:-1] + b"x")
+    again = entry.module_file()
+    assert again.declaration == kept.declaration and again == EntryPoint("nowhere", "weigh").module_file()
+    assert f"delete the file {file.name}" in capsys.readouterr().err
+    replace(kept, sources="0", declaration="stale").write(file)
+    assert entry.module_file().declaration == kept.declaration
+    shipped = entry_points.SHIPPED_FOLDER / this_system()
+    shipped.mkdir(parents=True)
+    replace(kept, declaration="shipped").write(shipped / f"weigh{MODULE_ENDING}")
+    assert entry.module_file().declaration == "shipped"
 
 
 @HERE

@@ -96,19 +96,21 @@ class EntryPoint:
         self._keeps = Loaded(self.name, found.code)
         self._function = self._keeps.function
 
-    def object_for(self, target: CodeTarget) -> ObjectFile:
-        """Its machine code for a processor, made now."""
-        return self._object(self._text(target), target)
+    def made_for(self, target: CodeTarget) -> tuple[ObjectFile, ModuleFile]:
+        """Its machine code for a processor and the module that it is of, made now."""
+        from phlexible.step.compilation.modules import machine_code, module_text  # here: Numba is imported with it
 
-    def module_for(self, target: CodeTarget) -> ModuleFile:
-        """Its module for a system, written now."""
-        return self._module(self._text(target))
+        text = module_text(self.source.py_func, target.triple)
+        code, calls = machine_code(text, target)
+        return ObjectFile(sources_digest(), target.needs, tuple(calls), code), self._module(text)
 
     def module_file(self) -> ModuleFile:
         """Its module for this system: loaded where one fits, else written by Numba and kept."""
         found = None if CHECKED else next((each for each in self._modules() if each.fits()), None)
         if found is None:
-            found = self.module_for(this_target())
+            from phlexible.step.compilation.modules import module_text
+
+            found = self._module(module_text(self.source.py_func, this_target().triple))
             self._keep(found, MODULE_ENDING)
         return found
 
@@ -116,17 +118,6 @@ class EntryPoint:
         folder, shipped = kept_folder(), [file.with_suffix(MODULE_ENDING) for file in self._shipped()]
         kept = [] if folder is None else [folder / self._kept_name(MODULE_ENDING)]
         return self._read(ModuleFile, [*shipped, *kept])
-
-    def _text(self, target: CodeTarget) -> str:
-        from phlexible.step.compilation.modules import module_text  # here: Numba is imported with it
-
-        return module_text(self.source.py_func, target.triple)
-
-    def _object(self, text: str, target: CodeTarget) -> ObjectFile:
-        from phlexible.step.compilation.modules import machine_code
-
-        code, calls = machine_code(text, target)
-        return ObjectFile(sources_digest(), target.needs, tuple(calls), code)
 
     def _module(self, text: str) -> ModuleFile:
         from phlexible.step.compilation.modules import bitcode, declaration_in_c
@@ -153,11 +144,9 @@ class EntryPoint:
                 )
 
     def _compiled(self) -> ObjectFile:
-        target = this_target()
-        text = self._text(target)
-        found = self._object(text, target)
+        found, module = self.made_for(this_target())
         self._keep(found, ENDING)
-        self._keep(self._module(text), MODULE_ENDING)  # the text is what takes longest
+        self._keep(module, MODULE_ENDING)  # for code that leaves Python: writing it took longer than all else
         return found
 
     def _keep(self, found: ObjectFile | ModuleFile, ending: str) -> None:

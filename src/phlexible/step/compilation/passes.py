@@ -18,7 +18,7 @@ def optimize(module: Any, machine: Any, keeps_loops: bool = False) -> None:
     Args:
         module: of LLVM, which is changed.
         machine: of LLVM, whose processor the passes are for.
-        keeps_loops: they are not written out several times: code is a quarter shorter, and sums end in other digits.
+        keeps_loops: they are not written out several times, which makes code shorter and other digits.
     """
     first = _builder(machine, 0, False, False)
     passes = first.getModulePassManager()

@@ -61,16 +61,16 @@ def build(
 ) -> Path:
     """Writes a model as a library that takes its steps without Python, and ``model.h`` beside it.
 
-    The library has the functions of ``model.h``; ``ph.load_library`` calls them. On this machine its steps have the
-    digits of ``model.start(step)``. Functions of time become data: constants, polynomials and harmonics for all
-    times, others tables up to ``duration``, whose errors are printed.
+    The library has the functions of ``model.h``; ``ph.load_library`` calls them. Its steps are those of
+    ``model.start(step)`` up to round-off. Functions of time become data: constants, polynomials and harmonics for
+    all times, others tables up to ``duration``, whose errors are printed.
 
     Args:
         model: without events, controllers and laws of Python.
         step: [s].
         path: ``.so``, ``.dll``, ``.dylib`` or ``.wasm``; ``.fmu`` for co-simulation by other programs; ``.html``
             for one page that steps the model in a browser, with sliders for inputs and bodies to be pulled at;
-            or ``.zip`` for the sources in C and the object file that a library is made of, for a linker of yours;
+            or ``.zip`` for the sources in C and the object files that a library is made of, for a linker of yours;
             or ``.tables`` for the numbers alone, which a library of another model of the same structure takes.
         inputs: names of constant loads, torques and forces that can be set from step to step; None: of all.
         outputs: sensors by name; None: positions and rates of all joints, of a page positions and energies.

@@ -53,8 +53,8 @@ def object_files(
     Args:
         codes: of each the bitcode of the module that it stands in, which nothing has optimized, by their names.
         machine: what they are made for.
-        optimized_for: another processor that passes are for: code has the digits that Python's has there; None: passes
-            are for ``machine``, and keep code short.
+        optimized_for: another processor that passes are for: code has the digits that Python's has there; None:
+            passes are for ``machine``, and keep code short.
 
     Raises:
         RuntimeError: LLVM ended its process, with its words.

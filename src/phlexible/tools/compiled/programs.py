@@ -1,7 +1,6 @@
-"""The programs that a model needs, as object files that C calls: the loop over steps, and what measures the state."""
+"""The programs that a model needs, as object files: the loop over steps, and what measures the state."""
 
 import hashlib
-import os
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -9,8 +8,16 @@ from pathlib import Path
 import llvmlite
 
 from phlexible.step import programs as step_programs
+from phlexible.step.compilation import passes
 from phlexible.step.compilation.entry_points import EntryPoint, kept_folder
-from phlexible.step.compilation.objects import CHECKED, CodeTarget, c_name, settings, sources_digest
+from phlexible.step.compilation.objects import (
+    CHECKED,
+    CodeTarget,
+    ObjectFile,
+    c_name,
+    settings,
+    sources_digest,
+)
 from phlexible.step.programs import PROGRAMS
 from phlexible.step.tables.memory import Memory
 from phlexible.tools.compiled import machine_code
@@ -23,6 +30,10 @@ _OF_ALL = (
     step_programs.measured_vectors,
     step_programs.measure,
 )
+
+
+BUILT = (*_OF_ALL, *(program.entry for program in PROGRAMS))
+"""All that any model may need."""
 
 
 def families(memory: Memory) -> tuple[EntryPoint, ...]:
@@ -47,7 +58,7 @@ def object_files_of(memory: Memory, targets: Mapping[str, Platform]) -> dict[str
 
 
 def as_in_python(platform: Platform) -> CodeTarget | None:
-    """The processor for which passes are run so that every digit is that of live runs; None: of the platform itself.
+    """The processor for which passes are run, so that every digit is that of live runs; None: that of the platform.
 
     Its vectors may be longer than those of the platform, which makes code much longer: tests alone ask for it.
     """
@@ -57,30 +68,30 @@ def as_in_python(platform: Platform) -> CodeTarget | None:
 def _object_files(memory: Memory, platform: Platform) -> dict[str, bytes]:
     optimized_for = as_in_python(platform)
     folder, ending = None if CHECKED else kept_folder(), _ending(platform, optimized_for)
-    found, missing = dict[str, bytes](), list[EntryPoint]()
-    for entry in programs(memory):
-        try:
-            found[entry.name] = (folder or Path("nowhere")).joinpath(entry.name + ending).read_bytes()
-        except OSError:
-            missing.append(entry)
+    found = {} if folder is None else {entry: _kept(folder / (entry.name + ending)) for entry in programs(memory)}
+    missing = [entry for entry in programs(memory) if not found.get(entry)]
     if missing:
         codes = {c_name(entry.name): entry.module_file().bitcode for entry in missing}
         made = object_files(codes, platform.machine, optimized_for)
-        found |= {entry.name: made[c_name(entry.name)] for entry in missing}
+        found |= {entry: made[c_name(entry.name)] for entry in missing}
     for entry in missing:
-        if folder is None:
-            break
-        with suppress(OSError):  # no space left: the next process compiles again
-            for old in folder.glob(f"{entry.name}-{platform.name}-*.o"):
-                old.unlink(missing_ok=True)
-            beside = folder / f".{entry.name}{ending}.{os.getpid()}"
-            beside.write_bytes(found[entry.name])
-            os.replace(beside, folder / (entry.name + ending))
-    return {f"{c_name(name)}.o": code for name, code in found.items()}
+        if folder is not None:
+            with suppress(OSError):  # no space left: the next process compiles again
+                ObjectFile(sources_digest(), (), (), found[entry]).write(folder / (entry.name + ending))
+    return {f"{c_name(entry.name)}.o": code for entry, code in found.items()}
+
+
+def _kept(file: Path) -> bytes:
+    """What was kept of these sources; empty: nothing, or it is damaged."""
+    try:
+        kept = ObjectFile.read(file)
+    except (OSError, ValueError):
+        return b""
+    return kept.code if kept.sources == sources_digest() else b""
 
 
 def _ending(platform: Platform, optimized_for: CodeTarget | None) -> str:
-    """Of the names of kept files: other sources, processors and settings have others."""
-    own = Path(machine_code.__file__).read_bytes()
-    words = f"{platform.machine} {optimized_for} {settings()} {sources_digest()} {llvmlite.__version__}"
-    return f"-{platform.name}-{hashlib.sha256(words.encode() + own).hexdigest()[:16]}.o"
+    """Of the names of kept files: other processors and settings have others."""
+    own = Path(machine_code.__file__).read_bytes() + Path(passes.__file__).read_bytes()
+    words = f"{platform.machine} {optimized_for} {settings()} {llvmlite.__version__}"
+    return f"-{platform.name}-{hashlib.sha256(words.encode() + own).hexdigest()[:16]}.library"
