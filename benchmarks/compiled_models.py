@@ -1,11 +1,13 @@
 """What models cost as libraries: python benchmarks/compiled_models.py [names of the gallery]
 
-Each model is built for this machine and, with Zig and Node, as WebAssembly, and takes 1000 steps beside a live run.
-Shown are the size of the library, how far its places are from those of the live run, by the reach of the model (0:
-every bit is equal), how far its ledger is open beside that of the live run, by the greatest energy, and times of a
+Each model is built for this machine and takes 1000 steps beside a live run; with Zig also as WebAssembly (Node) and
+as a program for aarch64 without libraries (where this machine is one, or has qemu-aarch64). Shown are the size of
+the library, how far the places of each are from those of the live run, by the reach of the model (0: every bit is
+equal), how far the library's ledger is open beside that of the live run, by the greatest energy, and times of a
 step: processor times, the least of five rounds of 200 steps.
 """
 
+import platform
 import shutil
 import subprocess
 import sys
@@ -14,6 +16,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import process_time
+from zipfile import ZipFile
 
 import numpy as np
 
@@ -25,13 +28,18 @@ NAMES = (
     *("flexible-pendulum", "spinning-beam", "string-pendulum", "satellite", "bouncing-ball", "tippe-top"),
 )
 STEPS, ROUNDS, COUNT = 1000, 5, 200
+ARM = ("aarch64", "arm64")
 ENERGIES = ("total", "supplied", "dissipated", "kinetic")
 NODE = """
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 const { instance } = await WebAssembly.instantiate(readFileSync(process.argv[2]));
 const ph = instance.exports, begin = ph.__heap_base.value;
-ph.memory.grow(Math.ceil((ph.ph_size() + 64) / 65536));
-const model = ph.ph_place(begin);
+ph.memory.grow(Math.ceil((ph.ph_size() + ph.ph_state_size() + 64) / 65536));
+const model = ph.ph_place(begin), size = ph.ph_state_size(), state = begin + ph.ph_size();
+ph.ph_step(model, 1000);
+ph.ph_save(model, state);
+writeFileSync(process.argv[3], new Uint8Array(ph.memory.buffer, state, size));
+ph.ph_reset(model);
 for (let begin = performance.now(); performance.now() < begin + 3000; ) {
     ph.ph_step(model, 20); /* until the engine has its fast code */
     await new Promise((done) => setTimeout(done, 0));
@@ -44,6 +52,18 @@ for (let k = 0; k < 5; k++) {
     least = Math.min(least, (performance.now() - now) / 200);
 }
 console.log(1e3 * least);
+"""
+PROGRAM = """
+#include "model.h"
+#include <stdio.h>
+int main(void) {
+    ph_model *model = ph_new();
+    void *state = malloc(ph_state_size());
+    ph_step(model, 1000);
+    ph_save(model, state);
+    fwrite(state, 1, ph_state_size(), stdout);
+    return 0;
+}
 """
 
 
@@ -63,6 +83,27 @@ def ledger(read, first) -> float:
     return abs(total - first - supplied + dissipated)
 
 
+def state_on_arm(archive: Path, folder: Path) -> bytes:
+    """After 1000 steps of a program that needs no library."""
+    ZipFile(archive).extractall(folder)
+    (folder / "main.c").write_text(PROGRAM)
+    files = ["main.c", "model.c", "programs.o", "-o", "main", "-lm"]
+    zig = [
+        sys.executable,
+        "-m",
+        "ziglang",
+        "cc",
+        "-target",
+        "aarch64-linux-musl",
+        "-O2",
+        "-ffp-contract=off",
+        "-static",
+    ]
+    subprocess.run([*zig, *files], cwd=folder, check=True)
+    command = [] if platform.machine() in ARM else ["qemu-aarch64"]
+    return subprocess.run([*command, folder / "main"], capture_output=True, check=True).stdout
+
+
 def show(name: str, folder: Path) -> None:
     """A line of a model."""
     program = find_program(name, [])
@@ -77,18 +118,30 @@ def show(name: str, folder: Path) -> None:
         library.step(STEPS // 10), run.step(STEPS // 10)
         size = max(size, abs(float(library.read("total"))), float(library.read("kinetic")))
     memory = run.stepper.assembly.memory
-    begin, places = memory.place("position"), memory["position"].ravel()
-    own = np.frombuffer(library.save().content, dtype=np.float64)[6 + begin :][: places.size]
-    missed = np.abs(own - places).max() / run.now.system.reach
+    begin, places = memory.place("position"), memory["position"].ravel().copy()
+
+    def missed(state: bytes) -> float:
+        own = np.frombuffer(state, dtype=np.float64)[6 + begin :][: places.size]
+        return np.abs(own - places).max() / run.now.system.reach
+
+    far = missed(library.save().content)
     opened = ledger(library.read, first[0]) / size, ledger(lambda kind: run.read(sensors[kind]), first[1]) / size
     times = [least_time(library.step), least_time(run.step)]
-    words = f"{name:18s} {path.stat().st_size / 1e3:5.0f} kB  places {missed:7.1e}"
+    words = f"{name:18s} {path.stat().st_size / 1e3:5.0f} kB  places {far:7.1e}"
     words += f"  ledger {opened[0]:7.1e} {opened[1]:7.1e}  {times[0]:7.1f} us, live run {times[1]:7.1f} us"
     if find_spec("ziglang") is not None and shutil.which("node"):
         module = ph.build(model, step, folder / f"{name}.wasm", outputs=sensors, duration=end)
         (folder / "run.mjs").write_text(NODE)
-        done = subprocess.run(["node", folder / "run.mjs", module], capture_output=True, text=True, check=True)
+        state = folder / "state"
+        command = ["node", folder / "run.mjs", module, state]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
         words += f", WebAssembly {module.stat().st_size / 1e3:5.0f} kB {float(done.stdout):7.1f} us"
+        words += f" {missed(state.read_bytes()):7.1e}"
+    if find_spec("ziglang") is not None and (platform.machine() in ARM or shutil.which("qemu-aarch64")):
+        archive = ph.build(
+            model, step, folder / f"{name}.zip", outputs=sensors, duration=end, targets=["linux-aarch64"]
+        )
+        words += f", aarch64 {missed(state_on_arm(archive, folder / name)):7.1e}"
     print(words, flush=True)
 
 
