@@ -218,6 +218,63 @@ def test_samples_of_a_signal_are_differentiated_together_as_one_by_one():
     assert together == pytest.approx(alone, rel=1e-8, abs=1e-10 * np.abs(alone).max())
 
 
+def linked(p):
+    model = ph.gallery.chain(4)
+    for joint, stiffness, damping in zip(model.joints, p["stiffness"], p["damping"], strict=False):
+        model.apply(joint.spring(stiffness, damping=damping))
+    return model
+
+
+def stopped(p):
+    """A cart that is on its stop for a few steps alone, with a spring whose force is there."""
+    model = ph.Model(dimension=2)
+    body = model.add(ph.RigidBody(p["mass"], 0.1), "cart", velocity=(-1.0, 0, 0))
+    rail = model.connect(ph.Prismatic(model.ground.at((0, 0, 0)), body.origin, name="rail"))
+    model.apply(rail.spring(p["spring"]))
+    model.apply(rail.stop(lower=-0.03, stiffness=p["stop"]))
+    return model
+
+
+@pytest.mark.parametrize(
+    ("build", "cost", "parameters", "models"),
+    [
+        (
+            linked,
+            lambda model: ph.Cost.integral(ph.Position(model["link 4"].end), lambda x: x[:, 0] ** 2),
+            {"stiffness": np.array([0.01, 0.02, 0.03, 0.04]), "damping": np.array([1e-3, 2e-3, 3e-3, 4e-3])},
+            10,
+        ),
+        (
+            stopped,
+            lambda model: ph.Cost.final(ph.Position(model["cart"].origin), lambda x: x[:, 0]),
+            {"mass": 1.0, "spring": 0.3, "stop": 1e5},
+            5,
+        ),
+    ],
+    ids=["chain", "stop"],
+)
+def test_parameters_that_move_other_numbers_share_models(build, cost, parameters, models):
+    """One model each, and one to the other side for all of them; the derivatives are those of each alone."""
+    built = []
+
+    def counted(p):
+        built.append(p)
+        return build(p)
+
+    _, together = ph.gradient(counted, cost, parameters, duration=1.0, step=5e-3)
+    assert len(built) == models
+    for name, value in parameters.items():
+        for k in np.ndindex(np.shape(value)):
+
+            def alone(p, name=name, k=k):
+                changed = np.array(parameters[name])
+                changed[k] = p["one"]
+                return build({**parameters, name: changed})
+
+            _, single = ph.gradient(alone, cost, {"one": np.asarray(value)[k]}, duration=1.0, step=5e-3)
+            assert np.asarray(together[name])[k] == pytest.approx(single["one"], rel=1e-7)
+
+
 def test_delayed_samples_are_refused():
     build, cost, parameters, (duration, step) = CASES["satellite"]
 

@@ -472,3 +472,21 @@ def window(matrix: Matrix, rows: slice, columns: slice) -> Array:
     inside = (places >= columns.start) & (places < columns.stop)
     result[lines[inside], places[inside] - columns.start] = matrix.data[own][inside]
     return result
+
+
+def columns_apart(pattern: sparse.csc_array) -> list[list[int]]:
+    """Columns in groups whose entries have no row in common."""
+    groups: list[list[int]] = []
+    taken: list[Array] = []
+    for k in range(pattern.shape[1]):
+        rows = pattern.indices[pattern.indptr[k] : pattern.indptr[k + 1]]
+        for group, used in zip(groups, taken, strict=True):
+            if not used[rows].any():
+                group.append(k)
+                used[rows] = True
+                break
+        else:
+            groups.append([k])
+            taken.append(np.zeros(pattern.shape[0], dtype=bool))
+            taken[-1][rows] = True
+    return groups

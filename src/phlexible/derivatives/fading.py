@@ -9,6 +9,7 @@ from scipy import sparse
 from scipy.spatial.transform import Rotation
 
 from phlexible.algebra.arrays import Array, IntArray
+from phlexible.algebra.sparse import columns_apart
 from phlexible.step.assembly.assembly import Assembly
 from phlexible.step.programs import fade_in_steps
 
@@ -114,7 +115,7 @@ class Fading:
         """dF/de_n of each step, (unknowns, branches)."""
         pattern, before = self._touched, self.residuals(self.states, self.sizes, self.moving)
         found = np.zeros((len(before), pattern.nnz))
-        for group in _apart(pattern):
+        for group in columns_apart(pattern):
             rows = self.states.copy()
             rows[:, self.places[group]] += 1.0
             change = self.residuals(rows, self.sizes, self.moving) - before
@@ -128,7 +129,7 @@ class Fading:
         """A dtheta/dq at each instant, A of the first step, changes as in ``Variation``, (branches, velocities)."""
         pattern, sizes, standing = self._felt, self._sizes, self._standing(self.states)
         found = np.zeros((len(self.states), pattern.nnz))
-        for group in _apart(pattern):
+        for group in columns_apart(pattern):
             for sign in (1.0, -1.0):
                 rows = standing.copy()
                 self._moved(rows[1::2], group, sign * sizes[group])
@@ -222,21 +223,3 @@ class Fading:
             own = place[frame == number]
             grown[own] = grown[own].any(axis=0)
         return sparse.csc_array(grown.T.astype(np.int8))
-
-
-def _apart(pattern: sparse.csc_array) -> list[list[int]]:
-    """Columns in groups that have no row in common."""
-    groups: list[list[int]] = []
-    taken: list[Array] = []
-    for k in range(pattern.shape[1]):
-        rows = pattern.indices[pattern.indptr[k] : pattern.indptr[k + 1]]
-        for group, used in zip(groups, taken, strict=True):
-            if not used[rows].any():
-                group.append(k)
-                used[rows] = True
-                break
-        else:
-            groups.append([k])
-            taken.append(np.zeros(pattern.shape[0], dtype=bool))
-            taken[-1][rows] = True
-    return groups

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array, check_callable
+from phlexible.derivatives.both_sides import Beside, each_change, models_beside
 from phlexible.derivatives.costs import Cost, Costs
 from phlexible.derivatives.parameters import (
     Build,
@@ -23,7 +24,8 @@ from phlexible.derivatives.parameters import (
     check_smooth,
     is_load_alone,
     other_values,
-    start_change,
+    start_difference,
+    start_tables,
 )
 from phlexible.derivatives.readings import Sight, slopes_of_costs
 from phlexible.derivatives.runs import TakenRun, take_run
@@ -198,6 +200,7 @@ class CostsOfRun:
             return other
 
         directions = chosen.numbers() if not run.is_controlled else chosen.singles()
+        together: list[Direction] = []
         for name in chosen.signals if not run.is_controlled else []:
             signal = self._given[name]
             if name not in self.loads_alone:
@@ -206,7 +209,10 @@ class CostsOfRun:
                     changed = self._given_now()
                 self.loads_alone[name] = is_load_alone(own, made(signs, 1), changed, run)
             if not self.loads_alone[name]:
-                directions += chosen.samples(name, run, is_load=False) if not run.jumps else chosen.singles(name)
+                if run.jumps:
+                    directions += chosen.singles(name)
+                else:
+                    together += chosen.samples(name, run, is_load=False)
                 continue
             for direction in chosen.samples(name, run, is_load=True):
                 both = {}
@@ -215,9 +221,40 @@ class CostsOfRun:
                     with other_values(signal, values):
                         both[sign] = self._given_now()
                 self._add_load(found, direction, both[1], both[-1], name)
-        for direction in directions:
-            self._add(found, direction, made(direction, 1), made(direction, -1), chosen.label(direction))
+        for direction in together:
+            self._add_samples(found, direction, made(direction, 1), made(direction, -1), chosen.label(direction))
+        models = models_beside(run, own, recipe, chosen, directions, self._reads_alike)
+        for model in models:
+            self._add_start_and_sensors(found, model)
+        shares = np.zeros((len(self.values), len(models)))
+
+        def take(number: int, changes: RunParts) -> None:
+            shares[:, number] = [each.parts.times(changes) for each in self.adjoints]
+
+        each_change(run, models, take)
+        for model, share in zip(models, shares.T, strict=True):
+            found[:, model.direction.number] += share
         return found
+
+    def _reads_alike(self, other: Built[Costs]) -> bool:
+        """Whether costs of another model are the same numbers of the states of the run."""
+        pairs = zip(self._own.measured, other.measured, strict=True)
+        if any(own.constant != cost.constant or len(own.terms) != len(cost.terms) for own, cost in pairs):
+            return False
+        read = self._read(other, self._run.times)
+        for own, cost in zip(self._readings, read, strict=True):
+            if not all(np.array_equal(first, second) for first, second in zip(own, cost, strict=True)):
+                return False
+        return np.array_equal(self._valued(other.measured, read, self._run.times), self.values)
+
+    def _add_start_and_sensors(self, slopes: Array, model: Beside[Costs]) -> None:
+        """What costs change by with the initial state, and by themselves."""
+        change, direct, number = model.start, np.zeros(len(self.values)), model.direction.number
+        if model.less is not None:
+            first, second = (self.values_at(built, self._run.times) for built in (model.more, model.less))
+            direct = (first - second) / (2 * model.direction.size)
+        for row, adjoint, own in zip(slopes, self.adjoints, direct.tolist(), strict=True):
+            row[number] += adjoint.start.pose @ change.pose + adjoint.start.velocity @ change.velocity + own
 
     def _given_now(self) -> list[Functions]:
         """What functions of time give in the steps of each stretch now."""
@@ -239,30 +276,24 @@ class CostsOfRun:
             shares = np.concatenate([np.einsum("ki,ki->k", mu, change) for mu, change in both])
             np.add.at(row, direction.steps[acting], shares[acting] / (2 * direction.size))
 
-    def _add(self, slopes: Array, direction: Direction, more: Built[Costs], less: Built[Costs], label: str) -> None:
-        """The share of each step and of the start in the derivatives along a direction."""
+    def _add_samples(
+        self, slopes: Array, direction: Direction, more: Built[Costs], less: Built[Costs], label: str
+    ) -> None:
+        """The share of each step and of the start in the derivatives to samples that are far from each other."""
         run, twice = self._run, 2 * direction.size
         upper, lower = (parts_of(run, own.assembly) for own in (more, less))
         for first, second in zip(upper.equations, lower.equations, strict=True):
             check_smooth(first, second, label)
-        changes, change = upper.minus(lower, twice), start_change(more, less, direction.size)
-        if direction.number < 0:
-            assert direction.steps is not None, "of samples"
-            check_local(np.concatenate(changes.equations) * twice, direction.steps >= 0, label)
+        changes, layout = upper.minus(lower, twice), run.system.layout
+        change = start_difference(start_tables(less), start_tables(more), layout, twice)
+        assert direction.steps is not None, "of samples"
+        check_local(np.concatenate(changes.equations) * twice, direction.steps >= 0, label)
         read = [self._read(own, run.times) for own in (more, less)]
-        values = [
-            self._valued(own.measured, given, run.times) for own, given in zip((more, less), read, strict=True)
-        ]
         for number, (row, adjoint) in enumerate(zip(slopes, self.adjoints, strict=True)):
-            at_start = float(adjoint.start.pose @ change.pose + adjoint.start.velocity @ change.velocity)
-            if direction.number >= 0:
-                direct = (values[0][number] - values[1][number]) / twice
-                row[direction.number] += adjoint.parts.times(changes) + at_start + direct
-                continue
             at_instants = np.zeros(len(run.times))
             for weight, first, second in zip(self._weights[number], read[0][number], read[1][number], strict=True):
                 at_instants += (weight * (first - second)).reshape(len(run.times), -1).sum(axis=1) / twice
-            at_instants[0] += at_start
+            at_instants[0] += adjoint.start.pose @ change.pose + adjoint.start.velocity @ change.velocity
             _share_out(row, direction, _in_steps(adjoint.parts, changes), at_instants)
 
 

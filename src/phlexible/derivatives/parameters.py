@@ -17,7 +17,7 @@ from phlexible.description.mechanism.mechanism import Mechanism
 from phlexible.description.time_functions import Signal
 from phlexible.errors import ModelError, ParameterError
 from phlexible.state.initial_state import InitialKind, initial_state
-from phlexible.state.layout import State
+from phlexible.state.layout import Layout, State
 from phlexible.state.system import System, need_bodies, system_of
 from phlexible.step.assembly.assembly import Assembly
 from phlexible.step.tables.declarations import TABLES, Kind, Writer
@@ -288,14 +288,17 @@ NOTICEABLE = 1e-9
 """RunParts below this are round-off."""
 
 
-def start_change(more: Built[Any], less: Built[Any], size: float) -> Variation:
-    """d(initial state)/dp from models to both sides, (velocities,) each."""
-    rows = [
-        {name: getattr(own.start, name) for name in ("position", "rotation", "eta", "velocity")}
-        for own in (less, more)
-    ]
-    change = difference(more.assembly.system.layout, *rows)
-    return Variation(change.pose / (2 * size), change.velocity / (2 * size))
+def start_tables(built: Built[Any]) -> dict[str, Array]:
+    """Of the initial state of a model."""
+    return {name: getattr(built.start, name) for name in ("position", "rotation", "eta", "velocity")}
+
+
+def start_difference(
+    less: Mapping[str, Array], more: Mapping[str, Array], layout: Layout, distance: float
+) -> Variation:
+    """d(initial state)/dp from two starts, (velocities,) each."""
+    change = difference(layout, less, more)
+    return Variation(change.pose / distance, change.velocity / distance)
 
 
 def check_same(own: Built[Any], other: Built[Any], label: str) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from phlexible.algebra.arrays import Array, check_callable, non_negative
+from phlexible.derivatives.both_sides import each_change, models_beside
 from phlexible.derivatives.parameters import (
     Build,
     Built,
@@ -15,13 +16,10 @@ from phlexible.derivatives.parameters import (
     Recipe,
     Start,
     Values,
-    check_same,
-    check_smooth,
-    start_change,
 )
 from phlexible.derivatives.readings import Sight, states_at
 from phlexible.derivatives.runs import TakenRun, take_run
-from phlexible.derivatives.sweeps import parts_of, state_derivatives
+from phlexible.derivatives.sweeps import RunParts, parts_of_nothing, state_derivatives
 from phlexible.derivatives.variations import Variation, moved
 from phlexible.description.interactions.sensor import Sensor
 from phlexible.display import short_repr, sparkline, table
@@ -122,30 +120,33 @@ def _derivatives(
 ) -> Sensitivity:
     """Of readings of a run that was taken."""
     directions = chosen.singles()
-    pairs, changes, starts = [], [], []
-    for direction in directions:
-        label = chosen.label(direction)
-        more, less = (recipe.made(chosen.made(chosen.values + sign * direction.change)) for sign in (1, -1))
-        for other in (more, less):
-            check_same(own, other, label)
-        upper, lower = (parts_of(run, each.assembly) for each in (more, less))
-        for first, second in zip(upper.equations, lower.equations, strict=True):
-            check_smooth(first, second, label)
-        changes.append(upper.minus(lower, 2 * direction.size))
-        starts.append(start_change(more, less, direction.size))
-        pairs.append([(Sight(each.assembly, run.times), each.measured) for each in (more, less)])
+    readings = Sight(run.assembly, run.times).read_all(own.measured, run.rows)
+
+    def reads_alike(other: Built[Sequence[Sensor]]) -> bool:
+        found = Sight(other.assembly, run.times).read_all(other.measured, run.rows)
+        return all(np.array_equal(first, second) for first, second in zip(readings, found, strict=True))
+
+    models = models_beside(run, own, recipe, chosen, directions, reads_alike)
+    changes = [parts_of_nothing(run)] * len(models)
+
+    def take(number: int, found: RunParts) -> None:
+        changes[number] = found
+
+    each_change(run, models, take)
+    starts = [model.start for model in models]
     start = Variation(
         *(np.stack([getattr(each, name) for each in starts], axis=0) for name in ("pose", "velocity"))
     )
     states = state_derivatives(run, start, changes)
-    readings = Sight(run.assembly, run.times).read_all(own.measured, run.rows)
     slopes = [np.zeros((len(chosen), *values.shape)) for values in readings]
-    for k, (direction, pair) in enumerate(zip(directions, pairs, strict=True)):
-        for (sight, given), sign in zip(pair, (1, -1), strict=True):
+    for k, model in enumerate(models):
+        size = model.direction.size
+        for built, sign in zip(model.measured, (1, -1), strict=True):
+            sight = Sight(built.assembly, run.times)
             for found, values in zip(
-                slopes, _read_beside(run, sight, given, states, k, sign * direction.size), strict=True
+                slopes, _read_beside(run, sight, built.measured, states, k, sign * size), strict=True
             ):
-                found[k] += sign * values / (2 * direction.size)
+                found[k] += sign * values / (2 * size)
     return Sensitivity(run.times, tuple(readings), tuple(chosen.shaped(each) for each in slopes))
 
 

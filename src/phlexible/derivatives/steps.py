@@ -15,7 +15,15 @@ from phlexible.state.system import System
 from phlexible.step.assembly.assembly import Assembly
 from phlexible.step.programs import differentiate
 from phlexible.step.tables.declarations import COUNT, DIAGONAL, NEIGHBOURS, ROW, SIZE, VISIT
-from phlexible.step.tables.requests import ADJOINT, DIRECT, RESIDUALS, DerivativeRequest, record
+from phlexible.step.tables.memory import Memory
+from phlexible.step.tables.requests import (
+    ADJOINT,
+    DIRECT,
+    RESIDUALS,
+    DerivativeRequest,
+    record,
+    work_numbers,
+)
 
 NOTHING = np.zeros((0, 3), dtype=np.int64)
 """No entries of derivatives."""
@@ -98,7 +106,11 @@ class TakenSteps:
             sizes: of the steps [s]; None: theirs.
         """
         own = self.sizes if sizes is None else sizes
-        return self._residuals(assembly, self.states, own, functions.moving, functions.loads)
+        return self._residuals(assembly.memory, self.states, own, functions.moving, functions.loads)
+
+    def residuals_of(self, memory: Memory, functions: Functions) -> Array:
+        """The same of other tables."""
+        return self._residuals(memory, self.states, self.sizes, functions.moving, functions.loads)
 
     def time_slopes(self, first: int, last: int, rates: Array, short: float) -> Array:
         """d(equations)/ds of the steps between two rows whose instants move with s, (last - first, unknowns).
@@ -145,13 +157,13 @@ class TakenSteps:
 
     def between(self, states: Array, sizes: Array, moving: Array, loads: Array) -> Array:
         """What the equations miss between any states, each and the next, (steps, unknowns)."""
-        return self._residuals(self.assembly, states, sizes, moving, loads)
+        return self._residuals(self.assembly.memory, states, sizes, moving, loads)
 
-    def _residuals(self, assembly: Assembly, states: Array, sizes: Array, moving: Array, loads: Array) -> Array:
-        unknowns = assembly.memory.counts["unknowns"]
+    def _residuals(self, memory: Memory, states: Array, sizes: Array, moving: Array, loads: Array) -> Array:
+        unknowns = memory.counts["unknowns"]
         missed, none = np.zeros((len(sizes), unknowns)), np.zeros((0, 0, 0))
         differentiate(
-            assembly.memory.header,
+            memory.header,
             self._request(RESIDUALS, len(sizes), 1, (0, 0)),
             NOTHING,
             sizes,
@@ -161,7 +173,7 @@ class TakenSteps:
             none,
             none,
             missed[:, None],
-            np.zeros(4 * unknowns),
+            np.zeros(work_numbers(unknowns, 0, 1)),
         )
         return missed
 
@@ -197,7 +209,7 @@ class TakenSteps:
             pose,
             velocity,
             equations,
-            np.zeros(4 * self.assembly.memory.counts["unknowns"] + 2 * len(places)),
+            np.zeros(work_numbers(self.assembly.memory.counts["unknowns"], len(places), pose.shape[1])),
         )
         if done < last - first:
             at = self.times[first + done if wanted == DIRECT else last - 1 - done]

@@ -81,6 +81,11 @@ class RunParts:
 def parts_of(run: TakenRun, assembly: Assembly) -> RunParts:
     """What another assembly misses and finds at the states of a run."""
     equations = tuple(own.residuals(assembly, own.functions_of(assembly)) for own in run.stretches)
+    return replace(other_parts(run, assembly), equations=equations)
+
+
+def other_parts(run: TakenRun, assembly: Assembly) -> RunParts:
+    """The same without the equations of steps."""
     strains = tuple(own.strains(assembly) for own in run.stretches)
     jumps = [each for each in run.course if isinstance(each, VelocityJump)]
     velocities = np.array([velocities_after(each, assembly) for each in jumps]).reshape(-1, run.velocities)
@@ -89,7 +94,7 @@ def parts_of(run: TakenRun, assembly: Assembly) -> RunParts:
     questions = Questions(run.asked)
     own = controllers_of(assembly) if run.asked else []
     controllers = tuple(answers(each, assembly, questions) for each in own)
-    return RunParts(equations, strains, velocities, controllers, _values_of_laws(run, assembly), locks, conditions)
+    return RunParts((), strains, velocities, controllers, _values_of_laws(run, assembly), locks, conditions)
 
 
 def _values_of_laws(run: TakenRun, assembly: Assembly) -> Array:
@@ -328,7 +333,9 @@ def state_derivatives(run: TakenRun, start: Variation, changes: Sequence[RunPart
     """
     laws, number = _Laws(run), len(changes)
     pose, velocity = np.zeros((2, len(run.times), number, run.velocities))
-    where: dict[tuple[int, int], int] = {(s, r): k for k, (s, r) in enumerate(run.places.tolist(), start=1)}
+    where = [np.full(own.count + 1, -1) for own in run.stretches]  # instants of rows, where they are stored
+    for k, (stretch, row) in enumerate(run.places.tolist(), start=1):
+        where[stretch][row] = k
     pose[0], velocity[0] = start.pose, start.velocity
     q, v, held = start.pose.copy(), start.velocity.copy(), np.zeros((number, laws.held))
     kept = np.zeros((number, len(strain_places(run.assembly))))  # changes of strains of branches
@@ -349,7 +356,7 @@ def state_derivatives(run: TakenRun, start: Variation, changes: Sequence[RunPart
                 values = np.array([change.laws[obeyed] for change in changes])
                 q, v = _pushed_implicit(run, each, laws, q, v, equations, values, obeyed)
                 obeyed += 1
-                ways = [(each.last, q, v)]
+                ends_at, ways = np.array([each.last]), np.stack([q, v])[:, None]
             else:
                 if kept.shape[1]:
                     ends = np.stack([change.strains[each.stretch][own] for change in changes], axis=1)
@@ -358,10 +365,10 @@ def state_derivatives(run: TakenRun, start: Variation, changes: Sequence[RunPart
                     moved = _pushed(run, each, q, v, equations, begun)
                 begun = None
                 q, v = moved[:, -1].copy()
-                ways = [(each.first + k, *moved[:, k]) for k in range(1, len(moved[0]))]
-            for row, *both in ways:
-                if (k := where.get((each.stretch, row))) is not None:
-                    pose[k], velocity[k] = both
+                ends_at, ways = np.arange(each.first + 1, each.last + 1), moved[:, 1:]
+            instants = where[each.stretch][ends_at]
+            is_stored = instants >= 0
+            pose[instants[is_stored]], velocity[instants[is_stored]] = ways[:, is_stored]
         elif isinstance(each, VelocityJump):
             crossing = crossings.get(course)
             later = np.zeros(number)

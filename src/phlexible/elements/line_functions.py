@@ -1,5 +1,7 @@
 """Shape functions of line elements and quadrature on them: coordinate s in [0, 1]."""
 
+from functools import cache
+
 import numpy as np
 
 from phlexible.algebra.arrays import Array
@@ -7,10 +9,14 @@ from phlexible.algebra.arrays import Array
 # Gauss quadrature on the unit interval.
 
 
+@cache
 def gauss(count: int) -> tuple[Array, Array]:
     """Points (count,) in (0, 1) and weights (count,) with sum 1; exact for degree 2 count - 1."""
     points, weights = np.polynomial.legendre.leggauss(count)
-    return (1 + points) / 2, weights / 2
+    both = (1 + points) / 2, weights / 2
+    for array in both:
+        array.setflags(write=False)
+    return both
 
 
 # Linear and quadratic Lagrange functions of one line element: coordinate s in [0, 1], values at the nodes.

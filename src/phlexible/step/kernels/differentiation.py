@@ -7,11 +7,11 @@ with -h has the same equations, so that its Newton matrix is the derivative to t
 from math import atan2
 
 from phlexible.step.compilation.compiled import compiled, entry_point
-from phlexible.step.compilation.dense import copy, fill
+from phlexible.step.compilation.dense import add_multiple, copy, fill
 from phlexible.step.compilation.notation import Reals, Tables, dot, matrix, reals_at, tables_at
 from phlexible.step.compilation.subnormals import flush_subnormals, put_back
 from phlexible.step.kernels.branches import end_branches, fade
-from phlexible.step.kernels.elimination import eliminate, substitute, substitute_transposed
+from phlexible.step.kernels.elimination import eliminate, substitute_columns, substitute_transposed
 from phlexible.step.kernels.floating_bodies import crossing, end_inner, one, read, write
 from phlexible.step.kernels.laws import nearest_turn
 from phlexible.step.kernels.ledger import energies
@@ -21,6 +21,7 @@ from phlexible.step.kernels.step import begin_ports, begin_step, inertia_matrix,
 from phlexible.step.tables.declarations import ANGLE, FADING
 from phlexible.step.tables.requests import (
     ADJOINT,
+    COLUMNS,
     DIRECT,
     RESIDUALS,
     DerivativeRequest,
@@ -61,7 +62,7 @@ def differentiate(
         pose, velocity: (steps + 1, changes, velocities). ADJOINT: slopes of a cost at the instants, which become
             those of all that follows (9.6). DIRECT: the first is given, the others are found (9.4).
         equations: (steps, changes, unknowns). RESIDUALS: receives them. ADJOINT: receives mu (9.5). DIRECT: dF/dp.
-        work: memory for 4 times the unknowns and 3 times the lines of ``places``.
+        work: memory for ``work_numbers``.
     """
     register = flush_subnormals()
     t, states, given, values = tables_at(header), reals_at(rows), reals_at(moving), reals_at(load_values)
@@ -70,7 +71,8 @@ def differentiate(
     damping, count = asked.numerical_damping, asked.steps
     wanted, changes = asked.wanted, asked.changes
     entries, nv, n = len(places), t.velocities, t.unknowns
-    tangent, momenta = scratch + 4 * n, scratch + (4 * n + entries)
+    tangent, momenta = scratch, scratch + entries
+    scratch = scratch + 2 * entries
     for number in range(count):
         step = count - 1 - number if wanted == ADJOINT else number
         h = sizes[step]
@@ -128,24 +130,36 @@ def differentiate(
             for i in range(nv):
                 q[own + i] += w[i]
                 v[own + i] += -v[old + i] - x[i]
-        for c in range(changes if wanted == DIRECT else 0):
-            old, new = (step * changes + c) * nv, ((step + 1) * changes + c) * nv
-            copy(q + old, x, nv)
-            turn(t, h, x, True, False)
-            for i in range(n):
-                u[i] = -f[(step * changes + c) * n + i]
-            fill(extra, n, 0.0)
+        for c in range(0, changes if wanted == DIRECT else 0, COLUMNS):
+            width = min(COLUMNS, changes - c)
+            u, x, old_rates, extra = scratch, scratch + n * width, scratch + 2 * n * width, scratch + 3 * n * width
+            single = scratch + 4 * n * width
+            for j in range(width):
+                old, row = (step * changes + c + j) * nv, (step * changes + c + j) * n
+                copy(q + old, single, nv)
+                turn(t, h, single, True, False)
+                for i in range(nv):
+                    x[i * width + j] = single[i]
+                    old_rates[i * width + j] = v[old + i]
+                for i in range(n):
+                    u[i * width + j] = -f[row + i]
+            fill(extra, n * width, 0.0)
             for i in range(asked.velocity_entries + asked.auxiliary_entries, entries):
-                extra[places[i, 1]] += tangent[i] * x[places[i, 2]]
+                add_multiple(extra + places[i, 1] * width, tangent[i], x + places[i, 2] * width, width)
             for i in range(asked.velocity_entries):
-                u[places[i, 1]] += momenta[i] * v[old + places[i, 2]] - tangent[i] * x[places[i, 2]]
+                target, source = u + places[i, 1] * width, places[i, 2] * width
+                add_multiple(target, momenta[i], old_rates + source, width)
+                add_multiple(target, -tangent[i], x + source, width)
             for i in range(asked.velocity_entries, asked.velocity_entries + asked.auxiliary_entries):
-                u[places[i, 1]] += tangent[i] * extra[places[i, 2]]
-            substitute(t, u)
-            for i in range(nv):
-                v[new + i] = u[i] - x[i] - v[old + i]
-            turn(t, h, u, False, False)
-            copy(u, q + new, nv)
+                add_multiple(u + places[i, 1] * width, tangent[i], extra + places[i, 2] * width, width)
+            substitute_columns(t, u, width)
+            for j in range(width):
+                new = ((step + 1) * changes + c + j) * nv
+                for i in range(nv):
+                    single[i] = u[i * width + j]
+                    v[new + i] = single[i] - x[i * width + j] - old_rates[i * width + j]
+                turn(t, h, single, False, False)
+                copy(single, q + new, nv)
     put_back(register)
     return count
 

@@ -342,6 +342,39 @@ def solve_frame(t: Tables, b: int, x: Reals) -> None:
 
 
 @compiled
+def substitute_columns(t: Tables, b: Reals, columns: int) -> None:
+    """``substitute`` for the (unknowns, columns) block b, in place; of bodies whose blocks are dense."""
+    for index in range(t.visits):
+        at = t.visit + VISIT * index
+        n, own, apart, block = at[SIZE], b + at[ROW] * columns, max(at[APART], 0), t.blocks + at[DIAGONAL]
+        if apart > 0:
+            scale(own, apart * columns, 1.0 / block[0])
+        rest, below = block + apart * (n + 1), own + apart * columns
+        if is_inverted(t, at[NODE], n - apart):
+            multiply(rest, n - apart, n, below, columns, t.copied)
+        else:
+            solve(rest, n - apart, n, t.pivots + 2 * at[ROW], below, columns, columns)
+        for i in range(at[NEIGHBOURS], at[NEIGHBOURS] + at[COUNT]):
+            later = b + t.neighbour_row[i] * columns
+            subtract_product(t.blocks + t.lower[i], t.neighbour_size[i], n, own, columns, later, columns)
+    for index in range(t.visits - 1, -1, -1):
+        at = t.visit + VISIT * index
+        n, own, begin, end = at[SIZE], b + at[ROW] * columns, at[NEIGHBOURS], at[NEIGHBOURS] + at[COUNT]
+        stride, column = 0, 0
+        if at[APART] == TOGETHER:
+            stride = _later_rows(t, begin, end)
+        for i in range(begin, end):
+            size, later = t.neighbour_size[i], b + t.neighbour_row[i] * columns
+            if at[APART] == TOGETHER:
+                for k in range(n):
+                    upper = t.blocks + (t.upper[begin] + k * stride + column)
+                    subtract_rows(upper, size, later, columns, own + k * columns, columns)
+                column += size
+            else:
+                subtract_product(t.blocks + t.upper[i], n, size, later, columns, own, columns)
+
+
+@compiled
 def substitute_transposed(t: Tables, b: Reals) -> None:
     """Solve for the flat right-hand side b, in place."""
     for index in range(t.visits):

@@ -21,6 +21,9 @@ NUMBERS = {Kind.REAL: (), Kind.INTEGER: (), Kind.VECTOR: (3,), Kind.MATRIX: (3, 
 
 SIZES = {kind: int(np.prod(shape)) for kind, shape in NUMBERS.items()}
 
+PLACES = {table.name: place for place, table in enumerate(TABLES)}
+"""Of tables in a header."""
+
 STATE = tuple(table for table in TABLES if table.writer is Writer.STATE)
 
 HEADER = 2 * len(TABLES) + len(FUNCTIONS)
@@ -109,6 +112,16 @@ class Memory:
     def fresh(self) -> Self:
         """Memory with the same tables of the system and zeros in all others."""
         other = copy(self)
+        other._allocate()
+        return other
+
+    def with_numbers(self, tables: Mapping[str, Array]) -> Self:
+        """Memory with other numbers in some tables of the system, of their shapes, and zeros where steps write."""
+        other = copy(self)
+        given = {name: np.ascontiguousarray(array) for name, array in tables.items()}
+        other._given, other._template = {**self._given, **given}, self._template.copy()
+        for name, array in given.items():
+            other._template[PLACES[name]] = array.__array_interface__["data"][0]
         other._allocate()
         return other
 

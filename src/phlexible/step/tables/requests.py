@@ -26,6 +26,9 @@ RELAXATION = 1e-9
 RESIDUALS, ADJOINT, DIRECT = range(3)
 """What is wanted of steps that were taken."""
 
+COLUMNS = 16
+"""Changes that are solved for at a time."""
+
 POINT = -1
 """The kind of what is measured: the place of a point; others are kinds of coordinates."""
 
@@ -139,6 +142,11 @@ class DerivativeRequest(NamedTuple):
     changes: int
     velocity_entries: int
     auxiliary_entries: int
+
+
+def work_numbers(unknowns: int, entries: int, changes: int) -> int:
+    """Memory that ``differentiate`` needs for so many unknowns, entries of Newton's matrix, and changes."""
+    return 4 * unknowns * max(1, min(COLUMNS, changes)) + unknowns + 2 * entries
 
 
 def record(kind: Any) -> NDArray[np.void]:
