@@ -76,12 +76,16 @@ def test_outputs_that_depend_on_a_parameter_have_its_derivative_too():
 
 
 def test_free_models_and_joints_agree_with_differences_of_whole_analyses():
+    built = []
+
     def build(p):
+        built.append(p)
         model = ph.gallery.satellite(**p, elements=2)
         return model.linearize(inputs=[ph.Torque(model["hub"].origin, (0, 0, 1))])
 
     p = {"panel_length": 6.0, "hub_inertia": 60.0, "damping_ratio": 0.01}
     found = ph.mode_derivatives(build, p, count=6)
+    assert len(built) == 6  # the inertia and the damping have one model to their other side in common
     response = ph.response_derivatives(build, [1.0, 4.0], p)
     for name in p:
         change = 1e-4 * p[name]

@@ -52,7 +52,7 @@ Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
-class Numbers:
+class ModelNumbers:
     """What of a model a run is made of, less that of the model that was run.
 
     Attributes:
@@ -66,21 +66,21 @@ class Numbers:
     loads: tuple[Array, ...]
     start: Mapping[str, Array]
 
-    def times(self, factor: float) -> "Numbers":
+    def times(self, factor: float) -> "ModelNumbers":
         """All of it times a number."""
-        return Numbers(
+        return ModelNumbers(
             {name: factor * own for name, own in self.tables.items()},
             tuple(factor * own for own in self.moving),
             tuple(factor * own for own in self.loads),
             {name: factor * own for name, own in self.start.items()},
         )
 
-    def plus(self, other: "Numbers") -> "Numbers":
+    def plus(self, other: "ModelNumbers") -> "ModelNumbers":
         """The sum."""
         tables = dict(self.tables)
         for name, own in other.tables.items():
             tables[name] = tables[name] + own if name in tables else own
-        return Numbers(
+        return ModelNumbers(
             tables,
             tuple(a + b for a, b in zip(self.moving, other.moving, strict=True)),
             tuple(a + b for a, b in zip(self.loads, other.loads, strict=True)),
@@ -94,13 +94,13 @@ class Numbers:
         found |= {f"loads {k}": own for k, own in enumerate(self.loads)}
         return found | {f"start {name}": own for name, own in self.start.items()}
 
-    def within(self, masks: Mapping[str, Mask]) -> "Numbers":
+    def within(self, masks: Mapping[str, Mask]) -> "ModelNumbers":
         """Zero where parts have no mask, or it says so."""
 
         def masked(name: str, own: Array) -> Array:
             return np.where(masks[name], own, 0.0) if name in masks else np.zeros_like(own)
 
-        return Numbers(
+        return ModelNumbers(
             {name: masked(f"table {name}", own) for name, own in self.tables.items() if f"table {name}" in masks},
             tuple(masked(f"moving {k}", own) for k, own in enumerate(self.moving)),
             tuple(masked(f"loads {k}", own) for k, own in enumerate(self.loads)),
@@ -125,8 +125,8 @@ class Beside(Generic[Measured]):
     own: Built[Measured]
     more: Built[Measured]
     less: Built[Measured] | None
-    up: Numbers | None
-    down: Numbers | None
+    up: ModelNumbers | None
+    down: ModelNumbers | None
 
     @property
     def measured(self) -> tuple[Built[Measured], Built[Measured]]:
@@ -144,7 +144,7 @@ class Beside(Generic[Measured]):
                 sides.append(start_tables(built))
             else:
                 sides.append({name: table + numbers.start[name] for name, table in own.items()})
-        return start_difference(*sides, self.own.assembly.system.layout, 2 * self.direction.size)
+        return start_difference(sides[0], sides[1], self.own.assembly.system.layout, 2 * self.direction.size)
 
 
 def models_beside(
@@ -188,7 +188,7 @@ def models_beside(
                 if reads_alike(more):
                     alike.add(k)
     lesses: dict[int, Built[Measured]] = {}
-    downs: dict[int, Numbers | None] = {}
+    downs: dict[int, ModelNumbers | None] = {}
     for group in _without_common(shared, alike):
         if len(group) == 1:
             continue
@@ -212,10 +212,12 @@ def _sizes(run: TakenRun, own: Built[Any]) -> dict[str, Array]:
     functions = [stretch.functions for stretch in run.stretches]
     tables = {name: own.assembly.memory[name] for name in REALS}
     start = {name: np.abs(table).max(initial=0.0) for name, table in start_tables(own).items()}
-    return Numbers(tables, tuple(f.moving for f in functions), tuple(f.loads for f in functions), start).parts()
+    return ModelNumbers(
+        tables, tuple(f.moving for f in functions), tuple(f.loads for f in functions), start
+    ).parts()
 
 
-def _moved(up: Numbers, sizes: Mapping[str, Array]) -> dict[str, Mask]:
+def _moved(up: ModelNumbers, sizes: Mapping[str, Array]) -> dict[str, Mask]:
     """Which numbers a parameter moves, by the names of the parts that have some."""
     found = {name: np.abs(array) > ROUNDED * np.abs(sizes[name]) for name, array in up.parts().items()}
     return {name: mask for name, mask in found.items() if mask.any()}
@@ -240,7 +242,7 @@ def _without_common(shared: Mapping[int, Mapping[str, Mask]], alike: set[int]) -
     return [members for members, _ in groups]
 
 
-def _are_of(other: Numbers, masks: Sequence[Mapping[str, Mask]], sizes: Mapping[str, Array]) -> bool:
+def _are_of(other: ModelNumbers, masks: Sequence[Mapping[str, Mask]], sizes: Mapping[str, Array]) -> bool:
     """Whether parameters move the same numbers to this side: others, such as zeros, at most by chance."""
     for name, array in other.parts().items():
         moves = np.abs(array) > ROUNDED * np.abs(sizes[name]).max(initial=0.0)
@@ -250,7 +252,7 @@ def _are_of(other: Numbers, masks: Sequence[Mapping[str, Mask]], sizes: Mapping[
     return True
 
 
-def numbers_of(run: TakenRun, own: Built[Any], other: Built[Any]) -> Numbers | None:
+def numbers_of(run: TakenRun, own: Built[Any], other: Built[Any]) -> ModelNumbers | None:
     """What differs of another model; None: integers of its tables."""
     first, second = own.assembly.memory, other.assembly.memory
     if not all(np.array_equal(first[name], second[name]) for name in INTEGERS):
@@ -259,7 +261,7 @@ def numbers_of(run: TakenRun, own: Built[Any], other: Built[Any]) -> Numbers | N
         return None
     tables = {name: second[name] - first[name] for name in REALS if not np.array_equal(first[name], second[name])}
     functions = [(stretch.functions, stretch.functions_of(other.assembly)) for stretch in run.stretches]
-    return Numbers(
+    return ModelNumbers(
         tables,
         tuple(b.moving - a.moving for a, b in functions),
         tuple(b.loads - a.loads for a, b in functions),
@@ -338,11 +340,11 @@ def _parts(run: TakenRun, model: Beside[Any], upper: Sequence[Array], lower: Seq
     return replace(others[0].minus(others[1], twice), equations=equations)
 
 
-def _sums(models: Sequence[Beside[Any]], group: Sequence[int], shares: Array) -> tuple[Numbers, Numbers]:
-    """Numbers to both sides of all of a group at once."""
+def _sums(models: Sequence[Beside[Any]], group: Sequence[int], shares: Array) -> tuple[ModelNumbers, ModelNumbers]:
+    """ModelNumbers to both sides of all of a group at once."""
     both = []
     for side in ("up", "down"):
-        found: Numbers | None = None
+        found: ModelNumbers | None = None
         for k in group:
             own = getattr(models[k], side)
             own = own if shares[k] == 1.0 else own.times(shares[k])
@@ -352,7 +354,7 @@ def _sums(models: Sequence[Beside[Any]], group: Sequence[int], shares: Array) ->
     return both[0], both[1]
 
 
-def _missed(run: TakenRun, own: Memory, side: Numbers) -> list[Array]:
+def _missed(run: TakenRun, own: Memory, side: ModelNumbers) -> list[Array]:
     """What equations with other numbers miss in the steps of each stretch."""
     memory, found = _with(own, side), []
     for stretch, moving, loads in zip(run.stretches, side.moving, side.loads, strict=True):
@@ -387,7 +389,7 @@ def _touched(run: TakenRun, model: Beside[Any]) -> NDArray[np.bool_]:
     return found
 
 
-def _with(own: Memory, side: Numbers) -> Memory:
+def _with(own: Memory, side: ModelNumbers) -> Memory:
     return own.with_numbers({name: own[name] + change for name, change in side.tables.items()})
 
 

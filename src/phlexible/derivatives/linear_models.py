@@ -1,6 +1,6 @@
 """Derivatives of the modes and frequency responses of linear models to parameters (docs/theory.md, 9)."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +10,8 @@ from scipy import sparse
 
 from phlexible.algebra.arrays import Array, called, check_callable, whole
 from phlexible.algebra.sparse import lu_factors
-from phlexible.derivatives.parameters import Given, Parameters, Values
+from phlexible.derivatives.both_sides import ROUNDED
+from phlexible.derivatives.parameters import Direction, Given, Parameters, Values
 from phlexible.display import short_repr, table
 from phlexible.errors import ModelError, ParameterError, PoleError, SingularMatrixError
 from phlexible.linear.frequency_response import checked_frequencies, frequency_response
@@ -106,12 +107,11 @@ def mode_derivatives(
     E, A = linear.descriptor, linear.system_matrix
     pairs = [None if s == 0 else _vectors(E, A, complex(s)) for s in modes.eigenvalues]
     slopes = np.zeros((len(chosen), len(pairs)), dtype=np.complex128)
-    for number, size, more, less in _both_sides(build, chosen, linear):
-        dE, dA = more.descriptor - less.descriptor, more.system_matrix - less.system_matrix
+    for change in _changes(build, chosen, linear):
         for k, (s, pair) in enumerate(zip(modes.eigenvalues, pairs, strict=True)):
             if pair is not None:
                 y, x = pair
-                slopes[number, k] = (y @ (dA @ x - s * (dE @ x))) / (y @ (E @ x)) / size
+                slopes[change.number, k] = (y @ (change.A @ x - s * (change.E @ x))) / (y @ (E @ x))
     return ModeDerivatives(modes.eigenvalues, chosen.shaped(slopes))
 
 
@@ -148,12 +148,11 @@ def response_derivatives(
         states = factors.solve(linear.port_map.toarray().astype(np.complex128))
         solved.append((1j * omega, states, factors.solve(rows.T.astype(np.complex128), trans="T").T))
     slopes = np.zeros((len(chosen), *response.values.shape), dtype=np.complex128)
-    for number, size, more, less in _both_sides(build, chosen, linear):
-        dE, dA = more.descriptor - less.descriptor, more.system_matrix - less.system_matrix
-        dB, dC = (more.port_map - less.port_map).toarray(), more.output_matrix - less.output_matrix
+    for change in _changes(build, chosen, linear):
+        dB = change.B.toarray()
         for k, (s, x, y) in enumerate(solved):
-            direct = s ** levels[:, None] * (dC @ x)
-            slopes[number, k] = (direct + y @ (dB + dA @ x - s * (dE @ x))) / size
+            direct = s ** levels[:, None] * (change.C @ x)
+            slopes[change.number, k] = direct + y @ (dB + change.A @ x - s * (change.E @ x))
     return ResponseDerivatives(response.frequencies, response.values, chosen.shaped(slopes))
 
 
@@ -167,19 +166,91 @@ def _linear(build: Build, parameters: Any) -> ObservedPHDAE:
     return found
 
 
-def _both_sides(
-    build: Build, chosen: Parameters, own: ObservedPHDAE
-) -> Iterator[tuple[int, float, ObservedPHDAE, ObservedPHDAE]]:
-    """Number of each parameter, the distance of the models to both of its sides, and these."""
-    for direction in chosen.singles():
-        more, less = (_linear(build, chosen.made(chosen.values + sign * direction.change)) for sign in (1, -1))
-        for other in (more, less):
-            if other.states != own.states or other.inputs != own.inputs or other.outputs != own.outputs:
-                raise ModelError(
-                    f"the linear model has other states, inputs or outputs once {chosen.label(direction)} changes a"
-                    " little; the build function must make the same ones for all parameters"
-                )
-        yield direction.number, 2 * direction.size, more, less
+@dataclass(frozen=True, eq=False)
+class _Change:
+    """Derivatives of the matrices of a linear model to a parameter.
+
+    Attributes:
+        number: of the parameter.
+        E, A, B, C: dE/dp, dA/dp, dB/dp and dC/dp.
+    """
+
+    number: int
+    E: sparse.csr_array
+    A: sparse.csr_array
+    B: sparse.csr_array
+    C: sparse.csr_array
+
+
+def _changes(build: Build, chosen: Parameters, own: ObservedPHDAE) -> list[_Change]:
+    """Of all parameters, from central differences.
+
+    Each has a model to one side; those that change no number together have one to their other side in common.
+    """
+
+    def made(directions: Sequence[Direction], sign: int) -> ObservedPHDAE:
+        change = np.sum([direction.change for direction in directions], axis=0)
+        other = _linear(build, chosen.made(chosen.values + sign * change))
+        if other.states != own.states or other.inputs != own.inputs or other.outputs != own.outputs:
+            names = " or ".join(chosen.label(direction) for direction in directions)
+            raise ModelError(
+                f"the linear model has other states, inputs or outputs once {names} changes a little; the build"
+                " function must make the same ones for all parameters"
+            )
+        return other
+
+    given, directions = _matrices(own), chosen.singles()
+    ups = [
+        [sparse.csr_array(b - a) for a, b in zip(given, _matrices(made([direction], 1)), strict=True)]
+        for direction in directions
+    ]
+    masks = [[_moved(up, a) for up, a in zip(each, given, strict=True)] for each in ups]
+    found: list[_Change] = []
+    for group in _without_common(masks, [chosen.values[direction.number] == 0 for direction in directions]):
+        less = _matrices(made([directions[k] for k in group], -1))
+        for k in group:
+            twice, parts = 2 * directions[k].size, []
+            for up, mask, a, b in zip(ups[k], masks[k], given, less, strict=True):
+                down = a - b if len(group) == 1 else (a - b).multiply(mask)
+                parts.append(sparse.csr_array((up + down) / twice))
+            found.append(_Change(directions[k].number, *parts))
+    return found
+
+
+def _matrices(linear: ObservedPHDAE) -> list[sparse.csr_array]:
+    given = (linear.descriptor, linear.system_matrix, linear.port_map, linear.output_matrix)
+    return [sparse.csr_array(each) for each in given]
+
+
+def _moved(change: sparse.csr_array, own: sparse.csr_array) -> sparse.csr_array:
+    """One where a number of a matrix has changed by more than chance."""
+    entries = sparse.coo_array(change)
+    before = np.asarray(own[entries.row, entries.col]).ravel() if entries.nnz else np.zeros(0)
+    is_moved = np.abs(entries.data) > ROUNDED * np.abs(before)
+    places = entries.row[is_moved], entries.col[is_moved]
+    return sparse.csr_array((np.ones(len(places[0])), places), shape=own.shape)
+
+
+def _without_common(masks: Sequence[Sequence[sparse.csr_array]], alone: Sequence[bool]) -> list[list[int]]:
+    """Parameters in groups that move no number together.
+
+    Alone are those that are zero: a product with one of them does not show that the other one is in it.
+    """
+    groups: list[tuple[list[int], list[sparse.csr_array]]] = []
+    for k, own in enumerate(masks):
+        found = None
+        for members, used in groups:
+            if alone[k] or alone[members[0]]:
+                continue
+            if not any(mask.multiply(other).nnz for mask, other in zip(own, used, strict=True)):
+                found = members, used
+                break
+        if found is None:
+            groups.append(([k], list(own)))
+        else:
+            found[0].append(k)
+            found[1][:] = [mask + other for mask, other in zip(own, found[1], strict=True)]
+    return [members for members, _ in groups]
 
 
 def _vectors(E: sparse.csr_array, A: sparse.csr_array, s: complex) -> tuple[ComplexArray, ComplexArray]:
