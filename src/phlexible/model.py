@@ -380,6 +380,7 @@ class Model(Mechanism):
         step: float,
         *,
         initial: InitialKind | str | State | Equilibrium = InitialKind.UNDEFORMED,
+        order: int = 2,
         numerical_damping: float = 0.0,
         scheme: Scheme | str = Scheme.CONSERVING,
     ) -> LiveRun:
@@ -390,14 +391,12 @@ class Model(Mechanism):
 
         Args:
             step: [s].
-            initial: as of ``simulate``.
-            numerical_damping: as of ``simulate``.
-            scheme: as of ``simulate``.
+            initial, order, numerical_damping, scheme: as of ``simulate``.
 
         Raises:
             ParameterError: numbers or option strings out of range.
             JointGapError, VelocityError, RedundancyError, ModelError: see ``initial_state``; a model with events,
-                or that the scheme does not take.
+                or that the order or the scheme does not take.
 
         Example:
             >>> model = ph.Model(dimension=2)
@@ -414,9 +413,12 @@ class Model(Mechanism):
         if self.events:
             raise ModelError("a model with events cannot be stepped from outside; leave out model.at(...)")
         step, damping = positive("step", step), non_negative("numerical_damping", numerical_damping)
-        options = StepOptions(numerical_damping=damping, scheme=option("scheme", scheme, Scheme))
+        kept_scheme = option("scheme", scheme, Scheme)
+        options = StepOptions(order, numerical_damping=damping, scheme=kept_scheme).checked()
         if options.scheme is Scheme.LINEARLY_IMPLICIT:
             check_quadratic(self)
+        if options.order > 2:
+            check_lossless(self, damping)
         check_periods(self, step)
         warn_of_unused_parts(self, stacklevel=3)
         system, kind = self._numbers.system(self), _initial(initial)

@@ -198,6 +198,7 @@ RUNS = [
         lambda s: {"step": 0.5},
         step=POSITIVE,
         initial=REFUSED,
+        order=REFUSED,
         numerical_damping=NON_NEGATIVE,
         scheme=REFUSED,
     ),

@@ -61,6 +61,19 @@ def test_what_is_read_between_steps_is_what_the_motion_says(name):
     assert np.array_equal(live.motion.recording.velocity, other.motion.recording.velocity)
 
 
+def test_live_steps_are_composed_as_those_of_simulate():
+    """Of order 4, where nothing loses energy."""
+    model, pin = wheel()
+    model.apply(pin.spring(3.0, rest=0.5))
+    live = model.start(1e-2, order=4)
+    live.step(20)
+    whole = model.simulate(0.2, 1e-2, order=4, progress=False)
+    assert np.array_equal(live.motion.recording.velocity, whole.recording.velocity)
+    model.apply(pin.damper(0.1))
+    with pytest.raises(ph.ModelError, match="orders beyond 2 are for lossless models"):
+        model.start(1e-2, order=4)
+
+
 def test_steps_that_are_taken_together_can_be_put_back_in_between():
     model, _ = wheel()
     live, other = model.start(1e-3), model.start(1e-3)

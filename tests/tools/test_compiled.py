@@ -61,6 +61,10 @@ def outputs(model: ph.Model) -> dict[str, ph.errors.PhlexibleError]:
         "matrix": ph.Rotation(arm),
         "quaternion": ph.Quaternion(bob),
         "bend": ph.ElasticDisplacement(arm.at(0.2)),
+        "force": ph.Reaction(shoulder),
+        "moment": ph.ReactionMoment(elbow, axes="body"),
+        "section": ph.SectionForce(arm, 0.1),
+        "slope": ph.Angle(arm.end, (0, 0, 1)),
         "pull": ph.ElementForce(next(each for each in model.elements if each.name == "spring")),
         **{kind: ph.EnergyOf(kind) for kind in ("kinetic", "total", "supplied", "dissipated")},
     }
@@ -100,15 +104,17 @@ def test_steps_have_the_digits_of_a_live_run(built) -> None:
 
 
 @pytest.mark.skipif(bool(settings()), reason="the environment asks for code of another processor than libraries")
-@pytest.mark.parametrize("has_all_bits", [True, False])
+@pytest.mark.parametrize(("has_all_bits", "order"), [(True, 2), (True, 4), (False, 6)])
 def test_without_functions_of_time_nothing_but_passes_has_digits_of_its_own(
-    built, tmp_path, monkeypatch, has_all_bits
+    built, tmp_path, monkeypatch, has_all_bits, order
 ) -> None:
-    """Programs are those that Python calls: with the same passes of LLVM every bit is equal."""
+    """Programs are those that Python calls: with the same passes every bit is equal, in composed steps too."""
     if has_all_bits:
         monkeypatch.setattr(programs, "as_in_python", lambda platform: this_target())
     model = ph.Model(gravity=(0, 0, -9.81))
     last = model.ground.at((0, 0, 0))
+    if not has_all_bits:
+        last = model.ground.moving(lambda t: (0.05 * np.sin(7 * t), 0.0, 0.0))
     for k in range(2):
         link = model.add(ph.RigidBody(1.0, (0.02, 0.05, 0.05)), f"link {k}", position=(k + 0.5, 0, 0))
         model.connect(ph.Revolute(last, link.point((-0.5, 0, 0)), axis=(0, 1, 0)))
@@ -116,8 +122,10 @@ def test_without_functions_of_time_nothing_but_passes_has_digits_of_its_own(
     model.apply(model.joints[0].torque(0.0, name="motor"))
     model.apply(model.joints[1].spring(1.0))
     model.apply(ph.Force(link.origin, (0.0, 0.0, 1.0)))  # so that it needs the programs of ``machine``, made once
-    library = ph.load_library(ph.build(model, 2e-3, tmp_path / f"chain{built.suffix}"))
-    run = model.start(2e-3)
+    if not has_all_bits:
+        model.apply(ph.Torque(link.origin, lambda t: (0.0, 0.2 * np.sin(9 * t), 0.0)))
+    library = ph.load_library(ph.build(model, 2e-3, tmp_path / f"chain{built.suffix}", order=order))
+    run = model.start(2e-3, order=order)
     for each in (run, library):
         each.inputs["motor"] = 0.7
         each.step(1000)
@@ -508,7 +516,7 @@ def test_what_needs_python_is_refused_with_what_to_do_instead(tmp_path) -> None:
         ph.build(controlled, 1e-2, path)
     model = hinged()
     with pytest.raises(ph.errors.ModelError, match=r"output 'a': .* is not measured by compiled models"):
-        ph.build(model, 1e-2, path, outputs={"a": ph.Reaction(model.joints[0])})
+        ph.build(model, 1e-2, path, outputs={"a": ph.JointAcceleration(model.joints[0])})
     geared = ph.gallery.gear_train()
     with pytest.raises(ph.errors.ModelError, match=r"output 'a': rates .* gears or other relations"):
         ph.build(geared, 1e-3, path, outputs={"a": ph.JointRate(geared.joints[0])})

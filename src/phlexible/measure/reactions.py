@@ -78,7 +78,7 @@ def reaction(run: RecordedRun, joint: Joint) -> tuple[Array, Array]:
         pulls = functions.forces(run.instants, run.multipliers[:, begin:end])
         places = functions.set.places(run.instants)
         numbers = {vector.key: k for k, vector in enumerate(functions.set.vectors)}
-        mine = (v for row in rows for term in row.terms for v in term.vectors() if _is_of(v, here.second))
+        mine = (v for row in rows for term in row.terms for v in term.vectors() if is_of(v, here.second))
         for k in {numbers[carried.key] for vector in mine for _, carried in system.resolver.parts(vector)}:
             if functions.set.vectors[k].is_point:
                 force += pulls[:, k]
@@ -87,7 +87,8 @@ def reaction(run: RecordedRun, joint: Joint) -> tuple[Array, Array]:
     return force, moment
 
 
-def _is_of(vector: Vector, port: Port) -> bool:
+def is_of(vector: Vector, port: Port) -> bool:
+    """Whether a vector is one of a port."""
     return not isinstance(vector, WorldAxis) and vector.port is port
 
 

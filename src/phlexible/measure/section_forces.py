@@ -142,7 +142,7 @@ def section_forces(run: RecordedRun, target: PlacedBody | PlacedWhole, x: ArrayL
     if isinstance(target, PlacedRod):
         return _forces_of_rod(run, target, x)
     columns, places, results = [], [], []
-    for index, begin, own, at in _stations_of_parts(run, target, x):
+    for index, begin, own, at in stations_of_parts(run, target, x):
         placed = run.system.bodies[index]
         assert isinstance(placed.held, Beam) and isinstance(placed.data, FloatingBody)
         rates = run.spin(index)[1] if placed.data.viscosity else None
@@ -177,7 +177,7 @@ def stress(
     forces = section_forces(run, target, x)
     places = None if fibres is None else fibre_places(fibres)
     greatest, smallest, shear = (np.empty_like(forces.normal) for _ in range(3))
-    for k, section in enumerate(_sections(run, target, forces.x)):
+    for k, section in enumerate(sections(run, target, forces.x)):
         parts = (section, forces.normal[:, k], forces.moment_y[:, k], forces.moment_z[:, k])
         if places is None:
             greatest[:, k], smallest[:, k] = stress_range(*parts)
@@ -188,7 +188,7 @@ def stress(
     return BeamStress(forces.time, forces.x, greatest, smallest, shear)
 
 
-def _sections(run: RecordedRun, target: PlacedBody | PlacedWhole, x: Array) -> list[UniformSection]:
+def sections(run: RecordedRun, target: PlacedBody | PlacedWhole, x: Array) -> list[UniformSection]:
     """The cross-sections at places on the whole beam."""
     if isinstance(target, PlacedRod):
         return target.body.sections_at(x)
@@ -237,7 +237,7 @@ def _mesh(placed: PlacedBody) -> BeamMesh:
     return points.mesh
 
 
-def _stations_of_parts(
+def stations_of_parts(
     run: RecordedRun, target: PlacedBody | PlacedWhole, x: ArrayLike | None
 ) -> Iterator[tuple[int, float, IntArray, Array]]:
     """Each part that has stations: its index, its start, the places of its columns, stations from there."""

@@ -432,6 +432,11 @@ class ConservingStepper:
         return self._assembly
 
     @property
+    def shares(self) -> Array:
+        """Of a step, those of the substeps that it is composed of."""
+        return self._substeps
+
+    @property
     def is_redundant(self) -> bool:
         """Whether joints hold a motion twice."""
         return self._is_redundant

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
+from functools import partial
 from os import PathLike
 from pathlib import Path
 
@@ -57,6 +58,7 @@ def build(
     fmi: int = 3,
     duration: float | None = None,
     initial: InitialKind | State | str = "undeformed",
+    order: int = 2,
     numerical_damping: float = 0.0,
 ) -> Path:
     """Writes a model as a library that takes its steps without Python, and ``model.h`` beside it.
@@ -79,13 +81,14 @@ def build(
             Zig this machine.
         fmi: version of an FMU, 2 or 3.
         duration: up to which functions of time are tables [s]; None: there are none that need it.
-        initial, numerical_damping: as of ``Model.simulate``.
+        initial, order, numerical_damping: as of ``Model.simulate``.
 
     Returns:
         The path.
 
     Raises:
-        ModelError: something that needs Python, by its name, with what to do instead.
+        ModelError: something that needs Python, by its name, with what to do instead, or an order beyond 2 of a
+            model that loses energy.
         ParameterError: no such input or platform, or a function of time that needs ``duration``.
         MissingExtraError: no compiler to link with.
         ResultFileError: the library cannot be written.
@@ -110,15 +113,16 @@ def build(
             check_linker(target)
     end = None if duration is None else positive("duration", duration)
     _check(model)
-    chosen, damping = _names("inputs", inputs), numerical_damping
+    chosen = _names("inputs", inputs)
+    start = partial(model.start, step, initial=initial, order=order, numerical_damping=numerical_damping)
     if place.suffix in PAGES and outputs is None:
         outputs = page_outputs(model)
     with gripped(model) if place.suffix in PAGES else nullcontext(()) as grips:
-        run = model.start(step, initial=initial, numerical_damping=damping)
+        run = start()
         data = described(
             run, step, place.stem, chosen, outputs, end, [load for grip in grips for load in grip.loads]
         )
-        ahead = model.start(step, initial=initial, numerical_damping=damping) if place.suffix in PAGES else run
+        ahead = start() if place.suffix in PAGES else run
     if not place.absolute().parent.is_dir() or place.is_dir():
         words = f"there is no folder {place.parent}" if not place.is_dir() else "it is a folder"
         raise ResultFileError(f"cannot write {place}: {words}")

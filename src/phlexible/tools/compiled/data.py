@@ -4,8 +4,9 @@ import hashlib
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import accumulate
-from typing import get_type_hints
+from typing import NamedTuple, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,8 @@ from phlexible.step.integration.conserving import ConservingStepper
 from phlexible.step.tables.declarations import MOST_PARTS, MOVING, TABLES
 from phlexible.step.tables.memory import Memory
 from phlexible.step.tables.requests import StepRequest
-from phlexible.tools.compiled.outputs import MeasuredSource, Outputs, Sum
+from phlexible.tools.compiled.number_tape import FIRST, NumberKind
+from phlexible.tools.compiled.outputs import Outputs
 from phlexible.tools.compiled.programs import families, programs
 from phlexible.tools.compiled.time_functions import Column, TimeData
 from phlexible.version import __version__
@@ -141,13 +143,15 @@ class ModelData:
         memory, counts = self.memory, self.memory.counts
         header, _, numbers = memory.blank
         parts = MOST_PARTS if self.has_contact_steps else 1
-        most = max(parts, BLOCK)
+        shares = len(self.stepper.shares)
+        most = shares * max(parts, BLOCK)
         found: dict[str, object] = {
             "VERSION": json.dumps(__version__),
             "STEP": real(self.step),
             "ORIGIN": real(self.origin),
             "END": real(min(self.moving.end, self.loads.end) + 1e-9 * self.step),
             "MOST_PARTS": parts,
+            "SUBSTEPS": shares,
             "MOST_INSTANTS": most,
             "HEADER": len(header),
             "NUMBERS": numbers,
@@ -171,12 +175,10 @@ class ModelData:
             "OUTPUTS": len(self.outputs.outputs),
         }
         sources = self.outputs.sources
-        vectors = max((len(each.reading.carried) for each in sources), default=0)
-        items = max((len(each.reading.numbers[1][0]) for each in sources), default=0)
-        measured = sum(each.count for each in sources)
-        scratch = counts["velocities"] + counts["rows"] + measured + 6 * vectors + items
-        found |= {"SOURCES": len(sources), "MEASURED": measured, "MOST_VECTORS": vectors}
-        found["SCRATCH"] = max(scratch, most if parts > 1 else 0)
+        found |= {"SOURCES": len(sources), "MEASURED": sum(each.count for each in sources)}
+        found |= {"MOST_VECTORS": max((len(each.reading.carried) for each in sources), default=0)}
+        found |= {"TAPE": self._tape_begin, "TAPE_NUMBERS": len(self.outputs.numbers)}
+        found["SCRATCH"] = max(self._tape_begin + len(self.outputs.numbers), most if parts > 1 else 0)
         found |= {f"PLACE_{name}": memory.place(name) for name in SEEN_THAT_CHANGE}
         places = {table.name: place for place, table in enumerate(TABLES)}
         found |= {f"TABLE_{name}": places[name] for name in SEEN_OF_SYSTEM}
@@ -193,6 +195,7 @@ class ModelData:
         yield from (f"    {kinds[hint]} {name};" for name, hint in get_type_hints(StepRequest).items())
         yield "} ph_request;"
         yield from (entry.module_file().declaration for entry in programs(self.memory))
+        yield reals("ph_shares", self.stepper.shares)
         yield "static void ph_connect(int64_t *header) {"
         yield "    int64_t nothing[1];"
         yield from (f"    {c_name(entry.name)}(header, PH_HEADER, nothing);" for entry in families(self.memory))
@@ -259,14 +262,27 @@ class ModelData:
         ]
         yield array_of("ph_input", "ph_inputs", rows, '{"", "", 0, 0, {0.0}}')
 
+    @property
+    def _tape_begin(self) -> int:
+        """Place of the first number of the tape among those of ``scratch``.
+
+        Before it are velocities, drifts, moving vectors, what is measured, and vectors and angles of one source.
+        """
+        counts, sources = self.memory.counts, self.outputs.sources
+        vectors = max((len(each.reading.carried) for each in sources), default=0)
+        items = max((len(each.reading.numbers[1][0]) for each in sources), default=0)
+        measured = sum(each.count for each in sources)
+        return counts["velocities"] + counts["rows"] + 3 * counts["moving"] + measured + 6 * vectors + items
+
     def _real_numbers(self) -> Array:
         """Of sources and outputs; then the least motion in a step, and what its error is measured by."""
         request = self.stepper.request(1, 1.0, NEVER)
-        return np.array([*self._measured()[1], request.least_speed, request.error_length])
+        return np.array([*self._measured.numbers, request.least_speed, request.error_length])
 
-    def _measured(self) -> tuple[list[int], list[float], list[str], int, int]:
-        """Whole numbers and others of sources and outputs, the sources, and where numbers of sums begin."""
-        whole, numbers, sources = list[int](), list[float](), list[str]()
+    @cached_property
+    def _measured(self) -> "_Measured":
+        """Whole numbers and others of sources and of the tape."""
+        whole, numbers, sources, tape = list[int](), list[float](), list[str](), list[str]()
 
         def kept(array: NDArray[np.int64]) -> int:
             whole.extend(np.asarray(array, dtype=np.int64).ravel().tolist())
@@ -281,40 +297,43 @@ class ModelData:
             places = [kept(rows), kept(items), kept(functions), kept(terms), kept(chords), kept(parts)]
             places += [kept(source.moves), kept_reals(base), kept_reals(shapes), kept_reals(weights)]
             lengths = [len(x) for x in (rows, shapes, items, functions, terms, chords, parts)]
-            sources.append("{" + ", ".join(map(str, [*places, *lengths, source.first, _measured(source)])) + "}")
-        sums = [each for output in self.outputs.outputs for each in output.sums]
-        first = kept(np.array([place for each in sums for place in each.places], dtype=np.int64))
-        first_weight = kept_reals(np.array([weight for each in sums for weight in each.weights]))
-        return whole, numbers, sources, first, first_weight
+            sources.append("{" + ", ".join(map(str, [*places, *lengths, source.first, source.count])) + "}")
+        shift = self._tape_begin - FIRST
+        for number in self.outputs.numbers:
+            groups = [own for _, own in number.terms] if number.kind is NumberKind.SUM else [number.of]
+            places = [place + shift if place >= FIRST else place for own in groups for place in (len(own), *own)]
+            own = [number.constant, *(weight for weight, _ in number.terms)]
+            first = kept(np.array(places, dtype=np.int64)), kept_reals(np.array(own))
+            tape.append(f"{{{number.kind.value}, {first[0]}, {len(number.terms)}, {first[1]}}}")
+        return _Measured(whole, numbers, sources, tape)
 
     def _outputs(self) -> Iterable[str]:
-        whole, numbers, sources, first, first_weight = self._measured()
-        sums = [each for output in self.outputs.outputs for each in output.sums]
-        yield f"#define PH_REALS {len(numbers) + 2}"
+        found = self._measured
+        yield f"#define PH_REALS {len(found.numbers) + 2}"
         yield (
             "typedef struct ph_source { int vectors, items, functions, terms, chords, parts, moves, base, shapes,"
             " numbers, vector_count, shape_count, item_count, function_count, term_count, chord_count, part_count,"
             " first, measured_count; } ph_source;"
         )
-        yield "typedef struct ph_sum { int first, count; double constant; } ph_sum;"
-        yield "typedef struct ph_output {"
-        yield "    const char *name, *unit;"
-        yield "    int first, size, turning, place;"
-        yield "    double axis[3];"
-        yield "} ph_output;"
-        yield f"#define PH_SUM_PLACES {first}"
-        yield f"#define PH_SUM_WEIGHTS {first_weight}"
-        yield integers("ph_integers", whole)
-        yield array_of("ph_source", "ph_sources", sources, "{0}")
-        yield array_of("ph_sum", "ph_sums", _sums(sums), "{0, 0, 0.0}")
-        begins = accumulate([0, *(len(output.sums) for output in self.outputs.outputs)])
+        yield "typedef struct ph_number { int kind, first, count, weight; } ph_number;"
+        yield "typedef struct ph_output { const char *name, *unit; int begin, end, size; } ph_output;"
+        yield integers("ph_integers", found.whole)
+        yield array_of("ph_source", "ph_sources", found.sources, "{0}")
+        yield array_of("ph_number", "ph_tape", found.tape, "{0, 0, 0, 0}")
         described = [
-            f"{{{json.dumps(output.name)}, {json.dumps(output.unit)}, {begin}, {output.size},"
-            f" {output.turning.value if output.turning else 0}, {output.place},"
-            f" {{{', '.join(real(x) for x in output.axis)}}}}}"
-            for output, begin in zip(self.outputs.outputs, begins, strict=False)
+            f"{{{json.dumps(each.name)}, {json.dumps(each.unit)}, {each.begin}, {each.end}, {each.size}}}"
+            for each in self.outputs.outputs
         ]
-        yield array_of("ph_output", "ph_outputs", described, '{"", "", 0, 0, 0, 0, {0.0}}')
+        yield array_of("ph_output", "ph_outputs", described, '{"", "", 0, 0, 0}')
+
+
+class _Measured(NamedTuple):
+    """What sources and the tape are in C: numbers, then rows of their tables."""
+
+    whole: list[int]
+    numbers: list[float]
+    sources: list[str]
+    tape: list[str]
 
 
 def _is_steady(column: Column) -> bool:
@@ -328,18 +347,6 @@ def _described(columns: Sequence[Column]) -> list[str]:
         f"{{{len(column.pieces)}, {piece}, {len(column.waves)}, {wave}}}"
         for column, piece, wave in zip(columns, pieces, waves, strict=False)
     ]
-
-
-def _sums(sums: Sequence[Sum]) -> list[str]:
-    firsts = accumulate([0, *(len(each.places) for each in sums)])
-    return [
-        f"{{{first}, {len(each.places)}, {real(each.constant)}}}" for each, first in zip(sums, firsts, strict=False)
-    ]
-
-
-def _measured(source: MeasuredSource) -> int:
-    items = source.reading.numbers[1][0]
-    return 6 * len(items) if source.reading.numbers[2] is not None else 2 * len(items)
 
 
 TABLES_MAGIC = 0x7068746162316C73

@@ -92,8 +92,9 @@ class FmuFiles:
                 found.append(FmuVariable(word, "INPUT", number, k, given.unit, given.name, start))
         for number, output in enumerate(self.data.outputs.outputs):
             name, count = named(output.name), output.size
+            parts = [identifier(each) for each in output.components] or [str(k + 1) for k in range(count)]
             for k in range(count):
-                word = name if count == 1 else f"{name}_{XYZ[k]}" if count == 3 else f"{name}_{k + 1}"
+                word = name if count == 1 else f"{name}_{parts[k]}"
                 found.append(FmuVariable(word, "OUTPUT", number, k, output.unit, output.description))
         return tuple(found)
 

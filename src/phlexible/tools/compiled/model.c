@@ -235,14 +235,27 @@ static int64_t entered(ph_model *m, const double *sizes, int parts, int64_t coun
     return found[0];
 }
 
+/* Functions of time in a step of a size in equal parts of its substeps, from the instant ``number`` on, and their
+   sizes. */
+static void prescribe_step(ph_model *m, double begin, double end, double size, int parts, int64_t number,
+                           double *sizes) {
+    double before = 0.0;
+    int count = parts * PH_SUBSTEPS;
+    for (int k = 0; k < count; k++) {
+        double share = ph_shares[k % PH_SUBSTEPS] / parts, after = before + share;
+        sizes[k] = size * share;
+        prescribe(m, begin, k + 1 == count ? end : begin + size * after, begin + size * ((before + after) / 2),
+                  number + k);
+        before = after;
+    }
+}
+
 /* Up to so many steps of the grid, to the first that fails or that contacts ask to be taken in parts. */
 static int64_t regular(ph_model *m, int64_t count, int64_t *state) {
-    double size[1] = {PH_STEP};
-    for (int64_t k = 0; k < count; k++) {
-        double begin = instant(m, m->steps + k);
-        prescribe(m, begin, instant(m, m->steps + k + 1), begin + PH_STEP * 0.5, k);
-    }
-    return entered(m, size, 1, count, PH_STEP, 0, state);
+    double sizes[PH_SUBSTEPS];
+    for (int64_t k = 0; k < count; k++)
+        prescribe_step(m, instant(m, m->steps + k), instant(m, m->steps + k + 1), PH_STEP, 1, k * PH_SUBSTEPS, sizes);
+    return entered(m, sizes, PH_SUBSTEPS, count, PH_STEP, 0, state);
 }
 
 #if PH_MOST_PARTS > 1
@@ -250,16 +263,11 @@ static int64_t regular(ph_model *m, int64_t count, int64_t *state) {
 static int64_t around_contacts(ph_model *m, double begin, double end, double size, int64_t *state) {
     int64_t parts = (int64_t)m->numbers[PH_PLACE_parts];
     if (parts < 1 || parts > PH_MOST_PARTS) return 0;
-    double *sizes = m->scratch, share = 1.0 / (double)parts, before = 0.0;
+    double *sizes = m->scratch, longest = 0.0;
     m->is_measured = 0; /* which stands there */
-    for (int64_t k = 0; k < parts; k++) {
-        double after = before + share;
-        sizes[k] = size * share;
-        prescribe(m, k ? begin + size * before : begin, k + 1 == parts ? end : begin + size * after,
-                  begin + size * ((before + after) / 2), k);
-        before = after;
-    }
-    return entered(m, sizes, (int)parts, 1, size * share, 1, state);
+    prescribe_step(m, begin, end, size, (int)parts, 0, sizes);
+    for (int k = 0; k < PH_SUBSTEPS; k++) longest = fmax(longest, fabs(sizes[k]));
+    return entered(m, sizes, (int)parts * PH_SUBSTEPS, 1, longest, 1, state);
 }
 #endif
 
@@ -268,8 +276,9 @@ static int project(ph_model *m, double time);
 /* One step of a size from ``begin`` to ``end``, or two halves of it, each of which may be halved; its status. */
 static int64_t halved(ph_model *m, double begin, double end, double size, int depth, int *pieces) {
     int64_t state = CONVERGED;
-    prescribe(m, begin, end, begin + size * 0.5, 0);
-    int64_t taken = entered(m, &size, 1, 1, size, 0, &state);
+    double sizes[PH_SUBSTEPS];
+    prescribe_step(m, begin, end, size, 1, 0, sizes);
+    int64_t taken = entered(m, sizes, PH_SUBSTEPS, 1, size, 0, &state);
 #if PH_MOST_PARTS > 1
     if (state == TOUCHING) taken = around_contacts(m, begin, end, size, &state);
 #endif
@@ -465,10 +474,11 @@ static int project(ph_model *m, double time) {
 /* Energies, velocities and numbers of joints and points at a time, into ``scratch``. */
 static void look(ph_model *m, double time) {
     begin_at(m, time);
-    double *velocity = m->scratch, *measured = m->scratch + PH_VELOCITIES + PH_ROWS;
+    double *velocity = m->scratch, *moving = velocity + PH_VELOCITIES + PH_ROWS;
     joint_velocities(m, time, velocity);
+    memcpy(moving, m->moving, 8 * (size_t)(3 * PH_MOVING));
 #if PH_SOURCES > 0
-    double *places = measured + PH_MEASURED, *rates = places + PH_MOST_VECTORS * 3;
+    double *measured = moving + 3 * PH_MOVING, *places = measured + PH_MEASURED, *rates = places + PH_MOST_VECTORS * 3;
     double *angles = rates + PH_MOST_VECTORS * 3;
     int64_t found[2];
     for (int k = 0; k < PH_SOURCES; k++) {
@@ -497,67 +507,85 @@ static void look(ph_model *m, double time) {
                      measured + s->first, s->measured_count, found);
     }
 #endif
-    (void)measured;
     m->is_measured = 1;
 }
 
-enum { SPIN = 1, ANGLE, QUATERNION }; /* what is found of three vectors that turn with a body */
+/* How a number of the tape is found (number_tape.py). */
+enum { SUM, ROOT, INVERSE, SINE, VERSINE, REST, ANGLE, SIDE, QUATERNION };
 
-/* Of places and rates (six numbers each) of vectors that began as x, y and z. */
-static void turned(const double *u, const ph_output *own, double *values) {
-    if (own->turning == SPIN) { /* half of the sum of vectors times their rates */
-        double spin[3] = {0.0, 0.0, 0.0};
-        for (int j = 0; j < 3; j++, u += 6)
-            for (int i = 0; i < 3; i++) {
-                int k = (i + 1) % 3, l = (i + 2) % 3;
-                spin[i] += 0.5 * (u[k] * u[3 + l] - u[l] * u[3 + k]);
-            }
-        values[0] = spin[0] * own->axis[0] + spin[1] * own->axis[1] + spin[2] * own->axis[2];
-        return;
+static double number_at(const ph_model *m, int64_t place) {
+    return place < 0 ? m->numbers[-1 - place] : m->scratch[place];
+}
+
+/* constant + sum of weights times products. */
+static double sum(const ph_model *m, const ph_number *n) {
+    const int64_t *own = ph_integers + n->first;
+    const double *weight = m->reals + n->weight;
+    double total = *weight;
+    for (int i = 0; i < n->count; i++) {
+        double product = *++weight;
+        for (int64_t left = *own++; left > 0; left--) product *= number_at(m, *own++);
+        total += product;
     }
-    /* a quaternion of the matrix R[i][j] = u[6 j + i], from the largest of four numbers */
-    double q[4], trace = u[0] + u[7] + u[14], largest = trace, size = 0.0;
+    return total;
+}
+
+/* sin t / t, (1 - cos t) / t^2 or (t - sin t) / t^3 of t^2. */
+static double of_turn(int kind, double square) {
+    if (square < 1e-3) { /* series, up to t^6 */
+        double c[3][4] = {{1.0, 6.0, 120.0, 5040.0}, {2.0, 24.0, 720.0, 40320.0}, {6.0, 120.0, 5040.0, 362880.0}};
+        const double *d = c[kind - SINE];
+        return 1.0 / d[0] - square * (1.0 / d[1] - square * (1.0 / d[2] - square / d[3]));
+    }
+    double t = sqrt(square), half = sin(0.5 * t);
+    if (kind == SINE) return sin(t) / t;
+    return kind == VERSINE ? 2.0 * half * half / square : (t - sin(t)) / (t * square);
+}
+
+/* Component k of the quaternion of a matrix, row after row; from the largest of four numbers. */
+static double quaternion(const double *R, int component) {
+    double q[4], trace = R[0] + R[4] + R[8], largest = trace, size = 0.0;
     int which = 3;
     for (int i = 2; i >= 0; i--)
-        if (u[7 * i] >= largest) largest = u[7 * i], which = i;
+        if (R[4 * i] >= largest) largest = R[4 * i], which = i;
     if (which == 3) {
         for (int i = 0; i < 3; i++) {
             int j = (i + 1) % 3, k = (i + 2) % 3;
-            q[i] = u[6 * j + k] - u[6 * k + j];
+            q[i] = R[3 * k + j] - R[3 * j + k];
         }
         q[3] = 1.0 + trace;
     } else {
         int i = which, j = (i + 1) % 3, k = (i + 2) % 3;
-        q[i] = 1.0 - trace + 2.0 * u[7 * i];
-        q[j] = u[6 * i + j] + u[6 * j + i];
-        q[k] = u[6 * i + k] + u[6 * k + i];
-        q[3] = u[6 * j + k] - u[6 * k + j];
+        q[i] = 1.0 - trace + 2.0 * R[4 * i];
+        q[j] = R[3 * j + i] + R[3 * i + j];
+        q[k] = R[3 * k + i] + R[3 * i + k];
+        q[3] = R[3 * k + j] - R[3 * j + k];
     }
     for (int i = 0; i < 4; i++) size += q[i] * q[i];
-    size = sqrt(size);
-    for (int i = 0; i < 4; i++) q[i] /= size;
-    if (own->turning == QUATERNION) memcpy(values, q, sizeof q);
-    else values[0] = 2.0 * atan2(q[0] * own->axis[0] + q[1] * own->axis[1] + q[2] * own->axis[2], q[3]);
+    return q[component] / sqrt(size);
+}
+
+static double derived(const ph_model *m, const ph_number *n) {
+    if (n->kind == SUM) return sum(m, n);
+    const int64_t *own = ph_integers + n->first + 1; /* after how many there are */
+    if (n->kind >= QUATERNION) return quaternion(m->scratch + own[0], n->kind - QUATERNION);
+    double x = number_at(m, own[0]), y = own[-1] > 1 ? number_at(m, own[1]) : 0.0;
+    switch (n->kind) {
+    case ROOT: return sqrt(x);
+    case INVERSE: return 1.0 / x;
+    case ANGLE: return 2.0 * atan2(x, y);
+    case SIDE: return y < 0.0 ? -x : x;
+    default: return of_turn(n->kind, x);
+    }
 }
 
 int ph_get_output(ph_model *m, int number, double *values) {
     if (!m || !values || !known(number, PH_OUTPUTS)) return PH_WRONG_ARGUMENT;
     if (!m->is_measured) look(m, ph_time(m));
-    const double *measured = m->scratch + PH_VELOCITIES + PH_ROWS;
     const ph_output *own = ph_outputs + number;
-    if (own->turning) {
-        turned(measured + own->place, own, values);
-        return PH_OK;
-    }
-    for (int k = 0; k < own->size; k++) {
-        const ph_sum *sum = ph_sums + own->first + k;
-        double found = sum->constant;
-        for (int i = sum->first; i < sum->first + sum->count; i++) {
-            int64_t place = ph_integers[PH_SUM_PLACES + i];
-            found += m->reals[PH_SUM_WEIGHTS + i] * (place < 0 ? m->numbers[-1 - place] : measured[place]);
-        }
-        values[k] = found;
-    }
+    double *tape = m->scratch + PH_TAPE;
+    for (int k = own->begin; k < own->end; k++) tape[k] = derived(m, ph_tape + k);
+    memcpy(values, tape + own->end - own->size, 8 * (size_t)own->size);
     return PH_OK;
 }
 

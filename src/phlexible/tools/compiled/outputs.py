@@ -1,19 +1,17 @@
-"""Sensors as numbers: sums of what compiled code measures of joints and points, and of numbers of the state."""
+"""Sensors as numbers of a library: what compiled code measures of joints and points, and what follows from it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from enum import Enum
 
 import numpy as np
 
-from phlexible.algebra.arrays import Array, IntArray
+from phlexible.algebra.arrays import Array
 from phlexible.bodies.floating_body import FloatingBody
-from phlexible.description.interactions.drives import Drive
 from phlexible.description.interactions.functions import KinematicPair
-from phlexible.description.interactions.sensor import Sensor
-from phlexible.description.joints.relations import JointRelation
+from phlexible.description.interactions.loads import Axes
+from phlexible.description.interactions.sensor import Availability, Sensor
 from phlexible.description.mechanism.mechanism import Mechanism
-from phlexible.description.ports import MovingFrame, PlacedBody, Port
+from phlexible.description.ports import Attachment, MovingFrame, PlacedBody, Port
 from phlexible.errors import ModelError
 from phlexible.measure.kinematics import oriented_body
 from phlexible.measure.sensors import (
@@ -27,56 +25,24 @@ from phlexible.measure.sensors import (
     JointRate,
     Position,
     Quaternion,
+    Reaction,
     Rotation,
+    SectionForce,
+    Stress,
+    Tension,
 )
 from phlexible.results.live import LiveRun
-from phlexible.results.live_readings import QuickReading, quick_reading, reading_of_vectors
-from phlexible.state.recorded_run import RecordedRun
 from phlexible.state.vectors import CarriedVector
-from phlexible.step.tables.declarations import MOVING
+from phlexible.tools.compiled.force_outputs import ForceNumbers
+from phlexible.tools.compiled.measured_numbers import KNOWN, MeasuredNumbers, MeasuredSource, no_rates
+from phlexible.tools.compiled.number_tape import NumberKind, NumberTape, TapeNumber, Term
 
-KNOWN = (
-    "positions, displacements and velocities of attachments, turns and angular velocities of rigid bodies,"
-    " positions and rates of joints, forces of elements, elastic displacements and energies"
+QUATERNION = (
+    NumberKind.QUATERNION_X,
+    NumberKind.QUATERNION_Y,
+    NumberKind.QUATERNION_Z,
+    NumberKind.QUATERNION_W,
 )
-
-
-@dataclass(frozen=True, eq=False)
-class MeasuredSource:
-    """A joint or a point that compiled code measures.
-
-    Attributes:
-        reading: its tables.
-        moves: of each vector its number among the moving ones, or -1.
-        first: place of its first number among all that are measured.
-    """
-
-    reading: QuickReading
-    moves: IntArray
-    first: int
-
-    @property
-    def count(self) -> int:
-        """How many numbers are measured."""
-        (items, *_), weights = self.reading.numbers[1], self.reading.numbers[2]
-        return 2 * len(items) if weights is None else 6 * len(items)
-
-
-@dataclass(frozen=True, eq=False)
-class Sum:
-    """constant + sum of weights times numbers: measured ones by their place, those of the state by -1 - place."""
-
-    places: tuple[int, ...]
-    weights: tuple[float, ...]
-    constant: float = 0.0
-
-
-class Turning(Enum):
-    """What is found of the turn of a rigid body; values as in model.c."""
-
-    SPIN = 1
-    ANGLE = 2
-    QUATERNION = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,39 +51,27 @@ class Output:
 
     Attributes:
         name, unit, description: of it.
-        sums: one for each number; none of what turns.
-        turning: what turns, or None.
-        place: of the first number of the body's turn since the start, among all that are measured.
-        axis: that spins and angles are about, world axes.
+        components: names of its numbers, where there are several.
+        size: how many numbers it has.
+        begin, end: of the numbers of the tape that are found for it, of which the last ones are its own.
     """
 
     name: str
     unit: str
     description: str
-    sums: tuple[Sum, ...] = ()
-    turning: Turning | None = None
-    place: int = 0
-    axis: tuple[float, float, float] = (0.0, 0.0, 0.0)
-
-    @property
-    def size(self) -> int:
-        """How many numbers."""
-        return len(self.sums) or (4 if self.turning is Turning.QUATERNION else 1)
+    components: tuple[str, ...]
+    size: int
+    begin: int
+    end: int
 
 
 @dataclass(frozen=True, eq=False)
 class Outputs:
-    """All outputs, and what is measured for them."""
+    """All outputs, what is measured for them, and the numbers that follow."""
 
     outputs: tuple[Output, ...]
     sources: tuple[MeasuredSource, ...]
-
-
-def _no_rates(name: str) -> str:
-    return (
-        f"output {name!r}: rates are not found by compiled models with gears or other relations, or with joints"
-        " that hold a motion twice; take positions, and differences of them"
-    )
+    numbers: tuple[TapeNumber, ...]
 
 
 def joint_outputs(model: Mechanism, has_rates: bool = True) -> dict[str, Sensor]:
@@ -150,14 +104,8 @@ class OutputTables:
     """
 
     def __init__(self, run: LiveRun, has_rates: bool) -> None:
-        self._has_rates = has_rates
-        self._run: RecordedRun = run.now
-        self._assembly, self._memory = run.stepper.assembly, run.stepper.assembly.memory
-        moving = enumerate(self._assembly.moving)
-        self._keys = {part.key: k for k, part in moving if isinstance(part, CarriedVector)}
+        self._measured, self._tape = MeasuredNumbers(run, has_rates), NumberTape()
         self._work = sorted({column for own in run.stepper.work_sources.values() for column in own})
-        self._sources: dict[object, MeasuredSource] = {}
-        self._kept: list[object] = []
 
     def of(self, sensors: Mapping[str, Sensor]) -> Outputs:
         """Of sensors by name.
@@ -166,139 +114,209 @@ class OutputTables:
             ModelError: one that needs Python, or of another model.
         """
         found = tuple(self._output(name, sensor) for name, sensor in sensors.items())
-        return Outputs(found, tuple(self._sources.values()))
+        return Outputs(found, self._measured.sources, tuple(self._tape.numbers))
 
     def _output(self, name: str, sensor: Sensor) -> Output:
-        words = name, sensor.unit, str(sensor)
-        match sensor:
-            case AngularVelocity() if not self._has_rates:
-                raise ModelError(_no_rates(name))
-            case AngularVelocity() | Angle():
-                kind = Turning.SPIN if isinstance(sensor, AngularVelocity) else Turning.ANGLE
-                x, y, z = sensor.axis.tolist()
-                place = self._turn(name, sensor, sensor.attachment, sensor.attachment.placed.rotation)
-                return Output(*words, turning=kind, place=place, axis=(x, y, z))
-            case Quaternion():
-                place = self._turn(name, sensor, sensor.target, np.eye(3))
-                return Output(*words, turning=Turning.QUATERNION, place=place)
-            case Rotation():
-                place = self._turn(name, sensor, sensor.target, np.eye(3))
-                return Output(*words, tuple(Sum((place + 6 * j + i,), (1.0,)) for i in range(3) for j in range(3)))
-        return Output(*words, tuple(self._sums(name, sensor)))
+        begin = self._tape.begin_output()
+        places = self._places(name, sensor)
+        self._tape.end_output(places)
+        components = sensor.components if len(sensor.components) == len(places) else ()
+        return Output(name, sensor.unit, str(sensor), components, len(places), begin, len(self._tape.numbers))
 
-    def _turn(self, name: str, sensor: Sensor, target: PlacedBody | Port, axes: Array) -> int:
-        """Place of three vectors that turn with a rigid body, given in its axes as rows.
+    def _places(self, name: str, sensor: Sensor) -> Sequence[int]:
+        """Of the numbers of a sensor.
 
         Raises:
-            ModelError: of a frame of the ground, or of a flexible body, where material turns in the frame.
+            ModelError: one that compiled models do not find, or of another model.
         """
-        frames = self._assembly.system.frames
-        index = -1 if isinstance(target, MovingFrame) else oriented_body(self._run, target)
-        if index < 0 or (frames[index].elastic_count and not isinstance(target, PlacedBody)):
-            raise ModelError(
-                f"output {name!r}: {sensor} is not of a rigid body; compiled models measure how these turn, and"
-                " Rotation(body) and Quaternion(body) of the frames of flexible ones"
-            )
-        key = index, axes.tobytes()
-        if key not in self._sources:
-            nothing = np.zeros((3, frames[index].elastic_count))
-            vectors = [CarriedVector(index, False, np.array(axis), nothing) for axis in axes]
-            reading = reading_of_vectors(self._run.system.layout, vectors)
-            self._add(key, reading, np.full(3, -1, dtype=np.int64))
-        return self._sources[key].first
-
-    def _add(self, key: object, reading: QuickReading, moves: IntArray) -> None:
-        first = sum(each.count for each in self._sources.values())
-        self._sources[key] = MeasuredSource(reading, moves, first)
-
-    def _sums(self, name: str, sensor: Sensor) -> Sequence[Sum]:
-        if sensor.share is not None:
-            return self._of_share(name, sensor)
+        forces = ForceNumbers(name, self._measured, self._tape)
         match sensor:
+            case _ if sensor.share is not None:
+                return self._of_share(name, sensor)
+            case AngularVelocity():
+                spin = self._angular_velocity(name, sensor, sensor.attachment)
+                return [self._tape.sum((float(x), (w,)) for x, w in zip(sensor.axis, spin, strict=True))]
+            case Angle():
+                return [self._angle(name, sensor)]
+            case Rotation():
+                return self._matrix(name, sensor, sensor.target, np.eye(3))
+            case Quaternion():
+                return self._quaternion(self._matrix(name, sensor, sensor.target, np.eye(3)))
+            case Position():
+                weights, found = self._measured.run.point(sensor.port)
+                parts = self._measured.vectors(name, found.vectors)
+                pairs = [(float(weight), own) for weight, (own, _) in zip(weights, parts, strict=True)]
+                return self._tape.chord(pairs, float(weights.sum()))
             case EnergyOf():
                 return [self._energy(EnergyKind(sensor.kind))]
-            case ElementForce():
-                return self._force(sensor)
-            case ElasticDisplacement() if isinstance(sensor.attachment.placed.data, FloatingBody):
-                return self._elastic(sensor)
             case ElasticDisplacement():
-                start = Position(sensor.attachment)
-                return [
-                    Sum(own.places, own.weights, own.constant - float(begin))
-                    for own, begin in zip(
-                        self._of_share(name, start), sensor.attachment.initial_position(), strict=True
-                    )
-                ]
+                return self._elastic(name, sensor)
+            case ElementForce():
+                return forces.of_element(sensor.element)
+            case Reaction():
+                return self._along(name, sensor, forces.reaction(sensor))
+            case SectionForce():
+                return forces.in_section(sensor.body, float(sensor.x))
+            case Stress():
+                return [forces.stress(sensor.body, float(sensor.x))]
+            case Tension():
+                return forces.tension(sensor.string)
+        later = "; take its rate, and differences of that" if sensor.availability is Availability.LATER else ""
         raise ModelError(
-            f"output {name!r}: {sensor} is not measured by compiled models, which know {KNOWN}; read it in Python"
-            " from the motion, or take some of these instead"
+            f"output {name!r}: {sensor} is not measured by compiled models, which know {KNOWN}{later}; read it in"
+            " Python from the motion, or take some of these instead"
         )
 
-    def _of_share(self, name: str, sensor: Sensor) -> list[Sum]:
+    def _along(self, name: str, sensor: Reaction, world: list[int]) -> list[int]:
+        """A vector along the axes that the sensor asks for."""
+        run = self._measured.run
+        second = run.mechanism.joints[run.joint_index(sensor.joint)].second
+        if sensor.axes is Axes.WORLD or (isinstance(second, MovingFrame) and second.is_fixed):
+            return world
+        turned = self._matrix(name, sensor, second, np.eye(3))
+        return [self._tape.sum((1.0, (turned[3 * j + i], world[j])) for j in range(3)) for i in range(3)]
+
+    def _of_share(self, name: str, sensor: Sensor) -> list[int]:
         share = sensor.share
         assert share is not None, "asked of those that have one"
         origin, weights, offset = share
-        source = self._source(name, origin)
-        if not (self._has_rates or source.reading.is_of_places(share)):
-            raise ModelError(_no_rates(name))
-        if (gather := source.reading.numbers[2]) is not None:
+        first, reading = self._measured.of_source(name, origin)
+        if not (self._measured.has_rates or reading.is_of_places(share)):
+            raise no_rates(name)
+        if (gather := reading.numbers[2]) is not None:
             weights = weights @ gather
-        found = []
-        for row, shift in zip(weights, offset, strict=True):
-            places = np.flatnonzero(row)
-            found.append(
-                Sum(tuple(source.first + int(k) for k in places), tuple(row[places].tolist()), -float(shift))
+        return [self._weighted(row, first, -float(shift)) for row, shift in zip(weights, offset, strict=True)]
+
+    def _weighted(self, row: Array, first: int, constant: float = 0.0) -> int:
+        """A sum of numbers that stand one after the other, upwards, or of the state downwards."""
+        side = 1 if first >= 0 else -1
+        places = np.flatnonzero(row)
+        return self._tape.sum(((float(row[k]), (first + side * int(k),)) for k in places), constant)
+
+    def _energy(self, kind: EnergyKind) -> int:
+        parts = (EnergyKind.KINETIC, EnergyKind.STRAIN, EnergyKind.GRAVITY, EnergyKind.SPRING)
+        state = self._measured.state
+        if kind is EnergyKind.DISSIPATED:
+            places = [state("dissipated")]
+        elif kind is EnergyKind.SUPPLIED:
+            places = [state("work", column) for column in self._work]
+        else:
+            places = [state("energy", k) for k, part in enumerate(parts) if kind in (part, EnergyKind.TOTAL)]
+        return self._tape.sum((1.0, (place,)) for place in places)
+
+    def _elastic(self, name: str, sensor: ElasticDisplacement) -> list[int]:
+        attachment = sensor.attachment
+        if not isinstance(attachment.placed.data, FloatingBody):
+            places = self._of_share(name, Position(attachment))
+            return [
+                self._tape.sum([(1.0, (place,))], -float(begin))
+                for place, begin in zip(places, attachment.initial_position(), strict=True)
+            ]
+        return self._of_elastic(attachment, np.asarray(attachment.point.shapes))
+
+    def _of_elastic(self, attachment: Attachment, rows: Array) -> list[int]:
+        """Sums of the elastic coordinates of a body."""
+        index = self._measured.run.body_index(attachment, "attachment")
+        first = self._measured.state("eta", int(self._measured.run.system.layout.eta[index]))
+        return [self._weighted(row, first) for row in rows.reshape(3, -1)]
+
+    # Turns.
+
+    def _body(self, name: str, sensor: Sensor, target: PlacedBody | Port) -> int:
+        """Index of what turns.
+
+        Raises:
+            ModelError: a frame of the ground.
+        """
+        if isinstance(target, MovingFrame):
+            raise ModelError(
+                f"output {name!r}: {sensor} is a function of time, which is known without the model;"
+                f" compiled models know {KNOWN}"
             )
+        return oriented_body(self._measured.run, target)
+
+    def _axes(self, name: str, index: int, axes: Array) -> list[tuple[range, range]]:
+        """Places and rates of vectors, given in the axes of a frame as rows, that turn with it."""
+        nothing = np.zeros((3, self._measured.run.system.frames[index].elastic_count))
+        return self._measured.vectors(name, [CarriedVector(index, False, np.array(a), nothing) for a in axes])
+
+    def _bend(self, target: PlacedBody | Port, index: int) -> tuple[list[int], Array] | None:
+        """Places of the small turn of the material in its frame, and its rows; None: it does not turn there."""
+        if isinstance(target, PlacedBody) or not self._measured.run.system.frames[index].elastic_count:
+            return None
+        assert isinstance(target, Attachment), "of a body"
+        rows = target.point.rotations
+        return None if rows is None else (self._of_elastic(target, np.asarray(rows)), np.asarray(rows))
+
+    def _matrix(self, name: str, sensor: Sensor, target: PlacedBody | Port, axes: Array) -> list[int]:
+        """Places of R E A^T, row after row: of a frame, the turn of the material in it, and axes as rows."""
+        index = self._body(name, sensor, target)
+        bend = self._bend(target, index)
+        if bend is None:
+            columns = [own for own, _ in self._axes(name, index, axes)]
+            return [self._tape.sum([(1.0, (columns[j][i],))]) for i in range(3) for j in range(3)]
+        frame = [own for own, _ in self._axes(name, index, np.eye(3))]
+        turned = self._exponential(bend[0])
+        return [
+            self._tape.sum(
+                (float(axes[j, m]), (frame[k][i], turned[3 * k + m]))
+                for k in range(3)
+                for m in range(3)
+                if axes[j, m]
+            )
+            for i in range(3)
+            for j in range(3)
+        ]
+
+    def _exponential(self, bend: list[int]) -> list[int]:
+        """Places of exp([theta]), row after row: (1 - b t^2) I + a [theta] + b theta theta^T."""
+        square = self._tape.sum((1.0, (x, x)) for x in bend)
+        a, b = self._tape.of(NumberKind.SINE, square), self._tape.of(NumberKind.VERSINE, square)
+        cross = {(0, 1): (-1.0, 2), (1, 0): (1.0, 2), (0, 2): (1.0, 1), (2, 0): (-1.0, 1), (1, 2): (-1.0, 0)}
+        cross[2, 1] = (1.0, 0)
+        found = []
+        for i in range(3):
+            for j in range(3):
+                terms: list[Term] = [(1.0, (b, bend[i], bend[j]))]
+                if i == j:
+                    terms.append((-1.0, (b, square)))
+                else:
+                    sign, axis = cross[i, j]
+                    terms.append((sign, (a, bend[axis])))
+                found.append(self._tape.sum(terms, 1.0 if i == j else 0.0))
         return found
 
-    def _source(self, name: str, origin: object) -> MeasuredSource:
-        if id(origin) not in self._sources:
-            reading = quick_reading(self._run, origin, beside_moving=True)  # type: ignore[arg-type]
-            if reading is None:
-                raise ModelError(
-                    f"output {name!r}: coordinates of {origin} that roll or are rounded are not measured by"
-                    f" compiled models, which know {KNOWN}"
-                )
-            moves = [self._keys[vector.key] if vector.key in self._keys else -1 for vector in reading.carried]
-            if any(vector.carrier == MOVING and k < 0 for vector, k in zip(reading.carried, moves, strict=True)):
-                raise ModelError(
-                    f"output {name!r}: {origin} is measured along axes of a moving frame that no joint holds;"
-                    " measure a position or a velocity instead"
-                )
-            self._add(id(origin), reading, np.array(moves, dtype=np.int64))
-            self._kept.append(origin)
-        return self._sources[id(origin)]
+    def _quaternion(self, matrix: list[int]) -> list[int]:
+        first = self._tape.copied(matrix)
+        return [self._tape.of(kind, first) for kind in QUATERNION]
 
-    def _energy(self, kind: EnergyKind) -> Sum:
-        first = self._memory.place("energy")
-        parts = (EnergyKind.KINETIC, EnergyKind.STRAIN, EnergyKind.GRAVITY, EnergyKind.SPRING)
-        if kind is EnergyKind.DISSIPATED:
-            places = [self._memory.place("dissipated")]
-        elif kind is EnergyKind.SUPPLIED:
-            places = [self._memory.place("work") + column for column in self._work]
-        else:
-            places = [first + k for k, part in enumerate(parts) if kind in (part, EnergyKind.TOTAL)]
-        return Sum(tuple(-1 - place for place in places), (1.0,) * len(places))
+    def _angle(self, name: str, sensor: Angle) -> int:
+        """About the axis, of the turn since the start."""
+        attachment = sensor.attachment
+        *turn, w = self._quaternion(self._matrix(name, sensor, attachment, attachment.placed.rotation))
+        about = self._tape.sum((float(x), (q,)) for x, q in zip(sensor.axis, turn, strict=True))
+        return self._tape.of(NumberKind.ANGLE, about, w)
 
-    def _force(self, sensor: ElementForce) -> list[Sum]:
-        system, element = self._assembly.system, sensor.element
-        if isinstance(element, Drive | JointRelation):
-            parts = (*system.mechanism.drives, *system.mechanism.relations)
-            numbers = [k for k, part in enumerate(parts, start=len(system.mechanism.joints)) if part is element]
-            places = [int(system.layout.multiplier[k]) for k in numbers]
-            first = self._memory.place("multiplier")
-        else:
-            places = [k for k, each in enumerate(system.forces) if each.element is element]
-            first = self._memory.place("force")
-        if not places:
-            raise ModelError(f"{element!r} has no force along a coordinate in this model")
-        return [Sum((-1 - first - place,), (1.0,)) for place in places]
-
-    def _elastic(self, sensor: ElasticDisplacement) -> list[Sum]:
-        index = self._run.body_index(sensor.attachment, "attachment")
-        begin = self._memory.place("eta") + int(self._assembly.system.layout.eta[index])
-        shapes: Array = sensor.attachment.point.shapes
-        return [
-            Sum(tuple(-1 - begin - int(k) for k in np.flatnonzero(row)), tuple(row[np.flatnonzero(row)].tolist()))
-            for row in np.asarray(shapes).reshape(3, -1)
-        ]
+    def _angular_velocity(self, name: str, sensor: Sensor, attachment: Attachment) -> list[int]:
+        """World axes: half of the sum of three axes times their rates, and R (d + b theta x d + c theta x ...)."""
+        if not self._measured.has_rates:
+            raise no_rates(name)
+        index = self._body(name, sensor, attachment)
+        axes = self._axes(name, index, np.eye(3))
+        crossed = [self._tape.cross(0.5, own, rates) for own, rates in axes]
+        terms = [[term for each in crossed for term in each[i]] for i in range(3)]
+        bend = self._bend(attachment, index)
+        if bend is not None:
+            theta, rows = bend
+            begin = int(self._measured.run.system.layout.velocity[index + 1]) - rows.shape[1]
+            rates = [self._weighted(row, self._measured.velocity(name, begin)) for row in rows.reshape(3, -1)]
+            first = [self._tape.sum(each) for each in self._tape.cross(1.0, theta, rates)]
+            second = [self._tape.sum(each) for each in self._tape.cross(1.0, theta, first)]
+            square = self._tape.sum((1.0, (x, x)) for x in theta)
+            b, c = self._tape.of(NumberKind.VERSINE, square), self._tape.of(NumberKind.REST, square)
+            own = [
+                self._tape.sum([(1.0, (rates[k],)), (1.0, (b, first[k])), (1.0, (c, second[k]))]) for k in range(3)
+            ]
+            for i in range(3):
+                terms[i] += [(1.0, (axes[k][0][i], own[k])) for k in range(3)]
+        return [self._tape.sum(each) for each in terms]

@@ -30,7 +30,7 @@ from phlexible.pictures.summaries import model_parts
 from phlexible.results.live import LiveRun
 from phlexible.tools.compiled.data import InputData, ModelData
 from phlexible.tools.compiled.grips import Grip
-from phlexible.tools.compiled.outputs import Output, Turning
+from phlexible.tools.compiled.outputs import Output
 from phlexible.tools.compiled.time_functions import Column, TimeData, time_data
 
 WAITS, MOST_STEPS, SHOWN = 6.0, 3000, 40
@@ -195,9 +195,8 @@ def _panels(data: ModelData, start: float, pack: Packing) -> list[Tree]:
         label = f"{output.name} [{output.unit}]" if output.unit else output.name
         if output.size == 1:
             alike.setdefault(output.unit, []).append((output.name, number, 0))
-        elif output.size <= len(XYZ) or output.turning is Turning.QUATERNION:
-            names = _named(output)
-            panels.append((label, [(name, number, k) for k, name in enumerate(names)]))
+        elif output.size <= MOST_CURVES:
+            panels.append((label, [(name, number, k) for k, name in enumerate(_named(output))]))
     for unit, curves in alike.items():
         for begin in range(0, len(curves), MOST_CURVES):
             part = curves[begin : begin + MOST_CURVES]
@@ -219,7 +218,7 @@ def _panels(data: ModelData, start: float, pack: Packing) -> list[Tree]:
 
 
 def _named(output: Output) -> Sequence[str]:
-    return XYZ[: output.size] if output.size <= len(XYZ) else [*XYZ, "w"]
+    return output.components or [str(k + 1) for k in range(output.size)]
 
 
 # Where bodies, moving frames and grips are, in the numbers of a state.

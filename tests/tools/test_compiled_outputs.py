@@ -1,0 +1,94 @@
+"""Outputs of libraries are what sensors read in live runs: forces of joints, in beams, rods and strings, turns."""
+
+import shutil
+
+import numpy as np
+import pytest
+
+import phlexible as ph
+from phlexible.tools.compiled.linking import host
+
+STEP = 1e-3
+needs_compiler = pytest.mark.skipif(shutil.which("cc") is None or host() is None, reason="no C compiler")
+
+
+def parts() -> tuple[ph.Model, dict[str, object]]:
+    """All that has forces, on a frame that moves where it can; far from the origin, where sums would cancel."""
+    model = ph.Model(gravity=(0, 0, -9.81))
+    shaken = model.ground.moving(lambda t: (0.01 * np.sin(20 * t), 0.0, 0.0))
+    soft = ph.Material(1e7, 2700.0, viscosity=1e-4)
+    arm = model.add(ph.Beam(0.5, ph.RectangularSection(0.02, 0.01), soft, elements=2, strain="von_karman"), "arm")
+    root = model.connect(ph.Revolute(shaken, arm.start, axis=(0, 1, 0), name="root"))
+    bob = model.add(ph.RigidBody(0.01, (1e-4, 2e-4, 3e-4), center=(0.05, 0.01, 0)), "bob", position=(0.5, 0, 0))
+    ball = model.connect(ph.Spherical(arm.end, bob.origin, name="ball"))
+    wheel = model.add(ph.RigidBody(0.5, (1e-3, 1e-3, 1e-3)), "wheel", position=(0, 100, 0))
+    axle = model.connect(ph.Revolute(model.ground.at((0, 100, 0)), wheel.origin, axis=(0, 0, 1), name="axle"))
+    drive = model.apply(axle.drive(angle=lambda t: 3.0 * t))
+    weight = model.add(ph.RigidBody(0.2, (1e-4, 1e-4, 1e-4)), "weight", position=(0.2, 100, 0))
+    weld = model.connect(ph.Fixed(wheel.point((0.2, 0, 0)), weight.origin, name="weld"))
+    wire, fluid = ph.CircularSection(0.008), ph.Material(1e8, 1200.0, viscosity=1e-3)
+    rod = model.add(ph.Rod(0.4, wire, fluid, elements=2), "rod", position=(0, 2, 0))
+    clamp = model.connect(ph.Fixed(model.ground.at((0, 2, 0)), rod.start, name="clamp"))
+    model.apply(ph.Force(rod.end, (0.0, 0.5, 0.0), name="tip"))
+    ropes = []
+    for k, law in enumerate((ph.LinearLaw(5.0), ph.LogarithmicLaw(5.0), ph.StVenantKirchhoffLaw(5.0))):
+        rope = ph.String(length=0.5, line_density=0.1, elements=2, law=law)
+        ropes.append(model.add(rope, f"rope {k}", shape=[(0, 3 + k, 0), (0.5, 3 + k, 0)]))
+        model.connect(ph.Spherical(model.ground.at((0, 3 + k, 0)), ropes[k].start, name=f"pin {k}"))
+    thin, alloy = ph.CircularSection(5e-3), ph.Material(2e8, 2700.0)
+    free = model.add(ph.Beam(0.4, thin, alloy, elements=2), "free", angular_velocity=(0.3, 0.2, 4.0))
+    model.apply(ph.Force(free.end, (0.0, 0.2, 0.0), name="aside"))
+    model.apply(ph.Force(free.at(0.2), (0.0, 0.0, 0.3), name="up"))
+    return model, {
+        "force": ph.Reaction(root),
+        "moment": ph.ReactionMoment(root),
+        "force in the axes of the body": ph.Reaction(ball, axes="body"),
+        "moment in the axes of the rod": ph.ReactionMoment(clamp, axes="body"),
+        "with its drive": ph.ReactionMoment(axle),
+        "of its drive": ph.ElementForce(drive),
+        "welded": ph.Reaction(weld),
+        **{f"in {each.name}": ph.SectionForce(each, x) for each, x in ((arm, 0.2), (rod, 0.17), (free, 0.3))},
+        **{f"stress of {each.name}": ph.Stress(each, 0.1) for each in (arm, rod, free)},
+        **{f"tension of {rope.name}": ph.Tension(rope) for rope in ropes},
+        "turn of a tip": ph.Rotation(arm.end),
+        "quaternion": ph.Quaternion(arm.end),
+        "angle": ph.Angle(arm.end, (0, 1, 0)),
+        "spin": ph.AngularVelocity(arm.end, (0.3, 1, 0)),
+        "spin in space": ph.AngularVelocity(free.end, (1, 2, 3)),
+        "spin of a rigid body": ph.AngularVelocity(bob.origin, (1, 2, 3)),
+        "angle of a wheel": ph.Angle(wheel.origin, (0, 0, 1)),
+        "shaken": ph.Position(shaken),
+        "end of a rope": ph.ElasticDisplacement(ropes[0].end),
+    }
+
+
+@needs_compiler
+def test_every_sensor_that_an_instant_has_is_an_output(tmp_path) -> None:
+    model, sensors = parts()
+    suffix = ".dylib" if host().startswith("macos") else ".so"
+    library = ph.load_library(ph.build(model, STEP, tmp_path / f"parts{suffix}", outputs=sensors))
+    run = model.start(STEP)
+    for count in (1, 60, 200):
+        for each in (library, run):
+            each.step(count)
+        for name, sensor in sensors.items():
+            found, expected = np.ravel(library.read(name)), np.ravel(run.read(sensor))
+            assert found == pytest.approx(expected, abs=1e-9 * max(np.abs(expected).max(), 1e-3)), name
+    bend = model["arm"].end.point.rotations @ run.state.eta[: model["arm"].data.elastic_count]
+    assert np.linalg.norm(bend) > 0.02  # material does turn in its frame
+
+
+def test_what_one_instant_cannot_tell_is_refused_with_what_to_take(tmp_path) -> None:
+    model, _ = parts()
+    bob = model["bob"]
+    for sensor, words in (
+        (ph.Acceleration(bob.origin), "take its rate, and differences of that"),
+        (ph.Rotation(model.ground.moving(lambda t: (0.0, 0.0, t))), "is a function of time"),
+    ):
+        with pytest.raises(ph.errors.ModelError, match=f"output 'a': .*{words}"):
+            ph.build(model, STEP, tmp_path / "parts.tables", outputs={"a": sensor})
+    creeping = ph.Model()
+    slow = ph.Material(1e8, 1200.0, relaxation=ph.Maxwell((0.5, 1.0)))
+    beam = creeping.add(ph.Beam(0.4, ph.CircularSection(0.008), slow, elements=2), "beam")
+    with pytest.raises(ph.errors.ModelError, match="output 'a': beam creeps, .* take positions"):
+        ph.build(creeping, STEP, tmp_path / "parts.tables", outputs={"a": ph.SectionForce(beam, 0.1)})
