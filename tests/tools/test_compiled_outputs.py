@@ -55,6 +55,7 @@ def parts() -> tuple[ph.Model, dict[str, object]]:
         "angle": ph.Angle(arm.end, (0, 1, 0)),
         "spin": ph.AngularVelocity(arm.end, (0.3, 1, 0)),
         "spin in space": ph.AngularVelocity(free.end, (1, 2, 3)),
+        "spin near the middle": ph.AngularVelocity(free.at(0.21), (1, 2, 3)),
         "spin of a rigid body": ph.AngularVelocity(bob.origin, (1, 2, 3)),
         "angle of a wheel": ph.Angle(wheel.origin, (0, 0, 1)),
         "shaken": ph.Position(shaken),
