@@ -505,6 +505,8 @@ class _Copy:
             friction_speed=unit(VELOCITY) * contact.friction_speed,
             bristle=contact.bristle and unit(STIFFNESS) * contact.bristle,
             bristle_damping=contact.bristle_damping and unit(DAMPING) * contact.bristle_damping,
+            rolling=self._change.length * contact.rolling,
+            drilling=self._change.length * contact.drilling,
         )
 
     def _touching(self, value: Port | ph.Capsule) -> Port | ph.Capsule:

@@ -172,6 +172,13 @@ class Adding:
         if kind == 3:
             return self.on_shape(a, b, way, depth, law)
         radius = way * rng.uniform(0.1, 0.9) * (kind == 1)
+        if (
+            radius
+            and "bristle" in law
+            and b.has_orientation
+            and (a.has_orientation or not isinstance(a, Attachment))
+        ):
+            law |= {"rolling": 0.1 * radius, "drilling": 0.1 * radius * (self.dimension == 3)}
         across = rng.normal(size=3) * (1, 1, self.dimension == 3)
         across -= chord * (chord @ across) / way**2
         sine = (radius - depth) / way  # of the height above the plane

@@ -336,9 +336,10 @@ def differentiable(system: System) -> Assembly:
                 f"{name.rsplit(':', 1)[0]} creeps (ph.Maxwell), and cannot be differentiated together with {what}"
             )
     for element, force in system.forces:
-        if force.friction and force.friction.bristle:
+        if force.friction and force.friction.sticks:
             raise ModelError(
-                f"{element} sticks by a bristle, which cannot be differentiated yet; leave bristle= out there"
+                f"{element} sticks by a bristle, which cannot be differentiated yet; leave bristle=, rolling= and"
+                " drilling= out there"
             )
     return assemble(system, with_segments=False)
 

@@ -221,9 +221,10 @@ class Resistances:
         self._impacts = [k for k, f in enumerate(self._forces) if f.contact and f.contact.damping]
         self._across = [k for k, f in enumerate(self._forces) if f.contact and f.friction]
         for element, force in system.forces:
-            if force.friction and force.friction.bristle:
+            if force.friction and force.friction.sticks:
                 raise ModelError(
-                    f"{element} sticks by a bristle, which the papers' equations do not have; leave bristle= out,"
+                    f"{element} sticks by a bristle, which the papers' equations do not have; leave bristle=,"
+                    " rolling= and drilling= out,"
                     " or take model.simulate"
                 )
         self.bearings: dict[int, IntArray] = {}

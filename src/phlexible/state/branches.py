@@ -1,6 +1,7 @@
 """What laws remember, ``State.branches``: strains of springs, bristles (docs/theory.md, 8; (8.35, 8.41))."""
 
 from collections.abc import Iterator
+from enum import Enum
 from itertools import pairwise
 from math import prod
 
@@ -32,17 +33,30 @@ def forces_of_branches(system: System, branches: Array) -> Array:
     laws = [force.relaxation for _, force in system.forces]
     pulls = np.stack([np.zeros(branches.shape[:-1]), *_pulls(laws, branches)], axis=-1)[..., 1:]
     begin = branch_count(system)
-    for k, bristle in bristles_of(system):
+    for k, _, bristle in bristles_of(system):
         if not system.forces[k].force.contact:  # which rubs across its coordinate
             pulls[..., k] -= bristle.stiffness * branches[..., begin]
         begin += len(BRISTLE)
     return pulls
 
 
-def bristles_of(system: System) -> list[tuple[int, Bristle]]:
+class BristleKind(Enum):
+    """What a bristle holds: sliding, rolling along a surface, turns about its normal."""
+
+    SLIDING = "bristle"
+    ROLLING = "rolling"
+    DRILLING = "drilling"
+
+
+def bristles_of(system: System) -> list[tuple[int, BristleKind, Bristle]]:
     """Numbers of forces with the bristles of their friction."""
-    forces = enumerate(force for _, force in system.forces)
-    return [(k, force.friction.bristle) for k, force in forces if force.friction and force.friction.bristle]
+    return [
+        (k, kind, bristle)
+        for k, (_, force) in enumerate(system.forces)
+        if force.friction
+        for kind, bristle in zip(BristleKind, force.friction.every_bristle, strict=True)
+        if bristle
+    ]
 
 
 def strain_pulls(system: System, index: int, branches: Array) -> list[tuple[QuadraticStrains, Array]]:
@@ -124,8 +138,8 @@ def remembered_count(system: System) -> int:
 
 def remembered_names(system: System) -> list[str]:
     """What each entry of ``State.branches`` belongs to."""
-    owners = [str(system.forces[k].element) for k, _ in bristles_of(system)]
-    return branch_names(system) + [f"{owner}: bristle {part}" for owner in owners for part in BRISTLE]
+    owners = [f"{system.forces[k].element}: {kind.value}" for k, kind, _ in bristles_of(system)]
+    return branch_names(system) + [f"{owner} {part}" for owner in owners for part in BRISTLE]
 
 
 def branch_names(system: System) -> list[str]:

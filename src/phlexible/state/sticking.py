@@ -13,6 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from phlexible.algebra.arrays import Array, BoolArray
+from phlexible.algebra.rotations import cross_matrix
 from phlexible.description.interactions.contact import RubbingCoordinate, SegmentCoordinate
 from phlexible.description.interactions.force_elements import Bristle, Coulomb
 from phlexible.description.interactions.functions import (
@@ -25,7 +26,7 @@ from phlexible.description.interactions.functions import (
     WorldAxis,
     single,
 )
-from phlexible.state.branches import BRISTLE, bristles_of, remembered_count
+from phlexible.state.branches import BRISTLE, BristleKind, bristles_of, remembered_count
 from phlexible.state.forces import ElementState, element_state
 from phlexible.state.instants import Instants
 from phlexible.state.layout import State
@@ -74,8 +75,7 @@ class StickingFriction:
     @classmethod
     def of(cls, system: System, start: State) -> "StickingFriction":
         """From a state, in which those that slip are known."""
-        numbers = [*bristles_of(system)]
-        slipped = _remembered(start, len(numbers))[:, 6] > 0
+        slipped = _remembered(start, len(bristles_of(system)))[:, 6] > 0
         return cls(system, start, slipped)
 
     def letting_go(self, slips: BoolArray) -> "StickingFriction":
@@ -90,7 +90,7 @@ class StickingFriction:
     @cached_property
     def names(self) -> tuple[str, ...]:
         """Of the elements that they are of."""
-        return tuple(str(self.system.forces[k].element) for k, _ in bristles_of(self.system))
+        return tuple(str(self.system.forces[k].element) for k, *_ in bristles_of(self.system))
 
     @cached_property
     def _began(self) -> tuple[Instants, Array, Array]:
@@ -106,7 +106,7 @@ class StickingFriction:
         values = self.system.force_functions.values(at)[0]
         found, remembered = [], _remembered(self.start, self.count)
         starts = np.cumsum([0, *(len(each) for each in elements.gradients)])
-        for own, (k, bristle) in enumerate(bristles_of(self.system)):
+        for own, (k, kind, bristle) in enumerate(bristles_of(self.system)):
             force = self.system.forces[k].force
             assert force.friction is not None, "it has a bristle"
             normal, slope = 1.0, 0.0
@@ -114,12 +114,15 @@ class StickingFriction:
                 side = force.contact.side
                 normal = side * force.contact.force(float(elements.theta[k]), force.rest)
                 slope = side * force.contact.slope(float(elements.theta[k]), force.rest)
-            level = self._level(force.friction, multipliers) * normal
-            grip = 1.0 if self.has_slipped[own] else bristle.grip
-            sizes = (level * grip, force.friction.level * slope * grip)
+            level = self._level(force.friction, multipliers)
+            if kind is not BristleKind.SLIDING:
+                level = bristle.lever
+            level *= 1.0 if self.has_slipped[own] else bristle.grip
+            sizes = (level * normal, level * slope)
             if isinstance(force.coordinate, RubbingCoordinate):
                 side = force.contact.side if force.contact else 1.0
-                found.append(self._rubbing(at, force.coordinate, side, bristle, sizes, remembered[own]))
+                way = self._way(at, force.coordinate, side, kind)
+                found.append(_held_where_they_touch(way, bristle, sizes, remembered[own]))
                 continue
             if force.contact:
                 along = slice(starts[k] + 1, starts[k + 1])
@@ -138,7 +141,7 @@ class StickingFriction:
             holds: at the pose.
             is_balanced: whether joints transmit there what loads ask for; those that follow it hold otherwise too.
         """
-        forces = [self.system.forces[k].force for k, _ in bristles_of(self.system)]
+        forces = [self.system.forces[k].force for k, *_ in bristles_of(self.system)]
         found = []
         for force, hold, slipped in zip(forces, holds, self.has_slipped, strict=True):
             follows = force.friction is not None and force.friction.joint is not None
@@ -176,7 +179,7 @@ class StickingFriction:
         elements = element_state(self.system, at)
         pulls, bends = np.zeros(self.system.force_functions.count), []
         starts = np.cumsum([0, *(len(each) for each in elements.gradients)])
-        for own, ((k, _), hold) in enumerate(zip(bristles_of(self.system), holds, strict=True)):
+        for own, ((k, kind, _), hold) in enumerate(zip(bristles_of(self.system), holds, strict=True)):
             rows = sparse.csr_array(hold.rows)
             if sticks is None or sticks[own]:
                 total = total + rows.T @ sparse.csr_array(hold.tangent) @ rows
@@ -186,7 +189,7 @@ class StickingFriction:
             if isinstance(force.coordinate, RubbingCoordinate):
                 if with_curvature and hold.force.any():
                     side = force.contact.side if force.contact else 1.0
-                    total = total + _turning(self.system, at, force.coordinate, side, hold.force)
+                    total = total + _turning(self.system, at, force.coordinate, side, kind, hold.force)
                 continue
             if force.contact:
                 pulls[starts[k] + 1 : starts[k + 1]] += hold.force
@@ -201,7 +204,7 @@ class StickingFriction:
         """Of the dampers beside those that stick, shape (velocities,) * 2."""
         size = int(self.system.layout.velocity[-1])
         total = sparse.csr_array((size, size))
-        for (_, bristle), hold, is_held in zip(bristles_of(self.system), holds, sticks, strict=True):
+        for (*_, bristle), hold, is_held in zip(bristles_of(self.system), holds, sticks, strict=True):
             if is_held and bristle.damping:
                 rows = sparse.csr_array(hold.rows)
                 total = total + bristle.damping * (rows.T @ rows)
@@ -210,7 +213,7 @@ class StickingFriction:
     def independent_rows(self, holds: Sequence[Hold], sticks: BoolArray) -> list[tuple[int, float, Array]]:
         """Of each that sticks the number of its force, its stiffness k, and d(slide)/dq without repeated rows."""
         found = []
-        for (k, bristle), hold, is_held in zip(bristles_of(self.system), holds, sticks, strict=True):
+        for (k, _, bristle), hold, is_held in zip(bristles_of(self.system), holds, sticks, strict=True):
             if is_held:
                 shares, directions = np.linalg.eigh(-hold.tangent / bristle.stiffness)
                 rows = directions[:, shares > 0.5].T @ hold.rows
@@ -232,34 +235,56 @@ class StickingFriction:
         own = [m for m, each in enumerate(owners) if each.joint is friction.joint and not each.row.is_angle]
         return friction.level + friction.share * float(np.linalg.norm(multipliers[own]))
 
-    def _rubbing(
-        self,
-        at: Instants,
-        coordinate: RubbingCoordinate,
-        side: float,
-        bristle: Bristle,
-        sizes: tuple[float, float],
-        own: Array,
-    ) -> Hold:
-        """Of places that touch (8.28): c_k of the mean for the way, of the end for the force."""
+    def _way(self, at: Instants, coordinate: RubbingCoordinate, side: float, kind: BristleKind) -> "Way":
+        """Of places that touch (8.28), or of turns (8.46): of the mean for the way, of the end for the force."""
         system, before = self.system, self._began[0]
         chord = coordinate.functions()[coordinate.gap_count].terms[0].first
         vectors = system.vectors([vector for _, vector in chord.parts])
         x0, x1 = vectors.places(before)[0], vectors.places(at)[0]
         n0, n1 = (_normal(system, each, coordinate) for each in (before, at))
         middle = _unit(n0 + n1)
-        weights = _weights(coordinate, side, (x0 + x1) / 2, middle)
-        u = weights @ (x1 - x0)
+        if kind is BristleKind.SLIDING:
+            mean, end = (
+                np.kron(_weights(coordinate, side, x, n), np.eye(3)) for x, n in (((x0 + x1) / 2, middle), (x1, n1))
+            )
+        else:
+            mean, end = _turns(coordinate, (x0 + x1) / 2), _turns(coordinate, x1)
+        u = mean @ (x1 - x0).ravel()
+        rows = (sparse.csr_array(end) @ sparse.csr_array(vectors.jacobian(at))).toarray()
+        if kind is BristleKind.DRILLING:
+            return Way(np.array([u @ middle]), n1[None] @ rows, n1, None)
         u = _turned(u - (u @ middle) * middle, middle, n1)
-        axes = _axes(coordinate, x1)
-        z = _turned(own[:3] @ axes, own[3:6] @ axes, n1)
-        across = np.eye(3) - np.outer(n1, n1)
-        ends = _weights(coordinate, side, x1, n1)
-        rows = sparse.csr_array(np.kron(ends, np.eye(3))) @ sparse.csr_array(vectors.jacobian(at))
-        hold = _held(bristle, z, u, across @ rows.toarray(), sizes, n1)
-        inverse = np.linalg.inv(axes)
-        remembered = np.concatenate([hold.z @ inverse, n1 @ inverse, hold.remembered[6:]])
-        return replace(hold, remembered=remembered)
+        flat = kind is BristleKind.ROLLING and coordinate.dimension == 2
+        axes = np.eye(3) if flat else _axes(coordinate, x1)
+        return Way(u, (np.eye(3) - np.outer(n1, n1)) @ rows, n1, axes)
+
+
+@dataclass(frozen=True, eq=False)
+class Way:
+    """How far surfaces that touch slid or turned.
+
+    Attributes:
+        u: shape (3,), or of turns about the normal (1,).
+        rows: its derivative, shape (3, velocities) or (1, velocities).
+        normal: of the surface, shape (3,).
+        axes: that carry the bristle, shape (3, 3); None: of a turn about the normal.
+    """
+
+    u: Array
+    rows: Array
+    normal: Array
+    axes: Array | None
+
+
+def _held_where_they_touch(way: Way, bristle: Bristle, sizes: tuple[float, float], own: Array) -> Hold:
+    """Of a bristle that was ``own``, shape (7,)."""
+    if way.axes is None:
+        return _held(bristle, own[:1], way.u, way.rows, sizes, np.zeros(3))
+    z = _turned(own[:3] @ way.axes, own[3:6] @ way.axes, way.normal)
+    hold = _held(bristle, z, way.u, way.rows, sizes, way.normal)
+    inverse = np.linalg.inv(way.axes)
+    remembered = np.concatenate([hold.z @ inverse, way.normal @ inverse, hold.remembered[6:]])
+    return replace(hold, remembered=remembered)
 
 
 def _remembered(state: State, count: int) -> Array:
@@ -340,19 +365,37 @@ def _weights(coordinate: RubbingCoordinate, side: float, x: Array, normal: Array
     return weights
 
 
+def _turns(coordinate: RubbingCoordinate, x: Array) -> Array:
+    """psi of (8.46) by the changes of the vectors x (k, 3) of what slides, shape (3, 3 k)."""
+    result = np.zeros((3, 3 * len(x)))
+    points, end = coordinate.points, coordinate.points + coordinate.turning
+    for own, sign in ((slice(points, end), 1.0), (slice(end, len(x)), -1.0)):
+        if len(d := x[own]):
+            spread = (d**2).sum() * np.eye(3) - d.T @ d
+            crosses = np.concatenate([cross_matrix(each) for each in d], axis=1)
+            result[:, 3 * own.start : 3 * own.stop] = sign * np.linalg.solve(spread, crosses)
+    return result
+
+
 def _turning(
-    system: System, at: Instants, coordinate: RubbingCoordinate, side: float, force: Array
+    system: System, at: Instants, coordinate: RubbingCoordinate, side: float, kind: BristleKind, force: Array
 ) -> sparse.csr_array:
     """How a force where surfaces touch, held by the surface's body, turns with the bodies: what has a potential.
 
     It goes with the centre of what touches, (x_b - x_a) . f. Its moments about centre and surface, by the radius,
-    are circulatory where they turn; the symmetric part of that is zero, as of semitangential moments.
+    are circulatory where they turn, and so are couples; the symmetric part of that is zero, as of semitangential
+    moments.
     """
     carrier, points, turning = coordinate.carriers[0], coordinate.points, coordinate.turning
     chord = coordinate.functions()[coordinate.gap_count].terms[0].first
     vectors = system.vectors([vector for _, vector in chord.parts])
     x, d = vectors.places(at)[0], coordinate.dimension
     n = _normal(system, at, coordinate)
+    if kind is not BristleKind.SLIDING:
+        couple = force if kind is BristleKind.ROLLING else force[0] * n
+        pulls = (_turns(coordinate, x).T @ couple).reshape(-1, 3)
+        bent = sparse.csr_array(vectors.lever_stiffness(at, pulls))
+        return sparse.csr_array((bent - bent.T) / 2)
     weights = _weights(coordinate, side, x, n)
     held = tuple((float(w), v) for w, (_, v) in zip(weights[:points], chord.parts, strict=False))
     turns = len(x) > points + turning

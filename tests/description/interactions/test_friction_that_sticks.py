@@ -36,9 +36,10 @@ def test_a_block_below_the_angle_of_friction_stays_and_one_above_it_slides():
     assert np.abs(motion.energy.balance_error).max() <= 1e-13
 
 
-def ball_on_a_plane(**parameters):
-    model = ph.Model(gravity=(0, 0, -G))
-    ball = model.add(BALL, "ball", position=(0, 0, 0.1 - G / STIFF), velocity=(1, 0, 0))
+def ball_on_a_plane(slope=0.0, velocity=(1, 0, 0), spin=(0, 0, 0), **parameters):
+    model = ph.Model(gravity=(G * np.sin(slope), 0, -G * np.cos(slope)))
+    height = 0.1 - G * np.cos(slope) / STIFF
+    ball = model.add(BALL, "ball", position=(0, 0, height), velocity=velocity, angular_velocity=spin)
     floor = ph.Plane(model.ground.at((0, 0, 0)), normal=(0, 0, 1))
     model.apply(ph.Contact(ball.origin, floor, stiffness=STIFF, radius=0.1, friction=0.3, **parameters))
     return model, ball
@@ -50,6 +51,69 @@ def test_a_ball_that_slides_begins_to_roll():
     assert motion.velocity(ball.origin)[-1] == pytest.approx([5 / 7, 0, 0], abs=1e-10)
     assert motion.angular_velocity(ball)[-1] == pytest.approx([0, 50 / 7, 0], abs=1e-9)
     assert motion.energy.dissipated[-1] == pytest.approx(0.5 * 2 / 7, rel=1e-10)
+
+
+def test_rolling_resistance_brings_a_ball_to_rest_on_its_way():
+    model, ball = ball_on_a_plane(spin=(0, 10, 0), bristle=8e4, rolling=0.02)
+    motion = model.simulate(1.2, 1e-3, progress=False)
+    x, v = motion.position(ball.origin)[:, 0], motion.velocity(ball.origin)[:, 0]
+    assert np.diff(v[350:650]) / 1e-3 == pytest.approx(-5 / 7 * G * 0.02 / 0.1, rel=1e-9)
+    assert x[-1] == pytest.approx(
+        0.7 * 0.1 / (G * 0.02), rel=1e-3
+    )  # 7 v^2 r / 10 g b, with the start of its bristle
+    assert np.ptp(x[-100:]) <= 1e-4 and motion.energy.dissipated[-1] == pytest.approx(0.7, rel=1e-6)
+    assert np.abs(motion.energy.balance_error).max() <= 1e-13
+
+
+@pytest.mark.parametrize(("exponent", "share"), [(1.0, 2 / 3), (1.5, 3 * np.pi / 16)])
+def test_drilling_resistance_brings_a_spinning_ball_to_rest_in_its_time(exponent, share):
+    model = ph.Model(gravity=(0, 0, -G))
+    deep = (G / STIFF) ** (1 / exponent)
+    ball = model.add(BALL, "ball", position=(0, 0, 0.1 - deep), angular_velocity=(0, 0, 10))
+    law = {"stiffness": STIFF, "exponent": exponent, "radius": 0.1, "friction": 0.3, "drilling": 0.02}
+    model.apply(ph.Contact(ball.origin, ph.Plane(model.ground.at((0, 0, 0))), **law))
+    motion = model.simulate(1.2, 1e-3, progress=False)
+    rate, slower = motion.angular_velocity(ball)[:, 2], share * 0.3 * G * 0.02 / 0.004
+    assert np.diff(rate[100:900]) / 1e-3 == pytest.approx(-slower, rel=1e-9)
+    assert motion.time[np.argmax(rate <= 0)] == pytest.approx(10 / slower, rel=2e-3)
+    assert np.abs(motion.energy.balance_error).max() <= 1e-13
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_a_ball_on_a_slope_below_its_rolling_resistance_stays_and_rests(dimension):
+    for share in (0.95, 1.05):
+        slope = np.arctan(share * 0.02 / 0.1)
+        up = np.eye(3)[dimension - 1]
+        model = ph.Model(gravity=G * (np.sin(slope) * np.eye(3)[0] - np.cos(slope) * up), dimension=dimension)
+        body = ph.RigidBody(1.0, 0.004) if dimension == 2 else BALL
+        ball = model.add(body, "ball", position=(0.1 - G * np.cos(slope) / STIFF) * up)
+        floor = ph.Plane(model.ground.at((0, 0, 0)), normal=up)
+        law = {"stiffness": STIFF, "radius": 0.1, "friction": MU, "bristle": 8e4, "rolling": 0.02}
+        model.apply(ph.Contact(ball.origin, floor, **law))
+        motion = model.simulate(1.0, 1e-3, progress=False)
+        speed = motion.velocity(ball.origin)[:, 0]
+        if share > 1:
+            assert np.diff(speed[500:]) / 1e-3 == pytest.approx(
+                5 / 7 * G * (np.sin(slope) - 0.2 * np.cos(slope)), rel=1e-9
+            )
+            continue
+        assert np.ptp(motion.position(ball.origin)[800:], axis=0).max() <= 1e-7
+        rest = model.equilibrium()
+        far = G * np.sin(slope) * (1 / 8e4 + 0.1**2 / (8e4 * 0.4 * 0.1**2))  # both bristles, the ball turns with it
+        assert rest.position(ball.origin)[0] == pytest.approx(far, rel=1e-6) and rest.slipped == ()
+        again = model.simulate(0.02, 1e-3, initial=rest, progress=False)
+        assert np.ptp(again.position(ball.origin), axis=0).max() <= 1e-15
+        roots = by_hand(dimension)
+        assert model.linearize(about=rest).modes(6).frequencies[-len(roots) :] == pytest.approx(roots, rel=1e-5)
+
+
+def by_hand(dimension):
+    """Roots of sliding and rolling of the ball, about both axes of the plane, and of the height."""
+    k, about = 8e4, 8e4 * 0.4 * 0.1**2
+    stiffness = np.array([[k, -k * 0.1], [-k * 0.1, k * 0.1**2 + about]]) / np.sqrt(
+        np.outer((1.0, 0.004), (1.0, 0.004))
+    )
+    return np.sort(np.sqrt([*np.repeat(np.linalg.eigvalsh(stiffness), dimension - 1), STIFF]))
 
 
 def free_pair(surface, turned=SAME, **parameters):
@@ -82,7 +146,9 @@ def free_pair(surface, turned=SAME, **parameters):
 
 
 @pytest.mark.parametrize("surface", ["plane", "sphere"])
-@pytest.mark.parametrize("sticks", [{}, {"static_friction": 0.6, "bristle_damping": 4.0}])
+@pytest.mark.parametrize(
+    "sticks", [{}, {"static_friction": 0.6, "bristle_damping": 4.0, "rolling": 0.02, "drilling": 0.05}]
+)
 def test_energy_and_momenta_hold_while_a_free_ball_sticks_slips_and_leaves_in_any_frame(surface, sticks):
     turned, seen = Rotation.from_rotvec((0.7, -1.1, 0.4)), []
     for frame in (SAME, turned):
@@ -93,8 +159,8 @@ def test_energy_and_momenta_hold_while_a_free_ball_sticks_slips_and_leaves_in_an
             assert np.abs(momentum - momentum[0]).max() <= 1e-13
         way = motion.position(ball.origin) - motion.position(plate.origin)
         seen.append(frame.inv().apply(way))
-    slips = motion.recording.branches[:, 6]
-    assert 0 < slips.mean() < 1
+    for slips in motion.recording.branches[:, 6::7].T:
+        assert 0 < slips.mean() < 1
     assert seen[1] == pytest.approx(seen[0], abs=1e-9)
 
 
@@ -197,12 +263,21 @@ def test_a_run_goes_on_with_its_bristles(tmp_path):
         ({"static_friction": 0.6}, "static_friction is of friction that sticks; give bristle="),
         ({"bristle_damping": 0.6}, "bristle_damping is of friction that sticks; give bristle="),
         ({"bristle": 1e3, "static_friction": 0.1}, "static_friction must be at least friction=0.5, got 0.1"),
+        ({"rolling": 0.1, "friction": 0.0}, "rolling is of bodies that rub; give friction=, too"),
+        ({"drilling": 0.1}, "drilling is of a sphere that turns; give radius=, and a port of a body"),
+        ({"rolling": 0.1, "radius": 0.1, "of": "point"}, "rolling is of a sphere that turns"),
+        ({"rolling": 0.1, "radius": 0.1, "on": "capsule"}, "rolling needs a surface whose body turns"),
+        ({"rolling": 0.1, "radius": 0.1, "on": "point"}, "rolling needs a surface whose body turns"),
     ],
 )
 def test_numbers_that_do_not_fit_are_refused(parameters, words):
     model = ph.Model()
-    ball = model.add(ph.PointMass(1.0))
-    floor = ph.Plane(model.ground.at((0, 0, 0)))
+    ball = model.add(ph.PointMass(1.0) if parameters.pop("of", "ball") == "point" else BALL)
+    floor, on = ph.Plane(model.ground.at((0, 0, 0))), parameters.pop("on", "plane")
+    if on == "capsule":
+        floor = ph.Capsule(model.ground.at((1, 0, 0)), model.ground.at((2, 0, 0)), 0.1)
+    elif on == "point":
+        floor = ph.Surface(model.add(ph.PointMass(1.0), position=(1, 0, 0)).origin, ph.Sphere(0.1))
     with pytest.raises(ph.ParameterError, match=words):
         ph.Contact(ball.origin, floor, **{"stiffness": 1.0, "friction": 0.5} | parameters)
 

@@ -4,6 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from math import pi, sqrt
 from typing import Annotated, NamedTuple
 
 import numpy as np
@@ -13,6 +14,7 @@ from scipy.spatial import cKDTree
 from phlexible.algebra.arrays import Array, flag, hold_own, unit_vector
 from phlexible.algebra.fields import Name, NonNegative, Positive, convert_fields, set_fields
 from phlexible.description.interactions.force_elements import (
+    BRISTLE_DAMPING,
     Bristle,
     CoordinateForce,
     Coulomb,
@@ -176,7 +178,8 @@ class SlidingCoordinate(PositionCoordinate):
 class RubbingCoordinate(GapCoordinate):
     """A gap, and how the touching places of both bodies slide past each other (8.28).
 
-    Its last functions are the components of sum_k c_k x_k, whose coefficients c_k the kernels find in each step.
+    Its last functions are the components of sum_k c_k x_k, whose coefficients c_k the kernels find in each step,
+    and, where turns are resisted, those of the turn psi (8.46).
 
     Attributes:
         gap: the coordinate.
@@ -184,6 +187,7 @@ class RubbingCoordinate(GapCoordinate):
         carriers: ports of the surface: one, or two ends of a piece.
         radius: of the sphere that touches [m].
         dimension: 2 or 3.
+        resists_turns: whether there is resistance to rolling or drilling.
     """
 
     gap: Coordinate
@@ -191,6 +195,7 @@ class RubbingCoordinate(GapCoordinate):
     carriers: tuple[Port, ...]
     radius: float
     dimension: int
+    resists_turns: bool = False
 
     @property
     def points(self) -> int:
@@ -214,7 +219,12 @@ class RubbingCoordinate(GapCoordinate):
         along = (
             Row((BilinearTerm(1.0, chord, single(WorldAxis(e))),), 0.0, "sliding") for e in AXES[: self.dimension]
         )
-        return (*self.gap.functions(), *along)
+        return (*self.gap.functions(), *along, *self._turning_rows(Chord(tuple(parts[self.points :]))))
+
+    def _turning_rows(self, directions: Chord) -> Iterator[Row]:
+        if self.resists_turns:
+            for axis in AXES if self.dimension == 3 else AXES[2:]:
+                yield Row((BilinearTerm(1.0, directions, single(WorldAxis(axis))),), 0.0, "turning")
 
     @property
     def gap_count(self) -> int:
@@ -227,7 +237,7 @@ class RubbingCoordinate(GapCoordinate):
 
     def gradient(self, y: Array) -> Array:
         """Zero beyond the gap."""
-        return np.concatenate([self.gap.gradient(y[: self.gap_count]), np.zeros(self.dimension)])
+        return np.concatenate([self.gap.gradient(y[: self.gap_count]), np.zeros(len(y) - self.gap_count)])
 
     def hessian(self, y: Array) -> Array:
         """Zero beyond the gap."""
@@ -475,6 +485,12 @@ class Capsule(Touchable):
 # Contact of points, spheres and lines with surfaces (docs/theory.md, 8).
 
 DEEPEST = 0.1  # of the size of a body, at the start
+SOLID_BALL = 0.4  # its inertia over m r^2
+SHALLOW = 1e-3  # of the radius: where the stiffness of Hertz's law is taken from for other springs
+PATCH, HERTZ_PATCH = (
+    2 / 3,
+    3 * pi / 16,
+)  # mean lever of friction in a patch over its radius, even and Hertz's pressure
 
 Toucher = Port | PlacedBody | PlacedWhole
 
@@ -502,6 +518,10 @@ class Contact(ForceElement):
             stick without creep [N/m]; near ``stiffness`` is a good choice. None: what sticks creeps.
         bristle_damping: of a damper beside it [N s/m]; None: a tenth of the critical one of the body that touches.
         static_friction: coefficient as long as they stick; None: ``friction``.
+        rolling: lever of the normal force whose moment resists rolling, b [m]; a ball stays on a slope below b over
+            its radius. With friction, of a sphere that a port with an orientation carries.
+        drilling: radius of the patch whose friction resists turns about the normal [m]: of the moment ``friction``
+            times the normal force times 2/3 of it, with the exponent 1.5 3 pi/16 of it.
 
     Raises:
         ParameterError: numbers out of range, or a shape that needs a radius.
@@ -528,6 +548,8 @@ class Contact(ForceElement):
     bristle: Positive | None = field(default=None, kw_only=True)
     bristle_damping: NonNegative | None = field(default=None, kw_only=True)
     static_friction: NonNegative | None = field(default=None, kw_only=True)
+    rolling: NonNegative = field(default=0.0, kw_only=True)
+    drilling: NonNegative = field(default=0.0, kw_only=True)
 
     def __post_init__(self) -> None:
         others = self.second.ports if isinstance(self.second, Touchable) else (self.second,)
@@ -547,14 +569,53 @@ class Contact(ForceElement):
                 f"{self}: friction needs to know where they touch; give Surface({self.second}, Sphere(...))"
             )
         _ = self._sticking
+        self._check_turns()
         expect(self, *self.ports)
+
+    def _check_turns(self) -> None:
+        if not (self.rolling or self.drilling):
+            return
+        name = "rolling" if self.rolling else "drilling"
+        if not self.friction:
+            raise ParameterError(f"{self}: {name} is of bodies that rub; give friction=, too")
+        if not self.radius or not self.touchers[0].has_orientation:
+            raise ParameterError(f"{self}: {name} is of a sphere that turns; give radius=, and a port of a body")
+        others = self.second.ports if isinstance(self.second, Touchable) else (self.second,)
+        if len(others) > 1 or (isinstance(others[0], Attachment) and not others[0].has_orientation):
+            raise ParameterError(f"{self}: {name} needs a surface whose body turns, or that of the ground")
+
+    @property
+    def _mass(self) -> float:
+        touching = self.touchers[0]
+        return touching.placed.data.mass if isinstance(touching, Attachment) else 0.0
 
     @property
     def _sticking(self) -> Bristle | None:
-        touching = self.touchers[0]
-        mass = touching.placed.data.mass if isinstance(touching, Attachment) else 0.0
         own = ("friction", self.friction), ("static_friction", self.static_friction)
-        return bristle_of(self, self.bristle, self.bristle_damping, *own, mass)
+        return bristle_of(self, self.bristle, self.bristle_damping, *own, self._mass)
+
+    def _against_turns(self, dimension: int) -> tuple[Bristle | None, Bristle | None]:
+        """Of rolling and drilling, as stiff beside a solid ball as the bristle, or the contact, is beside its mass.
+
+        Raises:
+            ParameterError: drilling in the plane.
+        """
+        if self.drilling and dimension < 3:
+            raise ParameterError(f"{self}: nothing drills in the plane; leave drilling= out")
+        along = self.bristle or self.stiffness * (SHALLOW * self.radius) ** (self.exponent - 1)
+        gyration = SOLID_BALL * self.radius**2
+        sticking = self._sticking
+        patch = self.friction * self.drilling * (PATCH if self.exponent == 1 else HERTZ_PATCH)
+        rolls, drills = (
+            Bristle(
+                along * gyration,
+                2 * BRISTLE_DAMPING * sqrt(along * self._mass) * gyration,
+                grip,
+                lever,
+            )
+            for grip, lever in ((1.0, self.rolling), (sticking.grip if sticking else 1.0, patch))
+        )
+        return rolls if self.rolling else None, drills if self.drilling else None
 
     @property
     def touchers(self) -> tuple[Port, ...]:
@@ -579,7 +640,9 @@ class Contact(ForceElement):
         """
         friction = None
         if self.friction:
-            friction = Coulomb(self.friction, self.friction_speed, bristle=self._sticking)
+            rolls, drills = self._against_turns(dimension)
+            own = (self._sticking, rolls, drills)
+            friction = Coulomb(self.friction, self.friction_speed, 0.0, None, *own)
         surface = self.second if isinstance(self.second, Touchable) else Surface(self.second, Sphere(self.radius))
         radius = self.radius if isinstance(self.second, Touchable) else 0.0
         found = []
@@ -608,7 +671,8 @@ class Contact(ForceElement):
             return SlidingCoordinate("gap", surface.port, port, gap.coordinate.direction, along)
         if dimension == 1:
             raise ParameterError(f"{self}: there is no friction on a line")
-        return RubbingCoordinate("gap", gap.coordinate, port, surface.ports, self.radius, dimension)
+        resists_turns = bool(self.rolling or self.drilling)
+        return RubbingCoordinate("gap", gap.coordinate, port, surface.ports, self.radius, dimension, resists_turns)
 
     def __repr__(self) -> str:
         if self.name:

@@ -188,11 +188,13 @@ class Bristle:
         stiffness: k [N/m or N m/rad].
         damping: d [N s/m or N m s/rad].
         grip: the limit while it sticks, over that while it slips.
+        lever: of the normal force, whose moment is the limit, where it resists a turn [m].
     """
 
     stiffness: float
     damping: float
     grip: float
+    lever: float = 1.0
 
 
 def bristle_of(
@@ -243,6 +245,7 @@ class Coulomb:
         share: of the force that ``joint`` transmits, added to the level [1 or m].
         joint: or None.
         bristle: what sticks in place of what creeps, or None.
+        rolling, drilling: what resists turns along and about the normal where bodies touch, or None.
     """
 
     level: NonNegative
@@ -250,9 +253,21 @@ class Coulomb:
     share: NonNegative = 0.0
     joint: KinematicPair | None = None
     bristle: Bristle | None = None
+    rolling: Bristle | None = None
+    drilling: Bristle | None = None
 
     def __post_init__(self) -> None:
         convert_fields(self)
+
+    @property
+    def every_bristle(self) -> tuple[Bristle | None, Bristle | None, Bristle | None]:
+        """Of sliding, rolling and drilling."""
+        return self.bristle, self.rolling, self.drilling
+
+    @property
+    def sticks(self) -> bool:
+        """Whether it has a bristle."""
+        return any(self.every_bristle)
 
     def force(self, rate: float) -> float:
         """Along the coordinate, against its rate; without the part that follows a joint's force, or a bristle."""

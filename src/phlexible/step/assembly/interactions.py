@@ -11,7 +11,7 @@ from phlexible.algebra.elimination import BlockSchedule
 from phlexible.bodies.absolute_body import QuadraticStrains
 from phlexible.bodies.string_law import Law, LinearLaw, LogarithmicLaw, StringLaw, StVenantKirchhoffLaw
 from phlexible.description.interactions.contact import RoundedCoordinate, RubbingCoordinate, SegmentCoordinate
-from phlexible.description.interactions.force_elements import CoordinateForce, Coulomb, OneSided
+from phlexible.description.interactions.force_elements import Bristle, CoordinateForce, Coulomb, OneSided
 from phlexible.description.interactions.functions import (
     AngleCoordinate,
     Coordinate,
@@ -270,16 +270,27 @@ def law_tables(laws: Sequence[ForceData], constraints: int, loads: int) -> Table
 
 
 def bristle_tables(laws: Sequence[ForceData]) -> tuple[dict[str, int], Tables]:
-    """Those of the friction of all forces."""
-    own = [law.friction.bristle if law.friction else None for law in laws]
-    bristles = [bristle for bristle in own if bristle]
-    numbers = np.cumsum([bristle is not None for bristle in own], dtype=np.int64) - 1
+    """Those of the friction of all forces, each force's together: of sliding, of rolling, of drilling."""
+    bristles: list[Bristle] = []
+    numbers = []
+    for law in laws:
+        own = law.friction.every_bristle if law.friction else (None, None, None)
+        numbers.append(
+            [-1 if each is None else len(bristles) + k for each, k in zip(own, _places(own), strict=True)]
+        )
+        bristles += [bristle for bristle in own if bristle]
     return {"bristles": len(bristles)}, {
-        "bristle_of": [int(number) if bristle else -1 for number, bristle in zip(numbers, own, strict=True)],
+        **columns(("bristle_of", "rolling_of", "drilling_of"), numbers),
         "bristle_stiffness": [bristle.stiffness for bristle in bristles],
         "bristle_damping": [bristle.damping for bristle in bristles],
         "bristle_grip": [bristle.grip for bristle in bristles],
+        "bristle_lever": [bristle.lever for bristle in bristles],
     }
+
+
+def _places(own: Sequence[Bristle | None]) -> list[int]:
+    """How many there are before each."""
+    return [sum(each is not None for each in own[:k]) for k in range(len(own))]
 
 
 def branch_tables(

@@ -1,4 +1,4 @@
-"""Friction that sticks: a bristle between two surfaces, bent as far as friction holds it (docs/theory.md, 8).
+"""Friction that sticks: bristles between two surfaces, bent as far as friction holds them (docs/theory.md, 8).
 
 What a bristle keeps from step to step, ``bristle``: how it is bent, z; the normal of the surface it stands on;
 whether the last step slipped. Vectors are along the coordinates of a joint or plane, or in axes of the body that
@@ -13,29 +13,27 @@ from phlexible.step.tables.declarations import BRISTLE
 
 
 @compiled
-def held_by(t: Tables, f: int, limit: float) -> float:
-    """The limit of friction f in the step: more while it sticks."""
-    b = t.bristle_of[f]
+def held_by(t: Tables, b: int, limit: float) -> float:
+    """The limit of bristle b in the step: more while it sticks."""
     return where(t.bristle[BRISTLE * b + 6] > 0.0, limit, limit * t.bristle_grip[b])
 
 
 @compiled
-def bent(t: Tables, f: int) -> Vector:
-    """z of friction f at the start of the step."""
-    own = t.bristle + BRISTLE * t.bristle_of[f]
+def bent(t: Tables, b: int) -> Vector:
+    """z of bristle b at the start of the step."""
+    own = t.bristle + BRISTLE * b
     return vector(own[0], own[1], own[2])
 
 
 @compiled
 def bend(
-    t: Tables, f: int, z: Vector, u: Vector, limit: float, h: float
+    t: Tables, f: int, b: int, z: Vector, u: Vector, limit: float, h: float
 ) -> tuple[Vector, Vector, Vector, float, float]:
-    """What a bristle does in a step that slides by u: force, its derivative to the limit; e, a and b (8.44).
+    """What bristle b of force f does in a step that slides by u: force, its slope to the limit; e, a, s (8.44).
 
-    The derivative to u is a I - b e e^T. Work, loss, and z at the end go to ``across_loss``, ``loss`` and
+    The derivative to u is a I - s e e^T. Work, loss, and z at the end go to ``across_loss``, ``loss`` and
     ``bristle_end``.
     """
-    b = t.bristle_of[f]
     k, own = t.bristle_stiffness[b], t.bristle_end + BRISTLE * b
     longest, size, beta = limit / k, sqrt(dot(z, z)), 0.5 + t.bristle_damping[b] / (t.bristle_stiffness[b] * h)
     relaxes = size > longest
@@ -54,7 +52,7 @@ def bend(
     own[6] = where(slips, 1.0, 0.0)
     put(own, end)
     work = dot(force, u)
-    t.across_loss[f] = work
+    t.across_loss[f] += work
     t.loss[f] += work - 0.5 * k * (dot(end, end) - size * size)
     return force, to_limit, e, a, steeper
 
@@ -67,17 +65,22 @@ def put(own: Reals, v: Vector) -> None:
 
 @compiled
 def energy_of_bristle(t: Tables, f: int) -> float:
-    """k |z|^2 / 2 of friction f [J]."""
-    if t.bristle_of[f] < 0:
+    """k |z|^2 / 2 of all bristles of force f [J]."""
+    return _stored(t, t.bristle_of[f]) + _stored(t, t.rolling_of[f]) + _stored(t, t.drilling_of[f])
+
+
+@compiled
+def _stored(t: Tables, b: int) -> float:
+    if b < 0:
         return 0.0
-    z = bent(t, f)
-    return 0.5 * t.bristle_stiffness[t.bristle_of[f]] * dot(z, z)
+    z = bent(t, b)
+    return 0.5 * t.bristle_stiffness[b] * dot(z, z)
 
 
 @compiled
 def rub_along(t: Tables, f: int, level: float, h: float) -> tuple[float, float, float]:
     """Force along one coordinate, its derivatives to theta_{n+1} and to the level."""
-    u = vector(t.theta_change[f], 0.0, 0.0)
-    force, to_limit, e, a, b = bend(t, f, bent(t, f), u, held_by(t, f, level), h)
+    u, b = vector(t.theta_change[f], 0.0, 0.0), t.bristle_of[f]
+    force, to_limit, e, a, steeper = bend(t, f, b, bent(t, b), u, held_by(t, b, level), h)
     t.across_loss[f] = 0.0  # along the coordinate itself
-    return force.x, a - b * e.x * e.x, to_limit.x * held_by(t, f, 1.0)
+    return force.x, a - steeper * e.x * e.x, to_limit.x * held_by(t, b, 1.0)

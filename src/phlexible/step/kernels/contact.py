@@ -265,9 +265,10 @@ def slide(t: Tables, f: int, first: int, count: int, h: float, slope: Number) ->
 @compiled
 def slide_with_bristle(t: Tables, f: int, first: int, count: int, h: float, slope: float) -> None:
     """The same of friction that sticks, whose bristle is bent along these functions."""
-    across, share = t.function_change + (first + 1), held_by(t, f, t.friction[f])
+    own, across = t.bristle_of[f], t.function_change + (first + 1)
+    share = held_by(t, own, t.friction[f])
     u = vector(across[0], across[1] if count > 2 else 0.0, 0.0)
-    force, to_limit, e, a, b = bend(t, f, bent(t, f), u, share * t.scalar_force[f], h)
+    force, to_limit, e, a, b = bend(t, f, own, bent(t, own), u, share * t.scalar_force[f], h)
     for i in range(count - 1):
         D = t.tangent + LAW_WIDTH * (first + 1 + i)
         t.generalized[first + 1 + i] = -along(force, i)

@@ -181,5 +181,9 @@ def _harden(t: Tables, f: int, h: float) -> None:
     touches = t.touching[f] > 0.0
     if t.bristle_of[f] >= 0:
         slope += t.bristle_stiffness[t.bristle_of[f]]
+    if t.rolling_of[f] >= 0:  # of a solid ball of this radius, whose centre moves as its surface turns
+        slope += t.bristle_stiffness[t.rolling_of[f]] / (0.4 * t.slip_radius[f] * t.slip_radius[f])
+    if t.drilling_of[f] >= 0:
+        slope += t.bristle_stiffness[t.drilling_of[f]] / (0.4 * t.slip_radius[f] * t.slip_radius[f])
     for a in range(t.carrier_count[f]):
         t.hardness[t.group_node[t.group_start[f] + a]] += where(touches, slope * t.scratch[a], 0.0)

@@ -3,14 +3,14 @@
 Sliding is s = sum_k c_k delta(x_k) over points and directions of both bodies, whose coefficients c_k make it the
 difference of the displacements of the two places that are where they touch at the mean (8.28). The force on x_k is
 c_k f, so that the work is f.s; forces and moments on both bodies are opposite. How c_k change with the motion is
-left out of Newton's matrix.
+left out of Newton's matrix. What rolls and drills turns by psi past the other body (8.46), and feels couples.
 """
 
 from math import sqrt
 
 from phlexible.step.compilation.compiled import compiled, exported
 from phlexible.step.compilation.notation import Integers, Reals, Tables, Vector, along, cross, dot, vector, where
-from phlexible.step.kernels.bristles import bend, held_by, put
+from phlexible.step.kernels.bristles import bend, bent, held_by, put
 from phlexible.step.kernels.contact import clamped
 from phlexible.step.kernels.floating_bodies import unit
 from phlexible.step.kernels.vectors import mean_chord, mean_place
@@ -31,10 +31,19 @@ def begins_sliding(t: Tables, i: int, first: int, h: float) -> bool:
     for k in range(t.chord_count[chord]):
         slip += weights[k] * t.change[parts[k]]
     slip -= dot(slip, n) * n
-    total = dot(slip, slip)
     if t.bristle_of[f] >= 0:
         _stick(t, i, first, slip, n, h)
-        return True
+    else:
+        _creep(t, i, first, slip, n, h)
+    if t.function_count[i] > count + d:
+        _turn(t, i, first + count + d, n, h)
+    return True
+
+
+@compiled
+def _creep(t: Tables, i: int, first: int, slip: Vector, n: Vector, h: float) -> None:
+    """Force and tangent of friction that falls with the speed."""
+    f, count, d, total = i - t.constraints, t.gap_count[i], t.dimension, dot(slip, slip)
     speed = sqrt(total) / abs(h)
     size, normal = max(speed, t.friction_speed[f]), t.push_side[f] * t.scalar_force[f]
     share = -t.friction[f] / (h * size)
@@ -53,17 +62,16 @@ def begins_sliding(t: Tables, i: int, first: int, h: float) -> bool:
             t.tangent[LAW_WIDTH * (first + r) + count + s] = 0.0
     t.across_loss[f] = -share * normal * total
     t.loss[f] += t.across_loss[f]
-    return True
 
 
 @compiled
 def _stick(t: Tables, i: int, first: int, slip: Vector, n: Vector, h: float) -> None:
     """Force and tangent of friction that sticks."""
-    f = i - t.constraints
-    count, share = t.gap_count[i], held_by(t, f, t.friction[f])
-    axes = _axes(t, i)
+    f, count, axes = i - t.constraints, t.gap_count[i], _axes(t, i)
+    own = t.bristle_of[f]
+    share = held_by(t, own, t.friction[f])
     force, to_limit, e, a, b = bend(
-        t, f, _carried(t, f, axes, n), slip, share * t.push_side[f] * t.scalar_force[f], h
+        t, f, own, _carried(t, own, axes, n), slip, share * t.push_side[f] * t.scalar_force[f], h
     )
     for r in range(t.dimension):
         row = first + count + r
@@ -78,7 +86,110 @@ def _stick(t: Tables, i: int, first: int, slip: Vector, n: Vector, h: float) -> 
     for r in range(count):
         for s in range(t.dimension):
             t.tangent[LAW_WIDTH * (first + r) + count + s] = 0.0
-    _carry(t, f, axes, n)
+    _carry(t, own, axes, n)
+
+
+@compiled
+def _turn(t: Tables, i: int, first: int, n: Vector, h: float) -> None:
+    """Couples and their tangent of what rolls and drills; ``first`` of the functions that are turns."""
+    f, begin, turns = (
+        i - t.constraints,
+        t.interaction_start[i],
+        t.interaction_start[i] + t.function_count[i] - first,
+    )
+    psi, axes, normal = _turned(t, i), _axes(t, i), t.push_side[f] * t.scalar_force[f]
+    along_n = dot(psi, n)
+    couple, to_normal, e, a, s = 0.0 * n, 0.0 * n, 0.0 * n, 0.0, 0.0
+    if t.rolling_of[f] >= 0:
+        b = t.rolling_of[f]
+        if t.dimension == 2:
+            axes = -1
+        lever = held_by(t, b, t.bristle_lever[b])
+        couple, to_normal, e, a, s = bend(t, f, b, _carried(t, b, axes, n), psi - along_n * n, lever * normal, h)
+        to_normal = lever * to_normal
+        _carry(t, b, axes, n)
+    steep = 0.0
+    if t.drilling_of[f] >= 0:
+        b = t.drilling_of[f]
+        lever = held_by(t, b, t.bristle_lever[b])
+        moment, to_limit, g, stiff, less = bend(t, f, b, bent(t, b), vector(along_n, 0.0, 0.0), lever * normal, h)
+        couple, to_normal = couple + moment.x * n, to_normal + (lever * to_limit.x) * n
+        steep = stiff - less * g.x * g.x
+    own = first - begin
+    for r in range(turns):
+        axis = r if turns > 1 else 2
+        t.generalized[first + r] = -along(couple, axis)
+        D = t.tangent + LAW_WIDTH * (first + r)
+        for m in range(own):
+            D[m] = 0.0
+            t.tangent[LAW_WIDTH * (begin + m) + own + r] = 0.0
+        for m in range(t.gap_count[i]):
+            D[m] = -along(to_normal, axis) * t.push_side[f] * t.force_slope[f] * t.slope[begin + m]
+        for m in range(turns):
+            other = m if turns > 1 else 2
+            across = along(n, axis) * along(n, other)
+            same = 1.0 if axis == other else 0.0
+            D[own + m] = s * along(e, axis) * along(e, other) - a * (same - across) - steep * across
+
+
+@compiled
+def _turned(t: Tables, i: int) -> Vector:
+    """How the body that touches turns past the other in the step (8.46)."""
+    f, chord = i - t.constraints, sliding_chord(t, i)
+    parts, points, turning = t.chord_vector + t.chord_start[chord], t.slip_points[f], t.slip_turning[f]
+    psi, first = _turn_of(t, parts + points, turning), points + turning
+    if t.chord_count[chord] > first:
+        psi -= _turn_of(t, parts + first, t.chord_count[chord] - first)
+    return psi
+
+
+@compiled
+def _turn_of(t: Tables, parts: Integers, count: int) -> Vector:
+    """B^-1 sum m x delta(d) over directions of one body, m their means."""
+    moment = vector(0.0, 0.0, 0.0)
+    for k in range(count):
+        moment += cross(mean_place(t, parts[k]), t.change[parts[k]])
+    return _spread(t, parts, count, moment)
+
+
+@compiled
+def _spread(t: Tables, parts: Integers, count: int, moment: Vector) -> Vector:
+    """B^-1 of a moment, B = sum |m|^2 I - m m^T."""
+    a, b, c = vector(0.0, 0.0, 0.0), vector(0.0, 0.0, 0.0), vector(0.0, 0.0, 0.0)
+    for k in range(count):
+        m = mean_place(t, parts[k])
+        square = dot(m, m)
+        a += square * unit(0) - m.x * m
+        b += square * unit(1) - m.y * m
+        c += square * unit(2) - m.z * m
+    volume = 1.0 / dot(a, cross(b, c))
+    return volume * vector(dot(moment, cross(b, c)), dot(moment, cross(c, a)), dot(moment, cross(a, b)))
+
+
+@compiled
+def _couple(t: Tables, i: int) -> Vector:
+    """On the body that touches; the other has the opposite one."""
+    first, last = (
+        t.interaction_start[i] + t.gap_count[i] + t.dimension,
+        t.interaction_start[i] + t.function_count[i],
+    )
+    row = t.generalized + first
+    if last == first:
+        return vector(0.0, 0.0, 0.0)
+    return vector(row[0], row[1], row[2]) if last - first > 1 else vector(0.0, 0.0, row[0])
+
+
+@compiled
+def _pull_of_couple(t: Tables, i: int, couple: Vector, k: int) -> Vector:
+    """On part k of the sum that slides, which is a direction of either body: B^-1 couple x m."""
+    f, chord = i - t.constraints, sliding_chord(t, i)
+    parts, points, turning = t.chord_vector + t.chord_start[chord], t.slip_points[f], t.slip_turning[f]
+    if k < points:
+        return vector(0.0, 0.0, 0.0)
+    m, first = mean_place(t, parts[k]), points + turning
+    if k < first:
+        return cross(_spread(t, parts + points, turning, couple), m)
+    return -1.0 * cross(_spread(t, parts + first, t.chord_count[chord] - first, couple), m)
 
 
 @compiled
@@ -103,9 +214,9 @@ def _in_world(t: Tables, own: Reals, axes: int) -> Vector:
 
 
 @compiled
-def _carried(t: Tables, f: int, axes: int, n: Vector) -> Vector:
-    """z at the mean of the step, with its length: turned with its axes, then as little as may be."""
-    own = t.bristle + BRISTLE * t.bristle_of[f]
+def _carried(t: Tables, b: int, axes: int, n: Vector) -> Vector:
+    """z of bristle b at the mean of the step, with its length: turned with its axes, then as little as may be."""
+    own = t.bristle + BRISTLE * b
     size = sqrt(own[0] * own[0] + own[1] * own[1] + own[2] * own[2])
     z, m = _in_world(t, own, axes), _in_world(t, own + 3, axes)
     length = sqrt(dot(m, m))
@@ -119,9 +230,9 @@ def _carried(t: Tables, f: int, axes: int, n: Vector) -> Vector:
 
 
 @compiled
-def _carry(t: Tables, f: int, axes: int, n: Vector) -> None:
-    """Bristle and normal at the end of the step into their axes; the bristle keeps its length."""
-    own = t.bristle_end + BRISTLE * t.bristle_of[f]
+def _carry(t: Tables, b: int, axes: int, n: Vector) -> None:
+    """Bristle b and normal at the end of the step into their axes; the bristle keeps its length."""
+    own = t.bristle_end + BRISTLE * b
     put(own + 3, n)
     if axes < 0:
         return
@@ -141,33 +252,43 @@ def sliding_chord(t: Tables, i: int) -> int:
 
 @exported
 def pull_of_sliding(t: Tables, i: int) -> None:
-    """Add c_k f to the forces on the vectors."""
-    f, force = i - t.constraints, _force(t, i)
+    """Add c_k f, and what couples are on directions, to the forces on the vectors."""
+    f, force, couple = i - t.constraints, _force(t, i), _couple(t, i)
     chord, weights = sliding_chord(t, i), t.slip_weight + t.slip_start[f]
+    has_couple = t.function_count[i] > t.gap_count[i] + t.dimension
     for k in range(t.chord_count[chord]):
-        t.pull[t.chord_vector[t.chord_start[chord] + k]] += weights[k] * force
+        number = t.chord_vector[t.chord_start[chord] + k]
+        t.pull[number] += weights[k] * force
+        if has_couple:
+            t.pull[number] += _pull_of_couple(t, i, couple, k)
 
 
 @exported
 def sliding_gradient(t: Tables, i: int, component: int) -> None:
-    """ds/dx of one component at constant coefficients, by vectors."""
-    f, chord = i - t.constraints, sliding_chord(t, i)
+    """ds/dx of one component at constant coefficients, by vectors; after these dpsi/dx."""
+    f, chord, turn = i - t.constraints, sliding_chord(t, i), component - t.dimension
     weights = t.slip_weight + t.slip_start[f]
     for k in range(t.chord_count[chord]):
         number = t.chord_vector[t.chord_start[chord] + k]
-        t.left[number] = weights[k] * unit(component)
+        if turn >= 0:
+            t.left[number] = _pull_of_couple(t, i, unit(turn if t.dimension == 3 else 2), k)
+        else:
+            t.left[number] = weights[k] * unit(component)
         t.right[number] = t.left[number]
 
 
 @exported
 def sliding_work(t: Tables, i: int) -> float:
     """Work of moving frames: less c_k f . delta(x_k) of their vectors."""
-    f, force, total = i - t.constraints, _force(t, i), 0.0
+    f, force, couple, total = i - t.constraints, _force(t, i), _couple(t, i), 0.0
     chord, weights = sliding_chord(t, i), t.slip_weight + t.slip_start[f]
+    has_couple = t.function_count[i] > t.gap_count[i] + t.dimension
     for k in range(t.chord_count[chord]):
         number = t.chord_vector[t.chord_start[chord] + k]
         if t.vector_carrier[number] == MOVING:
             total -= weights[k] * dot(force, t.change[number])
+            if has_couple:
+                total -= dot(_pull_of_couple(t, i, couple, k), t.change[number])
     return total
 
 

@@ -471,7 +471,7 @@ TABLES: tuple[Table, ...] = (
         interaction_start | interactions | | first function
         function_count    | interactions | | how many
         coordinate_of     | interactions | | CONSTRAINT, POSITION .. ROLLING
-        gap_count         | interactions | | functions of the coordinate; others are those of sliding
+        gap_count         | interactions | | functions of the coordinate; others are those of sliding, then of turns
         constraint_node   | constraints | | node of its multipliers
         energy_of         | forces | | stored energy: SPRING .. ELASTIC; SERVO: a spring's law without one
         energy_address    | forces | | of U, where the user wrote it
@@ -494,6 +494,8 @@ TABLES: tuple[Table, ...] = (
         branch_count      | forces | | how many
         branch_fading     | branches | | its relaxation time
         bristle_of        | forces | | bristle of its friction, or -1
+        rolling_of        | forces | | of its rolling resistance, or -1
+        drilling_of       | forces | | of its drilling resistance, or -1
         slip_points       | forces | | points in it; 0: there is none
         slip_turning      | forces | | directions in it of the body that touches; others are of the surface
         force_row         | forces | | row of the relation whose multiplier pulls on the coordinate, or -1
@@ -553,6 +555,7 @@ TABLES: tuple[Table, ...] = (
         bristle_stiffness | bristles | N/m, N m/rad | k
         bristle_damping   | bristles | | d
         bristle_grip      | bristles | | its limit while it sticks, over that while it slips
+        bristle_lever     | bristles | m | of the normal force, whose moment is the limit of what rolls and drills
         bearing_share     | forces | | of the force of the bearing, which adds to the level
         slip_radius       | forces | m | of the sphere that touches, or the wheel that rolls
         force_factor      | forces | | of the coordinate in its relation
@@ -660,7 +663,7 @@ TABLES: tuple[Table, ...] = (
         generalized       | functions | | multiplier, or force of a law along its function
         along             | functions | | omega of a law: what its force is multiplied by
         slope             | functions | | dtheta/dw_{n+1} of a law
-        tangent           | 7 functions | | d(generalized)/dw_{n+1} over the functions of its law
+        tangent           | 10 functions | | d(generalized)/dw_{n+1} over the functions of its law
         theta0            | forces | | coordinate at the start of the step
         theta_change      | forces | |
         force_by_level    | forces | | derivative of friction that sticks to its level
@@ -767,7 +770,7 @@ SPRING, LOGARITHMIC, LINEAR, ST_VENANT_KIRCHHOFF, USER_LAW, CONTACT, ELASTIC, SE
 QUADRATIC, INVARIANTS = range(2)
 NOTHING, PROPORTIONAL, LOGARITHMS, RECIPROCAL, THINNING, OF_USER = range(6)
 
-LAW_WIDTH = 7
+LAW_WIDTH = 10
 """Functions of one law, at most; from row to row of ``tangent``."""
 
 FADING = 6
