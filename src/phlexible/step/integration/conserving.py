@@ -31,7 +31,15 @@ from phlexible.step.integration.stored_rows import Advance, Course, Storage, Sto
 from phlexible.step.programs import advance, joint_velocities
 from phlexible.step.tables.iterations import NEWTON, most_iterations
 from phlexible.step.tables.memory import Memory
-from phlexible.step.tables.requests import CONVERGED, NOT_CONVERGED, SINGULAR, TOUCHING, StepRequest, record
+from phlexible.step.tables.requests import (
+    CONVERGED,
+    NOT_CONVERGED,
+    RELAXATION,
+    SINGULAR,
+    TOUCHING,
+    StepRequest,
+    record,
+)
 
 # What Newton's method did in a step that failed, and the likely cause.
 
@@ -482,10 +490,10 @@ class ConservingStepper:
         """The velocities brought onto the joints, shape (velocities,); the state stays as it is.
 
         As ``projected_velocities`` finds them in a motion, by the elimination of a step. None where joints depend
-        on each other, or are related by others.
+        on each other that did not at the start.
         """
         assembly, system, memory = self._assembly, self._assembly.system, self._memory
-        if self._is_redundant or system.related or (assembly.moving and system.mechanism.switches):
+        if assembly.moving and system.mechanism.switches:
             return None
         found, drift = memory["velocity"].copy(), np.zeros(memory.counts["rows"])
         if not len(drift):
@@ -495,7 +503,8 @@ class ConservingStepper:
             moving = assembly.moving_values(np.array([time]))
             drift = system.rows.drift(system.at(self._state(time)))[0]
         self._measured_at = nan
-        return found if joint_velocities(memory.header, moving, drift, found) else None
+        relaxation = RELAXATION if self._is_redundant else 0.0
+        return found if joint_velocities(memory.header, moving, drift, found, relaxation) else None
 
     def project(self, time: float) -> None:
         """Bring velocities back onto the joints, before steps of another length.

@@ -116,7 +116,7 @@ class HeldLanes:
             lanes.state[:] = self.state
             found = np.zeros((counts["velocities"], lanes.width))
             nothing, drift = np.zeros((1, 0, lanes.width)), np.zeros((counts["rows"], lanes.width))
-            if not joint_velocities.source(lanes.header, nothing, drift, found):
+            if not joint_velocities.source(lanes.header, nothing, drift, found, 0.0):
                 return None
             self._velocities = found
         return self._velocities

@@ -7,7 +7,7 @@ g dw/dx(mean) do the work g delta(w) (8.3).
 
 from phlexible.step.compilation.compiled import compiled
 from phlexible.step.compilation.notation import Tables, Vector, Vectors, along, dot, vector
-from phlexible.step.kernels.vectors import couple, end_chord, mean_chord
+from phlexible.step.kernels.vectors import couple, end_chord, mean_chord, moved_by, velocity_of
 
 
 @compiled
@@ -77,3 +77,15 @@ def add_curvature(t: Tables, m: int, g: float, h: float) -> None:
         c = 0.5 * h * g * t.term_mean[t.pair_term[q]] * t.pair_weight[q]
         couple(t, c, t.blocks + t.pair_upper[q], t.pair_first[q], t.pair_second[q], h)
         couple(t, c, t.blocks + t.pair_lower[q], t.pair_second[q], t.pair_first[q], h)
+
+
+@compiled
+def rate_of(t: Tables, m: int) -> float:
+    """What the velocities of the state change the function m by in a second, after ``gradients``."""
+    total = 0.0
+    for e in range(t.function_part[m], t.function_part[m] + t.part_count[m]):
+        k = t.part_vector[e]
+        nu, motion = t.velocity + t.velocity_start[t.vector_carrier[k]], t.motion + t.vector_lever[k]
+        for i in range(moved_by(t, k)):
+            total += dot(motion[i], t.right[k]) * nu[velocity_of(t, k, i)]
+    return total

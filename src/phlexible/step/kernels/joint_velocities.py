@@ -6,21 +6,22 @@ They are nu - M^-1 G^T (G M^-1 G^T)^-1 (G nu + g_t). In a step of 2 s in which n
 
 from phlexible.step.compilation.compiled import compiled, entry_point
 from phlexible.step.compilation.dense import copy, fill
-from phlexible.step.compilation.notation import Tables, all_of, any_of, dot, rows_at, tables_at, vector, where
+from phlexible.step.compilation.notation import Reals, Tables, all_of, any_of, rows_at, tables_at, vector, where
 from phlexible.step.kernels.elimination import eliminate, substitute
 from phlexible.step.kernels.floating_bodies import end_rotation, moments_at_end
-from phlexible.step.kernels.functions import gradients
+from phlexible.step.kernels.functions import gradients, rate_of
 from phlexible.step.kernels.laws import is_held
+from phlexible.step.kernels.laws_of_functions import related_rate
 from phlexible.step.kernels.loop import set_vectors
 from phlexible.step.kernels.step import auxiliary_rows, begin_step, constrain, inertia_matrix, release
-from phlexible.step.kernels.vectors import end_vectors, moved_by, velocity_of
+from phlexible.step.kernels.vectors import end_vectors
 from phlexible.step.tables.requests import IntegerRow, Numbers, Rows1
 
 STANDSTILL = 2.0  # length of the step in which nothing moves [s]
 
 
 @entry_point
-def joint_velocities(header: IntegerRow, moving: Numbers, drift: Rows1, found: Numbers) -> bool:
+def joint_velocities(header: IntegerRow, moving: Numbers, drift: Rows1, found: Numbers, relaxation: float) -> bool:
     """Write the velocities; False where joints depend on each other at this pose, in any lane.
 
     Args:
@@ -28,6 +29,7 @@ def joint_velocities(header: IntegerRow, moving: Numbers, drift: Rows1, found: N
         moving: given vectors now, (1, 3 vectors).
         drift: g_t of all rows, (rows,).
         found: receives nu, (velocities,).
+        relaxation: of joints that hold a motion twice (``eliminate``); what it misses is found in a second pass.
     """
     t = tables_at(header)
     given, drifts, result = rows_at(t, moving), rows_at(t, drift), rows_at(t, found)
@@ -40,31 +42,54 @@ def joint_velocities(header: IntegerRow, moving: Numbers, drift: Rows1, found: N
     stand_still(t, h)
     copy(result, t.velocity, t.velocities)
     inertia_matrix(t, h, 0.0)
-    fill(t.trial_update, t.unknowns, 0.0)
+    fill(t.update, t.unknowns, 0.0)
+    is_regular = True
+    for number in range(2 if relaxation > 0.0 else 1):
+        fill(t.trial_update, t.unknowns, 0.0)
+        hold_joints(t, drifts, h, number == 0)
+        if number == 0:
+            is_regular = all_of(eliminate(t, relaxation))
+        if not is_regular:
+            break
+        substitute(t, t.trial_update)
+        for i in range(t.velocities):
+            t.velocity[i] += t.trial_update[i]
+        for i in range(t.unknowns):
+            t.update[i] += t.trial_update[i]
+    copy(t.update, t.trial_update, t.unknowns)
+    for i in range(t.velocities):
+        before = result[i]
+        result[i] = t.velocity[i]
+        t.velocity[i] = before
+    return is_regular
+
+
+@compiled
+def hold_joints(t: Tables, drifts: Reals, h: float, is_first: bool) -> None:
+    """What the rows miss at the velocities, into ``trial_update``; at first the blocks of their gradients too."""
     for i in range(t.constraints):
         node, begin = t.constraint_node[i], t.interaction_start[i]
         size = t.node_size[node]
         for r in range(t.function_count[i]):
             held = is_held(t, begin + r)
             if not all_of(held):
-                (t.blocks + t.node_diagonal[node])[r * (t.node_stride[node] + 1)] = where(held, 0.0, 1.0)
+                if is_first:
+                    (t.blocks + t.node_diagonal[node])[r * (t.node_stride[node] + 1)] = where(held, 0.0, 1.0)
                 if not any_of(held):
                     continue
             gradients(t, begin + r)
             if not all_of(held):
                 release(t, begin + r, held)
-            for e in range(t.function_part[begin + r], t.function_part[begin + r] + t.part_count[begin + r]):
+            for e in range(
+                t.function_part[begin + r], t.function_part[begin + r] + t.part_count[begin + r] if is_first else 0
+            ):
                 constrain(t, e, r, size, h)
             rate = drifts[begin + r] + rate_of(t, begin + r)
+            if t.row_force_count[begin + r] > 0:
+                rate += related_rate(t, begin + r, h, is_first)
             t.trial_update[t.node_row[node] + r] = where(held, -rate / h, 0.0)
-    for k in range(t.auxiliaries):
+    for k in range(t.auxiliaries if is_first else 0):
         auxiliary_rows(t, k)
-    if not all_of(eliminate(t, 0.0)):
-        return False
-    substitute(t, t.trial_update)
-    for i in range(t.velocities):
-        result[i] += t.trial_update[i]
-    return True
 
 
 @compiled
@@ -83,15 +108,3 @@ def stand_still(t: Tables, h: float) -> None:
     end_vectors(t)
     for y in range(t.chords):
         t.chord_change[y] = vector(0.0, 0.0, 0.0)
-
-
-@compiled
-def rate_of(t: Tables, m: int) -> float:
-    """What the velocities of the state change the function m by in a second, after ``gradients``."""
-    total = 0.0
-    for e in range(t.function_part[m], t.function_part[m] + t.part_count[m]):
-        k = t.part_vector[e]
-        nu, motion = t.velocity + t.velocity_start[t.vector_carrier[k]], t.motion + t.vector_lever[k]
-        for i in range(moved_by(t, k)):
-            total += dot(motion[i], t.right[k]) * nu[velocity_of(t, k, i)]
-    return total

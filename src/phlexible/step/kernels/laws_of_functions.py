@@ -9,7 +9,7 @@ from phlexible.step.compilation.dense import fill
 from phlexible.step.compilation.notation import Reals, Tables, along, any_of, dot
 from phlexible.step.kernels.contact import bear
 from phlexible.step.kernels.friction import begins_sliding, pull_of_sliding, sliding_gradient
-from phlexible.step.kernels.functions import add_curvature, change_of, gradients, pull_of
+from phlexible.step.kernels.functions import add_curvature, change_of, gradients, pull_of, rate_of
 from phlexible.step.kernels.laws import begin_coordinate, end_coordinate, relate
 from phlexible.step.kernels.vectors import moved_by, velocity_of
 from phlexible.step.tables.declarations import LAW_WIDTH
@@ -69,6 +69,33 @@ def law_tangent(t: Tables, h: float) -> None:
         relate(t, f, begin, count, numbers, h)
         if t.bearing[f] >= 0:
             bear(t, f, begin, count, numbers, h)
+
+
+@exported
+def related_rate(t: Tables, row: int, h: float, is_first: bool) -> float:
+    """What the velocities change a relation by in a second, where nothing moves in the step; at first its blocks."""
+    total = 0.0
+    for f in range(t.row_force[row], t.row_force[row] + t.row_force_count[row]):
+        i, last = t.constraints + f, t.group_start[f] + t.group_count[f] - 1
+        begin, count, numbers = (
+            t.interaction_start[i],
+            t.function_count[i],
+            t.group_place[last] + t.group_width[last],
+        )
+        for m in range(begin, begin + count):
+            t.function_change[m] = 0.0
+        end_coordinate(t, i, h, 0.0)
+        fill(t.left_gradient, count * numbers, 0.0)
+        fill(t.right_gradient, count * numbers, 0.0)
+        for r in range(count):
+            m = begin + r
+            gradients(t, m)
+            total += t.force_factor[f] * t.slope[m] * rate_of(t, m)
+            for e in range(t.function_part[m], t.function_part[m] + t.part_count[m]):
+                _gather(t, f, e, t.left_gradient + r * numbers, t.right_gradient + r * numbers)
+        if is_first:
+            relate(t, f, begin, count, numbers, h)
+    return total
 
 
 @compiled

@@ -23,7 +23,13 @@ from phlexible.step.kernels.elimination import (
 )
 from phlexible.step.kernels.friction import begins_sliding, pull_of_sliding, sliding_gradient, sliding_work
 from phlexible.step.kernels.laws import forces_of_laws, stored_energy
-from phlexible.step.kernels.laws_of_functions import begin_laws, gather_gap, law_tangent, pull_of_laws
+from phlexible.step.kernels.laws_of_functions import (
+    begin_laws,
+    gather_gap,
+    law_tangent,
+    pull_of_laws,
+    related_rate,
+)
 from phlexible.step.kernels.ledger import end_step, energies, ledger_closes
 from phlexible.step.kernels.loads import load_tangent, load_work, pull_of_loads
 from phlexible.step.kernels.rods import add_rod_pulls, begin_rods, rod_laws, rod_tangent, round_off_of_rods
@@ -84,6 +90,7 @@ def laws(header: IntegerRow) -> None:
     export(header, begin_laws)
     export(header, pull_of_laws)
     export(header, law_tangent)
+    export(header, related_rate)
     export(header, forces_of_laws)
     export(header, gather_gap)
     export(header, stored_energy)

@@ -21,7 +21,15 @@ STEP = (
     "energies",
 )
 SEGMENTS = ("factor_segments", "solve_segments", "centre_moments", "add_border")
-LAWS = ("begin_laws", "pull_of_laws", "law_tangent", "forces_of_laws", "gather_gap", "stored_energy")
+LAWS = (
+    "begin_laws",
+    "pull_of_laws",
+    "law_tangent",
+    "related_rate",
+    "forces_of_laws",
+    "gather_gap",
+    "stored_energy",
+)
 CONTACTS = (
     "begin_gap",
     "gap_weights",

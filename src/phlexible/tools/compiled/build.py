@@ -232,7 +232,7 @@ def described(
     kinks += [time for element in model.elements for time in element.times]
     moving = _moving_data(assembly, run, duration, kinks)
     loads = _load_data(assembly, run, duration, kinks)
-    has_rates = not (assembly.system.related or run.stepper.is_redundant)
+    has_rates = not (assembly.system.related and assembly.moving)
     measured = joint_outputs(model, has_rates) if outputs is None else outputs
     if not isinstance(measured, Mapping) or not all(isinstance(each, Sensor) for each in measured.values()):
         raise ParameterError(

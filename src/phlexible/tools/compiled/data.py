@@ -17,7 +17,7 @@ from phlexible.step.compilation.objects import c_name
 from phlexible.step.integration.conserving import ConservingStepper
 from phlexible.step.tables.declarations import MOST_PARTS, MOVING, TABLES
 from phlexible.step.tables.memory import Memory
-from phlexible.step.tables.requests import StepRequest
+from phlexible.step.tables.requests import RELAXATION, StepRequest
 from phlexible.tools.compiled.number_tape import FIRST, NumberKind
 from phlexible.tools.compiled.outputs import Outputs
 from phlexible.tools.compiled.programs import families, programs
@@ -152,6 +152,7 @@ class ModelData:
             "END": real(min(self.moving.end, self.loads.end) + 1e-9 * self.step),
             "MOST_PARTS": parts,
             "SUBSTEPS": shares,
+            "RELAXATION": real(RELAXATION if self.stepper.is_redundant else 0.0),
             "MOST_INSTANTS": most,
             "HEADER": len(header),
             "NUMBERS": numbers,

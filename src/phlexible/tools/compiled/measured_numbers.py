@@ -47,8 +47,8 @@ class MeasuredSource:
 def no_rates(name: str) -> ModelError:
     """Of an output that takes velocities."""
     return ModelError(
-        f"output {name!r}: rates are not found by compiled models with gears or other relations, or with joints"
-        " that hold a motion twice; take positions, and differences of them"
+        f"output {name!r}: rates are not found by compiled models with gears or other relations of joints beside"
+        " drives and moving frames; take positions, and differences of them"
     )
 
 

@@ -429,7 +429,7 @@ static int joint_velocities(ph_model *m, double time, double *found) {
 #endif
     int64_t is_found[1] = {0};
     int failed = ph_k_joint_velocities(m->header, PH_HEADER, m->moving, 3 * PH_MOVING, drifts, PH_ROWS, found,
-                                       PH_VELOCITIES, is_found);
+                                       PH_VELOCITIES, PH_RELAXATION, is_found);
     if (!failed && is_found[0]) return 0;
     memcpy(found, m->numbers + PH_PLACE_velocity, 8 * (size_t)PH_VELOCITIES);
 #endif
