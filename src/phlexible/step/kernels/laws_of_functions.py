@@ -73,7 +73,7 @@ def law_tangent(t: Tables, h: float) -> None:
 
 @exported
 def related_rate(t: Tables, row: int, h: float, is_first: bool) -> float:
-    """What the velocities change a relation by in a second, where nothing moves in the step; at first its blocks."""
+    """What the velocities change a relation by in a second, in a step at rest; at first its blocks."""
     total = 0.0
     for f in range(t.row_force[row], t.row_force[row] + t.row_force_count[row]):
         i, last = t.constraints + f, t.group_start[f] + t.group_count[f] - 1
