@@ -106,7 +106,7 @@ def test_gradients_are_differences_of_whole_runs(build):
 
 
 def test_energies_of_laws_that_creep_are_refused():
-    with pytest.raises(ModelError, match="energies of laws that creep cannot be differentiated"):
+    with pytest.raises(ModelError, match="energies of laws that creep or stick cannot be differentiated"):
         ph.gradient(
             lambda p: string(p)[0],
             lambda model: ph.Cost.final(ph.EnergyOf("total")),

@@ -316,6 +316,12 @@ def creeping(p):
     return model
 
 
+def sticking(p):
+    model = lawful_event(p)
+    model.apply(model.joints[0].friction(0.1, bristle=1e3))
+    return model
+
+
 def lawful_event(p):
     model = pendulum(p)
     model.apply(ph.StateForce(lambda t, x, v: -v, of=[model.joints[0]], on=[model.joints[0]]))
@@ -325,6 +331,7 @@ def lawful_event(p):
 
 def test_what_cannot_be_differentiated_is_refused_by_name():
     refused(creeping, "creeps .* together with events that conditions begin")
+    refused(sticking, "sticks by a bristle, and cannot be .* together with events that conditions begin")
     refused(rolling, "holds what moves in a step")
     refused(pendulum, "accelerations", lambda m: ph.Cost.final(ph.Acceleration(m["bob"].origin)))
     refused(pendulum, "forces of joints", lambda m: ph.Cost.final(ph.Reaction(m.joints[0]), lambda r: r[:, 0]))

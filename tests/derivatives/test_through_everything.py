@@ -198,6 +198,84 @@ def test_bounces(build, cost):
     check(build, cost, {"speed": 1.9, "stiffness": 1e5}, 0.04, 2e-3, share=1e-6)
 
 
+def shoved(p):
+    """A block that sticks to a slope and slides on it, by turns; it begins bent."""
+    model = ph.Model(gravity=(0, -9.81, 0), dimension=2)
+    block = model.add(ph.RigidBody(p["mass"], 0.01), "block", position=(0, 0.0004, 0))
+    slope = ph.Plane(model.ground.at((0, 0, 0)), (-0.2, 1, 0))
+    for x in (-0.1, 0.1):
+        corner = block.point((x, 0.2 * x, 0))
+        model.apply(
+            ph.Contact(corner, slope, stiffness=1e5, damping=1e3, friction=p["friction"], bristle=p["bristle"])
+        )
+    push = p["push"]
+    model.apply(ph.Force(block.origin, lambda t: (push * np.sin(60 * t), 0 * t, 0 * t)))
+    return model
+
+
+def held_wheel(p):
+    """A wheel off its middle, in a bearing that sticks by its own force."""
+    model = ph.Model(gravity=(0, -9.81, 0))
+    wheel = model.add(ph.RigidBody(p["mass"], np.diag([0.1, 0.1, 0.02])), "block")
+    pin = model.connect(ph.Revolute(model.ground.at((-0.1, 0, 0)), wheel.point((-0.1, 0, 0)), name="pin"))
+    model.apply(pin.friction(0.1, coefficient=p["friction"], radius=0.1, bristle=p["bristle"], static=1.5))
+    model.apply(pin.torque(lambda t: p["push"] * np.sin(40 * t)))
+    return model
+
+
+def way(model):
+    place, rate = ph.Position(model["block"].origin), ph.Velocity(model["block"].origin, (1, 0, 0))
+    return ph.Cost.integral(place, lambda x: x[:, 0] - 2 * x[:, 1]) + 1e-3 * ph.Cost.final(rate)
+
+
+def ball_on_plate(p):
+    """A free plate that turns carries the axes of the bristle; a ball begins to roll on it."""
+    model = ph.Model()
+    plate = model.add(ph.RigidBody(3.0, np.diag([0.3, 0.2, 0.4])), "plate", angular_velocity=(0.3, 0.2, 1.0))
+    ball = model.add(
+        ph.RigidBody(p["mass"], np.diag([0.003, 0.003, 0.003])),
+        "block",
+        position=(0.2, 0.1, 0.099),
+        velocity=(0.3, 0, 0),
+    )
+    top = ph.Plane(plate.origin, (0, 0, 1))
+    model.apply(
+        ph.Contact(
+            ball.origin,
+            top,
+            radius=0.1,
+            stiffness=1e4,
+            damping=1e2,
+            friction=p["friction"],
+            bristle=p["bristle"],
+            rolling=2e-3,
+            drilling=3e-3,
+        )
+    )
+    push = p["push"]
+    model.apply(ph.Force(ball.origin, lambda t: (0.1 * push * np.sin(30 * t), 0 * t, -push + 0 * t)))
+    return model
+
+
+STICKING = {"mass": 1.0, "friction": 0.5, "bristle": 2e4, "push": 6.0}
+
+
+@pytest.mark.parametrize("build", [shoved, held_wheel, pytest.param(ball_on_plate, marks=pytest.mark.thorough)])
+def test_what_sticks(build):
+    check(build, way, STICKING, 0.1, 1e-3, share=1e-6)
+    motion = build(STICKING).simulate(0.1, 1e-3)
+    forwards = motion.sensitivity(build, STICKING, lambda model: ph.Velocity(model["block"].origin, (1, 0, 0)))
+    _, back = ph.gradient(
+        build,
+        lambda model: ph.Cost.final(ph.Velocity(model["block"].origin, (1, 0, 0))),
+        STICKING,
+        duration=0.1,
+        step=1e-3,
+    )
+    for name, slope in back.items():
+        assert forwards.derivatives[0][name][-1] == pytest.approx(slope, rel=1e-6, abs=1e-9 * abs(back["mass"]))
+
+
 def linkage(p):
     """A rigid bar and a beam, one below the other."""
     model = ph.Model(gravity=(0, -9.81, 0), dimension=2)

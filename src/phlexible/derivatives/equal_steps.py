@@ -30,13 +30,20 @@ def equal_steps_alone(system: System) -> Assembly:
     """The tables of a system that needs nothing but steps of one size.
 
     Raises:
-        ModelError: events, controllers, functions of the state, rolling, contacts, stops, laws that creep, named.
+        ModelError: events, controllers, functions of the state, rolling, contacts, stops, laws that creep or stick,
+            named.
     """
     for name in branch_names(system):
         raise ModelError(
             f"{name.rsplit(':', 1)[0]} creeps (ph.Maxwell): its steps begin with more than places and velocities;"
             " leave relaxation= out, or take viscosity or a damper"
         )
+    for element, force in system.forces:
+        if force.friction and force.friction.sticks:
+            raise ModelError(
+                f"{element} sticks by a bristle: its steps begin with more than places and velocities; leave"
+                " bristle=, rolling= and drilling= out"
+            )
     if system.mechanism.events:
         raise ModelError(
             "events (model.at) lock, release or end a motion: a run with them is not made of equal steps"

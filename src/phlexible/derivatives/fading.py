@@ -12,6 +12,7 @@ from phlexible.algebra.arrays import Array, IntArray
 from phlexible.algebra.sparse import columns_apart
 from phlexible.step.assembly.assembly import Assembly
 from phlexible.step.programs import fade_in_steps
+from phlexible.step.tables.declarations import BRISTLE
 
 # The strains e of branches are states beside the pose and nu: with theta of the pose,
 #
@@ -19,6 +20,9 @@ from phlexible.step.programs import fade_in_steps
 #
 # F is linear in e_n, so that a difference of any size is its derivative; A dtheta/dq is taken from what strains
 # become in steps that move one number of a pose that stands. Numbers that touch nothing in common move at once.
+
+SLIPPED = 6
+"""What of a bristle says so: the numbers before it are smooth."""
 
 STRAINS = ("branch_strain", "soft_strain", "inner_strain")
 MOVED = 3e-6
@@ -31,10 +35,11 @@ Residuals = Callable[[Array, Array, Array], Array]
 
 
 def strain_places(assembly: Assembly) -> IntArray:
-    """Where strains of branches are among the numbers of a state."""
+    """Of strains of branches among the numbers of a state, and of bristles but whether these slipped."""
     memory = assembly.memory
     numbers = memory.rows(np.arange(memory.counts["state_numbers"], dtype=np.float64)[None])
-    return np.concatenate([numbers[name].ravel() for name in STRAINS]).astype(np.int64)
+    bristles = numbers["bristle"].reshape(-1, BRISTLE)[:, :SLIPPED]
+    return np.concatenate([*(numbers[name].ravel() for name in STRAINS), bristles.ravel()]).astype(np.int64)
 
 
 def strains_after(assembly: Assembly, states: Array, sizes: Array, moving: Array) -> Array:

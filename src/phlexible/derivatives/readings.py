@@ -123,7 +123,7 @@ class Sight:
         if any(sensor.is_energy for sensor in sensors):
             if len(strain_places(self.assembly)):
                 raise ModelError(
-                    "energies of laws that creep cannot be differentiated yet; take places and velocities"
+                    "energies of laws that creep or stick cannot be differentiated yet; take places and velocities"
                 )
             rows["energy"] = self._energies(states, instants)
         given = self.given.at(instants)

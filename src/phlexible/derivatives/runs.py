@@ -321,26 +321,23 @@ def differentiable(system: System) -> Assembly:
     """The tables of a system whose steps can be differentiated.
 
     Raises:
-        ModelError: rolling without slip, laws that creep with functions of the state or conditions, named.
+        ModelError: rolling without slip, laws that creep or stick with functions of the state or conditions, named.
     """
     for constraint in system.constraints:
         if isinstance(constraint, RollingRow):
             raise ModelError(
                 f"{constraint} holds what moves in a step, not where bodies are, and cannot be differentiated yet"
             )
-    for name in branch_names(system):
-        conditions = [event for event in system.mechanism.events if not isinstance(event.when, float)]
-        if conditions or has_laws(system):
-            what = "events that conditions begin" if conditions else "functions of the state"
-            raise ModelError(
-                f"{name.rsplit(':', 1)[0]} creeps (ph.Maxwell), and cannot be differentiated together with {what}"
-            )
-    for element, force in system.forces:
-        if force.friction and force.friction.sticks:
-            raise ModelError(
-                f"{element} sticks by a bristle, which cannot be differentiated yet; leave bristle=, rolling= and"
-                " drilling= out there"
-            )
+    conditions = [event for event in system.mechanism.events if not isinstance(event.when, float)]
+    remember = [f"{name.rsplit(':', 1)[0]} creeps (ph.Maxwell)" for name in branch_names(system)]
+    remember += [
+        f"{element} sticks by a bristle"
+        for element, force in system.forces
+        if force.friction and force.friction.sticks
+    ]
+    if remember and (conditions or has_laws(system)):
+        what = "events that conditions begin" if conditions else "functions of the state"
+        raise ModelError(f"{remember[0]}, and cannot be differentiated together with {what}")
     return assemble(system, with_segments=False)
 
 

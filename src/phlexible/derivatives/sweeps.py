@@ -29,6 +29,7 @@ from phlexible.derivatives.fading import strain_places
 from phlexible.derivatives.readings import Brought, Sight, state_jacobian, state_slopes
 from phlexible.derivatives.runs import RunPiece, TakenRun, VelocityJump
 from phlexible.derivatives.steps import Functions, TakenSteps
+from phlexible.derivatives.sticking import StickingSteps, sticks
 from phlexible.derivatives.variations import Variation
 from phlexible.step.assembly.assembly import Assembly
 
@@ -286,11 +287,21 @@ def adjoint(run: TakenRun, slopes: Variation) -> Adjoint:
 def _pulled_fading(
     run: TakenRun, piece: RunPiece, pose: Array, velocity: Array, kept: Array
 ) -> tuple[Array, Array, Array]:
-    """Through steps of laws that creep, in place; mu, what is felt of strains at their ends and before them."""
+    """Through steps of laws that creep or stick, in place; mu, what strains at their ends and before them do."""
     stretch = run.stretches[piece.stretch]
+    found, ends = [], []
+    if sticks(stretch):
+        steps, unknowns = StickingSteps(stretch), run.assembly.memory.counts["unknowns"]
+        for k in range(piece.last - 1, piece.first - 1, -1):
+            b = k - piece.first
+            ends.append(kept)
+            q, v, kept, mu = steps[k].pull(pose[b + 1, 0], velocity[b + 1, 0], kept, unknowns)
+            found.append(mu)
+            pose[b, 0] += q
+            velocity[b, 0] += v
+        return np.array(found[::-1]), np.array(ends[::-1]), kept
     fading = stretch.fading
     assert fading is not None, "there are branches"
-    found, ends = [], []
     for k in range(piece.last - 1, piece.first - 1, -1):
         own = slice(k - piece.first, k - piece.first + 2)
         fading.pull(k, kept, pose[own, 0])
@@ -398,7 +409,7 @@ def state_derivatives(run: TakenRun, start: Variation, changes: Sequence[RunPart
 def _pushed_fading(
     run: TakenRun, piece: RunPiece, before: tuple[Array, Array, Array], equations: Array, ends: Array
 ) -> tuple[Array, Array]:
-    """As ``_pushed`` through steps of laws that creep, and changes of strains after them, (parameters, branches).
+    """As ``_pushed`` where laws creep or stick, and changes of strains after the steps, (parameters, branches).
 
     Args:
         run, piece: the steps.
@@ -406,6 +417,13 @@ def _pushed_fading(
         equations, ends: their own of equations and of strains at the ends, (steps, parameters, .).
     """
     stretch, moved, kept = run.stretches[piece.stretch], [before[:2]], before[2]
+    if sticks(stretch):
+        steps = StickingSteps(stretch)
+        for k in range(piece.first, piece.last):
+            q, v, kept = steps[k].push(*moved[-1], kept, equations[k - piece.first])
+            kept = kept + ends[k - piece.first]
+            moved.append((q, v))
+        return np.moveaxis(np.array(moved), 1, 0), kept
     fading = stretch.fading
     assert fading is not None, "there are branches"
     for k in range(piece.first, piece.last):

@@ -18,7 +18,7 @@ from phlexible.step.kernels.ledger import energies
 from phlexible.step.kernels.loop import set_vectors
 from phlexible.step.kernels.soft import end_soft
 from phlexible.step.kernels.step import begin_ports, begin_step, inertia_matrix, jacobian, residuals
-from phlexible.step.tables.declarations import ANGLE, FADING
+from phlexible.step.tables.declarations import ANGLE, BRISTLE, FADING
 from phlexible.step.tables.requests import (
     ADJOINT,
     COLUMNS,
@@ -216,7 +216,7 @@ def fade_in_steps(
     load_values: Numbers,
     found: Numbers,
 ) -> None:
-    """Stored instants with the strains that branches have at the ends of steps, into (count, numbers)."""
+    """Stored instants with strains of branches and bristles at the ends of steps, into (count, numbers)."""
     t, states, given, values = tables_at(header), reals_at(rows), reals_at(moving), reals_at(load_values)
     target = reals_at(found)
     for step in range(count):
@@ -233,6 +233,7 @@ def fade_in_steps(
         end_soft(t, h)
         for b in range(t.frames):
             end_inner(t, b, h)
+        copy(t.bristle_end, t.bristle, BRISTLE * t.bristles)
         copy(t.state, target + step * t.state_numbers, t.state_numbers)
 
 
