@@ -1,6 +1,8 @@
-"""Modes and reductions of large meshes of velocities and stresses: python benchmarks/large_linear_models.py.
+"""Modes and reductions of large meshes and mechanisms: python benchmarks/large_linear_models.py.
 
-Linear triangles, twice as long as wide, clamped on one side or free; all ports, one for each velocity and traction.
+Linear triangles of velocities and stresses, twice as long as wide, clamped on one side or free; all ports, one for each
+velocity and traction. A chain of 6667 flexible links, where nothing stretches it (thousands of motions strain nothing)
+and hanging at rest, where each of them is a mode of a string.
 Processor time of one thread (OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1) and the greatest memory so far.
 """
 
@@ -16,6 +18,7 @@ from phlexible.papers import solid
 CASES = ((160, "left", True), (160, None, True), (500, "left", False))  # triangles along, clamped, with bases
 ONE = {"inputs": ["boundary traction 40"], "outputs": ["boundary traction 40"]}
 ORDER = 30
+LINKS = 6667
 
 
 def sheet(along: int, clamped: str | None) -> ph.LinearModel:
@@ -39,6 +42,18 @@ class Clock:
         print(f"  {self._name}: {time.process_time() - self._begin:.2f} s, {memory:.2f} GB in all", flush=True)
 
 
+def chains() -> None:
+    """Of mechanisms."""
+    model = ph.gallery.chain(LINKS, elements=4)
+    for at in ("given", "static"):
+        print(f"chain of {LINKS} links, {at}")
+        with Clock("linear model"):
+            linear = model.linearize(at=at)
+        with Clock(f"six modes of {linear.mechanics.size} coordinates"):
+            modes = linear.modes(6)
+        print(f"  {np.round(modes.frequencies, 4)} rad/s, {modes.rigid_modes} rigid modes")
+
+
 def main() -> None:
     """All cases."""
     for along, clamped, with_bases in CASES:
@@ -60,3 +75,4 @@ def main() -> None:
 
 if __name__ == "__main__":
     main()
+    chains()

@@ -6,20 +6,23 @@ multiplicity, are found by algebra first and taken out.
 """
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from scipy import linalg, sparse
 from scipy.sparse.linalg import LinearOperator, eigsh
 
-from phlexible.algebra.arrays import Array
+from phlexible.algebra.arrays import Array, IntArray
 from phlexible.algebra.saddle import SaddlePoint, natural_scale
 from phlexible.linear.mechanics import LinearMechanics
-from phlexible.linear.null_space import null_space_basis
+from phlexible.linear.null_space import NullSpace, null_space, null_space_basis
 
 DENSE = 60
 ZERO = 1e-9
-SHIFT_ROUNDS = 6
+SHIFT_ROUNDS = 12
 LEAST = 8  # modes, so that those of a free body without strain are counted
+MANY = 500  # rigid motions: more of them are kept out of dense matrices
+STABLE = 1e-7  # of omega^2 + s: how well the lowest is known where it is enough that it is positive
 NEIGHBOURS = 12  # beyond rigid modes: whose size says what round-off is
 
 
@@ -48,17 +51,23 @@ def lowest_symmetric_modes(mechanics: LinearMechanics, count: int) -> SymmetricM
     rigid = _rigid_motions(mechanics)
     elastic = freedom - rigid.count
     wanted = min(max(count - rigid.count, LEAST), elastic)
-    if freedom <= DENSE or 4 * wanted + 20 > elastic:
+    are_few = 4 * wanted + 20 > elastic
+    if freedom <= DENSE or (are_few and rigid.count <= MANY):
         return _dense_modes(mechanics, count, rigid)
-    squares, shapes = _lanczos(mechanics, wanted, rigid)
-    if rigid.count:
-        squares = np.concatenate([np.zeros(rigid.count), squares])
-        shapes = np.hstack([rigid.shapes(count), shapes]) if rigid.count < count else rigid.shapes(count)
-        squares = squares[: shapes.shape[1]]
-        return SymmetricModes(squares[:count], shapes[:, :count], rigid.count)
-    zero = np.abs(squares) <= _zero_level(mechanics, squares, shapes)
-    squares = np.where(zero, 0.0, squares)
-    return SymmetricModes(squares[:count], shapes[:, :count], int(zero.sum()))
+    if not elastic:
+        return SymmetricModes(np.zeros(count), rigid.shapes(count), rigid.count)
+    if are_few:
+        squares, shapes = _few_elastic_modes(mechanics, elastic, rigid)
+    else:
+        squares, shapes = _lanczos(mechanics, wanted, rigid, unstable_only=count <= rigid.count)
+    zero = np.abs(squares) <= _zero_level(mechanics, squares[:wanted], shapes)
+    squares = np.concatenate([np.zeros(rigid.count), np.where(zero, 0.0, squares)])  # unstable come first
+    order = np.argsort(squares, kind="stable")[:count]
+    known = rigid.shapes(int((order < rigid.count).sum()))
+    first = np.hstack([known, shapes])[
+        :, np.where(order < rigid.count, order, order - rigid.count + known.shape[1])
+    ]
+    return SymmetricModes(squares[order], first, rigid.count + int(zero.sum()))
 
 
 def undamped_modes(mechanics: LinearMechanics, count: int) -> SymmetricModes:
@@ -77,38 +86,51 @@ def all_symmetric_modes(mechanics: LinearMechanics) -> SymmetricModes:
 
 
 class _RigidMotions:
-    """Motions that joints allow and that strain nothing, as columns of a sparse basis Z."""
+    """Motions that joints allow and that strain nothing, as columns of a sparse basis Z.
 
-    def __init__(self, basis: sparse.csr_array, mass: sparse.csr_array) -> None:
-        self._basis, self._mass = basis, mass
-        self.count = int(basis.shape[1])
-        if self.count:
-            self._metric = linalg.cholesky((basis.T @ (mass @ basis)).toarray(), lower=True)
+    Args:
+        mechanics: of the model.
+        free: coordinates in which they are.
+        motions: Z in these coordinates, and rows of G there that span all of them.
+    """
+
+    def __init__(self, mechanics: LinearMechanics, free: IntArray, motions: NullSpace) -> None:
+        self._mechanics, self._free, self._motions = mechanics, free, motions
+        self.count = int(motions.basis.shape[1])
+
+    @cached_property
+    def _mass(self) -> sparse.csr_array:
+        """Rows of M of these coordinates."""
+        return sparse.csr_array(self._mechanics.mass[self._free])
+
+    @cached_property
+    def _nearest(self) -> SaddlePoint:
+        """Z (Z^T M Z)^-1 Z^T as a saddle point: Z^T M Z has no zeros where motions are far from local."""
+        mass = sparse.csr_array(self._mass[:, self._free])
+        ties = sparse.csr_array(self._mechanics.constraint_matrix[self._motions.rows][:, self._free])
+        return SaddlePoint(mass, ties, scale=natural_scale(mass))
 
     def removed_from(self, x: Array) -> Array:
-        """x without its part in the rigid motions, in the metric M."""
-        if not self.count:
-            return x
-        right = self._basis.T @ (self._mass @ x)
-        parts = linalg.cho_solve((self._metric, True), right, check_finite=False)  # to look would take longer
-        return np.asarray(x - self._basis @ parts)
+        """x without its part in the rigid motions, in the metric M; x itself is changed."""
+        if self.count:
+            x[self._free] -= self._nearest.solve(self._mass @ x)[0]
+        return x
 
     def shapes(self, count: int) -> Array:
         """The first of them, M-orthonormal, shape (n, at most count)."""
-        first = np.eye(self.count)[:, : min(count, self.count)]
-        return np.asarray(self._basis @ linalg.solve_triangular(self._metric, first, lower=True, trans="T"))
+        n = self._mechanics.size
+        first = np.zeros((n, min(count, self.count)))
+        first[self._free] = self._motions.basis[:, : first.shape[1]].toarray()
+        metric = linalg.cholesky(first.T @ (self._mechanics.mass @ first), lower=True)
+        return np.asarray(linalg.solve_triangular(metric, first.T, lower=True).T)
 
 
 def _rigid_motions(mechanics: LinearMechanics) -> _RigidMotions:
     """Those in the coordinates that no entry of K touches."""
-    stiffness, n = mechanics.stiffness, mechanics.size
-    free = np.flatnonzero(np.diff(stiffness.indptr) == 0)
-    pick = sparse.csr_array((np.ones(len(free)), (free, np.arange(len(free)))), (n, len(free)))
-    if not len(free):
-        return _RigidMotions(pick, mechanics.mass)
-    held = sparse.csr_array(mechanics.constraint_matrix @ pick)
-    basis = pick @ null_space_basis(held, natural_scale(mechanics.mass)[free], allow_dependent=True)
-    return _RigidMotions(sparse.csr_array(basis), mechanics.mass)
+    free = np.flatnonzero(np.diff(mechanics.stiffness.indptr) == 0)
+    held = sparse.csr_array(mechanics.constraint_matrix[:, free])
+    motions = null_space(held, natural_scale(mechanics.mass)[free], allow_dependent=True)
+    return _RigidMotions(mechanics, free, motions)
 
 
 def _dense_modes(mechanics: LinearMechanics, count: int, rigid: _RigidMotions) -> SymmetricModes:
@@ -145,29 +167,55 @@ def _zero_level(mechanics: LinearMechanics, squares: Array, shapes: Array) -> Ar
     return np.asarray(1e-11 * np.abs(squares).max(initial=0.0) + 16 * noise)
 
 
-def _lanczos(mechanics: LinearMechanics, count: int, rigid: _RigidMotions) -> tuple[Array, Array]:
-    n, mass = mechanics.size, mechanics.mass
-    rng = np.random.default_rng(0)
-    scale = natural_scale(mass)
+def _few_elastic_modes(mechanics: LinearMechanics, count: int, rigid: _RigidMotions) -> tuple[Array, Array]:
+    """All of a model that has few besides its rigid ones, ascending, in a basis without these."""
+    mass, scale, rng = mechanics.mass, natural_scale(mechanics.mass), np.random.default_rng(0)
+    allowed = SaddlePoint(mass, mechanics.constraint_matrix, scale=scale)
+    basis = scale[:, None] * rng.normal(size=(mechanics.size, count))
+    for _ in range(2):
+        basis = _orthonormal(rigid.removed_from(allowed.solve(mass @ basis)[0]), mass)
+    squares, turned = linalg.eigh(basis.T @ (mechanics.stiffness @ basis))
+    largest = float(np.abs(squares).max())
+    shift = 1e-6 * largest
+    if squares[0] > -shift / 2:  # accurate low ones by the inverse problem
+        solver = SaddlePoint(mechanics.stiffness + shift * mass, mechanics.constraint_matrix, scale=scale)
+        inverse, low_turned = linalg.eigh(basis.T @ (mass @ solver.solve(mass @ basis)[0]))
+        low, low_turned = (1 / inverse - shift)[::-1], low_turned[:, ::-1]
+        is_low = low < np.sqrt(shift * largest)
+        squares, turned = np.where(is_low, low, squares), np.where(is_low, low_turned, turned)
+    return squares, np.asarray(basis @ turned)
+
+
+def _lanczos(
+    mechanics: LinearMechanics, count: int, rigid: _RigidMotions, unstable_only: bool
+) -> tuple[Array, Array]:
+    """The lowest that are not rigid by their coordinates, ascending; none where all would stand behind these."""
+    n, mass, rng = mechanics.size, mechanics.mass, np.random.default_rng(0)
     shift, solver = _shifted_solver(mechanics, count, rigid, rng)
 
     def inverse(b: Array) -> Array:
         return rigid.removed_from(solver.solve(b)[0])
 
     operator = LinearOperator((n, n), matvec=inverse, dtype=np.float64)
-    start = inverse(mass @ (scale * rng.normal(size=n)))
-    squares, shapes = eigsh(
-        mechanics.stiffness,
-        count,
-        mass,
-        sigma=-shift,
-        OPinv=operator,
-        v0=start,
-        tol=0,
-        ncv=_vectors(mechanics, count),
-    )
-    order = np.argsort(squares)
-    return squares[order], shapes[:, order]
+    start = inverse(mass @ (natural_scale(mass) * rng.normal(size=n)))
+
+    def lowest(k: int, tolerance: float) -> tuple[Array, Array]:
+        squares, shapes = eigsh(
+            mechanics.stiffness,
+            k,
+            mass,
+            sigma=-shift,
+            OPinv=operator,
+            v0=start,
+            tol=tolerance,
+            ncv=_vectors(mechanics, count),
+        )
+        order = np.argsort(squares)
+        return squares[order], shapes[:, order]
+
+    if unstable_only and lowest(1, STABLE)[0][0] > 10 * STABLE * shift:
+        return np.zeros(0), np.zeros((n, 0))
+    return lowest(count, 0.0)
 
 
 def _vectors(mechanics: LinearMechanics, count: int) -> int:
@@ -181,7 +229,7 @@ def _shifted_solver(
     """A shift of the size of the wanted omega^2, by a few rounds of subspace iteration, and its solver."""
     mass, stiffness, scale = mechanics.mass, mechanics.stiffness, natural_scale(mechanics.mass)
     largest = float(np.max(np.abs(stiffness.diagonal()) * scale**2)) or 1.0
-    shift = 1e-4 * largest
+    shift, least = 1e-4 * largest, 1e-13 * largest
     block = scale[:, None] * rng.normal(size=(mechanics.size, count + 4))
     for _ in range(SHIFT_ROUNDS):
         solver = SaddlePoint(stiffness + shift * mass, mechanics.constraint_matrix, scale=scale)
@@ -190,10 +238,10 @@ def _shifted_solver(
             block = _orthonormal(block, mass)
         values = np.abs(linalg.eigvalsh(block.T @ (stiffness @ block)))
         goal = float(np.sort(values)[count - 1]) / 2
-        if goal > 0.2 * shift or shift <= 1e-13 * largest:
-            break
-        shift = max(goal, 1e-13 * largest)
-    return shift, solver
+        if goal > 0.2 * shift or shift <= least:
+            return shift, solver
+        shift = max(goal / 10, least)  # among so many motions the lowest are far from found
+    return shift, SaddlePoint(stiffness + shift * mass, mechanics.constraint_matrix, scale=scale)
 
 
 def _orthonormal(block: Array, mass: sparse.csr_array) -> Array:
