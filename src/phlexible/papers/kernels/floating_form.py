@@ -13,7 +13,7 @@ from numba import njit
 
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.papers.kernels.ports import port_inputs, unpacked_joints
-from phlexible.step.compilation.compiled import FAST, entry_point
+from phlexible.step.compilation.compiled import FAST, compiled_for_arrays, entry_point
 from phlexible.step.compilation.unowned import unowned
 
 EFFORTS, OUTPUTS, ALL_OUTPUTS, INPUTS, PORTS, FLOWS, DESCRIPTOR, DEFECTS, DEFECTS_OF, ENTRIES, SOLUTIONS = range(11)
@@ -25,7 +25,7 @@ FACTORS = ("inertia", "momentum", "field", "rate", "elastic_field", "elastic_rat
 the kinetic slope; of u_f in lever arms."""
 
 
-@njit(fastmath=FAST, error_model="numpy")
+@compiled_for_arrays
 def cross_into(a, b, out):
     """out = a x b."""
     x = a[1] * b[2] - a[2] * b[1]
@@ -35,7 +35,7 @@ def cross_into(a, b, out):
     out[1] = y
 
 
-@njit(fastmath=FAST, error_model="numpy")
+@compiled_for_arrays
 def products(matrices, filled, vector, out):
     """Each of k matrices (k, m, m) times a vector, shape (k, m); those that are not ``filled`` are zero."""
     for k in range(len(matrices)):
@@ -47,7 +47,7 @@ def products(matrices, filled, vector, out):
             out[k, i] = total
 
 
-@njit(fastmath=FAST, error_model="numpy")
+@compiled_for_arrays
 def rigid_inertia(first, xi, P, center, inertia):
     """c = S xi, and J about the reference point (2.5) from P[3 a + b] = W[a, b] xi."""
     trace = 0.0
@@ -64,7 +64,7 @@ def rigid_inertia(first, xi, P, center, inertia):
         inertia[a, a] += trace
 
 
-@njit(fastmath=FAST, error_model="numpy")
+@compiled_for_arrays
 def rigid_momenta(mass, center, inertia, v, w, linear, angular):
     """m v + w x c and c x v + J w."""
     cross_into(w, center, linear)
@@ -230,7 +230,7 @@ def needed(n, s, squares):
     return 34 + 5 * (18 + 2 * n + s) + 34 * (n + 1) + squares + s
 
 
-@njit(fastmath=FAST, error_model="numpy")
+@compiled_for_arrays
 def spread_momenta(mass, first, elastic, v, w, rate, arms, center, out):
     """The velocity field against uniform fields and against Phi, shape (d + n,); arms: moments with lever arms."""
     n = len(rate)
@@ -250,7 +250,7 @@ def spread_momenta(mass, first, elastic, v, w, rate, arms, center, out):
         out[d + i] = total
 
 
-@njit(fastmath=FAST, error_model="numpy")
+@compiled_for_arrays
 def spread_force(mass, first, elastic, u, arms, center, rigid, pull):
     """Adds what a uniform force and one along Phi do, each per mass, to the rows of (v, w) and of v_f: dual to
     ``spread_momenta``."""
@@ -272,7 +272,7 @@ def spread_force(mass, first, elastic, u, arms, center, rigid, pull):
             pull[i] += first[a, i + 1] * u[a]
 
 
-@njit(fastmath=FAST, error_model="numpy")
+@compiled_for_arrays
 def body_rows(what, tables, space, x, z, rate, u, out):
     """One of the products of one body, row by row; moments are those of the last row where it is bent alike.
 
@@ -519,7 +519,7 @@ def body_rows(what, tables, space, x, z, rate, u, out):
             out[t, k] = result[kept[k]]
 
 
-@njit(fastmath=FAST, error_model="numpy")
+@compiled_for_arrays
 def fill_entries(masses, stresses, elastic, compliance, entries):
     """What of E is constant, and the columns of (v, w) from its rows: masses and stresses begin there."""
     n = len(elastic) - 1
@@ -544,7 +544,7 @@ def kept_from(kept, place):
     return count
 
 
-@njit(fastmath=FAST, error_model="numpy")
+@compiled_for_arrays
 def solve(masses, stresses, factor, out):
     """E^-1 of the rows ``out`` (k, states) by Cholesky's factors of the masses and of the compliance; ``factor``
     holds E before, and its factors in the lower half then."""

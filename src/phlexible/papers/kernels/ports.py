@@ -4,7 +4,7 @@ import numpy as np
 from numba import njit
 
 from phlexible.algebra.arrays import IntArray
-from phlexible.step.compilation.compiled import FAST
+from phlexible.step.compilation.compiled import FAST, compiled_for_arrays
 
 
 def packed_joints(links: IntArray, turned: IntArray, outer: IntArray, rows: IntArray, has_spread: bool) -> IntArray:
@@ -30,7 +30,7 @@ def unpacked_joints(joints):
     return links, turned, joints[b:c], joints[c : c + joints[3]], joints[4] != 0
 
 
-@njit(fastmath=FAST, error_model="numpy")
+@compiled_for_arrays
 def port_inputs(links, values, turned, c, outer, outputs, u, inputs):
     """K output and the outer inputs into ``inputs``, shape (T, numbers).
 

@@ -125,6 +125,21 @@ class Kernel(Written):
         return context.call_internal(builder, self.written(context, sig), sig, values)
 
 
+class ArrayKernel(Kernel):
+    """The same with the types that a caller gives; it changes arrays and returns nothing."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function, self._are_apart = function, False
+        self._written: dict[tuple[int, tuple[Any, ...]], tuple[Any, Any]] = {}
+        Written.__init__(
+            self, function, None, (SHARED_NUMBER,) * len(inspect.signature(function).parameters), self._call
+        )
+
+    def signature_of(self, given: Sequence[Any]) -> Any:
+        """As it is called."""
+        return signature(types.none, *given)
+
+
 class LaneByLane(Kernel):
     """A function of numbers alone, with branches on them: lanes call it one after the other."""
 
@@ -198,6 +213,11 @@ def _as_given(own: Iterable[Any], given: Sequence[Any]) -> Iterator[Any]:
 def compiled(function: Callable[..., Any]) -> Any:
     """Make a function, whose arguments and result have types, one that kernels can call."""
     return Kernel(function)
+
+
+def compiled_for_arrays(function: Callable[..., Any]) -> Any:
+    """The same for a function of NumPy's arrays without types, which changes them and returns nothing."""
+    return ArrayKernel(function)
 
 
 def compiled_lane_by_lane(function: Callable[..., Any]) -> Any:
