@@ -1,8 +1,8 @@
 """Modes and reductions of large meshes and mechanisms: python benchmarks/large_linear_models.py.
 
-Linear triangles of velocities and stresses, twice as long as wide, clamped on one side or free; all ports, one for each
-velocity and traction. A chain of 6667 flexible links, where nothing stretches it (thousands of motions strain nothing)
-and hanging at rest, where each of them is a mode of a string.
+Linear triangles of velocities and stresses, twice as long as wide, clamped on one side or free; all ports, one for
+each velocity and traction. A chain of 6667 flexible links, where nothing stretches it (thousands of motions strain
+nothing) and hanging at rest, where each of them is a mode of a string.
 Processor time of one thread (OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1) and the greatest memory so far.
 """
 
