@@ -280,6 +280,8 @@ PARTS = [
             "bristle": NONE,
             "bristle_damping": NONE,
             "static_friction": NONE,
+            "restitution": NON_NEGATIVE | NONE,
+            "restitution_speed": POSITIVE,
             "rolling": frozenset({"0"}),
             "drilling": frozenset({"0"}),
             "name": NAME,

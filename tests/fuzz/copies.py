@@ -503,6 +503,7 @@ class _Copy:
             radius=self._change.length * contact.radius,
             damping=unit((-power, 1, -1)) * contact.damping,
             friction_speed=unit(VELOCITY) * contact.friction_speed,
+            restitution_speed=unit(VELOCITY) * contact.restitution_speed,
             bristle=contact.bristle and unit(STIFFNESS) * contact.bristle,
             bristle_damping=contact.bristle_damping and unit(DAMPING) * contact.bristle_damping,
             rolling=self._change.length * contact.rolling,

@@ -162,6 +162,8 @@ class Adding:
             "exponent": exponent,
         }
         kind = rng.integers(4)
+        if damped and self.remembers and rng.integers(2):
+            law |= {"damping": 0.0, "restitution": rng.uniform(0, 1)}
         if kind == 0:
             return ph.Contact(b, a, radius=way + depth, **law)
         if damped and kind > 0:

@@ -221,6 +221,11 @@ class Resistances:
         self._impacts = [k for k, f in enumerate(self._forces) if f.contact and f.contact.damping]
         self._across = [k for k, f in enumerate(self._forces) if f.contact and f.friction]
         for element, force in system.forces:
+            if force.contact and force.contact.restitution is not None:
+                raise ModelError(
+                    f"{element} remembers how fast bodies met, which the papers' equations do not; give damping= in"
+                    " place of restitution=, or take model.simulate"
+                )
             if force.friction and force.friction.sticks:
                 raise ModelError(
                     f"{element} sticks by a bristle, which the papers' equations do not have; leave bristle=,"

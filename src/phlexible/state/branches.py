@@ -1,4 +1,4 @@
-"""What laws remember, ``State.branches``: strains of springs, bristles (docs/theory.md, 8; (8.35, 8.41))."""
+"""What laws remember, ``State.branches``: strains of springs, speeds of impacts, bristles (docs/theory.md, 8)."""
 
 from collections.abc import Iterator
 from enum import Enum
@@ -20,8 +20,8 @@ from phlexible.state.system import System
 
 # Branches stand in the order of the forces: those of elements, then those of the strains of strings, each law's
 # together; then those of soft bodies, six numbers each: e_11, e_22, e_33, e_23, e_13, e_12; then those of bodies
-# with a frame: of each branch those of its coordinates, then of its scalar strains; then the bristles
-# of friction that sticks, in the order of the forces.
+# with a frame: of each branch those of its coordinates, then of its scalar strains; then how fast the bodies of
+# contacts met that remember it (8.47), and the bristles of friction that sticks, in the order of the forces.
 
 
 BRISTLE = ("1", "2", "3", "normal 1", "normal 2", "normal 3", "slips")
@@ -32,7 +32,7 @@ def forces_of_branches(system: System, branches: Array) -> Array:
     """Of the branches (..., branches) of elements along their coordinates, shape (..., forces)."""
     laws = [force.relaxation for _, force in system.forces]
     pulls = np.stack([np.zeros(branches.shape[:-1]), *_pulls(laws, branches)], axis=-1)[..., 1:]
-    begin = branch_count(system)
+    begin = branch_count(system) + len(_remembering(system))
     for k, _, bristle in bristles_of(system):
         if not system.forces[k].force.contact:  # which rubs across its coordinate
             pulls[..., k] -= bristle.stiffness * branches[..., begin]
@@ -133,13 +133,20 @@ def branch_count(system: System, with_soft: bool = True) -> int:
 
 def remembered_count(system: System) -> int:
     """Length of ``State.branches``."""
-    return branch_count(system) + len(BRISTLE) * len(bristles_of(system))
+    return branch_count(system) + len(_remembering(system)) + len(BRISTLE) * len(bristles_of(system))
+
+
+def _remembering(system: System) -> list[str]:
+    """Contacts that remember how fast bodies met."""
+    forces = ((element, force.contact) for element, force in system.forces)
+    return [str(element) for element, contact in forces if contact and contact.restitution is not None]
 
 
 def remembered_names(system: System) -> list[str]:
     """What each entry of ``State.branches`` belongs to."""
     owners = [f"{system.forces[k].element}: {kind.value}" for k, kind, _ in bristles_of(system)]
-    return branch_names(system) + [f"{owner} {part}" for owner in owners for part in BRISTLE]
+    names = branch_names(system) + [f"{name}: speed of the impact" for name in _remembering(system)]
+    return names + [f"{owner} {part}" for owner in owners for part in BRISTLE]
 
 
 def branch_names(system: System) -> list[str]:

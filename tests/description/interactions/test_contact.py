@@ -10,6 +10,7 @@ from scipy.optimize import brentq
 import phlexible as ph
 
 G = 9.81
+BALL = ph.RigidBody(1.0, (0.004, 0.004, 0.004))  # of 0.1 m
 
 
 def bouncing(exponent=1.0, stiffness=1e5, drop=0.02, other="plane"):
@@ -107,6 +108,49 @@ def test_restitution_of_impact_damping_is_the_closed_form(alpha):
     assert motion.velocity(ball.origin)[-1] == pytest.approx([0.3, exact, 0], rel=1e-3)
     assert motion.energy.dissipated[-1] == pytest.approx(0.5 * (4 - exact**2), rel=1e-3)
     assert np.abs(motion.energy.balance_error).max() <= 1e-13
+
+
+@pytest.mark.parametrize("exponent", [1.0, 1.5])
+@pytest.mark.parametrize("restitution", [0.0, 0.1, 0.5, 0.95, 1.0])
+def test_restitution_is_what_was_asked_for_at_any_speed(exponent, restitution):
+    for speed in (0.1, 10.0):
+        model = ph.Model(dimension=2)
+        ball = model.add(ph.PointMass(1.0), "ball", position=(0, 0.0134 * speed, 0), velocity=(0.3, -speed, 0))
+        floor = ph.Plane(model.ground.at((0, 0, 0)), (0, 1, 0))
+        model.apply(ph.Contact(ball.origin, floor, 1e5, exponent=exponent, restitution=restitution))
+        motion = model.simulate(0.1, 1e-3, progress=False)
+        found = motion.velocity(ball.origin)[-1] / (1, speed, 1)
+        assert found == pytest.approx([0.3, max(restitution, 0.01), 0], abs=4e-4)
+        assert np.abs(motion.energy.balance_error).max() <= 1e-14 * speed**2
+
+
+def test_balls_part_with_their_restitution_and_all_momentum_and_one_that_bounces_comes_to_rest():
+    model = ph.Model()
+    balls = [
+        model.add(BALL, position=(0.21 * k, 0.05 * k, 0), velocity=(1.0 - k, 0, 0), angular_velocity=(0, 0, 9 * k))
+        for k in range(2)
+    ]
+    other = ph.Surface(balls[1].origin, ph.Sphere(0.1))
+    law = {"radius": 0.1, "restitution": 0.6}
+    model.apply(ph.Contact(balls[0].origin, other, 1e7, friction=0.3, **law))
+    motion = model.simulate(0.1, 1e-4, progress=False)
+    way = motion.position(balls[1].origin) - motion.position(balls[0].origin)
+    apart = np.diff(np.linalg.norm(way, axis=1)) / 1e-4
+    hits = np.argmin(np.linalg.norm(way, axis=1))
+    closing = apart[np.argmax(np.linalg.norm(way, axis=1) < 0.2) - 2]
+    leaving = apart[hits + np.argmax(np.linalg.norm(way[hits:], axis=1) > 0.2)]
+    assert -leaving / closing == pytest.approx(0.6, abs=2e-3)
+    for momentum in (motion.momentum.linear, motion.momentum.angular):
+        assert np.abs(momentum - momentum[0]).max() <= 1e-14
+    assert np.abs(motion.energy.balance_error).max() <= 1e-13
+    model = ph.Model(gravity=(0, 0, -G))
+    ball = model.add(BALL, "ball", position=(0, 0, 0.2))
+    model.apply(ph.Contact(ball.origin, ph.Plane(model.ground.at((0, 0, 0))), 1e5, **law))
+    motion = model.simulate(1.5, 2e-3, progress=False)
+    assert motion.position(ball.origin)[-1, 2] == pytest.approx(0.1 - G / 1e5, abs=1e-9)
+    middle = motion.recording.state(100)
+    rest = model.simulate(0.2, 2e-3, initial=middle, progress=False)
+    assert rest.recording.branches == pytest.approx(motion.recording.branches[100:201], abs=1e-9)
 
 
 def test_equal_balls_exchange_their_velocities():

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial import cKDTree
 
-from phlexible.algebra.arrays import Array, flag, hold_own, unit_vector
+from phlexible.algebra.arrays import Array, finite, flag, hold_own, unit_vector
 from phlexible.algebra.fields import Name, NonNegative, Positive, convert_fields, set_fields
 from phlexible.description.interactions.force_elements import (
     BRISTLE_DAMPING,
@@ -495,6 +495,12 @@ PATCH, HERTZ_PATCH = (
 Toucher = Port | PlacedBody | PlacedWhole
 
 
+def _restitution(name: str, value: float | None) -> float | None:
+    if value is None or 0 <= finite(name, value) <= 1:
+        return None if value is None else float(value)
+    raise ParameterError(f"{name} must be between 0 and 1, got {value!r}")
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Contact(ForceElement):
     """Points, spheres or the nodes of a line that a surface pushes away where they meet.
@@ -518,6 +524,8 @@ class Contact(ForceElement):
             stick without creep [N/m]; near ``stiffness`` is a good choice. None: what sticks creeps.
         bristle_damping: of a damper beside it [N s/m]; None: a tenth of the critical one of the body that touches.
         static_friction: coefficient as long as they stick; None: ``friction``.
+        restitution: speed after an impact over that before it, 0 to 1, in place of ``damping``; None: that.
+        restitution_speed: slower impacts lose less: they are damped as those of this speed [m/s].
         rolling: lever of the normal force whose moment resists rolling, b [m]; a ball stays on a slope below b over
             its radius. With friction, of a sphere that a port with an orientation carries.
         drilling: radius of the patch whose friction resists turns about the normal [m]: of the moment ``friction``
@@ -548,6 +556,8 @@ class Contact(ForceElement):
     bristle: Positive | None = field(default=None, kw_only=True)
     bristle_damping: NonNegative | None = field(default=None, kw_only=True)
     static_friction: NonNegative | None = field(default=None, kw_only=True)
+    restitution: Annotated[float | None, _restitution] = field(default=None, kw_only=True)
+    restitution_speed: Positive = field(default=1e-2, kw_only=True)
     rolling: NonNegative = field(default=0.0, kw_only=True)
     drilling: NonNegative = field(default=0.0, kw_only=True)
 
@@ -568,6 +578,8 @@ class Contact(ForceElement):
             raise ParameterError(
                 f"{self}: friction needs to know where they touch; give Surface({self.second}, Sphere(...))"
             )
+        if self.restitution is not None and self.damping:
+            raise ParameterError(f"{self}: restitution takes the place of damping; give one of them")
         _ = self._sticking
         self._check_turns()
         expect(self, *self.ports)
@@ -648,7 +660,8 @@ class Contact(ForceElement):
         found = []
         for port in self.touchers:
             for gap in surface.gaps(port, dimension):
-                law = OneSided(self.stiffness, self.damping, self.exponent, gap.side)
+                push = (self.stiffness, self.damping, self.exponent, gap.side)
+                law = OneSided(*push, self.restitution, self.restitution_speed)
                 rest = gap.surface + gap.side * radius
                 self._check_depth(port, gap.side * (rest - gap.coordinate.initial_value()), surface)
                 coordinate = self._coordinate(gap, port, surface, dimension)

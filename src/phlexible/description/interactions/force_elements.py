@@ -3,11 +3,12 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from math import sqrt
+from math import log1p, sqrt
 from typing import Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.optimize import brentq
 
 from phlexible.algebra.arrays import (
     ANY_SIZE,
@@ -137,6 +138,25 @@ def _exponent(name: str, value: float) -> float:
 Exponent = Annotated[float, _exponent]
 
 
+LEAST_RESTITUTION = 0.01  # less is as good as nothing
+
+
+def loss_of_restitution(restitution: float) -> float:
+    """d of Hunt and Crossley's law (1 + d v / v_0) k x^p that gives back e of the speed v_0, whatever k, p and m.
+
+    d - ln(1 + d) = -e d - ln(1 - e d), what the speeds before and after a free impact have in common (8.47).
+    """
+    e = max(restitution, LEAST_RESTITUTION)
+    if e == 1.0:
+        return 0.0
+
+    def misses(d: float) -> float:
+        return (1 + e) * d - log1p(d) + log1p(-e * d)
+
+    low, high = 0.75 * (1 - e), (1 - 1e-15) / e
+    return high if misses(high) > 0 else float(brentq(misses, low, high, xtol=1e-15, rtol=1e-14))
+
+
 @dataclass(frozen=True)
 class OneSided:
     """N = max(0, (stiffness + damping dx/dt) x^exponent) where the depth x = side (limit - theta) is positive.
@@ -146,15 +166,24 @@ class OneSided:
         damping: times the depth to the exponent and its rate, after Hunt and Crossley.
         exponent: 1, or 1.5 for round bodies, after Hertz.
         side: 1: it pushes theta up, -1: down.
+        restitution: speed after an impact over that before it, in place of damping; None: damping.
+        slowest: slower impacts are damped as those of this speed [m/s].
     """
 
     stiffness: Positive
     damping: NonNegative = 0.0
     exponent: Exponent = 1.0
     side: float = 1.0
+    restitution: float | None = None
+    slowest: Positive = 1e-2
 
     def __post_init__(self) -> None:
         convert_fields(self)
+
+    @property
+    def loss_of_impacts(self) -> float:
+        """The damping times the speed of the impact (8.47); zero without a restitution."""
+        return 0.0 if self.restitution is None else self.stiffness * loss_of_restitution(self.restitution)
 
     def depth(self, theta: float, limit: float) -> float:
         """x, zero outside."""
@@ -176,8 +205,10 @@ class OneSided:
     def viscous(self, theta: float, rate: float, limit: float) -> float:
         """What the motion adds to ``force``."""
         share = float(self.depth(theta, limit) ** self.exponent)
-        still = self.stiffness * share
-        return self.side * (max(still - self.side * self.damping * share * rate, 0.0) - still)
+        still, damping = self.stiffness * share, self.damping
+        if self.restitution is not None:
+            damping = self.loss_of_impacts / max(abs(rate), self.slowest)
+        return self.side * (max(still - self.side * damping * share * rate, 0.0) - still)
 
 
 @dataclass(frozen=True)
@@ -323,7 +354,8 @@ class CoordinateForce(Portable):
     @property
     def is_lossy(self) -> bool:
         """Whether the force dissipates energy."""
-        return bool(self.damping or self.friction or self.relaxation or (self.contact and self.contact.damping))
+        impacts = self.contact and (self.contact.damping or self.contact.loss_of_impacts)
+        return bool(self.damping or self.friction or self.relaxation or impacts)
 
     def resistance(self, theta: float, rate: float) -> float:
         """Of damper, dry friction along theta and impact, at a rate."""

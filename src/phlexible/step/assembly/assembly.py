@@ -37,6 +37,7 @@ from phlexible.step.assembly.interactions import (
     bristle_tables,
     coordinate_kind,
     element_law,
+    impact_tables,
     law_tables,
     zones_of,
 )
@@ -320,6 +321,7 @@ def _filled(system: System, parts: Parts, schedule: BlockSchedule) -> Memory:
         parts.contact_groups.tables(),
         branch_tables(parts.laws, [group.relaxation for group, _ in parts.soft.groups], types.relaxations()),
         bristle_tables(parts.laws),
+        impact_tables(parts.laws),
     )
     tables |= law_tables(parts.laws, coupled.constraint_count, len(system.loads))
     tables |= {"row_length": system.gap_lengths, "row_switch": system.row_switches}

@@ -255,6 +255,8 @@ def law_tables(laws: Sequence[ForceData], constraints: int, loads: int) -> Table
         "push_side": [law.contact.side if law.contact else 0.0 for law in laws],
         "push_exponent": [law.contact.exponent if law.contact else 1.0 for law in laws],
         "push_damping": [law.contact.damping if law.contact else 0.0 for law in laws],
+        "push_loss": [law.contact.loss_of_impacts if law.contact else 0.0 for law in laws],
+        "push_slowest": [law.contact.slowest if law.contact else 1.0 for law in laws],
         "friction": [law.friction.level if law.friction else 0.0 for law in laws],
         "friction_speed": [law.friction.speed if law.friction else 1.0 for law in laws],
         "bearing": [law.bearing[0] if law.bearing else -1 for law in laws],
@@ -266,6 +268,14 @@ def law_tables(laws: Sequence[ForceData], constraints: int, loads: int) -> Table
         "force_row": [law.row for law in laws],
         "force_factor": [law.factor for law in laws],
         "force_energy": [law.energy_size for law in laws],
+    }
+
+
+def impact_tables(laws: Sequence[ForceData]) -> tuple[dict[str, int], Tables]:
+    """Which contacts remember how fast bodies met."""
+    remember = [law.contact is not None and law.contact.restitution is not None for law in laws]
+    return {"impacts": sum(remember)}, {
+        "impact_of": [sum(remember[:k]) if each else -1 for k, each in enumerate(remember)]
     }
 
 

@@ -80,20 +80,18 @@ class Course(NamedTuple):
 def branches_of(rows: Mapping[str, Array]) -> Array:
     """What laws remember as ``State.branches`` has it, shape (rows, branches)."""
     soft = rows["soft_strain"] / 2  # of C, whose change is twice that of E
-    every = (rows["branch_strain"], soft.reshape(len(soft), -1), rows["inner_strain"], rows["bristle"])
-    return np.concatenate(every, axis=1)
+    springs = (rows["branch_strain"], soft.reshape(len(soft), -1), rows["inner_strain"])
+    return np.concatenate((*springs, rows["impact"], rows["bristle"]), axis=1)
 
 
 def set_branches(memory: Memory, branches: Array | None) -> None:
     """Puts ``State.branches`` into the state; None: relaxed."""
-    own, soft, inner, bristles = (
-        memory[name] for name in ("branch_strain", "soft_strain", "inner_strain", "bristle")
-    )
-    own[:], soft[:], inner[:], bristles[:] = 0.0, 0.0, 0.0, 0.0
-    if branches is not None:
-        first, last, end = len(own), len(own) + soft.size, len(branches) - len(bristles)
-        own[:], inner[:], bristles[:] = branches[:first], branches[last:end], branches[end:]
-        soft[:] = 2 * branches[first:last].reshape(soft.shape)
+    names = "branch_strain", "soft_strain", "inner_strain", "impact", "bristle"
+    tables = [memory[name] for name in names]
+    parts = np.cumsum([table.size for table in tables])
+    given = np.zeros(parts[-1]) if branches is None else branches
+    for name, table, part in zip(names, tables, np.split(given, parts[:-1]), strict=True):
+        table[:] = (2 if name == "soft_strain" else 1) * part.reshape(table.shape)
 
 
 class StoredRows:

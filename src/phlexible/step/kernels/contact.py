@@ -210,17 +210,28 @@ def push(t: Tables, f: int, h: float) -> tuple[float, float]:
         t.push_exponent[f],
     )
     stored, slope = depth_gradient(t.force_stiffness[f], p, x0, x0 + change)
-    mean, force = x0 + 0.5 * change, stored
-    is_damped = (mean > 0.0) & (t.push_damping[f] > 0.0)
+    mean, force, damping, varies = x0 + 0.5 * change, stored, t.push_damping[f], 1.0
+    if t.impact_of[f] >= 0:
+        damping, varies = loss_of_impact(t, f, x0, change, h)
+    is_damped = (mean > 0.0) & (damping > 0.0)
     if any_of(is_damped):
         depth = where(is_damped, mean, 1.0)
-        c = where(is_damped, t.push_damping[f] * depth**p / h, 0.0)
+        c = where(is_damped, damping * depth**p / h, 0.0)
         force += c * change
-        slope += c * (1.0 + 0.5 * p * change / depth)
+        slope += c * (varies + 0.5 * p * change / depth)
     slope = where(force < 0.0, 0.0, slope)
     force = where(force < 0.0, 0.0, force)
     t.loss[f] = (force - stored) * change
     return force, slope
+
+
+@compiled
+def loss_of_impact(t: Tables, f: int, x0: float, change: float, h: float) -> tuple[float, float]:
+    """Damping by how fast bodies met, the speed of the step that enters (8.47); 0: it falls as that grows."""
+    k, rate, enters, slowest = t.impact_of[f], change / h, x0 <= 0.0, t.push_slowest[f]
+    met = where(enters, max(rate, 0.0), t.impact[k])
+    t.impact_end[k] = where(x0 + change > 0.0, met, 0.0)
+    return t.push_loss[f] / max(met, slowest), where(enters & (rate > slowest), 0.0, 1.0)
 
 
 @compiled

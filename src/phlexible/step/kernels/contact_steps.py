@@ -178,6 +178,7 @@ def _harden(t: Tables, f: int, h: float) -> None:
         total += t.scratch[a]
     depth, change = t.push_side[f] * (t.force_rest[f] - t.theta0[f]), abs(t.theta_change[f])
     slope = steepest(t.force_stiffness[f], t.push_exponent[f], depth, change, total, h)
+    slope *= 1.0 + t.push_loss[f] / t.force_stiffness[f]
     touches = t.touching[f] > 0.0
     if t.bristle_of[f] >= 0:
         slope += t.bristle_stiffness[t.bristle_of[f]]

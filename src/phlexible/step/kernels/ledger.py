@@ -46,6 +46,7 @@ def end_step(t: Tables, h: float, damping: float) -> None:
     for b in range(t.frames):
         end_inertia(t, b)
     copy(t.bristle_end, t.bristle, BRISTLE * t.bristles)
+    copy(t.impact_end, t.impact, t.impacts)
     copy(t.velocity1, t.velocity, t.velocities)
     copy(t.multiplier1, t.multiplier, t.rows)
 

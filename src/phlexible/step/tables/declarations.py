@@ -377,6 +377,7 @@ TABLES: tuple[Table, ...] = (
         kept_pivots     | 1 | | the same of pivots
         branches        | 1 | | of spring and dashpot in series, of all forces
         bristles        | 1 | | of friction that sticks
+        impacts         | 1 | | contacts that remember how fast bodies met
         fadings         | 1 | | relaxation times, each once
         state_numbers   | 1 | | of the state
         """,
@@ -493,6 +494,7 @@ TABLES: tuple[Table, ...] = (
         branch_start      | forces | | first branch
         branch_count      | forces | | how many
         branch_fading     | branches | | its relaxation time
+        impact_of         | forces | | number among the contacts that remember how fast bodies met, or -1
         bristle_of        | forces | | bristle of its friction, or -1
         rolling_of        | forces | | of its rolling resistance, or -1
         drilling_of       | forces | | of its drilling resistance, or -1
@@ -550,6 +552,8 @@ TABLES: tuple[Table, ...] = (
         push_side         | forces | | of a one-sided force: 1: it pushes the coordinate up, -1: down
         push_exponent     | forces | | of its depth
         push_damping      | forces | | of its rate, after Hunt and Crossley
+        push_loss         | forces | | this times the speed with which bodies met, where they remember it
+        push_slowest      | forces | m/s | as which slower impacts are damped
         friction          | forces | | level of dry friction, or coefficient across a contact
         friction_speed    | forces | | below which it falls
         bristle_stiffness | bristles | N/m, N m/rad | k
@@ -671,6 +675,7 @@ TABLES: tuple[Table, ...] = (
         across_loss       | forces | J | what friction along a surface takes in the step
         slip_weight       | slip_parts | | coefficients of sliding
         bristle_end       | 7 bristles | | ``bristle`` at the end of the step
+        impact_end        | impacts | m/s | ``impact`` at the end of the step
         fading_step       | fadings | s | of its numbers
         fading            | 6 fadings | | e^-x, A, B; x A(2x), 2 x Q, x R of what is lost (8.37)
         touching          | forces | | 1: a contact that pushes at either end of the step
@@ -733,6 +738,7 @@ TABLES: tuple[Table, ...] = (
         branch_strain     | branches | rad, m | e of its spring
         inner_strain      | inner_strains | | e of branches of frames: of coordinates, then of scalar strains
         bristle           | 7 bristles | | z, normal of the surface, 1: the last step slipped
+        impact            | impacts | m/s | how fast bodies met; 0: they are apart
         held              | switches | | where each is held; not a number: nowhere
         event_time        | events | s | when each happened; not a number: not yet
         event_loss        | events | J | energy that it took
