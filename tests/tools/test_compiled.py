@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 import phlexible as ph
 from phlexible.cli import app
+from phlexible.description.interactions.feedback import LinearController
 from phlexible.step.compilation.objects import settings, this_target
 from phlexible.tools.compiled import programs
 from phlexible.tools.compiled.linking import host
@@ -183,6 +184,56 @@ def test_steps_that_fail_are_halved_as_in_live_runs(built, tmp_path, on) -> None
         assert library.read("dissipated") > 1e-4  # the impulses onto the joint, where the size changes
     missed = library.read("total") - start - library.read("supplied") + library.read("dissipated")
     assert abs(missed) < 1e-14 * library.read("total") * 10
+
+
+def regulated() -> ph.Model:
+    """A wheel that turns round and round after a target, a cart that a filter in three states holds, and a load."""
+    model = ph.Model(dimension=2, gravity=(0, -9.81, 0))
+    wheel = model.add(ph.RigidBody(1.0, 0.1), "wheel")
+    hinge = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), wheel.origin, name="hinge"))
+    gains = LinearController(np.zeros((0, 0)), np.zeros((0, 2)), np.zeros((1, 0)), np.array([[4.0, 0.5]]), False)
+    turning = ph.Feedback(gains, [hinge], target=lambda t: np.array([20.0 * t, 20.0]))
+    model.apply(hinge.torque(turning, name="turning"))
+    cart = model.add(ph.RigidBody(0.5, 0.1), "cart", position=(2, 0, 0))
+    rail = model.connect(ph.Prismatic(model.ground.at((2, 0, 0)), cart.origin, name="rail"))
+    bar = model.add(ph.RigidBody(0.3, 0.05, center=(0, -0.4, 0)), "bar", position=(2, 0, 0))
+    model.apply(model.connect(ph.Revolute(cart.origin, bar.origin)).spring(0.1))
+    A, B = np.array([[-3.0, 1.0, 0.0], [0.0, -5.0, 2.0], [-1.0, 0.0, -9.0]]), np.eye(3)
+    C, D = np.array([[9.0, 1.0, 0.0], [0.0, 0.5, 1.0]]), np.array([[-30.0, -3.0, 2.0], [0.0, 0.1, 1.0]])
+    filtered = LinearController(A, B, C, D, False)
+    sensors = [ph.JointPosition(rail), ph.JointRate(rail), ph.Velocity(bar.point((0, -0.8, 0)), (1, 0, 0))]
+    along = ph.Force(bar.point((0, -0.8, 0)), (0.3, 0.1, 0.0))
+    model.apply(ph.Feedback(filtered, sensors, on=[rail, along], period=2 * STEP, delay=6 * STEP, name="filter"))
+    model.apply(ph.Force(bar.point((0, -0.8, 0)), (1.0, 0.0, 0.0), name="push"))
+    return model
+
+
+def test_linear_controllers_are_data_of_the_library(built, tmp_path) -> None:
+    """Samples, delays, states and targets; angles over full turns; what they remember goes with the state."""
+    model = regulated()
+    hinge, rail = model.joints[:2]
+    sensors = {"turn": ph.JointRate(hinge), "place": ph.JointPosition(rail), "work": ph.EnergyOf("supplied")}
+    library = ph.load_library(ph.build(model, STEP, tmp_path / f"held{built.suffix}", outputs=sensors))
+    run, again = model.start(STEP), ph.load_library(tmp_path / f"held{built.suffix}")
+    for count in (1, 2, 400, 597):
+        for each in (run, library):
+            each.step(count)
+        for name, sensor in sensors.items():
+            assert library.read(name) == pytest.approx(run.read(sensor), rel=1e-11, abs=1e-11), (name, count)
+        again.restore(library.save())
+    assert 15 < library.read("turn") < 40 and abs(library.read("place")) > 1e-3
+    library.step(50)
+    again.step(50)
+    assert library.save().content == again.save().content
+    again.inputs["push"] = (1e59, 1e59, 0.0)
+    before = again.save().content
+    with pytest.raises(ph.errors.ConvergenceError):
+        again.step(3)
+    assert again.save().content[-8 * 30 :] == before[-8 * 30 :]  # what controllers remember, as before the step
+    unsampled = ph.Feedback(LinearController(-np.eye(1), np.eye(1, 2), np.eye(1), np.zeros((1, 2)), False), [hinge])
+    model.apply(hinge.torque(unsampled, name="lag"))
+    with pytest.raises(ph.errors.ModelError, match=r"lag: a controller with states .* give Feedback\(period=...\)"):
+        ph.build(model, STEP, tmp_path / "held.tables")
 
 
 def test_a_library_takes_the_numbers_of_other_models_of_its_structure(built, tmp_path) -> None:

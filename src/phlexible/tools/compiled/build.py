@@ -22,6 +22,7 @@ from phlexible.results.live import LiveRun
 from phlexible.state.initial_state import InitialKind
 from phlexible.state.layout import State
 from phlexible.step.assembly.assembly import Assembly
+from phlexible.tools.compiled.controllers import check_controllers, controllers_of, targets_at
 from phlexible.tools.compiled.data import InputData, ModelData
 from phlexible.tools.compiled.fmu_archive import FOLDERS, FmuFiles, write_fmu
 from phlexible.tools.compiled.grips import gripped
@@ -68,7 +69,7 @@ def build(
     all times, others tables up to ``duration``, whose errors are printed.
 
     Args:
-        model: without events, controllers and laws of Python.
+        model: without events, and controllers and laws that are functions of Python.
         step: [s].
         path: ``.so``, ``.dll``, ``.dylib`` or ``.wasm``; ``.fmu`` for co-simulation by other programs; ``.html``
             for one page that steps the model in a browser, with sliders for inputs and bodies to be pulled at;
@@ -126,7 +127,7 @@ def build(
     if not place.absolute().parent.is_dir() or place.is_dir():
         words = f"there is no folder {place.parent}" if not place.is_dir() else "it is a folder"
         raise ResultFileError(f"cannot write {place}: {words}")
-    for words in (*data.moving.words, *data.loads.words):
+    for words in (*data.moving.words, *data.loads.words, *data.targets.words):
         print(words)
     if place.suffix == NUMBERS:
         write_bytes(data.tables(), place)
@@ -238,9 +239,15 @@ def described(
         raise ParameterError(
             f"outputs must be sensors by name such as {{'tip': Position(beam.end)}}, got {outputs!r}"
         )
-    tables = OutputTables(run, has_rates).of({str(key): sensor for key, sensor in measured.items()})
+    makes = OutputTables(run, has_rates)
+    controllers = controllers_of(assembly.controlled, makes)
+    watched = makes.source_count
+    tables = makes.of({str(key): sensor for key, sensor in measured.items()})
+    targets = _target_data(assembly, run, duration, kinks)
     given = _inputs(run, inputs, [str(load) for load in grips])
-    return ModelData(name, step, run.time, run.stepper, has_rates, given, tables, moving, loads)
+    return ModelData(
+        name, step, run.time, run.stepper, has_rates, given, tables, moving, loads, controllers, watched, targets
+    )
 
 
 def _check(model: Model) -> None:
@@ -255,11 +262,7 @@ def _check_run(run: LiveRun) -> None:
     """Refuses what needs Python in steps."""
     assembly, stepper = run.stepper.assembly, run.stepper
     if stepper.is_controlled or stepper.has_laws_of_python:
-        names = ", ".join(dict.fromkeys(each.name for each in assembly.controlled))
-        raise ModelError(
-            f"{names}: controllers and forces of the state are functions of Python, which a compiled model has not;"
-            " make the force an input, a constant load, torque or force with a name, and set it from step to step"
-        )
+        check_controllers(assembly.controlled)
     if assembly.has_functions:
         names = ", ".join(
             dict.fromkeys(str(each.element) for each in assembly.system.forces if callable(each.force.energy))
@@ -306,6 +309,17 @@ def _moving_data(assembly: Assembly, run: LiveRun, duration: float | None, kinks
         found = assembly.moving_values(times)
         found[:, np.array(paths, dtype=bool)] = 0.0
         return found
+
+    return time_data(values, names, run.time, run.step_size, duration, kinks)
+
+
+def _target_data(assembly: Assembly, run: LiveRun, duration: float | None, kinks: Sequence[float]) -> TimeData:
+    """What controllers subtract measured numbers from."""
+    aimed = [each for each in assembly.controlled if each.feedback.target is not None]
+    names = [f"target of {each.name}" for each in aimed for _ in range(each.feedback.count)]
+
+    def values(times: Array) -> Array:
+        return targets_at([each.feedback for each in aimed], times).reshape(len(times), len(names))
 
     return time_data(values, names, run.time, run.step_size, duration, kinks)
 

@@ -18,6 +18,7 @@ from phlexible.step.integration.conserving import ConservingStepper
 from phlexible.step.tables.declarations import MOST_PARTS, MOVING, TABLES
 from phlexible.step.tables.memory import Memory
 from phlexible.step.tables.requests import RELAXATION, StepRequest
+from phlexible.tools.compiled.controllers import ControllerData
 from phlexible.tools.compiled.number_tape import FIRST, NumberKind
 from phlexible.tools.compiled.outputs import Outputs
 from phlexible.tools.compiled.programs import families, programs
@@ -75,6 +76,9 @@ class ModelData:
         has_joint_velocities: whether velocities on the joints are found by elimination.
         inputs, outputs: in their order.
         moving, loads: functions of time, three a vector or load.
+        controllers: linear ones, whose sources are the first so many of the outputs' ones.
+        watched: how many.
+        targets: functions of time of the controllers.
     """
 
     name: str
@@ -86,6 +90,9 @@ class ModelData:
     outputs: Outputs
     moving: TimeData
     loads: TimeData
+    controllers: tuple[ControllerData, ...]
+    watched: int
+    targets: TimeData
 
     @property
     def memory(self) -> Memory:
@@ -149,7 +156,7 @@ class ModelData:
             "VERSION": json.dumps(__version__),
             "STEP": real(self.step),
             "ORIGIN": real(self.origin),
-            "END": real(min(self.moving.end, self.loads.end) + 1e-9 * self.step),
+            "END": real(min(self.moving.end, self.loads.end, self.targets.end) + 1e-9 * self.step),
             "MOST_PARTS": parts,
             "SUBSTEPS": shares,
             "RELAXATION": real(RELAXATION if self.stepper.is_redundant else 0.0),
@@ -169,13 +176,18 @@ class ModelData:
             "ELASTIC": counts["elastic"],
             "DIMENSION": counts["dimension"],
             "CARRIER_MOVING": MOVING,
-            "IS_STEADY": int(all(_is_steady(each) for each in (*self.moving.columns, *self.loads.columns))),
+            "IS_STEADY": int(all(map(_is_steady, self._columns))),
             "HAS_JOINT_VELOCITIES": int(self.has_joint_velocities),
             "INPUTS": len(self.inputs),
             "INPUT_NUMBERS": sum(len(each.start) for each in self.inputs),
             "OUTPUTS": len(self.outputs.outputs),
         }
         sources = self.outputs.sources
+        turns = sum(len(each.reading.numbers[1][0]) for each in sources[: self.watched])
+        found |= {"CONTROLLERS": len(self.controllers), "WATCHED": self.watched, "TURNS": turns}
+        memory_size = turns + 3 * counts["load_values"] + sum(each.memory for each in self.controllers)
+        found["CONTROL"] = memory_size if self.controllers else 0
+        found["ROOM"] = max(counts["state_numbers"], *(each.order for each in self.controllers), 0)
         found |= {"SOURCES": len(sources), "MEASURED": sum(each.count for each in sources)}
         found |= {"MOST_VECTORS": max((len(each.reading.carried) for each in sources), default=0)}
         found |= {"TAPE": self._tape_begin, "TAPE_NUMBERS": len(self.outputs.numbers)}
@@ -231,8 +243,13 @@ class ModelData:
         yield f"#define PH_OWN_TABLES {len(own)}"
         yield f"#define PH_TABLE_WORDS {begin + 8}"
 
+    @property
+    def _columns(self) -> tuple[Column, ...]:
+        """Of all functions of time."""
+        return *self.moving.columns, *self.loads.columns, *self.targets.columns
+
     def _time_functions(self) -> Iterable[str]:
-        columns = (*self.moving.columns, *self.loads.columns)
+        columns = self._columns
         pieces = [piece for column in columns for piece in column.pieces]
         waves = [number for column in columns for wave in column.waves for number in wave]
         coefficients = [number for piece in pieces for number in piece.coefficients]
@@ -247,9 +264,9 @@ class ModelData:
         yield reals("ph_coefficients", coefficients)
         yield reals("ph_waves", waves)
         described = _described(columns)
-        count = len(self.moving.columns)
-        yield array_of("ph_column", "ph_moving_columns", described[:count], "{0, 0, 0, 0}")
-        yield array_of("ph_column", "ph_load_columns", described[count:], "{0, 0, 0, 0}")
+        ends = list(accumulate([0, *(len(each.columns) for each in (self.moving, self.loads, self.targets))]))
+        for name, begin, end in zip(("moving", "load", "target"), ends[:-1], ends[1:], strict=True):
+            yield array_of("ph_column", f"ph_{name}_columns", described[begin:end], "{0, 0, 0, 0}")
         yield integers(
             "ph_is_path", [int(isinstance(p, TimePath)) for p in self.stepper.assembly.moving], "int32_t"
         )
@@ -306,7 +323,23 @@ class ModelData:
             own = [number.constant, *(weight for weight, _ in number.terms)]
             first = kept(np.array(places, dtype=np.int64)), kept_reals(np.array(own))
             tape.append(f"{{{number.kind.value}, {first[0]}, {len(number.terms)}, {first[1]}}}")
-        return _Measured(whole, numbers, sources, tape)
+        controllers, actuators = list[str](), list[str]()
+        for each in self.controllers:
+            entries = [
+                each.begin,
+                each.end,
+                each.count,
+                each.order,
+                each.size,
+                each.queue,
+                kept_reals(each.numbers),
+            ]
+            entries += [each.target_column, len(actuators), len(each.targets)]
+            controllers.append("{" + ", ".join(map(str, entries)) + "}")
+            for target in each.targets:
+                direction = -1 if target.direction is None else kept_reals(np.asarray(target.direction))
+                actuators.append(f"{{{target.column}, {target.begin}, {target.size}, {direction}}}")
+        return _Measured(whole, numbers, sources, tape, controllers, actuators)
 
     def _outputs(self) -> Iterable[str]:
         found = self._measured
@@ -317,6 +350,13 @@ class ModelData:
             " first, measured_count; } ph_source;"
         )
         yield "typedef struct ph_number { int kind, first, count, weight; } ph_number;"
+        yield (
+            "typedef struct ph_controller { int begin, end, count, order, size, queue, numbers, target,"
+            " first_actuator, actuators; } ph_controller;"
+        )
+        yield "typedef struct ph_actuator { int column, begin, size, direction; } ph_actuator;"
+        yield array_of("ph_controller", "ph_controllers", found.controllers, "{0}")
+        yield array_of("ph_actuator", "ph_actuators", found.actuators, "{0, 0, 0, 0}")
         yield "typedef struct ph_output { const char *name, *unit; int begin, end, size; } ph_output;"
         yield integers("ph_integers", found.whole)
         yield array_of("ph_source", "ph_sources", found.sources, "{0}")
@@ -335,6 +375,8 @@ class _Measured(NamedTuple):
     numbers: list[float]
     sources: list[str]
     tape: list[str]
+    controllers: list[str]
+    actuators: list[str]
 
 
 def _is_steady(column: Column) -> bool:

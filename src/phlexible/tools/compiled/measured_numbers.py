@@ -1,6 +1,7 @@
 """What compiled code measures for the outputs of a library, and where it lies among its numbers."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -75,6 +76,15 @@ class MeasuredNumbers:
         self._keys = {part.key: k for k, part in moving if isinstance(part, CarriedVector)}
         self._sources: dict[object, MeasuredSource] = {}
         self._kept: list[object] = []
+
+    @contextmanager
+    def without_rates(self) -> Iterator[None]:
+        """Of what is measured at velocities that are not brought onto the joints."""
+        kept, self.has_rates = self.has_rates, False
+        try:
+            yield
+        finally:
+            self.has_rates = kept
 
     @property
     def sources(self) -> tuple[MeasuredSource, ...]:

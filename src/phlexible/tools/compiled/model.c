@@ -31,6 +31,7 @@ struct ph_model {
     int64_t *header;       /* of the tables: counts and addresses */
     double *numbers;       /* tables that change, the state first */
     double *inputs;        /* values of all inputs, one after the other */
+    double *control;       /* what controllers hold, angles over full turns, what each remembers */
     double *moving, *loads; /* functions of time over some steps */
     double *reactions;     /* of the first of them */
     double *row;           /* receives the state where it is asked for */
@@ -103,6 +104,7 @@ static void load_values(const ph_model *m, double t, double *values) {
     for (int i = 0; i < PH_INPUTS; i++)
         for (int k = 0; k < ph_inputs[i].size; k++, given++)
             values[ph_inputs[i].place + k] += *given - ph_inputs[i].start[k];
+    for (int k = 0; k < (PH_CONTROLLERS ? 3 * PH_LOADS : 0); k++) values[k] += m->control[k];
 }
 
 /* Where things are: the instance, then what changes, each part where a cache line begins. */
@@ -112,8 +114,8 @@ enum { AT_HEADER, AT_NUMBERS, AT_INPUTS, AT_MOVING, AT_LOADS, AT_REACTIONS, AT_R
 /* Bytes before a part. */
 static size_t offset(int part) {
     static const size_t counts[] = {
-        PH_HEADER, PH_NUMBERS, PH_INPUT_NUMBERS, (size_t)3 * PH_MOVING * (PH_MOST_INSTANTS + 1),
-        (size_t)3 * PH_LOADS * PH_MOST_INSTANTS, PH_REACTIONS, PH_STATE, PH_STATE, PH_SCRATCH,
+        PH_HEADER, PH_NUMBERS, PH_INPUT_NUMBERS + PH_CONTROL, (size_t)3 * PH_MOVING * (PH_MOST_INSTANTS + 1),
+        (size_t)3 * PH_LOADS * PH_MOST_INSTANTS, PH_REACTIONS, PH_ROOM, PH_STATE + PH_CONTROL, PH_SCRATCH,
     };
     size_t used = (sizeof(ph_model) + PLACES - 1) / PLACES * PLACES;
     for (int k = 0; k < part; k++) used += (8 * counts[k] + PLACES) / PLACES * PLACES;
@@ -155,6 +157,7 @@ ph_model *ph_place(void *memory) {
     m->header = (int64_t *)(void *)(base + offset(AT_HEADER));
     m->numbers = (double *)(void *)(base + offset(AT_NUMBERS));
     m->inputs = (double *)(void *)(base + offset(AT_INPUTS));
+    m->control = m->inputs + PH_INPUT_NUMBERS;
     m->moving = (double *)(void *)(base + offset(AT_MOVING));
     m->loads = (double *)(void *)(base + offset(AT_LOADS));
     m->reactions = (double *)(void *)(base + offset(AT_REACTIONS));
@@ -186,6 +189,11 @@ int ph_begin_at(ph_model *m, double time) {
     return PH_OK;
 }
 
+#if PH_CONTROLLERS > 0
+/* Of the numbers that a controller remembers: three of its clock, its last input, states, values to come. */
+static int memory_of(const ph_controller *c) { return 3 + c->count + c->order + c->queue * c->size; }
+#endif
+
 int ph_reset(ph_model *m) {
     if (!m) return PH_WRONG_ARGUMENT;
     memset(m->numbers, 0, 8 * (size_t)PH_NUMBERS);
@@ -193,6 +201,12 @@ int ph_reset(ph_model *m) {
     double *given = m->inputs;
     for (int i = 0; i < PH_INPUTS; i++)
         for (int k = 0; k < ph_inputs[i].size; k++) *given++ = ph_inputs[i].start[k];
+    memset(m->control, 0, 8 * (size_t)PH_CONTROL);
+#if PH_CONTROLLERS > 0
+    for (int k = 0; k < PH_TURNS; k++) m->control[3 * PH_LOADS + k] = NAN;
+    double *memory = m->control + 3 * PH_LOADS + PH_TURNS;
+    for (int k = 0; k < PH_CONTROLLERS; memory += memory_of(ph_controllers + k), k++) *memory = NAN;
+#endif
     m->origin = PH_ORIGIN;
     m->steps = 0;
     m->status = PH_OK;
@@ -272,6 +286,7 @@ static int64_t around_contacts(ph_model *m, double begin, double end, double siz
 #endif
 
 static int project(ph_model *m, double time);
+static void control(ph_model *m, double time);
 
 /* One step of a size from ``begin`` to ``end``, or two halves of it, each of which may be halved; its status. */
 static int64_t halved(ph_model *m, double begin, double end, double size, int depth, int *pieces) {
@@ -304,13 +319,25 @@ static int64_t in_pieces(ph_model *m, double begin, double end, double size) {
     return state;
 }
 
+/* Controllers say what they hold in the next step; what they remembered is kept for a step that fails. */
+static void begin_control(ph_model *m) {
+    memcpy(m->saved + PH_STATE, m->control, 8 * (size_t)PH_CONTROL);
+    control(m, instant(m, m->steps));
+}
+
+static int failed(ph_model *m, int64_t state) {
+    memcpy(m->control, m->saved + PH_STATE, 8 * (size_t)PH_CONTROL);
+    return m->status = state == SINGULAR ? PH_SINGULAR : PH_NOT_CONVERGED;
+}
+
 int ph_step(ph_model *m, int count) {
     if (!m || count < 0) return PH_WRONG_ARGUMENT; /* no step is taken: the status stays */
     int64_t left = count;
     m->status = PH_OK;
     while (left > 0) {
-        int64_t block = left < BLOCK ? left : BLOCK, state = CONVERGED;
+        int64_t block = PH_CONTROLLERS ? 1 : left < BLOCK ? left : BLOCK, state = CONVERGED;
         if (instant(m, m->steps + 1) > PH_END) return m->status = PH_OVER;
+        begin_control(m);
         while (block > 1 && instant(m, m->steps + block) > PH_END) block--;
         int64_t taken = regular(m, block, &state);
         m->steps += taken, left -= taken;
@@ -322,7 +349,7 @@ int ph_step(ph_model *m, int count) {
 #endif
         if (state == CONVERGED) continue;
         state = in_pieces(m, instant(m, m->steps), instant(m, m->steps + 1), PH_STEP);
-        if (state != CONVERGED) return m->status = state == SINGULAR ? PH_SINGULAR : PH_NOT_CONVERGED;
+        if (state != CONVERGED) return failed(m, state);
         m->steps += 1, left -= 1;
     }
     return PH_OK;
@@ -335,8 +362,9 @@ int ph_step_to(ph_model *m, double time) {
     double begin = ph_time(m), size = time - begin;
     if (status || size <= SNAP * PH_STEP) return status;
     if (time > PH_END) return m->status = PH_OVER;
+    begin_control(m);
     int64_t state = in_pieces(m, begin, time, size);
-    if (state != CONVERGED) return m->status = state == SINGULAR ? PH_SINGULAR : PH_NOT_CONVERGED;
+    if (state != CONVERGED) return failed(m, state);
     m->origin = time, m->steps = 0; /* a new grid */
     return PH_OK;
 }
@@ -471,19 +499,16 @@ static int project(ph_model *m, double time) {
     return 0;
 }
 
-/* Energies, velocities and numbers of joints and points at a time, into ``scratch``. */
-static void look(ph_model *m, double time) {
-    begin_at(m, time);
-    double *velocity = m->scratch, *moving = velocity + PH_VELOCITIES + PH_ROWS;
-    joint_velocities(m, time, velocity);
-    memcpy(moving, m->moving, 8 * (size_t)(3 * PH_MOVING));
+/* The first sources, at velocities and moving vectors that stand in ``scratch``; angles next to those in ``turns``,
+   or within a half turn. */
+static void measure_sources(ph_model *m, int count, double *turns) {
 #if PH_SOURCES > 0
-    double *measured = moving + 3 * PH_MOVING, *places = measured + PH_MEASURED, *rates = places + PH_MOST_VECTORS * 3;
-    double *angles = rates + PH_MOST_VECTORS * 3;
+    double *velocity = m->scratch, *measured = velocity + PH_VELOCITIES + PH_ROWS + 3 * PH_MOVING;
+    double *places = measured + PH_MEASURED, *rates = places + PH_MOST_VECTORS * 3;
     int64_t found[2];
-    for (int k = 0; k < PH_SOURCES; k++) {
+    for (int k = 0; k < count; k++) {
         const ph_source *s = ph_sources + k;
-        double *q = m->numbers;
+        double *q = m->numbers, *angles = turns ? turns : rates + PH_MOST_VECTORS * 3;
         ph_k_measured_vectors(q + PH_PLACE_position, PH_CARRIERS, 3, q + PH_PLACE_rotation, PH_FRAMES, 3, 3,
                               q + PH_PLACE_eta, PH_ELASTIC, velocity, PH_VELOCITIES, PH_DIMENSION,
                               (void *)(ph_integers + s->vectors), s->vector_count, 7,
@@ -498,15 +523,26 @@ static void look(ph_model *m, double time) {
             }
         }
 #endif
-        for (int i = 0; i < s->item_count; i++) angles[i] = NAN;
+        for (int i = 0; i < s->item_count && !turns; i++) angles[i] = NAN;
         ph_k_measure(places, s->vector_count, 3, rates, s->vector_count, 3, (void *)(ph_integers + s->items),
                      s->item_count, 4, (void *)(ph_integers + s->functions), s->function_count, 2,
                      (void *)(ph_integers + s->terms), s->term_count, 2, (void *)(ph_integers + s->chords),
                      s->chord_count, 2, (void *)(ph_integers + s->parts), s->part_count,
                      (void *)(m->reals + s->numbers), s->part_count + s->term_count, angles, s->item_count,
                      measured + s->first, s->measured_count, found);
+        if (turns) turns += s->item_count;
     }
 #endif
+    (void)m, (void)count, (void)turns;
+}
+
+/* Energies, velocities and numbers of joints and points at a time, into ``scratch``. */
+static void look(ph_model *m, double time) {
+    begin_at(m, time);
+    double *velocity = m->scratch, *moving = velocity + PH_VELOCITIES + PH_ROWS;
+    joint_velocities(m, time, velocity);
+    memcpy(moving, m->moving, 8 * (size_t)(3 * PH_MOVING));
+    measure_sources(m, PH_SOURCES, 0);
     m->is_measured = 1;
 }
 
@@ -579,19 +615,85 @@ static double derived(const ph_model *m, const ph_number *n) {
     }
 }
 
+static void find_numbers(ph_model *m, int begin, int end) {
+    double *tape = m->scratch + PH_TAPE;
+    for (int k = begin; k < end; k++) tape[k] = derived(m, ph_tape + k);
+}
+
+#if PH_CONTROLLERS > 0
+#define EARLY 1e-9 /* of a period: a sample is due */
+
+/* y = M x + y of a matrix (rows, columns). */
+static void add_product(const double *M, const double *x, int rows, int columns, double *y) {
+    for (int i = 0; i < rows; i++)
+        for (int j = 0; j < columns; j++) y[i] += M[i * columns + j] * x[j];
+}
+
+/* A sample of a controller at a time, of what it measures. */
+static void sample(ph_model *m, const ph_controller *c, double *memory, double time, const double *measured) {
+    const double *numbers = m->reals + c->numbers, *A = numbers + 1, *B = A + c->order * c->order;
+    const double *C = B + c->order * c->count, *D = C + c->size * c->order;
+    double *input = memory + 3, *state = input + c->count, *values = state + c->order;
+    double *next = m->row; /* room for a state: rows of the loop are asked for later */
+    double *last = values + (c->queue - 1) * c->size;
+    if (memory[1] > 0.0) {
+        for (int k = 0; k < c->order; k++) next[k] = 0.0;
+        add_product(A, state, c->order, c->order, next);
+        add_product(B, input, c->order, c->count, next);
+        memcpy(state, next, 8 * (size_t)c->order);
+    }
+    for (int k = 0; k < c->count; k++)
+        input[k] = c->target < 0 ? measured[k] : column(ph_target_columns + c->target + k, time, 0) - measured[k];
+    memmove(values, values + c->size, 8 * (size_t)((c->queue - 1) * c->size));
+    for (int k = 0; k < c->size; k++) last[k] = 0.0;
+    add_product(C, state, c->size, c->order, last);
+    add_product(D, input, c->size, c->count, last);
+    memory[1] += 1.0;
+    memory[2] = time;
+}
+
+/* What controllers hold in the step that begins at a time. */
+static void control(ph_model *m, double time) {
+    double *turns = m->control + 3 * PH_LOADS, *memory = turns + PH_TURNS;
+    m->is_measured = 0;
+    moving_values(time, m->moving, 0);
+    moving_values(time, m->moving + 3 * PH_MOVING, 1);
+    memcpy(m->scratch, m->numbers + PH_PLACE_velocity, 8 * (size_t)PH_VELOCITIES);
+    memcpy(m->scratch + PH_VELOCITIES + PH_ROWS, m->moving, 8 * (size_t)(3 * PH_MOVING));
+    measure_sources(m, PH_WATCHED, turns);
+    for (int k = 0; k < PH_CONTROLLERS; memory += memory_of(ph_controllers + k), k++) {
+        const ph_controller *c = ph_controllers + k;
+        double period = m->reals[c->numbers];
+        if (!(memory[0] == memory[0])) memory[0] = memory[2] = time;
+        if (memory[1] == 0.0 || period == 0.0 || time >= memory[0] + (memory[1] - EARLY) * period) {
+            find_numbers(m, c->begin, c->end);
+            sample(m, c, memory, time, m->scratch + PH_TAPE + c->end - c->count);
+        }
+        const double *values = memory + 3 + c->count + c->order;
+        for (int i = c->first_actuator; i < c->first_actuator + c->actuators; i++) {
+            const ph_actuator *a = ph_actuators + i;
+            for (int j = 0; j < (a->direction < 0 ? a->size : 3); j++)
+                m->control[a->column + j] =
+                    a->direction < 0 ? values[a->begin + j] : values[a->begin] * m->reals[a->direction + j];
+        }
+    }
+}
+#else
+static void control(ph_model *m, double time) { (void)m, (void)time; }
+#endif
+
 int ph_get_output(ph_model *m, int number, double *values) {
     if (!m || !values || !known(number, PH_OUTPUTS)) return PH_WRONG_ARGUMENT;
     if (!m->is_measured) look(m, ph_time(m));
     const ph_output *own = ph_outputs + number;
-    double *tape = m->scratch + PH_TAPE;
-    for (int k = own->begin; k < own->end; k++) tape[k] = derived(m, ph_tape + k);
-    memcpy(values, tape + own->end - own->size, 8 * (size_t)own->size);
+    find_numbers(m, own->begin, own->end);
+    memcpy(values, m->scratch + PH_TAPE + own->end - own->size, 8 * (size_t)own->size);
     return PH_OK;
 }
 
 /* States. */
 
-#define SAVED_NUMBERS ((size_t)PH_STATE + PH_INPUT_NUMBERS)
+#define SAVED_NUMBERS ((size_t)PH_STATE + PH_INPUT_NUMBERS + PH_CONTROL)
 
 typedef struct ph_saved {
     uint64_t magic, model, digest;
@@ -619,7 +721,7 @@ int ph_save(const ph_model *m, void *state) {
     ph_saved head = {MAGIC, m->identity, 0, m->origin, m->steps, m->continues};
     char *to = (char *)state + sizeof head;
     memcpy(to, m->numbers, 8 * (size_t)PH_STATE);
-    memcpy(to + 8 * (size_t)PH_STATE, m->inputs, 8 * (size_t)PH_INPUT_NUMBERS);
+    memcpy(to + 8 * (size_t)PH_STATE, m->inputs, 8 * (size_t)(PH_INPUT_NUMBERS + PH_CONTROL)); /* one after the other */
     head.digest = digest(to, &head);
     memcpy(state, &head, sizeof head);
     return PH_OK;
@@ -636,7 +738,7 @@ int ph_restore(ph_model *m, const void *state) {
     if (head.digest != digest(from, &head)) return PH_WRONG_STATE;
     memset(m->numbers, 0, 8 * (size_t)PH_NUMBERS);
     memcpy(m->numbers, from, 8 * (size_t)PH_STATE);
-    memcpy(m->inputs, from + 8 * (size_t)PH_STATE, 8 * (size_t)PH_INPUT_NUMBERS);
+    memcpy(m->inputs, from + 8 * (size_t)PH_STATE, 8 * (size_t)(PH_INPUT_NUMBERS + PH_CONTROL));
     m->origin = head.origin;
     m->steps = head.steps;
     m->continues = head.continues != 0;

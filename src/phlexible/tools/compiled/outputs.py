@@ -107,6 +107,11 @@ class OutputTables:
         self._measured, self._tape = MeasuredNumbers(run, has_rates), NumberTape()
         self._work = sorted({column for own in run.stepper.work_sources.values() for column in own})
 
+    @property
+    def source_count(self) -> int:
+        """How many sources there are so far."""
+        return len(self._measured.sources)
+
     def of(self, sensors: Mapping[str, Sensor]) -> Outputs:
         """Of sensors by name.
 
@@ -115,6 +120,34 @@ class OutputTables:
         """
         found = tuple(self._output(name, sensor) for name, sensor in sensors.items())
         return Outputs(found, self._measured.sources, tuple(self._tape.numbers))
+
+    def measured(self, name: str, items: Sequence[object]) -> tuple[int, int]:
+        """Range of the numbers that a controller measures, of which the last ones are its own.
+
+        Rates are those of the step, as controllers have them.
+
+        Raises:
+            ModelError: what compiled models do not find, or what one instant does not tell.
+        """
+        begin, places = self._tape.begin_output(), list[int]()
+        for item in items:
+            if isinstance(item, Sensor) and item.share is not None:
+                places += self._of_share(name, item, takes_any_rates=True)
+            elif isinstance(item, Sensor):
+                if type(item).continued is not Sensor.continued:
+                    raise ModelError(
+                        f"{name}: a controller of a compiled model cannot measure {item}, which goes on from sample"
+                        " to sample; take the JointPosition of a joint"
+                    )
+                with self._measured.without_rates():
+                    places += self._places(name, item)
+            else:
+                first, reading = self._measured.of_source(name, item)
+                gather = reading.numbers[2]
+                rows = np.eye(2 * len(reading.numbers[1][0])) if gather is None else gather
+                places += [self._weighted(row, first) for row in rows]
+        self._tape.end_output(places)
+        return begin, len(self._tape.numbers)
 
     def _output(self, name: str, sensor: Sensor) -> Output:
         begin = self._tape.begin_output()
@@ -176,12 +209,12 @@ class OutputTables:
         turned = self._matrix(name, sensor, second, np.eye(3))
         return [self._tape.sum((1.0, (turned[3 * j + i], world[j])) for j in range(3)) for i in range(3)]
 
-    def _of_share(self, name: str, sensor: Sensor) -> list[int]:
+    def _of_share(self, name: str, sensor: Sensor, takes_any_rates: bool = False) -> list[int]:
         share = sensor.share
         assert share is not None, "asked of those that have one"
         origin, weights, offset = share
         first, reading = self._measured.of_source(name, origin)
-        if not (self._measured.has_rates or reading.is_of_places(share)):
+        if not (takes_any_rates or self._measured.has_rates or reading.is_of_places(share)):
             raise no_rates(name)
         if (gather := reading.numbers[2]) is not None:
             weights = weights @ gather

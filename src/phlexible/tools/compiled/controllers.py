@@ -1,0 +1,114 @@
+"""Linear controllers of a model as data of a library: matrices, samples, delays, targets (docs/theory.md, 8)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from phlexible.algebra.arrays import Array
+from phlexible.description.interactions.feedback import Feedback, moves
+from phlexible.errors import ModelError
+from phlexible.step.assembly.controlled import ControlledValue, Target
+from phlexible.tools.compiled.outputs import OutputTables
+
+
+@dataclass(frozen=True, eq=False)
+class ControllerData:
+    """One controller.
+
+    Attributes:
+        begin, end: of the numbers of the tape that it measures, of which the last ``count`` are its own.
+        count: of them.
+        size: numbers that it returns.
+        queue: samples that it keeps, one more than its delay has.
+        period: between samples [s]; None: each step.
+        A, B, C, D: from sample to sample.
+        target_column: first of its functions of time, which measured numbers are subtracted from; -1: none.
+        targets: load values that it sets.
+    """
+
+    begin: int
+    end: int
+    count: int
+    size: int
+    queue: int
+    period: float | None
+    A: Array
+    B: Array
+    C: Array
+    D: Array
+    target_column: int
+    targets: tuple[Target, ...]
+
+    @property
+    def order(self) -> int:
+        """Number of its states."""
+        return len(self.A)
+
+    @property
+    def memory(self) -> int:
+        """Of the numbers that it remembers: three of its clock, its last input, states and values to come."""
+        return 3 + self.count + self.order + self.queue * self.size
+
+    @property
+    def numbers(self) -> Array:
+        """In C: period (0: each step), A, B, C, D."""
+        return np.concatenate([[self.period or 0.0], *(x.ravel() for x in (self.A, self.B, self.C, self.D))])
+
+
+def check_controllers(controlled: Sequence[ControlledValue]) -> None:
+    """Refuses those that compiled models do not take.
+
+    Raises:
+        ModelError: functions of Python, and continuous states without a period.
+    """
+    functions = [each.name for each in controlled if each.feedback.law is None]
+    if functions:
+        raise ModelError(
+            f"{', '.join(dict.fromkeys(functions))}: controllers and forces of the state are functions of Python,"
+            " which a compiled model has not; write a linear controller as a StateSpace or TransferFunction of"
+            " python-control, or make the force an input, a constant load, torque or force with a name, and set it"
+            " from step to step"
+        )
+    for each in controlled:
+        law = each.feedback.law
+        if law is not None and len(law.A) and each.feedback.period is None:
+            raise ModelError(
+                f"{each.name}: a controller with states is sampled in a compiled model; give Feedback(period=...),"
+                " which may be the step"
+            )
+
+
+def controllers_of(controlled: Sequence[ControlledValue], tables: OutputTables) -> tuple[ControllerData, ...]:
+    """All of a model; what they measure comes first among what is measured.
+
+    Raises:
+        ModelError: what a controller of a compiled model cannot measure.
+    """
+    found, column = list[ControllerData](), 0
+    for each in controlled:
+        feedback, law = each.feedback, each.feedback.law
+        assert law is not None, "as was checked"
+        begin, end = tables.measured(each.name, feedback.measured)
+        A, B = (law.A, law.B) if feedback.period is None else moves(law, feedback.period)
+        target = -1
+        if feedback.target is not None:
+            target, column = column, column + feedback.count
+        queue = feedback.periods_of_delay + 1
+        matrices = A, B, law.C, law.D
+        found.append(
+            ControllerData(
+                begin, end, feedback.count, each.size, queue, feedback.period, *matrices, target, each.targets
+            )
+        )
+    return tuple(found)
+
+
+def targets_at(feedbacks: Sequence[Feedback], times: Array) -> Array:
+    """Targets of all that have some, shape (times, numbers)."""
+    return np.array(
+        [
+            np.concatenate([np.zeros(0), *(np.broadcast_to(each.target_at(t), each.count) for each in feedbacks)])
+            for t in times.tolist()
+        ]
+    )
