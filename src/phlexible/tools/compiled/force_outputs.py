@@ -17,7 +17,7 @@ from phlexible.description.interactions.functions import Row
 from phlexible.description.interactions.rod_element import KEPT
 from phlexible.description.joints.relations import JointRelation, RelationRow
 from phlexible.description.placed_wholes import PlacedRod, PlacedWhole
-from phlexible.description.ports import PlacedBody
+from phlexible.description.ports import PlacedBody, Port
 from phlexible.elements.sections import CircularSection, RectangularSection
 from phlexible.errors import ModelError
 from phlexible.measure.reactions import is_of
@@ -100,7 +100,7 @@ class ForceNumbers:
                                     terms[i].append((pull, (across[i], *factors)))
         return [self._tape.sum(each) for each in terms]
 
-    def _numbers_of_second(self, rows: Sequence[Row], vectors: Sequence[CarriedVector], port: object) -> set[int]:
+    def _numbers_of_second(self, rows: Sequence[Row], vectors: Sequence[CarriedVector], port: Port) -> set[int]:
         numbers = {vector.key: k for k, vector in enumerate(vectors)}
         own = (v for row in rows for term in row.terms for v in term.vectors() if is_of(v, port))
         return {numbers[carried.key] for vector in own for _, carried in self._system.resolver.parts(vector)}
