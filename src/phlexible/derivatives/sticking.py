@@ -71,7 +71,7 @@ class StickingStep:
         of_end, of_pose, of_start, of_strains = self.equations
         end, by_pose, by_start, by_strains = self.strains
         missed = equations[:, self.rows] + pose @ of_pose.T + velocity @ of_start.T + kept @ of_strains.T
-        moved: Array = -np.linalg.lstsq(of_end, missed.T, rcond=None)[0].T
+        moved = -np.asarray(np.linalg.lstsq(of_end, missed.T, rcond=None)[0].T, dtype=np.float64)
         after: Array = moved[:, : pose.shape[1]]
         strains = moved @ end.T + pose @ by_pose.T + velocity @ by_start.T + kept @ by_strains.T
         return pose + (velocity + after) @ self.turning.T, after, strains
