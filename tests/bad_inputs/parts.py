@@ -271,7 +271,7 @@ PARTS = [
         {
             "first": ON_A_BODY,
             "second": frozenset(),
-            "stiffness": POSITIVE,
+            "stiffness": POSITIVE | NONE,
             "radius": NON_NEGATIVE,
             "damping": NON_NEGATIVE,
             "friction": NON_NEGATIVE,

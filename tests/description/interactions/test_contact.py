@@ -294,3 +294,29 @@ def test_what_remembers_how_fast_bodies_met_is_neither_differentiated_nor_a_mech
     ):
         with pytest.raises(ph.ParameterError, match=words):
             ph.Contact(ph.Model().add(BALL).origin, floor, 1e5, 0.1, **wrong)
+
+
+@pytest.mark.parametrize("exponent", [1.0, 1.5])
+def test_what_has_no_stiffness_goes_a_thousandth_of_its_size_deep(exponent):
+    model = ph.Model(gravity=(0, 0, -G))
+    floor = ph.Plane(model.ground.at((0, 0, 0)))
+    ball = model.add(BALL, "ball", position=(0, 0, 0.1))
+    point = model.add(ph.PointMass(2.0), "point", position=(1, 0, 0))
+    box = model.add(ph.RigidBody.box((0.2, 0.3, 0.1), 500.0), "box", position=(2, 0, 0.05))
+    touch = model.apply(ph.Contact(ball.origin, floor, radius=0.1, exponent=exponent))
+    model.apply(ph.Contact(point.origin, floor, exponent=exponent))
+    for x, y in ((-0.1, -0.15), (-0.1, 0.15), (0.1, -0.15), (0.1, 0.15)):
+        model.apply(ph.Contact(box.point((x, y, -0.05)), floor, exponent=exponent))
+    rest = model.equilibrium()
+    assert rest.position(ball.origin)[2] == pytest.approx(0.1 - 1e-4, rel=1e-12)
+    assert rest.position(point.origin)[2] == pytest.approx(-1e-4, rel=1e-9)
+    four = 4 ** (-1 / exponent)  # corners that stand on a quarter of the weight each
+    assert rest.position(box.origin)[2] == pytest.approx(0.05 - box.data.size * 1e-3 * four, rel=1e-9)
+    assert repr(touch) == f"Contact(ball.origin, ground.at(0, 0, 0); stiffness {G / 1e-4**exponent:.3g}, guessed)"
+    other = model.add(BALL, "other", position=(0, 0, 0.3))
+    pair = ph.Contact(ball.origin, other.origin, radius=0.2, exponent=exponent)
+    assert pair.stiffness == pytest.approx(0.5 * G / 2e-4**exponent)
+    rope = model.add(
+        ph.String(1.0, 0.1, 4, ph.LinearLaw(axial_stiffness=1e4)), "rope", shape=[(4, 0, 1), (5, 0, 1)]
+    )
+    assert ph.Contact(rope, floor).stiffness == pytest.approx(0.1 / 5 * G / 1e-3)

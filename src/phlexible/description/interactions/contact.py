@@ -486,11 +486,13 @@ class Capsule(Touchable):
 
 DEEPEST = 0.1  # of the size of a body, at the start
 SOLID_BALL = 0.4  # its inertia over m r^2
-SHALLOW = 1e-3  # of the radius: where the stiffness of Hertz's law is taken from for other springs
+SHALLOW = 1e-3  # of the radius or size: how deep weights go, where stiffness is left out
+SIZE = 0.1  # of points on planes, which have none [m]
+GRAVITY = 9.81  # [m/s2]
 PATCH, HERTZ_PATCH = (
     2 / 3,
     3 * pi / 16,
-)  # mean lever of friction in a patch over its radius, even and Hertz's pressure
+)  # mean lever of friction over the radius of the patch: even pressure, Hertz's
 
 Toucher = Port | PlacedBody | PlacedWhole
 
@@ -513,7 +515,9 @@ class Contact(ForceElement):
     Attributes:
         first: the point, or the centre of the sphere; or a string, rod or beam, of which all nodes touch.
         second: a ``Plane``, ``Surface`` (sphere, cylinder, box), ``Capsule``, or the centre of another sphere.
-        stiffness: of each point [N/m], with the exponent 1.5 [N/m^1.5].
+        stiffness: of each point [N/m], with the exponent 1.5 [N/m^1.5]. None: by which the weight of what touches,
+            on earth, goes a thousandth of its radius or size deep (``repr`` has the number); of two bodies the
+            harmonic sum of their masses counts, and nodes of a line share its mass. Give it to what carries more.
         radius: of the sphere or line; with a port as the second the sum of both radii [m].
         damping: after Hunt and Crossley [N s/m^(exponent + 1)].
         friction: coefficient.
@@ -546,7 +550,7 @@ class Contact(ForceElement):
 
     first: Toucher
     second: Touchable | Port
-    stiffness: Positive
+    stiffness: Positive | None = None
     radius: NonNegative = 0.0
     damping: NonNegative = 0.0
     friction: NonNegative = 0.0
@@ -560,6 +564,7 @@ class Contact(ForceElement):
     restitution_speed: Positive = field(default=1e-2, kw_only=True)
     rolling: NonNegative = field(default=0.0, kw_only=True)
     drilling: NonNegative = field(default=0.0, kw_only=True)
+    is_guessed: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:
         others = self.second.ports if isinstance(self.second, Touchable) else (self.second,)
@@ -567,6 +572,8 @@ class Contact(ForceElement):
             for other in others:
                 check_ports(self, first=port, second=other)
         super().__post_init__()
+        if self.stiffness is None:
+            set_fields(self, stiffness=self._guessed(), is_guessed=True)
         if isinstance(self.second, Touchable):
             if self.second.needs_radius and not self.radius:
                 raise ParameterError(f"{self}: points slip through edges; give radius= of the sphere that touches")
@@ -602,6 +609,22 @@ class Contact(ForceElement):
         return touching.placed.data.mass if isinstance(touching, Attachment) else 0.0
 
     @property
+    def _hard(self) -> float:
+        assert self.stiffness is not None, "set where it is made"
+        return self.stiffness
+
+    def _guessed(self) -> float:
+        """What the weight of what touches presses in by a thousandth of its size."""
+        touchers = self.touchers
+        sides = [each for each in (touchers[0], self._other) if isinstance(each, Attachment)]
+        shares = [len(touchers) if each is touchers[0] else 1 for each in sides]
+        mass = 1 / sum(share / each.placed.data.mass for share, each in zip(shares, sides, strict=True))
+        thickness = self.second.thickness if isinstance(self.second, Touchable) else 0.0
+        sizes = [size for each in sides if (size := each.placed.data.size)]
+        size = self.radius or min([*sizes, *([thickness] if thickness else [])], default=SIZE)
+        return float(mass * GRAVITY / (SHALLOW * size) ** self.exponent)
+
+    @property
     def _sticking(self) -> Bristle | None:
         own = ("friction", self.friction), ("static_friction", self.static_friction)
         return bristle_of(self, self.bristle, self.bristle_damping, *own, self._mass)
@@ -614,7 +637,7 @@ class Contact(ForceElement):
         """
         if self.drilling and dimension < 3:
             raise ParameterError(f"{self}: nothing drills in the plane; leave drilling= out")
-        along = self.bristle or self.stiffness * (SHALLOW * self.radius) ** (self.exponent - 1)
+        along = self.bristle or self._hard * (SHALLOW * self.radius) ** (self.exponent - 1)
         gyration = SOLID_BALL * self.radius**2
         sticking = self._sticking
         patch = self.friction * self.drilling * (PATCH if self.exponent == 1 else HERTZ_PATCH)
@@ -660,7 +683,7 @@ class Contact(ForceElement):
         found = []
         for port in self.touchers:
             for gap in surface.gaps(port, dimension):
-                push = (self.stiffness, self.damping, self.exponent, gap.side)
+                push = (self._hard, self.damping, self.exponent, gap.side)
                 law = OneSided(*push, self.restitution, self.restitution_speed)
                 rest = gap.surface + gap.side * radius
                 self._check_depth(port, gap.side * (rest - gap.coordinate.initial_value()), surface)
@@ -691,7 +714,8 @@ class Contact(ForceElement):
         if self.name:
             return self.name
         first = self.first.name if isinstance(self.first, PlacedBody | PlacedWhole) else self.first
-        return f"Contact({first}, {self._other})"
+        guessed = f"; stiffness {self.stiffness:.3g}, guessed" if self.is_guessed else ""
+        return f"Contact({first}, {self._other}{guessed})"
 
 
 def nodes_of(target: Toucher) -> Iterator[Port]:
