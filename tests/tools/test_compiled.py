@@ -463,7 +463,8 @@ def test_a_page_holds_the_module_and_where_bodies_are(built, tmp_path) -> None:
     """The numbers of a state that the page reads are those that the library saves."""
     model = machine()
     names = [*map(str, model.loads)]
-    path = ph.build(model, STEP, tmp_path / "machine.html", inputs=INPUTS, outputs=outputs(model))
+    shown_ones = {name: outputs(model)[name] for name in ("angle", "place", "turn", "total", "kinetic")}
+    path = ph.build(model, STEP, tmp_path / "machine.html", inputs=INPUTS, outputs=shown_ones)
     assert [*map(str, model.loads)] == names  # what pages pull at is taken off again
     shown = Decoded(path)
     live = shown.head["stepped"]
@@ -471,6 +472,10 @@ def test_a_page_holds_the_module_and_where_bodies_are(built, tmp_path) -> None:
     inputs = [(each["name"], each["unit"], each["shown"]) for each in live["inputs"]]
     assert inputs == [("motor", "N m", [0]), ("push", "N", [0, 1])]
     assert {live["bodies"][k]["carried"] is not None for k in range(2)} == {True}
+    (energies,) = (each for each in shown.head["panels"] if "energies" in each["label"])
+    total = model.start(STEP).read(ph.EnergyOf("total"))
+    assert energies["label"] == "energies since the start [J]" and 0 < energies["least"] < 1e-3 * abs(total)
+    assert f"total ({total:.4g} J at start)" in [curve["name"] for curve in energies["curves"]]
     library, run = ph.load_library(built), model.start(STEP)
     for each in (library, run):
         each.step(50)

@@ -7,6 +7,7 @@ import pytest
 
 import phlexible as ph
 from phlexible.tools.compiled.linking import host
+from phlexible.tools.compiled.outputs import OutputTables
 
 STEP = 1e-3
 needs_compiler = pytest.mark.skipif(shutil.which("cc") is None or host() is None, reason="no C compiler")
@@ -93,3 +94,12 @@ def test_what_one_instant_cannot_tell_is_refused_with_what_to_take(tmp_path) -> 
     beam = creeping.add(ph.Beam(0.4, ph.CircularSection(0.008), slow, elements=2), "beam")
     with pytest.raises(ph.errors.ModelError, match="output 'a': beam creeps, .* take positions"):
         ph.build(creeping, STEP, tmp_path / "parts.tables", outputs={"a": ph.SectionForce(beam, 0.1)})
+
+
+def test_energies_count_from_the_start_where_small_changes_shall_be_seen() -> None:
+    model, _ = parts()
+    run = model.start(STEP)
+    total = ph.EnergyOf("total")
+    for from_start in (False, True):
+        (number,) = OutputTables(run, True, from_start).of({"total": total}).numbers
+        assert number.constant == pytest.approx(-float(run.read(total)) * from_start)

@@ -121,7 +121,14 @@ def build(
     with gripped(model) if place.suffix in PAGES else nullcontext(()) as grips:
         run = start()
         data = described(
-            run, step, place.stem, chosen, outputs, end, [load for grip in grips for load in grip.loads]
+            run,
+            step,
+            place.stem,
+            chosen,
+            outputs,
+            end,
+            [load for grip in grips for load in grip.loads],
+            place.suffix in PAGES,
         )
         ahead = start() if place.suffix in PAGES else run
     if not place.absolute().parent.is_dir() or place.is_dir():
@@ -221,8 +228,15 @@ def described(
     outputs: Mapping[str, Sensor] | None,
     duration: float | None,
     grips: Sequence[Load] = (),
+    from_start: bool = False,
 ) -> ModelData:
-    """The data of a library of a model at its start; ``grips`` are loads that become inputs after those of users.
+    """The data of a library of a model at its start.
+
+    Args:
+        run: of the model.
+        step, name, inputs, outputs, duration: as of ``build``.
+        grips: loads that become inputs after those of users.
+        from_start: energies are those since the start.
 
     Raises:
         ModelError, ParameterError: as of ``build``.
@@ -239,7 +253,7 @@ def described(
         raise ParameterError(
             f"outputs must be sensors by name such as {{'tip': Position(beam.end)}}, got {outputs!r}"
         )
-    makes = OutputTables(run, has_rates)
+    makes = OutputTables(run, has_rates, from_start)
     controllers = controllers_of(assembly.controlled, makes)
     watched = makes.source_count
     tables = makes.of({str(key): sensor for key, sensor in measured.items()})

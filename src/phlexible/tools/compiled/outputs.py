@@ -54,6 +54,7 @@ class Output:
         components: names of its numbers, where there are several.
         size: how many numbers it has.
         begin, end: of the numbers of the tape that are found for it, of which the last ones are its own.
+        start: of an energy that counts from the start: what it was there; 0 of others.
     """
 
     name: str
@@ -63,6 +64,7 @@ class Output:
     size: int
     begin: int
     end: int
+    start: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +85,8 @@ def joint_outputs(model: Mechanism, has_rates: bool = True) -> dict[str, Sensor]
 
 def page_outputs(model: Mechanism) -> dict[str, Sensor]:
     """Coordinates of all joints, and energies, by name."""
-    energies = (EnergyKind.TOTAL, EnergyKind.KINETIC, EnergyKind.STRAIN, EnergyKind.GRAVITY)
+    energies = [EnergyKind.TOTAL, EnergyKind.KINETIC, EnergyKind.STRAIN, EnergyKind.GRAVITY]
+    energies += [EnergyKind.SPRING] if model.elements else []
     return joint_outputs(model, has_rates=False) | {kind.value: EnergyOf(kind) for kind in energies}
 
 
@@ -101,10 +104,12 @@ class OutputTables:
     Args:
         run: of the model, at its start.
         has_rates: velocities are brought onto the joints by the elimination of a step.
+        from_start: energies are those since the start: of large ones small changes can be seen.
     """
 
-    def __init__(self, run: LiveRun, has_rates: bool) -> None:
+    def __init__(self, run: LiveRun, has_rates: bool, from_start: bool = False) -> None:
         self._measured, self._tape = MeasuredNumbers(run, has_rates), NumberTape()
+        self._from_start = from_start
         self._work = sorted({column for own in run.stepper.work_sources.values() for column in own})
 
     @property
@@ -154,7 +159,13 @@ class OutputTables:
         places = self._places(name, sensor)
         self._tape.end_output(places)
         components = sensor.components if len(sensor.components) == len(places) else ()
-        return Output(name, sensor.unit, str(sensor), components, len(places), begin, len(self._tape.numbers))
+        counted = begin, len(self._tape.numbers), self._start(sensor)
+        return Output(name, sensor.unit, str(sensor), components, len(places), *counted)
+
+    def _start(self, sensor: Sensor) -> float:
+        """What an energy is at the start, where that is taken off; else 0."""
+        is_shifted = self._from_start and isinstance(sensor, EnergyOf)
+        return float(sensor.read(self._measured.run)[0]) if is_shifted else 0.0
 
     def _places(self, name: str, sensor: Sensor) -> Sequence[int]:
         """Of the numbers of a sensor.
@@ -181,7 +192,7 @@ class OutputTables:
                 pairs = [(float(weight), own) for weight, (own, _) in zip(weights, parts, strict=True)]
                 return self._tape.chord(pairs, float(weights.sum()))
             case EnergyOf():
-                return [self._energy(EnergyKind(sensor.kind))]
+                return [self._energy(EnergyKind(sensor.kind), self._start(sensor))]
             case ElasticDisplacement():
                 return self._elastic(name, sensor)
             case ElementForce():
@@ -226,7 +237,7 @@ class OutputTables:
         places = np.flatnonzero(row)
         return self._tape.sum(((float(row[k]), (first + side * int(k),)) for k in places), constant)
 
-    def _energy(self, kind: EnergyKind) -> int:
+    def _energy(self, kind: EnergyKind, start: float) -> int:
         parts = (EnergyKind.KINETIC, EnergyKind.STRAIN, EnergyKind.GRAVITY, EnergyKind.SPRING)
         state = self._measured.state
         if kind is EnergyKind.DISSIPATED:
@@ -235,7 +246,7 @@ class OutputTables:
             places = [state("work", column) for column in self._work]
         else:
             places = [state("energy", k) for k, part in enumerate(parts) if kind in (part, EnergyKind.TOTAL)]
-        return self._tape.sum((1.0, (place,)) for place in places)
+        return self._tape.sum(((1.0, (place,)) for place in places), -start)
 
     def _elastic(self, name: str, sensor: ElasticDisplacement) -> list[int]:
         attachment = sensor.attachment

@@ -24,6 +24,7 @@ from phlexible.pictures.report_page import (
     section,
     versions,
 )
+from phlexible.pictures.reports import FLAT
 from phlexible.pictures.scene import PALETTE, Scene
 from phlexible.pictures.scenes import scene_of
 from phlexible.pictures.summaries import model_parts
@@ -40,8 +41,14 @@ STEPS_A_SECOND = 1500
 RATES = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 MOST_PANELS, MOST_CURVES = 6, 6
 G = 9.81  # [m/s^2]
-XYZ = "xyz"
-LABELS = {"rad": "angles", "rad/s": "rates", "J": "energies", "m": "lengths", "m/s": "speeds", "N": "forces"}
+LABELS = {
+    "rad": "angles",
+    "rad/s": "rates",
+    "J": "energies since the start",
+    "m": "lengths",
+    "m/s": "speeds",
+    "N": "forces",
+}
 """Of panels with outputs of one unit."""
 
 
@@ -90,7 +97,7 @@ def page_of(parts: PageParts, ahead: LiveRun, module: bytes) -> str:
     head |= {
         "clips": [{"name": "", "first": 0, "count": 1, "loop": False}],
         "loop": False,
-        "panels": _panels(data, parts.run.time, pack),
+        "panels": _panels(data, parts.run.time, energy, pack),
         "palette": PALETTE,
         "stepped": {
             "module": pack.raw(module),
@@ -187,14 +194,17 @@ def _rounded(x: float) -> float:
     return float(f"{min((1, 2, 5, 10), key=lambda k: abs(np.log(k * power / x))) * power:.1g}")
 
 
-def _panels(data: ModelData, start: float, pack: Packing) -> list[Tree]:
-    """Scalars of one unit together, vectors each for itself."""
+def _panels(data: ModelData, start: float, energy: float, pack: Packing) -> list[Tree]:
+    """Scalars of one unit together, vectors each for itself; energies since the start, as reports draw them."""
     alike: dict[str, list[tuple[str, int, int]]] = {}
     panels: list[tuple[str, list[tuple[str, int, int]]]] = []
-    for number, output in enumerate(data.outputs.outputs):
+    outputs = data.outputs.outputs
+    largest = max([energy, *(abs(output.start) for output in outputs)])
+    for number, output in enumerate(outputs):
         label = f"{output.name} [{output.unit}]" if output.unit else output.name
         if output.size == 1:
-            alike.setdefault(output.unit, []).append((output.name, number, 0))
+            begun = f" ({output.start:.4g} J at start)" if abs(output.start) > FLAT * largest else ""
+            alike.setdefault(output.unit, []).append((output.name + begun, number, 0))
         elif output.size <= MOST_CURVES:
             panels.append((label, [(name, number, k) for k, name in enumerate(_named(output))]))
     for unit, curves in alike.items():
@@ -208,6 +218,7 @@ def _panels(data: ModelData, start: float, pack: Packing) -> list[Tree]:
             "label": label,
             "summary": "They are drawn as the model moves.",
             "time": pack.exact(np.full(1, start)),
+            "least": 2 * FLAT * largest if outputs[curves[0][1]].unit == "J" else 0.0,
             "curves": [
                 {"name": name, "dash": False, "values": nothing, "output": number, "component": k}
                 for name, number, k in curves
