@@ -46,6 +46,7 @@ from .description.interactions.force_elements import (
     Potential as Potential,
     SpringDamper as SpringDamper,
 )
+from .description.interactions.hertz import hertz_stiffness as hertz_stiffness
 from .description.interactions.loads import (
     DistributedForce as DistributedForce,
     Force as Force,

@@ -288,6 +288,17 @@ PARTS = [
         },
     ),
     Call(
+        "hertz_stiffness",
+        lambda s: ph.hertz_stiffness,
+        lambda s: {"radius": 0.1, "material": ph.Material(1e9, 1e3), "other_radius": 1.0},
+        {
+            "radius": POSITIVE,
+            "material": frozenset(),
+            "other_radius": NONE | FINITE - {"0"},
+            "other_material": NONE,
+        },
+    ),
+    Call(
         "Contacts",
         lambda s: ph.Contacts,
         lambda s: {"first": [s.body.origin], "second": [s.ground], "stiffness": 1.0, "radius": 0.1},

@@ -320,3 +320,32 @@ def test_what_has_no_stiffness_goes_a_thousandth_of_its_size_deep(exponent):
         ph.String(1.0, 0.1, 4, ph.LinearLaw(axial_stiffness=1e4)), "rope", shape=[(4, 0, 1), (5, 0, 1)]
     )
     assert ph.Contact(rope, floor).stiffness == pytest.approx(0.1 / 5 * G / 1e-3)
+
+
+def test_balls_of_a_material_touch_for_as_long_and_push_as_hard_as_hertz_says():
+    """T = 2.868 (m^2 / (R E*^2 v))^(1/5), F = 1.284 (m v^2 ...)^(3/5): Johnson, Contact mechanics, 11.4."""
+    steel, glass, radius, speed = ph.Material(210e9, 7850.0, 0.3), ph.Material(70e9, 2500.0, 0.2), 0.01, 0.5
+    bodies = [ph.RigidBody.sphere(r, each.density) for r, each in ((radius, steel), (2 * radius, glass))]
+    model = ph.Model()
+    balls = [
+        model.add(body, position=(x, 0, 0), velocity=(v, 0, 0))
+        for body, x, v in zip(bodies, (-1e-6, 3 * radius), (speed, 0), strict=True)
+    ]
+    stiffness = ph.hertz_stiffness(radius, steel, 2 * radius, glass)
+    touch = model.apply(ph.Contact(*(ball.origin for ball in balls), stiffness, 3 * radius, exponent=1.5))
+    motion = model.simulate(1.5e-4, 2e-7, progress=False)
+    mass = 1 / sum(1 / body.mass for body in bodies)
+    effective, round_ = 1 / (0.91 / 210e9 + 0.96 / 70e9), 1 / (1 / radius + 0.5 / radius)
+    lasts = 2.868 * (mass**2 / (round_ * effective**2 * speed)) ** 0.2
+    force = motion.element_force(touch)
+    assert np.count_nonzero(force) * 2e-7 == pytest.approx(lasts, rel=5e-3)
+    deepest = (15 * mass * speed**2 / (16 * np.sqrt(round_) * effective)) ** 0.4
+    assert force.max() == pytest.approx(4 / 3 * effective * np.sqrt(round_) * deepest**1.5, rel=1e-3)
+    assert ph.hertz_stiffness(0.1, steel, -0.2) == pytest.approx(4 / 3 * 210e9 / 0.91 * 0.2**0.5)
+    for wrong, words in (
+        ({"radius": -1.0}, "radius"),
+        ({"other_radius": -0.05}, "hollow"),
+        ({"material": 1}, "Mat"),
+    ):
+        with pytest.raises(ph.ParameterError, match=words):
+            ph.hertz_stiffness(**{"radius": 0.1, "material": steel} | wrong)
