@@ -22,7 +22,7 @@ def balls(side: int, meet: bool = True) -> ph.Model:
     places = 0.3 * np.stack(np.meshgrid(*[np.arange(side)] * 3), axis=-1).reshape(-1, 3)
     placed = [model.add(ph.PointMass(1.0), position=x, velocity=5 * rng.normal(size=3)) for x in places]
     if meet:
-        model.apply(ph.Contacts([each.origin for each in placed], radius=0.1, stiffness=1e5))
+        model.apply(ph.Contact([each.origin for each in placed], radius=0.1, stiffness=1e5))
     return model
 
 
@@ -37,7 +37,7 @@ def ropes(count: int, meet: bool = True) -> ph.Model:
     placed = [model.add(ph.PointMass(0.1), position=x, velocity=(0, 0, -30)) for x in places]
     if meet:
         members = [each.origin for each in placed]
-        model.apply(ph.Contacts(members, lines, radius=0.02, second_radius=0.05, stiffness=1e3))
+        model.apply(ph.Contact(members, lines, radius=0.02, second_radius=0.05, stiffness=1e3))
     return model
 
 

@@ -33,13 +33,7 @@ from .derivatives.linear_models import (
     response_derivatives as response_derivatives,
 )
 from .derivatives.sensitivity import Sensitivity as Sensitivity
-from .description.interactions.contact import (
-    Capsule as Capsule,
-    Contact as Contact,
-    Contacts as Contacts,
-    Plane as Plane,
-    Surface as Surface,
-)
+from .description.interactions.contact import Contact as Contact
 from .description.interactions.feedback import Feedback as Feedback
 from .description.interactions.force_elements import (
     Bushing as Bushing,
@@ -53,6 +47,7 @@ from .description.interactions.loads import (
     Pressure as Pressure,
     Torque as Torque,
 )
+from .description.interactions.surfaces import Capsule as Capsule, Plane as Plane, Surface as Surface
 from .description.joints.joints import (
     Cylindrical as Cylindrical,
     Distance as Distance,
@@ -153,7 +148,13 @@ from .port_hamiltonian.structure_check import check_structure as check_structure
 from .results.lft import lft as lft
 from .results.linear_model import LinearModel as LinearModel
 from .results.motion import Motion as Motion
-from .shapes.solids import Box as Box, Cylinder as Cylinder, Sphere as Sphere, TriangleMesh as TriangleMesh
+from .shapes.solids import (
+    Box as Box,
+    Cylinder as Cylinder,
+    Sphere as Sphere,
+    Torus as Torus,
+    TriangleMesh as TriangleMesh,
+)
 from .tools.batch import Batch as Batch, BatchRuns as BatchRuns, LiveBatch as LiveBatch, batch as batch
 from .tools.compiled.build import build as build
 from .tools.compiled.library import Library as Library, load_library as load_library

@@ -160,6 +160,12 @@ BODIES = [
         {"radius": POSITIVE, "length": POSITIVE, "axis": VECTOR, "center": NONE | VECTOR},
     ),
     description("Sphere", ph.Sphere, {"radius": 0.1}, {"radius": POSITIVE, "center": NONE | VECTOR}),
+    description(
+        "Torus",
+        ph.Torus,
+        {"radius": 9.0, "tube_radius": 0.02},
+        {"radius": POSITIVE, "tube_radius": POSITIVE, "axis": VECTOR, "center": NONE | VECTOR},
+    ),
     description("PointMass", ph.PointMass, {"mass": 1.0}, {"mass": POSITIVE, "color": NONE}),
     description(
         "RigidBody",

@@ -182,7 +182,7 @@ def heap(p):
     placed = model.add(ph.PointMass(0.2), "ball", position=(0.1, 0.2, 0), velocity=(p["speed"], -3.0, 0))
     for end in (long.start, long.end):
         model.apply(ph.Contact(end, floor, radius=0.05, stiffness=p["stiffness"], damping=1e3))
-    model.apply(ph.Contacts([long, placed.origin], radius=0.05, stiffness=p["stiffness"]))
+    model.apply(ph.Contact([long, placed.origin], radius=0.05, stiffness=p["stiffness"]))
     return model
 
 

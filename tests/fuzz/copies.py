@@ -445,16 +445,6 @@ class _Copy:
                 return self._joint_element(part)
             case ph.Contact():
                 return self._contact(part)
-            case ph.Contacts():
-                return replace(
-                    part,
-                    first=[self._touching(each) for each in part.first],
-                    second=None if part.second is None else [self._touching(each) for each in part.second],
-                    stiffness=unit((1 - part.exponent, 1, -2)) * part.stiffness,
-                    radius=self._change.length * part.radius,
-                    second_radius=self._change.length * part.second_radius,
-                    damping=unit((-part.exponent, 1, -1)) * part.damping,
-                )
             case JointFriction() | JointStop():
                 return self._limit(part)
             case Drive():
@@ -487,18 +477,10 @@ class _Copy:
 
     def _contact(self, contact: ph.Contact) -> ph.Contact:
         unit, power = self._change.unit, contact.exponent
-        second = contact.second
-        if isinstance(second, ph.Plane):
-            normal = self._change.rotation @ np.asarray(second.normal, dtype=float)
-            second = ph.Plane(self._port(second.port), normal)
-        elif isinstance(second, ph.Surface):
-            second = ph.Surface(self._port(second.port), self._shape(second.shape), second.inside)
-        else:
-            second = self._touching(second)
         return replace(
             contact,
-            first=self._port(contact.first),
-            second=second,
+            first=self._touching(contact.first),
+            second=self._touching(contact.second),
             stiffness=unit((1 - power, 1, -2)) * contact.stiffness,
             radius=self._change.length * contact.radius,
             damping=unit((-power, 1, -1)) * contact.damping,
@@ -508,11 +490,24 @@ class _Copy:
             bristle_damping=contact.bristle_damping and unit(DAMPING) * contact.bristle_damping,
             rolling=self._change.length * contact.rolling,
             drilling=self._change.length * contact.drilling,
+            second_radius=contact.second_radius and self._change.length * contact.second_radius,
         )
 
-    def _touching(self, value: Port | ph.Capsule) -> Port | ph.Capsule:
-        if isinstance(value, ph.Capsule):
-            return ph.Capsule(self._port(value.start), self._port(value.end), self._change.length * value.radius)
+    def _touching(self, value: Any) -> Any:
+        """A side of a contact."""
+        match value:
+            case None:
+                return None
+            case tuple():
+                return [self._touching(each) for each in value]
+            case ph.Plane():
+                normal = self._change.rotation @ np.asarray(value.normal, dtype=float)
+                return ph.Plane(self._port(value.port), normal)
+            case ph.Surface():
+                return ph.Surface(self._port(value.port), self._shape(value.shape), value.inside)
+            case ph.Capsule():
+                radius = self._change.length * value.radius
+                return ph.Capsule(self._port(value.start), self._port(value.end), radius)
         return self._port(value)
 
     def _shape(self, shape: Shape) -> Shape:
@@ -526,6 +521,9 @@ class _Copy:
                 )
             case ph.Sphere():
                 return replace(shape, radius=self._change.length * shape.radius)
+            case ph.Torus():
+                length = self._change.length
+                return replace(shape, radius=length * shape.radius, tube_radius=length * shape.tube_radius)
         raise NotImplementedError(f"say here how {type(shape).__name__} changes with the units")
 
     def _limit(self, part: JointFriction | JointStop) -> JointFriction | JointStop:

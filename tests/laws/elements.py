@@ -9,7 +9,7 @@ from formulas import formula
 from laws.cases import random_place
 from laws.models import STEPS, Sample, frequencies
 from phlexible.bodies.floating_body import FloatingBody
-from phlexible.description.interactions.contact import distance
+from phlexible.description.interactions.contact_members import distance
 from phlexible.description.interactions.force_elements import ForceElement, JointElement
 from phlexible.description.interactions.joint_limits import JointFriction, JointStop
 from phlexible.description.interactions.rod_element import RodElement
@@ -126,6 +126,10 @@ class Adding:
         chord = b.initial_position() - a.initial_position()
         return self.touching(a, b, chord, damped)
 
+    def any_contact(self, damped: bool) -> ForceElement | None:
+        """Of two, or searched."""
+        return self.contacts(damped) if self.rng.integers(2) else self.contact(damped)
+
     def contacts(self, damped: bool) -> ForceElement | None:
         """Of a sphere with a sphere or a capsule on another body; they touch at the start."""
         a, b = self.ends(True)
@@ -140,13 +144,16 @@ class Adding:
             return None
         one = a if (start == stop).all() else ph.Capsule(a, end, (way + depth) / 2)
         exponent = float(rng.choice([1.0, 1.5]))
-        return ph.Contacts(
+        rubs = damped and self.remembers and self.dimension > 1 and (a.has_orientation or b.has_orientation)
+        return ph.Contact(
             [one],
             [b],
             radius=(way + depth) / 2,
             stiffness=self.stiffness * (0.01 * self.length) ** (1 - exponent),
             damping=damped * self.damping / (0.01 * self.length) ** exponent,
             exponent=exponent,
+            friction=0.3 * rubs,
+            bristle=self.stiffness if rubs else None,
         )
 
     def touching(self, a: Port, b: Attachment, chord: Array, damped: bool) -> ForceElement | None:
@@ -260,8 +267,7 @@ class Adding:
 ELEMENT_CASES: dict[type[ForceElement], Any] = {
     ph.SpringDamper: Adding.spring_damper,
     ph.Bushing: Adding.bushing,
-    ph.Contact: Adding.contact,
-    ph.Contacts: Adding.contacts,
+    ph.Contact: Adding.any_contact,
     RodElement: Adding.rod_element,
     JointElement: Adding.joint_force,
     JointFriction: Adding.joint_friction,

@@ -10,7 +10,7 @@ from phlexible.description.interactions.joint_limits import JointStop
 from phlexible.gallery.table import ENTRIES
 
 REFUSED = {"robot-arm": "is a controller that is called once a step"}
-KINKED = ph.Contacts, ph.Contact, JointStop  # differences of their energies see the kink
+KINKED = ph.Contact, JointStop  # differences of their energies see the kink
 KINDS = [kind for kind in ELEMENT_CASES if kind not in KINKED]
 
 

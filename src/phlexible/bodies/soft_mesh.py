@@ -523,6 +523,15 @@ def soft_surface(mesh: SoftMesh, points: IntArray | None) -> SoftSurface | None:
     return SoftSurface(nodes, faces.reshape(chosen.shape), _shapes(kind, mesh.order, degree))
 
 
+def surface_nodes(mesh: SoftMesh, dimension: int) -> IntArray:
+    """Nodes on the surface of a solid, all of a sheet in space, on the outline of one in the plane."""
+    if mesh.is_sheet:
+        return np.unique(_edges(mesh, mesh.nodes)) if dimension < 3 else np.arange(len(mesh.nodes))
+    surface = soft_surface(mesh, None)
+    assert surface is not None, "a solid has one"
+    return surface.nodes
+
+
 def surface_mass(mesh: SoftMesh, points: IntArray, thickness: float) -> "sparse.csr_array | None":
     """int N_i N_j dA over undeformed faces whose corners are among the points, shape (N, N) [m2]; None: no faces.
 

@@ -8,7 +8,7 @@ from phlexible.algebra.arrays import Array
 from phlexible.derivatives.dense_steps import DifferentiableSteps
 from phlexible.derivatives.runs import differentiable
 from phlexible.derivatives.steps import Functions, entries, functions_of
-from phlexible.description.interactions.contact import Contacts
+from phlexible.description.interactions.contact import Contact
 from phlexible.errors import ConvergenceError, ModelError
 from phlexible.state.branches import branch_names
 from phlexible.state.layout import State
@@ -49,7 +49,7 @@ def equal_steps_alone(system: System) -> Assembly:
             "events (model.at) lock, release or end a motion: a run with them is not made of equal steps"
         )
     for element in system.mechanism.elements:
-        if isinstance(element, Contacts):
+        if isinstance(element, Contact) and element.is_searched:
             raise ModelError(NOT_SMOOTH.format(element))
     assembly = differentiable(system)
     for controlled in assembly.controlled:

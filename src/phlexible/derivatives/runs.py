@@ -13,7 +13,7 @@ from phlexible.derivatives.steps import Functions, TakenSteps, entries
 from phlexible.description.joints.rolling import RollingRow
 from phlexible.errors import ModelError
 from phlexible.measure.when import watched_conditions
-from phlexible.state.branches import branch_names
+from phlexible.state.branches import branch_names, searched_contacts
 from phlexible.state.forces import has_laws
 from phlexible.state.layout import State
 from phlexible.state.recording import RecordedStates
@@ -327,6 +327,12 @@ def differentiable(system: System) -> Assembly:
         if isinstance(constraint, RollingRow):
             raise ModelError(
                 f"{constraint} holds what moves in a step, not where bodies are, and cannot be differentiated yet"
+            )
+    for contact in searched_contacts(system.mechanism):
+        if contact.friction:
+            raise ModelError(
+                f"{contact} sticks by a bristle for each pair, which cannot be differentiated yet; write a Contact"
+                " for each that touches, or leave friction= out"
             )
     conditions = [event for event in system.mechanism.events if not isinstance(event.when, float)]
     remember = [f"{name.rsplit(':', 1)[0]} creeps (ph.Maxwell)" for name in branch_names(system)]

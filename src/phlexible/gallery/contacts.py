@@ -13,7 +13,8 @@ from phlexible.bodies.rigid_body import RigidBody
 from phlexible.bodies.rod import Rod
 from phlexible.bodies.string import String
 from phlexible.bodies.string_law import LinearLaw
-from phlexible.description.interactions.contact import Capsule, Contact, Plane, Surface
+from phlexible.description.interactions.contact import Contact
+from phlexible.description.interactions.surfaces import Capsule, Plane, Surface
 from phlexible.description.joints.joints import Fixed, Prismatic, Revolute, Spherical
 from phlexible.elements.sections import RectangularSection
 from phlexible.gallery.parameters import ready_model

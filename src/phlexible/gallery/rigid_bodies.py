@@ -6,7 +6,8 @@ import numpy as np
 
 from phlexible.algebra.arrays import positive
 from phlexible.bodies.rigid_body import RigidBody
-from phlexible.description.interactions.contact import Contact, Plane
+from phlexible.description.interactions.contact import Contact
+from phlexible.description.interactions.surfaces import Plane
 from phlexible.description.joints.joints import Revolute, Spherical
 from phlexible.gallery.parameters import ready_model
 from phlexible.model import Model

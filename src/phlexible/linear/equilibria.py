@@ -13,7 +13,7 @@ from phlexible.algebra.saddle import SaddlePoint
 from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.mechanics.absolute import assembled_forms, places, strain_gradients, strains
 from phlexible.bodies.mechanics.any_body import gross_force, stiffness_matrix
-from phlexible.description.interactions.contact import Contacts
+from phlexible.description.interactions.contact import Contact
 from phlexible.errors import EquilibriumError, ModelError, SingularMatrixError
 from phlexible.state.forces import (
     applied_forces,
@@ -409,7 +409,7 @@ def operating_point(system: System, kind: OperatingKind, state: State | None) ->
     check_redundancy(system, resting)
     if kind is OperatingKind.STATIC:
         for element in system.mechanism.elements:
-            if isinstance(element, Contacts):
+            if isinstance(element, Contact) and element.is_searched:
                 raise ModelError(
                     f"equilibria do not see the pairs of {element}; write a Contact for each that touches"
                 )

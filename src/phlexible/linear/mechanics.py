@@ -19,7 +19,7 @@ from phlexible.bodies.mechanics.floating import (
     split_velocity,
     viscous_matrix,
 )
-from phlexible.description.interactions.contact import Contacts
+from phlexible.description.interactions.contact import Contact
 from phlexible.description.interactions.feedback import Feedback
 from phlexible.description.interactions.state_force import StateLaw
 from phlexible.errors import EquilibriumError, SlackStringWarning
@@ -208,7 +208,9 @@ def linear_laws(system: System, state: State) -> LinearLaws:
     size = int(system.layout.velocity[-1])
     stiffness, damping, velocity = (sparse.csr_array((size, size)) for _ in range(3))
     left_out = [f"{name}, {ACTIVE}" for name in _controlled(system)]
-    left_out += [f"{each}, {MANY}" for each in system.mechanism.elements if isinstance(each, Contacts)]
+    left_out += [
+        f"{each}, {MANY}" for each in system.mechanism.elements if isinstance(each, Contact) and each.is_searched
+    ]
     for slopes in law_slopes(system, system.at(state)) if has_laws(system) else ():
         if reason := _reason(slopes):
             left_out.append(f"{slopes.name}, {reason}")

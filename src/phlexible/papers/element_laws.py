@@ -11,16 +11,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from phlexible.algebra.arrays import Array, IntArray
-from phlexible.description.interactions.contact import (
-    Contacts,
-    RubbingCoordinate,
-    SegmentCoordinate,
-    SlidingCoordinate,
-)
+from phlexible.description.interactions.contact import Contact
 from phlexible.description.interactions.feedback import Feedback
 from phlexible.description.interactions.force_elements import CoordinateForce
 from phlexible.description.interactions.functions import Coordinate
 from phlexible.description.interactions.state_force import StateLaw
+from phlexible.description.interactions.surfaces import RubbingCoordinate, SegmentCoordinate, SlidingCoordinate
 from phlexible.description.ports import Attachment, MovingFrame
 from phlexible.errors import ModelError
 from phlexible.papers.joined_functions import JoinedFunctions, LinePart, Poses
@@ -52,7 +48,7 @@ class ElementLaws:
     def __init__(self, system: System) -> None:
         self._system = system
         for element in system.mechanism.elements:
-            if isinstance(element, Contacts):
+            if isinstance(element, Contact) and element.is_searched:
                 raise ModelError(f"{element} has no force along a coordinate; write a Contact for each pair")
             if isinstance(element.value, Feedback) and not isinstance(element.value, StateLaw):
                 raise ModelError(

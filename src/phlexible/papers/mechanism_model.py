@@ -73,7 +73,7 @@ class MechanismModel(PortHamiltonianModel):
 
     Raises:
         ModelError: a part that has no place in the form, which the message names with what to take instead:
-            controllers that are called once a step, ``Contacts`` among many, events.
+            controllers that are called once a step, a ``Contact`` of many, events.
         ParameterError: no such variant, or "constant_mass", whose elastic velocity is not that of the joints.
     """
 

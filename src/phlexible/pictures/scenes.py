@@ -17,11 +17,12 @@ from phlexible.bodies.mechanics.floating import kept_velocities
 from phlexible.bodies.point_mass import PointMass
 from phlexible.bodies.rigid_body import RigidBody
 from phlexible.bodies.skin import Skin, solid_skin
-from phlexible.description.interactions.contact import Capsule, Contact, Plane, Surface, Touchable
+from phlexible.description.interactions.contact import Contact
 from phlexible.description.interactions.feedback import Feedback
 from phlexible.description.interactions.force_elements import Bushing, ForceElement, JointElement, SpringDamper
 from phlexible.description.interactions.functions import KinematicPair
 from phlexible.description.interactions.loads import Axes, Load, PointLoad, SurfacePressure, Torque
+from phlexible.description.interactions.surfaces import Capsule, Plane, Surface, Touchable
 from phlexible.description.joints.joint import Joint
 from phlexible.description.joints.joints import AxialJoint, Distance, Fixed, Planar, Revolute, Universal
 from phlexible.description.joints.rolling import RollingCondition, RollingRow
@@ -219,7 +220,7 @@ def touched_surfaces(mechanism: Mechanism, places: AnchorPlaces, scene: Scene) -
     """Planes and shapes of contacts and of what rolls; a shape that a body has anyway is not drawn again."""
     contacts = [element for element in mechanism.applied_elements if isinstance(element, Contact)]
     rolling = [row for row in mechanism.relations if isinstance(row, RollingRow) and row.component == HEIGHT]
-    touched = [each.second for each in contacts if isinstance(each.second, Touchable)]
+    touched = [part for each in contacts for part in each.parts if isinstance(part, Touchable)]
     touched += [Plane(row.first, row.normal) for row in rolling]
     known: set[object] = set()
     for surface in touched:

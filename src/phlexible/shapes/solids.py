@@ -1,4 +1,4 @@
-"""Shapes of rigid bodies: box, cylinder, sphere, any closed surface, also from STL files."""
+"""Shapes of rigid bodies: box, cylinder, sphere, torus, any closed surface, also from STL files."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ from phlexible.display import short_repr
 from phlexible.errors import ParameterError
 from phlexible.shapes.surfaces import SolidMoments, Triangulation, enclosed, frame_along, open_edges, revolved
 
-# Shapes of rigid bodies: box, cylinder, sphere, any closed surface.
+# Shapes of rigid bodies: box, cylinder, sphere, torus, any closed surface.
 
 ROUND = 60
 """Corners of a circle, which then looks round at the size of a page."""
@@ -139,6 +139,50 @@ class Sphere(Shape):
         """2 m r^2 / 5."""
         volume = 4 / 3 * np.pi * self.radius**3
         return SolidMoments(volume, np.zeros(3), np.eye(3) * 0.4 * volume * self.radius**2)
+
+
+@dataclass(frozen=True, eq=False)
+class Torus(Shape):
+    """A ring of round cross-section.
+
+    Attributes:
+        radius: from the middle to the circle that the tube goes round [m].
+        tube_radius: of the tube, less than ``radius`` [m].
+        axis: in body axes, shape (3,).
+
+    Raises:
+        ParameterError: numbers that are not positive, a tube that closes the hole, or an axis that is zero.
+    """
+
+    radius: Positive
+    tube_radius: Positive
+    axis: UnitVector = (0.0, 0.0, 1.0)
+
+    __repr__ = short_repr
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.tube_radius >= self.radius:
+            raise ParameterError(f"tube_radius must be less than radius={self.radius:g}, got {self.tube_radius:g}")
+
+    def centred(self) -> Triangulation:
+        """Quadrilaterals around both circles, halved."""
+        along, across = np.meshgrid(np.arange(ROUND), np.arange(BALL), indexing="ij")
+        a, b = 2 * np.pi / ROUND * along.ravel(), 2 * np.pi / BALL * across.ravel()
+        out = self.radius + self.tube_radius * np.cos(b)
+        places = np.stack([self.tube_radius * np.sin(b), out * np.cos(a), out * np.sin(a)], axis=1)
+        first, second = (along * BALL + across).ravel(), (along * BALL + (across + 1) % BALL).ravel()
+        third, fourth = np.roll(first, -BALL), np.roll(second, -BALL)
+        triangles = np.concatenate([np.stack([first, third, second], 1), np.stack([second, third, fourth], 1)])
+        return Triangulation(places @ frame_along(np.asarray(self.axis)).T, triangles)
+
+    def moments(self) -> SolidMoments:
+        """m (R^2 + 3 r^2 / 4) about the axis, m (R^2 / 2 + 5 r^2 / 8) across."""
+        R, r = self.radius, self.tube_radius
+        volume = 2 * np.pi**2 * R * r**2
+        along, across = R**2 + 0.75 * r**2, R**2 / 2 + 0.625 * r**2
+        turned = frame_along(np.asarray(self.axis))
+        return SolidMoments(volume, np.zeros(3), volume * turned @ np.diag([along, across, across]) @ turned.T)
 
 
 @dataclass(frozen=True, eq=False)

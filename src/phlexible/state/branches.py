@@ -13,7 +13,9 @@ from phlexible.bodies.mechanics import soft
 from phlexible.bodies.mechanics.absolute import strain_gradients
 from phlexible.bodies.mechanics.floating import strain_rows
 from phlexible.bodies.soft_law import ElementStrains
+from phlexible.description.interactions.contact import Contact
 from phlexible.description.interactions.force_elements import Bristle
+from phlexible.description.mechanism.mechanism import Mechanism
 from phlexible.elements.maxwell import Maxwell
 from phlexible.state.layout import State, offsets
 from phlexible.state.system import System
@@ -21,10 +23,14 @@ from phlexible.state.system import System
 # Branches stand in the order of the forces: those of elements, then those of the strains of strings, each law's
 # together; then those of soft bodies, six numbers each: e_11, e_22, e_33, e_23, e_13, e_12; then those of bodies
 # with a frame: of each branch those of its coordinates, then of its scalar strains; then how fast the bodies of
-# contacts met that remember it (8.47), and the bristles of friction that sticks, in the order of the forces.
+# contacts met that remember it (8.47), the bristles of pairs among many that touch, and those of friction that
+# sticks, in the order of the forces.
 
 
 BRISTLE = ("1", "2", "3", "normal 1", "normal 2", "normal 3", "slips")
+PAIR = ("number", "bristle 1", "bristle 2", "bristle 3")
+KEPT_PAIRS = 6
+"""Bristles that are kept, for each sphere or place: half of the spheres that touch one of them."""
 SIX = ("11", "22", "33", "23", "13", "12")
 
 
@@ -32,7 +38,7 @@ def forces_of_branches(system: System, branches: Array) -> Array:
     """Of the branches (..., branches) of elements along their coordinates, shape (..., forces)."""
     laws = [force.relaxation for _, force in system.forces]
     pulls = np.stack([np.zeros(branches.shape[:-1]), *_pulls(laws, branches)], axis=-1)[..., 1:]
-    begin = branch_count(system) + len(_remembering(system))
+    begin = branch_count(system) + len(_remembering(system)) + len(PAIR) * kept_pairs(system)
     for k, _, bristle in bristles_of(system):
         if not system.forces[k].force.contact:  # which rubs across its coordinate
             pulls[..., k] -= bristle.stiffness * branches[..., begin]
@@ -131,9 +137,21 @@ def branch_count(system: System, with_soft: bool = True) -> int:
     return own + sum(_count(law) * n for law, n in strains) + inner
 
 
+def searched_contacts(mechanism: Mechanism) -> list[Contact]:
+    """Contacts whose pairs are searched, in their order."""
+    return [each for each in mechanism.elements if isinstance(each, Contact) and each.is_searched]
+
+
+def kept_pairs(system: System) -> int:
+    """Of how many pairs among many bristles are kept."""
+    own = [each.members(system.dimension) for each in searched_contacts(system.mechanism) if each.friction]
+    return KEPT_PAIRS * sum(not member.kind.is_solid for members in own for member in members)
+
+
 def remembered_count(system: System) -> int:
     """Length of ``State.branches``."""
-    return branch_count(system) + len(_remembering(system)) + len(BRISTLE) * len(bristles_of(system))
+    own = branch_count(system) + len(_remembering(system))
+    return own + len(PAIR) * kept_pairs(system) + len(BRISTLE) * len(bristles_of(system))
 
 
 def _remembering(system: System) -> list[str]:
@@ -146,6 +164,7 @@ def remembered_names(system: System) -> list[str]:
     """What each entry of ``State.branches`` belongs to."""
     owners = [f"{system.forces[k].element}: {kind.value}" for k, kind, _ in bristles_of(system)]
     names = branch_names(system) + [f"{name}: speed of the impact" for name in _remembering(system)]
+    names += [f"pair {k} that touches: {part}" for k in range(kept_pairs(system)) for part in PAIR]
     return names + [f"{owner} {part}" for owner in owners for part in BRISTLE]
 
 

@@ -14,7 +14,6 @@ from scipy import sparse
 
 from phlexible.algebra.arrays import Array, BoolArray
 from phlexible.algebra.rotations import cross_matrix
-from phlexible.description.interactions.contact import RubbingCoordinate, SegmentCoordinate
 from phlexible.description.interactions.force_elements import Bristle, Coulomb
 from phlexible.description.interactions.functions import (
     AXES,
@@ -26,6 +25,7 @@ from phlexible.description.interactions.functions import (
     WorldAxis,
     single,
 )
+from phlexible.description.interactions.surfaces import RubbingCoordinate, SegmentCoordinate
 from phlexible.state.branches import BRISTLE, BristleKind, bristles_of, remembered_count
 from phlexible.state.forces import ElementState, element_state
 from phlexible.state.instants import Instants

@@ -76,7 +76,7 @@ def test_parts_around_hertz_contacts_follow_the_depth_that_the_speed_leads_to(is
     ball = model.add(ph.PointMass(mass), "ball", position=(0, 0, 0.1), velocity=(0, 0, -speed))
     if is_contact_group:
         pair = [ball.origin, model.ground.at((0, 0, 0))]
-        model.apply(ph.Contacts(pair, radius=0.05, stiffness=stiffness, exponent=p))
+        model.apply(ph.Contact(pair, radius=0.05, stiffness=stiffness, exponent=p))
     else:
         plane = ph.Plane(model.ground.at((0, 0, 0)))
         model.apply(ph.Contact(ball.origin, plane, stiffness=stiffness, radius=0.1, exponent=p))

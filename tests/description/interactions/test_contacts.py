@@ -29,7 +29,7 @@ def test_equal_balls_exchange_their_velocities_as_in_contacts_one_by_one():
             model.add(ph.PointMass(1.0), position=(0.3 * k, 0, 0), velocity=(float(k == 0), 0, 0)) for k in range(3)
         ]
         if together:
-            model.apply(ph.Contacts([ball.origin for ball in balls], radius=0.1, stiffness=1e5))
+            model.apply(ph.Contact([ball.origin for ball in balls], radius=0.1, stiffness=1e5))
         else:
             for one, two in pairwise(balls):
                 model.apply(ph.Contact(one.origin, two.origin, radius=0.2, stiffness=1e5))
@@ -47,7 +47,7 @@ def test_crossed_capsules_push_as_the_impact_of_two_levers():
     other, second = capsule(
         model, "other", (arm, arm, 0.1001), Rotation.from_euler("z", 90, degrees=True), velocity=(0, 0, -speed)
     )
-    model.apply(ph.Contacts([one], [other], radius=0.05, stiffness=1e9))
+    model.apply(ph.Contact([one], [other], radius=0.05, stiffness=1e9))
     motion = model.simulate(0.002, 1e-4, progress=False)
     impulse = 2 * speed / (2 / 2.0 + 2 * arm**2 / 0.3)
     assert motion.velocity(second.origin)[-1, 2] == pytest.approx(-speed + impulse / 2.0, rel=2e-3)
@@ -78,7 +78,7 @@ def test_the_distance_of_pieces_is_the_least_over_both():
             ph.Capsule(*(body.point(end - each.mean(axis=0)) for end in each), 0.51 * least)
             for body, each in zip(bodies, ends, strict=True)
         ]
-        model.apply(ph.Contacts(pieces, radius=1.0, stiffness=1e4))
+        model.apply(ph.Contact(pieces, radius=1.0, stiffness=1e4))
         motion = model.simulate(1e-6, 1e-6, progress=False)
         assert motion.energy.spring[0] == pytest.approx(0.5e4 * (0.02 * least) ** 2, rel=1e-9)
 
@@ -91,7 +91,7 @@ def test_rods_that_fall_on_each_other_keep_energy_and_momenta(angle):
     place = np.array([0.03, 0.01, 0.05]) - turn.apply([0.5, 0, 0])
     rod = ph.Rod(1.0, ph.CircularSection(0.04), STEEL, elements=6)
     other = model.add(rod, "other", position=place, rotation=turn, velocity=(0, 0, -1.0))
-    contacts = model.apply(ph.Contacts([one], [other], radius=0.02, stiffness=1e5))
+    contacts = model.apply(ph.Contact([one], [other], radius=0.02, stiffness=1e5))
     motion = model.simulate(0.1, 5e-3, progress=False)
     assert motion.contact_steps[-1] > 0 and motion.energy.kinetic[-1] < 0.98 * motion.energy.kinetic[0]
     assert np.ptp(motion.energy.total) <= 1e-12
@@ -110,7 +110,7 @@ def test_damping_loses_what_the_ledger_says():
     balls = [model.add(ph.PointMass(1.0), position=(0.21 * k, 0, 0), velocity=(1.0 - 2 * k, 0, 0)) for k in (0, 1)]
     stiffness = 1e5
     model.apply(
-        ph.Contacts([ball.origin for ball in balls], radius=0.1, stiffness=stiffness, damping=alpha * stiffness)
+        ph.Contact([ball.origin for ball in balls], radius=0.1, stiffness=stiffness, damping=alpha * stiffness)
     )
     motion = model.simulate(0.05, 1e-4, progress=False)
     after = float(np.diff([motion.velocity(ball.origin)[-1, 0] for ball in balls])[0])
@@ -129,7 +129,7 @@ def test_pairs_near_each_other_give_the_digits_of_all_pairs(monkeypatch):
         places = 0.25 * np.stack(np.meshgrid(np.arange(8) - 4, np.arange(5) - 2, [0]), -1).reshape(-1, 3)
         balls = [made.add(ph.PointMass(1.0), position=x, velocity=40 * rng.normal(size=3)) for x in places]
         members = [*(ball.origin for ball in balls), rope]
-        made.apply(ph.Contacts(members, radius=0.05, stiffness=1e5))
+        made.apply(ph.Contact(members, radius=0.05, stiffness=1e5))
         return made
 
     motions = [model().simulate(0.02, 4e-3, progress=False)]
@@ -147,19 +147,28 @@ def test_what_is_no_contact_group_is_refused_by_name():
     one = model.add(ph.PointMass(1.0), "one")
     other = model.add(ph.PointMass(1.0), "other", position=(0.1, 0, 0))
     with pytest.raises(ph.ModelError, match=r"starts 0.1 m deep, one.origin and other.origin"):
-        model.apply(ph.Contacts([one.origin, other.origin], radius=0.1, stiffness=1.0))
+        model.apply(ph.Contact([one.origin, other.origin], radius=0.1, stiffness=1.0))
     with pytest.raises(ph.ModelError, match="no pairs of bodies"):
-        ph.Contacts([one.origin], radius=0.1, stiffness=1.0)
-    with pytest.raises(ph.ModelError, match="takes a list of ports"):
-        ph.Contacts(one.origin, radius=0.1, stiffness=1.0)
-    with pytest.raises(ph.ModelError, match="takes ports, capsules"):
-        ph.Contacts([one.origin, ph.Plane(model.ground.at((0, 0, 0)))], radius=0.1, stiffness=1.0)
+        ph.Contact([one.origin], radius=0.1, stiffness=1.0)
+    with pytest.raises(ph.ModelError, match="second is missing, what one.origin touches"):
+        ph.Contact(one.origin, radius=0.1, stiffness=1.0)
+    with pytest.raises(ph.ModelError, match=r"takes ports, bodies, surfaces or lists of them, got 3"):
+        ph.Contact([one.origin, 3], radius=0.1, stiffness=1.0)
+    with pytest.raises(ph.ParameterError, match="without thickness do not meet; give radius="):
+        ph.Contact([one.origin, other.origin], stiffness=1.0)
+    with pytest.raises(ph.ParameterError, match="restitution is of a contact of two"):
+        ph.Contact([one.origin, other.origin], radius=0.1, restitution=0.5)
+    with pytest.raises(ph.ModelError, match=r"one.origin and other.origin do not turn"):
+        ph.Contact([one.origin, other.origin], radius=0.1, stiffness=1.0, friction=0.1)
+    with pytest.raises(ph.ParameterError, match="with exponent=1.5 friction needs bristle="):
+        floor = ph.Plane(model.ground.at((0, 0, -1)))
+        ph.Contact([one.origin, other.origin], floor, stiffness=1.0, exponent=1.5, friction=0.1)
     with pytest.raises(ph.ParameterError, match="moves as a function of time"):
         moving = model.ground.moving(lambda t: (t, 0.0, 0.0))
-        ph.Contacts([one.origin, moving], radius=0.1, stiffness=1.0)
-    near = model.apply(ph.Contacts([one.origin, other.origin], radius=0.01, stiffness=1.0, damping=0.1))
+        ph.Contact([one.origin, moving], radius=0.1, stiffness=1.0)
+    near = model.apply(ph.Contact([one.origin, other.origin], radius=0.01, stiffness=1.0, damping=0.1))
     with pytest.raises(ph.ModelError, match="lossless models"):
         model.simulate(0.1, 1e-2, order=4)
     with pytest.raises(ph.ModelError, match="do not see the pairs"):
         model.equilibrium()
-    assert str(near) == "Contacts(2)"
+    assert str(near) == "Contact(2 parts)"

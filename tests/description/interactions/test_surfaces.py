@@ -130,11 +130,11 @@ def test_what_cannot_touch_is_refused_by_name():
         model.apply(ph.Contact(ball.origin, ph.Surface(ground, ph.Cylinder(0.2, 1.0)), stiffness=1.0))
     with pytest.raises(ph.ModelError, match="coincide"):
         ph.Capsule(ground, model.ground.at((0, 0, 0)), 0.1)
-    with pytest.raises(ph.ModelError, match="shape must be a Sphere, Cylinder or Box"):
+    with pytest.raises(ph.ModelError, match="shape must be a Sphere, Cylinder, Box or Torus"):
         ph.Surface(ground, ph.Plane(ground))
     with pytest.raises(ph.ModelError, match="has center=; leave it out"):
         ph.Surface(ground, ph.Sphere(0.1, center=(0, 0, 1)))
-    with pytest.raises(ph.ModelError, match="or a string, rod or beam"):
+    with pytest.raises(ph.ModelError, match="ball has no shape that touches"):
         ph.Contact(ball, ph.Plane(ground), stiffness=1.0)
     plane = ph.Model(dimension=2)
     disc = plane.add(ph.PointMass(1.0), "disc", position=(1, 0, 0))

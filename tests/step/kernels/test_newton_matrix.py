@@ -200,8 +200,7 @@ IN_JOINTS = [
 
 def test_every_force_element_is_listed():
     listed = {  # before the others are looked for: public names are loaded when they are asked for
-        *(ph.SpringDamper, ph.Bushing, ph.Contact),
-        ph.Contacts,  # has no place in the matrix
+        *(ph.SpringDamper, ph.Bushing, ph.Contact),  # those of many have no place in the matrix
         *(JointElement, JointFriction, JointStop, Servo),
         RodElement,  # scalar laws between the sections of a rod: tests/whole_models/test_rods.py
     }

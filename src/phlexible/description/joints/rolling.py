@@ -9,7 +9,6 @@ from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array, hold_own, unit_vector
 from phlexible.algebra.fields import Name, Positive, convert_fields, set_fields
-from phlexible.description.interactions.contact import GapCoordinate, Plane, RoundedCoordinate
 from phlexible.description.interactions.functions import (
     AXES,
     BilinearTerm,
@@ -24,6 +23,7 @@ from phlexible.description.interactions.functions import (
     receive,
     single,
 )
+from phlexible.description.interactions.surfaces import GapCoordinate, Plane, RoundedCoordinate
 from phlexible.description.joints.relations import JointRelation, RelationPart, RelationRow
 from phlexible.description.ports import Port
 from phlexible.errors import ModelError, ParameterError

@@ -32,13 +32,13 @@ from phlexible.bodies.soft_law import Constitution, InvariantLaw, SoftLaw
 from phlexible.bodies.soft_mesh import NodeGroup, SoftMesh
 from phlexible.bodies.string import String
 from phlexible.bodies.string_law import Law, StringLaw
-from phlexible.description.interactions.contact import Capsule, Plane, Surface
 from phlexible.description.interactions.drives import Drive
 from phlexible.description.interactions.feedback import Feedback, LinearController
 from phlexible.description.interactions.force_elements import ForceElement, JointElement, Potential
 from phlexible.description.interactions.loads import Axes, DistributedForce, Load, PointLoad, Pressure
 from phlexible.description.interactions.sensor import Sensor
 from phlexible.description.interactions.state_force import FeedbackShare, StateLaw, Whole
+from phlexible.description.interactions.surfaces import Capsule, Plane, Surface
 from phlexible.description.joints.joint import Joint
 from phlexible.description.joints.relations import JointRelation
 from phlexible.description.placed_wholes import PlacedWhole

@@ -1,6 +1,6 @@
 """Rods, soft bodies and contacts among many as tables of the kernels (docs/theory.md, 5 and 8)."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -20,11 +20,12 @@ from phlexible.bodies.soft_law import (
     Thinning,
 )
 from phlexible.bodies.soft_mesh import SoftSurface
-from phlexible.description.interactions.contact import Contacts, Member
-from phlexible.description.interactions.functions import PointOf
+from phlexible.description.interactions.contact_members import DEEPEST, Member, MemberKind
+from phlexible.description.interactions.functions import PointOf, Vector
 from phlexible.description.interactions.loads import SurfacePressure
 from phlexible.description.interactions.rod_element import KEPT, RodElement
-from phlexible.description.ports import Port
+from phlexible.description.ports import Attachment
+from phlexible.state.branches import kept_pairs, searched_contacts
 from phlexible.state.functions import VectorCollector
 from phlexible.state.layout import Layout, offsets
 from phlexible.state.system import System
@@ -32,14 +33,22 @@ from phlexible.step.assembly.bodies import Tables, columns
 from phlexible.step.assembly.interactions import Places
 from phlexible.step.compilation.user_function import UserFunction, user_function
 from phlexible.step.tables.declarations import (
+    BALL_INSIDE,
+    BLOCK,
+    DRUM,
     INVARIANTS,
     LOGARITHMS,
     NOTHING,
     OF_USER,
+    PLANE,
     PROPORTIONAL,
     QUADRATIC,
     RECIPROCAL,
+    RING,
+    ROUND,
+    SAMPLE,
     THINNING,
+    TUBE,
 )
 
 # Strains of rods as tables of the kernels (docs/theory.md, 8).
@@ -300,9 +309,21 @@ ROOM = 24
 SKIN = 0.25
 """How far members may move before pairs are looked for again: a share of the mean radius."""
 
+KINDS_OF_MEMBERS = {
+    MemberKind.ROUND: ROUND,
+    MemberKind.SAMPLE: SAMPLE,
+    MemberKind.PLANE: PLANE,
+    MemberKind.BALL_INSIDE: BALL_INSIDE,
+    MemberKind.TUBE: TUBE,
+    MemberKind.BLOCK: BLOCK,
+    MemberKind.RING: RING,
+    MemberKind.DRUM: DRUM,
+}
+"""By the numbers that the kernels know them by."""
+
 
 class ContactGroupTables:
-    """The members of all ``Contacts`` of a system.
+    """The members of all contacts of a system that are searched.
 
     Args:
         system: whose elements they are.
@@ -310,40 +331,68 @@ class ContactGroupTables:
     """
 
     def __init__(self, system: System, collector: VectorCollector) -> None:
-        self._contact_groups = [each for each in system.mechanism.elements if isinstance(each, Contacts)]
+        self._contact_groups = searched_contacts(system.mechanism)
         self._members: list[tuple[int, Member]] = [
-            (number, member) for number, each in enumerate(self._contact_groups) for member in each.members
+            (number, member)
+            for number, each in enumerate(self._contact_groups)
+            for member in each.members(system.dimension)
         ]
         self._places = [
-            tuple(self._number(system, collector, port) for port in (member.start, member.end))
+            tuple(self._number(system, collector, PointOf(port)) for port in (member.start, member.end))
             for _, member in self._members
         ]
+        self._axes: list[int] = []
+        self._kept = kept_pairs(system)
+        for number, member in self._members:
+            turns = member.kind.is_solid or (self._contact_groups[number].friction and member.radius)
+            directions = member.directions(system.dimension) if turns else ()
+            self._axes += [self._number(system, collector, each) for each in directions] or [-1] * 6
 
-    def _number(self, system: System, collector: VectorCollector, port: Port) -> int:
-        return collector.vector(system.resolver.resolve(PointOf(port)))
+    def _number(self, system: System, collector: VectorCollector, vector: Vector) -> int:
+        return collector.vector(system.resolver.resolve(vector))
 
     def tables(self) -> tuple[dict[str, int], Tables]:
         """Counts and tables."""
         owners: dict[object, int] = {}
-        members = [member for _, member in self._members]
+        members, groups = [member for _, member in self._members], self._contact_groups
         radius = np.array([member.radius for member in members], dtype=np.float64)
+        size = np.array([max(member.reach, 0.0) for member in members], dtype=np.float64)
         contact_group = np.array([number for number, _ in self._members], dtype=np.int64)
-        skins = [
-            SKIN * float(radius[contact_group == number].mean()) for number in range(len(self._contact_groups))
-        ]
+        skins = []
+        for number in range(len(groups)):
+            own, sizes = radius[contact_group == number], size[contact_group == number]
+            known = own[own > 0] if (own > 0).any() else sizes[sizes > 0]
+            skins.append(SKIN * float(known.mean()) if len(known) else SKIN * system_size(members))
+        bristles = [each.sticking for each in groups]
         totals = {
-            "contact_groups": len(self._contact_groups),
+            "contact_groups": len(groups),
             "members": len(members),
             "near_pairs": ROOM * len(members),
+            "near_buckets": 1 << max(2 * len(members), 1).bit_length(),
+            "kept_pairs": self._kept,
         }
         return totals, {
             "member_contact_group": contact_group,
             "member_side": [member.side for member in members],
             "member_body": [owners.setdefault(member.owner, len(owners)) for member in members],
             **columns(("member_start", "member_end"), self._places),
+            "member_kind": [KINDS_OF_MEMBERS[member.kind] for member in members],
+            "member_axis": self._axes,
             "member_radius": radius,
+            "member_around": [member.reach for member in members],
+            "member_size": [number for member in members for number in member.size],
             "contact_group_skin": skins,
-            "contact_group_stiffness": [each.stiffness for each in self._contact_groups],
-            "contact_group_damping": [each.damping for each in self._contact_groups],
-            "contact_group_exponent": [each.exponent for each in self._contact_groups],
+            "contact_group_stiffness": [each.hard for each in groups],
+            "contact_group_damping": [each.damping for each in groups],
+            "contact_group_exponent": [each.exponent for each in groups],
+            "contact_group_friction": [each.friction for each in groups],
+            "contact_group_bristle": [each.stiffness if each else 0.0 for each in bristles],
+            "contact_group_bristle_damping": [each.damping if each else 0.0 for each in bristles],
+            "contact_group_grip": [each.grip if each else 1.0 for each in bristles],
         }
+
+
+def system_size(members: Sequence[Member]) -> float:
+    """A length of members that have none of their own [m]."""
+    sizes = [m.start.placed.data.size for m in members if isinstance(m.start, Attachment)]
+    return DEEPEST * max(sizes, default=1.0)

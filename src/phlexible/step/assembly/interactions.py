@@ -10,7 +10,6 @@ from phlexible.algebra.arrays import IntArray
 from phlexible.algebra.elimination import BlockSchedule
 from phlexible.bodies.absolute_body import QuadraticStrains
 from phlexible.bodies.string_law import Law, LinearLaw, LogarithmicLaw, StringLaw, StVenantKirchhoffLaw
-from phlexible.description.interactions.contact import RoundedCoordinate, RubbingCoordinate, SegmentCoordinate
 from phlexible.description.interactions.force_elements import Bristle, CoordinateForce, Coulomb, OneSided
 from phlexible.description.interactions.functions import (
     AngleCoordinate,
@@ -21,6 +20,7 @@ from phlexible.description.interactions.functions import (
     Row,
 )
 from phlexible.description.interactions.loads import Axes, Force, PointLoad, SurfacePressure
+from phlexible.description.interactions.surfaces import RoundedCoordinate, RubbingCoordinate, SegmentCoordinate
 from phlexible.description.joints.rolling import RollingCoordinate
 from phlexible.description.time_functions import Timed, TimePath
 from phlexible.elements.maxwell import Maxwell

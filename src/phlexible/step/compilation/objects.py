@@ -151,7 +151,7 @@ def can_be_called() -> bool:
 def sources_digest() -> str:
     """Of all that goes into machine code: code of other sources is never used."""
     folder = Path(__file__).parents[1]
-    files = sorted(file for each in ("compilation", "kernels", "tables") for file in (folder / each).glob("*.py"))
+    files = sorted(file for each in ("compilation", "kernels", "tables") for file in (folder / each).rglob("*.py"))
     found = hashlib.sha256()
     for file in (file for file in files if file.name not in NOT_IN_CODE):
         content = file.read_bytes().replace(b"\r\n", b"\n")

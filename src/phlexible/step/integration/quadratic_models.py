@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.soft_law import QuadraticConstitution
 from phlexible.bodies.string_law import StVenantKirchhoffLaw
-from phlexible.description.interactions.contact import Contacts
+from phlexible.description.interactions.contact import Contact
 from phlexible.description.interactions.drives import Drive
 from phlexible.description.interactions.functions import AngleCoordinate, DistanceCoordinate
 from phlexible.description.interactions.state_force import StateLaw
@@ -44,7 +44,7 @@ def _others(mechanism: Mechanism) -> Iterator[str]:
         elif data.rotates or data.elastic_count:
             yield f"{placed.name}, whose frame turns or deforms"
     for element in mechanism.elements:
-        if isinstance(element, Contacts):
+        if isinstance(element, Contact) and element.is_searched:
             yield f"{element} (contact)"
             continue
         for force in element.forces(dimension):

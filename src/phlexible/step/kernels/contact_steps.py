@@ -4,13 +4,25 @@ from math import sqrt
 
 from phlexible.step.compilation.compiled import compiled, exported
 from phlexible.step.compilation.dense import copy, fill
-from phlexible.step.compilation.notation import Reals, Tables, Truth, Vector, all_of, any_of, dot, of_lane, where
-from phlexible.step.kernels.contacts_among_many import at_end, at_start, members_push
+from phlexible.step.compilation.notation import (
+    Reals,
+    Tables,
+    Truth,
+    Vector,
+    all_of,
+    along,
+    any_of,
+    dot,
+    of_lane,
+    where,
+)
 from phlexible.step.kernels.elimination import factor_frame, solve_frame
 from phlexible.step.kernels.laws_of_functions import gather_gap
+from phlexible.step.kernels.many.contacts_among_many import at_end, at_start, members_push, normal_of
+from phlexible.step.kernels.many.pair_friction import coefficients
 from phlexible.step.kernels.step import inertia_matrix, motion_and_forces
 from phlexible.step.kernels.vectors import mean_place, moved_by, velocity_of
-from phlexible.step.tables.declarations import CONTACT, MOST_PARTS
+from phlexible.step.tables.declarations import CONTACT, MOST_PARTS, SAMPLE
 
 # How easily contacts move bodies, and so how stiff they are beside the masses (docs/theory.md, 8).
 
@@ -48,25 +60,38 @@ def steepest(stiffness: float, p: float, depth: float, change: float, total: flo
 def harden_pair(t: Tables, n: int, h: float) -> None:
     """Add N' g M^-1 g^T of a pair of a contact group to each of its carriers."""
     i, j = t.met_first[n], t.met_second[n]
-    F, s, z = at_start(t, i, j)
-    p, q, k, l = t.member_start[i], t.member_end[i], t.member_start[j], t.member_end[j]
-    e = (1.0 - s) * mean_place(t, p) + s * mean_place(t, q)
-    e = e - (1.0 - z) * mean_place(t, k) - z * mean_place(t, l)
-    size = dot(e, e) ** 0.5
-    n_ = (1.0 / size) * e if size > 0.0 else e
-    total = _member(t, i, s, n_, 0.0) + _member(t, j, z, n_, 0.0)
-    c, reach = t.member_contact_group[i], t.member_radius[i] + t.member_radius[j]
+    n_, s, z = normal_of(t, i, j)
+    solid = j if t.member_kind[j] > SAMPLE else i
+    y = mean_place(t, t.member_start[i + j - solid])
+    total = _member(t, i, s, n_, 0.0, y) + _member(t, j, z, n_, 0.0, y)
+    c, reach, F = t.member_contact_group[i], t.member_radius[i] + t.member_radius[j], at_start(t, i, j)[0]
     change = abs(at_end(t, i, j)[0] - F)
     slope = steepest(t.contact_group_stiffness[c], t.contact_group_exponent[c], reach - F, change, total, h)
-    _member(t, i, s, n_, slope)
-    _member(t, j, z, n_, slope)
+    if t.contact_group_friction[c] > 0.0:
+        slope += t.contact_group_bristle[c]
+    _member(t, i, s, n_, slope, y)
+    _member(t, j, z, n_, slope, y)
 
 
 @compiled
-def _member(t: Tables, m: int, share: float, normal: Vector, slope: float) -> float:
-    """g M^-1 g^T of the place that touches on a member, times the slope added to the hardness of its carriers."""
+def _member(t: Tables, m: int, share: float, normal: Vector, slope: float, y: Vector) -> float:
+    """g M^-1 g^T of the place that touches on a member, times the slope added to the hardness of its carriers.
+
+    ``y``: where something touches a solid.
+    """
     p, q = t.member_start[m], t.member_end[m]
     a, b = t.vector_carrier[p], t.vector_carrier[q]
+    if t.member_kind[m] > SAMPLE:
+        if a < 0:
+            return 0.0
+        axes, row = t.member_axis + 6 * m, t.contact_group_row
+        fill(row, t.width_of[a], 0.0)
+        _lever_into(t, p, 1.0, normal)
+        arm = coefficients(t, axes, y - mean_place(t, p))
+        for k in range(3):
+            if t.vector_carrier[axes[k]] >= 0:
+                _lever_into(t, axes[k], along(arm, k), normal)
+        return _hardened(t, a, slope)
     if a == b:
         return _carrier(t, a, p, q, 1.0 - share, share, normal, slope)
     total = _carrier(t, a, p, p, 1.0 - share, 0.0, normal, slope)
@@ -78,10 +103,20 @@ def _carrier(t: Tables, b: int, p: int, q: int, one: float, other: float, normal
     if b < 0:
         return 0.0
     fill(t.contact_group_row, t.width_of[b], 0.0)
-    for i in range(moved_by(t, p)):
-        t.contact_group_row[velocity_of(t, p, i)] += one * dot((t.lever + t.vector_lever[p])[i], normal)
-    for i in range(moved_by(t, q)):
-        t.contact_group_row[velocity_of(t, q, i)] += other * dot((t.lever + t.vector_lever[q])[i], normal)
+    _lever_into(t, p, one, normal)
+    _lever_into(t, q, other, normal)
+    return _hardened(t, b, slope)
+
+
+@compiled
+def _lever_into(t: Tables, k: int, share: float, normal: Vector) -> None:
+    """How a normal force on a share of vector k enters the balance of its carrier."""
+    for i in range(moved_by(t, k)):
+        t.contact_group_row[velocity_of(t, k, i)] += share * dot((t.lever + t.vector_lever[k])[i], normal)
+
+
+@compiled
+def _hardened(t: Tables, b: int, slope: float) -> float:
     found = mobility(t, b, t.contact_group_row, t.width_of[b])
     if t.hardness[b] >= 0.0:
         t.hardness[b] += slope * found

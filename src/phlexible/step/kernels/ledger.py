@@ -5,7 +5,6 @@ from math import sqrt
 from phlexible.step.compilation.compiled import compiled, exported
 from phlexible.step.compilation.dense import copy
 from phlexible.step.compilation.notation import Number, Tables, Truth, Vector, Vectors, any_of, dot, where
-from phlexible.step.kernels.contacts_among_many import contact_group_energy
 from phlexible.step.kernels.floating_bodies import (
     dissipation,
     end_inertia,
@@ -18,6 +17,7 @@ from phlexible.step.kernels.floating_bodies import (
 )
 from phlexible.step.kernels.laws import dissipated_by, stored_energy, supplied_by
 from phlexible.step.kernels.loads import load_work
+from phlexible.step.kernels.many.contacts_among_many import contact_group_energy, end_contact_groups
 from phlexible.step.kernels.rods import round_off_of_rods
 from phlexible.step.kernels.soft import end_soft, soft_energy
 from phlexible.step.kernels.step import given_work
@@ -47,6 +47,7 @@ def end_step(t: Tables, h: float, damping: float) -> None:
         end_inertia(t, b)
     copy(t.bristle_end, t.bristle, BRISTLE * t.bristles)
     copy(t.impact_end, t.impact, t.impacts)
+    end_contact_groups(t)
     copy(t.velocity1, t.velocity, t.velocities)
     copy(t.multiplier1, t.multiplier, t.rows)
 

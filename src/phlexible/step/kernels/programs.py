@@ -10,7 +10,6 @@ from phlexible.step.compilation.compiled import entry_point, export
 from phlexible.step.kernels.conjugate_gradients import solve_by_gradients
 from phlexible.step.kernels.contact import begin_gap, gap_weights, push, slide
 from phlexible.step.kernels.contact_steps import contacts_push, harden_pair, hardness_of_pair, parts_around_contacts
-from phlexible.step.kernels.contacts_among_many import contact_group_energy, members_push, push_contact_groups
 from phlexible.step.kernels.elimination import (
     add_border,
     centre_moments,
@@ -32,6 +31,12 @@ from phlexible.step.kernels.laws_of_functions import (
 )
 from phlexible.step.kernels.ledger import end_step, energies, ledger_closes
 from phlexible.step.kernels.loads import load_tangent, load_work, pull_of_loads
+from phlexible.step.kernels.many.contacts_among_many import (
+    contact_group_energy,
+    end_contact_groups,
+    members_push,
+    push_contact_groups,
+)
 from phlexible.step.kernels.rods import add_rod_pulls, begin_rods, rod_laws, rod_tangent, round_off_of_rods
 from phlexible.step.kernels.soft import (
     add_pressures,
@@ -114,6 +119,7 @@ def contact_groups(header: IntegerRow) -> None:
     """Contacts among many."""
     export(header, push_contact_groups)
     export(header, contact_group_energy)
+    export(header, end_contact_groups)
     export(header, members_push)
     export(header, harden_pair)
     export(header, hardness_of_pair)

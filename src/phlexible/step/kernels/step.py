@@ -14,7 +14,6 @@ from phlexible.step.compilation.notation import (
     vector,
     where,
 )
-from phlexible.step.kernels.contacts_among_many import push_contact_groups
 from phlexible.step.kernels.floating_bodies import (
     angular_momentum,
     begin_strains,
@@ -32,6 +31,7 @@ from phlexible.step.kernels.functions import add_curvature, chord_of, gradients,
 from phlexible.step.kernels.laws import held_at, is_held, relation_gap, relation_size
 from phlexible.step.kernels.laws_of_functions import begin_laws, law_tangent, pull_of_laws
 from phlexible.step.kernels.loads import load_tangent, pull_of_loads
+from phlexible.step.kernels.many.contacts_among_many import push_contact_groups
 from phlexible.step.kernels.rods import begin_rods, rod_laws, rod_tangent
 from phlexible.step.kernels.soft import add_pressures, add_soft_forces, pressure_tangent, soft_tangent
 from phlexible.step.kernels.vectors import (

@@ -75,6 +75,8 @@ CONTACT_GROUP_TABLES: tuple[Table, ...] = (
         contact_groups | 1 | | contacts among many, each with one law
         members        | 1 | | spheres and pieces of lines of all of them
         near_pairs     | 1 | | most pairs that are listed
+        near_buckets   | 1 | | of cells, a power of two
+        kept_pairs     | 1 | | most bristles of pairs that are kept
         """,
     ),
     *tables_of(
@@ -86,6 +88,8 @@ CONTACT_GROUP_TABLES: tuple[Table, ...] = (
         member_body          | members | | members of one body do not meet
         member_start         | members | | vector
         member_end           | members | | vector; of a sphere the same
+        member_kind          | members | | ROUND .. DRUM
+        member_axis          | 6 members | | directions of its body at start and end, of a solid its axes; -1: none
         """,
     ),
     *tables_of(
@@ -93,10 +97,16 @@ CONTACT_GROUP_TABLES: tuple[Table, ...] = (
         Writer.SYSTEM,
         """
         member_radius           | members | m |
+        member_around           | members | m | of a ball around each place of its axis that holds it; -1: none does
+        member_size             | 3 members | m | of a solid
         contact_group_skin      | contact_groups | m | members may move by it before pairs are looked for again
         contact_group_stiffness | contact_groups | | N/m, or N/m^1.5
         contact_group_damping   | contact_groups | | after Hunt and Crossley
         contact_group_exponent  | contact_groups | | 1 or 1.5
+        contact_group_friction  | contact_groups | | coefficient; 0: none
+        contact_group_bristle   | contact_groups | N/m | stiffness
+        contact_group_bristle_damping | contact_groups | N s/m |
+        contact_group_grip      | contact_groups | | its limit while it sticks, over that while it slips
         """,
     ),
     *tables_of(
@@ -108,8 +118,12 @@ CONTACT_GROUP_TABLES: tuple[Table, ...] = (
         near_first        | near_pairs | | member, the lower number
         near_second       | near_pairs | |
         near_found        | 2 near_pairs | | pairs in the order in which they were found
-        near_place        | members | | of the first pair of a member
-        near_order        | members | | members along the axis of the sweep
+        near_place        | members | | of the first pair of a member; its bucket
+        near_order        | members | | members by their buckets
+        near_cell         | 3 members | | where each is
+        near_bucket       | near_buckets | | first of its members
+        near_listed       | one | | members in cells
+        pair_cursor       | 2 one | | bristles of the last step that were met, and of this step that are kept
         met_count         | one | | pairs that push at either end of the step
         met_first         | near_pairs | |
         met_second        | near_pairs | |
@@ -130,6 +144,7 @@ CONTACT_GROUP_TABLES: tuple[Table, ...] = (
         contact_group_work | 2 one | J | that contacts among many store in the step, and the sum of its sizes
         contact_group_loss | one | J | that they lose
         contact_group_row  | widest | | how a normal force enters the balance of a carrier
+        pair_bristle_end   | 4 kept_pairs | | ``pair_bristle`` at the end of the step
         """,
     ),
 )
@@ -739,6 +754,7 @@ TABLES: tuple[Table, ...] = (
         inner_strain      | inner_strains | | e of branches of frames: of coordinates, then of scalar strains
         bristle           | 7 bristles | | z, normal of the surface, 1: the last step slipped
         impact            | impacts | m/s | how fast bodies met; 0: they are apart
+        pair_bristle      | 4 kept_pairs | | number of a pair, less than 0 where the last step slipped; z
         held              | switches | | where each is held; not a number: nowhere
         event_time        | events | s | when each happened; not a number: not yet
         event_loss        | events | J | energy that it took
@@ -784,6 +800,12 @@ FADING = 6
 
 BRISTLE = 7
 """Numbers of a bristle."""
+
+PAIR = 4
+"""Numbers of the bristle of a pair among many."""
+
+ROUND, SAMPLE, PLANE, BALL_INSIDE, TUBE, BLOCK, RING, DRUM = range(8)
+"""Members: spheres and pieces of lines, places that only solids touch, solids."""
 
 MOST_PARTS = 4096
 """Of a step around contacts."""

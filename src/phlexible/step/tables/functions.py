@@ -40,7 +40,14 @@ CONTACTS = (
     "sliding_gradient",
     "sliding_work",
 )
-CONTACT_GROUPS = ("push_contact_groups", "contact_group_energy", "members_push", "harden_pair", "hardness_of_pair")
+CONTACT_GROUPS = (
+    "push_contact_groups",
+    "contact_group_energy",
+    "end_contact_groups",
+    "members_push",
+    "harden_pair",
+    "hardness_of_pair",
+)
 CONTACT_STEPS = ("contacts_push", "parts_around_contacts")
 LOADS = ("pull_of_loads", "load_work", "load_tangent")
 RODS = ("begin_rods", "rod_laws", "add_rod_pulls", "rod_tangent", "round_off_of_rods")

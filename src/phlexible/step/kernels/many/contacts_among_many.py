@@ -1,167 +1,22 @@
-"""Contacts among many: which spheres and pieces of lines are near, and how they push (docs/theory.md, 8)."""
+"""Contacts among many: how spheres, pieces and solids push each other apart and rub (docs/theory.md, 8)."""
 
 from math import sqrt
 
 from phlexible.step.compilation.compiled import compiled, exported
-from phlexible.step.compilation.notation import Tables, Vector, along, dot, vector
+from phlexible.step.compilation.dense import copy
+from phlexible.step.compilation.notation import Tables, Vector, dot
 from phlexible.step.kernels.contact import LEAST, clamped, depth_energy, depth_gradient
+from phlexible.step.kernels.many.near_pairs import candidates, pair_at
+from phlexible.step.kernels.many.pair_friction import (
+    begin_pairs,
+    end_pairs,
+    energy_of_pairs,
+    place_of,
+    rub_pair,
+)
+from phlexible.step.kernels.many.solids import axis_mean, height_at_end, height_at_start, place_in, rise
 from phlexible.step.kernels.vectors import mean_place
-
-# Which of a group may touch: a sweep along one axis, kept while nothing leaves its box (docs/theory.md, 8).
-#
-# A pair that is not listed cannot touch at either end of the step: while all axes stay in their boxes, boxes with
-# the radius around them that do not meet keep members apart. The list is looked at in each evaluation of the
-# forces.
-
-
-@compiled
-def least(a: Vector, b: Vector) -> Vector:
-    """Component by component."""
-    return vector(min(a.x, b.x), min(a.y, b.y), min(a.z, b.z))
-
-
-@compiled
-def greatest(a: Vector, b: Vector) -> Vector:
-    """Component by component."""
-    return vector(max(a.x, b.x), max(a.y, b.y), max(a.z, b.z))
-
-
-@compiled
-def lower_corner(t: Tables, m: int) -> Vector:
-    """Of the box around the axis of a member at both ends of the step."""
-    p, q = t.member_start[m], t.member_end[m]
-    return least(
-        least(t.place0[p], t.place0[p] + t.change[p]),
-        least(t.place0[q], t.place0[q] + t.change[q]),
-    )
-
-
-@compiled
-def upper_corner(t: Tables, m: int) -> Vector:
-    """The other one."""
-    p, q = t.member_start[m], t.member_end[m]
-    return greatest(
-        greatest(t.place0[p], t.place0[p] + t.change[p]),
-        greatest(t.place0[q], t.place0[q] + t.change[q]),
-    )
-
-
-@compiled
-def candidates(t: Tables) -> int:
-    """How many ``pair_at`` has, after pairs have been looked for where they may have changed."""
-    if t.members == 0:
-        return 0
-    if t.near_known[0] == 0 or not _stay(t):
-        _look(t)
-    return t.near_count[0] if t.near_count[0] >= 0 else t.members * t.members
-
-
-@compiled
-def pair_at(t: Tables, n: int) -> tuple[int, int]:
-    """Two members, the lower number first; (-1, -1): these are not near."""
-    if t.near_count[0] >= 0:
-        return t.near_first[n], t.near_second[n]
-    i, j = n // t.members, n % t.members
-    return (i, j) if j > i and _are_near(t, i, j) else (-1, -1)
-
-
-@compiled
-def _stay(t: Tables) -> bool:
-    for m in range(t.members):
-        low, high, a, b = lower_corner(t, m), upper_corner(t, m), t.near_low[m], t.near_high[m]
-        if not (low.x >= a.x and low.y >= a.y and low.z >= a.z):
-            return False
-        if not (high.x <= b.x and high.y <= b.y and high.z <= b.z):
-            return False
-    return True
-
-
-@compiled
-def _are_near(t: Tables, i: int, j: int) -> bool:
-    """Whether two members are to meet, and their boxes do."""
-    sides = t.member_side[i] | t.member_side[j]
-    if t.member_contact_group[i] != t.member_contact_group[j] or t.member_body[i] == t.member_body[j] or sides != 3:
-        return False
-    reach = t.member_radius[i] + t.member_radius[j]
-    low = greatest(t.near_low[i], t.near_low[j])
-    high = least(t.near_high[i], t.near_high[j])
-    return low.x <= high.x + reach and low.y <= high.y + reach and low.z <= high.z + reach
-
-
-@compiled
-def _look(t: Tables) -> None:
-    """New boxes, and the pairs of those that meet, by their numbers."""
-    least_all, greatest_all = lower_corner(t, 0), upper_corner(t, 0)
-    for m in range(t.members):
-        skin = t.contact_group_skin[t.member_contact_group[m]]
-        low, high, around = lower_corner(t, m), upper_corner(t, m), vector(skin, skin, skin)
-        least_all, greatest_all = least(least_all, low), greatest(greatest_all, high)
-        t.near_low[m], t.near_high[m] = low - around, high + around
-        if t.near_known[0] == 0:
-            t.near_order[m] = m
-    extent, axis = greatest_all - least_all, 0
-    if extent.y > extent.x:
-        axis = 1
-    if extent.z > along(extent, axis):
-        axis = 2
-    t.near_known[0] = 1
-    _sort(t, axis)
-    count = 0
-    for place in range(t.members):
-        i = t.near_order[place]
-        end = along(t.near_high[i], axis) + t.member_radius[i]
-        for other in range(place + 1, t.members):
-            j = t.near_order[other]
-            if _begin(t, j, axis) > end:
-                break
-            if _are_near(t, i, j):
-                if count == t.near_pairs:
-                    t.near_count[0] = -1
-                    return
-                t.near_found[2 * count], t.near_found[2 * count + 1] = min(i, j), max(i, j)
-                count += 1
-    t.near_count[0] = count
-    _number(t, count)
-
-
-@compiled
-def _begin(t: Tables, m: int, axis: int) -> float:
-    return along(t.near_low[m], axis) - t.member_radius[m]
-
-
-@compiled
-def _sort(t: Tables, axis: int) -> None:
-    """By insertion: the order changes little from one time to the next."""
-    for place in range(1, t.members):
-        m = t.near_order[place]
-        key, empty = _begin(t, m, axis), place
-        while empty > 0 and _begin(t, t.near_order[empty - 1], axis) > key:
-            t.near_order[empty] = t.near_order[empty - 1]
-            empty -= 1
-        t.near_order[empty] = m
-
-
-@compiled
-def _number(t: Tables, count: int) -> None:
-    """The pairs by their first and then their second member, so that sums do not depend on how they were found."""
-    for key in (1, 0):  # by the second one, then, what is equal in its order, by the first
-        for m in range(t.members):
-            t.near_place[m] = 0
-        for n in range(count):
-            t.near_place[t.near_found[2 * n + key]] += 1
-        total = 0
-        for m in range(t.members):
-            own = t.near_place[m]
-            t.near_place[m] = total
-            total += own
-        for n in range(count):
-            m = t.near_found[2 * n + key]
-            place = t.near_place[m]
-            t.near_place[m] += 1
-            t.near_first[place], t.near_second[place] = t.near_found[2 * n], t.near_found[2 * n + 1]
-        for n in range(count):
-            t.near_found[2 * n], t.near_found[2 * n + 1] = t.near_first[n], t.near_second[n]
-
+from phlexible.step.tables.declarations import PAIR, SAMPLE
 
 # Contacts among many: spheres and pieces of lines that push each other apart (docs/theory.md, 8).
 #
@@ -216,7 +71,11 @@ def apart(r: Vector, u: Vector, v: Vector) -> tuple[float, float, float]:
 
 @compiled
 def at_start(t: Tables, i: int, j: int) -> tuple[float, float, float]:
-    """F, s and t of two members at the start of the step."""
+    """F, s and t of two members at the start of the step; of a solid how far it is from the other's centre."""
+    if t.member_kind[j] > SAMPLE:
+        return height_at_start(t, i, j), 0.0, 0.0
+    if t.member_kind[i] > SAMPLE:
+        return height_at_start(t, j, i), 0.0, 0.0
     p, k = t.member_start[i], t.member_start[j]
     return apart(
         t.place0[p] - t.place0[k],
@@ -228,6 +87,10 @@ def at_start(t: Tables, i: int, j: int) -> tuple[float, float, float]:
 @compiled
 def at_end(t: Tables, i: int, j: int) -> tuple[float, float, float]:
     """The same at its end."""
+    if t.member_kind[j] > SAMPLE:
+        return height_at_end(t, i, j), 0.0, 0.0
+    if t.member_kind[i] > SAMPLE:
+        return height_at_end(t, j, i), 0.0, 0.0
     p, k = t.member_start[i], t.member_start[j]
     x, y = t.place0[p] + t.change[p], t.place0[k] + t.change[k]
     q, l = t.member_end[i], t.member_end[j]
@@ -238,10 +101,50 @@ def at_end(t: Tables, i: int, j: int) -> tuple[float, float, float]:
 def push_contact_groups(t: Tables, h: float) -> None:
     """Add the forces of all pairs to those on the vectors; what they store and lose."""
     t.contact_group_work[0], t.contact_group_work[1], t.contact_group_loss[0] = 0.0, 0.0, 0.0
+    begin_pairs(t)
     for n in range(candidates(t)):
         i, j = pair_at(t, n)
-        if i >= 0:
+        if i < 0:
+            continue
+        if t.member_kind[j] > SAMPLE:
+            _push_off(t, i, j, h)
+        elif t.member_kind[i] > SAMPLE:
+            _push_off(t, j, i, h)
+        else:
             _push(t, i, j, h)
+    end_pairs(t)
+
+
+@exported
+def end_contact_groups(t: Tables) -> None:
+    """Accept the bristles of the step."""
+    copy(t.pair_bristle_end, t.pair_bristle, PAIR * t.kept_pairs)
+
+
+@compiled
+def _push_off(t: Tables, i: int, j: int, h: float) -> None:
+    """Solid j pushes a sphere or place i."""
+    c, radius = t.member_contact_group[i], t.member_radius[i]
+    w, dw = place_in(t, i, j)
+    before, change, omega = rise(t, j, w, dw)
+    if before >= radius and before + change >= radius:
+        return
+    normal = _normal(t, c, radius - before, -change, h)
+    axes, p, k = t.member_axis + 6 * j, t.member_start[i], t.member_start[j]
+    mean = mean_place(t, p) - mean_place(t, k)
+    n = omega.x * axis_mean(t, axes, 0) + omega.y * axis_mean(t, axes, 1) + omega.z * axis_mean(t, axes, 2)
+    t.pull[p] += normal * n
+    t.pull[k] += -normal * n
+    t.pull[axes[0]] += (normal * omega.x) * mean
+    t.pull[axes[1]] += (normal * omega.y) * mean
+    t.pull[axes[2]] += (normal * omega.z) * mean
+    size = sqrt(dot(n, n))
+    if t.contact_group_friction[c] > 0.0 and size > 0.0:
+        n = (1.0 / size) * n
+        y = mean_place(t, p)
+        if t.member_axis[6 * i] >= 0:
+            y = y - radius * n
+        rub_pair(t, i, j, 0.0, 0.0, y, n, normal, h)
 
 
 @compiled
@@ -279,6 +182,38 @@ def _push(t: Tables, i: int, j: int, h: float) -> None:
     t.pull[q] += on_u
     t.pull[k] += -on_r - on_v
     t.pull[l] += on_v
+    size = sqrt(dot(e, e))
+    if t.contact_group_friction[c] > 0.0 and size > 0.0:
+        x = place_of(t, i, s)
+        y = x - (t.member_radius[i] / reach) * e
+        if t.member_axis[6 * i] < 0:
+            y = x
+        elif t.member_axis[6 * j] < 0:
+            y = x - e
+        rub_pair(t, i, j, s, z, y, (1.0 / size) * e, normal, h)
+
+
+@compiled
+def normal_of(t: Tables, i: int, j: int) -> tuple[Vector, float, float]:
+    """Unit normal of two members, from the second to the first, and where they touch along their axes."""
+    if t.member_kind[j] > SAMPLE:
+        return _up(t, i, j), 0.0, 0.0
+    if t.member_kind[i] > SAMPLE:
+        return -1.0 * _up(t, j, i), 0.0, 0.0
+    _, s, z = at_start(t, i, j)
+    e = place_of(t, i, s) - place_of(t, j, z)
+    size = sqrt(dot(e, e))
+    return (1.0 / size if size > 0.0 else 1.0) * e, s, z
+
+
+@compiled
+def _up(t: Tables, i: int, j: int) -> Vector:
+    w, dw = place_in(t, i, j)
+    _, _, omega = rise(t, j, w, dw)
+    axes = t.member_axis + 6 * j
+    n = omega.x * axis_mean(t, axes, 0) + omega.y * axis_mean(t, axes, 1) + omega.z * axis_mean(t, axes, 2)
+    size = sqrt(dot(n, n))
+    return (1.0 / size if size > 0.0 else 1.0) * n
 
 
 @compiled
@@ -303,7 +238,7 @@ def contact_group_energy(t: Tables) -> float:
         if i >= 0:
             c, depth = t.member_contact_group[i], t.member_radius[i] + t.member_radius[j] - at_start(t, i, j)[0]
             total += depth_energy(t.contact_group_stiffness[c], t.contact_group_exponent[c], depth)
-    return total
+    return total + energy_of_pairs(t)
 
 
 @exported

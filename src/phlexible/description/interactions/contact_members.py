@@ -1,0 +1,412 @@
+"""What touches among many: spheres, pieces of lines, places on surfaces, solids (docs/theory.md, 8)."""
+
+from collections.abc import Iterator, Sequence
+from enum import Enum
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from phlexible.algebra.arrays import Array
+from phlexible.bodies.flexible.flexible_body import FlexibleBody
+from phlexible.bodies.flexible.points import FlexiblePoints
+from phlexible.bodies.rigid_body import RigidBody
+from phlexible.bodies.soft_body import SoftBody
+from phlexible.bodies.soft_mesh import surface_nodes
+from phlexible.description.interactions.functions import AXES, DirectionOf, WorldAxis
+from phlexible.description.interactions.surfaces import Capsule, Plane, Surface, Touchable
+from phlexible.description.placed_wholes import PlacedWhole
+from phlexible.description.ports import Attachment, MovingFrame, PlacedBody, Port
+from phlexible.errors import ModelError, ParameterError
+from phlexible.shapes.solids import Box, Cylinder, Shape, Sphere, Torus
+from phlexible.shapes.surfaces import frame_along
+
+# What touches among many: spheres, pieces of lines, places on surfaces, solids (docs/theory.md, 8).
+
+Side = Port | PlacedBody | PlacedWhole | Touchable
+
+DEEPEST = 0.1  # of the size of a body, at the start
+WIDE = 1e30  # half an edge of what has no end
+OUT_OF_PLANE = 0.5
+RIM = 24  # places on each rim of a cylinder or torus
+
+
+class MemberKind(Enum):
+    """Spheres and pieces of lines, places that only solids touch, solids."""
+
+    ROUND = 0
+    SAMPLE = 1
+    PLANE = 2
+    BALL_INSIDE = 3
+    TUBE = 4
+    BLOCK = 5
+    RING = 6
+    DRUM = 7
+
+    @property
+    def is_solid(self) -> bool:
+        """Whether it has axes, and touches spheres and places."""
+        return self.value > MemberKind.SAMPLE.value
+
+
+class Member(NamedTuple):
+    """A sphere or place, where both ports are one, a piece of a line with round ends, or a solid.
+
+    Attributes:
+        start, end: of its axis; of a solid the port that carries it.
+        radius: [m]; of a solid 0.
+        side: 1: meets those of side 2, 2: those of side 1, 3: all.
+        owner: members with one do not meet.
+        kind: what it is.
+        size: of a solid: numbers that the kernels know [m].
+        axes: of a solid, world axes at the initial pose, in columns, shape (3, 3).
+        around: radius about its axis of all that it may touch [m]; -1: it has no end.
+    """
+
+    start: Port
+    end: Port
+    radius: float
+    side: int
+    owner: object
+    kind: MemberKind = MemberKind.ROUND
+    size: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    axes: Array | None = None
+    around: float = 0.0
+
+    @property
+    def reach(self) -> float:
+        """Radius about its axis of all that it may touch [m]; -1: it has no end."""
+        return self.around if self.kind.is_solid else self.radius
+
+    def directions(self, dimension: int) -> tuple[DirectionOf | WorldAxis, ...]:
+        """Those that turn with it, at its start, then at its end; none of a body that does not turn."""
+        axes = AXES if self.axes is None else self.axes.T
+        if not self.start.has_orientation or not self.end.has_orientation:
+            return ()
+        return tuple(
+            WorldAxis(axis) if abs(axis[dimension:]).max(initial=0.0) > OUT_OF_PLANE else DirectionOf(port, axis)
+            for port in (self.start, self.end)
+            for axis in map(np.asarray, axes)
+        )
+
+
+def listed(name: str, value: object) -> tuple[Side, ...]:
+    """A side of a contact as parts.
+
+    Raises:
+        ModelError: parts that nothing touches.
+        ParameterError: a port that moves as a function of time.
+    """
+    parts = (value,) if isinstance(value, Side) else value
+    if not isinstance(parts, list | tuple):
+        raise ModelError(f"{name} of a Contact takes ports, bodies, surfaces or lists of them, got {value!r}")
+    for each in parts:
+        if not isinstance(each, Side):
+            raise ModelError(f"{name} of a Contact takes ports, bodies, surfaces or lists of them, got {each!r}")
+        for port in each.ports if isinstance(each, Touchable) else (each,):
+            if isinstance(port, MovingFrame) and not port.is_fixed:
+                raise ParameterError(
+                    f"{name}: {port} moves as a function of time; use a Contact for each that meets it"
+                )
+    return tuple(parts)
+
+
+def members_of(
+    first: Sequence[Side], second: Sequence[Side] | None, radii: tuple[float, float], dimension: int
+) -> tuple[Member, ...]:
+    """All of both sides, each once; ``second`` None: each of the first meets each other of these."""
+    one, other = {_key(each) for each in first}, {_key(each) for each in second or ()}
+    parts = [(each, radii[0], 3 if second is None or _key(each) in other else 1) for each in first]
+    parts += [(each, radii[1], 2) for each in second or () if _key(each) not in one]
+    solids = [solid for each, _, side in parts for solid in _named(side, _solids(each, side, dimension))]
+    touched = {3 & ~solid.side or 3 for solid in solids}
+    found: list[Member] = []
+    for each, radius, side in parts:
+        found += _named(side, _rounds(each, radius, side))
+        if (side == 3 and touched) or side in touched or 3 in touched:
+            found += _named(side, _samples(each, radius, side, dimension))
+    return (*found, *solids)
+
+
+def _named(side: int, own: Iterator[Member]) -> list[Member]:
+    """All of them; what is refused is named by the side."""
+    try:
+        return list(own)
+    except (ModelError, ParameterError) as error:
+        raise type(error)(f"{'second' if side == 2 else 'first'} of a Contact: {error}") from error
+
+
+def _key(part: Side) -> object:
+    """Equal for parts that are one; ports are where they are at one place of one body."""
+    return (id(part.placed), part.location) if isinstance(part, Attachment) else id(part)
+
+
+def owner_of(port: Port) -> object:
+    """The body that a port is on; None: the ground."""
+    return port.placed.name if isinstance(port, Attachment) else None
+
+
+def _rounds(each: Side, radius: float, side: int) -> Iterator[Member]:
+    """Spheres and pieces of lines."""
+    match each:
+        case Capsule():
+            yield Member(each.start, each.end, each.radius, side, owner_of(each.start))
+        case Surface() if isinstance(each.shape, Sphere) and not each.inside:
+            yield Member(each.port, each.port, each.shape.radius, side, owner_of(each.port))
+        case Touchable():
+            return
+        case PlacedBody() | PlacedWhole():
+            if nodes := line_nodes(each):
+                if radius:
+                    yield from (Member(a, b, radius, side, each.name) for a, b in pairwise(nodes))
+            elif isinstance(shape := _shape_of(each), Sphere):
+                port = _middle(each, shape)
+                yield Member(port, port, shape.radius, side, each.name)
+            elif shape is None and radius:
+                yield from (Member(port, port, radius, side, each.name) for port in surface_ports(each))
+        case _:
+            yield Member(each, each, radius, side, owner_of(each))
+
+
+def _samples(each: Side, radius: float, side: int, dimension: int) -> Iterator[Member]:
+    """Places that solids of the other side touch, where these are no spheres."""
+    kind = MemberKind.SAMPLE
+    match each:
+        case Capsule():
+            for port in (each.start, each.end):
+                yield Member(port, port, each.radius, side, owner_of(each.start), kind)
+        case PlacedBody() | PlacedWhole():
+            if nodes := line_nodes(each):
+                yield from (Member(port, port, radius, side, each.name, kind) for port in nodes)
+            elif shape := _shape_of(each):
+                assert isinstance(each, PlacedBody), "what has a shape"
+                middle = _middle(each, shape)
+                for place in _corners(shape, dimension):
+                    port = each.point(middle.point.position + place)
+                    yield Member(port, port, 0.0, side, each.name, kind)
+            elif not radius:
+                yield from (Member(port, port, 0.0, side, each.name, kind) for port in surface_ports(each))
+
+
+def _solids(each: Side, side: int, dimension: int) -> Iterator[Member]:
+    match each:
+        case Plane():
+            normal = each.unit_normal()
+            if normal[dimension:].any():
+                raise ParameterError(f"normal of {each} must lie in the xy plane, got {each.normal!r}")
+            yield _solid(each.port, side, MemberKind.PLANE, _upright(normal))
+        case Surface():
+            axes = each.port.placed.rotation if isinstance(each.port, Attachment) else np.eye(3)
+            yield from _solids_of_shape(each.port, each.shape, axes, each.inside, False, side, dimension)
+        case PlacedBody() if not line_nodes(each) and (shape := _shape_of(each)):
+            port = _middle(each, shape)
+            yield from _solids_of_shape(port, shape, each.rotation, False, True, side, dimension)
+
+
+def _solids_of_shape(
+    port: Port, shape: Shape, axes: Array, is_inside: bool, has_ends: bool, side: int, dimension: int
+) -> Iterator[Member]:
+    """``axes``: of the shape in the world; ``has_ends``: of a whole cylinder."""
+    match shape:
+        case Sphere():
+            if is_inside:
+                yield _solid(port, side, MemberKind.BALL_INSIDE, axes, (shape.radius, 0.0, 0.0))
+        case Cylinder():
+            own = _upright(axes @ np.asarray(shape.axis))
+            sign = -1.0 if is_inside else 1.0
+            if has_ends and not is_inside and dimension == 3:
+                around = float(np.hypot(shape.radius, shape.length / 2))
+                yield _solid(port, side, MemberKind.DRUM, own, (shape.radius, shape.length / 2, 0.0), around)
+            else:
+                yield _solid(port, side, MemberKind.TUBE, own, (shape.radius, sign, 0.0))
+        case Torus():
+            own = _upright(axes @ np.asarray(shape.axis))
+            around = shape.radius + shape.tube_radius
+            yield _solid(port, side, MemberKind.RING, own, (shape.radius, shape.tube_radius, 0.0), around)
+        case Box():
+            half = np.asarray(shape.size, dtype=np.float64) / 2
+            if is_inside:
+                for k in range(dimension):
+                    for sign in (1.0, -1.0):
+                        own = _upright(-sign * axes[:, k])
+                        yield _solid(port, side, MemberKind.PLANE, own, (-float(half[k]), 0.0, 0.0))
+            else:
+                around = float(np.linalg.norm(half[:dimension]))
+                size = (*half[:dimension], *(WIDE,) * (3 - dimension))
+                yield _solid(port, side, MemberKind.BLOCK, axes, size, around)
+        case _:
+            raise ModelError(
+                f"nothing touches all of {shape!r}; give ports, or a Surface of a Sphere, Cylinder, Box or Torus"
+            )
+
+
+def _solid(
+    port: Port,
+    side: int,
+    kind: MemberKind,
+    axes: Array,
+    size: tuple[float, ...] = (0.0, 0.0, 0.0),
+    around: float = -1.0,
+) -> Member:
+    if not port.has_orientation:
+        raise ModelError(f"{port} has no orientation and carries no surface")
+    return Member(port, port, 0.0, side, owner_of(port), kind, (size[0], size[1], size[2]), axes, around)
+
+
+def _upright(axis: Array) -> Array:
+    """A triad whose last column is the unit axis."""
+    return np.roll(frame_along(axis), -1, axis=1)
+
+
+def _shape_of(each: PlacedBody | PlacedWhole) -> Shape | None:
+    """Of a rigid body."""
+    if isinstance(each, PlacedBody) and isinstance(each.body, RigidBody):
+        if each.body.shape is None:
+            raise ModelError(f"{each.name} has no shape that touches; give it one, or give ports of it and radius=")
+        return each.body.shape
+    return None
+
+
+def _middle(each: PlacedBody | PlacedWhole, shape: Shape) -> Attachment:
+    assert isinstance(each, PlacedBody) and isinstance(each.body, RigidBody), "what has a shape"
+    return each.point(each.body.center if shape.center is None else shape.center)
+
+
+def _corners(shape: Shape, dimension: int) -> Array:
+    """Places of a shape about its middle that flat and hollow surfaces touch first, body axes, shape (k, 3)."""
+    turn = np.linspace(0.0, 2 * np.pi, RIM, endpoint=False)
+    circle = np.stack([np.cos(turn), np.sin(turn)], axis=1)
+    match shape:
+        case Box():
+            corners = shape.centred().vertices
+            return np.unique(corners * (np.arange(3) < dimension), axis=0)
+        case Cylinder() if dimension == 3:
+            own = _upright(np.asarray(shape.axis))
+            rims = [
+                np.column_stack([shape.radius * circle, np.full(RIM, sign * shape.length / 2)]) for sign in (1, -1)
+            ]
+            return np.concatenate(rims) @ own.T
+        case Torus() if dimension == 3:
+            own = _upright(np.asarray(shape.axis))
+            r, R = shape.tube_radius, shape.radius
+            rims = [
+                np.column_stack([(R + r * np.cos(a)) * circle, np.full(RIM, r * np.sin(a))])
+                for a in np.linspace(0.0, 2 * np.pi, 8, endpoint=False)
+            ]
+            return np.concatenate(rims) @ own.T
+    return np.zeros((0, 3))
+
+
+def line_nodes(each: PlacedBody | PlacedWhole) -> tuple[Attachment, ...]:
+    """The nodes of a string, rod or beam; none of another body."""
+    if isinstance(each, PlacedWhole):
+        return each.nodes()
+    return tuple(each.at(x) for x in each.body.places_along())
+
+
+def surface_ports(each: PlacedBody | PlacedWhole) -> tuple[Attachment, ...]:
+    """Nodes on the surface of a soft body; interfaces of a meshed one, whose answers to forces it keeps.
+
+    Raises:
+        ModelError: another body, whose surface nothing touches.
+    """
+    if isinstance(each, PlacedBody) and isinstance(each.body, SoftBody):
+        mesh = each.body.soft_mesh
+        return tuple(each.node(int(mesh.nodes[node])) for node in surface_nodes(mesh, each.data.dimension))
+    if isinstance(each, PlacedBody) and isinstance(each.body, FlexibleBody):
+        points = each.data.points
+        assert isinstance(points, FlexiblePoints), "those of a mesh"
+        if points.interfaces.names:
+            return tuple(each[name] for name in points.interfaces.names)
+        raise ModelError(f"{each.name} touches at its interfaces, and has none: name places with interfaces=")
+    raise ModelError(
+        f"nothing touches all of {each.name}; give ports of it, such as {each.name}.origin, and radius="
+    )
+
+
+# How far members are from each other at the start.
+
+
+def check_depths(owner: object, members: Sequence[Member], dimension: int) -> None:
+    """Of the centres of spheres, and of the middles and ends of pieces, as far as these tell; of places in solids.
+
+    Raises:
+        ModelError: two start deep inside each other; says how deep.
+    """
+    rounds = [each for each in members if each.kind is MemberKind.ROUND]
+    starts = np.array([each.start.initial_position() for each in rounds]).reshape(-1, 3)
+    ends = np.array([each.end.initial_position() for each in rounds]).reshape(-1, 3)
+    radius = np.array([each.radius for each in rounds])
+    half = np.linalg.norm(ends - starts, axis=1) / 2
+    tree = cKDTree((starts + ends) / 2)
+    for i, j in sorted(tree.query_pairs(2 * float((half + radius).max(initial=0.0)))):
+        one, other = rounds[i], rounds[j]
+        if one.owner == other.owner or one.side | other.side != 3:
+            continue
+        reach = radius[i] + radius[j]
+        depth = reach - distance(starts[i], ends[i], starts[j], ends[j])
+        if depth > DEEPEST * reach:
+            _refuse(owner, depth, one, other)
+    places = [each for each in members if not each.kind.is_solid and each.start is each.end]
+    at = np.array([each.start.initial_position() for each in places]).reshape(-1, 3)
+    most = np.array([DEEPEST * max(2 * each.radius, 0.0 if each.radius else _size(each.start)) for each in places])
+    radius = np.array([each.radius for each in places])
+    for solid in members:
+        if not solid.kind.is_solid:
+            continue
+        assert solid.axes is not None, "a solid has some"
+        depths = radius - heights(solid, (at - solid.start.initial_position()) @ solid.axes)
+        for i in np.flatnonzero(depths > most):
+            one = places[i]
+            if one.owner != solid.owner and one.side | solid.side == 3:
+                _refuse(owner, float(depths[i]), one, solid)
+
+
+def _refuse(owner: object, depth: float, one: Member, other: Member) -> None:
+    raise ModelError(
+        f"{owner} starts {depth:g} m deep, {one.start} and {other.start}; place the bodies apart,"
+        " or leave out those that a joint connects"
+    )
+
+
+def _size(port: Port) -> float:
+    return port.placed.data.size if isinstance(port, Attachment) else 0.0
+
+
+def heights(solid: Member, w: Array) -> Array:
+    """Distances of places in the axes of a solid from its surface, negative inside, (k, 3) to (k,)."""
+    a, b, c = solid.size
+    out = np.hypot(w[:, 0], w[:, 1])
+    match solid.kind:
+        case MemberKind.PLANE:
+            return np.asarray(w[:, 2] - a)
+        case MemberKind.BALL_INSIDE:
+            return np.asarray(a - np.linalg.norm(w, axis=1))
+        case MemberKind.TUBE:
+            return np.asarray(b * (out - a))
+        case MemberKind.RING:
+            return np.asarray(np.hypot(out - a, w[:, 2]) - b)
+        case MemberKind.DRUM:
+            q = np.stack([out - a, np.abs(w[:, 2]) - b], axis=1)
+        case _:
+            q = np.abs(w) - (a, b, c)
+    beyond = np.linalg.norm(np.maximum(q, 0.0), axis=1)
+    return np.asarray(np.where(beyond > 0, beyond, q.max(axis=1)))
+
+
+def distance(a: Array, b: Array, c: Array, d: Array) -> float:
+    """Of two pieces a b and c d, by the ends of each and the other, and where their lines are closest."""
+    u, v, r = b - a, d - c, a - c
+    matrix = np.array([[u @ u, -u @ v], [-u @ v, v @ v]])
+    s, t = np.clip(np.linalg.lstsq(matrix, np.array([-u @ r, v @ r]), rcond=None)[0], 0, 1)
+    places = [(s, _place(a + s * u, c, v)), (_place(c + t * v, a, u), t)]
+    places += [(end, _place(a + end * u, c, v)) for end in (0.0, 1.0)]
+    places += [(_place(c + end * v, a, u), end) for end in (0.0, 1.0)]
+    return min(float(np.linalg.norm(r + s * u - t * v)) for s, t in places)
+
+
+def _place(x: Array, start: Array, along: Array) -> float:
+    """Where a piece is nearest to a point, 0 to 1."""
+    size = float(along @ along)
+    return float(np.clip((x - start) @ along / size, 0, 1)) if size else 0.0

@@ -1,0 +1,1 @@
+"""Contacts among many: who is near, how they push, how they rub."""

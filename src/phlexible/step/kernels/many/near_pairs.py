@@ -1,0 +1,243 @@
+"""Who may touch among many: boxes around members in a grid, kept while nothing leaves its box (docs/theory.md, 8).
+
+A pair that is not listed cannot touch at either end of the step: while all axes stay in their boxes, boxes with
+the radius around them that do not meet keep members apart. The list is looked at in each evaluation of the
+forces.
+"""
+
+from math import floor
+
+from phlexible.step.compilation.compiled import compiled
+from phlexible.step.compilation.notation import Tables, Vector, dot, vector
+from phlexible.step.kernels.many.solids import height_at_start
+from phlexible.step.tables.declarations import SAMPLE
+
+LARGE = 4.0
+"""Members larger than so many times the mean are held against all others, and do not make the cells larger."""
+
+
+@compiled
+def least(a: Vector, b: Vector) -> Vector:
+    """Component by component."""
+    return vector(min(a.x, b.x), min(a.y, b.y), min(a.z, b.z))
+
+
+@compiled
+def greatest(a: Vector, b: Vector) -> Vector:
+    """Component by component."""
+    return vector(max(a.x, b.x), max(a.y, b.y), max(a.z, b.z))
+
+
+@compiled
+def lower_corner(t: Tables, m: int) -> Vector:
+    """Of the box around the axis of a member at both ends of the step."""
+    p, q = t.member_start[m], t.member_end[m]
+    return least(
+        least(t.place0[p], t.place0[p] + t.change[p]),
+        least(t.place0[q], t.place0[q] + t.change[q]),
+    )
+
+
+@compiled
+def upper_corner(t: Tables, m: int) -> Vector:
+    """The other one."""
+    p, q = t.member_start[m], t.member_end[m]
+    return greatest(
+        greatest(t.place0[p], t.place0[p] + t.change[p]),
+        greatest(t.place0[q], t.place0[q] + t.change[q]),
+    )
+
+
+@compiled
+def candidates(t: Tables) -> int:
+    """How many ``pair_at`` has, after pairs have been looked for where they may have changed."""
+    if t.members == 0:
+        return 0
+    if t.near_known[0] == 0 or not _stay(t):
+        _look(t)
+    return t.near_count[0] if t.near_count[0] >= 0 else t.members * t.members
+
+
+@compiled
+def pair_at(t: Tables, n: int) -> tuple[int, int]:
+    """Two members, the lower number first; (-1, -1): these are not near."""
+    if t.near_count[0] >= 0:
+        return t.near_first[n], t.near_second[n]
+    i, j = n // t.members, n % t.members
+    return (i, j) if j > i and _may_meet(t, i, j) and _are_near(t, i, j) else (-1, -1)
+
+
+@compiled
+def _stay(t: Tables) -> bool:
+    for m in range(t.members):
+        low, high, a, b = lower_corner(t, m), upper_corner(t, m), t.near_low[m], t.near_high[m]
+        if not (low.x >= a.x and low.y >= a.y and low.z >= a.z):
+            return False
+        if not (high.x <= b.x and high.y <= b.y and high.z <= b.z):
+            return False
+    return True
+
+
+@compiled
+def _is_round(t: Tables, m: int) -> bool:
+    """Whether solids may touch it: spheres, and places on surfaces."""
+    return t.member_kind[m] <= SAMPLE and t.member_start[m] == t.member_end[m]
+
+
+@compiled
+def _may_meet(t: Tables, i: int, j: int) -> bool:
+    """Whether two members are to push each other: groups, sides, bodies, kinds."""
+    if t.member_contact_group[i] != t.member_contact_group[j] or t.member_body[i] == t.member_body[j]:
+        return False
+    if (t.member_side[i] | t.member_side[j]) != 3:
+        return False
+    a, b = t.member_kind[i], t.member_kind[j]
+    if a > SAMPLE:
+        return _is_round(t, j)
+    if b > SAMPLE:
+        return _is_round(t, i)
+    return a < SAMPLE and b < SAMPLE
+
+
+@compiled
+def _are_near(t: Tables, i: int, j: int) -> bool:
+    """Whether the boxes of two members meet."""
+    if t.member_around[i] < 0.0:
+        return _is_above(t, j, i)
+    if t.member_around[j] < 0.0:
+        return _is_above(t, i, j)
+    reach = t.member_around[i] + t.member_around[j]
+    low = greatest(t.near_low[i], t.near_low[j])
+    high = least(t.near_high[i], t.near_high[j])
+    return low.x <= high.x + reach and low.y <= high.y + reach and low.z <= high.z + reach
+
+
+@compiled
+def _is_above(t: Tables, i: int, j: int) -> bool:
+    """Whether member i, in its box, may come to a solid j without end; always where that moves."""
+    if t.vector_carrier[t.member_start[j]] >= 0:
+        return True
+    size = t.near_high[i] - t.near_low[i]
+    return height_at_start(t, i, j) <= t.member_radius[i] + dot(size, size) ** 0.5
+
+
+@compiled
+def _look(t: Tables) -> None:
+    """New boxes, and the pairs of those that meet, by their numbers."""
+    mean, count = 0.0, 0.0
+    for m in range(t.members):
+        skin = t.contact_group_skin[t.member_contact_group[m]]
+        around = vector(skin, skin, skin)
+        t.near_low[m], t.near_high[m] = lower_corner(t, m) - around, upper_corner(t, m) + around
+        if t.member_around[m] >= 0.0:
+            mean, count = mean + _extent(t, m), count + 1.0
+    mean /= max(count, 1.0)
+    t.near_known[0], t.near_count[0] = 1, 0
+    _in_cells(t, mean)
+    for m in range(t.members):
+        _with_neighbours(t, m, mean)
+        if t.near_count[0] < 0:
+            return
+    _number(t, t.near_count[0])
+
+
+@compiled
+def _extent(t: Tables, m: int) -> float:
+    size = t.near_high[m] - t.near_low[m]
+    return max(size.x, max(size.y, size.z)) + 2.0 * t.member_around[m]
+
+
+@compiled
+def _is_apart(t: Tables, m: int, mean: float) -> bool:
+    """Whether a member is in no cell: large, or without end."""
+    return t.member_around[m] < 0.0 or not _extent(t, m) <= LARGE * mean
+
+
+@compiled
+def _bucket(t: Tables, x: int, y: int, z: int) -> int:
+    return ((x * 73856093) ^ (y * 19349663) ^ (z * 83492791)) & (t.near_buckets - 1)
+
+
+@compiled
+def _in_cells(t: Tables, mean: float) -> None:
+    """Cells as large as the largest of the members in them: neighbours are in cells beside each other."""
+    cell = 0.0
+    for m in range(t.members):
+        if not _is_apart(t, m, mean):
+            cell = max(cell, _extent(t, m))
+    for b in range(t.near_buckets):
+        t.near_bucket[b] = 0
+    for m in range(t.members):
+        if _is_apart(t, m, mean):
+            t.near_place[m] = -1
+            continue
+        middle, own = (0.5 / cell) * (t.near_low[m] + t.near_high[m]), t.near_cell + 3 * m
+        own[0], own[1], own[2] = floor(middle.x), floor(middle.y), floor(middle.z)
+        t.near_place[m] = _bucket(t, own[0], own[1], own[2])
+        t.near_bucket[t.near_place[m]] += 1
+    total = 0
+    for b in range(t.near_buckets):
+        total += t.near_bucket[b]
+        t.near_bucket[b] = total
+    for back in range(t.members):
+        m = t.members - 1 - back
+        b = t.near_place[m]
+        if b >= 0:
+            t.near_bucket[b] -= 1
+            t.near_order[t.near_bucket[b]] = m
+    t.near_listed[0] = total
+
+
+@compiled
+def _with_neighbours(t: Tables, m: int, mean: float) -> None:
+    """Pairs of member m with those in its cell and in half of the cells around it; of one in no cell with all."""
+    if _is_apart(t, m, mean):
+        for k in range(t.members):
+            if k > m or (k < m and not _is_apart(t, k, mean)):
+                _list(t, m, k)
+        return
+    own = t.near_cell + 3 * m
+    for n in range(13, 27):
+        x, y, z = own[0] + n // 9 - 1, own[1] + (n // 3) % 3 - 1, own[2] + n % 3 - 1
+        b = _bucket(t, x, y, z)
+        end = t.near_bucket[b + 1] if b + 1 < t.near_buckets else t.near_listed[0]
+        for place in range(t.near_bucket[b], end):
+            k = t.near_order[place]
+            other = t.near_cell + 3 * k
+            if other[0] == x and other[1] == y and other[2] == z and (n > 13 or k > m):
+                _list(t, m, k)
+
+
+@compiled
+def _list(t: Tables, m: int, k: int) -> None:
+    """One more pair, if these may touch; no more than there is room for."""
+    count = t.near_count[0]
+    if count < 0 or not _may_meet(t, m, k) or not _are_near(t, m, k):
+        return
+    if count == t.near_pairs:
+        t.near_count[0] = -1
+        return
+    t.near_found[2 * count], t.near_found[2 * count + 1] = min(m, k), max(m, k)
+    t.near_count[0] = count + 1
+
+
+@compiled
+def _number(t: Tables, count: int) -> None:
+    """The pairs by their first and then their second member, so that sums do not depend on how they were found."""
+    for key in (1, 0):  # by the second one, then, what is equal in its order, by the first
+        for m in range(t.members):
+            t.near_place[m] = 0
+        for n in range(count):
+            t.near_place[t.near_found[2 * n + key]] += 1
+        total = 0
+        for m in range(t.members):
+            own = t.near_place[m]
+            t.near_place[m] = total
+            total += own
+        for n in range(count):
+            m = t.near_found[2 * n + key]
+            place = t.near_place[m]
+            t.near_place[m] += 1
+            t.near_first[place], t.near_second[place] = t.near_found[2 * n], t.near_found[2 * n + 1]
+        for n in range(count):
+            t.near_found[2 * n], t.near_found[2 * n + 1] = t.near_first[n], t.near_second[n]

@@ -1,0 +1,148 @@
+"""One contact of lists, whole bodies and solids: energy, momenta, closed forms, all pairs, what is refused."""
+
+import numpy as np
+import pytest
+import skfem
+
+import phlexible as ph
+from phlexible.step.assembly import families as contact_groups
+
+GRAVITY = 9.81
+
+
+def ledger(motion):
+    return np.ptp(motion.energy.total + motion.energy.dissipated) / motion.energy.total[0]
+
+
+SHAPES = {
+    "ball": (ph.Sphere(0.2), {}, (0.3, 0.1, 0.05)),
+    "in a ball": (ph.Sphere(0.4), {"inside": True}, (0.05, 0.0, 0.0)),
+    "tube": (ph.Cylinder(0.2, 0.3), {}, (0.4, 0.0, 0.05)),
+    "in a tube": (ph.Cylinder(0.3, 0.3, axis=(0, 1, 0)), {"inside": True}, (0.1, 0.0, 0.05)),
+    "drum": (ph.Cylinder(0.2, 0.1), None, (0.3, 0.05, 0.08)),
+    "box": (ph.Box((0.3, 0.3, 0.3)), {}, (0.4, 0.12, 0.16)),
+    "in a box": (ph.Box((0.5, 0.5, 0.5)), {"inside": True}, (0.05, 0.0, 0.0)),
+    "hole of a torus": (ph.Torus(0.3, 0.1), {}, (0.05, 0.0, 0.0)),
+}
+
+
+@pytest.mark.parametrize("kind", SHAPES)
+@pytest.mark.parametrize("friction", [0.0, 0.4])
+def test_energy_and_momenta_hold_while_a_ball_meets_a_free_body(kind, friction):
+    """Momenta are what power cannot see: the moment of friction on both."""
+    shape, inside, place = SHAPES[kind]
+    model = ph.Model()
+    shaped = {"shape": shape} if inside is None else {}
+    big = model.add(ph.RigidBody(3.0, (0.1, 0.12, 0.08), **shaped), "big", angular_velocity=(0.3, 0.2, 0.5))
+    ball = model.add(
+        ph.RigidBody.sphere(0.05, 500.0), position=place, velocity=(-1.2, -0.1, -0.3), angular_velocity=(1, 2, 3)
+    )
+    other = big if inside is None else ph.Surface(big.origin, shape, **inside)
+    model.apply(
+        ph.Contact(ball, other, stiffness=1e4, friction=friction, static_friction=0.5 if friction else None)
+    )
+    motion = model.simulate(0.6, 2e-3, progress=False)
+    before, after = (np.linalg.norm(motion.velocity(ball.origin)[k]) for k in (0, -1))
+    assert motion.contact_steps[-1] > 0 and abs(before - after) > 1e-3  # they met
+    assert ledger(motion) <= 1e-12
+    assert (motion.energy.dissipated[-1] > 1e-6) == (friction > 0)
+    for momentum in (motion.momentum.linear, motion.momentum.angular):
+        assert np.ptp(momentum, axis=0) == pytest.approx(0, abs=1e-13)
+
+
+def test_a_box_rests_below_the_angle_of_friction_and_slides_above_it():
+    """All of its surface: its corners; g (sin - mu cos)."""
+    tilt, ways = 0.3, []
+    for share in (1.05, 0.95):
+        model = ph.Model(gravity=(GRAVITY * np.sin(tilt), 0, -GRAVITY * np.cos(tilt)))
+        box = model.add(ph.RigidBody.box((0.2, 0.2, 0.1), 500.0), position=(0, 0, 0.05), velocity=(0, 0, 0))
+        floor = ph.Plane(model.ground.at((0, 0, 0)))
+        model.apply(ph.Contact(box, floor, stiffness=1e5, friction=share * np.tan(tilt), damping=1e6))
+        motion = model.simulate(1.5, 1e-3, progress=False)
+        x = motion.position(box.origin)[[500, 1000, 1500], 0]
+        ways.append((x[2] - x[0], (x[2] - 2 * x[1] + x[0]) / 0.25))
+    assert abs(ways[0][0]) <= 1e-9
+    assert ways[1][1] == pytest.approx(0.05 * GRAVITY * np.sin(tilt), rel=1e-9)
+
+
+@pytest.mark.parametrize("surface", ["plane", "sphere"])
+def test_balls_of_a_list_begin_to_roll_with_five_sevenths_of_their_speed(surface):
+    """On a plane, and on a sphere so large that it is one."""
+    radius, large, stiffness = 0.1, 1e4, 1e6
+    model = ph.Model(gravity=(0, 0, -GRAVITY))
+    ball = ph.RigidBody.sphere(radius, 500.0)
+    depth = ball.mass * GRAVITY / stiffness
+    placed = [
+        model.add(ball, position=(0, 3.0 * k, radius - depth), velocity=(1.0, 0, 0), angular_velocity=(0, 0, 0))
+        for k in range(2)
+    ]
+    ground = model.ground.at((0, 0, 0 if surface == "plane" else -large))
+    floor = ph.Plane(ground) if surface == "plane" else ph.Surface(ground, ph.Sphere(large))
+    model.apply(ph.Contact(placed, floor, stiffness=stiffness, friction=0.3))
+    motion = model.simulate(0.8, 2e-3, progress=False)
+    for each in placed:
+        assert motion.velocity(each.origin)[-1, 0] == pytest.approx(5 / 7, rel=1e-3)
+        assert radius * motion.angular_velocity(each)[-1, 1] == pytest.approx(5 / 7, rel=1e-3)
+
+
+def heap():
+    rng, model = np.random.default_rng(3), ph.Model(gravity=(0, 0, -GRAVITY))
+    ball = ph.RigidBody.sphere(0.05, 500.0)
+    places = 0.11 * np.stack(np.meshgrid(np.arange(3), np.arange(3), np.arange(3)), -1).reshape(-1, 3) - (
+        0.11,
+        0.11,
+        0,
+    )
+    balls = [model.add(ball, position=x + (0, 0, 0.06), velocity=2 * rng.normal(size=3)) for x in places]
+    rod = ph.Rod(0.4, ph.CircularSection(0.02), ph.Material(1e7, 1000.0), elements=4)
+    log = model.add(rod, "log", position=(-0.2, 0.0, 0.5))
+    walls = ph.Surface(model.ground.at((0, 0, 0.5)), ph.Box((0.5, 0.5, 1.0)), inside=True)
+    model.apply(
+        ph.Contact([*balls, log], [*balls, log, walls], stiffness=2e4, radius=0.01, friction=0.3, damping=1e4)
+    )
+    return model, balls
+
+
+def test_pairs_that_are_near_give_the_digits_of_all_pairs_and_runs_go_on_with_their_bristles(monkeypatch):
+    motions = [heap()[0].simulate(0.06, 2e-3, progress=False)]
+    assert motions[0].contact_steps[-1] > 100 and ledger(motions[0]) <= 1e-12
+    model, balls = heap()
+    model = model.replace()
+    first = model.simulate(0.03, 2e-3, progress=False)
+    assert len({*first.recording.branches[-1].nonzero()[0].tolist()}) > 8
+    on = model.simulate(0.03, 2e-3, initial=first.recording.state(-1), progress=False)
+    assert on.position(balls[0].origin)[-1] == pytest.approx(motions[0].position(balls[0].origin)[-1], abs=1e-9)
+    monkeypatch.setattr(contact_groups, "SKIN", 1e12)
+    motions.append(heap()[0].simulate(0.06, 2e-3, progress=False))
+    for name in ("position", "velocity", "contact_steps", "iterations", "branches"):
+        assert np.array_equal(*(getattr(each.recording, name) for each in motions)), name
+
+
+def test_a_soft_block_lands_on_a_floor_and_a_ball_and_stays():
+    model = ph.Model(gravity=(0, 0, -GRAVITY))
+    mesh = skfem.MeshHex().refined(1).scaled((0.1, 0.1, 0.1))
+    soft = ph.SoftBody(mesh, ph.NeoHookean(3e4, 0.3), 1000.0, order=1, viscosity=0.02)
+    block = model.add(soft, "block", position=(-0.05, -0.05, 0.015))
+    floor = ph.Plane(model.ground.at((0, 0, 0)))
+    ball = ph.Surface(model.ground.at((0.0, 0.0, -0.02)), ph.Sphere(0.03))
+    model.apply(ph.Contact(block, [floor, ball], stiffness=1e3, friction=0.5, damping=1e4))
+    motion = model.simulate(0.16, 4e-3, progress=False)
+    low = motion.recording.position[:, :, 2].min(axis=1)
+    assert low.min() < 0.0 and motion.energy.kinetic[-1] < 0.2 * motion.energy.kinetic.max()
+    assert ledger(motion) <= 1e-12
+
+
+def test_bodies_that_start_inside_each_other_are_refused_with_the_depth():
+    model = ph.Model()
+    ball = model.add(ph.RigidBody.sphere(0.1, 500.0), "ball", position=(0, 0, 0.05))
+    box = model.add(ph.RigidBody.box((0.2, 0.2, 0.2), 500.0), "box", position=(1, 0, 0.05))
+    floor = ph.Plane(model.ground.at((0, 0, 0)))
+    with pytest.raises(ph.ModelError, match=r"starts 0.05 m deep, ball.* and ground.at"):
+        model.apply(ph.Contact([ball], [floor], stiffness=1e4))
+    with pytest.raises(ph.ModelError, match=r"starts 0.05 m deep, box.* and ground.at"):
+        model.apply(ph.Contact(box, floor, stiffness=1e4))
+    with pytest.raises(ph.ModelError, match="pin has no shape that touches"):
+        pin = model.add(ph.RigidBody(1.0, (1, 1, 1)), "pin", position=(5, 0, 0))
+        ph.Contact([pin, ball], floor, stiffness=1e4)
+    with pytest.raises(ph.ParameterError, match="tube_radius must be less than radius=0.1"):
+        ph.Torus(0.1, 0.1)
