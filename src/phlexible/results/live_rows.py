@@ -39,7 +39,7 @@ class _Held:
     def __init__(self, runs: Sequence[LiveRun], lanes: "HeldLanes") -> None:
         self.runs, self.lanes = list(runs), lanes
         self.steps: IntArray = np.array([run.steps for run in runs])
-        self._origins = np.array([run.origin for run in runs])
+        self._origins, self._step_size = np.array([run.origin for run in runs]), runs[0].step_size
         self._base = np.stack([run.loads_of_model for run in runs], axis=-1)
         self._inputs: dict[str, Array] = {}  # that runs do not know yet
         self._is_ahead, self._has_rows = np.zeros(len(runs), dtype=bool), True
@@ -49,19 +49,19 @@ class _Held:
     @property
     def time(self) -> Array:
         """Of each run [s]."""
-        return np.asarray(self._origins + self.steps * self.runs[0].step_size)
+        return np.asarray(self._origins + self._step_size * self.steps)
 
     def give(self, name: str, rows: Array) -> None:
-        """Values of an input of each run."""
+        """Values of an input of each run, which are kept."""
         places, change = self.runs[0].inputs.change_of(name, rows)
         self.lanes.loads[places, : len(self.runs)] = self._base[places] + change.T
-        self._inputs[name] = rows.copy()
+        self._inputs[name] = rows
         self._is_ahead[:] = True
 
     def step(self, count: int, which: BoolArray) -> tuple[int, bool]:
         """How many steps some of them took, and whether there is something to tell."""
         done, tells = self.lanes.step(count, which)
-        self.steps += np.where(which, done, 0)
+        self.steps += done * which
         self._is_ahead |= which
         self._has_rows = self._has_rows and done == count
         return done, tells
@@ -102,6 +102,7 @@ class LiveRows:
     def __init__(self, runs: Sequence[LiveRun], groups: Sequence[Sequence[int]], width: int, threads: int) -> None:
         self._runs, self._width = list(runs), width
         self._groups: list[IntArray] = [np.array(group, dtype=np.int64) for group in groups]
+        self._places = [_place_of(numbers) for numbers in self._groups]
         self._group_of = {int(k): (g, lane) for g, group in enumerate(groups) for lane, k in enumerate(group)}
         self._threads = max(1, min(threads, len(groups)))
         self._held: list[_Held | None] = [None] * len(groups)
@@ -160,9 +161,10 @@ class LiveRows:
         """
         self._look()
         rows = self._runs[0].inputs.checked_rows(name, values, len(self._runs))
-        for numbers, held in zip(self._groups, self._held, strict=True):
+        rows = rows.copy()
+        for numbers, place, held in zip(self._groups, self._places, self._held, strict=True):
             if held is not None:
-                held.give(name, rows[numbers])
+                held.give(name, rows[place])
                 continue
             for k in numbers.tolist():
                 self._runs[k].inputs[name] = rows[k]
@@ -175,7 +177,7 @@ class LiveRows:
 
         def go(thread: int) -> None:
             for group in range(thread, len(self._groups), self._threads):
-                own = which[self._groups[group]]
+                own = which[self._places[group]]
                 if own.any():
                     errors.update(self._step(group, own, count, thread))
 
@@ -226,9 +228,9 @@ class LiveRows:
         if self._now is None:
             last = max(example.place(name) + example.state_sizes[name] for name in READ)
             rows = np.zeros((len(self._runs), last))
-            for numbers, held in zip(self._groups, self._held, strict=True):
+            for numbers, place, held in zip(self._groups, self._places, self._held, strict=True):
                 if held is not None:
-                    rows[numbers] = held.lanes.row[:last, : len(numbers)].T
+                    rows[place] = held.lanes.row[:last, : len(numbers)].T
                     continue
                 for k in numbers.tolist():
                     rows[k] = self._runs[k].row[0, :last]
@@ -243,12 +245,12 @@ class LiveRows:
 
     def _find_velocities(self, found: Array) -> bool:
         """Those that satisfy the joints, a row for each run; whether they are known of all."""
-        for numbers, held in zip(self._groups, self._held, strict=True):
+        for numbers, place, held in zip(self._groups, self._places, self._held, strict=True):
             if held is not None:
                 velocities = held.lanes.velocities() if held.runs[0].projects_at_once else None
                 if velocities is None:
                     return False
-                found[numbers] = velocities[:, : len(numbers)].T
+                found[place] = velocities[:, : len(numbers)].T
                 continue
             for k in numbers.tolist():
                 velocity = self._runs[k].velocities()
@@ -264,7 +266,7 @@ class LiveRows:
             held = self._held[group] = self._hold(group, count, thread)
         if held is not None:
             done, tells = held.step(count, which)
-            self.time[numbers] = held.time
+            self.time[self._places[group]] = held.time
             if done == count:
                 if tells:
                     held.hand_back()
@@ -326,6 +328,13 @@ class LiveRows:
         if self._are_shown:
             for group in range(len(self._groups)):
                 self._release(group)
+
+
+def _place_of(numbers: IntArray) -> "slice | IntArray":
+    """The same numbers, as a slice where they follow each other: rows are not copied then."""
+    first, count = int(numbers[0]), len(numbers)
+    is_row = bool((numbers == np.arange(first, first + count)).all())
+    return slice(first, first + count) if is_row else numbers
 
 
 def shared(task: Callable[[int], None], which: Sequence[int], threads: int) -> Iterator[None]:

@@ -74,6 +74,11 @@ class HeldLanes:
         begin = first.memory.place("counter")
         self._counted = [slice(begin + place, begin + place + 1) for place in COUNTED]
         self._velocities: Array | None = None
+        self._found, self._drift = np.zeros((2, 0, 0))
+        self._are_asked = (
+            False  # velocities, after the steps before: they are found where these have left the state
+        )
+        self._advance, self._project = advance.source, joint_velocities.source
 
     def step(self, count: int, which: BoolArray) -> tuple[int, bool]:
         """So many steps of some mechanisms.
@@ -95,12 +100,14 @@ class HeldLanes:
         lanes.put_tables(self._memories)
         lanes.state[:] = self.state
         arguments = self._sizes, self._requests, self._moving, given, self._reactions, self._rows
-        done = int(advance.source(lanes.header, *arguments)[0])
+        done = int(self._advance(lanes.header, *arguments)[0])
         tells = any(lanes.state[own].tobytes() != self.state[own].tobytes() for own in self._counted)
         self.state[:] = lanes.state
         if len(rest):
             self.state[:, rest], self.row[:, rest] = resting
-        self._velocities = None
+            lanes.state[:, rest] = resting[0]
+        self._velocities = self._projected() if self._are_asked else None
+        self._are_asked = False
         return done, tells
 
     def put(self, lane: int, state: Array, row: Array, loads: Array) -> None:
@@ -110,16 +117,20 @@ class HeldLanes:
 
     def velocities(self) -> Array | None:
         """Velocities that satisfy the joints, shape (velocities, width); None: joints depend on each other."""
+        self._are_asked = True
         if self._velocities is None:
-            lanes, counts = self._lanes, self._memories[0].counts
-            lanes.put_tables(self._memories)
-            lanes.state[:] = self.state
-            found = np.zeros((counts["velocities"], lanes.width))
-            nothing, drift = np.zeros((1, 0, lanes.width)), np.zeros((counts["rows"], lanes.width))
-            if not joint_velocities.source(lanes.header, nothing, drift, found, 0.0):
-                return None
-            self._velocities = found
+            self._lanes.put_tables(self._memories)
+            self._lanes.state[:] = self.state
+            self._velocities = self._projected()
         return self._velocities
+
+    def _projected(self) -> Array | None:
+        """The velocities, of the state in the lanes."""
+        counts, width = self._memories[0].counts, self._lanes.width
+        if self._found.shape[1] != width:
+            self._found, self._drift = np.zeros((counts["velocities"], width)), np.zeros((counts["rows"], width))
+        known = self._project(self._lanes.header, np.zeros((1, 0, width)), self._drift, self._found, 0.0)
+        return self._found if known else None
 
     def _room(self, count: int) -> Array:
         """For loads of so many steps, which are asked for from now on."""
