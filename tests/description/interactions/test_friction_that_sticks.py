@@ -180,22 +180,31 @@ def test_the_friction_of_a_ball_that_sticks_turns_with_the_plate():
     assert place[-1, 0] - 0.5 == pytest.approx(4 * 0.5 / 1e3, rel=1e-2)  # m r omega^2 / k
 
 
-def test_stick_slip_on_a_belt_has_the_analytic_period():
-    """Period of 0.8069 s from the break-away at the spring's 6 N and the slide back over it by 4 N."""
-    kinetic, static, spring, speed = 4 / G, 6 / G, 100.0, 0.1
+def belt_under_a_point(kinetic, static, speed):
     model = ph.Model(gravity=(0, -G, 0), dimension=2)
     block = model.add(ph.PointMass(1.0), "block", position=(0, -G / STIFF, 0), velocity=(speed, 0, 0))
-    belt = model.ground.moving(lambda t: (speed * t, 0 * t, 0 * t))
-    model.apply(
-        ph.Contact(
-            block.origin,
-            ph.Plane(belt, normal=(0, 1, 0)),
-            stiffness=STIFF,
-            friction=kinetic,
-            static_friction=static,
-            bristle=1e5,
-        )
-    )
+    belt = ph.Plane(model.ground.moving(lambda t: (speed * t, 0 * t, 0 * t)), normal=(0, 1, 0))
+    law = {"stiffness": STIFF, "friction": kinetic, "static_friction": static, "bristle": 1e5}
+    model.apply(ph.Contact(block.origin, belt, **law))
+    return model, block
+
+
+def belt_with_a_rail(kinetic, static, speed):
+    model = ph.Model(dimension=2)
+    cart = model.add(ph.RigidBody(1.0, 1.0), "belt", velocity=(speed, 0, 0))
+    drive = model.connect(ph.Prismatic(model.ground.at((0, 0, 0)), cart.origin, name="drive"))
+    model.apply(drive.drive(position=lambda t: speed * t))
+    block = model.add(ph.RigidBody(1.0, 1.0), "block", velocity=(speed, 0, 0))
+    rail = model.connect(ph.Prismatic(cart.origin, block.origin, name="rail"))
+    model.apply(rail.friction(coulomb=kinetic * G, static=static * G, bristle=1e5))
+    return model, block
+
+
+@pytest.mark.parametrize("held_by", ["plane", "rail"])
+def test_stick_slip_on_a_belt_has_the_analytic_period(held_by):
+    """Period of 0.8069 s from the break-away at the spring's 6 N and the slide back over it by 4 N."""
+    kinetic, static, spring, speed = 4 / G, 6 / G, 100.0, 0.1
+    model, block = (belt_under_a_point if held_by == "plane" else belt_with_a_rail)(kinetic, static, speed)
     model.apply(ph.SpringDamper(model.ground.at((-10, 0, 0)), block.origin, stiffness=spring, length=10.0))
     motion = model.simulate(3.3, 2e-4, progress=False)
     begins = motion.time[1:][np.diff(motion.recording.branches[:, 6]) > 0]
@@ -242,6 +251,18 @@ def swung(duration):
         return [rate, acceleration]
 
     return solve_ivp(equation, (0, duration), [np.pi / 2, 0], rtol=1e-11, atol=1e-12).y[0, -1] - np.pi / 2
+
+
+def test_bristles_of_joints_are_damped_by_what_their_joint_moves():
+    model = ph.Model()
+    one, two = (
+        model.add(ph.RigidBody(mass, (0.02, 0.03, 0.04)), position=(x, 0, 0)) for mass, x in ((1, 0.5), (3, 2))
+    )
+    arm = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), one.point((-0.5, 0, 0)), axis=(0, 1, 0)))
+    free = model.connect(ph.Prismatic(one.origin, two.origin, axis=(1, 0, 0)))
+    for joint, moved in ((arm, 0.03 + 1.0 * 0.5**2), (free, 3 / 4)):
+        friction = model.apply(joint.friction(coulomb=1.0, bristle=100.0))
+        assert friction.forces(3)[0].friction.bristle.damping == pytest.approx(0.2 * np.sqrt(100.0 * moved))
 
 
 def test_a_run_goes_on_with_its_bristles(tmp_path):

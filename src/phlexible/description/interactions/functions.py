@@ -476,6 +476,14 @@ class KinematicPair(ModelPart, ABC):
         """
         return ()
 
+    def rows(self, dimension: int) -> tuple[Row, ...]:
+        """What it demands to vanish.
+
+        Raises:
+            ModelError, ParameterError: not in this dimension.
+        """
+        return ()
+
     def coordinate(self, dimension: int, name: str | None = None) -> Coordinate:
         """The coordinate of a name; None: the only one.
 

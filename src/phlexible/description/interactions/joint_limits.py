@@ -1,9 +1,12 @@
 """Friction and stops in joints (docs/theory.md, 8)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import sqrt
 
 from phlexible.algebra.fields import Finite, Name, NonNegative, Positive
+from phlexible.description.interactions.effective_mass import effective_mass
 from phlexible.description.interactions.force_elements import (
+    BRISTLE_DAMPING,
     AlongJoint,
     Bristle,
     CoordinateForce,
@@ -11,7 +14,7 @@ from phlexible.description.interactions.force_elements import (
     OneSided,
     bristle_of,
 )
-from phlexible.description.interactions.functions import expect
+from phlexible.description.interactions.functions import Coordinate, expect
 from phlexible.errors import ModelError, ParameterError
 
 
@@ -28,7 +31,7 @@ class JointFriction(AlongJoint):
         coefficient: times the size of the force that the joint transmits, adds to the level.
         radius: of the bearing, of angles only [m].
         bristle: stiffness of what sticks [N m/rad or N/m]; None: it creeps below ``stiction_speed``.
-        bristle_damping: beside it [N m s/rad or N s/m]; None: none.
+        bristle_damping: beside it [N m s/rad or N s/m]; None: a tenth of the critical one of what the joint moves.
         static: in place of ``coefficient``, or of ``coulomb`` without one, while it sticks; None: the same.
     """
 
@@ -52,6 +55,13 @@ class JointFriction(AlongJoint):
         _ = self._sticking
         expect(self, *self.ports)
 
+    def _bristle(self, coordinate: Coordinate, dimension: int) -> Bristle | None:
+        found = self._sticking
+        if found is None or self.bristle_damping is not None:
+            return found
+        critical = 2 * sqrt(found.stiffness * effective_mass(coordinate, self.joint.rows(dimension)))
+        return replace(found, damping=BRISTLE_DAMPING * critical)
+
     @property
     def _sticking(self) -> Bristle | None:
         level = ("coefficient", self.coefficient) if self.coefficient else ("coulomb", self.coulomb)
@@ -72,7 +82,7 @@ class JointFriction(AlongJoint):
         coordinate = self.joint.coordinate(dimension, self.coordinate)
         share = self.coefficient * (self.radius or 1.0)
         joint = self.joint if share else None
-        dry = Coulomb(self.coulomb, self.stiction_speed, share, joint, self._sticking)
+        dry = Coulomb(self.coulomb, self.stiction_speed, share, joint, self._bristle(coordinate, dimension))
         return (CoordinateForce(coordinate, damping=self.viscous, friction=dry),)
 
     def __repr__(self) -> str:

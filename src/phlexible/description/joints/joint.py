@@ -133,7 +133,8 @@ class Joint(KinematicPair):
             bristle: stiffness of a spring that dry friction bends before the joint slides, so that it sticks
                 without creep [N m/rad or N/m]; in place of ``stiction_speed``. The joint gives way by the friction
                 over this stiffness before it slides: choose it so that this is small.
-            bristle_damping: of a damper beside the spring [N m s/rad or N s/m]; None: none.
+            bristle_damping: of a damper beside the spring [N m s/rad or N s/m]; None: a tenth of the critical one
+                of what the joint moves, both bodies without others.
             static: in place of ``coefficient``, or of ``coulomb`` without one, as long as the joint sticks.
             of: name of the coordinate of a joint with several.
             name: for messages; None: made from the joint.

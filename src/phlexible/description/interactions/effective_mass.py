@@ -1,0 +1,75 @@
+"""The mass, or moment of inertia, that a force along a coordinate of two bodies moves at the initial pose."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from phlexible.algebra.arrays import Array
+from phlexible.algebra.rotations import cross
+from phlexible.bodies.floating_body import FloatingBody
+from phlexible.bodies.mechanics.floating import kept_velocities, rigid_rows
+from phlexible.description.interactions.functions import (
+    Chord,
+    Coordinate,
+    PointOf,
+    Row,
+    WorldAxis,
+    initial_chord,
+    initial_vector,
+)
+from phlexible.description.ports import Attachment, PlacedBody
+
+ROUND_OFF = 1e-12
+
+
+def effective_mass(coordinate: Coordinate, rows: Sequence[Row] = ()) -> float:
+    """1 / (g M^-1 g^T), g the slope of the coordinate to the velocities of bodies that do not deform [kg, kg m^2].
+
+    Zero where nothing that moves is on either side.
+
+    Args:
+        coordinate: along which the force acts.
+        rows: what else holds these bodies to each other, such as the joint of the coordinate; others are left out.
+    """
+    own = coordinate.functions()
+    slopes = coordinate.gradient(np.array([row.initial_value() for row in own]))
+    found = [_forces(own, slopes), *(_forces((row,), np.ones(1)) for row in rows)]
+    bodies = list(dict.fromkeys(placed for each in found for placed in each))
+    if not bodies:
+        return 0.0
+    blocks = [_softness(placed, np.array([each.get(placed, np.zeros(6)) for each in found])) for placed in bodies]
+    softness = np.sum(blocks, axis=0)
+    held = softness[1:, 1:]
+    left = softness[0, 0] - softness[0, 1:] @ np.linalg.lstsq(held, softness[1:, 0], rcond=None)[0]
+    return float(1 / left) if left > ROUND_OFF * softness[0, 0] else 0.0
+
+
+def _forces(rows: Sequence[Row], slopes: Array) -> dict[PlacedBody, Array]:
+    """Forces and moments about the origins of bodies, world axes, shape (6,), of forces along functions."""
+    found: dict[PlacedBody, Array] = {}
+    for slope, row in zip(slopes, rows, strict=True):
+        for term in row.terms:
+            for own, other in ((term.first, term.second), (term.second, term.first)):
+                _add(found, own, slope * term.coefficient * initial_chord(other))
+    return found
+
+
+def _add(found: dict[PlacedBody, Array], chord: Chord, force: Array) -> None:
+    for weight, vector in chord.parts:
+        if isinstance(vector, WorldAxis) or not isinstance(vector.port, Attachment):
+            continue
+        placed, is_point = vector.port.placed, isinstance(vector, PointOf)
+        row = found.setdefault(placed, np.zeros(6))
+        row[:3] += is_point * weight * force
+        row[3:] += weight * cross(initial_vector(vector) - is_point * placed.place, force)
+
+
+def _softness(placed: PlacedBody, rows: Array) -> Array:
+    """G M^-1 G^T of one body and rows (k, 6), shape (k, k); of a node that of its share of the mass."""
+    data = placed.data
+    if not isinstance(data, FloatingBody):
+        return np.asarray(rows[:, :3] @ rows[:, :3].T * data.node_count / data.mass)
+    kept = kept_velocities(data)[: data.rigid_count]
+    own = np.concatenate([rows[:, :3] @ placed.rotation, rows[:, 3:] @ placed.rotation], axis=1)[:, kept]
+    mass = rigid_rows(data, np.zeros(data.elastic_count))[kept][:, kept]
+    return np.asarray(own @ np.linalg.lstsq(mass, own.T, rcond=None)[0])
