@@ -13,8 +13,8 @@ from phlexible.algebra.saddle import SaddlePoint
 from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.mechanics.absolute import assembled_forms, places, strain_gradients, strains
 from phlexible.bodies.mechanics.any_body import gross_force, stiffness_matrix
-from phlexible.description.interactions.contact import Contact
 from phlexible.errors import EquilibriumError, ModelError, SingularMatrixError
+from phlexible.state.branches import searched_contacts
 from phlexible.state.forces import (
     applied_forces,
     body_forces,
@@ -30,6 +30,7 @@ from phlexible.state.round_off import round_off_of_forces
 from phlexible.state.small_motions import displaced
 from phlexible.state.sticking import Hold, StickingFriction
 from phlexible.state.system import System, need_bodies
+from phlexible.state.touching_pairs import TouchingPairs
 from phlexible.state.vectors import split_rigid
 
 # One step of Newton's method towards an equilibrium under constraints (docs/theory.md, 7).
@@ -350,12 +351,14 @@ class OperatingPoint:
         state: with deta/dt = 0 and constant nu.
         multipliers: shape (rows,); zero for ``GIVEN``.
         friction: that sticks, from where it counts; None: nothing does.
+        system: with a contact for each pair among many that touches; None: there are none.
     """
 
     kind: OperatingKind
     state: State
     multipliers: Array
     friction: StickingFriction | None = None
+    system: System | None = None
 
     @cached_property
     def holds(self) -> list[Hold]:
@@ -402,20 +405,39 @@ def operating_point(system: System, kind: OperatingKind, state: State | None) ->
     if pose.velocity.shape != (layout.velocity[-1],) or pose.eta.shape != (layout.eta[-1],):
         raise ModelError("state must belong to the model: its numbers of velocities or coordinates differ")
     check_closure(system, pose)
+    if searched_contacts(system.mechanism):
+        return _among_many(system, kind, pose)
     if kind is OperatingKind.STEADY_ROTATION:
         return _steady_rotation(system, pose)
     resting = replace(pose, velocity=np.zeros_like(pose.velocity), branches=None)  # relaxed
-    friction = StickingFriction.of(system, pose)
     check_redundancy(system, resting)
+    friction = StickingFriction.of(system, pose)
     if kind is OperatingKind.STATIC:
-        for element in system.mechanism.elements:
-            if isinstance(element, Contact) and element.is_searched:
-                raise ModelError(
-                    f"equilibria do not see the pairs of {element}; write a Contact for each that touches"
-                )
         with one_blas_thread():
             return _at_rest(system, resting, friction)
     return OperatingPoint(kind, resting, np.zeros(int(layout.multiplier[-1])), friction)
+
+
+def _among_many(system: System, kind: OperatingKind, pose: State) -> OperatingPoint:
+    """The same with a contact for each pair that touches; where others touch in the end, again with these."""
+    pairs = TouchingPairs.at(system, pose)
+    while True:
+        start = pairs.with_pairs(pose)
+        resting = replace(start, velocity=np.zeros_like(pose.velocity), branches=None)
+        check_redundancy(pairs.system, resting)
+        friction = StickingFriction.of(pairs.system, start)
+        if kind is OperatingKind.STEADY_ROTATION:
+            point = _steady_rotation(pairs.system, start)
+            return replace(point, state=pairs.without_pairs(point.state), system=pairs.system)
+        if kind is OperatingKind.GIVEN:
+            none = np.zeros(int(system.layout.multiplier[-1]))
+            return OperatingPoint(kind, pairs.without_pairs(resting), none, friction, pairs.system)
+        with one_blas_thread():
+            point = _at_rest(pairs.system, resting, friction)
+        more = TouchingPairs.at(system, point.state, pairs.numbers)
+        if more.numbers == pairs.numbers:
+            return replace(point, state=pairs.without_pairs(point.state), system=pairs.system)
+        pairs = more
 
 
 def _at_rest(system: System, resting: State, friction: StickingFriction) -> OperatingPoint:

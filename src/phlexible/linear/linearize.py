@@ -238,7 +238,7 @@ def linearization(
         sensors = output_sensors(here, outputs)
         wanted = [(*row, sensor.differentiations) for sensor in sensors for row in sensor.rows(here)]
     size = int(system.layout.velocity[-1])
-    plain, left_out = linear_mechanics(system, point)
+    plain, left_out = linear_mechanics(point.system or system, point)
     mechanics = replace(
         plain,
         forces=np.array([row for _, row in given]).reshape(-1, size).T,

@@ -19,7 +19,6 @@ from phlexible.bodies.mechanics.floating import (
     split_velocity,
     viscous_matrix,
 )
-from phlexible.description.interactions.contact import Contact
 from phlexible.description.interactions.feedback import Feedback
 from phlexible.description.interactions.state_force import StateLaw
 from phlexible.errors import EquilibriumError, SlackStringWarning
@@ -179,7 +178,6 @@ def velocity_force_slopes(body: FloatingBody, eta: Array, nu: Array) -> tuple[Ar
 
 ASYMMETRY = 1e-6
 ACTIVE = "a controller, which has values at its samples only; linear.interconnect(controller) closes the loop"
-MANY = "contacts among many, which push nothing here; a Contact does"
 AT_LIMIT = "friction at its limit, which holds one way and not the other"
 NOT_SMOOTH = "a function of the state that has no derivative here"
 NOT_SYMMETRIC = "a function of the state whose stiffness is not symmetric: it has no energy"
@@ -208,9 +206,6 @@ def linear_laws(system: System, state: State) -> LinearLaws:
     size = int(system.layout.velocity[-1])
     stiffness, damping, velocity = (sparse.csr_array((size, size)) for _ in range(3))
     left_out = [f"{name}, {ACTIVE}" for name in _controlled(system)]
-    left_out += [
-        f"{each}, {MANY}" for each in system.mechanism.elements if isinstance(each, Contact) and each.is_searched
-    ]
     for slopes in law_slopes(system, system.at(state)) if has_laws(system) else ():
         if reason := _reason(slopes):
             left_out.append(f"{slopes.name}, {reason}")

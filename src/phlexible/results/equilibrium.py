@@ -47,7 +47,7 @@ class Equilibrium(Readings):
     @cached_property
     def growth_rate(self) -> float:
         """Greatest rate at which a small motion away from it grows [1/s]; 0 where it is stable."""
-        return growth(linear_mechanics(self._system, self._point)[0])
+        return growth(linear_mechanics(self._point.system or self._system, self._point)[0])
 
     @property
     def is_stable(self) -> bool:

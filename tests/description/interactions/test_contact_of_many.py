@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import skfem
+from scipy.linalg import eigh
 
 import phlexible as ph
 from phlexible.step.assembly import families as contact_groups
@@ -130,6 +131,36 @@ def test_a_soft_block_lands_on_a_floor_and_a_ball_and_stays():
     low = motion.recording.position[:, :, 2].min(axis=1)
     assert low.min() < 0.0 and motion.energy.kinetic[-1] < 0.2 * motion.energy.kinetic.max()
     assert ledger(motion) <= 1e-12
+
+
+def test_equilibria_and_linear_models_see_the_pairs_that_touch():
+    """A ball on a ball on the floor, in guides, and a box on its corners: weights over stiffnesses, frequencies."""
+    model, stiffness = ph.Model(gravity=(0, 0, -GRAVITY)), 1e4
+    low = model.add(ph.RigidBody.sphere(0.1, 500.0), "low", position=(0, 0, 0.1))
+    high = model.add(ph.RigidBody.sphere(0.05, 500.0), "high", position=(0, 0, 0.25))
+    box = model.add(ph.RigidBody.box((0.2, 0.2, 0.1), 500.0), "box", position=(1, 0, 0.05))
+    for each in (low, high):
+        model.connect(ph.Prismatic(model.ground.at((0, 0, 0)), each.origin, axis=(0, 0, 1)))
+    floor = ph.Plane(model.ground.at((0, 0, 0)))
+    model.apply(ph.Contact([low, high, box, floor], stiffness=stiffness, friction=0.3))
+    masses = [each.body.mass for each in (low, high, box)]
+    rest = model.equilibrium()
+    first = 0.1 - (masses[0] + masses[1]) * GRAVITY / stiffness
+    heights = [first, first + 0.15 - masses[1] * GRAVITY / stiffness, 0.05 - masses[2] * GRAVITY / stiffness / 4]
+    found = [rest.position(each.origin)[2] for each in (low, high, box)]
+    assert found == pytest.approx(heights, abs=1e-12) and rest.is_stable and rest.slipped == ()
+    two = eigh(stiffness * np.array([[2, -1], [-1, 1]]), np.diag(masses[:2]), eigvals_only=True)
+    # up and down, and about its height, held by bristles at its corners:
+    of_box = 4 * stiffness / masses[2] * np.array([1.0, 12 * 0.1**2 / (0.2**2 + 0.2**2) * 2])
+    frequencies = model.linearize(about=rest).modes(8).frequencies ** 2
+    for each in (*two, *of_box):
+        assert np.abs(frequencies / each - 1).min() <= 1e-9
+    motion = model.simulate(0.02, 1e-3, initial=rest.state, progress=False)
+    assert np.abs(motion.recording.velocity).max() <= 1e-9
+    ring = ph.Contact(low, ph.Surface(model.ground.at((0.3, 0, 0.1)), ph.Torus(0.1, 0.1 - 1e-6)), stiffness=1.0)
+    model.apply(ring)
+    with pytest.raises(ph.ModelError, match="whose edges or ends equilibria do not see"):
+        model.equilibrium()
 
 
 def test_bodies_that_start_inside_each_other_are_refused_with_the_depth():

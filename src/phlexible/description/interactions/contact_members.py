@@ -142,6 +142,16 @@ def _key(part: Side) -> object:
     return (id(part.placed), part.location) if isinstance(part, Attachment) else id(part)
 
 
+def may_meet(one: Member, other: Member) -> bool:
+    """Whether two members push each other where they are near: sides, bodies, kinds."""
+    if one.owner == other.owner or one.side | other.side != 3:
+        return False
+    if one.kind.is_solid or other.kind.is_solid:
+        place = other if one.kind.is_solid else one
+        return not place.kind.is_solid and place.start is place.end
+    return MemberKind.SAMPLE not in (one.kind, other.kind)
+
+
 def owner_of(port: Port) -> object:
     """The body that a port is on; None: the ground."""
     return port.placed.name if isinstance(port, Attachment) else None
