@@ -87,7 +87,7 @@ def state_on_arm(archive: Path, folder: Path) -> bytes:
     """After 1000 steps of a program that needs no library."""
     ZipFile(archive).extractall(folder)
     (folder / "main.c").write_text(PROGRAM)
-    files = ["main.c", "model.c", "programs.o", "-o", "main", "-lm"]
+    files = ["main.c", "model.c", *(file.name for file in folder.glob("*.o")), "-o", "main", "-lm"]
     zig = [
         sys.executable,
         "-m",
@@ -113,7 +113,7 @@ def show(name: str, folder: Path) -> None:
     path = ph.build(model, step, folder / f"{name}.so", outputs=sensors, duration=end)
     library, run = ph.load_library(path), model.start(step)
     first = float(library.read("total")), float(run.read(sensors["total"]))
-    size = max(abs(first[0]), float(library.read("kinetic")))
+    size = max(abs(first[0]), float(library.read("kinetic")), 1e-300)  # of a model at rest
     for _ in range(10):
         library.step(STEPS // 10), run.step(STEPS // 10)
         size = max(size, abs(float(library.read("total"))), float(library.read("kinetic")))

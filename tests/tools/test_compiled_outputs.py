@@ -103,3 +103,25 @@ def test_energies_count_from_the_start_where_small_changes_shall_be_seen() -> No
     for from_start in (False, True):
         (number,) = OutputTables(run, True, from_start).of({"total": total}).numbers
         assert number.constant == pytest.approx(-float(run.read(total)) * from_start)
+
+
+@needs_compiler
+@pytest.mark.slow
+def test_contacts_ask_for_parts_of_steps_as_in_live_runs(tmp_path) -> None:
+    """Impacts that lose energy by a coefficient of restitution, friction that sticks, and none of either."""
+    model = ph.Model(gravity=(0, 0, -9.81))
+    floor = ph.Plane(model.ground.at((0, 0, 0)), (0, 0, 1))
+    for k, given in enumerate(({"restitution": 0.6}, {"friction": 0.5, "bristle": 1e4}, {})):
+        ball = model.add(ph.RigidBody(1.0, (1e-3,) * 3), f"ball {k}", position=(k, 0, 0.3), velocity=(1.0, 0, 0))
+        model.apply(ph.Contact(ball.origin, floor, 1e5, 0.1, name=f"touch {k}", **given))
+    sensors = {f"place {k}": ph.Position(body.origin) for k, body in enumerate(model.bodies)}
+    sensors |= {kind: ph.EnergyOf(kind) for kind in ("total", "dissipated")}
+    suffix = ".dylib" if host().startswith("macos") else ".so"
+    library = ph.load_library(ph.build(model, STEP, tmp_path / f"balls{suffix}", outputs=sensors))
+    run = model.start(STEP)
+    for each in (library, run):
+        each.step(400)
+    assert run.motion.recording.contact_steps[-1] > 0  # steps were taken in parts
+    for name, sensor in sensors.items():
+        assert library.read(name) == pytest.approx(run.read(sensor), rel=1e-9, abs=1e-9), name
+    assert 0.5 < library.read("dissipated")
