@@ -134,6 +134,7 @@ DERIVED = [
             "numerical_damping": NON_NEGATIVE,
             "tolerance": POSITIVE | NONE,
             "scales": SCALES,
+            "memory": POSITIVE | NONE,
         },
     ),
     Call(

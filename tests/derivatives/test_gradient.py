@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import phlexible as ph
+from phlexible.derivatives import long_runs
 from phlexible.derivatives.parameters import Parameters
 
 TIMES = np.linspace(0.0, 1.0, 4)
@@ -273,6 +274,43 @@ def test_parameters_that_move_other_numbers_share_models(build, cost, parameters
 
             _, single = ph.gradient(alone, cost, {"one": np.asarray(value)[k]}, duration=1.0, step=5e-3)
             assert np.asarray(together[name])[k] == pytest.approx(single["one"], rel=1e-7)
+
+
+@pytest.mark.parametrize("options", [{}, {"tolerance": 1e-6}], ids=str)
+def test_steps_that_memory_does_not_hold_are_taken_once_more(monkeypatch, options):
+    """With the same digits; gradients differ by round-off of sums and of differences of readings."""
+    build, cost, parameters, (duration, _) = CASES["satellite"]
+    signal = {**parameters, "wheel": ph.Signal(np.linspace(0, 1, 9), np.cos(np.linspace(0, 5, 9)))}
+    runs, made = {}, long_runs.run_of
+
+    def kept(*arguments):
+        run = made(*arguments)
+        runs.setdefault(run.times.tobytes(), []).append(run)
+        return run
+
+    monkeypatch.setattr(long_runs, "run_of", kept)
+    for given in (signal, {**signal, "wheel": signal["wheel"].values}):
+
+        def whole(p, given=given):
+            own = p["wheel"] if isinstance(p["wheel"], ph.Signal) else signal["wheel"].with_values(p["wheel"])
+            return build({**p, "wheel": own})
+
+        runs.clear()
+        value, slopes = ph.gradient(whole, cost, given, duration=duration, step=2e-3, memory=4e5, **options)
+        assert len(runs) > 3
+        for first, again in runs.values():
+            for own, other in zip(first.stretches, again.stretches, strict=True):
+                assert np.array_equal(own.states, other.states)
+        expected, alone = ph.gradient(whole, cost, given, duration=duration, step=2e-3, **options)
+        assert value == pytest.approx(expected, rel=1e-12)
+        for name in alone:
+            assert slopes[name] == pytest.approx(alone[name], rel=1e-7, abs=1e-9 * np.abs(alone[name]).max())
+
+
+def test_memory_for_too_few_steps_is_refused():
+    build, cost, parameters, (duration, step) = CASES["satellite"]
+    with pytest.raises(ph.ParameterError, match="memory must be at least"):
+        ph.gradient(build, cost, parameters, duration=duration, step=step, memory=1e3)
 
 
 def test_delayed_samples_are_refused():

@@ -9,8 +9,8 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array
 from phlexible.derivatives.costs import Costs
+from phlexible.derivatives.costs_of_runs import CostsOfRun
 from phlexible.derivatives.dense_steps import turning
-from phlexible.derivatives.gradient import CostsOfRun
 from phlexible.derivatives.parameters import Build, Built, Parameters, Recipe, Start, check_same
 from phlexible.derivatives.runs import TakenRun, take_run
 from phlexible.derivatives.steps import functions_of

@@ -20,7 +20,7 @@ from phlexible.state.recording import RecordedStates
 from phlexible.state.redundancy import redundancies
 from phlexible.state.system import System
 from phlexible.step.assembly.assembly import Assembly, assemble
-from phlexible.step.integration.clock import Checkpoint, clock
+from phlexible.step.integration.clock import Checkpoint, Clock, clock
 from phlexible.step.integration.composition import check_lossless, substep_times
 from phlexible.step.integration.conserving import ConservingStepper
 from phlexible.step.integration.run import Simulation
@@ -103,6 +103,16 @@ class RecordingStepper(ConservingStepper):
         self._trial: tuple[int, int] | None = (
             None  # log and steps before a step that laws of the state are tried in
         )
+
+    @property
+    def is_redundant(self) -> bool:
+        """Whether joints hold a motion twice."""
+        return self._is_redundant
+
+    @property
+    def damping(self) -> float:
+        """Numerical, gamma."""
+        return self._damping
 
     def advance(self, instants: Array, step: float, storage: Storage) -> Advance:
         """As that of the conserving step."""
@@ -360,33 +370,50 @@ def take_run(assembly: Assembly, start: State, duration: float, step: float, opt
         ParameterError: a duration or step out of range.
         ConvergenceError: a step did not converge, however short.
     """
+    instants = instants_of(assembly, start, duration, step, options)
+    stepper = RecordingStepper(assembly, options.order, options.numerical_damping, has_redundancy(assembly, start))
+    first, times = taken_by(stepper, assembly, start, instants, options.tolerance)
+    return run_of(assembly, stepper, stepper.log, first, times)
+
+
+def instants_of(assembly: Assembly, start: State, duration: float, step: float, options: StepOptions) -> Clock:
+    """When steps begin and end.
+
+    Raises:
+        ParameterError: a duration or step out of range.
+    """
     system, mechanism = assembly.system, assembly.system.mechanism
     if options.order > 2:
         check_lossless(mechanism, options.numerical_damping)
     breakpoints = [time for load in mechanism.loads for time in load.breakpoints]
     breakpoints += [time for element in mechanism.elements for time in element.times]
     breakpoints += [event.when for event in mechanism.events if isinstance(event.when, float)]
-    instants = clock(start.time, duration, step, breakpoints)
-    check_rates(system, instants.start, instants.end)
-    is_redundant = bool(redundancies(system.phase(_held(assembly)).system, start))
-    stepper = RecordingStepper(assembly, options.order, options.numerical_damping, is_redundant)
-    stored = _Instants()
+    found = clock(start.time, duration, step, breakpoints)
+    check_rates(system, found.start, found.end)
+    return found
+
+
+def has_redundancy(assembly: Assembly, start: State) -> bool:
+    """Whether joints hold a motion twice at the start."""
+    return bool(redundancies(assembly.system.phase(_held(assembly)).system, start))
+
+
+def taken_by(
+    stepper: RecordingStepper, assembly: Assembly, start: State, instants: Clock, tolerance: float | None
+) -> tuple[Array, Array]:
+    """Have a stepper take a run: its first row, (numbers,), and the instants that were stored, (T,) [s].
+
+    Raises:
+        ConvergenceError: a step did not converge, however short.
+    """
+    system, stored = assembly.system, _Instants()
     conditions = watched_conditions(system, None, None)
     run = Simulation(
-        system,
-        stepper,
-        start,
-        instants,
-        1,
-        stored.take,
-        options.tolerance,
-        is_late=True,
-        conditions=conditions,
+        system, stepper, start, instants, 1, stored.take, tolerance, is_late=True, conditions=conditions
     )
     begin = stepper.now(start.time)
-    first = np.concatenate([array[:1].reshape(-1) for array in begin.values()])
     run.run(_silent)
-    return _run_of(assembly, stepper.log, first, stored.times, is_redundant, options.numerical_damping)
+    return np.concatenate([array[:1].reshape(-1) for array in begin.values()]), stored.times
 
 
 def _held(assembly: Assembly) -> Array:
@@ -414,15 +441,24 @@ class _Instants:
         self._times.update(dict.fromkeys(recording.time.tolist()))
 
 
-def _run_of(
+def run_of(
     assembly: Assembly,
+    stepper: RecordingStepper,
     log: Sequence[Stepped | VelocityJump | Asked],
     first: Array,
     times: Array,
-    is_redundant: bool,
-    damping: float,
 ) -> TakenRun:
-    relaxation, places = RELAXATION if is_redundant else 0.0, entries(assembly)
+    """What a stepper did, as a run.
+
+    Args:
+        assembly: whose memory derivatives may write into.
+        stepper: that took the steps.
+        log: of them.
+        first: row of the tables of the state, (numbers,), at the first instant.
+        times: of the instants that are stored, (T,) [s].
+    """
+    relaxation, places = RELAXATION if stepper.is_redundant else 0.0, entries(assembly)
+    damping = stepper.damping
     stretches: list[DifferentiableSteps] = []
     course: list[RunPiece | VelocityJump | int] = []
     asked: list[Asked] = []

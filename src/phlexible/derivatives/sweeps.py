@@ -176,14 +176,24 @@ class Adjoint:
     poses: Array | None = None
 
 
-def adjoints(run: TakenRun, slopes: Sequence[Variation]) -> list[Adjoint]:
-    """Of several costs, see ``adjoint``: all at once where a run is nothing but steps."""
+def adjoints(run: TakenRun, slopes: Sequence[Variation], after: Sequence[Variation] | None = None) -> list[Adjoint]:
+    """Of several costs, see ``adjoint``: all at once where a run is nothing but steps.
+
+    Args:
+        run: that was taken.
+        slopes: of the costs to the states of all stored instants.
+        after: of the costs to the state at the end, by what follows; None: nothing does.
+    """
     if not is_plain(run):
-        return [adjoint(run, each) for each in slopes]
+        ends = [None] * len(slopes) if after is None else after
+        return [adjoint(run, each, end) for each, end in zip(slopes, ends, strict=True)]
     (stretch,), rows = run.stretches, run.places[:, 1]
     pose, velocity = np.zeros((2, stretch.count + 1, len(slopes), run.velocities))
     for number, each in enumerate(slopes):
         pose[rows, number], velocity[rows, number] = each.pose[1:], each.velocity[1:]
+        if after is not None:
+            pose[-1, number] += after[number].pose
+            velocity[-1, number] += after[number].velocity
     felt = stretch.pull(0, stretch.count, pose, velocity)
     nothing = parts_of_nothing(run)
     return [
@@ -211,8 +221,11 @@ def parts_of_nothing(run: TakenRun) -> RunParts:
     return RunParts((), strains, np.zeros((0, run.velocities)), (), np.zeros((0, 0)), none, none)
 
 
-def adjoint(run: TakenRun, slopes: Variation) -> Adjoint:
-    """Of a cost with derivatives ``slopes`` to the states of all stored instants, (T, velocities) each."""
+def adjoint(run: TakenRun, slopes: Variation, after: Variation | None = None) -> Adjoint:
+    """Of a cost with derivatives ``slopes`` to the states of all stored instants, (T, velocities) each.
+
+    ``after``: to the state that the run ends in, by what follows it.
+    """
     size, laws = run.velocities, _Laws(run)
     at_rows = [np.zeros((2, own.count + 1, size)) for own in run.stretches]
     for k, (number, row) in enumerate(run.places.tolist(), start=1):
@@ -226,7 +239,8 @@ def adjoint(run: TakenRun, slopes: Variation) -> Adjoint:
     locks: list[Array] = []
     conditions: list[float] = []
     crossings, switches = crossings_of(run), len(run.system.mechanism.switches)
-    q, v, held, places = np.zeros(size), np.zeros(size), np.zeros(laws.held), np.zeros(switches)
+    held, places = np.zeros(laws.held), np.zeros(switches)
+    q, v = (np.zeros(size), np.zeros(size)) if after is None else (after.pose.copy(), after.velocity.copy())
     following: Array = np.zeros((0, size))  # slopes of the pose in the steps that follow
     for number in range(len(run.course) - 1, -1, -1):
         each = run.course[number]

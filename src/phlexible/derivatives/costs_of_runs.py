@@ -1,0 +1,210 @@
+"""Costs of a run that was taken, and their derivatives to parameters by one pass backwards."""
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from phlexible.algebra.arrays import Array
+from phlexible.derivatives.both_sides import Beside, each_change, models_beside
+from phlexible.derivatives.costs import Costs
+from phlexible.derivatives.parameters import (
+    Built,
+    Direction,
+    Parameters,
+    Recipe,
+    check_local,
+    check_same,
+    check_smooth,
+    is_load_alone,
+    other_values,
+    start_difference,
+    start_tables,
+)
+from phlexible.derivatives.readings import Sight, slopes_of_costs
+from phlexible.derivatives.runs import TakenRun
+from phlexible.derivatives.steps import Functions, functions_of
+from phlexible.derivatives.sweeps import Adjoint, RunParts, adjoints, parts_of
+
+
+class CostsOfRun:
+    """Costs of a run, and their derivatives.
+
+    Args:
+        run: that was taken.
+        own: its model.
+        given: what that was made of: where derivatives are taken, with its own signals.
+
+    Attributes:
+        values: of the costs, shape (costs,).
+        loads_alone: by the names of signals, whether they change loads and nothing else; found once.
+    """
+
+    _is_at_start = True  # the run begins where the model does
+
+    def __init__(self, run: TakenRun, own: Built[Costs], given: Any) -> None:
+        self._run, self._own, self._given = run, own, given
+        self._readings = self._read(own, run.times)
+        self.values: Array = self._valued(own.measured, self._readings, run.times)
+        self.loads_alone: dict[str, bool] = {}
+
+    def _read(self, other: Built[Costs], times: Array) -> list[list[Array]]:
+        """Readings of the sensors of each cost of a model, at the states of the run, at other times."""
+        sensors = [sensor for cost in other.measured for sensor in cost.sensors]
+        rest = iter(Sight(other.assembly, times).read_all(sensors, self._run.rows))
+        return [[next(rest) for _ in cost.sensors] for cost in other.measured]
+
+    def values_at(self, other: Built[Costs], times: Array) -> Array:
+        """Costs of another model at the states of the run, at other times, shape (costs,)."""
+        return self._valued(other.measured, self._read(other, times), times)
+
+    @staticmethod
+    def _valued(costs: Costs, readings: list[list[Array]], times: Array) -> Array:
+        return np.array([cost.value(times, own) for cost, own in zip(costs, readings, strict=True)])
+
+    @cached_property
+    def _weights(self) -> list[list[Array]]:
+        """What each cost feels of its readings."""
+        pairs = zip(self._own.measured, self._readings, strict=True)
+        return [cost.slopes(self._run.times, own) for cost, own in pairs]
+
+    @cached_property
+    def adjoints(self) -> list[Adjoint]:
+        """What each cost feels."""
+        run, pairs = self._run, zip(self._own.measured, self._weights, strict=True)
+        sight = Sight(run.assembly, run.times)
+        felt = [list(zip(cost.sensors, own, strict=True)) for cost, own in pairs]
+        return adjoints(run, slopes_of_costs(sight, run.rows, felt))
+
+    def slopes(self, recipe: Recipe[Costs], chosen: Parameters) -> Array:
+        """Of all costs to all parameters, shape (costs, parameters).
+
+        Raises:
+            PhlexibleError: as ``gradient``.
+        """
+        run, own = self._run, self._own
+        found = np.zeros((len(self.values), len(chosen)))
+
+        def made(direction: Direction, sign: int) -> Built[Costs]:
+            other = recipe.made(chosen.made(chosen.values + sign * direction.change))
+            check_same(own, other, chosen.label(direction))
+            return other
+
+        directions = chosen.numbers() if not run.is_controlled else chosen.singles()
+        together: list[Direction] = []
+        for name in chosen.signals if not run.is_controlled else []:
+            signal = self._given[name]
+            if name not in self.loads_alone:
+                signs = chosen.signs(name)
+                with other_values(signal, chosen.made(chosen.values + signs.change)[name].values):
+                    changed = self._given_now()
+                self.loads_alone[name] = is_load_alone(own, made(signs, 1), changed, run)
+            if not self.loads_alone[name]:
+                if run.jumps:
+                    directions += chosen.singles(name)
+                else:
+                    together += chosen.samples(name, run, is_load=False)
+                continue
+            for direction in chosen.samples(name, run, is_load=True):
+                both = {}
+                for sign in (1, -1):
+                    values = chosen.made(chosen.values + sign * direction.change)[name].values
+                    with other_values(signal, values):
+                        both[sign] = self._given_now()
+                self._add_load(found, direction, both[1], both[-1], name)
+        for direction in together:
+            self._add_samples(found, direction, made(direction, 1), made(direction, -1), chosen.label(direction))
+        models = models_beside(run, own, recipe, chosen, directions, self._reads_alike)
+        for model in models:
+            self._add_start_and_sensors(found, model)
+        shares = np.zeros((len(self.values), len(models)))
+
+        def take(number: int, changes: RunParts) -> None:
+            shares[:, number] = [each.parts.times(changes) for each in self.adjoints]
+
+        each_change(run, models, take)
+        for model, share in zip(models, shares.T, strict=True):
+            found[:, model.direction.number] += share
+        return found
+
+    def _reads_alike(self, other: Built[Costs]) -> bool:
+        """Whether costs of another model are the same numbers of the states of the run."""
+        pairs = zip(self._own.measured, other.measured, strict=True)
+        if any(own.constant != cost.constant or len(own.terms) != len(cost.terms) for own, cost in pairs):
+            return False
+        read = self._read(other, self._run.times)
+        for own, cost in zip(self._readings, read, strict=True):
+            if not all(np.array_equal(first, second) for first, second in zip(own, cost, strict=True)):
+                return False
+        return np.array_equal(self._valued(other.measured, read, self._run.times), self.values)
+
+    def _add_start_and_sensors(self, slopes: Array, model: Beside[Costs]) -> None:
+        """What costs change by with the initial state, and by themselves."""
+        change, number = model.start, model.direction.number
+        if model.less is not None:
+            slopes[:, number] += self._of_sensors(model.more, model.less) / (2 * model.direction.size)
+        for row, adjoint in zip(slopes, self.adjoints, strict=True):
+            if self._is_at_start:
+                row[number] += adjoint.start.pose @ change.pose + adjoint.start.velocity @ change.velocity
+
+    def _of_sensors(self, more: Built[Costs], less: Built[Costs]) -> Array:
+        """By what costs of two models differ at the states of the run, shape (costs,)."""
+        return self.values_at(more, self._run.times) - self.values_at(less, self._run.times)
+
+    def _given_now(self) -> list[Functions]:
+        """What functions of time give in the steps of each stretch now."""
+        return [functions_of(self._run.assembly, own.times) for own in self._run.stretches]
+
+    def _add_load(
+        self, slopes: Array, direction: Direction, more: Sequence[Functions], less: Sequence[Functions], label: str
+    ) -> None:
+        """The share of samples that change loads and nothing else."""
+        assert direction.steps is not None, "of samples"
+        changes = [
+            own.residuals(own.assembly, first) - own.residuals(own.assembly, second)
+            for own, first, second in zip(self._run.stretches, more, less, strict=True)
+        ]
+        check_local(np.concatenate(changes), direction.steps >= 0, label)
+        acting = direction.steps >= 0
+        for row, felt in zip(slopes, self.adjoints, strict=True):
+            both = zip(felt.parts.equations, changes, strict=True)
+            shares = np.concatenate([np.einsum("ki,ki->k", mu, change) for mu, change in both])
+            np.add.at(row, direction.steps[acting], shares[acting] / (2 * direction.size))
+
+    def _add_samples(
+        self, slopes: Array, direction: Direction, more: Built[Costs], less: Built[Costs], label: str
+    ) -> None:
+        """The share of each step and of the start in the derivatives to samples that are far from each other."""
+        run, twice = self._run, 2 * direction.size
+        upper, lower = (parts_of(run, own.assembly) for own in (more, less))
+        for first, second in zip(upper.equations, lower.equations, strict=True):
+            check_smooth(first, second, label)
+        changes, layout = upper.minus(lower, twice), run.system.layout
+        change = start_difference(start_tables(less), start_tables(more), layout, twice)
+        assert direction.steps is not None, "of samples"
+        check_local(np.concatenate(changes.equations) * twice, direction.steps >= 0, label)
+        read = [self._read(own, run.times) for own in (more, less)]
+        for number, (row, adjoint) in enumerate(zip(slopes, self.adjoints, strict=True)):
+            at_instants = np.zeros(len(run.times))
+            for weight, first, second in zip(self._weights[number], read[0][number], read[1][number], strict=True):
+                at_instants += (weight * (first - second)).reshape(len(run.times), -1).sum(axis=1) / twice
+            if self._is_at_start:
+                at_instants[0] += adjoint.start.pose @ change.pose + adjoint.start.velocity @ change.velocity
+            _share_out(row, direction, _in_steps(adjoint.parts, changes), at_instants)
+
+
+def _in_steps(felt: RunParts, changes: RunParts) -> Array:
+    """What is felt of changes of the equations of each step, shape (N,)."""
+    both = zip(felt.equations, changes.equations, strict=True)
+    found = np.concatenate([np.einsum("ki,ki->k", mu, own) for mu, own in both])
+    both = zip(felt.strains, changes.strains, strict=True)
+    return np.asarray(found + np.concatenate([np.einsum("kb,kb->k", ends, own) for ends, own in both]))
+
+
+def _share_out(row: Array, direction: Direction, in_steps: Array, at_instants: Array) -> None:
+    """To the samples that act in steps and at instants."""
+    assert direction.steps is not None and direction.instants is not None, "of samples"
+    for places, shares in ((direction.steps, in_steps), (direction.instants, at_instants)):
+        acting = places >= 0
+        np.add.at(row, places[acting], shares[acting])
