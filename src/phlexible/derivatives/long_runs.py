@@ -42,7 +42,7 @@ FEWEST = 16
 
 
 @dataclass(frozen=True, eq=False)
-class Piece:
+class RepeatedPiece:
     """Steps of a run that can be taken once more, with the same digits.
 
     Attributes:
@@ -76,7 +76,7 @@ class ForgettingStepper(RecordingStepper):
         is_redundant: bool,
         most: int,
         grid: Array,
-        take: Callable[[Piece, Sequence[Any]], None],
+        take: Callable[[RepeatedPiece, Sequence[Any]], None],
     ) -> None:
         super().__init__(assembly, order, numerical_damping, is_redundant)
         self._most, self._grid, self._take = most, grid, take
@@ -115,14 +115,14 @@ class ForgettingStepper(RecordingStepper):
         assert self._begin is not None, "something was done"
         steps = [each for each in self.log if isinstance(each, Stepped)]
         times = self._grid[(self._grid >= steps[0].times[0]) & (self._grid <= steps[-1].times[-1])]
-        piece = Piece(self._begin[0], tuple(call for _, call in self._calls), self._begin[1], times)
+        piece = RepeatedPiece(self._begin[0], tuple(call for _, call in self._calls), self._begin[1], times)
         self._take(piece, self.log)
         self._forgotten += len(self.log)
         self.log.clear()
         self._calls.clear()
         self._begin = None
 
-    def again(self, piece: Piece) -> Sequence[Any]:
+    def again(self, piece: RepeatedPiece) -> Sequence[Any]:
         """What was done in a piece, done once more."""
         self.log.clear()
         super().restore(np.append(piece.snapshot[:-1], 0))
@@ -187,7 +187,7 @@ class CostsOfPiece(CostsOfRun):
         self._own_weights, self._after, self._is_at_start = weights, after, is_first
 
     @property
-    def _weights(self) -> list[list[Array]]:  # type: ignore[override]  # known already
+    def _weights(self) -> list[list[Array]]:  # known already
         return self._own_weights
 
     @cached_property
@@ -217,7 +217,7 @@ def _numbers_a_step(assembly: Assembly) -> int:
 
 def fits(assembly: Assembly, instants: Clock, memory: float) -> bool:
     """Whether all steps of a run may be remembered at once."""
-    return BYTES * _numbers_a_step(assembly) * instants.count <= memory
+    return instants.count <= FEWEST or BYTES * _numbers_a_step(assembly) * instants.count <= memory
 
 
 def costs_of_long_run(
@@ -257,13 +257,13 @@ def costs_of_long_run(
         raise ModelError(MORE_THAN_STEPS)
     working = replace(own, assembly=replace(assembly, memory=assembly.memory.fresh()))
     sensors = [sensor for cost in own.measured for sensor in cost.sensors]
-    pieces: list[Piece] = []
+    pieces: list[RepeatedPiece] = []
     read: list[list[Array]] = [[] for _ in sensors]
 
-    def run_in(piece: Piece, log: Sequence[Any]) -> TakenRun:
+    def run_in(piece: RepeatedPiece, log: Sequence[Any]) -> TakenRun:
         return run_of(working.assembly, stepper, log, piece.first, piece.times)
 
-    def take(piece: Piece, log: Sequence[Any]) -> None:
+    def take(piece: RepeatedPiece, log: Sequence[Any]) -> None:
         run = run_in(piece, log)
         for values, each in zip(read, Sight(run.assembly, run.times).read_all(sensors, run.rows), strict=True):
             values.append(each[1:] if pieces else each)
@@ -278,7 +278,8 @@ def costs_of_long_run(
     readings = [[next(rest) for _ in cost.sensors] for cost in own.measured]
     weights = [cost.slopes(grid, each) for cost, each in zip(own.measured, readings, strict=True)]
     remembering = RememberingRecipe(recipe.build, recipe.start, recipe.measure, recipe.argument)
-    slopes, loads_alone = np.zeros((len(own.measured), len(chosen))), {}
+    slopes = np.zeros((len(own.measured), len(chosen)))
+    loads_alone: dict[str, bool] = {}
     after: list[Variation] | None = None
     last = len(grid)
     for number, piece in reversed(list(enumerate(pieces))):

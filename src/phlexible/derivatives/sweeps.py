@@ -185,8 +185,9 @@ def adjoints(run: TakenRun, slopes: Sequence[Variation], after: Sequence[Variati
         after: of the costs to the state at the end, by what follows; None: nothing does.
     """
     if not is_plain(run):
-        ends = [None] * len(slopes) if after is None else after
-        return [adjoint(run, each, end) for each, end in zip(slopes, ends, strict=True)]
+        if after is None:
+            return [adjoint(run, each) for each in slopes]
+        return [adjoint(run, each, end) for each, end in zip(slopes, after, strict=True)]
     (stretch,), rows = run.stretches, run.places[:, 1]
     pose, velocity = np.zeros((2, stretch.count + 1, len(slopes), run.velocities))
     for number, each in enumerate(slopes):
@@ -221,10 +222,10 @@ def parts_of_nothing(run: TakenRun) -> RunParts:
     return RunParts((), strains, np.zeros((0, run.velocities)), (), np.zeros((0, 0)), none, none)
 
 
-def adjoint(run: TakenRun, slopes: Variation, after: Variation | None = None) -> Adjoint:
+def adjoint(run: TakenRun, slopes: Variation, ends_with: Variation | None = None) -> Adjoint:
     """Of a cost with derivatives ``slopes`` to the states of all stored instants, (T, velocities) each.
 
-    ``after``: to the state that the run ends in, by what follows it.
+    ``ends_with``: to the state that the run ends in, by what follows it.
     """
     size, laws = run.velocities, _Laws(run)
     at_rows = [np.zeros((2, own.count + 1, size)) for own in run.stretches]
@@ -240,7 +241,11 @@ def adjoint(run: TakenRun, slopes: Variation, after: Variation | None = None) ->
     conditions: list[float] = []
     crossings, switches = crossings_of(run), len(run.system.mechanism.switches)
     held, places = np.zeros(laws.held), np.zeros(switches)
-    q, v = (np.zeros(size), np.zeros(size)) if after is None else (after.pose.copy(), after.velocity.copy())
+    q, v = (
+        (np.zeros(size), np.zeros(size))
+        if ends_with is None
+        else (ends_with.pose.copy(), ends_with.velocity.copy())
+    )
     following: Array = np.zeros((0, size))  # slopes of the pose in the steps that follow
     for number in range(len(run.course) - 1, -1, -1):
         each = run.course[number]
