@@ -36,6 +36,38 @@ def test_a_block_below_the_angle_of_friction_stays_and_one_above_it_slides():
     assert np.abs(motion.energy.balance_error).max() <= 1e-13
 
 
+@pytest.mark.thorough
+def test_a_block_below_the_angle_of_friction_stays_for_a_million_steps():
+    model, block, _ = on_a_slope(0.95, bristle=8e4)
+    motion = model.simulate(1e3, 1e-3, every=1000, progress=False)
+    assert len(motion.time) == 1001
+    assert np.ptp(motion.position(block.origin)[1:, 0]) <= 1e-9  # 0.95 m with creep
+    assert np.abs(motion.energy.balance_error).max() <= 1e-12
+
+
+@pytest.mark.parametrize("friction", [0.5, 2.0])
+@pytest.mark.parametrize("sticks", [{}, {"bristle": 8e5}])
+def test_the_rod_of_painleve_jams_and_jumps_where_no_rigid_one_can_go_on(friction, sticks):
+    """Where 1 + 3 cos a (cos a - mu sin a) < 0 there is no solution in which a rigid rod slides on."""
+    angle, half = 0.9, 0.5
+    way = half * np.array([np.cos(angle), np.sin(angle), 0])
+    model = ph.Model(gravity=(0, -G, 0), dimension=2)
+    rod = model.add(ph.RigidBody(1.0, half**2 / 3), "rod", position=way, velocity=(-2, 0, 0))
+    floor = ph.Plane(model.ground.at((0, 0, 0)), (0, 1, 0))
+    foot = ph.Contact(rod.point(-way), floor, 1e6, friction=friction, **sticks)
+    for contact in (foot, ph.Contact(rod.point(way), floor, 1e6, friction=friction, **sticks)):
+        model.apply(contact)
+    motion = model.simulate(0.4, 1e-4, progress=False)
+    jams = bool(1 + 3 * np.cos(angle) * (np.cos(angle) - friction * np.sin(angle)) < 0)
+    early = motion.time < 0.02
+    assert motion.is_complete and jams == (friction == 2.0)
+    assert bool(motion.element_force(foot)[early].max() > 20 * G) is jams  # it slides on at some weights
+    slides = motion.velocity(rod.point(-way))[early, 0]
+    assert bool((slides >= 0).any()) is jams
+    assert np.diff(motion.energy.dissipated).min() >= 0
+    assert np.abs(motion.energy.balance_error).max() <= 1e-11
+
+
 def ball_on_a_plane(slope=0.0, velocity=(1, 0, 0), spin=(0, 0, 0), **parameters):
     model = ph.Model(gravity=(G * np.sin(slope), 0, -G * np.cos(slope)))
     height = 0.1 - G * np.cos(slope) / STIFF
@@ -151,16 +183,16 @@ def free_pair(surface, turned=SAME, **parameters):
 )
 def test_energy_and_momenta_hold_while_a_free_ball_sticks_slips_and_leaves_in_any_frame(surface, sticks):
     turned, seen = Rotation.from_rotvec((0.7, -1.1, 0.4)), []
-    for frame in (SAME, turned):
+    for frame, step in ((SAME, 1e-3), (turned, 1e-3), (SAME, 1e-2)):
         model, plate, ball = free_pair(surface, frame, bristle=8e3, **sticks)
-        motion = model.simulate(0.3, 1e-3, progress=False)
+        motion = model.simulate(0.3, step, progress=False)
         assert np.abs(motion.energy.balance_error).max() <= 1e-13
         for momentum in (motion.momentum.linear, motion.momentum.angular):
             assert np.abs(momentum - momentum[0]).max() <= 1e-13
         way = motion.position(ball.origin) - motion.position(plate.origin)
         seen.append(frame.inv().apply(way))
-    for slips in motion.recording.branches[:, 6::7].T:
-        assert 0 < slips.mean() < 1
+        for slips in motion.recording.branches[:, 6::7].T:
+            assert 0 < slips.mean() < 1
     assert seen[1] == pytest.approx(seen[0], abs=1e-9)
 
 
