@@ -66,6 +66,22 @@ def test_a_box_rests_below_the_angle_of_friction_and_slides_above_it():
     assert ways[1][1] == pytest.approx(0.05 * GRAVITY * np.sin(tilt), rel=1e-9)
 
 
+@pytest.mark.parametrize(
+    "body", [ph.RigidBody.box((0.1, 0.1, 0.1), 500.0), ph.RigidBody.cylinder(0.05, 0.1, 500.0)], ids=["box", "drum"]
+)
+def test_equal_bodies_stack(body):
+    """Their corners meet: what carries is beside these, of both where two bodies touch."""
+    model = ph.Model(gravity=(0, 0, -GRAVITY))
+    low, high = (model.add(body, position=(0, 0, z), velocity=(0, 0, 0)) for z in (0.05, 0.15))
+    floor = ph.Plane(model.ground.at((0, 0, 0)))
+    model.apply(ph.Contact([low, high, floor], stiffness=2e3, friction=0.4, damping=2e4))
+    motion = model.simulate(0.15, 5e-3, progress=False)
+    sunk = [0.1 * k - motion.position(each.origin)[-1, 2] + 0.05 for k, each in enumerate((low, high))]
+    points = 4 if body.shape.__class__ is ph.Box else 24
+    first = 2 * body.mass * GRAVITY / (points * 2e3)
+    assert sunk == pytest.approx([first, 1.25 * first], rel=0.02)
+
+
 @pytest.mark.parametrize("surface", ["plane", "sphere"])
 def test_balls_of_a_list_begin_to_roll_with_five_sevenths_of_their_speed(surface):
     """On a plane, and on a sphere so large that it is one."""
@@ -126,10 +142,10 @@ def test_a_soft_block_lands_on_a_floor_and_a_ball_and_stays():
     block = model.add(soft, "block", position=(-0.05, -0.05, 0.015))
     floor = ph.Plane(model.ground.at((0, 0, 0)))
     ball = ph.Surface(model.ground.at((0.0, 0.0, -0.02)), ph.Sphere(0.03))
-    model.apply(ph.Contact(block, [floor, ball], stiffness=1e3, friction=0.5, damping=1e4))
-    motion = model.simulate(0.16, 4e-3, progress=False)
+    model.apply(ph.Contact(block, [floor, ball], stiffness=4e2, friction=0.5, damping=4e3))
+    motion = model.simulate(0.14, 5e-3, progress=False)
     low = motion.recording.position[:, :, 2].min(axis=1)
-    assert low.min() < 0.0 and motion.energy.kinetic[-1] < 0.2 * motion.energy.kinetic.max()
+    assert low.min() < 0.0 and motion.energy.kinetic[-1] < 0.3 * motion.energy.kinetic.max()
     assert ledger(motion) <= 1e-12
 
 

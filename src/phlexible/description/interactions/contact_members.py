@@ -29,25 +29,28 @@ Side = Port | PlacedBody | PlacedWhole | Touchable
 DEEPEST = 0.1  # of the size of a body, at the start
 WIDE = 1e30  # half an edge of what has no end
 OUT_OF_PLANE = 0.5
+BESIDE = 0.02  # of half an edge or of a radius: how far places are from the corners that shapes do not touch
 RIM = 24  # places on each rim of a cylinder or torus
 
 
 class MemberKind(Enum):
-    """Spheres and pieces of lines, places that only solids touch, solids."""
+    """Spheres and pieces of lines; places that solids touch: all, those without end, those with one; solids."""
 
     ROUND = 0
     SAMPLE = 1
-    PLANE = 2
-    BALL_INSIDE = 3
-    TUBE = 4
-    BLOCK = 5
-    RING = 6
-    DRUM = 7
+    CORNER = 2
+    INSET = 3
+    PLANE = 4
+    BALL_INSIDE = 5
+    TUBE = 6
+    BLOCK = 7
+    RING = 8
+    DRUM = 9
 
     @property
     def is_solid(self) -> bool:
         """Whether it has axes, and touches spheres and places."""
-        return self.value > MemberKind.SAMPLE.value
+        return self.value > MemberKind.INSET.value
 
 
 class Member(NamedTuple):
@@ -147,9 +150,10 @@ def may_meet(one: Member, other: Member) -> bool:
     if one.owner == other.owner or one.side | other.side != 3:
         return False
     if one.kind.is_solid or other.kind.is_solid:
-        place = other if one.kind.is_solid else one
-        return not place.kind.is_solid and place.start is place.end
-    return MemberKind.SAMPLE not in (one.kind, other.kind)
+        place, solid = (other, one) if one.kind.is_solid else (one, other)
+        suits = place.kind is not (MemberKind.CORNER if solid.around >= 0 else MemberKind.INSET)
+        return suits and not place.kind.is_solid and place.start is place.end
+    return one.kind is other.kind is MemberKind.ROUND
 
 
 def owner_of(port: Port) -> object:
@@ -192,9 +196,10 @@ def _samples(each: Side, radius: float, side: int, dimension: int) -> Iterator[M
             elif shape := _shape_of(each):
                 assert isinstance(each, PlacedBody), "what has a shape"
                 middle = _middle(each, shape)
-                for place in _corners(shape, dimension):
-                    port = each.point(middle.point.position + place)
-                    yield Member(port, port, 0.0, side, each.name, kind)
+                for own, places in _corners(shape, dimension):
+                    for place in places:
+                        port = each.point(middle.point.position + place)
+                        yield Member(port, port, 0.0, side, each.name, own)
             elif not radius:
                 yield from (Member(port, port, 0.0, side, each.name, kind) for port in surface_ports(each))
 
@@ -283,29 +288,34 @@ def _middle(each: PlacedBody | PlacedWhole, shape: Shape) -> Attachment:
     return each.point(each.body.center if shape.center is None else shape.center)
 
 
-def _corners(shape: Shape, dimension: int) -> Array:
-    """Places of a shape about its middle that flat and hollow surfaces touch first, body axes, shape (k, 3)."""
+def _corners(shape: Shape, dimension: int) -> Iterator[tuple[MemberKind, Array]]:
+    """Places of a shape about its middle that other surfaces touch first, body axes, each (k, 3).
+
+    Corners would slip past those of a shape of the same size: such shapes touch places that are beside them.
+    """
     turn = np.linspace(0.0, 2 * np.pi, RIM, endpoint=False)
-    circle = np.stack([np.cos(turn), np.sin(turn)], axis=1)
+    circle, ends = np.stack([np.cos(turn), np.sin(turn)], axis=1), (1.0, -1.0)
     match shape:
         case Box():
-            corners = shape.centred().vertices
-            return np.unique(corners * (np.arange(3) < dimension), axis=0)
+            corners = np.unique(shape.centred().vertices * (np.arange(3) < dimension), axis=0)
+            yield MemberKind.CORNER, corners
+            for k in range(dimension):
+                yield MemberKind.INSET, corners * np.where(np.arange(3) == k, 1.0, 1.0 - BESIDE)
         case Cylinder() if dimension == 3:
-            own = _upright(np.asarray(shape.axis))
-            rims = [
-                np.column_stack([shape.radius * circle, np.full(RIM, sign * shape.length / 2)]) for sign in (1, -1)
-            ]
-            return np.concatenate(rims) @ own.T
+            own, half = _upright(np.asarray(shape.axis)), shape.length / 2
+            for kind, out, high in (
+                (MemberKind.CORNER, 1.0, 1.0),
+                (MemberKind.INSET, 1.0 - BESIDE, 1.0),
+                (MemberKind.INSET, 1.0, 1.0 - BESIDE),
+            ):
+                for end in ends:
+                    rim = np.column_stack([out * shape.radius * circle, np.full(RIM, end * high * half)])
+                    yield kind, rim @ own.T
         case Torus() if dimension == 3:
-            own = _upright(np.asarray(shape.axis))
-            r, R = shape.tube_radius, shape.radius
-            rims = [
-                np.column_stack([(R + r * np.cos(a)) * circle, np.full(RIM, r * np.sin(a))])
-                for a in np.linspace(0.0, 2 * np.pi, 8, endpoint=False)
-            ]
-            return np.concatenate(rims) @ own.T
-    return np.zeros((0, 3))
+            own, r, R = _upright(np.asarray(shape.axis)), shape.tube_radius, shape.radius
+            for a in np.linspace(0.0, 2 * np.pi, RIM // 3, endpoint=False):
+                rim = np.column_stack([(R + r * np.cos(a)) * circle, np.full(RIM, r * np.sin(a))])
+                yield MemberKind.SAMPLE, rim @ own.T
 
 
 def line_nodes(each: PlacedBody | PlacedWhole) -> tuple[Attachment, ...]:

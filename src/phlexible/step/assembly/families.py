@@ -35,7 +35,9 @@ from phlexible.step.compilation.user_function import UserFunction, user_function
 from phlexible.step.tables.declarations import (
     BALL_INSIDE,
     BLOCK,
+    CORNER,
     DRUM,
+    INSET,
     INVARIANTS,
     LOGARITHMS,
     NOTHING,
@@ -312,6 +314,8 @@ SKIN = 0.25
 KINDS_OF_MEMBERS = {
     MemberKind.ROUND: ROUND,
     MemberKind.SAMPLE: SAMPLE,
+    MemberKind.CORNER: CORNER,
+    MemberKind.INSET: INSET,
     MemberKind.PLANE: PLANE,
     MemberKind.BALL_INSIDE: BALL_INSIDE,
     MemberKind.TUBE: TUBE,

@@ -22,7 +22,7 @@ from phlexible.step.kernels.many.contacts_among_many import at_end, at_start, me
 from phlexible.step.kernels.many.pair_friction import coefficients
 from phlexible.step.kernels.step import inertia_matrix, motion_and_forces
 from phlexible.step.kernels.vectors import mean_place, moved_by, velocity_of
-from phlexible.step.tables.declarations import CONTACT, MOST_PARTS, SAMPLE
+from phlexible.step.tables.declarations import CONTACT, INSET, MOST_PARTS
 
 # How easily contacts move bodies, and so how stiff they are beside the masses (docs/theory.md, 8).
 
@@ -61,7 +61,7 @@ def harden_pair(t: Tables, n: int, h: float) -> None:
     """Add N' g M^-1 g^T of a pair of a contact group to each of its carriers."""
     i, j = t.met_first[n], t.met_second[n]
     n_, s, z = normal_of(t, i, j)
-    solid = j if t.member_kind[j] > SAMPLE else i
+    solid = j if t.member_kind[j] > INSET else i
     y = mean_place(t, t.member_start[i + j - solid])
     total = _member(t, i, s, n_, 0.0, y) + _member(t, j, z, n_, 0.0, y)
     c, reach, F = t.member_contact_group[i], t.member_radius[i] + t.member_radius[j], at_start(t, i, j)[0]
@@ -81,7 +81,7 @@ def _member(t: Tables, m: int, share: float, normal: Vector, slope: float, y: Ve
     """
     p, q = t.member_start[m], t.member_end[m]
     a, b = t.vector_carrier[p], t.vector_carrier[q]
-    if t.member_kind[m] > SAMPLE:
+    if t.member_kind[m] > INSET:
         if a < 0:
             return 0.0
         axes, row = t.member_axis + 6 * m, t.contact_group_row

@@ -804,8 +804,8 @@ BRISTLE = 7
 PAIR = 4
 """Numbers of the bristle of a pair among many."""
 
-ROUND, SAMPLE, PLANE, BALL_INSIDE, TUBE, BLOCK, RING, DRUM = range(8)
-"""Members: spheres and pieces of lines, places that only solids touch, solids."""
+ROUND, SAMPLE, CORNER, INSET, PLANE, BALL_INSIDE, TUBE, BLOCK, RING, DRUM = range(10)
+"""Members: spheres and pieces of lines, places that only solids touch, with and without end, solids."""
 
 MOST_PARTS = 4096
 """Of a step around contacts."""

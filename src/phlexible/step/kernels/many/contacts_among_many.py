@@ -16,7 +16,7 @@ from phlexible.step.kernels.many.pair_friction import (
 )
 from phlexible.step.kernels.many.solids import axis_mean, height_at_end, height_at_start, place_in, rise
 from phlexible.step.kernels.vectors import mean_place
-from phlexible.step.tables.declarations import PAIR, SAMPLE
+from phlexible.step.tables.declarations import INSET, PAIR
 
 # Contacts among many: spheres and pieces of lines that push each other apart (docs/theory.md, 8).
 #
@@ -72,9 +72,9 @@ def apart(r: Vector, u: Vector, v: Vector) -> tuple[float, float, float]:
 @compiled
 def at_start(t: Tables, i: int, j: int) -> tuple[float, float, float]:
     """F, s and t of two members at the start of the step; of a solid how far it is from the other's centre."""
-    if t.member_kind[j] > SAMPLE:
+    if t.member_kind[j] > INSET:
         return height_at_start(t, i, j), 0.0, 0.0
-    if t.member_kind[i] > SAMPLE:
+    if t.member_kind[i] > INSET:
         return height_at_start(t, j, i), 0.0, 0.0
     p, k = t.member_start[i], t.member_start[j]
     return apart(
@@ -87,9 +87,9 @@ def at_start(t: Tables, i: int, j: int) -> tuple[float, float, float]:
 @compiled
 def at_end(t: Tables, i: int, j: int) -> tuple[float, float, float]:
     """The same at its end."""
-    if t.member_kind[j] > SAMPLE:
+    if t.member_kind[j] > INSET:
         return height_at_end(t, i, j), 0.0, 0.0
-    if t.member_kind[i] > SAMPLE:
+    if t.member_kind[i] > INSET:
         return height_at_end(t, j, i), 0.0, 0.0
     p, k = t.member_start[i], t.member_start[j]
     x, y = t.place0[p] + t.change[p], t.place0[k] + t.change[k]
@@ -106,9 +106,9 @@ def push_contact_groups(t: Tables, h: float) -> None:
         i, j = pair_at(t, n)
         if i < 0:
             continue
-        if t.member_kind[j] > SAMPLE:
+        if t.member_kind[j] > INSET:
             _push_off(t, i, j, h)
-        elif t.member_kind[i] > SAMPLE:
+        elif t.member_kind[i] > INSET:
             _push_off(t, j, i, h)
         else:
             _push(t, i, j, h)
@@ -196,9 +196,9 @@ def _push(t: Tables, i: int, j: int, h: float) -> None:
 @compiled
 def normal_of(t: Tables, i: int, j: int) -> tuple[Vector, float, float]:
     """Unit normal of two members, from the second to the first, and where they touch along their axes."""
-    if t.member_kind[j] > SAMPLE:
+    if t.member_kind[j] > INSET:
         return _up(t, i, j), 0.0, 0.0
-    if t.member_kind[i] > SAMPLE:
+    if t.member_kind[i] > INSET:
         return -1.0 * _up(t, j, i), 0.0, 0.0
     _, s, z = at_start(t, i, j)
     e = place_of(t, i, s) - place_of(t, j, z)

@@ -10,7 +10,7 @@ from math import floor
 from phlexible.step.compilation.compiled import compiled
 from phlexible.step.compilation.notation import Tables, Vector, dot, vector
 from phlexible.step.kernels.many.solids import height_at_start
-from phlexible.step.tables.declarations import SAMPLE
+from phlexible.step.tables.declarations import CORNER, INSET, ROUND
 
 LARGE = 4.0
 """Members larger than so many times the mean are held against all others, and do not make the cells larger."""
@@ -81,7 +81,15 @@ def _stay(t: Tables) -> bool:
 @compiled
 def _is_round(t: Tables, m: int) -> bool:
     """Whether solids may touch it: spheres, and places on surfaces."""
-    return t.member_kind[m] <= SAMPLE and t.member_start[m] == t.member_end[m]
+    return t.member_kind[m] <= INSET and t.member_start[m] == t.member_end[m]
+
+
+@compiled
+def _suits(t: Tables, kind: int, solid: int) -> bool:
+    """Corners touch what has no end, places beside them what has."""
+    if kind == CORNER:
+        return t.member_around[solid] < 0.0
+    return kind != INSET or t.member_around[solid] >= 0.0
 
 
 @compiled
@@ -92,11 +100,11 @@ def _may_meet(t: Tables, i: int, j: int) -> bool:
     if (t.member_side[i] | t.member_side[j]) != 3:
         return False
     a, b = t.member_kind[i], t.member_kind[j]
-    if a > SAMPLE:
-        return _is_round(t, j)
-    if b > SAMPLE:
-        return _is_round(t, i)
-    return a < SAMPLE and b < SAMPLE
+    if a > INSET:
+        return _is_round(t, j) and _suits(t, b, i)
+    if b > INSET:
+        return _is_round(t, i) and _suits(t, a, j)
+    return a == ROUND and b == ROUND
 
 
 @compiled

@@ -11,7 +11,7 @@ from phlexible.step.compilation.compiled import compiled
 from phlexible.step.compilation.notation import Integers, Tables, Vector, cross, dot, vector
 from phlexible.step.kernels.many.solids import axis_mean
 from phlexible.step.kernels.vectors import mean_place
-from phlexible.step.tables.declarations import PAIR, SAMPLE
+from phlexible.step.tables.declarations import INSET, PAIR
 
 
 @compiled
@@ -135,7 +135,7 @@ def rub_pair(t: Tables, i: int, j: int, s: float, z: float, y: Vector, n: Vector
         if place >= 0:
             _lose(t, place)
         return
-    axes = t.member_axis + 6 * (j if t.member_kind[j] > SAMPLE else i)
+    axes = t.member_axis + 6 * (j if t.member_kind[j] > INSET else i)
     if axes[0] < 0:
         axes = t.member_axis + 6 * j
     k, limit = t.contact_group_bristle[c], t.contact_group_friction[c] * normal
