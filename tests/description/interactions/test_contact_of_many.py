@@ -142,10 +142,10 @@ def test_a_soft_block_lands_on_a_floor_and_a_ball_and_stays():
     block = model.add(soft, "block", position=(-0.05, -0.05, 0.015))
     floor = ph.Plane(model.ground.at((0, 0, 0)))
     ball = ph.Surface(model.ground.at((0.0, 0.0, -0.02)), ph.Sphere(0.03))
-    model.apply(ph.Contact(block, [floor, ball], stiffness=4e2, friction=0.5, damping=4e3))
-    motion = model.simulate(0.14, 5e-3, progress=False)
+    model.apply(ph.Contact(block, [floor, ball], stiffness=1e3, friction=0.5, damping=1e4))
+    motion = model.simulate(0.16, 4e-3, progress=False)
     low = motion.recording.position[:, :, 2].min(axis=1)
-    assert low.min() < 0.0 and motion.energy.kinetic[-1] < 0.3 * motion.energy.kinetic.max()
+    assert low.min() < 0.0 and motion.energy.kinetic[-1] < 0.2 * motion.energy.kinetic.max()
     assert ledger(motion) <= 1e-12
 
 
