@@ -89,6 +89,14 @@ def test_in_lanes_as_alone(name):
         assert motion.check().balance_error < 1e-11
 
 
+def test_mechanisms_meet_again_where_few_steps_are_stored():
+    """Each is alone in the step in which it lets go; the others wait for a step of which both store the same ones."""
+    motions, shares = together([let_go(k) for k in range(4)], 0.1, 1e-3, every=4)
+    assert (shares > 0.9).all() and (shares < 1.0).all()
+    for k, motion in enumerate(motions):
+        assert_same(let_go(k).simulate(0.1, 1e-3, every=4, progress=False), motion, 1e-9)
+
+
 def beams(forces):
     """Slender free beams, hit by forces of which some would bend them double in one step."""
     models = []

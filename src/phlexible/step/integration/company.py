@@ -2,7 +2,8 @@
 
 Each has a run of its own, in a thread of its own; only the compiled loop is shared. Its calls meet here: when all
 that still run have called, those that ask for the same steps are taken in lanes, the others one by one. So a lane
-whose step fails, or that takes parts of steps, goes on alone, and joins the others when its steps are theirs again.
+whose step fails, or that takes parts of steps, goes on alone, and joins the others when its steps are theirs again;
+where only each so many steps are stored, one waits until the others have come to steps of which the same are.
 What a lane gets does not depend on its company: digits are the same however mechanisms are grouped.
 """
 
@@ -21,7 +22,7 @@ from phlexible.step.tables.requests import CONVERGED
 Loop = Callable[..., tuple[int, int]]
 """Takes steps as ``advance`` does."""
 
-SHARED = ("numerical_damping", "is_redundant", "every", "since_stored")
+SHARED = ("numerical_damping", "is_redundant", "every")
 """What requests of mechanisms in lanes have in common."""
 ALONE = ("measures", "is_around_contacts", "is_tried", "gradient_iterations")
 """Requests of these are for a mechanism alone."""
@@ -41,12 +42,18 @@ class StepCall:
     taken: tuple[int, int] | None = None
     error: BaseException | None = None
     is_in_lanes: bool = False
+    most: int | None = None  # steps that are to be taken alone
 
     @property
     def key(self) -> tuple[Any, ...]:
         """What mechanisms whose steps are taken in lanes have in common."""
         own = self.request[0]
         return self.sizes.tobytes(), *(own[name] for name in SHARED)
+
+    @property
+    def since_stored(self) -> int:
+        """Steps since the last one that was stored: in lanes the same steps are."""
+        return int(self.request[0]["since_stored"])
 
     @property
     def can_join(self) -> bool:
@@ -61,7 +68,10 @@ class StepCall:
 
     def take(self) -> None:
         """Alone."""
-        arguments = self.sizes, self.request, self.moving, self.loads, self.reactions, self.rows
+        request = self.request.copy()
+        if self.most is not None:
+            request["steps"] = np.minimum(request["steps"], self.most)
+        arguments = self.sizes, request, self.moving, self.loads, self.reactions, self.rows
         self.taken = advance(self.memory.header, *arguments)
 
 
@@ -78,30 +88,46 @@ class LaneLoop:
         self._lanes: LaneMemory | None = None
         self._refused: Memory | None = None  # of a structure that has no lanes
 
-    def take(self, calls: Sequence[StepCall]) -> None:
-        """As many of the calls as ask for the same steps; none where there are not two."""
+    def take(self, calls: Sequence[StepCall]) -> list[StepCall]:
+        """As many of the calls as ask for the same steps; none where there are not two.
+
+        Returns:
+            Calls that should wait: those that are taken reach the step after which both store the same ones.
+        """
         known: dict[Any, list[StepCall]] = {}
         for call in calls:
             known.setdefault(call.key, []).append(call)
         most = max(known.values(), key=len, default=[])
         if len(most) < 2 or most[0].memory is self._refused:
-            return
+            return []
         if self._lanes is None:
             if alone(most[0].memory):
                 self._refused = most[0].memory
-                return
+                return []
             self._lanes = LaneMemory(most[0].memory, self._width, self._is_specialized)
             if not self._is_specialized:
                 connect_lanes(self._lanes, most[0].memory)
         fitting = [call for call in most if self._lanes.fits(call.memory)]
-        if len(fitting) > 1:
-            self._take(self._lanes, fitting)
+        if len(fitting) < 2:
+            return []
+        phases = [call.since_stored for call in fitting]
+        phase = max(phases, key=phases.count)
+        leading = [call for call in fitting if call.since_stored == phase]
+        waiting = [call for call in fitting if call.since_stored != phase]
+        every = int(fitting[0].request[0]["every"])
+        steps = min([(call.since_stored - phase) % every for call in waiting], default=None)
+        if len(leading) > 1:
+            self._take(self._lanes, leading, steps)
+        else:
+            leading[0].most = steps
+        return waiting
 
-    def _take(self, lanes: LaneMemory, calls: Sequence[StepCall]) -> None:
-        """As many steps as the one has that asks for the fewest."""
+    def _take(self, lanes: LaneMemory, calls: Sequence[StepCall], most: int | None) -> None:
+        """As many steps as the one has that asks for the fewest, and at most so many."""
         first, width = calls[0], self._width
         spread = [*calls, *[first] * (width - len(calls))]
         steps, substeps = min(int(call.request[0]["steps"]) for call in calls), len(first.sizes)
+        steps = steps if most is None else min(steps, most)
         requests = np.concatenate([call.request for call in spread])
         requests["steps"], requests["continues"] = steps, True
         for call in calls:
@@ -188,12 +214,15 @@ class Company:
         """Once all that run have called: the steps that they ask for."""
         if not self._calls or len(self._calls) < len(self._running):
             return
-        calls = [self._calls.pop(number) for number in sorted(self._calls)]
+        numbered = sorted(self._calls.items())
+        calls = [call for _, call in numbered]
+        self._calls.clear()
         try:
-            self._lanes.take(calls)
+            waiting = self._lanes.take(calls)
             for call in calls:
-                if call.taken is None:
+                if call.taken is None and call not in waiting:
                     call.take()
+            self._calls.update((number, call) for number, call in numbered if call in waiting)
         except BaseException as error:
             for call in calls:
                 call.error = error
