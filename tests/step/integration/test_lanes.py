@@ -90,7 +90,7 @@ def test_in_lanes_as_alone(name):
 
 
 def test_mechanisms_meet_again_where_few_steps_are_stored():
-    """Each is alone in the step in which it lets go; the others wait for a step of which both store the same ones."""
+    """Each is alone in the step in which it lets go; they wait until they store the same ones."""
     motions, shares = together([let_go(k) for k in range(4)], 0.1, 1e-3, every=4)
     assert (shares > 0.9).all() and (shares < 1.0).all()
     for k, motion in enumerate(motions):
