@@ -419,12 +419,17 @@ def test_a_program_in_c_has_the_digits_and_needs_the_mathematical_library_only(b
 
 
 @pytest.mark.slow
-def test_random_calls_never_leave_their_memory(built) -> None:
+@pytest.mark.parametrize("kind", ["machine", pytest.param("regulated", marks=pytest.mark.thorough)])
+def test_random_calls_never_leave_their_memory(built, tmp_path, kind) -> None:
+    folder = built.parent / "sources"
+    if kind == "regulated":
+        ph.build(regulated(), STEP, tmp_path / "regulated.zip", targets=[host()], order=2)
+        ZipFile(tmp_path / "regulated.zip").extractall(folder := tmp_path)
     flags = ["-g", "-fsanitize=address,undefined", "-fno-sanitize-recover"]
     probe = subprocess.run([CC, *flags, "-x", "c", "-", "-o", "/dev/null"], input=b"int main(void){return 0;}")
     if probe.returncode:
         pytest.skip("the C compiler has no address sanitizer")
-    subprocess.run([compiled(built.parent / "sources", RANDOM_CALLS, *flags)], check=True)
+    subprocess.run([compiled(folder, RANDOM_CALLS, *flags)], check=True)
 
 
 NODE = """
