@@ -558,6 +558,7 @@ def test_functions_of_time_become_data() -> None:
         "parabola": lambda t: 0.5 * 9.81 * t**2,
         "harmonic": lambda t: 0.15 * np.cos(150 * t),
         "shifted": lambda t: 1.0 - 0.3 * np.sin(2 * np.pi * 7 * t + 0.4),
+        "turning": lambda t: 3.0 * t + 0.2 * np.sin(5 * t),
         "ramp": lambda t: np.minimum(t, 0.3) * np.exp(-t),
     }
 
@@ -569,7 +570,7 @@ def test_functions_of_time_become_data() -> None:
     for column, (name, f) in zip(found.columns, kinds.items(), strict=True):
         assert np.abs(column(times) - f(times)).max() <= 2e-13 * np.abs(f(times)).max(), name
     assert found.end == 2.0 and [words.split(":")[0] for words in found.words] == ["ramp"]
-    simple = time_data(lambda t: values(t)[:, :5], list(kinds)[:5], 0.0, 1e-3, None, [])
+    simple = time_data(lambda t: values(t)[:, :6], list(kinds)[:6], 0.0, 1e-3, None, [])
     assert simple.end == np.inf
     late = np.linspace(900.0, 901.0, 101)
     for column, (name, f) in zip(simple.columns, kinds.items(), strict=False):

@@ -24,7 +24,7 @@ def parts() -> tuple[ph.Model, dict[str, object]]:
     ball = model.connect(ph.Spherical(arm.end, bob.origin, name="ball"))
     wheel = model.add(ph.RigidBody(0.5, (1e-3, 1e-3, 1e-3)), "wheel", position=(0, 100, 0))
     axle = model.connect(ph.Revolute(model.ground.at((0, 100, 0)), wheel.origin, axis=(0, 0, 1), name="axle"))
-    drive = model.apply(axle.drive(angle=lambda t: 3.0 * t))
+    drive = model.apply(axle.drive(angle=lambda t: 3.0 * t + 0.2 * np.sin(5 * t)))
     weight = model.add(ph.RigidBody(0.2, (1e-4, 1e-4, 1e-4)), "weight", position=(0.2, 100, 0))
     weld = model.connect(ph.Fixed(wheel.point((0.2, 0, 0)), weight.origin, name="weld"))
     wire, fluid = ph.CircularSection(0.008), ph.Material(1e8, 1200.0, viscosity=1e-3)

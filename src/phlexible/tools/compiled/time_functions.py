@@ -1,4 +1,4 @@
-"""Functions of time as data: constants, polynomials, a harmonic, or pieces of polynomials with a checked error."""
+"""Functions of time as data: constants, polynomials, a harmonic on a line, or pieces with a checked error."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -97,12 +97,14 @@ def time_data(
         found = None
         if seen is not None:
             y = seen[:, k]
-            found = _constant(y) or _polynomial(own, times, y, start, step) or _harmonic(own, times, y, start, step)
+            known = own, times, y, start, step
+            found = _constant(y) or _polynomial(*known) or _harmonic(*known) or _harmonic(*known, on_line=True)
         if found is None:
             if duration is None:
                 raise ParameterError(
                     f"{name} is a function of time that is neither constant, a polynomial of degree {HIGHEST} nor a"
-                    " harmonic: give build(duration=...) [s], up to which it becomes a table, or make it an input"
+                    " harmonic, on a line or not: give build(duration=...) [s], up to which it becomes a table, or"
+                    " make it an input"
                 )
             found, error = _pieces(own, start, start + duration, kinks, name)
             words.append(f"{name}: {len(found.pieces)} pieces up to {start + duration:g} s, error {error:.1e}")
@@ -152,12 +154,14 @@ def _polynomial(own: Columns, times: Array, y: Array, start: float, step: float)
     return None
 
 
-def _harmonic(own: Columns, times: Array, y: Array, start: float, step: float) -> Column | None:
-    """c + a cos(w t) + b sin(w t)."""
+def _harmonic(
+    own: Columns, times: Array, y: Array, start: float, step: float, on_line: bool = False
+) -> Column | None:
+    """c + a cos(w t) + b sin(w t), on a line v t where that is asked for."""
     for stride in (step, 16 * step, 256 * step):
-        if start + 66 * stride > times[-1]:
+        if start + 67 * stride > times[-1]:
             break
-        z = np.diff(own(start + stride * np.arange(66.0)))
+        z = np.diff(own(start + stride * np.arange(67.0)), n=2 if on_line else 1)  # which the line has none of
         middle, both = z[1:-1], z[2:] + z[:-2]
         if not middle @ middle > 0:
             continue
@@ -166,52 +170,58 @@ def _harmonic(own: Columns, times: Array, y: Array, start: float, step: float) -
         if abs(cosine) >= 1 or missed > 1e-9 * np.abs(z).max():
             continue
         frequency = float(np.arccos(cosine)) / stride
-        found = _refined(own, times, y, start, stride, frequency)
+        found = _refined(own, times, y, start, stride, frequency, on_line)
         if found is not None:
             return found
     return None
 
 
-def _refined(own: Columns, times: Array, y: Array, start: float, stride: float, w: float) -> Column | None:
+def _refined(
+    own: Columns, times: Array, y: Array, start: float, stride: float, w: float, on_line: bool
+) -> Column | None:
     """With a frequency that fits ever longer windows."""
-    found: Array = np.zeros(4)
+    found: Array = np.zeros(5)
     for length in stride * 64 * 4.0 ** np.arange(8):
         if start + length > times[-1]:
             break
         t = spread(start, float(length))
         for _ in range(4):
-            found = _fitted(_waves(t, w, found), own(t))
+            found = _fitted(_waves(t, w, found, on_line), own(t))
             if not abs(found[3]) < 1 / length:
                 return None
             w += float(found[3])
     for digits in range(1, 15):  # the frequency that somebody wrote, if it is one
         rounded = float(f"{w:.{digits}g}")
-        column = _wave(own, start, stride, rounded)
+        column = _wave(own, start, stride, rounded, on_line)
         if _fits(column, times, y):
             return column
-    column = _wave(own, start, stride, w)
+    column = _wave(own, start, stride, w, on_line)
     return column if _fits(column, times, y) else None
 
 
-def _waves(t: Array, w: float, last: Array) -> Array:
-    """Columns of 1, cos, sin and, about the last ones, of a change of the frequency."""
+def _waves(t: Array, w: float, last: Array, on_line: bool) -> Array:
+    """Columns of 1, cos, sin, about the last ones of a change of the frequency, and of the line."""
     cosine, sine = np.cos(w * t), np.sin(w * t)
-    return np.stack([np.ones(len(t)), cosine, sine, t * (last[2] * cosine - last[1] * sine)], axis=1)
+    found = [np.ones(len(t)), cosine, sine, t * (last[2] * cosine - last[1] * sine), t]
+    return np.stack(found if on_line else found[:4], axis=1)
 
 
-def _wave(own: Columns, start: float, stride: float, w: float) -> Column:
-    t = spread(start, 64 * stride)
+def _wave(own: Columns, start: float, stride: float, w: float, on_line: bool) -> Column:
+    t = spread(start, 64 * stride * (64 if on_line else 1))  # a slope is found over many periods
     y = own(t)
-    base = _waves(t, w, np.zeros(4))[:, :3]
+    base = np.delete(_waves(t, w, np.zeros(4), on_line), 3, axis=1)
     found = _fitted(base, y)
     found = found + _fitted(base, y - base @ found)
-    constant, cosine, sine = (float(x) for x in np.where(np.abs(found) < 4e-16 * np.abs(found).max(), 0.0, found))
+    constant, cosine, sine, *slope = (
+        float(x) for x in np.where(np.abs(found) < 4e-16 * np.abs(found).max(), 0.0, found)
+    )
     for digits in range(1, 16):  # numbers that somebody wrote
-        short = [float(f"{x:.{digits}g}") for x in (constant, cosine, sine)]
-        if np.abs(np.array(short) - (constant, cosine, sine)).max() <= 4e-16 * np.abs(found).max():
-            constant, cosine, sine = short
+        short = [float(f"{x:.{digits}g}") for x in (constant, cosine, sine, *slope)]
+        if np.abs(np.array(short) - (constant, cosine, sine, *slope)).max() <= 4e-16 * np.abs(found).max():
+            constant, cosine, sine, *slope = short
             break
-    return Column((Piece(0.0, 1.0, (constant,)),) if constant else (), ((w, cosine, sine),))
+    line = (constant, *slope)
+    return Column((Piece(0.0, 1.0, line),) if any(line) else (), ((w, cosine, sine),))
 
 
 def _fitted(base: Array, y: Array) -> Array:
@@ -221,7 +231,8 @@ def _fitted(base: Array, y: Array) -> Array:
 def _fits(column: Column, times: Array, y: Array) -> bool:
     """Up to round-off of w t."""
     w, cosine, sine = column.waves[0]
-    size = abs(cosine) + abs(sine) + sum(abs(piece.coefficients[0]) for piece in column.pieces)
+    line = column.pieces[0].coefficients if column.pieces else (0.0,)
+    size = abs(cosine) + abs(sine) + polynomial.polyval(np.abs(times), np.abs(line))
     return bool((np.abs(column(times) - y) <= size * (SAME + 4e-16 * np.abs(w * times))).all())
 
 
