@@ -260,7 +260,25 @@ def ball_on_plate(p):
 STICKING = {"mass": 1.0, "friction": 0.5, "bristle": 2e4, "push": 6.0}
 
 
-@pytest.mark.parametrize("build", [shoved, held_wheel, pytest.param(ball_on_plate, marks=pytest.mark.thorough)])
+def bouncing(p):
+    """A ball that bounces, spins and slides, with an axis of its own."""
+    model = ph.Model(gravity=(0, -9.81, 0), dimension=2)
+    ball = model.add(
+        ph.RigidBody(p["mass"], 0.004),
+        "block",
+        position=(0, 0.12, 0),
+        velocity=(0.5, -1.0, 0),
+        angular_velocity=(0, 0, 3),
+    )
+    floor = ph.Plane(model.ground.at((0, 0, 0)), (0, 1, 0))
+    model.apply(ph.Contact(ball.origin, floor, radius=0.1, stiffness=p["bristle"], restitution=p["friction"]))
+    model.apply(ph.Force(ball.origin, (0, -p["push"], 0)))
+    return model
+
+
+@pytest.mark.parametrize(
+    "build", [shoved, held_wheel, bouncing, pytest.param(ball_on_plate, marks=pytest.mark.thorough)]
+)
 def test_what_sticks(build):
     check(build, way, STICKING, 0.1, 1e-3, share=1e-6)
     motion = build(STICKING).simulate(0.1, 1e-3)

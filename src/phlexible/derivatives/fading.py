@@ -24,7 +24,7 @@ from phlexible.step.tables.declarations import BRISTLE
 SLIPPED = 6
 """What of a bristle says so: the numbers before it are smooth."""
 
-STRAINS = ("branch_strain", "soft_strain", "inner_strain")
+STRAINS = ("branch_strain", "soft_strain", "inner_strain", "impact")
 MOVED = 3e-6
 """Of lengths and angles: central differences err by its square."""
 ASIDE = 1e-3
@@ -35,7 +35,7 @@ Residuals = Callable[[Array, Array, Array], Array]
 
 
 def strain_places(assembly: Assembly) -> IntArray:
-    """Of strains of branches among the numbers of a state, and of bristles but whether these slipped."""
+    """Of what laws remember among the numbers of a state; of bristles but whether they slipped."""
     memory = assembly.memory
     numbers = memory.rows(np.arange(memory.counts["state_numbers"], dtype=np.float64)[None])
     bristles = numbers["bristle"].reshape(-1, BRISTLE)[:, :SLIPPED]

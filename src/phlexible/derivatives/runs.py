@@ -351,15 +351,14 @@ def differentiable(system: System) -> Assembly:
         for element, force in system.forces
         if force.friction and force.friction.sticks
     ]
+    remember += [
+        f"{element} remembers how fast bodies met"
+        for element, force in system.forces
+        if force.contact and force.contact.restitution is not None
+    ]
     if remember and (conditions or has_laws(system)):
         what = "events that conditions begin" if conditions else "functions of the state"
         raise ModelError(f"{remember[0]}, and cannot be differentiated together with {what}")
-    for element, force in system.forces:
-        if force.contact and force.contact.restitution is not None:
-            raise ModelError(
-                f"{element} remembers how fast bodies met, which cannot be differentiated yet; give damping= in"
-                " place of restitution="
-            )
     return assemble(system, with_segments=False)
 
 

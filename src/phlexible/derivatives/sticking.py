@@ -1,6 +1,7 @@
 """Steps with friction that sticks: derivatives by differences of the equations (docs/theory.md, 8; (8.44)).
 
-What a bristle keeps from step to step, z and the normal of its surface, are states beside the pose and nu:
+What a bristle keeps from step to step, z and the normal of its surface, are states beside the pose and nu, as is
+the speed that a contact with restitution remembers:
 
     F(q_n, nu_n, nu_n+1, lambda; z_n) = 0,    z_n+1 = Z(q_n, nu_n, nu_n+1, lambda; z_n)
 
@@ -78,8 +79,8 @@ class StickingStep:
 
 
 def sticks(taken: TakenSteps) -> bool:
-    """Whether there is friction that sticks."""
-    return taken.assembly.memory.counts["bristles"] > 0
+    """Whether there is friction that sticks, or a contact that remembers how fast bodies met."""
+    return taken.assembly.memory.counts["bristles"] + taken.assembly.memory.counts["impacts"] > 0
 
 
 class StickingSteps:

@@ -273,18 +273,13 @@ def test_what_is_no_contact_is_refused_by_name():
         pin.friction()
 
 
-def test_what_remembers_how_fast_bodies_met_is_neither_differentiated_nor_a_mechanism_model():
+def test_what_remembers_how_fast_bodies_met_is_no_mechanism_model():
     def build(p):
         model = ph.Model(gravity=(0, 0, -G))
         ball = model.add(BALL, "ball", position=(0, 0, p["height"]))
         model.apply(ph.Contact(ball.origin, ph.Plane(model.ground.at((0, 0, 0))), 1e5, 0.1, restitution=0.5))
         return model
 
-    def cost(model):
-        return ph.Cost.final(ph.Position(model["ball"].origin))
-
-    with pytest.raises(ph.ModelError, match="remembers how fast bodies met, which cannot be differentiated yet"):
-        ph.gradient(build, cost, {"height": 0.2}, duration=0.01, step=1e-3)
     with pytest.raises(ph.ModelError, match="remembers how fast bodies met, which the papers' equations do not"):
         ph.MechanismModel(build({"height": 0.2}))
     floor = ph.Plane(ph.Model().ground.at((0, 0, 0)))

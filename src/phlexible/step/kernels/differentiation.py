@@ -233,6 +233,7 @@ def fade_in_steps(
         end_soft(t, h)
         for b in range(t.frames):
             end_inner(t, b, h)
+        copy(t.impact_end, t.impact, t.impacts)
         copy(t.bristle_end, t.bristle, BRISTLE * t.bristles)
         copy(t.state, target + step * t.state_numbers, t.state_numbers)
 
