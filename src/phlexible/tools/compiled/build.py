@@ -247,21 +247,18 @@ def described(
     kinks += [time for element in model.elements for time in element.times]
     moving = _moving_data(assembly, run, duration, kinks)
     loads = _load_data(assembly, run, duration, kinks)
-    has_rates = not (assembly.system.related and assembly.moving)
-    measured = joint_outputs(model, has_rates) if outputs is None else outputs
+    measured = joint_outputs(model) if outputs is None else outputs
     if not isinstance(measured, Mapping) or not all(isinstance(each, Sensor) for each in measured.values()):
         raise ParameterError(
             f"outputs must be sensors by name such as {{'tip': Position(beam.end)}}, got {outputs!r}"
         )
-    makes = OutputTables(run, has_rates, from_start)
+    makes = OutputTables(run, from_start)
     controllers = controllers_of(assembly.controlled, makes)
     watched = makes.source_count
     tables = makes.of({str(key): sensor for key, sensor in measured.items()})
     targets = _target_data(assembly, run, duration, kinks)
     given = _inputs(run, inputs, [str(load) for load in grips])
-    return ModelData(
-        name, step, run.time, run.stepper, has_rates, given, tables, moving, loads, controllers, watched, targets
-    )
+    return ModelData(name, step, run.time, run.stepper, given, tables, moving, loads, controllers, watched, targets)
 
 
 def _check(model: Model) -> None:

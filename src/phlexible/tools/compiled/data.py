@@ -50,6 +50,10 @@ SEEN_OF_SYSTEM = (
     "node_row",
     "interaction_start",
     "function_count",
+    "row_force",
+    "row_force_count",
+    "force_factor",
+    "slope",
 )
 """Tables that model.c reads."""
 
@@ -73,7 +77,6 @@ class ModelData:
         step: [s].
         origin: time of the start [s].
         stepper: at the start, whose tables these are.
-        has_joint_velocities: whether velocities on the joints are found by elimination.
         inputs, outputs: in their order.
         moving, loads: functions of time, three a vector or load.
         controllers: linear ones, whose sources are the first so many of the outputs' ones.
@@ -85,7 +88,6 @@ class ModelData:
     step: float
     origin: float
     stepper: ConservingStepper
-    has_joint_velocities: bool
     inputs: tuple[InputData, ...]
     outputs: Outputs
     moving: TimeData
@@ -177,7 +179,6 @@ class ModelData:
             "DIMENSION": counts["dimension"],
             "CARRIER_MOVING": MOVING,
             "IS_STEADY": int(all(map(_is_steady, self._columns))),
-            "HAS_JOINT_VELOCITIES": int(self.has_joint_velocities),
             "INPUTS": len(self.inputs),
             "INPUT_NUMBERS": sum(len(each.start) for each in self.inputs),
             "OUTPUTS": len(self.outputs.outputs),

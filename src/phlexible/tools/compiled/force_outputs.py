@@ -25,7 +25,7 @@ from phlexible.measure.section_forces import rod_of_run, sections, stations_of_p
 from phlexible.measure.sensors import Reaction, ReactionMoment
 from phlexible.state.functions import FunctionSet, total_weight
 from phlexible.state.vectors import CarriedVector
-from phlexible.tools.compiled.measured_numbers import MeasuredNumbers, no_rates
+from phlexible.tools.compiled.measured_numbers import MeasuredNumbers
 from phlexible.tools.compiled.number_tape import NumberKind, NumberTape, Term
 
 NORMAL, MOMENT_Y, MOMENT_Z = 0, 4, 5
@@ -183,8 +183,8 @@ class ForceNumbers:
         """w of rows, and with a viscosity D the values w + D dw/dt."""
         functions = self._system.functions(list(rows))
         assert isinstance(functions, FunctionSet), "of plain rows"
-        if viscosity and not self._measured.has_rates:
-            raise no_rates(self._name)
+        if viscosity:
+            self._measured.need_rates(self._name)
         vectors = self._measured.vectors(self._name, functions.set.vectors)
         places, rates = [own for own, _ in vectors], [own for _, own in vectors]
         found = []

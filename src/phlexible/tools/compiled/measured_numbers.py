@@ -45,29 +45,20 @@ class MeasuredSource:
         return 2 * len(items) if weights is None else 6 * len(items)
 
 
-def no_rates(name: str) -> ModelError:
-    """Of an output that takes velocities."""
-    return ModelError(
-        f"output {name!r}: rates are not found by compiled models with gears or other relations of joints beside"
-        " drives and moving frames; take positions, and differences of them"
-    )
-
-
 class MeasuredNumbers:
     """Places of what is measured: velocities of bodies, drifts of joints, moving vectors, then sources.
 
     Args:
         run: of the model, at its start.
-        has_rates: velocities are brought onto the joints by the elimination of a step.
 
     Attributes:
         run: the instant of the start.
         assembly, memory: its tables.
     """
 
-    def __init__(self, run: LiveRun, has_rates: bool) -> None:
+    def __init__(self, run: LiveRun) -> None:
         self.run: RecordedRun = run.now
-        self.has_rates, self.assembly = has_rates, run.stepper.assembly
+        self._has_rates, self.assembly = True, run.stepper.assembly
         self.memory = self.assembly.memory
         counts = self.memory.counts
         self._moving = counts["velocities"] + counts["rows"]
@@ -80,11 +71,23 @@ class MeasuredNumbers:
     @contextmanager
     def without_rates(self) -> Iterator[None]:
         """Of what is measured at velocities that are not brought onto the joints."""
-        kept, self.has_rates = self.has_rates, False
+        self._has_rates = False
         try:
             yield
         finally:
-            self.has_rates = kept
+            self._has_rates = True
+
+    def need_rates(self, name: str) -> None:
+        """Refuses an output or a controller that takes velocities on the joints where there are none.
+
+        Raises:
+            ModelError: naming it.
+        """
+        if not self._has_rates:
+            raise ModelError(
+                f"{name}: a controller of a compiled model cannot measure forces and turns that take velocities on"
+                " the joints; take positions and rates of joints and points"
+            )
 
     @property
     def sources(self) -> tuple[MeasuredSource, ...]:
@@ -101,8 +104,7 @@ class MeasuredNumbers:
         Raises:
             ModelError: they are not found.
         """
-        if not self.has_rates:
-            raise no_rates(name)
+        self.need_rates(name)
         return number
 
     def path(self, timed: Timed) -> int:

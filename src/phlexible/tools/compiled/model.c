@@ -441,6 +441,22 @@ static double drift(const ph_model *m, int64_t row, const double *values, const 
     }
     return found;
 }
+
+/* The same of relations, of whose coordinates the slopes are known once velocities were found; whether there are any. */
+static int relations_drift(const ph_model *m, const double *values, const double *rates, double *drifts) {
+    const int64_t *first = table(m, PH_TABLE_row_force), *forces = table(m, PH_TABLE_row_force_count);
+    const int64_t *start = table(m, PH_TABLE_interaction_start), *count = table(m, PH_TABLE_function_count);
+    const double *factor = reals(m, PH_TABLE_force_factor), *slope = reals(m, PH_TABLE_slope);
+    int are_any = 0;
+    for (int row = 0; row < PH_ROWS; row++)
+        for (int64_t f = first[row]; f < first[row] + forces[row]; f++) {
+            int64_t i = PH_CONSTRAINTS + f;
+            for (int64_t k = start[i]; k < start[i] + count[i]; k++)
+                drifts[row] += factor[f] * slope[k] * drift(m, k, values, rates);
+            are_any = 1;
+        }
+    return are_any;
+}
 #endif
 
 /* Velocities that satisfy the joints, and what moves these by itself, after the state was looked at; 0: found. */
@@ -449,16 +465,23 @@ static int joint_velocities(ph_model *m, double time, double *found) {
     memcpy(found, m->numbers + PH_PLACE_velocity, 8 * (size_t)PH_VELOCITIES);
     for (int k = 0; k < PH_ROWS; k++) drifts[k] = 0.0;
     (void)time;
-#if PH_ROWS > 0 && PH_HAS_JOINT_VELOCITIES
+#if PH_ROWS > 0
 #if PH_MOVING > 0
     double *rates = m->moving + 3 * PH_MOVING;
     moving_values(time, rates, 1);
     for (int k = 0; k < PH_ROWS; k++) drifts[k] = drift(m, k, m->moving, rates);
 #endif
     int64_t is_found[1] = {0};
-    int failed = ph_k_joint_velocities(m->header, PH_HEADER, m->moving, 3 * PH_MOVING, drifts, PH_ROWS, found,
-                                       PH_VELOCITIES, PH_RELAXATION, is_found);
-    if (!failed && is_found[0]) return 0;
+    for (int pass = 0; pass < 2; pass++) {
+        if (ph_k_joint_velocities(m->header, PH_HEADER, m->moving, 3 * PH_MOVING, drifts, PH_ROWS, found, PH_VELOCITIES,
+                                  PH_RELAXATION, is_found))
+            break;
+        if (!is_found[0]) break;
+#if PH_MOVING > 0
+        if (!pass && relations_drift(m, m->moving, rates, drifts)) continue;
+#endif
+        return 0;
+    }
     memcpy(found, m->numbers + PH_PLACE_velocity, 8 * (size_t)PH_VELOCITIES);
 #endif
     return PH_ROWS > 0;
@@ -485,10 +508,12 @@ static int project(ph_model *m, double time) {
     const double *drifts = velocity + PH_VELOCITIES, *solved = m->numbers + PH_PLACE_trial_update;
     const int64_t *node = table(m, PH_TABLE_constraint_node), *row = table(m, PH_TABLE_node_row);
     const int64_t *first = table(m, PH_TABLE_interaction_start), *count = table(m, PH_TABLE_function_count);
+    const int64_t *force = table(m, PH_TABLE_row_force), *forces = table(m, PH_TABLE_row_force_count);
     for (int64_t i = 0; i < PH_CONSTRAINTS; i++)
         for (int64_t r = 0; r < count[i]; r++) { /* the multiplier of a step of 2 s is minus half of the impulse */
-            double work = -2.0 * drifts[first[i] + r] * solved[row[node[i]] + r];
-            m->numbers[PH_PLACE_work + PH_FORCES_ON_PORTS + i] += work;
+            int64_t k = first[i] + r, owner = forces[k] ? PH_CONSTRAINTS + force[k] + forces[k] - 1 : i;
+            double work = -2.0 * drifts[k] * solved[row[node[i]] + r];
+            m->numbers[PH_PLACE_work + PH_FORCES_ON_PORTS + owner] += work;
             supplied += work;
         }
 #endif

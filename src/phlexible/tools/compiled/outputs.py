@@ -34,7 +34,7 @@ from phlexible.measure.sensors import (
 from phlexible.results.live import LiveRun
 from phlexible.state.vectors import CarriedVector
 from phlexible.tools.compiled.force_outputs import ForceNumbers
-from phlexible.tools.compiled.measured_numbers import KNOWN, MeasuredNumbers, MeasuredSource, no_rates
+from phlexible.tools.compiled.measured_numbers import KNOWN, MeasuredNumbers, MeasuredSource
 from phlexible.tools.compiled.number_tape import NumberKind, NumberTape, TapeNumber, Term
 
 QUATERNION = (
@@ -77,7 +77,7 @@ class Outputs:
 
 
 def joint_outputs(model: Mechanism, has_rates: bool = True) -> dict[str, Sensor]:
-    """Coordinates of all joints and, where they are found, their rates by name."""
+    """Coordinates of all joints and, where they are asked for, their rates by name."""
     kinds = (JointPosition, JointRate) if has_rates else (JointPosition,)
     free = [joint for joint in model.joints if isinstance(joint, KinematicPair) and _is_measured(joint, model)]
     return {str(sensor): sensor for joint in free for sensor in (kind(joint) for kind in kinds)}
@@ -103,12 +103,11 @@ class OutputTables:
 
     Args:
         run: of the model, at its start.
-        has_rates: velocities are brought onto the joints by the elimination of a step.
         from_start: energies are those since the start: of large ones small changes can be seen.
     """
 
-    def __init__(self, run: LiveRun, has_rates: bool, from_start: bool = False) -> None:
-        self._measured, self._tape = MeasuredNumbers(run, has_rates), NumberTape()
+    def __init__(self, run: LiveRun, from_start: bool = False) -> None:
+        self._measured, self._tape = MeasuredNumbers(run), NumberTape()
         self._from_start = from_start
         self._work = sorted({column for own in run.stepper.work_sources.values() for column in own})
 
@@ -225,8 +224,8 @@ class OutputTables:
         assert share is not None, "asked of those that have one"
         origin, weights, offset = share
         first, reading = self._measured.of_source(name, origin)
-        if not (takes_any_rates or self._measured.has_rates or reading.is_of_places(share)):
-            raise no_rates(name)
+        if not takes_any_rates and not reading.is_of_places(share):
+            self._measured.need_rates(name)
         if (gather := reading.numbers[2]) is not None:
             weights = weights @ gather
         return [self._weighted(row, first, -float(shift)) for row, shift in zip(weights, offset, strict=True)]
@@ -343,8 +342,7 @@ class OutputTables:
 
     def _angular_velocity(self, name: str, sensor: Sensor, attachment: Attachment) -> list[int]:
         """World axes: half of the sum of three axes times their rates, and R (d + b theta x d + c theta x ...)."""
-        if not self._measured.has_rates:
-            raise no_rates(name)
+        self._measured.need_rates(name)
         index = self._body(name, sensor, attachment)
         axes = self._axes(name, index, np.eye(3))
         crossed = [self._tape.cross(0.5, own, rates) for own, rates in axes]
