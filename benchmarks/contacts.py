@@ -3,12 +3,14 @@
     python benchmarks/contacts.py
 
 1000 balls, half a million pairs, fly about in space and collide; 1000 spheres of one group fly past the 1000 pieces
-of two ropes, a million pairs. "all pairs" looks at each pair in each evaluation.
+of two ropes, a million pairs. "all pairs" looks at each pair in each evaluation. 100 and 10 000 balls that lie in a
+box and rub, four deep, show what a contact costs.
 """
 
 import time
 
 import numpy as np
+from scipy.spatial import cKDTree
 
 import phlexible as ph
 from phlexible.step.assembly import families as contact_groups
@@ -41,6 +43,21 @@ def ropes(count: int, meet: bool = True) -> ph.Model:
     return model
 
 
+RADIUS = 0.01
+
+
+def heap(side: int) -> ph.Model:
+    """side^2 columns of four balls that lie close in a box, a little out of place, and rub."""
+    rng, model = np.random.default_rng(5), ph.Model(gravity=(0, 0, -9.81))
+    places = np.stack(np.meshgrid(np.arange(side), np.arange(side), np.arange(4)), axis=-1).reshape(-1, 3) + 0.5
+    body, pitch = ph.RigidBody.sphere(RADIUS, 2500.0), 1.998 * RADIUS
+    wide = side * pitch
+    placed = [model.add(body, position=x) for x in pitch * places + rng.uniform(0, 2e-4, places.shape) * RADIUS]
+    box = ph.Surface(model.ground.at((wide / 2, wide / 2, wide / 2)), ph.Box((wide, wide, wide)), inside=True)
+    model.apply(ph.Contact(placed, [*placed, box], stiffness=2e3, friction=0.4, damping=4e3))
+    return model
+
+
 def measured(model: ph.Model, duration: float) -> tuple[float, ph.Motion]:
     """Seconds of CPU a step, parts of steps counted, and the motion."""
     model.simulate(STEP, STEP, progress=False)
@@ -63,6 +80,19 @@ def main() -> None:
         times = f"{1e3 * found:.2f} ms a step, {1e3 * free:.2f} without contacts, {1e3 * slow:.1f} with all pairs"
         energy = np.ptp(near.energy.total) / near.energy.total[0]
         print(f"{name}: {times}; same digits: {same}; {int(near.contact_steps[-1])} parts, energy {energy:.1e}")
+    for side in (5, 50):
+        model = heap(side)
+        used, motion = measured(model, 0.04 if side == 5 else 0.004)
+        lies = motion.recording.position[-1]
+        count = len(cKDTree(lies).query_pairs(2 * RADIUS)) + int((lies < RADIUS).sum())
+        count += int((lies[:, :2] > side * 1.998 * RADIUS - RADIUS).sum())
+        ledger = np.ptp(motion.energy.total + motion.energy.dissipated) / motion.energy.total[0]
+        parts = int(motion.contact_steps[-1])
+        iterations = motion.iterations[-1] / parts
+        print(
+            f"{4 * side**2} balls in a box, {count} contacts: {1e6 * used / count:.1f} us a contact and part, "
+            f"{iterations:.1f} iterations, {parts} parts, ledger {ledger:.1e}"
+        )
 
 
 if __name__ == "__main__":

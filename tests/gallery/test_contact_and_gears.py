@@ -69,3 +69,31 @@ def test_a_wiper_turns_over_where_its_holder_turns_back():
     assert motion.element_force(contact).max() > 0.05
     assert motion.energy.dissipated[-1] > 0.005
     assert np.abs(motion.energy.balance_error).max() <= 1e-13
+
+
+def test_dominoes_knock_each_other_over():
+    model = ph.gallery.dominoes(count=5)
+    motion = model.simulate(0.4, 4e-3, progress=False)
+    heights = np.array([motion.position(each.origin)[:, 1] for each in model.bodies])
+    falls = motion.time[(heights < 0.022).argmax(axis=1)]
+    assert (heights[:, -1] < 0.014).all() and (np.diff(falls) > 0).all() and np.diff(falls)[-1] < 0.03
+    assert np.abs(motion.energy.balance_error).max() <= 1e-13
+
+
+def test_balls_of_a_bearing_go_round_as_those_that_roll():
+    model = ph.gallery.ball_bearing(balls=6)
+    motion = model.simulate(0.12, 2e-3, progress=False)
+    for each in model.bodies[1:]:
+        x, y, _ = motion.position(each.origin)[[-21, -1]].T
+        turned = np.ptp(np.unwrap(np.arctan2(y, x))) / 0.04
+        assert turned == pytest.approx(20 * 0.04 / 0.09, rel=1e-3)
+    assert np.abs(motion.energy.balance_error).max() <= 1e-13
+
+
+def test_sand_spreads_and_loses_what_the_ledger_says():
+    model = ph.gallery.sand(side=3, high=3)
+    motion = model.simulate(0.25, 5e-3, progress=False)
+    places = np.array([motion.position(each.origin) for each in model.bodies])
+    assert places[:, -1, 2].mean() < 0.7 * places[:, 0, 2].mean() and places[:, :, 2].min() > 0.005
+    assert motion.energy.dissipated[-1] > 0.2 * np.ptp(motion.energy.gravity)
+    assert np.abs(motion.energy.balance_error).max() <= 1e-13

@@ -9,7 +9,7 @@ from phlexible.gallery.beams import (
     spinning_beam,
     spinning_shaft,
 )
-from phlexible.gallery.contacts import capstan, gripper, wiper
+from phlexible.gallery.contacts import ball_bearing, capstan, dominoes, gripper, sand, wiper
 from phlexible.gallery.machines import (
     crane,
     deployable_panels,
@@ -36,6 +36,7 @@ from phlexible.gallery.strings import cable_robot, hanging_cable, string_pendulu
 
 __all__ = [
     "andrews_squeezer",
+    "ball_bearing",
     "bouncing_ball",
     "bricard",
     "cable_robot",
@@ -44,6 +45,7 @@ __all__ = [
     "crane",
     "crank_slider",
     "deployable_panels",
+    "dominoes",
     "double_pendulum",
     "dzhanibekov",
     "flexible_pendulum",
@@ -62,6 +64,7 @@ __all__ = [
     "robot_arm",
     "roll_up",
     "rotating_cantilever",
+    "sand",
     "satellite",
     "solid_crank_slider",
     "spatial_beam",

@@ -13,6 +13,7 @@ from phlexible.description.interactions.contact_members import (
     MemberKind,
     Side,
     check_depths,
+    dimensions_of,
     line_nodes,
     listed,
     members_of,
@@ -266,10 +267,15 @@ class Contact(ForceElement):
         sides = ("first", self.first), ("second", self.second)
         return tuple(part for name, side in sides if side is not None for part in listed(name, side))
 
-    def members(self, dimension: int = 3) -> tuple[Member, ...]:
-        """Spheres, pieces, places and solids of both sides; none of a contact that is not searched."""
+    def members(self, dimension: int | None = None) -> tuple[Member, ...]:
+        """Spheres, pieces, places and solids of both sides; none of a contact that is not searched.
+
+        ``dimension``: of the model; None: that of the bodies.
+        """
         if not self.is_searched:
             return ()
+        if dimension is None:
+            dimension = min((size for part in self.parts for size in dimensions_of(part)), default=3)
         other = self.radius if self.second_radius is None else self.second_radius
         second = None if self.second is None else listed("second", self.second)
         return members_of(listed("first", self.first), second, (self.radius, other), dimension)

@@ -115,6 +115,19 @@ def listed(name: str, value: object) -> tuple[Side, ...]:
     return tuple(parts)
 
 
+def dimensions_of(part: Side) -> Iterator[int]:
+    """Of the bodies that it is on."""
+    match part:
+        case PlacedBody():
+            yield part.data.dimension
+        case PlacedWhole():
+            yield part.parts[0].data.dimension
+        case Touchable():
+            yield from (port.placed.data.dimension for port in part.ports if isinstance(port, Attachment))
+        case Attachment():
+            yield part.placed.data.dimension
+
+
 def members_of(
     first: Sequence[Side], second: Sequence[Side] | None, radii: tuple[float, float], dimension: int
 ) -> tuple[Member, ...]:
