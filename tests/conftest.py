@@ -7,6 +7,8 @@ from pathlib import Path
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # in the background a shell ignores it
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+gc.set_threshold(20_000, 10, 50)  # compiling leaves much that lives: looking at it takes a twentieth of the time
+
 COMPILING = ("step/kernels", "derivatives")
 """Folders whose tests compile what the others then read from the cache."""
 BUILT_ONCE = ("test_compiled.py", "test_lanes.py")
@@ -26,13 +28,6 @@ def pytest_collection_modifyitems(items):
     rest = [item for item in items if item not in known]
     between = max(0, len(items) // 8 - len(first))
     items[:] = [*first, *rest[:between], *later, *rest[between:]]
-
-
-def pytest_collection_finish():
-    """What is imported by now lives until the end: looking for garbage among it takes a twentieth of the time."""
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(20_000, 10, 10)
 
 
 def is_in(folder, names):
