@@ -354,6 +354,12 @@ def creeping(p):
     return model
 
 
+def timed(p):
+    model = pendulum(p)
+    model.at(0.05 * p["length"], lock=model.joints[0])
+    return model
+
+
 def sticking(p):
     model = lawful_event(p)
     model.apply(model.joints[0].friction(0.1, bristle=1e3))
@@ -370,6 +376,7 @@ def lawful_event(p):
 def test_what_cannot_be_differentiated_is_refused_by_name():
     refused(creeping, "creeps .* together with events that conditions begin")
     refused(sticking, "sticks by a bristle, and cannot be .* together with events that conditions begin")
+    refused(timed, r"length changes a time that is given to model\.at")
     refused(rolling, "holds what moves in a step")
     refused(pendulum, "accelerations", lambda m: ph.Cost.final(ph.Acceleration(m["bob"].origin)))
     refused(pendulum, "forces of joints", lambda m: ph.Cost.final(ph.Reaction(m.joints[0]), lambda r: r[:, 0]))

@@ -302,7 +302,7 @@ def start_difference(
 
 
 def check_same(own: Built[Any], other: Built[Any], label: str) -> None:
-    """Refuses models with other unknowns.
+    """Refuses models with other unknowns, or whose events come at other given times.
 
     Raises:
         ModelError: names the parameter.
@@ -315,6 +315,13 @@ def check_same(own: Built[Any], other: Built[Any], label: str) -> None:
         raise ModelError(
             f"the model has other parts, coordinates or joints once {label} changes a little; the build function"
             " must make the same ones for all parameters"
+        )
+    mechanisms = [built.assembly.system.mechanism for built in (own, other)]
+    when, later = ([e.when for e in each.events if isinstance(e.when, float)] for each in mechanisms)
+    if when != later:
+        raise ModelError(
+            f"{label} changes a time that is given to model.at, which cannot be differentiated yet; begin the event"
+            " by a condition, such as model.at(ph.When(lambda time: time, above=...), ...)"
         )
 
 
