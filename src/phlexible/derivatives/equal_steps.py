@@ -1,13 +1,11 @@
 """Runs of nothing but steps of one size, with loads that are added from outside."""
 
-from collections.abc import Mapping
-
 import numpy as np
 
 from phlexible.algebra.arrays import Array
 from phlexible.derivatives.dense_steps import DifferentiableSteps
-from phlexible.derivatives.runs import differentiable
-from phlexible.derivatives.steps import Functions, entries, functions_of
+from phlexible.derivatives.runs import RecordingStepper, Stepped, differentiable
+from phlexible.derivatives.steps import Functions, entries
 from phlexible.description.interactions.contact import Contact
 from phlexible.errors import ConvergenceError, ModelError
 from phlexible.state.branches import branch_names
@@ -15,7 +13,6 @@ from phlexible.state.layout import State
 from phlexible.state.redundancy import redundancies
 from phlexible.state.system import System
 from phlexible.step.assembly.assembly import Assembly
-from phlexible.step.integration.conserving import ConservingStepper
 from phlexible.step.integration.stored_rows import Storage
 from phlexible.step.tables.declarations import CONTACT
 from phlexible.step.tables.requests import RELAXATION
@@ -80,9 +77,8 @@ def take_steps(
     """
     is_redundant = bool(redundancies(assembly.system, state))
     times: Array = np.asarray(state.time + step * np.arange(count + 1), dtype=np.float64)
-    stepper = ConservingStepper(assembly, 2, 0.0, is_redundant)
+    stepper = RecordingStepper(assembly, 2, 0.0, is_redundant)
     stepper.begin(state)
-    first = stepper.now(state.time)
     if added is not None:
         stepper.give(added)
     taken = stepper.advance(times, step, Storage())
@@ -90,26 +86,8 @@ def take_steps(
         at = float(times[taken.steps])
         words, history = stepper.failure(at, taken.is_singular)
         raise ConvergenceError(f"the step from t = {at:.9g} s failed: {words}; take a smaller step", at, history)
-    states = np.concatenate([_flat(first, 1), _flat(taken.rows, count)])
-    given = functions_of(assembly, times)
-    if added is not None:
-        given = Functions(given.moving, given.loads + added)
-    relaxation = RELAXATION if is_redundant else 0.0
-    result = DifferentiableSteps(
-        assembly, times, np.full(count, step), 0.0, relaxation, states, given, entries(assembly)
-    )
-    _undo_means(result.rows["multiplier"], taken.reactions)
-    return result
-
-
-def _flat(rows: Mapping[str, Array], count: int) -> Array:
-    return np.concatenate([array[:count].reshape(count, -1) for array in rows.values()], axis=1)
-
-
-def _undo_means(multipliers: Array, reactions: Array) -> None:
-    """Stored multipliers are means over the steps beside an instant, the last ones those of the last step."""
-    if multipliers.shape[1] and len(multipliers) > 2:
-        means = multipliers[1:-1].copy()
-        multipliers[1] = reactions[: multipliers.shape[1]]
-        for k in range(2, len(multipliers)):
-            multipliers[k] = 2 * means[k - 2] - multipliers[k - 1]
+    (all_steps,) = stepper.log
+    assert isinstance(all_steps, Stepped), "nothing else was done"
+    relaxation, given = RELAXATION if is_redundant else 0.0, Functions(all_steps.moving, all_steps.loads)
+    sizes = np.full(count, step)
+    return DifferentiableSteps(assembly, times, sizes, 0.0, relaxation, all_steps.states, given, entries(assembly))
