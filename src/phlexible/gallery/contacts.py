@@ -271,8 +271,8 @@ def dominoes(count: int = 8, pitch: float = 0.02, friction: float = 0.3) -> Mode
         Force(top, lambda time: np.array([0.05 if time < PUSHED else 0.0, 0.0, 0.0]), breakpoints=(PUSHED,))
     )
     floor = Plane(model.ground.at((0.0, 0.0, 0.0)), normal=(0.0, 1.0, 0.0))
-    rough = {"friction": non_negative("friction", friction)}
-    model.apply(Contact([*placed, floor], stiffness=stiffness, damping=2 * stiffness, **rough))
+    rough = non_negative("friction", friction)
+    model.apply(Contact([*placed, floor], stiffness=stiffness, damping=2 * stiffness, friction=rough))
     return model
 
 
@@ -339,8 +339,8 @@ def sand(side: int = 4, high: int = 6, friction: float = 0.4) -> Model:
     """
     edge, layers = whole("side", side, least=1), whole("high", high, least=1)
     model, rng, pitch = Model(gravity=(0.0, 0.0, -GRAVITY)), np.random.default_rng(1), 2.1 * GRAIN
-    places = np.stack(np.meshgrid(np.arange(edge), np.arange(edge), np.arange(layers)), axis=-1).reshape(-1, 3)
-    places = pitch * (places + 0.5) + rng.uniform(0.0, 0.1 * GRAIN, places.shape)
+    grid = np.stack(np.meshgrid(np.arange(edge), np.arange(edge), np.arange(layers)), axis=-1).reshape(-1, 3)
+    places = pitch * (grid + 0.5) + rng.uniform(0.0, 0.1 * GRAIN, grid.shape)
     body = RigidBody.sphere(GRAIN, DENSE)
     grains = [model.add(body, f"grain {k + 1}", position=place) for k, place in enumerate(places)]
     wide = 2 * edge * pitch

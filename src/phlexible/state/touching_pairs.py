@@ -87,7 +87,7 @@ def _near(system: System, state: State, members: Sequence[Member]) -> set[tuple[
         for ports in ([each.start for each in members], [each.end for each in members])
     )
     radius = np.array([each.radius for each in members])
-    found = set()
+    found, least = set[tuple[int, int]](), _least(members)
     for j, other in enumerate(members):
         if other.kind.is_solid:
             assert other.axes is not None, "a solid has some"
@@ -96,14 +96,15 @@ def _near(system: System, state: State, members: Sequence[Member]) -> set[tuple[
         else:
             apart = np.linalg.norm(starts - starts[j], axis=1) - radius - radius[j]
             apart -= np.linalg.norm(ends - starts, axis=1) + np.linalg.norm(ends[j] - starts[j])
-        for i in np.flatnonzero(apart <= NEAR * np.maximum(np.maximum(radius, radius[j]), _least(members))):
+        most = NEAR * np.maximum(np.maximum(radius, radius[j]), least)
+        for i in np.flatnonzero(apart <= most).tolist():
             if not may_meet(members[i], other) or (not other.kind.is_solid and i >= j):
                 continue
             if not other.kind.is_solid:
                 gap = distance(starts[i], ends[i], starts[j], ends[j]) - radius[i] - radius[j]
                 if gap > NEAR * max(radius[i], radius[j]):
                     continue
-            found.add((int(i), j))
+            found.add((i, j))
     return found
 
 

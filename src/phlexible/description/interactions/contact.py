@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from math import pi, sqrt
-from typing import Annotated
+from typing import Annotated, cast
 
 from phlexible.algebra.arrays import finite
 from phlexible.algebra.fields import Name, NonNegative, Positive, set_fields
@@ -323,11 +323,11 @@ class Contact(ForceElement):
     @property
     def touchers(self) -> tuple[Port, ...]:
         """The points or centres that touch, of a contact that is not searched."""
-        return tuple(nodes_of(self.first))
+        return tuple(nodes_of(cast("Toucher", self.first)))
 
     @property
     def _other(self) -> Port:
-        return self.second.carrier if isinstance(self.second, Touchable) else self.second
+        return self.second.carrier if isinstance(self.second, Touchable) else cast("Port", self.second)
 
     @property
     def ports(self) -> tuple[Port, Port]:
@@ -353,7 +353,7 @@ class Contact(ForceElement):
         if self.friction:
             rolls, drills = self._against_turns(dimension)
             friction = Coulomb(self.friction, self.friction_speed, 0.0, None, self.sticking, rolls, drills)
-        surface = self.second if isinstance(self.second, Touchable) else Surface(self.second, Sphere(self.radius))
+        surface = self.second if isinstance(self.second, Touchable) else Surface(self._other, Sphere(self.radius))
         radius = self.radius if isinstance(self.second, Touchable) else 0.0
         found = []
         for port in self.touchers:
