@@ -9,7 +9,10 @@ from laws.models import Wishes, random_mechanism
 from phlexible.description.interactions.joint_limits import JointStop
 from phlexible.gallery.table import ENTRIES
 
-REFUSED = {"robot-arm": "is a controller that is called once a step"}
+REFUSED = {
+    "robot-arm": "is a controller that is called once a step",
+    **dict.fromkeys(("dominoes", "ball-bearing", "sand"), "write a Contact for each pair"),
+}
 KINKED = ph.Contact, JointStop  # differences of their energies see the kink
 KINDS = [kind for kind in ELEMENT_CASES if kind not in KINKED]
 
