@@ -273,6 +273,7 @@ DERIVED = [
             "duration": NONE | POSITIVE,
             "initial": REFUSED,
             "numerical_damping": NON_NEGATIVE,
+            "order": REFUSED,
         },
         ends="there is no folder no_such_folder",
     ),

@@ -12,6 +12,7 @@ from phlexible.description.interactions.contact_members import (
     Member,
     MemberKind,
     Side,
+    ball_of,
     check_depths,
     dimensions_of,
     line_nodes,
@@ -88,7 +89,7 @@ class Contact(ForceElement):
     A point, sphere or line and one surface are a contact of their own: without a ``bristle`` its friction falls
     with the speed below ``friction_speed``, so that what sticks creeps (8.41). Of lists and whole bodies those that
     are near are searched (8.32), so that thousands cost little; there friction always has a bristle. Members on one
-    body do not meet.
+    body do not meet. A body that is a ball and one surface, or another ball, are a contact of two that sticks.
 
     Attributes:
         first: the point, or the centre of a sphere; a string, rod or beam; a rigid body with a shape, all of which
@@ -156,6 +157,7 @@ class Contact(ForceElement):
     is_guessed: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:
+        is_ball = self._is_of_a_ball()
         if self.is_searched:
             self._check_search()
             return
@@ -168,6 +170,8 @@ class Contact(ForceElement):
         super().__post_init__()
         if self.stiffness is None:
             set_fields(self, stiffness=self._guessed(), is_guessed=True)
+        if is_ball and self.friction and self.bristle is None:
+            set_fields(self, bristle=self._along)
         if isinstance(self.second, Touchable):
             if self.second.needs_radius and not self.radius:
                 raise ParameterError(f"{self}: points slip through edges; give radius= of the sphere that touches")
@@ -184,6 +188,19 @@ class Contact(ForceElement):
         _ = self.sticking
         self._check_turns()
         expect(self, *self.ports)
+
+    def _is_of_a_ball(self) -> bool:
+        """Whether it is of one and a surface, or of two: a contact of two then, of its centre and its radius."""
+        ball, other, second = ball_of(self.first), ball_of(self.second), self.second
+        if other is not None:
+            second = Surface(other[0], Sphere(other[1]))
+        is_one = isinstance(second, Touchable) and not (
+            isinstance(second, Surface) and isinstance(second.shape, Torus)
+        )
+        if ball is None or not is_one:
+            return False
+        set_fields(self, first=ball[0], second=second, radius=ball[1], second_radius=None)
+        return True
 
     def _check_turns(self) -> None:
         for name in ("rolling", "drilling", "restitution"):
@@ -229,7 +246,7 @@ class Contact(ForceElement):
         """
         if self.drilling and dimension < 3:
             raise ParameterError(f"{self}: nothing drills in the plane; leave drilling= out")
-        along = self.bristle or self.hard * (SHALLOW * self.radius) ** (self.exponent - 1)
+        along = self.bristle or self._along
         gyration = SOLID_BALL * self.radius**2
         sticking = self.sticking
         patch = self.friction * self.drilling * (PATCH if self.exponent == 1 else HERTZ_PATCH)
@@ -243,6 +260,11 @@ class Contact(ForceElement):
             for grip, lever in ((1.0, self.rolling), (sticking.grip if sticking else 1.0, patch))
         )
         return rolls if self.rolling else None, drills if self.drilling else None
+
+    @property
+    def _along(self) -> float:
+        """A bristle as stiff as the contact is in the depth that weights reach [N/m]."""
+        return self.hard * (SHALLOW * self.radius) ** (self.exponent - 1)
 
     @property
     def _mass(self) -> float:

@@ -301,6 +301,13 @@ def _middle(each: PlacedBody | PlacedWhole, shape: Shape) -> Attachment:
     return each.point(each.body.center if shape.center is None else shape.center)
 
 
+def ball_of(each: object) -> tuple[Attachment, float] | None:
+    """Centre and radius of a rigid body that is a ball; None: it is something else."""
+    if isinstance(each, PlacedBody) and isinstance(each.body, RigidBody) and isinstance(each.body.shape, Sphere):
+        return _middle(each, each.body.shape), each.body.shape.radius
+    return None
+
+
 def _corners(shape: Shape, dimension: int) -> Iterator[tuple[MemberKind, Array]]:
     """Places of a shape about its middle that other surfaces touch first, body axes, each (k, 3).
 
