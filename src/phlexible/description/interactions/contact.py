@@ -264,7 +264,7 @@ class Contact(ForceElement):
     @property
     def _along(self) -> float:
         """A bristle as stiff as the contact is in the depth that weights reach [N/m]."""
-        return self.hard * (SHALLOW * self.radius) ** (self.exponent - 1)
+        return float(self.hard * (SHALLOW * self.radius) ** (self.exponent - 1))
 
     @property
     def _mass(self) -> float:
