@@ -9,7 +9,7 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.derivatives.fading import strain_places
-from phlexible.derivatives.variations import Variation, moved, moved_one
+from phlexible.derivatives.variations import Variation, moved, moved_one, pose_sizes
 from phlexible.errors import ModelError
 from phlexible.state.instants import GivenFunctions, RecordedGiven
 from phlexible.state.recorded_run import RecordedRun
@@ -242,8 +242,7 @@ def difference_steps(sight: Sight, rows: Mapping[str, Array]) -> Array:
     speed = float(np.abs(rows["velocity"] * weight).max(initial=0.0)) or length / (
         float(np.ptp(sight.times)) or 1.0
     )
-    pose = DIFFERENCE * length / weight
-    pose[system.layout.spin[2]] = DIFFERENCE
+    pose = DIFFERENCE * pose_sizes(system.layout, length, weight)
     return np.concatenate([pose, DIFFERENCE * speed / weight])
 
 

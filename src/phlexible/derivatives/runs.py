@@ -63,6 +63,7 @@ class VelocityJump:
         locks: switches that hold from then on, where they are then.
         met: the state when the event came, with what held until then; None: no event.
         span: how many steps end, and how many begin, at an instant that a condition found; None: no condition.
+        is_redundant: whether what an event holds from then on holds a motion twice, such as two locks of one joint.
     """
 
     time: float
@@ -72,6 +73,7 @@ class VelocityJump:
     locks: tuple[int, ...] = ()
     met: Array | None = None
     span: tuple[int, int] | None = None
+    is_redundant: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -230,7 +232,9 @@ class RecordingStepper(ConservingStepper):
         ]
         last = self.log[-1] if len(self.log) > begin else None
         if isinstance(last, VelocityJump):
-            self.log[-1] = replace(last, locks=tuple(locks), met=met)
+            phase = self._assembly.system.phase(self._memory["held"].copy())
+            twice = bool(redundancies(phase.system, self._state(time)))
+            self.log[-1] = replace(last, locks=tuple(locks), met=met, is_redundant=twice)
 
     def snapshot(self) -> Array:
         """With how much was done so far."""
@@ -490,6 +494,8 @@ def run_of(
                 course.append(RunPiece(len(stretches), begin, row, each.is_implicit))
         elif isinstance(each, VelocityJump):
             close()
+            if each.event >= 0:
+                relaxation = RELAXATION if stepper.is_redundant or each.is_redundant else 0.0
             course.append(replace(each, span=_span(log, number, grid, assembly)))
         else:
             course.append(len(asked))

@@ -81,3 +81,27 @@ def difference(layout: Layout, rows: Mapping[str, Array], others: Mapping[str, A
         vectors = Rotation.from_matrix(turn.reshape(-1, 3, 3)).as_rotvec().reshape(*turn.shape[:-1])
         pose[..., place] = vectors[..., frame, axis]
     return Variation(pose, others["velocity"] - rows["velocity"])
+
+
+UNITS = "m", "rad"
+"""Of elastic coordinates that are a displacement or a turn of one node."""
+
+
+def pose_sizes(layout: Layout, length: float, weight: Array) -> Array:
+    """How large each number of a pose is, to be moved by a small part of it, shape (velocities,).
+
+    Coordinates that carry little mass would move by much more than the rest, and turns are no lengths: those
+    whose unit is known are one length, or one radian.
+
+    Args:
+        layout: of the state.
+        length: that stands for the system [m].
+        weight: that makes velocities comparable, shape (velocities,).
+    """
+    sizes = length / weight
+    sizes[layout.spin[2]] = 1.0
+    units = [unit for placed in layout.bodies[: layout.frames] for unit in placed.data.coordinate_units]
+    for place, unit in zip(layout.elastic_rate.tolist(), units, strict=True):
+        if unit in UNITS:
+            sizes[place] = min(sizes[place], length if unit == "m" else 1.0)
+    return np.asarray(sizes)
