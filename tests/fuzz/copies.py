@@ -1,6 +1,7 @@
 """A model again: turned and moved as a whole, in other units, with bodies displaced, or with less in it."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -83,6 +84,7 @@ def copied(
     without: Collection[Part] = (),
     displaced: Mapping[str, Change] | None = None,
     is_at_rest: bool = False,
+    alone: Mapping[Any, Change] | None = None,
 ) -> ph.Model:
     """The model after a change.
 
@@ -92,8 +94,9 @@ def copied(
         without: parts to leave out, and with them whatever acts on them.
         displaced: changes of the positions and rotations of single bodies, by name.
         is_at_rest: whether no body has a velocity.
+        alone: changes of mass and time of single bodies, loads and elements, whose places and velocities stay.
     """
-    return _Copy(model, change or Change(), without, displaced or {}, is_at_rest).model
+    return _Copy(model, change or Change(), without, displaced or {}, is_at_rest, alone or {}).model
 
 
 def parts_on(model: ph.Model, part: Part) -> list[Part]:
@@ -129,8 +132,10 @@ class _Copy:
         without: Collection[Part],
         displaced: Mapping[str, Change],
         is_at_rest: bool,
+        alone: Mapping[Any, Change],
     ) -> None:
         self._source, self._change, self._displaced, self._is_at_rest = model, change, displaced, is_at_rest
+        self._alone = alone
         gone: set[Any] = set(without)
         while more := {each for part in gone for each in parts_on(model, part)} - gone:
             gone |= more
@@ -154,10 +159,21 @@ class _Copy:
                 self.model.connect(self._relation(relation))
         for each in (*model.loads, *model.applied_elements, *model.drives):
             if each not in gone:
-                self.model.apply(self._applied(each))
+                with self._changing(each):
+                    self.model.apply(self._applied(each))
         for event in model.events:
             if not gone & set(parts_of(model, event)):
                 self._expect(event)
+
+    @contextmanager
+    def _changing(self, part: Any) -> Iterator[None]:
+        """With the change of one part, where it has one of its own."""
+        whole = self._change
+        self._change = self._alone.get(part, whole)
+        try:
+            yield
+        finally:
+            self._change = whole
 
     def _expect(self, event: Event) -> None:
         """A lock or a release at a time."""
@@ -179,7 +195,8 @@ class _Copy:
 
     def _placed(self, placed: PlacedBody) -> PlacedBody:
         change, own = self._change, self._displaced.get(placed.name, Change())
-        body = self._body(placed.body)
+        with self._changing(placed):
+            body = self._body(placed.body)
         if placed.nodes is not None:
             speeds = placed.nodes.velocities
             speed = None if speeds is None or self._is_at_rest else change.arrow(speeds, VELOCITY)

@@ -7,6 +7,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from phlexible.algebra.arrays import Array
+from phlexible.bodies.floating_body import FloatingBody
 from phlexible.state.layout import Layout
 
 # Small changes of states in as many numbers as there are velocities (docs/theory.md, 9).
@@ -100,7 +101,8 @@ def pose_sizes(layout: Layout, length: float, weight: Array) -> Array:
     """
     sizes = length / weight
     sizes[layout.spin[2]] = 1.0
-    units = [unit for placed in layout.bodies[: layout.frames] for unit in placed.data.coordinate_units]
+    floating = [placed.data for placed in layout.bodies if isinstance(placed.data, FloatingBody)]
+    units = [unit for body in floating for unit in body.coordinate_units]
     for place, unit in zip(layout.elastic_rate.tolist(), units, strict=True):
         if unit in UNITS:
             sizes[place] = min(sizes[place], length if unit == "m" else 1.0)

@@ -1,0 +1,153 @@
+"""Gradients of random mechanisms against differences of whole runs."""
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+
+import phlexible as ph
+from fuzz.case import EQUILIBRIUM, Case
+from fuzz.copies import Change, copied
+from fuzz.draw import drawn
+from phlexible.bodies.rod import RodNode
+from phlexible.errors import PhlexibleError
+
+BATCH = 25
+MEASURED = 0.6  # of a batch, at least; the others are refused with a reason, or differences of runs tell nothing
+SHARES = 1e-3, 2e-4, 4e-5  # by which parameters change
+SMOOTH, ROUGH = 1e-5, 1e-3
+"""Relative to the largest derivative: slopes of forces jump where bodies touch, and where stiff forces are in
+balance at the start, the little that moves has their round-off."""
+KNOWN = 1e-3  # how well two differences agree that tell something
+ROUND_OFF = 1e-9  # of the cost: gradients difference equations, and stiff forces in balance cancel in them
+MOST = 2e-3  # that may be allowed
+AT = 1.1  # parameters; at 1 copies keep functions as they are
+QUICK = 7, 11, 42
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A gradient beside differences of whole runs.
+
+    Attributes:
+        off: how far it is from the nearest difference, relative to the largest derivative.
+        allowed: of it.
+        spread: of differences of other sizes.
+    """
+
+    off: float
+    allowed: float
+    spread: float
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether differences tell something, and the cost changes by more than its round-off."""
+        return self.allowed <= MOST and (self.agrees or self.spread <= KNOWN)
+
+    @property
+    def agrees(self) -> bool:
+        """As well as differences can tell."""
+        return self.off <= max(self.allowed, self.spread)
+
+
+def place_of(placed: Any) -> Any:
+    """A place that any body has."""
+    if isinstance(placed.body, ph.SoftBody):
+        return placed.node(0)
+    return placed.start if isinstance(placed.body, ph.Beam | ph.String) else placed.origin
+
+
+def cost_of(seed: int) -> Any:
+    """Of one body or of all, drawn."""
+    rng = np.random.default_rng([seed, 20])
+    kind, axis, number = rng.integers(4), int(rng.integers(2)), int(rng.integers(100))
+
+    def cost(model: ph.Model) -> ph.Cost:
+        at = place_of(model.bodies[number % len(model.bodies)])
+        if kind == 0:
+            return ph.Cost.final(ph.Position(at), lambda x: x[:, axis])
+        if kind == 1:
+            return ph.Cost.integral(ph.Velocity(at, (1, 0, 0)), lambda v: v**2)
+        if kind == 2:
+            return ph.Cost.peak(ph.Velocity(at, (0, 1, 0)))
+        return ph.Cost.final(ph.EnergyOf("kinetic"))
+
+    return cost
+
+
+def changed_parts(seed: int, model: ph.Model) -> list[tuple[Any, str]]:
+    """What is changed, and whether masses and forces of it or its times."""
+    rng = np.random.default_rng([seed, 21])
+    parts = [placed for placed in model.bodies if not isinstance(placed.body, RodNode)]
+    parts += [*model.loads, *model.applied_elements]
+    chosen = rng.choice(len(parts), size=min(2, len(parts)), replace=False)
+    return [(parts[number], str(rng.choice(["mass", "time"]))) for number in chosen]
+
+
+def compared(seed: int) -> Compared | str:
+    """A gradient and differences; a string: it is refused."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return _compared(seed, drawn(seed, is_small=True))
+        except PhlexibleError as error:
+            return str(error)
+
+
+def _compared(seed: int, case: Case) -> Compared:
+    options = {key: own for key, own in case.options.items() if key != "initial"}
+    start = case.options.get("initial", "undeformed")
+    cost, duration, parts = cost_of(seed), case.steps * case.step, changed_parts(seed, case.placed)
+
+    def initial(model: ph.Model) -> Any:
+        return model.equilibrium() if start == EQUILIBRIUM else start
+
+    def build(p: np.ndarray) -> ph.Model:
+        own = {part: Change(**{unit: factor}) for (part, unit), factor in zip(parts, p, strict=True)}
+        return copied(case.placed, alone=own)
+
+    touching = []
+
+    def value(p: np.ndarray) -> float:
+        model = build(p)
+        made = cost(model)
+        motion = model.simulate(duration, case.step, progress=False, initial=initial(model), **options)
+        touching.append(bool(motion.contact_steps[-1] or motion.halvings[-1]))
+        return float(made.value(motion.time, [motion[sensor] for sensor in made.sensors]))
+
+    at = np.full(len(parts), AT)
+    begin = initial if start == EQUILIBRIUM else start
+    cost_itself, found = ph.gradient(build, cost, at, duration=duration, step=case.step, initial=begin, **options)
+    steps = [share * np.eye(len(parts)) for share in SHARES]
+    rough, fine, finest = (
+        np.array([value(at + row) - value(at - row) for row in rows]) / (2 * share)
+        for rows, share in zip(steps, SHARES, strict=True)
+    )
+    # Without errors of the second order. A run may jump to another solution of a step, and one of them is wrong.
+    differences = [(25 * fine - rough) / 24, (25 * finest - fine) / 24, rough]
+    size = max(np.abs(differences[0]).max(), np.abs(found).max(), 1e-300)
+    off = min(float(np.abs(found - each).max()) for each in differences) / size
+    spread = float(np.abs(differences[0] - differences[1]).max()) / size
+    is_rough = any(touching) or start != "undeformed"
+    return Compared(off, (ROUGH if is_rough else SMOOTH) + ROUND_OFF * abs(cost_itself) / size, spread)
+
+
+def check(seeds: list[int], measured: float) -> None:
+    """That all agree which can be told, and that those are enough."""
+    found = {seed: compared(seed) for seed in seeds}
+    told = {seed: each for seed, each in found.items() if isinstance(each, Compared) and each.is_measured}
+    assert {seed: each for seed, each in told.items() if not each.agrees} == {}
+    assert len(told) >= measured * len(seeds), found
+
+
+def test_gradients_of_few_random_mechanisms_are_those_of_whole_runs():
+    """Masses, forces or times of two parts change, a body, a load or an element."""
+    check([*QUICK], 1.0)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("first", range(0, 4 * BATCH, BATCH))
+def test_gradients_of_random_mechanisms_are_those_of_whole_runs(first):
+    check([*range(first, first + BATCH)], MEASURED)
