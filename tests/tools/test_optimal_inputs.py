@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
+from scipy.optimize import fsolve
 
 import phlexible as ph
 from phlexible.derivatives.input_runs import InputRuns
 
-MASS, WAY, LASTS = 2.0, 1.0, 1.5
+MASS, WAY, LASTS, STIFFNESS = 2.0, 1.0, 1.5, 40.0
 
 
 def cart(p):
@@ -52,6 +53,47 @@ def test_the_least_time_has_one_switch():
     best = pushed(weights={"duration": 1.0}, bounds=free)
     assert best.duration == best.cost == pytest.approx(2 * np.sqrt(MASS * WAY / 3.0), rel=1e-7)
     assert best["push"].values == pytest.approx(np.repeat([3.0, -3.0], 5), abs=1e-5)
+
+
+def coupled(p):
+    """A second body on the rail, behind a spring."""
+    model = cart(p)
+    second = model.add(ph.RigidBody(1.0, 0.1), "second", position=(5, 0, 0))
+    model.connect(ph.Prismatic(model.ground.at((5, 0, 0)), second.origin, name="way"))
+    model.apply(ph.SpringDamper(model["cart"].origin, second.origin, STIFFNESS))
+    return model
+
+
+def test_the_least_time_of_two_bodies_and_a_spring_has_three_switches():
+    def ends(model):
+        way = model.joint("way")
+        return {**of_rail(model), "second place": ph.JointPosition(way), "second speed": ph.JointRate(way)}
+
+    best = ph.optimal_inputs(
+        coupled,
+        None,
+        {"push": ph.Signal(np.arange(40) * 0.05, np.zeros(40), "constant")},
+        2.0,
+        0.0125,
+        sensors=ends,
+        final={**ARRIVED, "second place": WAY, "second speed": 0.0},
+        weights={"duration": 1.0},
+        bounds={"push": (-3.0, 3.0), "duration": (0.5, 4.0)},
+        progress=False,
+    )
+    rate = np.sqrt(STIFFNESS * (1 / MASS + 1))  # of the vibration
+
+    def after_three_switches(times):
+        """What is missed with a switch in the middle, and one a time before and after it."""
+        between, duration = times
+        vibration = 2 * np.cos(rate * between) - np.cos(rate * duration / 2) - 1
+        return [vibration, 3.0 / (MASS + 1) * (duration**2 / 4 - 2 * between**2) - WAY]
+
+    least = fsolve(after_three_switches, [0.1, 2.05])[1]
+    assert best.duration == pytest.approx(least, rel=3e-4)  # a switch within a sample is a value between bounds
+    assert np.sum(np.abs(best["push"].values) < 3.0 - 1e-6) <= 3
+    assert best.runs < 60  # quadratic programs, which learn no curvature here, take hundreds
+    assert max(map(abs, best.missed.values())) < 1e-9
 
 
 def swung(p):

@@ -3,7 +3,7 @@
 What is sought are samples of inputs, and the duration if it is free. Each trial is a run; the derivatives of the
 cost and of all final readings follow from one run backwards (docs/theory.md, 9), and sequential quadratic
 programming finds the next trial (D. Kraft, *A software package for sequential quadratic programming*, report
-DFVLR-FB 88-28, 1988, as in SciPy).
+DFVLR-FB 88-28, 1988, as in SciPy); where time alone is the cost, linear programs do.
 """
 
 from collections.abc import Callable, Mapping
@@ -39,6 +39,7 @@ from phlexible.results.motion import Motion
 from phlexible.results.progress import progress_bar
 from phlexible.state.initial_state import InitialKind
 from phlexible.state.system import system_of
+from phlexible.tools.linear_programs import least_in_corners
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -287,6 +288,7 @@ class _Shooting:
         self._cost, self._sensors, self.targets, self._duration = cost, sensors, targets, duration
         self.rests, self._at_rest = rests, 0
         self.is_free = DURATION in limits
+        self.is_time_alone = self.is_free and cost is None and set(weights) == {DURATION}
         self.names = [f"{name}[{k}]" if len(t) > 1 else name for name, t in targets.items() for k in range(len(t))]
         self.goals = np.concatenate([np.zeros(0), *targets.values()])
         self._places: dict[str, slice] = {}
@@ -430,6 +432,11 @@ def _squares(signal: Signal, duration: float) -> Array:
 # The search.
 
 
+def _priced(price: float, ways: Array, pair: tuple[Any, Array]) -> tuple[Any, Array]:
+    """Cost and conditions of those of a problem, or slopes of both."""
+    return price * pair[0], ways @ pair[1]
+
+
 class _Descent:
     """Sequential quadratic programming on a problem; takes each run once."""
 
@@ -482,13 +489,28 @@ class _Descent:
         return self._made(x, steepness)
 
     def _searched(self, x: Array, price: float, ways: Array, report: Callable[[int, int], None]) -> Any:
-        """From unknowns on; what ``scipy.optimize.minimize`` returns."""
+        """From unknowns on; what ``scipy.optimize.minimize`` returns.
+
+        Time alone has no curvature, from which quadratic programs learn: its minima are corners of bounds, which
+        linear programs find.
+        """
         problem = self._problem
 
-        def note(x: Array) -> None:
-            self._history.append(self._values(x)[0])
+        def note(cost: float) -> None:
+            self._history.append(cost)
             report(len(self._history), self._most)
 
+        if problem.is_time_alone:
+            return least_in_corners(
+                lambda x: _priced(price, ways, self._tried(x)),
+                lambda x: _priced(price, ways, self._slopes(x)),
+                x,
+                problem.low,
+                problem.high,
+                self._most - len(self._history),
+                self._accuracy,
+                lambda cost: note(cost / price),
+            )
         conditions = {
             "type": "eq",
             "fun": lambda x: ways @ self._tried(x)[1],
@@ -501,7 +523,7 @@ class _Descent:
             bounds=list(zip(problem.low, problem.high, strict=True)),
             constraints=[conditions] if len(ways) else [],
             method="SLSQP",
-            callback=note,
+            callback=lambda x: note(self._values(x)[0]),
             options={"maxiter": self._most - len(self._history), "ftol": self._accuracy},
         )
 
