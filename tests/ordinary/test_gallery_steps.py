@@ -12,8 +12,8 @@ from laws.figures import joint_gaps
 from phlexible.gallery.table import ENTRIES, GalleryEntry
 
 STEPS = 4
-WITHOUT_EQUILIBRIUM = "deployable-panels", "flying-spaghetti", "gear-train"
-"""What is driven and free to go."""
+WITHOUT_EQUILIBRIUM = "deployable-panels", "flying-spaghetti", "gear-train", "dominoes", "sand"
+"""What is driven or pushed and free to go, and what falls."""
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)

@@ -6,6 +6,7 @@ shows what it moves. Parameters that move no number together have one model to t
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Generic
 
 import numpy as np
@@ -330,8 +331,10 @@ def _take_groups(
 
 def _parts(run: TakenRun, model: Beside[Any], upper: Sequence[Array], lower: Sequence[Array]) -> RunParts:
     """Changes of all parts, of the equations to both sides."""
-    for first, second in zip(upper, lower, strict=True):
-        check_smooth(first, second, model.label)
+    for stretch, first, second in zip(run.stretches, upper, lower, strict=True):
+        check_smooth(
+            first, second, model.label, partial(stretch.residuals_of, run.assembly.memory, stretch.functions)
+        )
     twice = 2 * model.direction.size
     equations = tuple((first - second) / twice for first, second in zip(upper, lower, strict=True))
     if model.less is None:

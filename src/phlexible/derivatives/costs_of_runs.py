@@ -1,7 +1,7 @@
 """Costs of a run that was taken, and their derivatives to parameters by one pass backwards."""
 
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -178,8 +178,10 @@ class CostsOfRun:
         """The share of each step and of the start in the derivatives to samples that are far from each other."""
         run, twice = self._run, 2 * direction.size
         upper, lower = (parts_of(run, own.assembly) for own in (more, less))
-        for first, second in zip(upper.equations, lower.equations, strict=True):
-            check_smooth(first, second, label)
+        for stretch, first, second in zip(run.stretches, upper.equations, lower.equations, strict=True):
+            check_smooth(
+                first, second, label, partial(stretch.residuals_of, run.assembly.memory, stretch.functions)
+            )
         changes, layout = upper.minus(lower, twice), run.system.layout
         change = start_difference(start_tables(less), start_tables(more), layout, twice)
         assert direction.steps is not None, "of samples"
