@@ -373,7 +373,7 @@ def pushed_out(model):
 
 
 def test_velocities_on_joints_of_bodies_whose_twist_has_hardly_any_inertia():
-    check(telescope, pushed_out, {"torque": 0.5}, 2e-3, 2e-4, share=1e-3)
+    check(telescope, pushed_out, {"torque": 0.5}, 2e-3, 2e-4, share=3e-2)  # the cost is nearly linear
 
 
 def test_readings_over_time_go_the_other_way_through_the_same():

@@ -21,6 +21,8 @@ from phlexible.tools.compiled.time_functions import time_data
 from pictures.report.decoding import Decoded
 
 STEP = 1e-3
+ROUND_OFF = dict.fromkeys(("rate", "speed", "spin"), 1e3) | dict.fromkeys(("force", "moment", "section"), 1e4)
+"""Over that of places: rates are differences over a step, forces have the stiffness of an element, 7e6 N/m."""
 INPUTS = ["motor", "push"]
 CC = shutil.which("cc")
 needs_compiler = pytest.mark.skipif(CC is None or host() is None, reason="no C compiler for this machine")
@@ -95,7 +97,7 @@ def test_steps_have_the_digits_of_a_live_run(built) -> None:
         assert library.time == run.time
         for name, sensor in sensors.items():
             expected = run.read(sensor)
-            scale = 1e-12 * max(1.0, np.abs(expected).max()) * (1e3 if name in ("rate", "speed", "spin") else 1)
+            scale = 1e-12 * max(1.0, np.abs(expected).max()) * ROUND_OFF.get(name, 1)
             assert library.read(name) == pytest.approx(
                 np.ravel(expected) if np.ndim(expected) else expected, abs=scale
             ), name
