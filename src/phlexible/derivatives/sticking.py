@@ -17,7 +17,7 @@ from phlexible.algebra.arrays import Array, IntArray
 from phlexible.derivatives.dense_steps import constraint_rows, residuals_of_pairs, turning
 from phlexible.derivatives.fading import strain_places, strains_after
 from phlexible.derivatives.steps import TakenSteps
-from phlexible.derivatives.variations import moved_one
+from phlexible.derivatives.variations import motion_sizes, moved_one
 from phlexible.step.tables.declarations import BRISTLE
 
 MOVED = 1e-7
@@ -107,11 +107,7 @@ def sticking_steps(taken: TakenSteps, first: int, last: int) -> list[StickingSte
     """Of the steps between two rows."""
     memory, system = taken.assembly.memory, taken.system
     count, places = int(memory.counts["velocities"]), strain_places(taken.assembly)
-    move = _small(taken) * np.where(
-        np.isin(np.arange(count), system.layout.spin[2]),
-        1.0,
-        system.largest_length / np.asarray(memory["velocity_weight"]),
-    )
+    move = _small(taken) * motion_sizes(system.layout, system.largest_length, memory["velocity_weight"])
     largest = float(np.abs(taken.rows["multiplier"]).max(initial=0.0)) or 1.0
     forces = np.full(memory.counts["rows"], MOVED * largest)
     speed = 2 * move / float(np.abs(taken.sizes[first:last]).max())

@@ -88,6 +88,13 @@ UNITS = "m", "rad"
 """Of elastic coordinates that are a displacement or a turn of one node."""
 
 
+def motion_sizes(layout: Layout, length: float, weight: Array) -> Array:
+    """How large each number of a pose is by its mass, turns of bodies one radian, shape (velocities,)."""
+    sizes = np.asarray(length / weight)
+    sizes[layout.spin[2]] = 1.0
+    return sizes
+
+
 def pose_sizes(layout: Layout, length: float, weight: Array) -> Array:
     """How large each number of a pose is, to be moved by a small part of it, shape (velocities,).
 
@@ -99,8 +106,7 @@ def pose_sizes(layout: Layout, length: float, weight: Array) -> Array:
         length: that stands for the system [m].
         weight: that makes velocities comparable, shape (velocities,).
     """
-    sizes = length / weight
-    sizes[layout.spin[2]] = 1.0
+    sizes = motion_sizes(layout, length, weight)
     floating = [placed.data for placed in layout.bodies if isinstance(placed.data, FloatingBody)]
     units = [unit for body in floating for unit in body.coordinate_units]
     for place, unit in zip(layout.elastic_rate.tolist(), units, strict=True):

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from math import pi, sqrt
 from typing import Annotated, cast
 
@@ -18,6 +19,7 @@ from phlexible.description.interactions.contact_members import (
     line_nodes,
     listed,
     members_of,
+    size_of,
 )
 from phlexible.description.interactions.force_elements import (
     BRISTLE_DAMPING,
@@ -194,10 +196,7 @@ class Contact(ForceElement):
         ball, other, second = ball_of(self.first), ball_of(self.second), self.second
         if other is not None:
             second = Surface(other[0], Sphere(other[1]))
-        is_one = isinstance(second, Touchable) and not (
-            isinstance(second, Surface) and isinstance(second.shape, Torus)
-        )
-        if ball is None or not is_one:
+        if ball is None or not isinstance(second, Touchable) or _is_ring(second):
             return False
         set_fields(self, first=ball[0], second=second, radius=ball[1], second_radius=None)
         return True
@@ -227,7 +226,7 @@ class Contact(ForceElement):
         """What the weight of what touches presses in by a thousandth of its size."""
         if self.is_searched:
             members = [each for each in self.members() if isinstance(each.start, Attachment)]
-            mass, size = max((_mass_of(each.start), each.radius or _size_of(each.start)) for each in members)
+            mass, size = max((_mass_of(each.start), each.radius or size_of(each.start)) for each in members)
             return float(mass * GRAVITY / (SHALLOW * (size or SIZE)) ** self.exponent)
         touchers = self.touchers
         sides = [each for each in (touchers[0], self._other) if isinstance(each, Attachment)]
@@ -279,7 +278,7 @@ class Contact(ForceElement):
             return True
         if isinstance(self.second, PlacedBody | PlacedWhole) or isinstance(self.first, Touchable):
             return True
-        if isinstance(self.second, Surface) and isinstance(self.second.shape, Torus):
+        if _is_ring(self.second):
             return True
         return isinstance(self.first, PlacedBody) and not line_nodes(self.first)
 
@@ -298,9 +297,17 @@ class Contact(ForceElement):
             return ()
         if dimension is None:
             dimension = min((size for part in self.parts for size in dimensions_of(part)), default=3)
-        other = self.radius if self.second_radius is None else self.second_radius
-        second = None if self.second is None else listed("second", self.second)
-        return members_of(listed("first", self.first), second, (self.radius, other), dimension)
+        if dimension not in self._members:
+            other = self.radius if self.second_radius is None else self.second_radius
+            second = None if self.second is None else listed("second", self.second)
+            own = members_of(listed("first", self.first), second, (self.radius, other), dimension)
+            self._members[dimension] = own
+        return self._members[dimension]
+
+    @cached_property
+    def _members(self) -> dict[int, tuple[Member, ...]]:
+        """By the dimension of the model, once they were asked for: thousands of them take a while."""
+        return {}
 
     def _check_search(self) -> None:
         super().__post_init__()
@@ -393,7 +400,7 @@ class Contact(ForceElement):
         return self.damping > 0 or self.friction > 0
 
     def _check_depth(self, port: Port, depth: float, surface: Touchable) -> None:
-        size = port.placed.data.size if isinstance(port, Attachment) else 0.0
+        size = size_of(port)
         most = self.radius or DEEPEST * (size if not surface.thickness else surface.thickness)
         if most and depth >= most:
             raise ModelError(f"{self} starts {depth:g} m deep at {port}; place the bodies apart")
@@ -426,8 +433,9 @@ def _mass_of(port: Port) -> float:
     return port.placed.data.mass if isinstance(port, Attachment) else 0.0
 
 
-def _size_of(port: Port) -> float:
-    return port.placed.data.size if isinstance(port, Attachment) else 0.0
+def _is_ring(side: object) -> bool:
+    """A torus, which contacts of two do not know."""
+    return isinstance(side, Surface) and isinstance(side.shape, Torus)
 
 
 def _name(each: object) -> str:

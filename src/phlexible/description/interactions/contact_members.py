@@ -22,8 +22,6 @@ from phlexible.errors import ModelError, ParameterError
 from phlexible.shapes.solids import Box, Cylinder, Shape, Sphere, Torus
 from phlexible.shapes.surfaces import frame_along
 
-# What touches among many: spheres, pieces of lines, places on surfaces, solids (docs/theory.md, 8).
-
 Side = Port | PlacedBody | PlacedWhole | Touchable
 
 DEEPEST = 0.1  # of the size of a body, at the start
@@ -158,9 +156,14 @@ def _key(part: Side) -> object:
     return (id(part.placed), part.location) if isinstance(part, Attachment) else id(part)
 
 
+def are_opposed(one: Member, other: Member) -> bool:
+    """Whether two members are of two bodies, and of sides that meet."""
+    return one.owner != other.owner and one.side | other.side == 3
+
+
 def may_meet(one: Member, other: Member) -> bool:
     """Whether two members push each other where they are near: sides, bodies, kinds."""
-    if one.owner == other.owner or one.side | other.side != 3:
+    if not are_opposed(one, other):
         return False
     if one.kind.is_solid or other.kind.is_solid:
         place, solid = (other, one) if one.kind.is_solid else (one, other)
@@ -382,7 +385,7 @@ def check_depths(owner: object, members: Sequence[Member], dimension: int) -> No
     tree = cKDTree((starts + ends) / 2)
     for i, j in sorted(tree.query_pairs(2 * float((half + radius).max(initial=0.0)))):
         one, other = rounds[i], rounds[j]
-        if one.owner == other.owner or one.side | other.side != 3:
+        if not are_opposed(one, other):
             continue
         reach = radius[i] + radius[j]
         depth = reach - distance(starts[i], ends[i], starts[j], ends[j])
@@ -390,7 +393,9 @@ def check_depths(owner: object, members: Sequence[Member], dimension: int) -> No
             _refuse(owner, depth, one, other)
     places = [each for each in members if not each.kind.is_solid and each.start is each.end]
     at = np.array([each.start.initial_position() for each in places]).reshape(-1, 3)
-    most = np.array([DEEPEST * max(2 * each.radius, 0.0 if each.radius else _size(each.start)) for each in places])
+    most = np.array(
+        [DEEPEST * max(2 * each.radius, 0.0 if each.radius else size_of(each.start)) for each in places]
+    )
     radius = np.array([each.radius for each in places])
     for solid in members:
         if not solid.kind.is_solid:
@@ -399,7 +404,7 @@ def check_depths(owner: object, members: Sequence[Member], dimension: int) -> No
         depths = radius - heights(solid, (at - solid.start.initial_position()) @ solid.axes)
         for i in np.flatnonzero(depths > most):
             one = places[i]
-            if one.owner != solid.owner and one.side | solid.side == 3:
+            if are_opposed(one, solid):
                 _refuse(owner, float(depths[i]), one, solid)
 
 
@@ -410,7 +415,8 @@ def _refuse(owner: object, depth: float, one: Member, other: Member) -> None:
     )
 
 
-def _size(port: Port) -> float:
+def size_of(port: Port) -> float:
+    """Of the body that a port is on [m]; 0: it has none."""
     return port.placed.data.size if isinstance(port, Attachment) else 0.0
 
 

@@ -91,13 +91,17 @@ class Kernel(Written):
     """
 
     def __init__(self, function: Callable[..., Any], are_apart: bool = False) -> None:
-        hints = inspect.get_annotations(function, eval_str=True)
-        result = form_of(hints.pop("return"))
-        forms = tuple(form_of(hints[name]) for name in inspect.signature(function).parameters)
         self._function, self._are_apart = function, are_apart
         # by the library of a program, which is kept alive here, and the types of the arguments:
         self._written: dict[tuple[int, tuple[Any, ...]], tuple[Any, Any]] = {}
-        super().__init__(function, result, forms, self._call)
+        super().__init__(function, *self._forms_of(function), self._call)
+
+    def _forms_of(self, function: Callable[..., Any]) -> tuple[LaneForm, tuple[LaneForm, ...]]:
+        """Of what it returns and of its arguments, as it says."""
+        hints = inspect.get_annotations(function, eval_str=True)
+        return form_of(hints["return"]), tuple(
+            form_of(hints[name]) for name in inspect.signature(function).parameters
+        )
 
     def signature_of(self, given: Sequence[Any]) -> Any:
         """In the lanes of the widest argument; a ``float`` is as wide as it is given."""
@@ -128,12 +132,9 @@ class Kernel(Written):
 class ArrayKernel(Kernel):
     """The same with the types that a caller gives; it changes arrays and returns nothing."""
 
-    def __init__(self, function: Callable[..., Any]) -> None:
-        self._function, self._are_apart = function, False
-        self._written: dict[tuple[int, tuple[Any, ...]], tuple[Any, Any]] = {}
-        Written.__init__(
-            self, function, None, (SHARED_NUMBER,) * len(inspect.signature(function).parameters), self._call
-        )
+    def _forms_of(self, function: Callable[..., Any]) -> tuple[LaneForm, tuple[LaneForm, ...]]:
+        """As many as it has arguments: ``signature_of`` asks none of them."""
+        return SHARED_NUMBER, (SHARED_NUMBER,) * len(inspect.signature(function).parameters)
 
     def signature_of(self, given: Sequence[Any]) -> Any:
         """As it is called."""

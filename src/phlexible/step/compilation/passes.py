@@ -31,7 +31,7 @@ def optimize(module: Any, machine: Any, keeps_loops: bool = False) -> None:
 
 
 def hide(module: Any, kept: set[str]) -> None:
-    """All but some functions are of this module alone; what none of them needs is left out."""
+    """All but some functions are of this module alone."""
     for each in [*module.functions, *module.global_variables]:
         if not each.is_declaration and each.name not in kept:
             each.linkage = "internal"
