@@ -126,6 +126,7 @@ def test_orders_between_two_moving_bodies(order, steps):
         (lambda pin: pin.drive(position=lambda t: t), "no coordinate 'position'; it has: 'angle'"),
         (lambda pin: pin.damper(1.0, of="x"), "no coordinate 'x'"),
         (lambda pin: pin.motor(3.0), "controller must be a function"),
+        (lambda pin: pin.motor(lambda t: 3.0), r"of \(t, measured\).*joint.torque and joint.force take"),
         (lambda pin: ph.Potential(lambda x: x**2, lambda x: x), "not the derivative of its energy"),
         (lambda pin: ph.SpringDamper(pin.second, pin.first), "neither stiffness, damping, potential nor"),
     ],

@@ -78,7 +78,7 @@ def test_joints_that_need_an_orientation_refuse_point_masses(kind):
     model = Mechanism()
     body, mass = model.add(RigidBody(1.0, (1, 1, 1))), model.add(PointMass(1.0))
     for ports in ((body.origin, mass.origin), (mass.origin, body.origin)):
-        with pytest.raises(ModelError, match=r"point mass 1.origin has no orientation"):
+        with pytest.raises(ModelError, match=r"point mass 1.origin has no orientation .*Spherical"):
             model.connect(kind(*ports))
 
 

@@ -213,7 +213,11 @@ class Joint(KinematicPair):
         ``measured`` holds each coordinate of the joint and its rate: [angle, rate] of a ``Revolute``. To
         measure other things give ``joint.torque(Feedback(controller, measured=[...]))``.
         """
-        return JointElement(self, self.coordinate_name(of), force=Feedback(controller, (self,)), name=name)
+        try:
+            law = Feedback(controller, (self,))
+        except ParameterError as error:
+            raise ParameterError(f"{error}; joint.torque and joint.force take functions of time") from None
+        return JointElement(self, self.coordinate_name(of), force=law, name=name)
 
     def servo(
         self,
@@ -276,6 +280,6 @@ class Joint(KinematicPair):
     def _need_orientation_of(self, port: Port) -> None:
         if not port.has_orientation:
             raise ModelError(
-                f"{self}: {port} has no orientation (a point mass, a string);"
-                " use Spherical or Slider, or a RigidBody"
+                f"{self}: {port} has no orientation (a point mass, a string); Spherical, Distance, the second port"
+                " of Slider and, in the plane, Revolute need none; or make it a RigidBody"
             )
