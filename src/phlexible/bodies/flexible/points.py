@@ -55,7 +55,10 @@ class InterfaceMotion:
             AttachmentError: there is none.
         """
         if name not in self.names:
-            raise AttachmentError(f"the body has no interface {name!r}; it has {self.listed}")
+            raise AttachmentError(
+                f"the body has no interface {name!r}; it has {self.listed}"
+                f" (interfaces={{{name!r}: 'rigid'}} of its description makes one where there is such a place)"
+            )
         k = self.names.index(name)
         return MaterialPoint(self.positions[k], self.shapes[k], self.rotations[k])
 
