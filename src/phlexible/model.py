@@ -358,6 +358,8 @@ class Model(Mechanism):
         for name, signals in (("inputs", inputs), ("outputs", outputs)):
             if not isinstance(signals, list | tuple) and (signals is not None or name == "inputs"):
                 raise ParameterError(f"{name} must be a list such as [beam.end], got {signals!r}")
+        if isinstance(at, Equilibrium | State):
+            raise ParameterError(f"at must be a string, got {at!r}; give it as about=")
         kind, shape = option("at", at, OperatingKind), option("form", form, Form)
         if about is not None:
             if kind is not OperatingKind.GIVEN or state is not None:

@@ -222,3 +222,5 @@ def test_states_that_do_not_fit_are_refused():
         motion.at(0.03)
     with pytest.raises(ph.ParameterError, match="about= takes the place"):
         model.linearize(about=model.equilibrium(), at="static")
+    with pytest.raises(ph.ParameterError, match="give it as about="):
+        model.linearize(at=model.equilibrium())
