@@ -8,10 +8,10 @@ the wheel contains (pyproject.toml).
 import sys
 import time
 
+from phlexible.libraries.programs import BUILT
 from phlexible.step.compilation.entry_points import ENDING, MODULE_ENDING, SHIPPED_FOLDER
 from phlexible.step.compilation.objects import SHIPPED
 from phlexible.step.programs import ENTRY_POINTS
-from phlexible.tools.compiled.programs import BUILT
 
 if __name__ == "__main__":
     for system in sys.argv[1:] or SHIPPED:

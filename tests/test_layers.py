@@ -35,6 +35,7 @@ LAYERS = (
     "derivatives",
     "pictures",
     "results",
+    "libraries",
     "papers",
     "model",
     "tools",

@@ -105,6 +105,7 @@ from .errors import (
     UnusedPartWarning as UnusedPartWarning,
     VelocityError as VelocityError,
 )
+from .libraries.library import Library as Library, load_library as load_library
 from .linear.inverse_input import inverse_input as inverse_input
 from .linear.signals import JointForce as JointForce
 from .measure.sensors import (
@@ -156,8 +157,7 @@ from .shapes.solids import (
     TriangleMesh as TriangleMesh,
 )
 from .tools.batch import Batch as Batch, BatchRuns as BatchRuns, LiveBatch as LiveBatch, batch as batch
-from .tools.compiled.build import build as build
-from .tools.compiled.library import Library as Library, load_library as load_library
+from .tools.build import build as build
 from .tools.identification import (
     Fit as Fit,
     RecordedModes as RecordedModes,

@@ -1,6 +1,7 @@
 """How objects show themselves: values in a few characters, small tables as HTML, signatures in ``help``."""
 
 import inspect
+import re
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
@@ -67,6 +68,12 @@ def numbered(name: str, taken: Container[str], start: int, separator: str = " ")
 def distinct(name: str, taken: Container[str], separator: str = " ") -> str:
     """The name, numbered from 2 on where it is taken."""
     return numbered(name, taken, 2, separator) if name in taken else name
+
+
+def identifier(name: str) -> str:
+    """The name with letters, digits and _ only."""
+    found = re.sub(r"\W+", "_", name, flags=re.ASCII).strip("_")
+    return found if found[:1].isalpha() else f"m_{found}"
 
 
 def short_repr(value: Any) -> str:

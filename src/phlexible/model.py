@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import file_path, flag, non_negative, option, positive, text
 from phlexible.bodies.stress_space import StressContinuity
+from phlexible.description.interactions.sensor import Sensor
 from phlexible.description.mechanism.mechanism import Mechanism, warn_of_unused_parts
 from phlexible.description.ports import PlacedBody
 from phlexible.errors import (
@@ -35,6 +36,7 @@ from phlexible.results.files.run_output import RunOutput
 from phlexible.results.linear_model import LinearModel
 from phlexible.results.live import LiveRun
 from phlexible.results.motion import Motion
+from phlexible.results.motion_pictures import LivePage
 from phlexible.results.progress import progress_bar, shown
 from phlexible.results.run_error import Repeatable, run_error_of_places
 from phlexible.results.run_warnings import attach_motion, warned
@@ -197,6 +199,7 @@ class Model(Mechanism):
         options = StepOptions(order, every, numerical_damping, tolerance, kept_scheme)
         motion = self._run(duration, step, options, progress, results, kind, _stop(stop))
         motion._repeatable = self._again(kind, duration, step, options, stop, motion)
+        motion._live_page = self._live(kind, duration, step, options, motion)
         return motion
 
     def _simulated_to(
@@ -269,6 +272,36 @@ class Model(Mechanism):
             return self._run(duration, step, again, False, partial(RunOutput, path=None), kind, None).run
 
         return Repeatable(run, step, options.every, options.order, duration)
+
+    def _live(
+        self,
+        kind: InitialKind | State,
+        duration: float,
+        step: float,
+        options: StepOptions,
+        motion: Motion,
+    ) -> LivePage | str:
+        """How a page that steps the model as in a run is made, or why there is none."""
+        if options.tolerance is not None:
+            return "tolerance= changes steps as it goes, and a page takes steps of one size"
+        if options.scheme is not Scheme.CONSERVING:
+            return f"a page takes steps of the conserving scheme, not of scheme={options.scheme.value!r}"
+        system = motion.run.system
+
+        def start(model: Model) -> LiveRun:
+            damping = options.numerical_damping
+            return model.start(step, initial=kind, order=options.order, numerical_damping=damping)
+
+        def page(title: str, outputs: Mapping[str, Sensor] | None, sections: Sequence[str]) -> str:
+            from phlexible.libraries.live_page import PageChoices, live_page  # with the compiler
+
+            if self._numbers.whole_system(self) is not system:
+                raise ModelError(
+                    "the model was changed after the run, and a live report steps it as it was: simulate again"
+                )
+            return live_page(self, start, PageChoices(title, None, outputs, duration, motion.run, sections))
+
+        return page
 
     def resume(
         self,

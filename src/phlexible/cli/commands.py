@@ -346,8 +346,8 @@ def build(
     debug: Debug = False,
 ) -> None:
     """Write a model as a library that takes its steps without Python (model.h says how)."""
-    from phlexible.tools.compiled.build import build_file  # here: the compiler takes long to import
-    from phlexible.tools.compiled.linking import ARCHIVE, FMU, NUMBERS, PAGES, SUFFIXES
+    from phlexible.libraries.linking import ARCHIVE, FMU, NUMBERS, PAGES, SUFFIXES
+    from phlexible.tools.build import build_file  # here: the compiler takes long to import
 
     with one_line_failures(debug):
         prepare_file("--output", output, (*SUFFIXES, FMU, *PAGES, ARCHIVE, NUMBERS))

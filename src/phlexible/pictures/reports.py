@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from html import escape
 from itertools import pairwise
 from os import PathLike
 from typing import Any
@@ -160,20 +161,12 @@ def motion_page(
     head["panels"] = panels_of(run, points, curves or {}, pack)
     head["palette"] = PALETTE
     check = checked(run)
-    facts = figures(run)
     state = "" if is_complete else ", which ended early"
     subtitle = (
         f"{counted(run.mechanism)}; {run.count} stored instants to t = {run.time[-1]:g} s{state};"
         f" energy balance off by {check.balance_error:.0e} of the energies"
     )
     shown = f"{len(instants)} of {run.count} stored instants are in the 3D view; plots keep every peak."
-    numbers = [(name, f"{value:.6g}" if isinstance(value, float) else str(value)) for name, value in facts.items()]
-    checks = [
-        ("energy balance", f"{check.balance_error:.1e} of the energies in it"),
-        ("joints", f"{check.joint_gap:.1e}, greatest gap over the largest body"),
-        ("error of a step", f"{check.step_error:.1e}, greatest estimate, of the longest body"),
-        ("Newton iterations", f"{check.iterations}, {check.halvings} halved steps"),
-    ]
     gravity = ", ".join(f"{each:g}" for each in run.mechanism.gravity)
     intro = f"dimension {run.mechanism.dimension}, gravity ({gravity}) m/s²"
     return page(
@@ -182,13 +175,28 @@ def motion_page(
         head,
         pack,
         [
-            section("Check", table(checks) + findings(check.findings), is_open=not check.is_clean),
-            section("Summary", table(numbers) + f"<p>{shown}</p>"),
+            *motion_sections(run, shown),
             section("Model", model_tree(model_parts(run.mechanism), intro)),
             section("Versions", versions()),
         ],
         script,
     )
+
+
+def motion_sections(run: RecordedRun, words: str) -> list[str]:
+    """What was checked of a run and its numbers, with further words, as parts of a page."""
+    check, facts = checked(run), figures(run)
+    checks = [
+        ("energy balance", f"{check.balance_error:.1e} of the energies in it"),
+        ("joints", f"{check.joint_gap:.1e}, greatest gap over the largest body"),
+        ("error of a step", f"{check.step_error:.1e}, greatest estimate, of the longest body"),
+        ("Newton iterations", f"{check.iterations}, {check.halvings} halved steps"),
+    ]
+    numbers = [(name, f"{value:.6g}" if isinstance(value, float) else str(value)) for name, value in facts.items()]
+    return [
+        section("Check", table(checks) + findings(check.findings), is_open=not check.is_clean),
+        section("Summary", table(numbers) + f"<p>{escape(words)}</p>"),
+    ]
 
 
 def measured(

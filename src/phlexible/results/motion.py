@@ -30,7 +30,7 @@ from phlexible.measure.sensors import (
 )
 from phlexible.pictures.summaries import Figures, figures, motion_html
 from phlexible.results import tables, vtk_series
-from phlexible.results.motion_pictures import MotionPictures
+from phlexible.results.motion_pictures import LivePage, MotionPictures
 from phlexible.results.readings import Readings
 from phlexible.results.run_error import Repeatable, RunError, run_error
 from phlexible.state.initial_state import InitialKind
@@ -109,6 +109,9 @@ class Motion(MotionPictures, Readings):
         self.run = RecordedRun(system, self.recording, is_at_rest=is_at_rest)
         self._repeatable: Repeatable | str = (
             "a motion from a file, a pickle or a live run has no model to run again"
+        )
+        self._live_page: LivePage | str = (
+            "a motion that is not of model.simulate, or did not come to its end, has no model to step"
         )
 
     def __reduce__(self) -> tuple[object, ...]:

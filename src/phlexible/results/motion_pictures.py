@@ -7,17 +7,18 @@ from typing import TYPE_CHECKING, Any, overload
 
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import finite, positive, whole
+from phlexible.algebra.arrays import finite, flag, optional_text, positive, whole
 from phlexible.description.interactions.sensor import Sensor
 from phlexible.description.joints.joint import Joint
 from phlexible.description.placed_wholes import PlacedWhole
 from phlexible.description.ports import Attachment, PlacedBody
+from phlexible.errors import ModelError, ParameterError
 from phlexible.measure import reactions, section_forces
-from phlexible.measure.sensors import ambiguous_displacement
+from phlexible.measure.sensors import ambiguous_displacement, sensors as checked_sensors
 from phlexible.pictures import animation, mechanism_plot, plots, section_plot
 from phlexible.pictures.live_view import Served, checked_port
 from phlexible.pictures.report_page import InlinePage, asset, html_path, write_page
-from phlexible.pictures.reports import measured, motion_page
+from phlexible.pictures.reports import measured, motion_page, motion_sections
 from phlexible.state.recorded_run import RecordedRun
 
 if TYPE_CHECKING:
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 FilePath = str | PathLike[str]
+
+LivePage = Callable[[str, Mapping[str, Sensor] | None, Sequence[str]], str]
+"""A page that steps the model of a motion: of a title, sensors by name (None: usual ones) and further sections."""
 
 
 # A recorded motion in a browser: its report, whose slider of time can be moved from Python.
@@ -102,11 +106,13 @@ class MotionPictures:
 
     run: RecordedRun
     is_complete: bool
+    _live_page: LivePage | str
 
     def report(
         self,
         path: FilePath,
         *,
+        live: bool = False,
         frames: int | None = None,
         points: Sequence[Attachment] = (),
         sensors: Sequence[Sensor] = (),
@@ -117,6 +123,9 @@ class MotionPictures:
 
         Args:
             path: ends in ``.html``.
+            live: the page steps the model itself, from the start and with the steps of the run, as one of
+                ``ph.build`` does: with sliders for inputs, bodies to be pulled at and curves of ``sensors`` as they
+                move. It takes ``sensors`` and ``title`` of the following, and what ``ph.build`` takes.
             frames: instants of the 3D view, evenly spread; None: at most 600, fewer of large models.
             points: whose deflections are plotted.
             sensors: what else is plotted over time.
@@ -124,13 +133,36 @@ class MotionPictures:
             title: None: "motion".
 
         Raises:
-            ParameterError: another ending, curves of another length.
+            ParameterError: another ending, curves of another length, or what a live page has not.
+            ModelError: ``live`` of a motion whose model cannot be stepped by a page, with the reason.
+            MissingExtraError: ``live`` without Zig, ``pip install phlexible[build]``.
             ResultFileError: the file cannot be written.
         """
         target = html_path(path)
+        if flag("live", live):
+            if frames is not None or len(points) or curves:
+                raise ParameterError(
+                    "report(live=True) takes sensors= and title=: the page computes what it shows; leave out"
+                    " frames=, points= and curves="
+                )
+            write_page(target, self._stepped_page(sensors, title))
+            return
         write_page(
             target,
             motion_page(self.run, self.is_complete, frames, points, measured(sensors, self.run, curves), title),
+        )
+
+    def _stepped_page(self, sensors: Sequence[Sensor], title: str | None) -> str:
+        if isinstance(self._live_page, str):
+            raise ModelError(
+                f"report(live=True): {self._live_page}; ph.build(model, step, 'page.html') writes such a page"
+            )
+        shown = checked_sensors("sensors", sensors)
+        words = f"The motion that these are of has {self.run.count} stored instants to t = {self.run.time[-1]:g} s."
+        return self._live_page(
+            optional_text("title", title) or "motion",
+            {str(each): each for each in shown} or None,
+            motion_sections(self.run, words),
         )
 
     def show(

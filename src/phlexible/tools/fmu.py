@@ -1,7 +1,6 @@
 """``write_fmu``: a model as a co-simulation FMU (FMI 3.0), through pythonfmu3."""
 
 import inspect
-import re
 import runpy
 import shutil
 import sys
@@ -18,17 +17,16 @@ import numpy as np
 from phlexible.algebra.arrays import Array, called, file_path, finite, positive
 from phlexible.description.interactions.functions import KinematicPair
 from phlexible.description.interactions.sensor import Sensor
-from phlexible.display import distinct
+from phlexible.display import distinct, identifier
 from phlexible.errors import ModelError, ParameterError, PhlexibleError, ResultFileError
 from phlexible.extras import optional
-from phlexible.measure.sensors import JointPosition, JointRate, sensors
+from phlexible.measure.sensors import XYZ, JointPosition, JointRate, sensors
 from phlexible.model import Model
 from phlexible.results.live import LiveRun, SavedInstant
 
 # What an FMU of a model has: a live run behind named parameters, inputs and outputs.
 
 WHOLE = 1e-6  # of a step
-XYZ = ("x", "y", "z")
 TIME = "time"
 
 
@@ -268,12 +266,6 @@ class FmuModel:
         """Values of all outputs now, by name."""
         found = [np.ravel(self._run.read(sensor)) for _, sensor in self._outputs]
         return dict(zip(self.descriptions, np.concatenate(found).tolist() if found else [], strict=True))
-
-
-def identifier(name: str) -> str:
-    """The name with letters, digits and _ only."""
-    found = re.sub(r"\W+", "_", name, flags=re.ASCII).strip("_")
-    return found if found[:1].isalpha() else f"m_{found}"
 
 
 # ``write_fmu``: a model as a co-simulation FMU (FMI 3.0), through pythonfmu3.

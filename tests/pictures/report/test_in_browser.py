@@ -266,7 +266,8 @@ def test_a_live_page_moves_and_answers_a_slider_and_the_mouse(browser, tmp_path)
     model.apply(hinge.torque(0.0, name="motor"))
     model.apply(hinge.damper(5.0))
     tip = bar.point((0.25, 0, 0))
-    opened(browser, ph.build(model, 2e-3, tmp_path / "bar.html", outputs={"tip": ph.Position(tip)}))
+    model.simulate(0.1, 2e-3).report(tmp_path / "bar.html", live=True, sensors=[ph.Position(tip)])
+    opened(browser, tmp_path / "bar.html")
     run = browser.execute_script
     wait(browser, "report.stepped.time > 0.2 && report.frames > 3")
     run("report.toggle()")  # it rests, once the last answer has come

@@ -105,6 +105,12 @@ class Mechanism(MechanismParts):
         whole._relations = [*self._relations, *locks_of(self._events, self.constraints)]
         return whole
 
+    def sketch(self) -> Self:
+        """The same bodies and parts; loads that are applied to it are not on this one."""
+        whole = copies.copy(self)
+        whole._loads, whole._applied, whole._given = [*self._loads], {**self._applied}, [*self._given]
+        return whole
+
     @overload
     def add(
         self,

@@ -1,6 +1,7 @@
 """A model as one page of a browser: the viewer of reports, and the WebAssembly module that it steps."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,6 +14,10 @@ from phlexible.description.interactions.loads import Load, Torque
 from phlexible.description.mechanism.parts import counted
 from phlexible.description.ports import Attachment
 from phlexible.errors import PhlexibleError
+from phlexible.libraries.data import InputData, ModelData
+from phlexible.libraries.grips import Grip
+from phlexible.libraries.outputs import Output
+from phlexible.libraries.time_functions import Column, TimeData, time_data
 from phlexible.measure.energy import energy_of
 from phlexible.pictures.report_page import (
     Packing,
@@ -29,10 +34,7 @@ from phlexible.pictures.scene import PALETTE, Scene
 from phlexible.pictures.scenes import scene_of
 from phlexible.pictures.summaries import model_parts
 from phlexible.results.live import LiveRun
-from phlexible.tools.compiled.data import InputData, ModelData
-from phlexible.tools.compiled.grips import Grip
-from phlexible.tools.compiled.outputs import Output
-from phlexible.tools.compiled.time_functions import Column, TimeData, time_data
+from phlexible.state.recorded_run import RecordedRun
 
 WAITS, MOST_STEPS, SHOWN = 6.0, 3000, 40
 """Of a run beforehand, which tells how far the view reaches [s], steps, instants."""
@@ -73,22 +75,27 @@ class PageParts:
         """Those of users."""
         return self.data.inputs[: len(self.data.inputs) - sum(len(grip.loads) for grip in self.grips)]
 
+    @property
+    def rate(self) -> float:
+        """Seconds of the model in one of the page."""
+        return max(each for each in RATES if each <= max(STEPS_A_SECOND * self.data.step, RATES[0]))
 
-def page_of(parts: PageParts, ahead: LiveRun, module: bytes) -> str:
+
+def page_of(parts: PageParts, seen: RecordedRun | None, module: bytes, sections: Sequence[str] = ()) -> str:
     """The page as text.
 
     Args:
         parts: of the model.
-        ahead: another run of it, from the same start, which is stepped here to see how far things go.
+        seen: a run of it, which says how far things go; None: there is none.
         module: WebAssembly.
+        sections: of the page, before those of the model.
 
     Raises:
         ParameterError: functions of time that need ``build(duration=...)``.
     """
     run, data, pack = parts.run.now, parts.data, Packing()
     scene = replace(scene_of(run, np.array([0])), arrows=())
-    rate = max(each for each in RATES if each <= max(STEPS_A_SECOND * data.step, RATES[0]))
-    wide, energy = _ahead(ahead, rate, parts.duration)
+    wide, energy = _reached(seen)
     head = scene_data(scene, {}, pack)
     if wide is not None:
         low, high = wide.corners
@@ -103,7 +110,7 @@ def page_of(parts: PageParts, ahead: LiveRun, module: bytes) -> str:
             "module": pack.raw(module),
             "name": data.name,
             "step": data.step,
-            "rate": rate,
+            "rate": parts.rate,
             "start": data.origin,
             "mass": _mass(parts),
             "outputs": [output.size for output in data.outputs.outputs],
@@ -119,26 +126,29 @@ def page_of(parts: PageParts, ahead: LiveRun, module: bytes) -> str:
     }
     mechanism = run.mechanism
     gravity = ", ".join(f"{each:g}" for each in mechanism.gravity)
-    sections = [
+    own = [
         section("Model", model_tree(model_parts(mechanism), f"gravity ({gravity}) m/s²; steps of {data.step:g} s")),
         section("Versions", versions()),
     ]
     subtitle = f"{counted(mechanism)}; computed by this page, in steps of {data.step:g} s"
-    return page(data.name, subtitle, head, pack, sections)
+    return page(data.name, subtitle, head, pack, [*sections, *own])
 
 
 # How far things go.
 
 
-def _ahead(run: LiveRun, rate: float, duration: float | None) -> tuple[Scene | None, float]:
-    """The scene at some instants of a run beforehand, and its greatest kinetic energy [J]."""
-    span = min(WAITS * rate, MOST_STEPS * run.step_size, np.inf if duration is None else duration)
-    try:
+def run_ahead(run: LiveRun, parts: PageParts) -> RecordedRun | None:
+    """Another run of the model is stepped for some seconds of the page; None: not one step can be taken."""
+    span = min(WAITS * parts.rate, MOST_STEPS * run.step_size, np.inf if parts.duration is None else parts.duration)
+    with suppress(PhlexibleError):
         run.run(max(span, run.step_size))
-    except PhlexibleError:
-        if run.motion.run.count < 2:
-            return None, 0.0
-    done = run.motion.run
+    return run.motion.run if run.motion.run.count > 1 else None
+
+
+def _reached(done: RecordedRun | None) -> tuple[Scene | None, float]:
+    """The scene at some instants of a run, and its greatest kinetic energy [J]."""
+    if done is None:
+        return None, 0.0
     instants = np.unique(np.linspace(0, done.count - 1, SHOWN).round().astype(int))
     return scene_of(done, instants), float(energy_of(done.recording).kinetic.max())
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import phlexible as ph
-from phlexible.tools.compiled.linking import host
-from phlexible.tools.compiled.outputs import OutputTables
+from phlexible.libraries.linking import host
+from phlexible.libraries.outputs import OutputTables
 
 STEP = 1e-3
 needs_compiler = pytest.mark.skipif(shutil.which("cc") is None or host() is None, reason="no C compiler")

@@ -1,16 +1,18 @@
-"""Where the mouse can pull at the bodies of a model: loads that a page adds to it, and sets from step to step."""
+"""Where the mouse can pull at the bodies of a model: loads of a page, which it sets from step to step."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
 from phlexible.algebra.arrays import Array
 from phlexible.description.interactions.loads import Force, Load, Torque
+from phlexible.description.mechanism.mechanism import Mechanism
 from phlexible.description.ports import Attachment, PlacedBody
 from phlexible.errors import PhlexibleError
-from phlexible.model import Model
+
+AnyMechanism = TypeVar("AnyMechanism", bound=Mechanism)
 
 MOST_BODIES, MOST_ON_A_BODY, MOST_IN_ALL = 60, 3, 60
 """Each of them is a load of the compiled model, in all steps."""
@@ -37,19 +39,16 @@ class Grip:
         return (self.force,) if self.torque is None else (self.force, self.torque)
 
 
-@contextmanager
-def gripped(model: Model) -> Iterator[tuple[Grip, ...]]:
-    """The model with loads of no size on its bodies, which are taken off again."""
-    found = list[Grip]()
-    try:
-        for placed, most in _chosen(model.bodies):
-            for port in _ports(placed, most):
-                grip = _grip(model, placed, port)
-                if grip is not None:
-                    found.append(grip)
-        yield tuple(found)
-    finally:
-        model.remove(*(load for grip in found for load in grip.loads))
+def gripped(model: AnyMechanism) -> tuple[AnyMechanism, tuple[Grip, ...]]:
+    """The same bodies and parts with loads of no size on its bodies, and where these are; the model stays."""
+    pulled = model.sketch()
+    found = [
+        grip
+        for placed, most in _chosen(pulled.bodies)
+        for port in _ports(placed, most)
+        if (grip := _grip(pulled, placed, port)) is not None
+    ]
+    return pulled, tuple(found)
 
 
 def _chosen(bodies: Sequence[PlacedBody]) -> list[tuple[PlacedBody, int]]:
@@ -60,7 +59,7 @@ def _chosen(bodies: Sequence[PlacedBody]) -> list[tuple[PlacedBody, int]]:
     return [(bodies[k], most) for k in places]
 
 
-def _grip(model: Model, placed: PlacedBody, port: Attachment) -> Grip | None:
+def _grip(model: Mechanism, placed: PlacedBody, port: Attachment) -> Grip | None:
     """None: no load acts there."""
     try:
         force = model.apply(Force(port, ZERO, name=f"pull at {port}"))

@@ -13,6 +13,9 @@ from phlexible.description.interactions.sensor import Availability, Sensor
 from phlexible.description.mechanism.mechanism import Mechanism
 from phlexible.description.ports import Attachment, MovingFrame, PlacedBody, Port
 from phlexible.errors import ModelError
+from phlexible.libraries.force_outputs import ForceNumbers
+from phlexible.libraries.measured_numbers import KNOWN, MeasuredNumbers, MeasuredSource
+from phlexible.libraries.number_tape import NumberKind, NumberTape, TapeNumber, Term
 from phlexible.measure.kinematics import oriented_body
 from phlexible.measure.sensors import (
     Angle,
@@ -33,9 +36,6 @@ from phlexible.measure.sensors import (
 )
 from phlexible.results.live import LiveRun
 from phlexible.state.vectors import CarriedVector
-from phlexible.tools.compiled.force_outputs import ForceNumbers
-from phlexible.tools.compiled.measured_numbers import KNOWN, MeasuredNumbers, MeasuredSource
-from phlexible.tools.compiled.number_tape import NumberKind, NumberTape, TapeNumber, Term
 
 QUATERNION = (
     NumberKind.QUATERNION_X,

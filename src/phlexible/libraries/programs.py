@@ -7,6 +7,9 @@ from pathlib import Path
 
 import llvmlite
 
+from phlexible.libraries import machine_code
+from phlexible.libraries.linking import Platform
+from phlexible.libraries.machine_code import object_files
 from phlexible.step import programs as step_programs
 from phlexible.step.compilation import passes
 from phlexible.step.compilation.entry_points import EntryPoint, kept_folder
@@ -20,9 +23,6 @@ from phlexible.step.compilation.objects import (
 )
 from phlexible.step.programs import PROGRAMS
 from phlexible.step.tables.memory import Memory
-from phlexible.tools.compiled import machine_code
-from phlexible.tools.compiled.linking import Platform
-from phlexible.tools.compiled.machine_code import object_files
 
 _OF_ALL = (
     step_programs.advance,

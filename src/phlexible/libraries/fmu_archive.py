@@ -8,10 +8,10 @@ from pathlib import Path
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 from zipfile import ZIP_DEFLATED, ZipFile
 
-from phlexible.display import distinct
+from phlexible.display import distinct, identifier
 from phlexible.errors import ResultFileError
-from phlexible.tools.compiled.data import ModelData
-from phlexible.tools.fmu import XYZ, identifier
+from phlexible.libraries.data import ModelData
+from phlexible.measure.sensors import XYZ
 from phlexible.version import __version__
 
 FOLDERS = {

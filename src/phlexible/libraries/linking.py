@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 from zipfile import ZIP_DEFLATED, ZipFile
 
 from phlexible.errors import MissingExtraError, ParameterError, PhlexibleError, ResultFileError
-from phlexible.tools.compiled.machine_code import Machine
+from phlexible.libraries.machine_code import Machine
 
 SOURCES = ("model.h", "model.c")
 FMU, ARCHIVE, NUMBERS, PAGES = ".fmu", ".zip", ".tables", (".html", ".htm")

@@ -14,10 +14,10 @@ from typer.testing import CliRunner
 import phlexible as ph
 from phlexible.cli import app
 from phlexible.description.interactions.feedback import LinearController
+from phlexible.libraries import programs
+from phlexible.libraries.linking import host
+from phlexible.libraries.time_functions import time_data
 from phlexible.step.compilation.objects import settings, this_target
-from phlexible.tools.compiled import programs
-from phlexible.tools.compiled.linking import host
-from phlexible.tools.compiled.time_functions import time_data
 from pictures.report.decoding import Decoded
 
 STEP = 1e-3

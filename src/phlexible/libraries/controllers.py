@@ -8,8 +8,8 @@ import numpy as np
 from phlexible.algebra.arrays import Array
 from phlexible.description.interactions.feedback import Feedback, moves
 from phlexible.errors import ModelError
+from phlexible.libraries.outputs import OutputTables
 from phlexible.step.assembly.controlled import ControlledValue, Target
-from phlexible.tools.compiled.outputs import OutputTables
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,16 +13,16 @@ from numpy.typing import NDArray
 
 from phlexible.algebra.arrays import Array
 from phlexible.description.time_functions import TimePath
+from phlexible.libraries.controllers import ControllerData
+from phlexible.libraries.number_tape import FIRST, NumberKind
+from phlexible.libraries.outputs import Outputs
+from phlexible.libraries.programs import families, programs
+from phlexible.libraries.time_functions import Column, TimeData
 from phlexible.step.compilation.objects import c_name
 from phlexible.step.integration.conserving import ConservingStepper
 from phlexible.step.tables.declarations import MOST_PARTS, MOVING, TABLES
 from phlexible.step.tables.memory import Memory
 from phlexible.step.tables.requests import RELAXATION, StepRequest
-from phlexible.tools.compiled.controllers import ControllerData
-from phlexible.tools.compiled.number_tape import FIRST, NumberKind
-from phlexible.tools.compiled.outputs import Outputs
-from phlexible.tools.compiled.programs import families, programs
-from phlexible.tools.compiled.time_functions import Column, TimeData
 from phlexible.version import __version__
 
 NEVER = 2**62
@@ -101,6 +101,11 @@ class ModelData:
         """Its tables."""
         return self.stepper.assembly.memory
 
+    @property
+    def words(self) -> tuple[str, ...]:
+        """What became of functions of time."""
+        return *self.moving.words, *self.loads.words, *self.targets.words
+
     def header(self) -> str:
         """The text of ``model_data.h``."""
         text = "\n".join([*self._text(), *self._numbers()]) + "\n"
@@ -126,7 +131,7 @@ class ModelData:
         values = ", ".join(real(x) if isinstance(x, float) else str(int(x)) for x in request)
         return [
             *same,
-            f"#define PH_NAME {json.dumps(self.name)}",
+            f"#define PH_NAME {text(self.name)}",
             f"#define PH_STRUCTURE 0x{digest}ull",
             f"#define PH_REQUEST {{{values}}}",
         ]
@@ -275,7 +280,7 @@ class ModelData:
     def _inputs(self) -> Iterable[str]:
         yield "typedef struct ph_input { const char *name, *unit; int place, size; double start[3]; } ph_input;"
         rows = [
-            f"{{{json.dumps(each.name)}, {json.dumps(each.unit)}, {each.place}, {len(each.start)},"
+            f"{{{text(each.name)}, {text(each.unit)}, {each.place}, {len(each.start)},"
             f" {{{', '.join(real(x) for x in each.start)}}}}}"
             for each in self.inputs
         ]
@@ -363,7 +368,7 @@ class ModelData:
         yield array_of("ph_source", "ph_sources", found.sources, "{0}")
         yield array_of("ph_number", "ph_tape", found.tape, "{0, 0, 0, 0}")
         described = [
-            f"{{{json.dumps(each.name)}, {json.dumps(each.unit)}, {each.begin}, {each.end}, {each.size}}}"
+            f"{{{text(each.name)}, {text(each.unit)}, {each.begin}, {each.end}, {each.size}}}"
             for each in self.outputs.outputs
         ]
         yield array_of("ph_output", "ph_outputs", described, '{"", "", 0, 0, 0}')
@@ -412,6 +417,11 @@ def real(x: float) -> str:
     if np.isnan(x):
         return "NAN"
     return float(x).hex() if np.isfinite(x) else ("INFINITY" if x > 0 else "-INFINITY")
+
+
+def text(words: str) -> str:
+    """Words in quotation marks: letters of all languages as they are, nothing that C does not print."""
+    return json.dumps("".join(each if each.isprintable() else " " for each in words), ensure_ascii=False)
 
 
 def array_of(kind: str, name: str, entries: Sequence[str], nothing: str) -> str:

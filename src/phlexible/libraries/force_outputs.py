@@ -20,13 +20,13 @@ from phlexible.description.placed_wholes import PlacedRod, PlacedWhole
 from phlexible.description.ports import PlacedBody, Port
 from phlexible.elements.sections import CircularSection, RectangularSection
 from phlexible.errors import ModelError
+from phlexible.libraries.measured_numbers import MeasuredNumbers
+from phlexible.libraries.number_tape import NumberKind, NumberTape, Term
 from phlexible.measure.reactions import is_of
 from phlexible.measure.section_forces import rod_of_run, sections, stations_of_parts, strain_places
 from phlexible.measure.sensors import Reaction, ReactionMoment
 from phlexible.state.functions import FunctionSet, total_weight
 from phlexible.state.vectors import CarriedVector
-from phlexible.tools.compiled.measured_numbers import MeasuredNumbers
-from phlexible.tools.compiled.number_tape import NumberKind, NumberTape, Term
 
 NORMAL, MOMENT_Y, MOMENT_Z = 0, 4, 5
 

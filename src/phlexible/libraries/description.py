@@ -1,0 +1,155 @@
+"""A model at its start as the data of a library: inputs, outputs, functions of time, controllers."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from phlexible.algebra.arrays import Array
+from phlexible.description.interactions.force_elements import JointElement
+from phlexible.description.interactions.loads import Load, Torque
+from phlexible.description.interactions.sensor import Sensor
+from phlexible.description.interactions.servo import ServoPush
+from phlexible.description.mechanism.mechanism import Mechanism
+from phlexible.description.time_functions import TimePath
+from phlexible.errors import ModelError, ParameterError
+from phlexible.libraries.controllers import check_controllers, controllers_of, targets_at
+from phlexible.libraries.data import InputData, ModelData
+from phlexible.libraries.outputs import OutputTables, joint_outputs
+from phlexible.libraries.time_functions import TimeData, time_data
+from phlexible.results.live import LiveRun
+from phlexible.step.assembly.assembly import Assembly
+
+
+def described(
+    run: LiveRun,
+    step: float,
+    name: str,
+    inputs: Sequence[str] | None,
+    outputs: Mapping[str, Sensor] | None,
+    duration: float | None,
+    grips: Sequence[Load] = (),
+    from_start: bool = False,
+) -> ModelData:
+    """The data of a library of a model at its start.
+
+    Args:
+        run: of the model.
+        step, name, inputs, outputs, duration: as of ``build``.
+        grips: loads that become inputs after those of users.
+        from_start: energies are those since the start.
+
+    Raises:
+        ModelError, ParameterError: as of ``build``.
+    """
+    _check_run(run)
+    assembly, model = run.stepper.assembly, run.now.mechanism
+    kinks = [time for load in model.loads for time in load.breakpoints]
+    kinks += [time for element in model.elements for time in element.times]
+    moving = _moving_data(assembly, run, duration, kinks)
+    loads = _load_data(assembly, run, duration, kinks)
+    measured = joint_outputs(model) if outputs is None else outputs
+    if not isinstance(measured, Mapping) or not all(isinstance(each, Sensor) for each in measured.values()):
+        raise ParameterError(
+            f"outputs must be sensors by name such as {{'tip': Position(beam.end)}}, got {outputs!r}"
+        )
+    makes = OutputTables(run, from_start)
+    controllers = controllers_of(assembly.controlled, makes)
+    watched = makes.source_count
+    tables = makes.of({str(key): sensor for key, sensor in measured.items()})
+    targets = _target_data(assembly, run, duration, kinks)
+    given = _inputs(run, inputs, [str(load) for load in grips])
+    return ModelData(name, step, run.time, run.stepper, given, tables, moving, loads, controllers, watched, targets)
+
+
+def check_events(mechanism: Mechanism) -> None:
+    """Refuses events, before a run is started.
+
+    Raises:
+        ModelError: naming them.
+    """
+    if mechanism.events:
+        raise ModelError(
+            f"a compiled model has no events, and the model has {', '.join(map(str, mechanism.events))};"
+            " build one library for each part of the motion, or leave them out"
+        )
+
+
+def _check_run(run: LiveRun) -> None:
+    """Refuses what needs Python in steps."""
+    assembly, stepper = run.stepper.assembly, run.stepper
+    if stepper.is_controlled or stepper.has_laws_of_python:
+        check_controllers(assembly.controlled)
+    if assembly.has_functions:
+        names = ", ".join(
+            dict.fromkeys(str(each.element) for each in assembly.system.forces if callable(each.force.energy))
+        )
+        raise ModelError(
+            f"{names or 'a law of a body'}: energies that are functions of Python are not compiled into a library;"
+            " take a law of phlexible, such as a linear or a logarithmic one"
+        )
+
+
+def _inputs(run: LiveRun, chosen: Sequence[str] | None, grips: Sequence[str]) -> tuple[InputData, ...]:
+    known = {name: given for name, given in run.stepper.inputs.items() if name not in grips}
+    for name in chosen or ():
+        if name not in known:
+            words = ", ".join(repr(each) for each in known) or "none"
+            raise ParameterError(
+                f"no input is named {name!r}; inputs are constant loads, torques and forces of the model: {words}"
+            )
+    found = []
+    for name in (*(known if chosen is None else chosen), *grips):
+        place, value, load = run.stepper.inputs[name]
+        found.append(InputData(name, _unit(run.now.mechanism, name, load), place, value))
+    return tuple(found)
+
+
+def _unit(mechanism: Mechanism, name: str, load: Load | None) -> str:
+    if load is not None:
+        return "N m" if isinstance(load, Torque) else "N"
+    element = next(each for each in mechanism.elements if str(each) == name)
+    is_angle = isinstance(element, JointElement) and element.coordinate.endswith("angle")
+    return "N m" if is_angle else "N"
+
+
+def _moving_data(assembly: Assembly, run: LiveRun, duration: float | None, kinks: Sequence[float]) -> TimeData:
+    """Of all moving vectors and paths; of a path its third number alone."""
+    names, paths = list[str](), list[bool]()
+    for part in assembly.moving:
+        is_path = isinstance(part, TimePath)
+        own = part.name if isinstance(part, TimePath) else f"path of {assembly.system.moving_frames[part.frame]}"
+        names += [own] * 3
+        paths += [is_path, is_path, False]
+
+    def values(times: Array) -> Array:
+        found = assembly.moving_values(times)
+        found[:, np.array(paths, dtype=bool)] = 0.0
+        return found
+
+    return time_data(values, names, run.time, run.step_size, duration, kinks)
+
+
+def _target_data(assembly: Assembly, run: LiveRun, duration: float | None, kinks: Sequence[float]) -> TimeData:
+    """What controllers subtract measured numbers from."""
+    aimed = [each for each in assembly.controlled if each.feedback.target is not None]
+    names = [f"target of {each.name}" for each in aimed for _ in range(each.feedback.count)]
+
+    def values(times: Array) -> Array:
+        return targets_at([each.feedback for each in aimed], times).reshape(len(times), len(names))
+
+    return time_data(values, names, run.time, run.step_size, duration, kinks)
+
+
+def _load_data(assembly: Assembly, run: LiveRun, duration: float | None, kinks: Sequence[float]) -> TimeData:
+    names = [str(load) for load in assembly.system.loads] + [name for _, name in assembly.prescribed]
+    first, half = len(assembly.system.loads), run.step_size / 2
+
+    def values(times: Array) -> Array:
+        found = assembly.load_values(times)
+        for k, (value, _) in enumerate(assembly.prescribed, start=first):
+            if isinstance(value, ServoPush):  # its rate is a mean over the step around the time
+                own = [value.over_steps(np.array([t]), np.array([t - half, t + half]))[0] for t in times]
+                found[:, 3 * k] = own
+        return found
+
+    return time_data(values, [name for name in names for _ in range(3)], run.time, run.step_size, duration, kinks)

@@ -1,0 +1,195 @@
+"""``ph.build``: a model as a library, which runs where there is no Python."""
+
+from collections.abc import Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+
+from phlexible.algebra.arrays import file_path, positive, whole
+from phlexible.description.interactions.sensor import Sensor
+from phlexible.errors import ModelError, ParameterError, PhlexibleError, ResultFileError
+from phlexible.libraries.description import check_events, described
+from phlexible.libraries.fmu_archive import FOLDERS, FmuFiles, write_fmu
+from phlexible.libraries.linking import (
+    ARCHIVE,
+    FMU,
+    HERE,
+    NUMBERS,
+    PAGES,
+    Platform,
+    check_linker,
+    linked,
+    platforms_of,
+    sources,
+    write_archive,
+    write_bytes,
+    write_library,
+)
+from phlexible.libraries.live_page import PageChoices, live_page
+from phlexible.libraries.programs import object_files_of
+from phlexible.measure.sensors import sensors
+from phlexible.model import Model
+from phlexible.results.live import LiveRun
+from phlexible.state.initial_state import InitialKind
+from phlexible.state.layout import State
+from phlexible.tools.fmu import joint_outputs as coordinates_of_joints, source_of_file
+
+
+def build(
+    model: Model,
+    step: float,
+    path: str | PathLike[str],
+    inputs: Sequence[str] | None = None,
+    outputs: Mapping[str, Sensor] | None = None,
+    targets: Sequence[str] | None = None,
+    *,
+    fmi: int = 3,
+    duration: float | None = None,
+    initial: InitialKind | State | str = "undeformed",
+    order: int = 2,
+    numerical_damping: float = 0.0,
+) -> Path:
+    """Writes a model as a library that takes its steps without Python, and ``model.h`` beside it.
+
+    The library has the functions of ``model.h``; ``ph.load_library`` calls them. Its steps are those of
+    ``model.start(step)`` up to round-off. Functions of time become data: constants, polynomials and harmonics for
+    all times, others tables up to ``duration``, whose errors are printed.
+
+    Args:
+        model: without events, and controllers and laws that are functions of Python.
+        step: [s].
+        path: ``.so``, ``.dll``, ``.dylib`` or ``.wasm``; ``.fmu`` for co-simulation by other programs; ``.html``
+            for one page that steps the model in a browser, with sliders for inputs and bodies to be pulled at;
+            or ``.zip`` for the sources in C and the object files that a library is made of, for a linker of yours;
+            or ``.tables`` for the numbers alone, which a library of another model of the same structure takes.
+        inputs: names of constant loads, torques and forces that can be set from step to step; None: of all.
+        outputs: sensors by name; None: positions and rates of all joints, of a page positions and energies.
+        targets: the platform: "linux-x86_64", "linux-aarch64", "windows-x86_64", "macos-arm64", "macos-x86_64",
+            "wasm32"; None: this machine, or what the suffix stands for. An FMU takes several; None: all, or without
+            Zig this machine.
+        fmi: version of an FMU, 2 or 3.
+        duration: up to which functions of time are tables [s]; None: there are none that need it.
+        initial, order, numerical_damping: as of ``Model.simulate``.
+
+    Returns:
+        The path.
+
+    Raises:
+        ModelError: something that needs Python, by its name, with what to do instead, or an order beyond 2 of a
+            model that loses energy.
+        ParameterError: no such input or platform, or a function of time that needs ``duration``.
+        MissingExtraError: no compiler to link with.
+        ResultFileError: the library cannot be written.
+
+    Example:
+        >>> model = ph.Model(dimension=2)
+        >>> wheel = model.add(ph.RigidBody(1.0, 0.5), "wheel")
+        >>> hinge = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), wheel.origin))
+        >>> motor = model.apply(hinge.torque(0.0, name="motor"))
+        >>> path = ph.build(model, 1e-2, "wheel.so", outputs={"speed": ph.JointRate(hinge)})  # doctest: +SKIP
+        >>> library = ph.load_library(path)  # doctest: +SKIP
+    """
+    if not isinstance(model, Model):
+        raise ModelError(f"build takes a model, got {model!r}")
+    place = Path(file_path("path", path))
+    targets_of = platforms_of(place, _names("targets", targets))
+    if place.suffix == FMU and targets is None and fmi == 2:
+        targets_of = tuple(target for target in targets_of if target.name in FOLDERS[2])
+    version = _version(fmi, place, targets_of)
+    for target in targets_of:
+        if place.suffix not in (ARCHIVE, NUMBERS):
+            check_linker(target)
+    end = None if duration is None else positive("duration", duration)
+    check_events(model)
+    chosen = _names("inputs", inputs)
+
+    def start(one: Model) -> LiveRun:
+        return one.start(step, initial=initial, order=order, numerical_damping=numerical_damping)
+
+    if not place.absolute().parent.is_dir() or place.is_dir():
+        words = f"there is no folder {place.parent}" if not place.is_dir() else "it is a folder"
+        raise ResultFileError(f"cannot write {place}: {words}")
+    if place.suffix in PAGES:
+        choices = PageChoices(place.stem, chosen, outputs, end)
+        write_bytes(live_page(model, start, choices).encode(), place)
+        return place
+    data = described(start(model), step, place.stem, chosen, outputs, end)
+    for words in data.words:
+        print(words)
+    if place.suffix == NUMBERS:
+        write_bytes(data.tables(), place)
+        return place
+    try:
+        codes = object_files_of(data.memory, {target.name: target for target in targets_of})
+    except RuntimeError as error:
+        raise PhlexibleError(f"the programs of the model cannot be compiled: {error}") from error
+    header = data.header()
+    if place.suffix == FMU:
+        files = FmuFiles(data, version, end)
+        more = {"fmu.c": (HERE / "fmu.c").read_bytes(), "fmu_data.h": files.header.encode()}
+        binaries = [
+            (
+                FOLDERS[version][target.name],
+                target.suffix,
+                linked(target, {**sources(codes[target.name], header), **more}, is_fmu=True),
+            )
+            for target in targets_of
+        ]
+        write_fmu(files, binaries, place)
+        return place
+    target = targets_of[0]
+    if place.suffix == ARCHIVE:
+        write_archive(sources(codes[target.name], header), place)
+        return place
+    write_library(linked(target, sources(codes[target.name], header)), place)
+    return place
+
+
+def _version(fmi: int, path: Path, platforms: Sequence[Platform]) -> int:
+    """Of FMI, checked."""
+    if whole("fmi", fmi) not in FOLDERS:
+        raise ParameterError(f"fmi must be 2 or 3, got {fmi!r}")
+    for target in platforms if path.suffix == FMU else ():
+        if target.name not in FOLDERS[fmi]:
+            known = ", ".join(FOLDERS[fmi])
+            raise ParameterError(f"FMI {fmi} has no folder for {target.name}; take fmi=3, or targets of {known}")
+    return fmi
+
+
+def build_file(
+    model_file: str | PathLike[str],
+    path: str | PathLike[str],
+    targets: Sequence[str] | None = None,
+    duration: float | None = None,
+    fmi: int = 3,
+) -> Path:
+    """The same of the model that a Python file defines, as ``write_fmu`` takes it: ``model`` or ``build``, and
+    ``step``, and, if it likes, ``outputs`` and ``duration``.
+
+    Args:
+        model_file: the Python file.
+        path, targets, fmi: as of ``build``.
+        duration: takes the place of that in the file [s].
+
+    Raises:
+        ModelError, ParameterError, MissingExtraError, ResultFileError: as of ``build`` and ``write_fmu``.
+    """
+    file = Path(file_path("model_file", model_file))
+    if not file.is_file() or file.suffix != ".py":
+        raise ParameterError(f"model_file must be a Python file, got {str(model_file)!r}")
+    source = source_of_file(file)
+    model = source.build(**source.parameters)
+    outputs = None
+    if source.outputs is not coordinates_of_joints:
+        given = source.outputs(model)
+        named = given if isinstance(given, Mapping) else {str(each): each for each in sensors("outputs", given)}
+        outputs = dict(named)
+    end = source.duration if duration is None else duration
+    return build(model, source.step, path, outputs=outputs, targets=targets, fmi=fmi, duration=end)
+
+
+def _names(name: str, given: Sequence[str] | None) -> list[str] | None:
+    if given is None:
+        return None
+    if not isinstance(given, list | tuple) or not all(isinstance(each, str) for each in given):
+        raise ParameterError(f"{name} must be a list of names, got {given!r}")
+    return list(given)

@@ -1,0 +1,90 @@
+"""``motion.report(..., live=True)``: a page that takes the steps of the motion again."""
+
+import pickle
+import shutil
+import subprocess
+from importlib.util import find_spec
+
+import numpy as np
+import pytest
+
+import phlexible as ph
+from pictures.report.decoding import Decoded
+
+needs_zig = pytest.mark.skipif(
+    find_spec("ziglang") is None or shutil.which("node") is None,
+    reason="no Zig to link or no Node to run WebAssembly",
+)
+STEP, COUNT = 2e-3, 100
+NODE = f"""
+import {{ readFileSync }} from "node:fs";
+const {{ instance: {{ exports: ph }} }} = await WebAssembly.instantiate(readFileSync(process.argv[2]));
+const memory = ph.__heap_base.value, numbers = memory + ph.ph_size() + 64 - memory % 8;
+ph.memory.grow(Math.ceil((ph.ph_size() + 256) / 65536));
+const model = ph.ph_place(memory);
+ph.ph_step(model, {COUNT});
+ph.ph_get_output(model, 1, numbers);
+console.log(ph.ph_time(model), ...new Float64Array(ph.memory.buffer, numbers, 3));
+"""
+
+
+def swinging() -> tuple[ph.Model, list[object]]:
+    """A flexible arm with a motor and a load of time."""
+    model = ph.Model(gravity=(0, -9.81, 0), dimension=2)
+    arm = model.add(ph.Beam(0.4, ph.CircularSection(5e-3), ph.Material(7e10, 2700.0), elements=2), "arm")
+    shoulder = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), arm.start, name="shoulder"))
+    model.apply(shoulder.torque(0.1, name="motor"))
+    model.apply(ph.Force(arm.end, lambda t: (0.0, 0.1 * np.tanh(9 * t), 0.0), name="wind"))
+    return model, [ph.JointPosition(shoulder), ph.Position(arm.end)]
+
+
+@needs_zig
+def test_the_page_takes_the_steps_of_the_motion_from_its_start(tmp_path, capsys) -> None:
+    model, sensors = swinging()
+    before = model.simulate(0.3, STEP, initial="quasi_static")
+    motion = model.simulate(STEP * COUNT, STEP, initial=before.at(0.3), order=4, every=5)
+    motion.report(tmp_path / "swing.html", live=True, sensors=sensors, title="a <swing> 🚀")
+    assert "wind: " in capsys.readouterr().out  # a table, up to the end of the motion
+    shown = Decoded(tmp_path / "swing.html")
+    live = shown.head["stepped"]
+    (tmp_path / "page.wasm").write_bytes(bytes(shown.array(live["module"])))
+    (tmp_path / "run.mjs").write_text(NODE)
+    words = ["node", tmp_path / "run.mjs", tmp_path / "page.wasm"]
+    end, *place = map(float, subprocess.run(words, capture_output=True, text=True, check=True).stdout.split())
+    assert end == pytest.approx(motion.time[-1]) and live["start"] == 0.3 and live["step"] == STEP
+    assert place == pytest.approx(motion[sensors[1]][-1], abs=1e-11)
+    assert [each["name"] for each in live["inputs"]] == ["motor"]
+    assert "a &lt;swing&gt; 🚀" in shown.page and "<summary>Check</summary>" in shown.page
+    labels = [panel["label"] for panel in shown.head["panels"]]
+    assert any("position of shoulder" in label for label in labels) and len(labels) == 2
+    assert motion.repeatable  # the model is as it was
+
+
+def test_what_a_live_page_cannot_show_is_refused_with_what_to_do(tmp_path) -> None:
+    model, sensors = swinging()
+    path, motion = tmp_path / "swing.html", model.simulate(0.02, STEP, initial="quasi_static")
+    for given in ({"frames": 20}, {"points": [model["arm"].end]}, {"curves": {"a": motion.time}}):
+        with pytest.raises(ph.errors.ParameterError, match="live=True.* leave out frames="):
+            motion.report(path, live=True, **given)
+    with pytest.raises(ph.errors.ModelError, match="not of model.simulate.*ph.build"):
+        pickle.loads(pickle.dumps(motion)).report(path, live=True)
+    adaptive = model.simulate(0.02, tolerance=1e-4, output_step=STEP, initial="quasi_static")
+    with pytest.raises(ph.errors.ModelError, match="steps of one size"):
+        adaptive.report(path, live=True)
+    stone = ph.Model()
+    stone.add(ph.PointMass(1.0), "stone")
+    implicit = stone.simulate(0.02, STEP, scheme="linearly_implicit")
+    with pytest.raises(ph.errors.ModelError, match="conserving scheme, not of scheme='linearly_implicit'"):
+        implicit.report(path, live=True)
+    if find_spec("ziglang") is None:
+        with pytest.raises(ph.errors.MissingExtraError, match="phlexible\\[build\\]"):
+            motion.report(path, live=True, sensors=sensors)
+        return
+    model.add(ph.PointMass(1.0), "stone")
+    with pytest.raises(ph.errors.ModelError, match="changed after the run.*simulate again"):
+        motion.report(path, live=True)
+    events, _ = swinging()
+    events.at(0.01, lock=events.joints[0])
+    with pytest.raises(ph.errors.ModelError, match="a compiled model has no events"):
+        events.simulate(0.02, STEP, initial="quasi_static").report(path, live=True)
+    assert not path.exists()
