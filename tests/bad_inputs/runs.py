@@ -283,7 +283,9 @@ RUNS = [
     asked(
         "report",
         lambda s: {"path": "run.html"},
+        ends="ziglang is needed to link a model for wasm32",
         path=REFUSED,
+        live=FLAG,
         frames=NONE,
         points=frozenset({"()"}),
         sensors=frozenset({"()"}),

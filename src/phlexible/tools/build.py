@@ -105,14 +105,13 @@ def build(
     def start(one: Model) -> LiveRun:
         return one.start(step, initial=initial, order=order, numerical_damping=numerical_damping)
 
-    if not place.absolute().parent.is_dir() or place.is_dir():
-        words = f"there is no folder {place.parent}" if not place.is_dir() else "it is a folder"
-        raise ResultFileError(f"cannot write {place}: {words}")
     if place.suffix in PAGES:
+        _check_place(place)
         choices = PageChoices(place.stem, chosen, outputs, end)
         write_bytes(live_page(model, start, choices).encode(), place)
         return place
     data = described(start(model), step, place.stem, chosen, outputs, end)
+    _check_place(place)
     for words in data.words:
         print(words)
     if place.suffix == NUMBERS:
@@ -142,6 +141,13 @@ def build(
         return place
     write_library(linked(target, sources(codes[target.name], header)), place)
     return place
+
+
+def _check_place(place: Path) -> None:
+    """Refuses what cannot be written before anything is compiled."""
+    if not place.absolute().parent.is_dir() or place.is_dir():
+        words = f"there is no folder {place.parent}" if not place.is_dir() else "it is a folder"
+        raise ResultFileError(f"cannot write {place}: {words}")
 
 
 def _version(fmi: int, path: Path, platforms: Sequence[Platform]) -> int:
