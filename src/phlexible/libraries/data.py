@@ -187,6 +187,7 @@ class ModelData:
             "INPUTS": len(self.inputs),
             "INPUT_NUMBERS": sum(len(each.start) for each in self.inputs),
             "OUTPUTS": len(self.outputs.outputs),
+            "ACCELERATIONS": sum(each.size for each in self.outputs.outputs if each.is_acceleration),
         }
         sources = self.outputs.sources
         turns = sum(len(each.reading.numbers[1][0]) for each in sources[: self.watched])
@@ -363,15 +364,18 @@ class ModelData:
         yield "typedef struct ph_actuator { int column, begin, size, direction; } ph_actuator;"
         yield array_of("ph_controller", "ph_controllers", found.controllers, "{0}")
         yield array_of("ph_actuator", "ph_actuators", found.actuators, "{0, 0, 0, 0}")
-        yield "typedef struct ph_output { const char *name, *unit; int begin, end, size; } ph_output;"
+        yield "typedef struct ph_output {"
+        yield "    const char *name, *unit; int begin, end, size, is_acceleration;"
+        yield "} ph_output;"
         yield integers("ph_integers", found.whole)
         yield array_of("ph_source", "ph_sources", found.sources, "{0}")
         yield array_of("ph_number", "ph_tape", found.tape, "{0, 0, 0, 0}")
         described = [
-            f"{{{text(each.name)}, {text(each.unit)}, {each.begin}, {each.end}, {each.size}}}"
+            f"{{{text(each.name)}, {text(each.unit)}, {each.begin}, {each.end}, {each.size},"
+            f" {int(each.is_acceleration)}}}"
             for each in self.outputs.outputs
         ]
-        yield array_of("ph_output", "ph_outputs", described, '{"", "", 0, 0, 0}')
+        yield array_of("ph_output", "ph_outputs", described, '{"", "", 0, 0, 0, 0}')
 
 
 class _Measured(NamedTuple):

@@ -30,9 +30,12 @@ BASES: Mapping[str, Mapping[str, int]] = {
     "rad": {"rad": 1},
     "m/s": {"m": 1, "s": -1},
     "rad/s": {"rad": 1, "s": -1},
+    "m/s2": {"m": 1, "s": -2},
+    "rad/s2": {"rad": 1, "s": -2},
     "N": {"kg": 1, "m": 1, "s": -2},
     "N m": {"kg": 1, "m": 2, "s": -2},
     "J": {"kg": 1, "m": 2, "s": -2},
+    "Pa": {"kg": 1, "m": -1, "s": -2},
     "s": {"s": 1},
 }
 """SI base units of the units of inputs and outputs."""

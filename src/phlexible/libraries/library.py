@@ -187,13 +187,16 @@ class Library:
 
         Raises:
             ParameterError: no output of that name.
+            ConvergenceError: an acceleration, which is found from steps aside, and these fail.
         """
         if not isinstance(name, str) or name not in self._outputs:
             known = ", ".join(map(repr, self._outputs)) or "none"
             raise ParameterError(f"no output is named {name!r}; the outputs of this library: {known}")
         number = self._outputs[name]
         found = np.zeros(self._c.ph_output_size(number))
-        self._c.ph_get_output(self._instance, number, _address(found))
+        if status := self._c.ph_get_output(self._instance, number, _address(found)):
+            words = f"{name!r} at t = {self.time:.9g} s: {self._c.ph_message(status).decode()}"
+            raise ConvergenceError(words, self.time, np.zeros(0))
         return found if len(found) > 1 else found.reshape(())
 
     def save(self) -> SavedState:

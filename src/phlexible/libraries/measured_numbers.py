@@ -16,9 +16,9 @@ from phlexible.state.vectors import CarriedVector
 from phlexible.step.tables.declarations import MOVING
 
 KNOWN = (
-    "positions, displacements and velocities of points, turns and angular velocities of bodies, positions and"
-    " rates of joints, elastic displacements, reactions, forces of elements, beams, rods and strings, stresses,"
-    " energies"
+    "positions, displacements, velocities and accelerations of points, turns, angular velocities and accelerations"
+    " of bodies, positions, rates and accelerations of joints, elastic displacements, reactions, forces of elements"
+    ", beams, rods and strings, stresses, energies"
 )
 COMPONENTS = {TimeFactor.COSINE: 0, TimeFactor.SINE: 1, TimeFactor.VALUE: 2}
 """Of a path among its three numbers."""

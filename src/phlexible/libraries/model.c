@@ -40,9 +40,10 @@ struct ph_model {
     const double *reals;   /* of what is measured */
     uint64_t identity;     /* of the model with these */
     double *scratch;       /* places, rates and numbers that are measured */
+    double *aside;         /* the state while steps are tried, what is controlled, and accelerations */
     double origin;         /* of the grid of instants [s] */
     int64_t steps;         /* taken on it */
-    int32_t status, is_measured, continues;
+    int32_t status, is_measured, is_accelerated, continues;
 };
 
 /* Functions of time. */
@@ -109,18 +110,23 @@ static void load_values(const ph_model *m, double t, double *values) {
 
 /* Where things are: the instance, then what changes, each part where a cache line begins. */
 
-enum { AT_HEADER, AT_NUMBERS, AT_INPUTS, AT_MOVING, AT_LOADS, AT_REACTIONS, AT_ROW, AT_SAVED, AT_SCRATCH, AT_END };
+enum { AT_HEADER, AT_NUMBERS, AT_INPUTS, AT_MOVING, AT_LOADS, AT_REACTIONS, AT_ROW, AT_SAVED, AT_SCRATCH, AT_ASIDE,
+       AT_END };
 
 /* Bytes before a part. */
 static size_t offset(int part) {
     static const size_t counts[] = {
         PH_HEADER, PH_NUMBERS, PH_INPUT_NUMBERS + PH_CONTROL, (size_t)3 * PH_MOVING * (PH_MOST_INSTANTS + 1),
         (size_t)3 * PH_LOADS * PH_MOST_INSTANTS, PH_REACTIONS, PH_ROOM, PH_STATE + PH_CONTROL, PH_SCRATCH,
+        PH_ACCELERATIONS ? PH_STATE + PH_CONTROL + 2 * PH_ACCELERATIONS : 0,
     };
     size_t used = (sizeof(ph_model) + PLACES - 1) / PLACES * PLACES;
     for (int k = 0; k < part; k++) used += (8 * counts[k] + PLACES) / PLACES * PLACES;
     return used;
 }
+
+/* Of what was measured: the state changes. */
+static void forget(ph_model *m) { m->is_measured = m->is_accelerated = 0; }
 
 static int finite_number(double x) { return x - x == 0.0; }
 static int known(int number, int count) { return number >= 0 && number < count; }
@@ -164,6 +170,7 @@ ph_model *ph_place(void *memory) {
     m->row = (double *)(void *)(base + offset(AT_ROW));
     m->saved = (double *)(void *)(base + offset(AT_SAVED));
     m->scratch = (double *)(void *)(base + offset(AT_SCRATCH));
+    m->aside = (double *)(void *)(base + offset(AT_ASIDE));
     with_tables(m, ph_tables, ph_start, ph_reals, PH_IDENTITY);
     return m;
 }
@@ -210,7 +217,8 @@ int ph_reset(ph_model *m) {
     m->origin = PH_ORIGIN;
     m->steps = 0;
     m->status = PH_OK;
-    m->is_measured = m->continues = 0;
+    m->continues = 0;
+    forget(m);
     return PH_OK;
 }
 
@@ -245,7 +253,7 @@ static int64_t entered(ph_model *m, const double *sizes, int parts, int64_t coun
     int64_t found[2] = {0, NOT_CONVERGED};
     if (advance(m, &asked, sizes, parts, count, found)) found[0] = 0, found[1] = NOT_CONVERGED;
     *state = found[1];
-    if (found[0]) m->continues = 1, m->is_measured = 0;
+    if (found[0]) m->continues = 1, forget(m);
     return found[0];
 }
 
@@ -278,7 +286,7 @@ static int64_t around_contacts(ph_model *m, double begin, double end, double siz
     int64_t parts = (int64_t)m->numbers[PH_PLACE_parts];
     if (parts < 1 || parts > PH_MOST_PARTS) return 0;
     double *sizes = m->scratch, longest = 0.0;
-    m->is_measured = 0; /* which stands there */
+    forget(m); /* what stands there */
     prescribe_step(m, begin, end, size, (int)parts, 0, sizes);
     for (int k = 0; k < PH_SUBSTEPS; k++) longest = fmax(longest, fabs(sizes[k]));
     return entered(m, sizes, (int)parts * PH_SUBSTEPS, 1, longest, 1, state);
@@ -293,7 +301,7 @@ static int64_t halved(ph_model *m, double begin, double end, double size, int de
     int64_t state = CONVERGED;
     double sizes[PH_SUBSTEPS];
     prescribe_step(m, begin, end, size, 1, 0, sizes);
-    int64_t taken = entered(m, sizes, PH_SUBSTEPS, 1, size, 0, &state);
+    int64_t taken = entered(m, sizes, PH_SUBSTEPS, 1, fabs(size), 0, &state);
 #if PH_MOST_PARTS > 1
     if (state == TOUCHING) taken = around_contacts(m, begin, end, size, &state);
 #endif
@@ -315,7 +323,7 @@ static int64_t in_pieces(ph_model *m, double begin, double end, double size) {
     int64_t state = halved(m, begin, end, size, 0, &pieces);
     if (state == CONVERGED && size != PH_STEP) project(m, end), m->continues = 0;
     if (state != CONVERGED) memcpy(m->numbers, m->saved, 8 * (size_t)PH_STATE);
-    m->is_measured = 0;
+    forget(m);
     return state;
 }
 
@@ -399,6 +407,7 @@ int ph_set_input(ph_model *m, int number, const double *values) {
         if (!finite_number(values[k])) return PH_NOT_FINITE;
     double *own = input(m, number);
     for (int k = 0; k < ph_inputs[number].size; k++) own[k] = values[k];
+    m->is_accelerated = 0;
     return PH_OK;
 }
 
@@ -502,7 +511,7 @@ static void begin_at(ph_model *m, double time) {
 static int project(ph_model *m, double time) {
     begin_at(m, time);
     double before = m->numbers[PH_PLACE_energy], supplied = 0.0, *velocity = m->scratch;
-    m->is_measured = 0;
+    forget(m);
     if (joint_velocities(m, time, velocity)) return 1;
 #if PH_MOVING > 0
     const double *drifts = velocity + PH_VELOCITIES, *solved = m->numbers + PH_PLACE_trial_update;
@@ -680,7 +689,7 @@ static void sample(ph_model *m, const ph_controller *c, double *memory, double t
 /* What controllers hold in the step that begins at a time. */
 static void control(ph_model *m, double time) {
     double *turns = m->control + 3 * PH_LOADS, *memory = turns + PH_TURNS;
-    m->is_measured = 0;
+    forget(m);
     moving_values(time, m->moving, 0);
     moving_values(time, m->moving + 3 * PH_MOVING, 1);
     memcpy(m->scratch, m->numbers + PH_PLACE_velocity, 8 * (size_t)PH_VELOCITIES);
@@ -707,10 +716,72 @@ static void control(ph_model *m, double time) {
 static void control(ph_model *m, double time) { (void)m, (void)time; }
 #endif
 
+#if PH_ACCELERATIONS > 0
+/* The state as it was before steps were tried. */
+static void put_back(ph_model *m, int32_t continues) {
+    memset(m->numbers, 0, 8 * (size_t)PH_NUMBERS);
+    memcpy(m->numbers, m->aside, 8 * (size_t)PH_STATE);
+    m->continues = continues;
+    m->is_measured = 0;
+}
+
+/* Rates of all accelerations after a step aside of a size, which may be negative, or now; whether it is one. */
+static int rates_aside(ph_model *m, double size, double *rates) {
+    double begin = ph_time(m);
+    int pieces = 0;
+    m->continues = 0;
+    if (begin + size > PH_END || (size && halved(m, begin, begin + size, size, 0, &pieces) != CONVERGED)) return 0;
+    look(m, begin + size);
+    for (int k = 0; k < PH_OUTPUTS; k++) {
+        const ph_output *own = ph_outputs + k;
+        if (!own->is_acceleration) continue;
+        find_numbers(m, own->begin, own->end);
+        memcpy(rates, m->scratch + PH_TAPE + own->end - own->size, 8 * (size_t)own->size);
+        rates += own->size;
+    }
+    return 1;
+}
+
+/* Half of the difference of rates after a step forwards and one backwards, with inputs as they are, over its size; of
+   one of them where the other fails. Nothing is changed by it. */
+static int accelerations(ph_model *m) {
+    double *found = m->aside + PH_STATE + PH_CONTROL, *before = found + PH_ACCELERATIONS, steps = 2.0;
+    int32_t continues = m->continues;
+    memcpy(m->aside, m->numbers, 8 * (size_t)PH_STATE);
+    memcpy(m->aside + PH_STATE, m->control, 8 * (size_t)PH_CONTROL);
+    control(m, ph_time(m));
+    int is_after = rates_aside(m, PH_STEP, found);
+    put_back(m, continues);
+    int is_before = rates_aside(m, -PH_STEP, before);
+    put_back(m, continues);
+    if (!(is_after && is_before)) {
+        steps = 1.0;
+        rates_aside(m, 0.0, is_after ? before : found);
+        put_back(m, continues);
+    }
+    memcpy(m->control, m->aside + PH_STATE, 8 * (size_t)PH_CONTROL);
+    if (!is_after && !is_before) return PH_NOT_CONVERGED;
+    for (int k = 0; k < PH_ACCELERATIONS; k++) found[k] = (found[k] - before[k]) / (steps * PH_STEP);
+    m->is_accelerated = 1;
+    return PH_OK;
+}
+
+static int acceleration(ph_model *m, int number, double *values) {
+    const double *found = m->aside + PH_STATE + PH_CONTROL;
+    int status = m->is_accelerated ? PH_OK : accelerations(m);
+    for (int k = 0; k < number; k++) found += ph_outputs[k].is_acceleration ? ph_outputs[k].size : 0;
+    if (status == PH_OK) memcpy(values, found, 8 * (size_t)ph_outputs[number].size);
+    return status;
+}
+#endif
+
 int ph_get_output(ph_model *m, int number, double *values) {
     if (!m || !values || !known(number, PH_OUTPUTS)) return PH_WRONG_ARGUMENT;
-    if (!m->is_measured) look(m, ph_time(m));
     const ph_output *own = ph_outputs + number;
+#if PH_ACCELERATIONS > 0
+    if (own->is_acceleration) return acceleration(m, number, values);
+#endif
+    if (!m->is_measured) look(m, ph_time(m));
     find_numbers(m, own->begin, own->end);
     memcpy(values, m->scratch + PH_TAPE + own->end - own->size, 8 * (size_t)own->size);
     return PH_OK;
@@ -768,6 +839,6 @@ int ph_restore(ph_model *m, const void *state) {
     m->steps = head.steps;
     m->continues = head.continues != 0;
     m->status = PH_OK;
-    m->is_measured = 0;
+    forget(m);
     return PH_OK;
 }

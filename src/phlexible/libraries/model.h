@@ -67,7 +67,9 @@ PH_API double ph_time(const ph_model *model);   /* reached so far [s] */
 PH_API int ph_status(const ph_model *model);    /* of the last ph_step */
 PH_API const char *ph_message(int status);      /* in words */
 
-/* Inputs hold in the steps to come; outputs are those of the time reached. */
+/* Inputs hold in the steps to come; outputs are those of the time reached. Accelerations are found, all at once where
+   one is asked for, from a step forwards and one backwards with the inputs as they are, which leave no trace;
+   PH_NOT_CONVERGED: there are no such steps. */
 PH_API int ph_set_input(ph_model *model, int input, const double *values);
 PH_API int ph_get_input(const ph_model *model, int input, double *values);
 PH_API int ph_get_output(ph_model *model, int output, double *values);

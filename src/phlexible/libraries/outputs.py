@@ -9,7 +9,7 @@ from phlexible.algebra.arrays import Array
 from phlexible.bodies.floating_body import FloatingBody
 from phlexible.description.interactions.functions import KinematicPair
 from phlexible.description.interactions.loads import Axes
-from phlexible.description.interactions.sensor import Availability, Sensor
+from phlexible.description.interactions.sensor import Sensor
 from phlexible.description.mechanism.mechanism import Mechanism
 from phlexible.description.ports import Attachment, MovingFrame, PlacedBody, Port
 from phlexible.errors import ModelError
@@ -18,12 +18,15 @@ from phlexible.libraries.measured_numbers import KNOWN, MeasuredNumbers, Measure
 from phlexible.libraries.number_tape import NumberKind, NumberTape, TapeNumber, Term
 from phlexible.measure.kinematics import oriented_body
 from phlexible.measure.sensors import (
+    Acceleration,
     Angle,
+    AngularAcceleration,
     AngularVelocity,
     ElasticDisplacement,
     ElementForce,
     EnergyKind,
     EnergyOf,
+    JointAcceleration,
     JointPosition,
     JointRate,
     Position,
@@ -33,6 +36,7 @@ from phlexible.measure.sensors import (
     SectionForce,
     Stress,
     Tension,
+    Velocity,
 )
 from phlexible.results.live import LiveRun
 from phlexible.state.vectors import CarriedVector
@@ -55,6 +59,7 @@ class Output:
         size: how many numbers it has.
         begin, end: of the numbers of the tape that are found for it, of which the last ones are its own.
         start: of an energy that counts from the start: what it was there; 0 of others.
+        is_acceleration: its numbers are rates, whose differences over steps forwards and backwards it is.
     """
 
     name: str
@@ -65,6 +70,7 @@ class Output:
     begin: int
     end: int
     start: float = 0.0
+    is_acceleration: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,6 +102,18 @@ def _is_measured(joint: KinematicPair, model: Mechanism) -> bool:
         return bool(joint.coordinates(model.dimension))
     except ModelError:
         return False
+
+
+def rate_of(sensor: Sensor) -> Sensor | None:
+    """What an acceleration is the rate of; None of other sensors."""
+    match sensor:
+        case Acceleration():
+            return Velocity(sensor.attachment, sensor.direction)
+        case AngularAcceleration():
+            return AngularVelocity(sensor.attachment, sensor.direction)
+        case JointAcceleration():
+            return JointRate(sensor.joint, sensor.coordinate)
+    return None
 
 
 class OutputTables:
@@ -155,11 +173,12 @@ class OutputTables:
 
     def _output(self, name: str, sensor: Sensor) -> Output:
         begin = self._tape.begin_output()
-        places = self._places(name, sensor)
+        rate = rate_of(sensor)
+        places = self._places(name, sensor if rate is None else rate)
         self._tape.end_output(places)
         components = sensor.components if len(sensor.components) == len(places) else ()
         counted = begin, len(self._tape.numbers), self._start(sensor)
-        return Output(name, sensor.unit, str(sensor), components, len(places), *counted)
+        return Output(name, sensor.unit, str(sensor), components, len(places), *counted, rate is not None)
 
     def _start(self, sensor: Sensor) -> float:
         """What an energy is at the start, where that is taken off; else 0."""
@@ -204,10 +223,9 @@ class OutputTables:
                 return [forces.stress(sensor.body, float(sensor.x))]
             case Tension():
                 return forces.tension(sensor.string)
-        later = "; take its rate, and differences of that" if sensor.availability is Availability.LATER else ""
         raise ModelError(
-            f"output {name!r}: {sensor} is not measured by compiled models, which know {KNOWN}{later}; read it in"
-            " Python from the motion, or take some of these instead"
+            f"output {name!r}: {sensor} is not measured by compiled models, which know {KNOWN}; read it in Python"
+            " from the motion, or take some of these instead"
         )
 
     def _along(self, name: str, sensor: Reaction, world: list[int]) -> list[int]:
