@@ -3,6 +3,7 @@
 import re
 import shutil
 import subprocess
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from zipfile import ZipFile
@@ -14,6 +15,8 @@ from typer.testing import CliRunner
 import phlexible as ph
 from phlexible.cli import app
 from phlexible.description.interactions.feedback import LinearController
+from phlexible.description.interactions.sensor import Sensor
+from phlexible.description.ports import PlacedBody
 from phlexible.libraries import programs
 from phlexible.libraries.linking import host
 from phlexible.libraries.time_functions import time_data
@@ -586,6 +589,17 @@ def test_functions_of_time_become_data() -> None:
         time_data(lambda t: np.sign(t - 0.31)[:, None], ["jump"], 0.0, 1e-3, 1.0, [])
 
 
+@dataclass(frozen=True, eq=False)
+class OfUser(Sensor):
+    """A quantity that phlexible does not know."""
+
+    body: PlacedBody
+    takes, label, unit = (PlacedBody, "a body"), "luck", "1"
+
+    def read(self, run: object) -> np.ndarray:
+        return np.zeros(1)
+
+
 def hinged() -> ph.Model:
     model = ph.Model(dimension=2)
     bar = model.add(ph.RigidBody(1.0, 0.1, center=(0.5, 0, 0)), "bar")
@@ -602,7 +616,7 @@ def test_what_needs_python_is_refused_with_what_to_do_instead(tmp_path) -> None:
         ph.build(controlled, 1e-2, path)
     model = hinged()
     with pytest.raises(ph.errors.ModelError, match=r"output 'a': .* is not measured by compiled models"):
-        ph.build(model, 1e-2, path, outputs={"a": ph.JointAcceleration(model.joints[0])})
+        ph.build(model, 1e-2, path, outputs={"a": OfUser(model["bar"])})
     with pytest.raises(ph.errors.ParameterError, match="no input is named 'motor'"):
         ph.build(model, 1e-2, path, inputs=["motor"])
     with pytest.raises(ph.errors.ParameterError, match=r"path must end in .so"):
