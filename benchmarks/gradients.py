@@ -88,6 +88,7 @@ SEVEN = {
 }
 NUMBERS = {
     "crank-slider": (crank_slider, bent, middle, SEVEN, 7, 0.1, 1e-4),
+    "crank-slider, longer": (crank_slider, bent, middle, SEVEN, 7, 1.0, 1e-4),
     "chain of ten": (damped_chain, swung, last, {"damping": np.full(10, 1e-3)}, 10, 1.0, 1e-3),
 }
 CASES = {
@@ -119,14 +120,14 @@ def main():
         gradient = best(partial(ph.gradient, build, cost, parameters, duration=duration, step=step))
         count = round(duration / step)
         print(f"{name:12}{count:8}{SAMPLES:12}{run:10.3f}{gradient:14.3f}{gradient / run:7.1f}")
-    print(f"\n{'model':20}{'steps':>8}{'parameters':>12}{'run [s]':>10}{'gradient':>10}{'sensitivity':>13}  [runs]")
+    print(f"\n{'model':22}{'steps':>8}{'parameters':>12}{'run [s]':>10}{'gradient':>10}{'sensitivity':>13}  [runs]")
     for name, (build, cost, sensor, parameters, number, duration, step) in NUMBERS.items():
         motion = simulated(build, parameters, duration, step)
         run = best(partial(simulated, build, parameters, duration, step))
         gradient = best(partial(ph.gradient, build, cost, parameters, duration=duration, step=step))
         direct = best(partial(motion.sensitivity, build, parameters, sensor))
         count = round(duration / step)
-        print(f"{name:20}{count:8}{number:12}{run:10.3f}{gradient / run:10.1f}{direct / run:13.1f}")
+        print(f"{name:22}{count:8}{number:12}{run:10.3f}{gradient / run:10.1f}{direct / run:13.1f}")
 
 
 if __name__ == "__main__":

@@ -220,10 +220,16 @@ def test_samples_of_a_signal_are_differentiated_together_as_one_by_one():
 
 
 def linked(p):
-    model = ph.gallery.chain(4)
-    for joint, stiffness, damping in zip(model.joints, p["stiffness"], p["damping"], strict=False):
-        model.apply(joint.spring(stiffness, damping=damping))
+    model = ph.gallery.chain(len(p["damping"]))
+    stiffness = np.broadcast_to(p["stiffness"], np.shape(p["damping"]))
+    for joint, own, damping in zip(model.joints, stiffness, p["damping"], strict=False):
+        model.apply(joint.spring(float(own), damping=damping))
     return model
+
+
+def in_common(p):
+    """Dampers of a chain, of which one number is in all of them."""
+    return linked({"stiffness": 0.02, "damping": p["damping"] + 0.5 * p["damping"][0]})
 
 
 def stopped(p):
@@ -246,16 +252,28 @@ def stopped(p):
             10,
         ),
         (
+            linked,
+            lambda model: ph.Cost.integral(ph.Position(model["link 4"].end), lambda x: x[:, 0] ** 2),
+            {"stiffness": 0.02, "damping": 1e-3 * np.arange(1.0, 6.0)},
+            6,
+        ),
+        (
+            in_common,
+            lambda model: ph.Cost.final(ph.Position(model["link 4"].end), lambda x: x[:, 0]),
+            {"damping": 1e-3 * np.arange(1.0, 6.0)},
+            11,
+        ),
+        (
             stopped,
             lambda model: ph.Cost.final(ph.Position(model["cart"].origin), lambda x: x[:, 0]),
             {"mass": 1.0, "spring": 0.3, "stop": 1e5},
             5,
         ),
     ],
-    ids=["chain", "stop"],
+    ids=["chain", "one array", "an array of what others move", "stop"],
 )
 def test_parameters_that_move_other_numbers_share_models(build, cost, parameters, models):
-    """One model each, and one to the other side for all of them; the derivatives are those of each alone."""
+    """One model each, or three for an array, and one to the other side; the derivatives are those of each alone."""
     built = []
 
     def counted(p):

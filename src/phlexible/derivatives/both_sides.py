@@ -15,6 +15,17 @@ from scipy import sparse
 
 from phlexible.algebra.arrays import Array
 from phlexible.algebra.sparse import columns_apart
+from phlexible.derivatives.model_numbers import (
+    Mask,
+    ModelNumbers,
+    are_of,
+    moved_by,
+    numbers_of,
+    random_shares,
+    sizes_of,
+    told_apart,
+    without_common,
+)
 from phlexible.derivatives.parameters import (
     Built,
     Direction,
@@ -30,11 +41,7 @@ from phlexible.derivatives.runs import TakenRun
 from phlexible.derivatives.steps import Functions
 from phlexible.derivatives.sweeps import RunParts, is_plain, other_parts, parts_of_nothing
 from phlexible.derivatives.variations import Variation
-from phlexible.step.tables.declarations import TABLES, Kind, Writer
 from phlexible.step.tables.memory import Memory
-
-ROUNDED = 1e-14
-"""Of a number: what is off by chance."""
 
 APART = 1e-5
 """Of a row's changes: how well those of all parameters at once must be the sum of those of each."""
@@ -44,69 +51,6 @@ SAMPLES = 5
 
 FEW = 1
 """So many have nothing to share."""
-
-REALS = tuple(
-    table.name for table in TABLES if table.writer is Writer.SYSTEM and table.kind not in (Kind.COUNT, Kind.INTEGER)
-)
-INTEGERS = tuple(table.name for table in TABLES if table.writer is Writer.SYSTEM and table.kind is Kind.INTEGER)
-Mask = NDArray[np.bool_]
-
-
-@dataclass(frozen=True, eq=False)
-class ModelNumbers:
-    """What of a model a run is made of, less that of the model that was run.
-
-    Attributes:
-        tables: by name, of those that differ.
-        moving, loads: given vectors and loads in the steps of each stretch.
-        start: the tables of the initial state.
-    """
-
-    tables: Mapping[str, Array]
-    moving: tuple[Array, ...]
-    loads: tuple[Array, ...]
-    start: Mapping[str, Array]
-
-    def times(self, factor: float) -> "ModelNumbers":
-        """All of it times a number."""
-        return ModelNumbers(
-            {name: factor * own for name, own in self.tables.items()},
-            tuple(factor * own for own in self.moving),
-            tuple(factor * own for own in self.loads),
-            {name: factor * own for name, own in self.start.items()},
-        )
-
-    def plus(self, other: "ModelNumbers") -> "ModelNumbers":
-        """The sum."""
-        tables = dict(self.tables)
-        for name, own in other.tables.items():
-            tables[name] = tables[name] + own if name in tables else own
-        return ModelNumbers(
-            tables,
-            tuple(a + b for a, b in zip(self.moving, other.moving, strict=True)),
-            tuple(a + b for a, b in zip(self.loads, other.loads, strict=True)),
-            {name: own + other.start[name] for name, own in self.start.items()},
-        )
-
-    def parts(self) -> dict[str, Array]:
-        """All arrays by name."""
-        found = {f"table {name}": own for name, own in self.tables.items()}
-        found |= {f"moving {k}": own for k, own in enumerate(self.moving)}
-        found |= {f"loads {k}": own for k, own in enumerate(self.loads)}
-        return found | {f"start {name}": own for name, own in self.start.items()}
-
-    def within(self, masks: Mapping[str, Mask]) -> "ModelNumbers":
-        """Zero where parts have no mask, or it says so."""
-
-        def masked(name: str, own: Array) -> Array:
-            return np.where(masks[name], own, 0.0) if name in masks else np.zeros_like(own)
-
-        return ModelNumbers(
-            {name: masked(f"table {name}", own) for name, own in self.tables.items() if f"table {name}" in masks},
-            tuple(masked(f"moving {k}", own) for k, own in enumerate(self.moving)),
-            tuple(masked(f"loads {k}", own) for k, own in enumerate(self.loads)),
-            {name: masked(f"start {name}", own) for name, own in self.start.items()},
-        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,32 +114,53 @@ def models_beside(
         ModelError, ParameterError: models that cannot be differentiated, or that become others.
     """
 
-    def made(directions: Sequence[Direction], sign: int) -> Built[Measured]:
-        change = np.sum([direction.change for direction in directions], axis=0)
+    def made(directions: Sequence[Direction], sign: int, shares: Array | None = None) -> Built[Measured]:
+        changes = np.stack([direction.change for direction in directions])
+        change = changes.sum(axis=0) if shares is None else shares @ changes
         other = recipe.made(chosen.made(chosen.values + sign * change))
         check_same(own, other, " or ".join(chosen.label(direction) for direction in directions))
         return other
 
-    mores = [made([direction], 1) for direction in directions]
-    ups = [numbers_of(run, own, more) for more in mores]
+    mores: dict[int, Built[Measured]] = {}
+    ups: dict[int, ModelNumbers | None] = {}
     shared: dict[int, Mapping[str, Mask]] = {}
     alike: set[int] = set()
-    if is_plain(run) and len(directions) > FEW:
-        sizes = _sizes(run, own)
-        for k, (direction, more, up) in enumerate(zip(directions, mores, ups, strict=True)):
-            # a product with a parameter that is zero now is moved by one of the two alone
-            if up is not None and chosen.values[direction.number] != 0:
-                shared[k] = _moved(up, sizes)
-                if reads_alike(more):
-                    alike.add(k)
+    is_shared = is_plain(run) and len(directions) > FEW
+    sizes = sizes_of(run, own) if is_shared else {}
+    if is_shared:
+        for members in chosen.in_arrays(directions):
+            shares = random_shares(len(members))
+            together = [directions[k] for k in members]
+            more = made(together, 1)
+            changes = [numbers_of(run, own, more)]
+            changes += [
+                numbers_of(run, own, made(together, 1, row)) for row in shares[1:] if changes[-1] is not None
+            ]
+            numbers = [each for each in changes if each is not None]
+            masks = told_apart(numbers, shares, sizes) if len(numbers) == len(shares) else None
+            if masks is None or not reads_alike(more):
+                continue
+            for k, own_masks in zip(members, masks, strict=True):
+                mores[k], ups[k], shared[k] = more, numbers[0].within(own_masks), own_masks
+                alike.add(k)
+    for k, direction in enumerate(directions):
+        if k in mores:
+            continue
+        mores[k] = made([direction], 1)
+        ups[k] = up = numbers_of(run, own, mores[k])
+        # a product with a parameter that is zero now is moved by one of the two alone
+        if is_shared and up is not None and chosen.values[direction.number] != 0:
+            shared[k] = moved_by(up, sizes)
+            if reads_alike(mores[k]):
+                alike.add(k)
     lesses: dict[int, Built[Measured]] = {}
     downs: dict[int, ModelNumbers | None] = {}
-    for group in _without_common(shared, alike):
+    for group in without_common(shared, alike):
         if len(group) == 1:
             continue
         less = made([directions[k] for k in group], -1)
         other = numbers_of(run, own, less)
-        if other is not None and _are_of(other, [shared[k] for k in group], sizes):
+        if other is not None and are_of(other, [shared[k] for k in group], sizes):
             downs |= {k: other.within(shared[k]) for k in group}
             lesses |= {k: less for k in group if k not in alike}
     for k, direction in enumerate(directions):
@@ -206,68 +171,6 @@ def models_beside(
         Beside(direction, chosen.label(direction), own, mores[k], lesses.get(k), ups[k], downs[k])
         for k, direction in enumerate(directions)
     ]
-
-
-def _sizes(run: TakenRun, own: Built[Any]) -> dict[str, Array]:
-    """Of the numbers of the model that was run: each its own, of starts the largest of each table."""
-    functions = [stretch.functions for stretch in run.stretches]
-    tables = {name: own.assembly.memory[name] for name in REALS}
-    start = {name: np.abs(table).max(initial=0.0) for name, table in start_tables(own).items()}
-    return ModelNumbers(
-        tables, tuple(f.moving for f in functions), tuple(f.loads for f in functions), start
-    ).parts()
-
-
-def _moved(up: ModelNumbers, sizes: Mapping[str, Array]) -> dict[str, Mask]:
-    """Which numbers a parameter moves, by the names of the parts that have some."""
-    found = {name: np.abs(array) > ROUNDED * np.abs(sizes[name]) for name, array in up.parts().items()}
-    return {name: mask for name, mask in found.items() if mask.any()}
-
-
-def _without_common(shared: Mapping[int, Mapping[str, Mask]], alike: set[int]) -> list[list[int]]:
-    """Parameters in groups that move no number together, in which one at most changes what is measured."""
-    groups: list[tuple[list[int], dict[str, Mask]]] = []
-    for k, masks in shared.items():
-        found = None
-        for members, used in groups:
-            is_measured = k not in alike and any(member not in alike for member in members)
-            common = any(name in used and bool((mask & used[name]).any()) for name, mask in masks.items())
-            if not (is_measured or common):
-                found = members, used
-                break
-        if found is None:
-            groups.append(found := ([], {}))
-        found[0].append(k)
-        for name, mask in masks.items():
-            found[1][name] = mask | found[1][name] if name in found[1] else mask
-    return [members for members, _ in groups]
-
-
-def _are_of(other: ModelNumbers, masks: Sequence[Mapping[str, Mask]], sizes: Mapping[str, Array]) -> bool:
-    """Whether parameters move the same numbers to this side: others, such as zeros, at most by chance."""
-    for name, array in other.parts().items():
-        moves = np.abs(array) > ROUNDED * np.abs(sizes[name]).max(initial=0.0)
-        known = [each[name] for each in masks if name in each]
-        if bool((moves & ~np.any(known, axis=0)).any() if known else moves.any()):
-            return False
-    return True
-
-
-def numbers_of(run: TakenRun, own: Built[Any], other: Built[Any]) -> ModelNumbers | None:
-    """What differs of another model; None: integers of its tables."""
-    first, second = own.assembly.memory, other.assembly.memory
-    if not all(np.array_equal(first[name], second[name]) for name in INTEGERS):
-        return None
-    if any(first[name].shape != second[name].shape for name in REALS):
-        return None
-    tables = {name: second[name] - first[name] for name in REALS if not np.array_equal(first[name], second[name])}
-    functions = [(stretch.functions, stretch.functions_of(other.assembly)) for stretch in run.stretches]
-    return ModelNumbers(
-        tables,
-        tuple(b.moving - a.moving for a, b in functions),
-        tuple(b.loads - a.loads for a, b in functions),
-        {name: table - getattr(own.start, name) for name, table in start_tables(other).items()},
-    )
 
 
 # What equations of steps and all else that a run did become.
@@ -283,9 +186,10 @@ def each_change(run: TakenRun, models: Sequence[Beside[Any]], take: Callable[[in
         ModelError: equations that are no smooth function of a parameter.
     """
     numbered = [k for k, model in enumerate(models) if not (model.up is None or model.down is None)]
-    groups = _groups(run, models, numbered)
-    if not _take_groups(run, models, groups, take):
-        _take_groups(run, models, [[k] for k in numbered], take)
+    touched = {k: _touched(run, models[k]) for k in numbered} if len(numbered) > FEW else {}
+    groups = _groups(numbered, touched)
+    if not _take_groups(run, models, groups, touched, take):
+        _take_groups(run, models, [[k] for k in numbered], touched, take)
     for k, model in enumerate(models):
         if model.up is None or model.down is None:
             assert model.less is not None, "integers of its tables are others"
@@ -300,9 +204,16 @@ def _take_groups(
     run: TakenRun,
     models: Sequence[Beside[Any]],
     groups: Sequence[list[int]],
+    touched: Mapping[int, NDArray[np.bool_]],
     take: Callable[[int, RunParts], None],
 ) -> bool:
-    """Whether parameters of a group have no equation in common, as far as can be seen."""
+    """Whether parameters of a group have no equation in common, as far as can be seen.
+
+    Args:
+        run, models, take: as of ``each_change``.
+        groups: numbers of models that are asked together.
+        touched: the equations that each of these is in, (unknowns,), where groups have several.
+    """
     own, together = run.assembly.memory, [group for group in groups if len(group) > 1]
     shares = np.random.default_rng(4).uniform(0.5, 1.0, len(models))
     rest = [np.zeros((stretch.count, own.counts["unknowns"])) for stretch in run.stretches]
@@ -310,8 +221,7 @@ def _take_groups(
     for group in groups:
         sides = [_missed(run, own, side) for side in _sums(models, group, np.ones(len(models)))]
         for k in group:
-            touched = _touched(run, models[k]) if len(group) > 1 else np.ones(own.counts["unknowns"], dtype=bool)
-            both = [[each * touched for each in side] for side in sides] if len(group) > 1 else sides
+            both = [[each * touched[k] for each in side] for side in sides] if len(group) > 1 else sides
             take(k, _parts(run, models[k], *both))
             if len(group) > 1:
                 for missed, size, first, second in zip(rest, sizes, *both, strict=True):
@@ -400,9 +310,9 @@ def _some(count: int) -> list[int]:
     return sorted({int(k) for k in np.linspace(0, count - 1, SAMPLES)})
 
 
-def _groups(run: TakenRun, models: Sequence[Beside[Any]], numbered: Sequence[int]) -> list[list[int]]:
+def _groups(numbered: Sequence[int], touched: Mapping[int, NDArray[np.bool_]]) -> list[list[int]]:
     """Models that are in no equation together."""
-    if len(numbered) <= FEW:
+    if not touched:
         return [[k] for k in numbered]
-    pattern = np.stack([_touched(run, models[k]) for k in numbered], axis=1)
+    pattern = np.stack([touched[k] for k in numbered], axis=1)
     return [[numbered[k] for k in group] for group in columns_apart(sparse.csc_array(pattern))]

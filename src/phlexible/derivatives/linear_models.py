@@ -10,7 +10,7 @@ from scipy import sparse
 
 from phlexible.algebra.arrays import Array, called, check_callable, whole
 from phlexible.algebra.sparse import lu_factors
-from phlexible.derivatives.both_sides import ROUNDED
+from phlexible.derivatives.model_numbers import ROUNDED
 from phlexible.derivatives.parameters import Direction, Given, Parameters, Values
 from phlexible.display import short_repr, table
 from phlexible.errors import ModelError, ParameterError, PoleError, SingularMatrixError

@@ -27,6 +27,9 @@ from phlexible.step.tables.declarations import TABLES, Kind, Writer
 RELATIVE_DIFFERENCE = 1e-5
 """Of a parameter's size, in central differences of the equations at states that stay."""
 
+MANY = 5
+"""So many numbers of an array are moved together first, to see whether each moves numbers of its own."""
+
 Given = Mapping[str, float | ArrayLike | Signal] | ArrayLike
 Values = dict[str, Any] | Array
 """Derivatives, or numbers, in the order in which parameters were given: by name, or one array."""
@@ -144,6 +147,19 @@ class Parameters:
         for name in self.signals:
             samples[self._places[name]] = True
         return [each for each in self.singles() if not samples[each.number]]
+
+    def in_arrays(self, directions: Sequence[Direction]) -> list[list[int]]:
+        """Places of directions, of several numbers of one array each, which may be those of parts of one kind."""
+        found = []
+        for name, place in self._places.items():
+            own = [
+                k
+                for k, each in enumerate(directions)
+                if place.start <= each.number < place.stop and self.values[each.number] != 0
+            ]
+            if len(own) >= MANY and not isinstance(self._given[name], Signal):
+                found.append(own)
+        return found
 
     @property
     def signals(self) -> list[str]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.derivatives.fading import strain_places
+from phlexible.derivatives.places import place_slopes, weighed_place
 from phlexible.derivatives.variations import Variation, moved, moved_one, pose_sizes
 from phlexible.errors import ModelError
 from phlexible.state.instants import GivenFunctions, RecordedGiven
@@ -114,21 +115,7 @@ class Sight:
         Raises:
             ModelError: a sensor that reads more than a state: forces of joints, works, accelerations.
         """
-        rows: dict[str, Array] = {}
-        for name, table in self.assembly.memory.rows(self.assembly.memory.state[None]).items():
-            unknown = 0.0 if name == "counter" else np.nan
-            shape = (len(instants), *table.shape[1:])
-            rows[name] = states[name] if name in OF_STATES else np.broadcast_to(unknown, shape)
-        rows["work"] = np.broadcast_to(np.nan, (len(instants), 1))
-        if any(sensor.is_energy for sensor in sensors):
-            if len(strain_places(self.assembly)):
-                raise ModelError(
-                    "energies of laws that creep or stick cannot be differentiated yet; take places and velocities"
-                )
-            rows["energy"] = self._energies(states, instants)
-        given = self.given.at(instants)
-        recording = recording_of(self.assembly.system, {"all": [0]}, self.times[instants], rows, given=given)
-        run = RunOfStates(self.assembly.system, recording, is_projected=self.is_projected)
+        run = self.run(states, instants, any(sensor.is_energy for sensor in sensors))
         found = [sensor.read(run) for sensor in sensors]
         for sensor, values in zip(sensors, found, strict=True):
             if np.isnan(values).any():
@@ -137,6 +124,33 @@ class Sight:
                     " be differentiated yet"
                 )
         return found
+
+    def run(self, states: Mapping[str, Array], instants: IntArray, has_energies: bool = False) -> RunOfStates:
+        """What sensors read states as.
+
+        Args:
+            states: tables, each at one of the times by its number.
+            instants: these numbers.
+            has_energies: whether energies are read.
+
+        Raises:
+            ModelError: energies of laws that remember.
+        """
+        rows: dict[str, Array] = {}
+        for name, table in self.assembly.memory.rows(self.assembly.memory.state[None]).items():
+            unknown = 0.0 if name == "counter" else np.nan
+            shape = (len(instants), *table.shape[1:])
+            rows[name] = states[name] if name in OF_STATES else np.broadcast_to(unknown, shape)
+        rows["work"] = np.broadcast_to(np.nan, (len(instants), 1))
+        if has_energies:
+            if len(strain_places(self.assembly)):
+                raise ModelError(
+                    "energies of laws that creep or stick cannot be differentiated yet; take places and velocities"
+                )
+            rows["energy"] = self._energies(states, instants)
+        given = self.given.at(instants)
+        recording = recording_of(self.assembly.system, {"all": [0]}, self.times[instants], rows, given=given)
+        return RunOfStates(self.assembly.system, recording, is_projected=self.is_projected)
 
     def read_all(self, sensors: Sequence[Readable], states: Mapping[str, Array]) -> list[Array]:
         """At all times.
@@ -182,6 +196,11 @@ class Jacobian:
         both = np.concatenate([pose, velocity], axis=-1)[..., self.directions]
         return np.asarray(both @ self.values[instant].T)
 
+    def push_all(self, states: Variation) -> Array:
+        """The same at all instants, of changes (T, parameters, velocities), shape (parameters, T, components)."""
+        both = np.concatenate([states.pose, states.velocity], axis=-1)[..., self.directions]
+        return np.asarray(np.einsum("tpd,tcd->ptc", both, self.values, optimize=True))
+
 
 def states_at(rows: Mapping[str, Array], instants: IntArray) -> dict[str, Array]:
     """Tables of the states at instants, as copies."""
@@ -190,10 +209,10 @@ def states_at(rows: Mapping[str, Array], instants: IntArray) -> dict[str, Array]
 
 def state_jacobian(sight: Sight, rows: Mapping[str, Array], sensor: Readable) -> Jacobian:
     """How a sensor changes with the states that rows hold."""
-    steps, count = difference_steps(sight, rows), len(sight.times)
-    directions = _touching(sight, rows, sensor, count - 1, steps)
-    found = [each for _, each in _parts(sight, rows, sensor, np.arange(count), directions, steps)]
-    return Jacobian(directions, np.concatenate(found), len(steps) // 2)
+    instants = np.arange(len(sight.times))
+    directions, parts = _slopes(sight, rows, sensor, instants)
+    velocities = int(sight.assembly.memory.counts["velocities"])
+    return Jacobian(directions, np.concatenate([each for _, each in parts]), velocities)
 
 
 def state_slopes(
@@ -214,8 +233,7 @@ def slopes_of_costs(
     sight: Sight, rows: Mapping[str, Array], felt: Sequence[Sequence[tuple[Readable, Array]]]
 ) -> list[Variation]:
     """As ``state_slopes`` of several costs, each with sensors and weights; a sensor of several is read once."""
-    steps, count = difference_steps(sight, rows), len(sight.times)
-    size = len(steps) // 2
+    size, count = int(sight.assembly.memory.counts["velocities"]), len(sight.times)
     pose, velocity = np.zeros((2, len(felt), count, size))
     by_sensor: dict[int, tuple[Readable, list[tuple[int, Array]]]] = {}
     for number, pairs in enumerate(felt):
@@ -225,8 +243,8 @@ def slopes_of_costs(
                 by_sensor.setdefault(id(sensor), (sensor, []))[1].append((number, flat))
     for sensor, weighed in by_sensor.values():
         used = np.flatnonzero(np.any([(flat != 0).any(axis=1) for _, flat in weighed], axis=0))
-        directions = _touching(sight, rows, sensor, int(used[-1]), steps)
-        for own, values in _parts(sight, rows, sensor, used, directions, steps):
+        directions, parts = _slopes(sight, rows, sensor, used)
+        for own, values in parts:
             for number, flat in weighed:
                 slopes = np.zeros((len(own), 2 * size))
                 slopes[:, directions] = np.einsum("tc,tcd->td", flat[own], values)
@@ -244,6 +262,23 @@ def difference_steps(sight: Sight, rows: Mapping[str, Array]) -> Array:
     )
     pose = DIFFERENCE * pose_sizes(system.layout, length, weight)
     return np.concatenate([pose, DIFFERENCE * speed / weight])
+
+
+def _slopes(
+    sight: Sight, rows: Mapping[str, Array], sensor: Readable, instants: IntArray
+) -> tuple[IntArray, Iterator[tuple[IntArray, Array]]]:
+    """Numbers of pose and velocity that a sensor changes with, (d,), and derivatives to them.
+
+    Returns:
+        The numbers; and some of the instants at a time, with derivatives there, shape (instants, components, d).
+    """
+    if (weighed := weighed_place(sensor)) is not None:
+        point, weights = weighed
+        directions, values = place_slopes(sight.run(states_at(rows, instants), instants), point)
+        return directions, iter([(instants, np.asarray(np.einsum("ci,tid->tcd", weights, values)))])
+    steps = difference_steps(sight, rows)
+    directions = _touching(sight, rows, sensor, int(instants[-1]), steps)
+    return directions, _parts(sight, rows, sensor, instants, directions, steps)
 
 
 def _parts(

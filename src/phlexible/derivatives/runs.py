@@ -249,8 +249,9 @@ class RecordingStepper(ConservingStepper):
 def _without_means(rows: Array, reactions: int) -> Array:
     """Multipliers and forces of stored rows are means of two steps, but for the last row."""
     own = rows[:, rows.shape[1] - reactions :]
-    for k in range(len(rows) - 2, -1, -1):
-        own[k] = 2 * own[k] - own[k + 1]
+    signs = 1.0 - 2.0 * (np.arange(len(rows)) % 2)[:, None]  # x_k = 2 m_k - x_k+1: sums with alternating signs
+    own[:-1] *= 2.0
+    own[:] = signs * np.cumsum((signs * own)[::-1], axis=0)[::-1]
     return rows
 
 

@@ -17,7 +17,8 @@ from phlexible.derivatives.parameters import (
     Start,
     Values,
 )
-from phlexible.derivatives.readings import Sight, states_at
+from phlexible.derivatives.places import weighed_place
+from phlexible.derivatives.readings import Sight, state_jacobian, states_at
 from phlexible.derivatives.runs import TakenRun, take_run
 from phlexible.derivatives.sweeps import RunParts, parts_of_nothing, state_derivatives
 from phlexible.derivatives.variations import Variation, moved
@@ -139,14 +140,24 @@ def _derivatives(
     )
     states = state_derivatives(run, start, changes)
     slopes = [np.zeros((len(chosen), *values.shape)) for values in readings]
+    own_sight = Sight(run.assembly, run.times)
+    places = [number for number, sensor in enumerate(own.measured) if weighed_place(sensor) is not None]
+    others = [number for number in range(len(slopes)) if number not in places]
+    for number in places:
+        changes_of_place = state_jacobian(own_sight, run.rows, own.measured[number]).push_all(states)
+        slopes[number] += changes_of_place.reshape(slopes[number].shape)
     for k, model in enumerate(models):
         size = model.direction.size
         for built, sign in zip(model.measured, (1, -1), strict=True):
-            sight = Sight(built.assembly, run.times)
-            for found, values in zip(
-                slopes, _read_beside(run, sight, built.measured, states, k, sign * size), strict=True
-            ):
-                found[k] += sign * values / (2 * size)
+            sight, change = Sight(built.assembly, run.times), sign * size
+            if others:
+                read = _read_beside(run, sight, [built.measured[number] for number in others], states, k, change)
+                for number, values in zip(others, read, strict=True):
+                    slopes[number][k] += values / (2 * change)
+            if places and model.less is not None:
+                read = sight.read_all([built.measured[number] for number in places], run.rows)
+                for number, values in zip(places, read, strict=True):
+                    slopes[number][k] += values / (2 * change)
     return Sensitivity(run.times, tuple(readings), tuple(chosen.shaped(each) for each in slopes))
 
 

@@ -475,9 +475,8 @@ def _pushed(
         pose, velocity = moved[:, k : k + 2].copy()
         stretch.push(piece.first + k, piece.first + k + 1, pose, velocity, np.ascontiguousarray(own))
         moved[:, k + 1] = pose[1] + np.outer(later, crossing.moved[1][k]), velocity[1]
-    rest = moved[:, count:].copy()
-    stretch.push(piece.first + count, piece.last, rest[0], rest[1], np.ascontiguousarray(equations[count:]))
-    moved[:, count:] = rest
+    pose, velocity = moved[:, count:]  # views, each contiguous
+    stretch.push(piece.first + count, piece.last, pose, velocity, np.ascontiguousarray(equations[count:]))
     return moved
 
 

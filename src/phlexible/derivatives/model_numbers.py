@@ -1,0 +1,189 @@
+"""Numbers of models beside one another: by how much they differ, and which parameter moves which of them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from phlexible.algebra.arrays import Array
+from phlexible.derivatives.parameters import Built, start_tables
+from phlexible.derivatives.runs import TakenRun
+from phlexible.step.tables.declarations import TABLES, Kind, Writer
+
+ROUNDED = 1e-14
+"""Of a number: what is off by chance."""
+
+NEAR = 0.02
+"""Of the distance between shares of parameters: how near the ratio of two changes must be to that of its own."""
+
+REALS = tuple(
+    table.name for table in TABLES if table.writer is Writer.SYSTEM and table.kind not in (Kind.COUNT, Kind.INTEGER)
+)
+INTEGERS = tuple(table.name for table in TABLES if table.writer is Writer.SYSTEM and table.kind is Kind.INTEGER)
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class ModelNumbers:
+    """What of a model a run is made of, less that of the model that was run.
+
+    Attributes:
+        tables: by name, of those that differ.
+        moving, loads: given vectors and loads in the steps of each stretch.
+        start: the tables of the initial state.
+    """
+
+    tables: Mapping[str, Array]
+    moving: tuple[Array, ...]
+    loads: tuple[Array, ...]
+    start: Mapping[str, Array]
+
+    def times(self, factor: float) -> "ModelNumbers":
+        """All of it times a number."""
+        return ModelNumbers(
+            {name: factor * own for name, own in self.tables.items()},
+            tuple(factor * own for own in self.moving),
+            tuple(factor * own for own in self.loads),
+            {name: factor * own for name, own in self.start.items()},
+        )
+
+    def plus(self, other: "ModelNumbers") -> "ModelNumbers":
+        """The sum."""
+        tables = dict(self.tables)
+        for name, own in other.tables.items():
+            tables[name] = tables[name] + own if name in tables else own
+        return ModelNumbers(
+            tables,
+            tuple(a + b for a, b in zip(self.moving, other.moving, strict=True)),
+            tuple(a + b for a, b in zip(self.loads, other.loads, strict=True)),
+            {name: own + other.start[name] for name, own in self.start.items()},
+        )
+
+    def parts(self) -> dict[str, Array]:
+        """All arrays by name."""
+        found = {f"table {name}": own for name, own in self.tables.items()}
+        found |= {f"moving {k}": own for k, own in enumerate(self.moving)}
+        found |= {f"loads {k}": own for k, own in enumerate(self.loads)}
+        return found | {f"start {name}": own for name, own in self.start.items()}
+
+    def within(self, masks: Mapping[str, Mask]) -> "ModelNumbers":
+        """Zero where parts have no mask, or it says so."""
+
+        def masked(name: str, own: Array) -> Array:
+            return np.where(masks[name], own, 0.0) if name in masks else np.zeros_like(own)
+
+        return ModelNumbers(
+            {name: masked(f"table {name}", own) for name, own in self.tables.items() if f"table {name}" in masks},
+            tuple(masked(f"moving {k}", own) for k, own in enumerate(self.moving)),
+            tuple(masked(f"loads {k}", own) for k, own in enumerate(self.loads)),
+            {name: masked(f"start {name}", own) for name, own in self.start.items()},
+        )
+
+
+def sizes_of(run: TakenRun, own: Built[Any]) -> dict[str, Array]:
+    """Of the numbers of the model that was run: each its own, of starts the largest of each table."""
+    functions = [stretch.functions for stretch in run.stretches]
+    tables = {name: own.assembly.memory[name] for name in REALS}
+    start = {name: np.abs(table).max(initial=0.0) for name, table in start_tables(own).items()}
+    return ModelNumbers(
+        tables, tuple(f.moving for f in functions), tuple(f.loads for f in functions), start
+    ).parts()
+
+
+def moved_by(up: ModelNumbers, sizes: Mapping[str, Array]) -> dict[str, Mask]:
+    """Which numbers a parameter moves, by the names of the parts that have some."""
+    found = {name: np.abs(array) > ROUNDED * np.abs(sizes[name]) for name, array in up.parts().items()}
+    return {name: mask for name, mask in found.items() if mask.any()}
+
+
+def random_shares(count: int) -> Array:
+    """By how much each of many parameters is moved in three models, so that what it moves tells it, (3, count)."""
+    random, places = np.random.default_rng(2), np.arange(count)
+    rows = [(random.permutation(places) + random.uniform(0.3, 0.7, count)) / count for _ in range(2)]
+    return np.stack([np.ones(count), *(0.5 + 0.5 * row for row in rows)])
+
+
+def told_apart(
+    changes: Sequence[ModelNumbers], shares: Array, sizes: Mapping[str, Array]
+) -> list[dict[str, Mask]] | None:
+    """Which numbers each of many parameters moves, of models in which all of them moved; see ``moved_by``.
+
+    Args:
+        changes: of the models.
+        shares: by how much of its change each parameter moved in each of them, (models, parameters), first 1.
+        sizes: of the numbers of the model that was run.
+
+    Returns:
+        Masks of each parameter; None: some number is moved by several of them.
+    """
+    found: list[dict[str, Mask]] = [{} for _ in range(shares.shape[1])]
+    order, near = np.argsort(shares[1]), NEAR / shares.shape[1]
+    parts = [each.parts() for each in changes]
+    for name in parts[0].keys() | parts[1].keys() | parts[2].keys():
+        if any(name not in each for each in parts):
+            return None
+        moves = np.any([np.abs(each[name]) > ROUNDED * np.abs(sizes[name]) for each in parts], axis=0)
+        if not moves.any():
+            continue
+        first, second, third = (each[name][moves] for each in parts)
+        if not first.all():
+            return None
+        ratio = second / first
+        place = np.clip(np.searchsorted(shares[1][order], ratio), 1, len(order) - 1)
+        before, after = order[place - 1], order[place]
+        owner = np.where(np.abs(shares[1][before] - ratio) < np.abs(shares[1][after] - ratio), before, after)
+        if max(np.abs(shares[1][owner] - ratio).max(), np.abs(shares[2][owner] - third / first).max()) > near:
+            return None
+        for k in np.unique(owner).tolist():
+            mask = np.zeros(moves.shape, dtype=bool)
+            mask[moves] = owner == k
+            found[k][name] = mask
+    return found
+
+
+def without_common(shared: Mapping[int, Mapping[str, Mask]], alike: set[int]) -> list[list[int]]:
+    """Parameters in groups that move no number together, in which one at most changes what is measured."""
+    groups: list[tuple[list[int], dict[str, Mask]]] = []
+    for k, masks in shared.items():
+        found = None
+        for members, used in groups:
+            is_measured = k not in alike and any(member not in alike for member in members)
+            common = any(name in used and bool((mask & used[name]).any()) for name, mask in masks.items())
+            if not (is_measured or common):
+                found = members, used
+                break
+        if found is None:
+            groups.append(found := ([], {}))
+        found[0].append(k)
+        for name, mask in masks.items():
+            found[1][name] = mask | found[1][name] if name in found[1] else mask
+    return [members for members, _ in groups]
+
+
+def are_of(other: ModelNumbers, masks: Sequence[Mapping[str, Mask]], sizes: Mapping[str, Array]) -> bool:
+    """Whether parameters move the same numbers to this side: others, such as zeros, at most by chance."""
+    for name, array in other.parts().items():
+        moves = np.abs(array) > ROUNDED * np.abs(sizes[name]).max(initial=0.0)
+        known = [each[name] for each in masks if name in each]
+        if bool((moves & ~np.any(known, axis=0)).any() if known else moves.any()):
+            return False
+    return True
+
+
+def numbers_of(run: TakenRun, own: Built[Any], other: Built[Any]) -> ModelNumbers | None:
+    """What differs of another model; None: integers of its tables."""
+    first, second = own.assembly.memory, other.assembly.memory
+    if not all(np.array_equal(first[name], second[name]) for name in INTEGERS):
+        return None
+    if any(first[name].shape != second[name].shape for name in REALS):
+        return None
+    tables = {name: second[name] - first[name] for name in REALS if not np.array_equal(first[name], second[name])}
+    functions = [(stretch.functions, stretch.functions_of(other.assembly)) for stretch in run.stretches]
+    return ModelNumbers(
+        tables,
+        tuple(b.moving - a.moving for a, b in functions),
+        tuple(b.loads - a.loads for a, b in functions),
+        {name: table - getattr(own.start, name) for name, table in start_tables(other).items()},
+    )
