@@ -14,6 +14,7 @@ from phlexible.algebra.fields import Positive, UnitVector, Vector, convert_field
 from phlexible.display import short_repr
 from phlexible.errors import ParameterError
 from phlexible.shapes.surfaces import SolidMoments, Triangulation, enclosed, frame_along, open_edges, revolved
+from phlexible.shapes.triangle_tree import TriangleTree
 
 # Shapes of rigid bodies: box, cylinder, sphere, torus, any closed surface.
 
@@ -21,6 +22,8 @@ ROUND = 60
 """Corners of a circle, which then looks round at the size of a page."""
 BALL = 32
 """Corners of the equator of a ball."""
+THIN = 1e-4
+"""Of the size: closed surfaces of less thickness than that are no solids."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -229,6 +232,27 @@ class TriangleMesh(Shape):
             ParameterError: the surface is not closed, or encloses nothing.
         """
         return self._moments
+
+    def tree(self) -> TriangleTree:
+        """What touches it, about its own origin.
+
+        Raises:
+            ParameterError: the surface is not closed, encloses nothing, or hardly anything.
+        """
+        return self._tree
+
+    @cached_property
+    def _tree(self) -> TriangleTree:
+        found = TriangleTree.of(self.centred())
+        a, b, c = np.moveaxis(found.corners, 1, 0)
+        area = float(np.linalg.norm(np.cross(b - a, c - a), axis=1).sum()) / 2
+        thickness = 2 * self._moments.volume / area
+        if thickness < THIN * found.size:
+            raise ParameterError(
+                f"{self!r} is {thickness:g} m thin, {thickness / found.size:.1g} of its size: what touches it"
+                " would pass through; close it around the matter, or touch a Plane or a Box"
+            )
+        return found
 
     @cached_property
     def _moments(self) -> SolidMoments:

@@ -50,7 +50,7 @@ from phlexible.description.interactions.surfaces import (
 from phlexible.description.placed_wholes import PlacedWhole
 from phlexible.description.ports import Attachment, PlacedBody, Port
 from phlexible.errors import ModelError, ParameterError
-from phlexible.shapes.solids import Sphere, Torus
+from phlexible.shapes.solids import Sphere, Torus, TriangleMesh
 
 # Contact of points, spheres and lines with surfaces (docs/theory.md, 8).
 
@@ -196,7 +196,7 @@ class Contact(ForceElement):
         ball, other, second = ball_of(self.first), ball_of(self.second), self.second
         if other is not None:
             second = Surface(other[0], Sphere(other[1]))
-        if ball is None or not isinstance(second, Touchable) or _is_ring(second):
+        if ball is None or not isinstance(second, Touchable) or _is_searched(second):
             return False
         set_fields(self, first=ball[0], second=second, radius=ball[1], second_radius=None)
         return True
@@ -278,7 +278,7 @@ class Contact(ForceElement):
             return True
         if isinstance(self.second, PlacedBody | PlacedWhole) or isinstance(self.first, Touchable):
             return True
-        if _is_ring(self.second):
+        if _is_searched(self.second):
             return True
         return isinstance(self.first, PlacedBody) and not line_nodes(self.first)
 
@@ -433,9 +433,9 @@ def _mass_of(port: Port) -> float:
     return port.placed.data.mass if isinstance(port, Attachment) else 0.0
 
 
-def _is_ring(side: object) -> bool:
-    """A torus, which contacts of two do not know."""
-    return isinstance(side, Surface) and isinstance(side.shape, Torus)
+def _is_searched(side: object) -> bool:
+    """A torus or a mesh, which contacts of two do not know."""
+    return isinstance(side, Surface) and isinstance(side.shape, Torus | TriangleMesh)
 
 
 def _name(each: object) -> str:

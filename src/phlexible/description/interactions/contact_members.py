@@ -19,8 +19,9 @@ from phlexible.description.interactions.surfaces import Capsule, Plane, Surface,
 from phlexible.description.placed_wholes import PlacedWhole
 from phlexible.description.ports import Attachment, MovingFrame, PlacedBody, Port
 from phlexible.errors import ModelError, ParameterError
-from phlexible.shapes.solids import Box, Cylinder, Shape, Sphere, Torus
+from phlexible.shapes.solids import Box, Cylinder, Shape, Sphere, Torus, TriangleMesh
 from phlexible.shapes.surfaces import frame_along
+from phlexible.shapes.triangle_tree import TriangleTree
 
 Side = Port | PlacedBody | PlacedWhole | Touchable
 
@@ -44,6 +45,7 @@ class MemberKind(Enum):
     BLOCK = 7
     RING = 8
     DRUM = 9
+    MESH = 10
 
     @property
     def is_solid(self) -> bool:
@@ -63,6 +65,7 @@ class Member(NamedTuple):
         size: of a solid: numbers that the kernels know [m].
         axes: of a solid, world axes at the initial pose, in columns, shape (3, 3).
         around: radius about its axis of all that it may touch [m]; -1: it has no end.
+        mesh: triangles of a solid of these, in its axes.
     """
 
     start: Port
@@ -74,6 +77,7 @@ class Member(NamedTuple):
     size: tuple[float, float, float] = (0.0, 0.0, 0.0)
     axes: Array | None = None
     around: float = 0.0
+    mesh: TriangleTree | None = None
 
     @property
     def reach(self) -> float:
@@ -266,9 +270,18 @@ def _solids_of_shape(
                 around = float(np.linalg.norm(half[:dimension]))
                 size = (*half[:dimension], *(WIDE,) * (3 - dimension))
                 yield _solid(port, side, MemberKind.BLOCK, axes, size, around)
+        case TriangleMesh():
+            if dimension < 3:
+                raise ParameterError(f"{shape!r} is touched in space, not in the plane: give a Box or a Cylinder")
+            tree = shape.tree()
+            if has_ends:
+                tree = tree.moved(-tree.middle)
+            size = (tree.size, 0.0, 0.0)
+            yield _solid(port, side, MemberKind.MESH, axes, size, tree.reach)._replace(mesh=tree)
         case _:
             raise ModelError(
-                f"nothing touches all of {shape!r}; give ports, or a Surface of a Sphere, Cylinder, Box or Torus"
+                f"nothing touches all of {shape!r}; give ports, or a Surface of a Sphere, Cylinder, Box, Torus or"
+                " TriangleMesh"
             )
 
 
@@ -301,7 +314,10 @@ def _shape_of(each: PlacedBody | PlacedWhole) -> Shape | None:
 
 def _middle(each: PlacedBody | PlacedWhole, shape: Shape) -> Attachment:
     assert isinstance(each, PlacedBody) and isinstance(each.body, RigidBody), "what has a shape"
-    return each.point(each.body.center if shape.center is None else shape.center)
+    center = each.body.center if shape.center is None else shape.center
+    if isinstance(shape, TriangleMesh):
+        return each.point(np.asarray(center) + shape.tree().middle)
+    return each.point(center)
 
 
 def ball_of(each: object) -> tuple[Attachment, float] | None:
@@ -339,6 +355,11 @@ def _corners(shape: Shape, dimension: int) -> Iterator[tuple[MemberKind, Array]]
             for a in np.linspace(0.0, 2 * np.pi, RIM // 3, endpoint=False):
                 rim = np.column_stack([(R + r * np.cos(a)) * circle, np.full(RIM, r * np.sin(a))])
                 yield MemberKind.SAMPLE, rim @ own.T
+        case TriangleMesh():
+            tree = shape.tree()
+            kinds = MemberKind.SAMPLE, MemberKind.CORNER, MemberKind.INSET
+            for own_kind, places in zip(kinds, tree.places(), strict=True):
+                yield own_kind, places - tree.middle
 
 
 def line_nodes(each: PlacedBody | PlacedWhole) -> tuple[Attachment, ...]:
@@ -422,6 +443,8 @@ def size_of(port: Port) -> float:
 
 def heights(solid: Member, w: Array) -> Array:
     """Distances of places in the axes of a solid from its surface, negative inside, (k, 3) to (k,)."""
+    if solid.mesh is not None:
+        return solid.mesh.heights(w)
     a, b, c = solid.size
     out = np.hypot(w[:, 0], w[:, 1])
     match solid.kind:

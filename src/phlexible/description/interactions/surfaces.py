@@ -29,7 +29,7 @@ from phlexible.description.ports import Attachment, MovingFrame, Port
 from phlexible.description.references import references
 from phlexible.description.time_functions import TimePath
 from phlexible.errors import ModelError, ParameterError
-from phlexible.shapes.solids import Box, Cylinder, Shape, Sphere, Torus
+from phlexible.shapes.solids import Box, Cylinder, Shape, Sphere, Torus, TriangleMesh
 
 # Gaps that are no plain distance: from round and cornered shapes, from a piece of a line; with sliding along them.
 #
@@ -359,8 +359,8 @@ class Surface(Touchable):
     Attributes:
         port: the center of the shape.
         shape: a ``Sphere``, a ``Cylinder``, which goes on beyond its ends, or a ``Box``, whose edges only spheres
-            touch, or, in space, a ``Torus``; axes are those of the port's body, on the ground x, y, z. In the plane
-            circles and rectangles.
+            touch, or, in space, a ``Torus`` or a closed ``TriangleMesh``; axes are those of the port's body, on the
+            ground x, y, z. In the plane circles and rectangles.
         inside: bodies are inside of it.
 
     Raises:
@@ -382,13 +382,20 @@ class Surface(Touchable):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not isinstance(self.shape, Sphere | Cylinder | Box | Torus):
-            raise ModelError(f"Surface: shape must be a Sphere, Cylinder, Box or Torus, got {self.shape!r}")
-        if self.shape.center is not None:
+        if not isinstance(self.shape, Sphere | Cylinder | Box | Torus | TriangleMesh):
+            raise ModelError(
+                f"Surface: shape must be a Sphere, Cylinder, Box, Torus or TriangleMesh, got {self.shape!r}"
+            )
+        if self.shape.center is not None and np.any(self.shape.center):
             raise ModelError(f"{self.shape!r} has center=; leave it out and give Surface a port at that place")
         flag("inside", self.inside)
-        if self.inside and isinstance(self.shape, Torus):
-            raise ModelError("Surface: bodies are outside of a Torus; leave out inside=")
+        if self.inside and isinstance(self.shape, Torus | TriangleMesh):
+            raise ModelError(
+                f"Surface: bodies are outside of a {type(self.shape).__name__}; leave out inside="
+                " (a hollow mesh has walls of its own)"
+            )
+        if isinstance(self.shape, TriangleMesh):
+            self.shape.tree()
 
     @property
     def thickness(self) -> float:

@@ -25,6 +25,7 @@ from phlexible.description.interactions.functions import PointOf, Vector
 from phlexible.description.interactions.loads import SurfacePressure
 from phlexible.description.interactions.rod_element import KEPT, RodElement
 from phlexible.description.ports import Attachment
+from phlexible.shapes.triangle_tree import TriangleTree
 from phlexible.state.branches import kept_pairs, searched_contacts
 from phlexible.state.functions import VectorCollector
 from phlexible.state.layout import Layout, offsets
@@ -40,6 +41,7 @@ from phlexible.step.tables.declarations import (
     INSET,
     INVARIANTS,
     LOGARITHMS,
+    MESH,
     NOTHING,
     OF_USER,
     PLANE,
@@ -322,6 +324,7 @@ KINDS_OF_MEMBERS = {
     MemberKind.BLOCK: BLOCK,
     MemberKind.RING: RING,
     MemberKind.DRUM: DRUM,
+    MemberKind.MESH: MESH,
 }
 """By the numbers that the kernels know them by."""
 
@@ -368,7 +371,9 @@ class ContactGroupTables:
             known = own[own > 0] if (own > 0).any() else sizes[sizes > 0]
             skins.append(SKIN * float(known.mean()) if len(known) else SKIN * system_size(members))
         bristles = [each.sticking for each in groups]
+        meshes, trees = mesh_tables(members)
         totals = {
+            **meshes,
             "contact_groups": len(groups),
             "members": len(members),
             "near_pairs": ROOM * len(members),
@@ -386,6 +391,7 @@ class ContactGroupTables:
             "member_around": [member.reach for member in members],
             "member_size": [number for member in members for number in member.size],
             "contact_group_skin": skins,
+            **trees,
             "contact_group_stiffness": [each.hard for each in groups],
             "contact_group_damping": [each.damping for each in groups],
             "contact_group_exponent": [each.exponent for each in groups],
@@ -394,6 +400,50 @@ class ContactGroupTables:
             "contact_group_bristle_damping": [each.damping if each else 0.0 for each in bristles],
             "contact_group_grip": [each.grip if each else 1.0 for each in bristles],
         }
+
+
+def mesh_tables(members: Sequence[Member]) -> tuple[dict[str, int], Tables]:
+    """Triangles of all meshes; of one that several members have once."""
+    known: dict[int, int] = {}
+    trees: list[TriangleTree] = []
+    starts, boxes = [], 0
+    for member in members:
+        if member.mesh is None:
+            starts.append(-1)
+            continue
+        if id(member.mesh) not in known:
+            known[id(member.mesh)] = boxes
+            trees.append(member.mesh)
+            boxes += len(member.mesh.low)
+        starts.append(known[id(member.mesh)])
+    first_box = np.cumsum([0, *(len(each.low) for each in trees)])
+    first_triangle = np.cumsum([0, *(len(each.normals) for each in trees)])
+
+    def rows(name: str) -> Array:
+        return np.concatenate([np.zeros((0, 3)), *(getattr(each, name).reshape(-1, 3) for each in trees)])
+
+    def integers(name: str, offsets: IntArray | None = None) -> IntArray:
+        found = [np.zeros(0, dtype=np.int64)]
+        for k, each in enumerate(trees):
+            found.append(getattr(each, name).reshape(-1) + (0 if offsets is None else int(offsets[k])))
+        return np.concatenate(found)
+
+    counts = {"mesh_boxes": boxes, "mesh_triangles": int(first_triangle[-1])}
+    return counts, {
+        "member_mesh": starts,
+        "mesh_after": integers("after", first_box),
+        "mesh_first": integers("first", first_triangle),
+        "mesh_count": integers("count"),
+        "mesh_edge": integers("edges"),
+        "mesh_point": integers("points"),
+        "mesh_side": integers("sides"),
+        "mesh_low": rows("low"),
+        "mesh_high": rows("high"),
+        "mesh_normal": rows("normals"),
+        "mesh_corner": rows("corners"),
+        "mesh_edge_normal": rows("edge_normals"),
+        "mesh_corner_normal": rows("corner_normals"),
+    }
 
 
 def system_size(members: Sequence[Member]) -> float:

@@ -77,6 +77,8 @@ CONTACT_GROUP_TABLES: tuple[Table, ...] = (
         near_pairs     | 1 | | most pairs that are listed
         near_buckets   | 1 | | of cells, a power of two
         kept_pairs     | 1 | | most bristles of pairs that are kept
+        mesh_boxes     | 1 | | of all meshes, boxes that hold each other
+        mesh_triangles | 1 | | in them
         """,
     ),
     *tables_of(
@@ -88,8 +90,27 @@ CONTACT_GROUP_TABLES: tuple[Table, ...] = (
         member_body          | members | | members of one body do not meet
         member_start         | members | | vector
         member_end           | members | | vector; of a sphere the same
-        member_kind          | members | | ROUND .. DRUM
+        member_kind          | members | | ROUND .. MESH
         member_axis          | 6 members | | directions of its body at start and end, of a solid its axes; -1: none
+        member_mesh          | members | | first of its boxes; -1: no mesh
+        mesh_after           | mesh_boxes | | next box that is not in this one
+        mesh_first           | mesh_boxes | | triangle of a smallest box
+        mesh_count           | mesh_boxes | | triangles of a smallest box; 0: of another
+        mesh_edge            | 3 mesh_triangles | | numbers of edges, the same of both sides
+        mesh_point           | 3 mesh_triangles | | numbers of corners
+        mesh_side            | mesh_triangles | | number of a flat side of several triangles; -1: of one
+        """,
+    ),
+    *tables_of(
+        Kind.VECTOR,
+        Writer.SYSTEM,
+        """
+        mesh_low             | mesh_boxes | m | corners of boxes, in the axes of the solid
+        mesh_high            | mesh_boxes | m |
+        mesh_normal          | mesh_triangles | | outward, of length one
+        mesh_corner          | 3 mesh_triangles | m |
+        mesh_edge_normal     | 3 mesh_triangles | | of the edge that begins at a corner: both sides together
+        mesh_corner_normal   | 3 mesh_triangles | | all sides together
         """,
     ),
     *tables_of(
@@ -98,7 +119,7 @@ CONTACT_GROUP_TABLES: tuple[Table, ...] = (
         """
         member_radius           | members | m |
         member_around           | members | m | of a ball around each place of its axis that holds it; -1: none does
-        member_size             | 3 members | m | of a solid
+        member_size             | 3 members | m | of a solid; of a mesh its diagonal
         contact_group_skin      | contact_groups | m | members may move by it before pairs are looked for again
         contact_group_stiffness | contact_groups | | N/m, or N/m^1.5
         contact_group_damping   | contact_groups | | after Hunt and Crossley
@@ -127,6 +148,7 @@ CONTACT_GROUP_TABLES: tuple[Table, ...] = (
         met_count         | one | | pairs that push at either end of the step
         met_first         | near_pairs | |
         met_second        | near_pairs | |
+        side_found        | 256 one | | flat sides that are nearly as near as the nearest part of a mesh
         """,
     ),
     *tables_of(
@@ -135,6 +157,7 @@ CONTACT_GROUP_TABLES: tuple[Table, ...] = (
         """
         near_low          | members | m | corners of boxes in which the axes may move, pairs known
         near_high         | members | m |
+        side_away         | 256 one | m | from their nearest places
         """,
     ),
     *tables_of(
@@ -804,7 +827,7 @@ BRISTLE = 7
 PAIR = 4
 """Numbers of the bristle of a pair among many."""
 
-ROUND, SAMPLE, CORNER, INSET, PLANE, BALL_INSIDE, TUBE, BLOCK, RING, DRUM = range(10)
+ROUND, SAMPLE, CORNER, INSET, PLANE, BALL_INSIDE, TUBE, BLOCK, RING, DRUM, MESH = range(11)
 """Members: spheres and pieces of lines, places that only solids touch, with and without end, solids."""
 
 MOST_PARTS = 4096

@@ -126,7 +126,7 @@ def _push_off(t: Tables, i: int, j: int, h: float) -> None:
     """Solid j pushes a sphere or place i."""
     c, radius = t.member_contact_group[i], t.member_radius[i]
     w, dw = place_in(t, i, j)
-    before, change, omega = rise(t, j, w, dw)
+    before, change, omega = rise(t, i, j, w, dw)
     if before >= radius and before + change >= radius:
         return
     normal = _normal(t, c, radius - before, -change, h)
@@ -209,7 +209,7 @@ def normal_of(t: Tables, i: int, j: int) -> tuple[Vector, float, float]:
 @compiled
 def _up(t: Tables, i: int, j: int) -> Vector:
     w, dw = place_in(t, i, j)
-    _, _, omega = rise(t, j, w, dw)
+    _, _, omega = rise(t, i, j, w, dw)
     axes = t.member_axis + 6 * j
     n = omega.x * axis_mean(t, axes, 0) + omega.y * axis_mean(t, axes, 1) + omega.z * axis_mean(t, axes, 2)
     size = sqrt(dot(n, n))

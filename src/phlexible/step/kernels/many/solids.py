@@ -1,4 +1,4 @@
-"""How far places are from solids that a body carries: planes, tubes, blocks, rings, drums (docs/theory.md, 8).
+"""How far places are from solids that a body carries: planes, tubes, blocks, rings, meshes (docs/theory.md, 8).
 
 A place is w_k = (x_i - x_j).d_k along the axes of the solid. The distance phi(w) is a chain of sums and lengths,
 whose discrete gradients are multiplied: omega with sum_k omega_k delta(w_k) = delta(phi), without cancellation.
@@ -9,7 +9,8 @@ from math import sqrt
 from phlexible.step.compilation.compiled import compiled
 from phlexible.step.compilation.notation import Integers, Tables, Vector, along, dot, vector, where
 from phlexible.step.kernels.floating_bodies import unit
-from phlexible.step.tables.declarations import BALL_INSIDE, BLOCK, DRUM, PLANE, RING, TUBE
+from phlexible.step.kernels.many.meshes import height_over_mesh, rise_over_mesh
+from phlexible.step.tables.declarations import BALL_INSIDE, BLOCK, DRUM, MESH, PLANE, RING, TUBE
 
 NEVER = -1e30  # a side that nothing is beyond
 LEAST = 1e-300
@@ -50,14 +51,14 @@ def place_in(t: Tables, i: int, j: int) -> tuple[Vector, Vector]:
 def height_at_start(t: Tables, i: int, j: int) -> float:
     """phi of member i over solid j."""
     w, _ = place_in(t, i, j)
-    return height(t, j, w)
+    return height(t, i, j, w)
 
 
 @compiled
 def height_at_end(t: Tables, i: int, j: int) -> float:
     """The same at the end of the step."""
     w, dw = place_in(t, i, j)
-    return height(t, j, w + dw)
+    return height(t, i, j, w + dw)
 
 
 @compiled
@@ -78,8 +79,8 @@ def _sides(t: Tables, j: int, w: Vector) -> Vector:
 
 
 @compiled
-def height(t: Tables, j: int, w: Vector) -> float:
-    """phi of a place in the axes of a solid; negative within its matter."""
+def height(t: Tables, i: int, j: int, w: Vector) -> float:
+    """phi of a place, of member i, in the axes of a solid; negative within its matter."""
     kind, size = t.member_kind[j], t.member_size + 3 * j
     if kind == PLANE:
         return w.z - size[0]
@@ -90,13 +91,17 @@ def height(t: Tables, j: int, w: Vector) -> float:
     if kind == RING:
         ring = sqrt(w.x * w.x + w.y * w.y) - size[0]
         return sqrt(ring * ring + w.z * w.z) - size[1]
+    if kind == MESH:
+        return height_over_mesh(t, j, w, t.member_radius[i])
     return _beyond(_sides(t, j, w))
 
 
 @compiled
-def rise(t: Tables, j: int, w: Vector, dw: Vector) -> tuple[float, float, Vector]:
+def rise(t: Tables, i: int, j: int, w: Vector, dw: Vector) -> tuple[float, float, Vector]:
     """phi at the start, its change, and omega."""
     kind, size, end = t.member_kind[j], t.member_size + 3 * j, w + dw
+    if kind == MESH:
+        return rise_over_mesh(t, j, w, dw, t.member_radius[i])
     if kind == PLANE:
         return w.z - size[0], dw.z, vector(0.0, 0.0, 1.0)
     if kind == BALL_INSIDE:

@@ -1,0 +1,215 @@
+"""Closed surfaces of triangles as contacts see them: boxes in boxes, normals of sides, edges and corners."""
+
+from dataclasses import dataclass, replace
+from math import pi
+
+import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from phlexible.algebra.arrays import Array, IntArray
+from phlexible.shapes.creases import SMOOTH, joined
+from phlexible.shapes.surfaces import Triangulation
+
+LEAF = 4
+"""Triangles in the smallest boxes."""
+ON = 1e-12
+"""Of its edges: places beside a triangle that count as on it."""
+NEAR = 0.05
+"""Of the size: farther from the box around all, the distance from that box stands for the one from the surface."""
+BESIDE = 0.02
+"""Of the way to the middle of a triangle: how far places are from the corners that shapes do not touch."""
+FLAT = 1e-5
+"""Angle of neighbours that are one side."""
+CHUNK = 1 << 18
+"""Pairs of a place and a triangle that are looked at together."""
+
+
+@dataclass(frozen=True, eq=False)
+class TriangleTree:
+    """Triangles in boxes that hold each other, in the order of a walk that goes down first.
+
+    Attributes:
+        low, high: corners of the boxes, shape (b, 3) [m].
+        after: the next box of the walk that is not in this one, shape (b,).
+        first, count: triangles of a smallest box, -1 and 0 of others, shape (b,).
+        corners: of the triangles, shape (t, 3, 3) [m].
+        normals: outward unit normals, shape (t, 3).
+        edge_normals: of the edges that begin at the corners: means of both sides, not of length one, (t, 3, 3).
+        corner_normals: weighted by the angles of the triangles there, shape (t, 3, 3).
+        edges, points: numbers of edges and corners, equal where these are one, shape (t, 3).
+        sides: numbers of flat sides, equal of neighbours in one plane; -1: a side of its own, shape (t,).
+    """
+
+    low: Array
+    high: Array
+    after: IntArray
+    first: IntArray
+    count: IntArray
+    corners: Array
+    normals: Array
+    edge_normals: Array
+    corner_normals: Array
+    edges: IntArray
+    points: IntArray
+    sides: IntArray
+
+    @classmethod
+    def of(cls, surface: Triangulation) -> "TriangleTree":
+        """Corners at one place are one; triangles without an area are left out."""
+        vertices, triangles = joined(surface.vertices, surface.triangles)
+        triangles = triangles[np.any(Triangulation(vertices, triangles).normals() != 0, axis=1)]
+        low, high, after, first, count, order = _boxes(vertices[triangles])
+        triangles = triangles[order]
+        flat = Triangulation(vertices, triangles)
+        corners, normals = flat.corners(), flat.normals()
+        ends = np.stack([triangles, np.roll(triangles, -1, axis=1)], axis=2).reshape(-1, 2)
+        edges = np.unique(np.sort(ends, axis=1), axis=0, return_inverse=True)[1].reshape(-1)
+        thrice = np.repeat(normals, 3, axis=0)
+        of_edges = np.zeros((int(edges.max()) + 1, 3))
+        np.add.at(of_edges, edges, thrice)
+        ahead = np.roll(corners, -1, axis=1) - corners
+        ahead /= np.linalg.norm(ahead, axis=2, keepdims=True)
+        turn = np.einsum("tki,tki->tk", ahead, np.roll(ahead, 1, axis=1))
+        angles = pi - np.arccos(np.clip(turn, -1.0, 1.0))
+        of_points = np.zeros((len(vertices), 3))
+        np.add.at(of_points, triangles.reshape(-1), angles.reshape(-1, 1) * thrice)
+        return cls(
+            low=low,
+            high=high,
+            after=after,
+            first=first,
+            count=count,
+            corners=corners,
+            normals=normals,
+            edge_normals=of_edges[edges].reshape(-1, 3, 3),
+            corner_normals=of_points[triangles],
+            edges=edges.reshape(-1, 3).astype(np.int64),
+            points=triangles,
+            sides=_sides(normals, edges),
+        )
+
+    @property
+    def middle(self) -> Array:
+        """Of the box around all, shape (3,) [m]."""
+        return np.asarray((self.low[0] + self.high[0]) / 2)
+
+    @property
+    def size(self) -> float:
+        """Diagonal of the box around all [m]."""
+        return float(np.linalg.norm(self.high[0] - self.low[0]))
+
+    @property
+    def reach(self) -> float:
+        """Farthest corner from the origin [m]."""
+        return float(np.linalg.norm(self.corners, axis=2).max())
+
+    def moved(self, offset: Array) -> "TriangleTree":
+        """The same elsewhere; offset of shape (3,) [m]."""
+        return replace(self, low=self.low + offset, high=self.high + offset, corners=self.corners + offset)
+
+    def places(self) -> tuple[Array, Array, Array]:
+        """Places by which it touches other surfaces first, each (k, 3): smooth ones, sharp ones, beside these.
+
+        Corners of sharp edges would slip past those of a shape of the same size, which touches what is beside them.
+        """
+        _, where = np.unique(self.points, return_index=True)
+        known = np.full(int(self.points.max()) + 1, -1)
+        known[self.points.reshape(-1)[where]] = np.arange(len(where))
+        own = self.corners.reshape(-1, 3)[where]
+        both = self.edge_normals / np.linalg.norm(self.edge_normals, axis=2, keepdims=True).clip(1e-300)
+        half = np.sqrt((1 + SMOOTH) / 2)  # between a side and the mean of both
+        sharp_edges = np.einsum("tki,ti->tk", both, self.normals) < half
+        is_sharp = np.zeros(len(own), dtype=bool)
+        numbers = known[self.points]
+        is_sharp[numbers[sharp_edges]] = True
+        is_sharp[np.roll(numbers, -1, axis=1)[sharp_edges]] = True
+        middles = self.corners.mean(axis=1, keepdims=True)
+        inner = self.corners + BESIDE * (middles - self.corners)
+        return own[~is_sharp], own[is_sharp], inner[is_sharp[numbers]]
+
+    def heights(self, w: Array) -> Array:
+        """Distances of places (k, 3) from the surface, negative inside, shape (k,).
+
+        Of places far from all of it, the distance from the box around it.
+        """
+        out = np.linalg.norm(np.maximum(np.maximum(self.low[0] - w, w - self.high[0]), 0.0), axis=1)
+        is_near = out <= NEAR * self.size
+        if is_near.any():
+            some, each = np.flatnonzero(is_near), max(CHUNK // len(self.normals), 1)
+            for k in range(0, len(some), each):
+                out[some[k : k + each]] = self._near(w[some[k : k + each]])
+        return np.asarray(out)
+
+    def _near(self, w: Array) -> Array:
+        a, n = self.corners, self.normals
+        r = w[:, None, None, :] - a  # of each place from each corner
+        along = np.roll(a, -1, axis=1) - a
+        square = np.einsum("tki,tki->tk", along, along)
+        inward = np.cross(n[:, None, :], along)
+        above = np.einsum("ptki,tki->ptk", r, inward)
+        is_on = (above >= -ON * square).all(axis=2)
+        high = np.einsum("pti,ti->pt", r[:, :, 0], n)
+        share = np.clip(np.einsum("ptki,tki->ptk", r, along) / square, 0.0, 1.0)
+        rest = r - share[..., None] * along
+        apart = np.einsum("ptki,ptki->ptk", rest, rest)
+        edge = apart.argmin(axis=2)
+        least = np.where(is_on, high**2, apart.min(axis=2))
+        place, found = np.arange(len(w)), least.argmin(axis=1)
+        k = edge[place, found]
+        at, beside = share[place, found, k], rest[place, found, k]
+        corner = np.where(at >= 1.0, (k + 1) % 3, k)
+        normal = np.where(
+            ((at > 0.0) & (at < 1.0))[:, None], self.edge_normals[found, k], self.corner_normals[found, corner]
+        )
+        sign = np.where(np.einsum("pi,pi->p", beside, normal) < 0.0, -1.0, 1.0)
+        signed = np.where(is_on[place, found], high[place, found], sign * np.sqrt(least[place, found]))
+        return np.asarray(signed)
+
+
+def _sides(normals: Array, edges: IntArray) -> IntArray:
+    """Numbers of the flat sides of several triangles; -1 of the others."""
+    order = np.argsort(edges, kind="stable")
+    is_same = edges[order][1:] == edges[order][:-1]
+    one, two = order[:-1][is_same] // 3, order[1:][is_same] // 3
+    is_flat = np.linalg.norm(normals[one] - normals[two], axis=1) < FLAT
+    links = one[is_flat], two[is_flat]
+    graph = coo_array((np.ones(len(links[0])), links), (len(normals), len(normals)))
+    labels = connected_components(graph, directed=False)[1].astype(np.int64)
+    return np.asarray(np.where(np.bincount(labels)[labels] > 1, labels, -1))
+
+
+def _boxes(corners: Array) -> tuple[Array, Array, IntArray, IntArray, IntArray, IntArray]:
+    """Halves of halves along the longest side, and the triangles in their order."""
+    low, high = corners.min(axis=1), corners.max(axis=1)
+    middles = (low + high) / 2
+    boxes: list[tuple[Array, Array]] = []
+    after: list[int] = []
+    first: list[int] = []
+    count: list[int] = []
+    order: list[IntArray] = []
+    done = 0
+
+    def walk(some: IntArray) -> None:
+        nonlocal done
+        box = len(boxes)
+        boxes.append((low[some].min(axis=0), high[some].max(axis=0)))
+        after.append(0)
+        is_leaf = len(some) <= LEAF
+        first.append(done if is_leaf else -1)
+        count.append(len(some) if is_leaf else 0)
+        if is_leaf:
+            order.append(some)
+            done += len(some)
+        else:
+            axis = int(np.argmax(np.ptp(middles[some], axis=0)))
+            sorted_ones = some[np.argsort(middles[some, axis], kind="stable")]
+            half = len(some) // 2
+            walk(sorted_ones[:half])
+            walk(sorted_ones[half:])
+        after[box] = len(boxes)
+
+    walk(np.arange(len(corners)))
+    lows, highs = (np.array([each[k] for each in boxes]) for k in (0, 1))
+    numbers = (np.array(each, dtype=np.int64) for each in (after, first, count))
+    return (lows, highs, *numbers, np.concatenate(order))  # type: ignore[return-value]

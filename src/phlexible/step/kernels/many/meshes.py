@@ -1,0 +1,207 @@
+"""How far places are from closed surfaces of triangles: the nearest side, edge or corner (docs/theory.md, 8).
+
+Triangles are in boxes that hold each other, in the order of a walk that goes down first: ``mesh_after`` is where
+the walk goes on when a box is too far away. A side, edge or corner that is nearest at both ends of a step has a
+discrete gradient without cancellation; from one to another it is the mean of both slopes and a part along the way.
+"""
+
+from math import exp, log, sqrt
+
+from phlexible.step.compilation.compiled import compiled
+from phlexible.step.compilation.notation import Tables, Vector, cross, dot, vector
+
+FAR = 1e300
+ON = 1e-12  # of its edges: places beside a triangle that count as on it
+SAME = 1e-14  # of the size: two triangles in one plane
+POWER = 3000.0
+CUT = 40.0 / POWER  # of the distance: what is farther away by that has no share
+SIDES = 256
+ALONE = 1e-13
+LEAST = 1e-12  # [m]
+SHORT = 1e-8  # of the size: so short a way has no part of its own, which would be round-off
+KINK = 1e-6  # squared jump of slopes that are not those of one smooth surface
+
+
+@compiled
+def beyond_box(t: Tables, box: int, w: Vector) -> float:
+    """Squared distance of a place from a box."""
+    low, high = t.mesh_low[box], t.mesh_high[box]
+    x = max(max(low.x - w.x, w.x - high.x), 0.0)
+    y = max(max(low.y - w.y, w.y - high.y), 0.0)
+    z = max(max(low.z - w.z, w.z - high.z), 0.0)
+    return x * x + y * y + z * z
+
+
+@compiled
+def on_triangle(t: Tables, k: int, w: Vector) -> tuple[float, int, Vector]:
+    """Squared distance of a place from triangle k; 0: of its side, 1 to 3: an edge, 4 to 6: a corner; the foot."""
+    n = t.mesh_normal[k]
+    best, feature, foot, is_on = FAR, 0, w, True
+    for e in range(3):
+        a = t.mesh_corner[3 * k + e]
+        u, r = t.mesh_corner[3 * k + (e + 1) % 3] - a, w - a
+        square, along = dot(u, u), dot(r, u)
+        if dot(r, cross(n, u)) < -ON * square:
+            is_on = False
+        own = 1 + e
+        share = along / square
+        if share <= 0.0:
+            share, own = 0.0, 4 + e
+        if share >= 1.0:
+            share, own = 1.0, 4 + (e + 1) % 3
+        rest = r - share * u
+        apart = dot(rest, rest)
+        if apart < best:
+            best, feature, foot = apart, own, a + share * u
+    if is_on:
+        high = dot(w - t.mesh_corner[3 * k], n)
+        return high * high, 0, w - high * n
+    return best, feature, foot
+
+
+@compiled
+def nearest_triangle(t: Tables, j: int, w: Vector) -> tuple[int, int, Vector]:
+    """The triangle of solid j that is nearest to a place, its part, and the foot."""
+    box = t.member_mesh[j]
+    end, best, found, part, foot = t.mesh_after[box], FAR, 0, 0, w
+    while box < end:
+        if beyond_box(t, box, w) >= best:
+            box = t.mesh_after[box]
+            continue
+        first = t.mesh_first[box]
+        for k in range(first, first + t.mesh_count[box]):
+            apart, own, place = on_triangle(t, k, w)
+            if apart < best:
+                best, found, part, foot = apart, k, own, place
+        box += 1
+    return found, part, foot
+
+
+@compiled
+def outward_of(t: Tables, k: int, part: int, foot: Vector, w: Vector) -> tuple[float, Vector]:
+    """Distance of a place from a part of triangle k, negative inside, and its slope."""
+    if part == 0:
+        n = t.mesh_normal[k]
+        return dot(w - t.mesh_corner[3 * k], n), n
+    n = t.mesh_edge_normal[3 * k + part - 1] if part < 4 else t.mesh_corner_normal[3 * k + part - 4]
+    r = w - foot
+    size, sign = sqrt(dot(r, r)), 1.0 if dot(r, n) >= 0.0 else -1.0
+    if size <= SAME * sqrt(dot(w, w)):
+        return 0.0, (1.0 / max(sqrt(dot(n, n)), 1e-300)) * n
+    return sign * size, (sign / size) * r
+
+
+# Spheres that lie in a valley touch several sides. The smooth distance F^-p = sum of d^-p over the sides, edges and
+# corners, p large, is less than the least of them by no more than a share ln(n) / p, and has one slope there.
+
+
+@compiled
+def _search(t: Tables, side: int, count: int) -> int:
+    for k in range(count):
+        if t.side_found[k] == side:
+            return k
+    return -1
+
+
+@compiled
+def smoothed(t: Tables, j: int, w: Vector, least: float) -> tuple[float, float, Vector]:
+    """F of a place outside, how much the nearest side is not alone, and the slope; ``least`` is how far that is."""
+    box, most = t.member_mesh[j], least * least * (1.0 + CUT) * (1.0 + CUT)
+    end, total, slope, count = t.mesh_after[box], 0.0, vector(0.0, 0.0, 0.0), 0
+    while box < end:
+        if beyond_box(t, box, w) >= most:
+            box = t.mesh_after[box]
+            continue
+        first = t.mesh_first[box]
+        for k in range(first, first + t.mesh_count[box]):
+            square, _, foot = on_triangle(t, k, w)
+            if square >= most:
+                continue
+            side, away = t.mesh_side[k], w - foot
+            place = _search(t, side, count) if side >= 0 else -1
+            if place >= 0:
+                if square < dot(t.side_away[place], t.side_away[place]):
+                    t.side_away[place] = away
+            elif side >= 0 and count < SIDES:
+                t.side_found[count] = side
+                t.side_away[count] = away
+                count += 1
+            else:
+                ratio = least / sqrt(square)
+                share = exp(POWER * log(ratio))
+                total += share
+                slope += (share * ratio / sqrt(square)) * away
+        box += 1
+    for k in range(count):
+        away = t.side_away[k]
+        size = sqrt(dot(away, away))
+        ratio = least / size
+        share = exp(POWER * log(ratio))
+        total += share
+        slope += (share * ratio / size) * away
+    shorter = exp(-log(total) / POWER)
+    return shorter * least, total - 1.0, (shorter / total) * slope
+
+
+@compiled
+def far_from_mesh(t: Tables, j: int, w: Vector, radius: float) -> float:
+    """Distance from the box around all, where a sphere does not reach that; else 0."""
+    apart = sqrt(beyond_box(t, t.member_mesh[j], w))
+    return apart if apart > radius else 0.0
+
+
+@compiled
+def height_over_mesh(t: Tables, j: int, w: Vector, radius: float) -> float:
+    """phi; of places far away the distance from the box around all."""
+    apart = far_from_mesh(t, j, w, radius)
+    if apart > 0.0:
+        return apart
+    k, part, foot = nearest_triangle(t, j, w)
+    phi, _ = outward_of(t, k, part, foot, w)
+    if radius > 0.0 and LEAST < phi < radius + radius:
+        phi, _, _ = smoothed(t, j, w, phi)
+    return phi
+
+
+@compiled
+def _is_one(t: Tables, k: int, part: int, m: int, other: int, size: float) -> bool:
+    """Whether two parts of triangles are one side, edge or corner."""
+    if (part == 0) != (other == 0) or (part < 4) != (other < 4):
+        return False
+    if part == 0:
+        d, step = t.mesh_normal[k] - t.mesh_normal[m], t.mesh_corner[3 * m] - t.mesh_corner[3 * k]
+        return dot(d, d) <= SAME * SAME and abs(dot(t.mesh_normal[k], step)) <= SAME * size
+    if part < 4:
+        return t.mesh_edge[3 * k + part - 1] == t.mesh_edge[3 * m + other - 1]
+    return t.mesh_point[3 * k + part - 4] == t.mesh_point[3 * m + other - 4]
+
+
+@compiled
+def rise_over_mesh(t: Tables, j: int, w: Vector, dw: Vector, radius: float) -> tuple[float, float, Vector]:
+    """phi at the start, its change, and omega with omega.dw the change."""
+    end = w + dw
+    far, away = far_from_mesh(t, j, w, radius), far_from_mesh(t, j, end, radius)
+    if far > 0.0 and away > 0.0:
+        return far, away - far, vector(0.0, 0.0, 0.0)
+    k, part, foot = nearest_triangle(t, j, w)
+    m, other, place = nearest_triangle(t, j, end)
+    before, g = outward_of(t, k, part, foot, w)
+    after, e = outward_of(t, m, other, place, end)
+    is_alone, size = True, t.member_size[3 * j]
+    nearest, last = before, after
+    if radius > 0.0 and LEAST < before < radius + radius:
+        before, others, g = smoothed(t, j, w, nearest)
+        is_alone = others <= ALONE
+    if radius > 0.0 and LEAST < after < radius + radius:
+        after, others, e = smoothed(t, j, end, last)
+        is_alone = is_alone and others <= ALONE
+    if is_alone and _is_one(t, k, part, m, other, size):
+        if part == 0:
+            return before, dot(g, dw), g
+        if nearest * last > 0.0:
+            omega = (1.0 / (nearest + last)) * ((w - foot) + (end - place))
+            return before, dot(omega, dw), omega
+    slope, square, change, d = 0.5 * (g + e), dot(dw, dw), after - before, e - g
+    if square > SHORT * SHORT * size * size or (square > 0.0 and dot(d, d) > KINK):
+        slope += ((change - dot(slope, dw)) / square) * dw
+    return before, dot(slope, dw), slope
