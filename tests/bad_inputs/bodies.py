@@ -204,6 +204,16 @@ BODIES = [
         {"path": REFUSED, "density": POSITIVE, "scale": POSITIVE},
         ends="path: cannot read there_is_no.stl",
     ),
+    description(
+        "RigidBody.from_mesh",
+        ph.RigidBody.from_mesh,
+        {
+            "vertices": np.concatenate([np.zeros((1, 3)), np.eye(3)]),
+            "triangles": [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]],
+            "density": 1.0,
+        },
+        {"vertices": REFUSED, "triangles": REFUSED, "density": POSITIVE, "color": NONE},
+    ),
     description("Box", ph.Box, {"size": (1.0, 1.0, 1.0)}, {"size": VECTOR, "center": VECTOR | NONE}),
     description(
         "TriangleMesh",

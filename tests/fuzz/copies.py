@@ -541,6 +541,8 @@ class _Copy:
             case ph.Torus():
                 length = self._change.length
                 return replace(shape, radius=length * shape.radius, tube_radius=length * shape.tube_radius)
+            case ph.TriangleMesh():
+                return replace(shape, vertices=self._change.length * np.asarray(shape.vertices))
         raise NotImplementedError(f"say here how {type(shape).__name__} changes with the units")
 
     def _limit(self, part: JointFriction | JointStop) -> JointFriction | JointStop:

@@ -16,7 +16,7 @@ from phlexible.bodies.locations import Location, MaterialPoint, MaterialPoints, 
 from phlexible.bodies.skin import Skin, line_skin, solid_skin
 from phlexible.display import short_repr
 from phlexible.errors import AttachmentError, ParameterError
-from phlexible.shapes.solids import Box, Cylinder, Shape, Sphere, read_stl
+from phlexible.shapes.solids import Box, Cylinder, Shape, Sphere, TriangleMesh, read_stl
 from phlexible.shapes.surfaces import Color, Triangulation
 
 # What a rigid body of unknown shape may look like: a box of its inertia, or rods to where joints hold it.
@@ -113,7 +113,8 @@ class RigidBody(Body):
             or, for motion in the plane only, the single number I_zz. Stored as an array.
         center: center of mass in body axes from the origin, shape (3,) [m].
         shape: what it looks like, ``Box``, ``Cylinder``, ``Sphere``, ``TriangleMesh``; None: rods to where
-            joints hold it, or a box of its inertia. It does not change the motion.
+            joints hold it, or a box of its inertia. It changes the motion only where
+            a ``Contact`` takes the body.
         color: in pictures, a name or "#rrggbb"; None: as the picture likes.
 
     Raises:
@@ -200,6 +201,23 @@ class RigidBody(Body):
         """
         density, scale = positive("density", density), positive("scale", scale)
         return cls._solid(read_stl(Path(file_path("path", path)), scale), density, color)
+
+    @classmethod
+    def from_mesh(
+        cls, vertices: ArrayLike, triangles: ArrayLike, density: float, *, color: str | None = None
+    ) -> Self:
+        """The homogeneous solid inside a closed surface of triangles; body axes are those of the vertices.
+
+        Args:
+            vertices: shape (v, 3) [m].
+            triangles: numbers of vertices from 0, counter-clockwise seen from outside, shape (t, 3).
+            density: [kg/m3].
+            color: in pictures.
+
+        Raises:
+            ParameterError: arrays of other shapes, or a surface that is not closed.
+        """
+        return cls._solid(TriangleMesh(vertices, triangles), density, color)
 
     @classmethod
     def _solid(cls, shape: Shape, density: float, color: str | None) -> Self:

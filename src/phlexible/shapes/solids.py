@@ -28,7 +28,7 @@ THIN = 1e-4
 
 @dataclass(frozen=True, eq=False)
 class Shape(ABC):
-    """What a rigid body looks like, in body axes. It does not change the motion.
+    """What a rigid body looks like, in body axes, and where contacts touch it.
 
     Attributes:
         center: of the shape from the origin of the body, shape (3,) [m]; None: the center of mass.
@@ -192,6 +192,8 @@ class Torus(Shape):
 class TriangleMesh(Shape):
     """A surface of triangles, for example of an STL file; ``center`` is where its own origin is.
 
+    Contacts touch closed ones.
+
     Attributes:
         vertices: shape (v, 3) [m].
         triangles: numbers of vertices from 0, counter-clockwise seen from outside, shape (t, 3).
@@ -243,6 +245,11 @@ class TriangleMesh(Shape):
 
     @cached_property
     def _tree(self) -> TriangleTree:
+        if holes := open_edges(self.centred()):
+            raise ParameterError(
+                f"{self!r} is not closed: {holes} edges have no triangle on one side; contacts need to know what is"
+                " inside: close it around the matter, or touch a Plane or a Box"
+            )
         found = TriangleTree.of(self.centred())
         a, b, c = np.moveaxis(found.corners, 1, 0)
         area = float(np.linalg.norm(np.cross(b - a, c - a), axis=1).sum()) / 2
@@ -250,7 +257,7 @@ class TriangleMesh(Shape):
         if thickness < THIN * found.size:
             raise ParameterError(
                 f"{self!r} is {thickness:g} m thin, {thickness / found.size:.1g} of its size: what touches it"
-                " would pass through; close it around the matter, or touch a Plane or a Box"
+                " would pass through; touch a Plane or a Box"
             )
         return found
 

@@ -9,6 +9,12 @@ import phlexible as ph
 from phlexible.step.assembly import families as contact_groups
 
 GRAVITY = 9.81
+# A bracket, an L of 0.3 m by 0.2 m, 0.1 m thick, whose inner edge is a valley:
+OUTLINE = np.array([[-0.1, -0.1], [0.2, -0.1], [0.2, 0.0], [0.0, 0.0], [0.0, 0.1], [-0.1, 0.1]])
+BRACKET = np.array([[x, y, z] for z in (-0.05, 0.05) for x, y in OUTLINE])
+CAPS = np.array([[0, 1, 2], [0, 2, 3], [0, 3, 4], [0, 4, 5]])
+AROUND = [[k, (k + 1) % 6, k + 6] for k in range(6)] + [[(k + 1) % 6, (k + 1) % 6 + 6, k + 6] for k in range(6)]
+SIDES = np.concatenate([CAPS[:, ::-1], CAPS + 6, AROUND])
 
 
 def ledger(motion):
@@ -24,6 +30,7 @@ SHAPES = {
     "box": (ph.Box((0.3, 0.3, 0.3)), {}, (0.4, 0.12, 0.16)),
     "in a box": (ph.Box((0.5, 0.5, 0.5)), {"inside": True}, (0.05, 0.0, 0.0)),
     "hole of a torus": (ph.Torus(0.3, 0.1), {}, (0.05, 0.0, 0.0)),
+    "mesh": (ph.TriangleMesh(BRACKET, SIDES), None, (0.4, 0.12, 0.12)),
 }
 
 

@@ -18,6 +18,7 @@ CUT = 40.0 / POWER  # of the distance: what is farther away by that has no share
 SIDES = 256
 ALONE = 1e-13
 LEAST = 1e-12  # [m]
+ROUND_OFF, TINY = 1e-14, 1e-300
 SHORT = 1e-8  # of the size: so short a way has no part of its own, which would be round-off
 KINK = 1e-6  # squared jump of slopes that are not those of one smooth surface
 
@@ -60,10 +61,23 @@ def on_triangle(t: Tables, k: int, w: Vector) -> tuple[float, int, Vector]:
 
 
 @compiled
+def _bound(t: Tables, box: int, w: Vector) -> float:
+    """No less than the least squared distance: that in the box which the nearer halves lead to."""
+    while t.mesh_count[box] == 0:
+        one, other = box + 1, t.mesh_after[box + 1]
+        box = one if beyond_box(t, one, w) <= beyond_box(t, other, w) else other
+    best, first = FAR, t.mesh_first[box]
+    for k in range(first, first + t.mesh_count[box]):
+        apart, _, _ = on_triangle(t, k, w)
+        best = min(best, apart)
+    return best * (1.0 + ROUND_OFF) + TINY
+
+
+@compiled
 def nearest_triangle(t: Tables, j: int, w: Vector) -> tuple[int, int, Vector]:
     """The triangle of solid j that is nearest to a place, its part, and the foot."""
     box = t.member_mesh[j]
-    end, best, found, part, foot = t.mesh_after[box], FAR, 0, 0, w
+    end, best, found, part, foot = t.mesh_after[box], _bound(t, box, w), 0, 0, w
     while box < end:
         if beyond_box(t, box, w) >= best:
             box = t.mesh_after[box]

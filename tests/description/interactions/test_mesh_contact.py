@@ -1,0 +1,155 @@
+"""Meshes of triangles that touch: boxes as meshes, valleys, rest, turned axes, what is refused."""
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+import phlexible as ph
+
+GRAVITY = 9.81
+
+
+def mesh(shape):
+    surface = shape.centred()
+    return ph.TriangleMesh(surface.vertices, surface.triangles)
+
+
+def body(shape, density=500.0):
+    return ph.RigidBody.from_mesh(shape.vertices, shape.triangles, density)
+
+
+def groove(angle):
+    """A block whose upper side has a valley along y, both sides of it inclined by an angle."""
+    outline = np.array([[-1.0, -0.5], [1.0, -0.5], [1.0, np.tan(angle)], [0.0, 0.0], [-1.0, np.tan(angle)]])
+    places = np.array([[x, y, z] for y in (1.0, -1.0) for x, z in outline])
+    cap = np.array([[0, 1, 3], [1, 2, 3], [0, 3, 4]])
+    sides = [[k, (k + 1) % 5, k + 5] for k in range(5)] + [[(k + 1) % 5, (k + 1) % 5 + 5, k + 5] for k in range(5)]
+    return ph.TriangleMesh(places, np.concatenate([cap[:, ::-1], cap + 5, sides]))
+
+
+def test_heights_over_a_mesh_are_those_over_its_box():
+    size, w = np.array([0.3, 0.2, 0.1]), np.random.default_rng(0).uniform(-0.16, 0.16, (500, 3))
+    tree = mesh(ph.Box(size)).tree()
+    q = np.abs(w) - size / 2
+    out = np.linalg.norm(np.maximum(q, 0.0), axis=1)
+    is_near = out < 0.04 * tree.size
+    assert is_near.sum() > 100
+    exact = np.where(out > 0, out, q.max(axis=1))
+    assert tree.heights(w)[is_near] == pytest.approx(exact[is_near], abs=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("place", "velocity", "close"),
+    [
+        ((0.03, 0.02, 0.2), (0.1, 0.05, -1.0), 1e-12),
+        ((0.16, 0.01, 0.2), (0, 0, -1.0), 1e-3),
+        ((0.0, 0.0, 0.2), (0, 0, -1.0), 1e-12),
+    ],
+    ids=["side", "edge", "above the middle of a diagonal"],
+)
+def test_a_ball_on_a_mesh_of_a_box_moves_as_on_the_box(place, velocity, close):
+    """Sides that are alone have the same digits; edges are rounded by 1/3000 of the radius."""
+    found = []
+    for shape in (ph.Box((0.3, 0.2, 0.1)), mesh(ph.Box((0.3, 0.2, 0.1)))):
+        model = ph.Model(gravity=(0, 0, -GRAVITY))
+        ball = model.add(ph.RigidBody.sphere(0.05, 500.0), position=place, velocity=velocity)
+        table = ph.Surface(model.ground.at((0, 0, 0)), shape)
+        model.apply(ph.Contact([ball], table, stiffness=1e5, friction=0.3))
+        motion = model.simulate(0.3, 2e-3, progress=False)
+        assert motion.contact_steps[-1] > 0
+        found.append(motion.position(ball.origin)[-1])
+    assert found[1] == pytest.approx(found[0], abs=close)
+
+
+def test_energy_and_momenta_hold_while_a_ball_slides_over_edges():
+    """From facet to facet of a round mesh that is free."""
+    model = ph.Model()
+    round_one = model.add(body(mesh(ph.Sphere(0.2))), "round", angular_velocity=(0.3, 0.2, 0.5))
+    ball = model.add(ph.RigidBody.sphere(0.02, 900.0), position=(0.12, 0.02, 0.19), velocity=(-2.0, 0.1, -1.5))
+    model.apply(ph.Contact([ball], round_one, stiffness=2e3, friction=0.1))
+    motion = model.simulate(0.05, 1e-3, progress=False)
+    total = motion.energy.total + motion.energy.dissipated
+    assert motion.contact_steps[-1] > 0 and motion.energy.dissipated[-1] > 1e-3
+    assert np.ptp(total) <= 1e-13 * total[0]
+    for momentum in (motion.momentum.linear, motion.momentum.angular):
+        assert np.ptp(momentum, axis=0) == pytest.approx(0, abs=1e-13)
+
+
+@pytest.mark.parametrize("angle", [0.1, 0.8])
+def test_a_ball_lies_in_a_valley_between_both_sides(angle):
+    """The smooth distance pushes once, both sides share it: k (r - F) cos(angle) = m g, F = 2^(-1/3000) z cos."""
+    stiffness, radius = 1e4, 0.1
+    model = ph.Model(gravity=(0, 0, -GRAVITY))
+    bed = ph.Surface(model.ground.at((0, 0, 0)), groove(angle))
+    ball = model.add(
+        ph.RigidBody.sphere(radius, 500.0), position=(0, 0, radius / np.cos(angle)), velocity=(0, 0, 0)
+    )
+    model.apply(ph.Contact([ball], bed, stiffness=stiffness, friction=0.3, damping=1e5))
+    motion = model.simulate(1.0, 5e-3, progress=False)
+    depth = ball.body.mass * GRAVITY / np.cos(angle) / stiffness
+    x, _, z = motion.position(ball.origin)[-1]
+    assert x == pytest.approx(0, abs=1e-9)
+    assert 2 ** (-1 / 3000) * z * np.cos(angle) == pytest.approx(radius - depth, abs=1e-3 * depth)
+    assert np.abs(motion.energy.balance_error).max() <= 1e-12
+
+
+def falls(turn):
+    """A bracket that falls on a table and a ball, all in turned axes."""
+    rng = np.random.default_rng(1)
+    model = ph.Model(gravity=turn @ (0, 0, -GRAVITY))
+    tilt = Rotation.from_rotvec((0.3, 0.2, 0.5)).as_matrix()
+    block = model.add(body(mesh(ph.Box((0.1, 0.1, 0.1)))), position=turn @ (0, 0, 0.1), rotation=turn @ tilt)
+    table = model.add(body(mesh(ph.Box((1, 1, 0.2)))), position=turn @ (0, 0, -0.1), rotation=turn)
+    model.connect(ph.Fixed(model.ground.at(turn @ (0, 0, -0.1)), table.origin))
+    ball = model.add(
+        ph.RigidBody.sphere(0.03, 900.0), position=turn @ (0.02, 0.01, 0.25), velocity=rng.normal(size=3) * 0
+    )
+    model.apply(ph.Contact([block, ball, table], stiffness=1e4, friction=0.4, damping=2e4))
+    return model.simulate(0.2, 5e-3, progress=False), block
+
+
+def test_meshes_fall_the_same_way_in_turned_axes():
+    turn = Rotation.from_rotvec((0.7, -1.1, 0.4)).as_matrix()
+    (one, block), (other, turned) = falls(np.eye(3)), falls(turn)
+    assert np.abs(one.energy.balance_error).max() <= 1e-12
+    assert one.energy.dissipated[-1] > 0.05
+    assert other.position(turned.origin) @ turn == pytest.approx(one.position(block.origin), abs=1e-7)
+
+
+def test_meshes_stack_and_rest():
+    """Corners on the plane; where two meshes touch places of both beside the corners, of two triangles or one."""
+    model, stiffness = ph.Model(gravity=(0, 0, -GRAVITY)), 2e3
+    block = body(mesh(ph.Box((0.1, 0.1, 0.1))))
+    low, high = (model.add(block, position=(0, 0, z), velocity=(0, 0, 0)) for z in (0.05, 0.15))
+    floor = ph.Plane(model.ground.at((0, 0, 0)))
+    model.apply(ph.Contact([low, high, floor], stiffness=stiffness, friction=0.4, damping=2e4))
+    motion = model.simulate(0.15, 5e-3, progress=False)
+    sunk = [0.1 * k + 0.05 - motion.position(each.origin)[-1, 2] for k, each in enumerate((low, high))]
+    first = 2 * block.mass * GRAVITY / (4 * stiffness)
+    assert sunk == pytest.approx([first, first * (1 + 1 / 6)], rel=0.02)
+    assert motion.position(high.origin)[-1, :2] == pytest.approx((0, 0), abs=1e-6)
+
+
+def test_meshes_that_are_no_solids_are_refused_by_name():
+    model = ph.Model()
+    open_one = mesh(ph.Box((1, 1, 1)))
+    open_one = ph.TriangleMesh(open_one.vertices, np.asarray(open_one.triangles)[1:])
+    ground = model.ground.at((0, 0, 0))
+    with pytest.raises(
+        ph.ParameterError, match="is not closed: 3 edges have no triangle on one side; contacts need"
+    ):
+        ph.Surface(ground, open_one)
+    with pytest.raises(ph.ParameterError, match="is 9.9998e-06 m thin, 7e-06 of its size"):
+        ph.Surface(ground, mesh(ph.Box((1, 1, 1e-5))))
+    with pytest.raises(ph.ModelError, match="outside of a TriangleMesh; leave out inside="):
+        ph.Surface(ground, mesh(ph.Box((1, 1, 1))), inside=True)
+    ball = model.add(ph.RigidBody.sphere(0.1, 500.0), "ball", position=(0, 0, 0.55))
+    table = ph.Surface(ground, mesh(ph.Box((1, 1, 1))))
+    with pytest.raises(ph.ModelError, match=r"starts 0.05 m deep, ball.* and ground.at"):
+        model.apply(ph.Contact([ball], table, stiffness=1e4))
+    flat = ph.Model(dimension=2)
+    with pytest.raises(ph.ParameterError, match="is touched in space, not in the plane"):
+        disc = flat.add(ph.PointMass(1.0), position=(0, 2, 0))
+        flat.apply(
+            ph.Contact(disc.origin, ph.Surface(flat.ground.at((0, 0, 0)), mesh(ph.Box((1, 1, 1)))), radius=0.1)
+        )
