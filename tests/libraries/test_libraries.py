@@ -505,6 +505,45 @@ def test_a_page_holds_the_module_and_where_bodies_are(built, tmp_path) -> None:
 
 @needs_compiler
 @pytest.mark.parametrize("version", [2, 3])
+def test_an_fmu_says_what_follows_from_inputs_at_once(tmp_path, version) -> None:
+    """Accelerations alone: hosts need not iterate for anything else. Derivatives are those of the linear model."""
+    fmpy = pytest.importorskip("fmpy")
+    model = hinged()
+    bar, (hinge,) = model["bar"], model.joints
+    bob = model.add(ph.RigidBody(0.5, 0.02), "bob", position=(0.9, 0, 0))
+    elbow = model.connect(ph.Revolute(bar.point((1, 0, 0)), bob.point((0.1, 0, 0)), name="elbow"))
+    model.apply(hinge.torque(0.3, name="motor"))
+    push = model.apply(ph.Force(bob.origin, (0.0, 0.0, 0.0), name="push"))
+    sensors = {"angle": ph.JointPosition(hinge), "bend": ph.JointAcceleration(elbow)}
+    sensors["jolt"] = ph.Acceleration(bob.origin, (0, 1, 0))
+    path = str(ph.build(model, 1e-4, tmp_path / "two.fmu", outputs=sensors, targets=[host()], fmi=version))
+    assert pytest.importorskip("fmpy.validation").validate_fmu(path) == []
+    description, folder = fmpy.read_model_description(path), fmpy.extract(path, str(tmp_path / "out"))
+    assert [each.dependencies for each in description.outputs] == [[], None, None]
+    places = {each.name: each.valueReference for each in description.modelVariables}
+    kind = {2: fmpy.fmi2.FMU2Slave, 3: fmpy.fmi3.FMU3Slave}[version]
+    name = description.coSimulation.modelIdentifier
+    slave = kind(guid=description.guid, unzipDirectory=folder, modelIdentifier=name, instanceName="two")
+    slave.instantiate()
+    slave.enterInitializationMode()
+    slave.exitInitializationMode()
+    get = slave.getReal if version == 2 else slave.getFloat64
+    inputs, unknowns = [places["motor"], places["push.y"]], [places[name] for name in sensors]
+    before = get([*inputs, *unknowns])
+    linear = model.linearize(inputs=[hinge, ph.Force(bob.origin, (0, 1, 0))], outputs=[*sensors.values()])
+    gain = np.asarray(linear.to_state_space().D)
+    for seed in ((1.0, 0.0), (0.0, 2.0), (-0.5, 3.0), (0.0, 0.0)):
+        found = slave.getDirectionalDerivative(unknowns, inputs, seed)
+        assert found == pytest.approx(gain @ seed, abs=1e-6) and found[0] == 0.0
+    assert get([*inputs, *unknowns]) == before and np.abs(gain[1:]).min() > 0.1 and push.name == "push"
+    with pytest.raises(Exception, match="DirectionalDerivative"):
+        slave.getDirectionalDerivative(inputs, unknowns, (1.0, 1.0, 1.0))
+    slave.terminate()
+    slave.freeInstance()
+
+
+@needs_compiler
+@pytest.mark.parametrize("version", [2, 3])
 def test_an_fmu_has_the_digits_of_the_library_for_any_communication_step(built, tmp_path, version) -> None:
     fmpy = pytest.importorskip("fmpy")
     validation = pytest.importorskip("fmpy.validation")

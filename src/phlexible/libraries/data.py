@@ -102,6 +102,11 @@ class ModelData:
         return self.stepper.assembly.memory
 
     @property
+    def is_steady(self) -> bool:
+        """Whether nothing is a function of time."""
+        return all(map(_is_steady, self._columns))
+
+    @property
     def words(self) -> tuple[str, ...]:
         """What became of functions of time."""
         return *self.moving.words, *self.loads.words, *self.targets.words
@@ -183,7 +188,7 @@ class ModelData:
             "ELASTIC": counts["elastic"],
             "DIMENSION": counts["dimension"],
             "CARRIER_MOVING": MOVING,
-            "IS_STEADY": int(all(map(_is_steady, self._columns))),
+            "IS_STEADY": int(self.is_steady),
             "INPUTS": len(self.inputs),
             "INPUT_NUMBERS": sum(len(each.start) for each in self.inputs),
             "OUTPUTS": len(self.outputs.outputs),

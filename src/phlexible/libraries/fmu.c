@@ -6,6 +6,7 @@
 #define PH_NO_MALLOC
 #include "model.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -95,6 +96,40 @@ static int put(fmu *f, const uint32_t *references, size_t count, const double *v
     return GOOD;
 }
 
+/* What outputs change by along a direction of the inputs, at this instant: accelerations alone follow at once, and are
+   linear in forces but for what these move in a step. */
+static int derived(fmu *f, const uint32_t *unknowns, size_t n, const uint32_t *knowns, size_t m, const double *seed, double *found) {
+    double kept[PH_VARIABLES], largest = 0.0, scale = 1.0, value;
+    for (size_t k = 0; k < n; k++) {
+        if (unknowns[k] >= PH_VARIABLES || ph_variables[unknowns[k]].kind != PH_OUTPUT)
+            return said(f, FAILED, "only outputs have directional derivatives");
+        found[k] = 0.0;
+    }
+    for (size_t k = 0; k < m; k++) {
+        uint32_t own = knowns[k];
+        if (own >= PH_VARIABLES || ph_variables[own].kind != PH_INPUT)
+            return said(f, FAILED, "directional derivatives are those along inputs");
+        if (got(f, knowns + k, 1, kept + own)) return FAILED;
+        largest = fmax(largest, fabs(seed[k])), scale = fmax(scale, fabs(kept[own]));
+    }
+    if (!(largest > 0.0)) return GOOD;
+    double size = 1e-3 * scale / largest;
+    int status = GOOD;
+    for (int side = 1; side >= -1 && !status; side -= 2) {
+        for (size_t k = 0; k < m && !status; k++) {
+            value = kept[knowns[k]] + side * size * seed[k];
+            status = put(f, knowns + k, 1, &value);
+        }
+        for (size_t k = 0; k < n && !status; k++) {
+            if (!ph_variables[unknowns[k]].follows) continue;
+            status = got(f, unknowns + k, 1, &value);
+            found[k] += side * value / (2.0 * size);
+        }
+    }
+    for (size_t k = 0; k < m; k++) put(f, knowns + k, 1, kept + knowns[k]);
+    return status;
+}
+
 static int begun(fmu *f, double start) { return done(f, ph_begin_at(f->model, start)); }
 
 static int stepped(fmu *f, double now, double size) {
@@ -169,10 +204,7 @@ FMI int fmi2SerializedFMUstateSize(fmu *f, void *state, size_t *size) { (void)f,
 FMI int fmi2SerializeFMUstate(fmu *f, void *state, char *bytes, size_t size) { (void)f; return written(state, bytes, size); }
 FMI int fmi2DeSerializeFMUstate(fmu *f, const char *bytes, size_t size, void **state) { return read_back(f, bytes, size, state); }
 
-FMI int fmi2GetDirectionalDerivative(fmu *f, const uint32_t *a, size_t n, const uint32_t *b, size_t m, const double *x, double *y) {
-    (void)a, (void)n, (void)b, (void)m, (void)x, (void)y;
-    return said(f, FAILED, "there are no directional derivatives");
-}
+FMI int fmi2GetDirectionalDerivative(fmu *f, const uint32_t *a, size_t n, const uint32_t *b, size_t m, const double *x, double *y) { return derived(f, a, n, b, m, x, y); }
 FMI int fmi2SetRealInputDerivatives(fmu *f, const uint32_t *r, size_t n, const int *o, const double *x) { (void)r, (void)n, (void)o, (void)x; return said(f, FAILED, "inputs are held over a step"); }
 FMI int fmi2GetRealOutputDerivatives(fmu *f, const uint32_t *r, size_t n, const int *o, double *x) { (void)r, (void)n, (void)o, (void)x; return said(f, FAILED, "outputs have no derivatives"); }
 FMI int fmi2DoStep(fmu *f, double now, double size, int no_return) { (void)no_return; return stepped(f, now, size); }
@@ -247,6 +279,7 @@ FMI int fmi3SerializedFMUStateSize(fmu *f, void *state, size_t *size) { (void)f,
 FMI int fmi3SerializeFMUState(fmu *f, void *state, uint8_t *bytes, size_t size) { (void)f; return written(state, (char *)bytes, size); }
 FMI int fmi3DeserializeFMUState(fmu *f, const uint8_t *bytes, size_t size, void **state) { return read_back(f, (const char *)bytes, size, state); }
 
+FMI int fmi3GetDirectionalDerivative(fmu *f, const uint32_t *a, size_t n, const uint32_t *b, size_t m, const double *x, size_t k, double *y, size_t l) { return n == l && m == k ? derived(f, a, n, b, m, x, y) : FAILED; }
 FMI int fmi3DoStep(fmu *f, double now, double size, bool no_return, bool *events, bool *ends, bool *early, double *last) {
     (void)no_return;
     int status = stepped(f, now, size);
@@ -261,7 +294,6 @@ FMI int fmi3DoStep(fmu *f, double now, double size, bool no_return, bool *events
 #if defined(__GNUC__)
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 #endif
-OTHER(fmi3GetDirectionalDerivative, const uint32_t *a, size_t n, const uint32_t *b, size_t m, const double *x, size_t k, double *y, size_t l)
 OTHER(fmi3GetAdjointDerivative, const uint32_t *a, size_t n, const uint32_t *b, size_t m, const double *x, size_t k, double *y, size_t l)
 OTHER_ALONE(fmi3EnterConfigurationMode)
 OTHER_ALONE(fmi3ExitConfigurationMode)

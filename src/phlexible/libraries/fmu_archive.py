@@ -53,6 +53,7 @@ class FmuVariable:
         unit: SI.
         description: in words.
         start: of an input.
+        follows: inputs change it at once: an acceleration.
     """
 
     name: str
@@ -62,6 +63,7 @@ class FmuVariable:
     unit: str
     description: str
     start: float = 0.0
+    follows: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +100,11 @@ class FmuFiles:
             parts = [identifier(each) for each in output.components] or [str(k + 1) for k in range(count)]
             for k in range(count):
                 word = name if count == 1 else f"{name}_{parts[k]}"
-                found.append(FmuVariable(word, "OUTPUT", number, k, output.unit, output.description))
+                found.append(
+                    FmuVariable(
+                        word, "OUTPUT", number, k, output.unit, output.description, follows=output.is_acceleration
+                    )
+                )
         return tuple(found)
 
     @property
@@ -110,11 +116,13 @@ class FmuFiles:
     @property
     def header(self) -> str:
         """The text of ``fmu_data.h``."""
-        rows = ", ".join(f"{{PH_{each.kind}, {each.number}, {each.component}}}" for each in self.variables)
+        rows = ", ".join(
+            f"{{PH_{each.kind}, {each.number}, {each.component}, {int(each.follows)}}}" for each in self.variables
+        )
         return (
             f"#define PH_TOKEN {json.dumps(self.token)}\n"
             "enum { PH_TIME, PH_INPUT, PH_OUTPUT };\n"
-            "typedef struct ph_variable { int kind, number, component; } ph_variable;\n"
+            "typedef struct ph_variable { int kind, number, component, follows; } ph_variable;\n"
             f"static const ph_variable ph_variables[] = {{{rows}}};\n"
             f"#define PH_VARIABLES {len(self.variables)}\n"
         )
@@ -132,6 +140,7 @@ class FmuFiles:
         known = {"modelIdentifier": name, "canHandleVariableCommunicationStepSize": "true"}
         state = "FMUstate" if is_two else "FMUState"
         known |= {f"canGetAndSet{state}": "true", f"canSerialize{state}": "true"}
+        known["providesDirectionalDerivative" + "s" * (not is_two)] = "true"
         if not is_two:
             known["fixedInternalStepSize"] = repr(self.data.step)
         SubElement(root, "CoSimulation", known)
@@ -164,17 +173,17 @@ class FmuFiles:
             SubElement(SubElement(parent, "ScalarVariable", words), "Real", numbers)
 
     def _write_structure(self, parent: Element) -> None:
-        outputs = [k for k, each in enumerate(self.variables) if each.kind == "OUTPUT"]
-        if self.version == 3:
-            for word in ("Output", "InitialUnknown"):
-                for reference in outputs:
-                    SubElement(parent, word, valueReference=str(reference))
-            return
-        for word in ("Outputs", "InitialUnknowns"):
-            if outputs:
-                own = SubElement(parent, word)
-                for reference in outputs:
-                    SubElement(own, "Unknown", index=str(reference + 1))
+        """Outputs that name nothing that they depend on depend on inputs at once: hosts may have to iterate."""
+        is_two, outputs = self.version == 2, [k for k, each in enumerate(self.variables) if each.kind == "OUTPUT"]
+        own = "" if self.data.is_steady else str(int(is_two))  # of the time, the first variable
+        for words in ("Outputs", "InitialUnknowns") if is_two else ("Output", "InitialUnknown"):
+            within = SubElement(parent, words) if is_two and outputs else parent
+            for k in outputs:
+                found = SubElement(within, "Unknown", index=str(k + 1)) if is_two else SubElement(within, words)
+                if not is_two:
+                    found.set("valueReference", str(k))
+                if not self.variables[k].follows:
+                    found.set("dependencies", own)
 
 
 def write_fmu(files: FmuFiles, binaries: Sequence[tuple[str, str, bytes]], path: Path) -> None:
