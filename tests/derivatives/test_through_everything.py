@@ -294,6 +294,45 @@ def test_what_sticks(build):
         assert forwards.derivatives[0][name][-1] == pytest.approx(slope, rel=1e-6, abs=1e-9 * abs(back["mass"]))
 
 
+def thin(p, length, mass, part):
+    """A thin beam in space that bends and turns about its line, with lengths and masses in other units."""
+    force, pressure = mass * length, mass / length
+    model = ph.Model(gravity=(0, 0, -9.81 * length))
+    relaxation = ph.Maxwell([(0.3 * p["modulus"] * 2e9 * pressure, 0.02)]) if part == "creep" else None
+    material = ph.Material(2e9 * pressure * p["modulus"], 1e3 * mass / length**3, relaxation=relaxation)
+    section = ph.RectangularSection(8e-3 * length, 2e-3 * length)
+    placed = model.add(ph.Beam(0.4 * length, section, material, elements=2, frame="cantilever"), "beam")
+    pin = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), placed.start, axis=(0, 1, 0.2), name="pin"))
+    model.apply(ph.Force(placed.end, (0, 0.02 * force, 0)))
+    twist = 1e-4 * p["twist"] * force * length
+    model.apply(ph.Torque(placed.end, lambda t: (twist * np.sin(30 * t), 0 * t, 0 * t)))
+    if part == "bristle":
+        model.apply(pin.friction(1e-3 * force * length, bristle=20.0 * force * length))
+    if part == "rub":
+        floor = ph.Plane(model.ground.at((0, 0, -0.001 * length)), (0, 0, 1))
+        law = {"stiffness": 2e3 * force / length, "damping": 1e3 * force / length**2}
+        model.apply(ph.Contact(placed.end, floor, friction=0.4, friction_speed=1e-3 * length, **law))
+    return model
+
+
+@pytest.mark.parametrize("part", ["creep", "bristle", "rub"])
+def test_in_millimetres_and_tonnes_as_in_metres_and_kilograms(part):
+    """What turns is not moved by parts of a length."""
+    found = []
+    for length, mass in ((1.0, 1.0), (1e3, 1e-3)):
+
+        def build(p, length=length, mass=mass):
+            return thin(p, length, mass, part)
+
+        def cost(model, length=length):
+            spin = ph.Cost.final(ph.AngularVelocity(model["beam"].end, (1, 0, 0)))
+            return ph.Cost.final(ph.Position(model["beam"].end), lambda x: x[:, 1] / length) + spin
+
+        value, slopes = ph.gradient(build, cost, {"modulus": 1.0, "twist": 1.0}, duration=0.1, step=1e-3)
+        found.append([value, *slopes.values()])
+    assert found[1] == pytest.approx(found[0], rel=5e-6)
+
+
 def linkage(p):
     """A rigid bar and a beam, one below the other."""
     model = ph.Model(gravity=(0, -9.81, 0), dimension=2)

@@ -13,7 +13,7 @@ import numpy as np
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.algebra.rotations import cross_matrix
 from phlexible.derivatives.steps import TakenSteps
-from phlexible.derivatives.variations import motion_sizes, moved_one
+from phlexible.derivatives.variations import moved_one, pose_sizes
 from phlexible.step.assembly.assembly import Assembly
 
 MOVED = 1e-7
@@ -64,7 +64,7 @@ def dense_step(taken: TakenSteps, k: int) -> DenseStep:
     """Of step k."""
     memory, system, h = taken.assembly.memory, taken.system, float(taken.sizes[k])
     count = int(memory.counts["velocities"])
-    move = _small(taken, k) * motion_sizes(system.layout, system.largest_length, memory["velocity_weight"])
+    move = _small(taken, k) * pose_sizes(system.layout, system.largest_length, memory["velocity_weight"])
     speed = 2 * move / abs(h)
     both = np.repeat(taken.states[k : k + 2][None], 6 * count + memory.counts["rows"] + 1, axis=0)
     for j in range(count):
@@ -118,7 +118,7 @@ def _is_exact(taken: TakenSteps, k: int) -> bool:
     """Whether Newton's matrix says what a difference of the equations along some way says."""
     memory, system = taken.assembly.memory, taken.system
     count = int(memory.counts["velocities"])
-    length = motion_sizes(system.layout, system.largest_length, memory["velocity_weight"])
+    length = pose_sizes(system.layout, system.largest_length, memory["velocity_weight"])
     way = np.random.default_rng(1).choice([-1.0, 1.0], count) * length
     size = 2 * _small(taken, k) / abs(float(taken.sizes[k]))
     both = np.repeat(taken.states[k : k + 2][None], 2, axis=0)

@@ -10,6 +10,7 @@ from scipy.spatial.transform import Rotation
 
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.algebra.sparse import columns_apart
+from phlexible.derivatives.variations import pose_sizes
 from phlexible.step.assembly.assembly import Assembly
 from phlexible.step.programs import fade_in_steps
 from phlexible.step.tables.declarations import BRISTLE
@@ -167,9 +168,8 @@ class Fading:
     def _sizes(self) -> Array:
         """Small changes of each number of the pose."""
         system = self.assembly.system
-        sizes = MOVED * system.largest_length / np.asarray(self.assembly.memory["velocity_weight"])
-        sizes[system.layout.spin[2]] = MOVED
-        return np.asarray(sizes)
+        weight = np.asarray(self.assembly.memory["velocity_weight"])
+        return MOVED * pose_sizes(system.layout, system.largest_length, weight)
 
     def _standing(self, states: Array) -> Array:
         """Each state twice, at rest and relaxed."""
@@ -197,7 +197,8 @@ class Fading:
         own = self.assembly.memory.rows(rows)
         d = layout.linear.shape[1]
         own["position"][..., :d] += ASIDE * length * rng.uniform(0.5, 1.0, own["position"][0, ..., :d].shape)
-        own["eta"][:] += ASIDE * rng.uniform(0.5, 1.0, own["eta"][0].shape)
+        bent = self._sizes[layout.elastic_rate] * (ASIDE / MOVED)
+        own["eta"][:] += bent * rng.uniform(0.5, 1.0, own["eta"][0].shape)
         if len(layout.spin[0]):
             vectors = np.zeros((layout.frames, 3))
             vectors[layout.spin[0], layout.spin[1]] = ASIDE * rng.uniform(0.5, 1.0, len(layout.spin[0]))

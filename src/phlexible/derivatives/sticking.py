@@ -17,14 +17,14 @@ from phlexible.algebra.arrays import Array, IntArray
 from phlexible.derivatives.dense_steps import constraint_rows, residuals_of_pairs, turning
 from phlexible.derivatives.fading import strain_places, strains_after
 from phlexible.derivatives.steps import TakenSteps
-from phlexible.derivatives.variations import motion_sizes, moved_one
-from phlexible.step.tables.declarations import BRISTLE
+from phlexible.derivatives.variations import moved_one, pose_sizes
+from phlexible.step.tables.declarations import ANGLE, BRISTLE
 
 MOVED = 1e-7
 """Of the largest length, in central differences."""
 
 BENT = 1e-4
-"""Of the way that bristles are bent in a run, where that is less."""
+"""Of the way, or the angle, that bristles are bent by in a run, where that is less."""
 
 TOGETHER = 32
 """Steps that are differentiated at a time."""
@@ -107,7 +107,7 @@ def sticking_steps(taken: TakenSteps, first: int, last: int) -> list[StickingSte
     """Of the steps between two rows."""
     memory, system = taken.assembly.memory, taken.system
     count, places = int(memory.counts["velocities"]), strain_places(taken.assembly)
-    move = _small(taken) * motion_sizes(system.layout, system.largest_length, memory["velocity_weight"])
+    move = _small(taken) * pose_sizes(system.layout, system.largest_length, memory["velocity_weight"])
     largest = float(np.abs(taken.rows["multiplier"]).max(initial=0.0)) or 1.0
     forces = np.full(memory.counts["rows"], MOVED * largest)
     speed = 2 * move / float(np.abs(taken.sizes[first:last]).max())
@@ -157,11 +157,22 @@ def _bent(taken: TakenSteps) -> Array:
     return np.asarray(np.linalg.norm(numbers[:, :, :3], axis=2).max(axis=0))
 
 
+def _bendable(taken: TakenSteps) -> Array:
+    """How far each bristle could be bent: by a radian where it turns, else by a length, (bristles,)."""
+    memory = taken.assembly.memory
+    found = np.full(memory.counts["bristles"], taken.system.largest_length)
+    turns = np.asarray(memory["coordinate_of"])[memory.counts["constraints"] :] == ANGLE
+    own = np.concatenate(
+        [np.asarray(memory["bristle_of"])[turns], memory["rolling_of"], memory["drilling_of"]]
+    ).astype(np.int64)
+    found[own[own >= 0]] = 1.0
+    return found
+
+
 def _small(taken: TakenSteps) -> float:
-    """By what poses are moved, relative to lengths."""
-    bent = _bent(taken)
-    bent = bent[bent > 0]
-    return min(MOVED, BENT * float(bent.min(initial=np.inf)) / taken.system.largest_length)
+    """By what poses are moved, relative to lengths, and to a radian where they turn."""
+    shares = _bent(taken) / _bendable(taken)
+    return min(MOVED, BENT * float(shares[shares > 0].min(initial=np.inf)))
 
 
 def _small_strains(taken: TakenSteps) -> Array:
@@ -171,6 +182,6 @@ def _small_strains(taken: TakenSteps) -> Array:
     reached = np.abs(taken.states).max(axis=0)
     sizes[places] = MOVED * np.where(reached[places] > 0, reached[places], 1.0)
     own = taken.assembly.memory.rows(sizes[None])["bristle"].reshape(-1, BRISTLE)
-    own[:, :3] = BENT * np.where(_bent(taken) > 0, _bent(taken), 1.0)[:, None]
+    own[:, :3] = BENT * np.where(_bent(taken) > 0, _bent(taken), _bendable(taken))[:, None]
     own[:, 3:] = TURNED
     return sizes[places]

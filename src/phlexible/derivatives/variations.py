@@ -88,28 +88,23 @@ UNITS = "m", "rad"
 """Of elastic coordinates that are a displacement or a turn of one node."""
 
 
-def motion_sizes(layout: Layout, length: float, weight: Array) -> Array:
-    """How large each number of a pose is by its mass, turns of bodies one radian, shape (velocities,)."""
-    sizes = np.asarray(length / weight)
-    sizes[layout.spin[2]] = 1.0
-    return sizes
-
-
 def pose_sizes(layout: Layout, length: float, weight: Array) -> Array:
     """How large each number of a pose is, to be moved by a small part of it, shape (velocities,).
 
-    Coordinates that carry little mass would move by much more than the rest, and turns are no lengths: those
-    whose unit is known are one length, or one radian.
+    Turns of bodies are one radian, other numbers what moves as much mass as the body by one length. Coordinates
+    that carry little mass would move by much more than the rest: those whose unit is known are one length, or one
+    radian, at most.
 
     Args:
         layout: of the state.
         length: that stands for the system [m].
         weight: that makes velocities comparable, shape (velocities,).
     """
-    sizes = motion_sizes(layout, length, weight)
+    sizes = np.asarray(length / weight)
+    sizes[layout.spin[2]] = 1.0
     floating = [placed.data for placed in layout.bodies if isinstance(placed.data, FloatingBody)]
     units = [unit for body in floating for unit in body.coordinate_units]
     for place, unit in zip(layout.elastic_rate.tolist(), units, strict=True):
         if unit in UNITS:
             sizes[place] = min(sizes[place], length if unit == "m" else 1.0)
-    return np.asarray(sizes)
+    return sizes
