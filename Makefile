@@ -5,6 +5,7 @@
 #   make size    code lines by folder, and the change since the last tag
 #   make thorough    more cases of what make test tries once
 #   make test-lowest    the tests with the lowest versions that pyproject.toml allows
+#   make platforms  models built for browsers and other processors, with Zig (100 MB); without it make test leaves these out
 #   make ordinary MODELS=2000 ROW=0: ordinary models of one body against the laws; a failure prints its program
 #   make fuzz    SEEDS=2000 FIRST=0: random mechanisms against the laws; a failure prints a small program
 
@@ -23,7 +24,7 @@ FIRST ?= 0
 export OPENBLAS_NUM_THREADS ?= 1
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: demo test thorough test-lowest check style types suite size format bench ordinary fuzz docs browser viewer clean
+.PHONY: demo test thorough platforms test-lowest check style types suite size format bench ordinary fuzz docs browser viewer clean
 .DEFAULT_GOAL := demo
 
 demo: $(READY)
@@ -51,6 +52,11 @@ suite: $(READY)
 # More cases of what make test tries once: minutes more.
 thorough: $(READY)
 	$(BIN)/python -m pytest $(PYTEST_OPTIONS) -m thorough
+
+# Browsers and other processors than this one: with Node, Chromium (make browser) and qemu-user where they are there.
+platforms: $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[build]'
+	$(BIN)/python -m pytest -m "thorough or not thorough" tests/libraries tests/pictures/report
 
 # The best change removes lines and keeps every test. It is there to be seen, not to be won: no shorter names for it.
 size:

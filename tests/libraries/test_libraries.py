@@ -3,6 +3,7 @@
 import re
 import shutil
 import subprocess
+import sys
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -464,6 +465,26 @@ def test_webassembly_moves_as_the_library(built, tmp_path) -> None:
     library.inputs["motor"] = 0.2
     library.step(200)
     assert said == ["0", "0", "0"] and wrong == "3"
+    assert (float(x), float(y)) == pytest.approx(tuple(library.read("place")[:2]), abs=1e-12)
+
+
+@pytest.mark.thorough
+@pytest.mark.skipif(
+    find_spec("ziglang") is None or shutil.which("qemu-aarch64") is None, reason="no Zig, or no qemu-user"
+)
+def test_another_processor_moves_as_this_one_in_a_program_without_libraries(built, tmp_path) -> None:
+    model = machine()
+    archive = ph.build(model, STEP, tmp_path / "a.zip", INPUTS, outputs(model), targets=["linux-aarch64"])
+    ZipFile(archive).extractall(tmp_path)
+    (tmp_path / "main.c").write_text(PROGRAM)
+    files = ["main.c", "model.c", *(file.name for file in tmp_path.glob("*.o")), "-o", "main", "-lm"]
+    zig = [sys.executable, "-m", "ziglang", "cc", "-target", "aarch64-linux-musl"]
+    subprocess.run([*zig, "-O2", "-ffp-contract=off", "-static", *files], cwd=tmp_path, check=True)
+    words = ["qemu-aarch64", tmp_path / "main"]
+    x, y, _ = subprocess.run(words, capture_output=True, text=True, check=True, env={}).stdout.split()
+    library = ph.load_library(built)
+    library.inputs["motor"] = 0.2
+    library.step(200)
     assert (float(x), float(y)) == pytest.approx(tuple(library.read("place")[:2]), abs=1e-12)
 
 
