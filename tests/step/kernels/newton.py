@@ -10,6 +10,7 @@ from phlexible.step.compilation.notation import tables_at
 from phlexible.step.integration.stored_rows import set_branches
 from phlexible.step.kernels.elimination import eliminate, substitute, substitute_transposed
 from phlexible.step.kernels.ledger import ledger_closes
+from phlexible.step.kernels.many.pairs_in_matrix import correct_for_pairs
 from phlexible.step.kernels.step import begin_step, jacobian, residuals
 from phlexible.step.tables.declarations import COUNT, DIAGONAL, NEIGHBOURS, NODE, ROW, SIZE, VISIT
 
@@ -34,6 +35,7 @@ def evaluate(header, h, damping, wanted):
             return False
         if wanted == SOLUTION:
             substitute(t, t.residual)
+            correct_for_pairs(t, t.residual)
         else:
             substitute_transposed(t, t.residual)
     return True
@@ -78,7 +80,7 @@ class Newton:
         return full[np.ix_(u, u)] - full[np.ix_(u, p)] @ inner
 
     def solution(self, unknowns, is_transposed=False):
-        """matrix^-1 residual, or matrix^-T residual, by the block elimination."""
+        """matrix^-1 residual, or matrix^-T residual, by the block elimination; of pairs among many too."""
         assert self._evaluate(unknowns, TRANSPOSED if is_transposed else SOLUTION)
         return self.memory["residual"][self.unknowns].copy()
 

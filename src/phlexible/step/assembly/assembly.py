@@ -307,6 +307,8 @@ def _filled(system: System, parts: Parts, schedule: BlockSchedule) -> Memory:
     apart[: layout.frames] = system.dimension
     apart[[b for b in coupled.coupled_translations() if b < layout.frames]] = 0
     apart[parts.rods.sections()] = 0
+    vectors = coupled.vectors
+    apart[[b for b in {vectors[k].carrier for k in parts.contact_groups.vectors(vectors)} if b < layout.frames]] = 0
     rows = np.full(len(schedule.size), -1)
     rows[len(rows) - coupled.constraint_count :] = coupled.constraint_starts
     is_long[: layout.frames] = [types.bands[kind] is not None for kind in types.type_of]
@@ -318,7 +320,7 @@ def _filled(system: System, parts: Parts, schedule: BlockSchedule) -> Memory:
         place_tables(places, [schedule.places[b, b] for b in range(layout.frames)]),
         parts.soft.tables(blocks),
         parts.rods.tables(schedule.places),
-        parts.contact_groups.tables(),
+        parts.contact_groups.tables(vectors, schedule.rows, int(np.diff(layout.carrier_velocity).max(initial=1))),
         branch_tables(parts.laws, [group.relaxation for group, _ in parts.soft.groups], types.relaxations()),
         bristle_tables(parts.laws),
         impact_tables(parts.laws),

@@ -30,6 +30,7 @@ from phlexible.state.branches import kept_pairs, searched_contacts
 from phlexible.state.functions import VectorCollector
 from phlexible.state.layout import Layout, offsets
 from phlexible.state.system import System
+from phlexible.state.vectors import CarriedVector
 from phlexible.step.assembly.bodies import Tables, columns
 from phlexible.step.assembly.interactions import Places
 from phlexible.step.compilation.user_function import UserFunction, user_function
@@ -308,6 +309,8 @@ def _numbers(function: ScalarFunction) -> tuple[float, float]:
 
 # Contacts among many as tables of the kernels (docs/theory.md, 8).
 
+TOUCHING = 8
+"""Pairs in Newton's matrix, for each member; what more push are left out there."""
 ROOM = 24
 """Pairs that are listed, for each member; beyond that all are looked at."""
 SKIN = 0.25
@@ -358,9 +361,21 @@ class ContactGroupTables:
     def _number(self, system: System, collector: VectorCollector, vector: Vector) -> int:
         return collector.vector(system.resolver.resolve(vector))
 
-    def tables(self) -> tuple[dict[str, int], Tables]:
-        """Counts and tables."""
+    def vectors(self, carried: Sequence[CarriedVector]) -> list[int]:
+        """Those of the members that are on carriers, each once."""
+        own = {k for places in self._places for k in places} | set(self._axes)
+        return sorted(k for k in own if k >= 0 and carried[k].carrier >= 0)
+
+    def tables(self, carried: Sequence[CarriedVector], unknowns: int, widest: int) -> tuple[dict[str, int], Tables]:
+        """Counts and tables.
+
+        Args:
+            carried: all vectors.
+            unknowns: rows of all nodes.
+            widest: velocities of one carrier, the most of any.
+        """
         owners: dict[object, int] = {}
+        moving = self.vectors(carried)
         members, groups = [member for _, member in self._members], self._contact_groups
         radius = np.array([member.radius for member in members], dtype=np.float64)
         size = np.array([max(member.reach, 0.0) for member in members], dtype=np.float64)
@@ -379,6 +394,11 @@ class ContactGroupTables:
             "near_pairs": ROOM * len(members),
             "near_buckets": 1 << max(2 * len(members), 1).bit_length(),
             "kept_pairs": self._kept,
+            "touching_pairs": TOUCHING * len(members),
+            "touch_ends": 4 * (TOUCHING * len(members) + 1),
+            "pair_vectors": len(moving),
+            "pair_unknowns": unknowns if members else 0,
+            "pair_widest": widest if members else 0,
         }
         return totals, {
             "member_contact_group": contact_group,
@@ -387,6 +407,7 @@ class ContactGroupTables:
             **columns(("member_start", "member_end"), self._places),
             "member_kind": [KINDS_OF_MEMBERS[member.kind] for member in members],
             "member_axis": self._axes,
+            "pair_vector": moving,
             "member_radius": radius,
             "member_around": [member.reach for member in members],
             "member_size": [number for member in members for number in member.size],

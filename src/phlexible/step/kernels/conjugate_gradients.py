@@ -10,7 +10,6 @@ from phlexible.step.compilation.notation import (
     Matrix,
     Number,
     Tables,
-    Vector,
     along,
     cross,
     dot,
@@ -33,6 +32,7 @@ from phlexible.step.kernels.soft import (
     write_tangent,
 )
 from phlexible.step.kernels.step import residuals
+from phlexible.step.kernels.vectors import outer
 
 EXACT = 1e-14  # of the energy: what is left of the residual times the velocities
 INEXACT = 1e-3  # share of its residual that an update of Newton's method leaves
@@ -40,12 +40,6 @@ MOST_UPDATES = 30
 SLOW = 0.5  # updates that fall by less
 GROWN = 1e3  # times the velocities: no update of a step
 DEPENDENT = 1e-20  # a row whose direction is held already, relative, squared
-
-
-@compiled
-def outer(a: Vector, b: Vector) -> Matrix:
-    """a b^T."""
-    return matrix(a.x * b, a.y * b, a.z * b)
 
 
 @compiled

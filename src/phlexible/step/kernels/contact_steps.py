@@ -17,11 +17,19 @@ from phlexible.step.compilation.notation import (
     where,
 )
 from phlexible.step.kernels.elimination import factor_frame, solve_frame
+from phlexible.step.kernels.floating_bodies import one
 from phlexible.step.kernels.laws_of_functions import gather_gap
-from phlexible.step.kernels.many.contacts_among_many import at_end, at_start, members_push, normal_of
-from phlexible.step.kernels.many.pair_friction import coefficients
+from phlexible.step.kernels.many.contacts_among_many import (
+    at_end,
+    at_start,
+    members_push,
+    normal_of,
+    touched_at,
+)
+from phlexible.step.kernels.many.pair_friction import coefficients, find_arms, place_of
+from phlexible.step.kernels.many.pairs_in_matrix import forget_held_pairs, frequency_of_pairs, hold
 from phlexible.step.kernels.step import inertia_matrix, motion_and_forces
-from phlexible.step.kernels.vectors import mean_place, moved_by, velocity_of
+from phlexible.step.kernels.vectors import mean_place, moved_by, outer, velocity_of
 from phlexible.step.tables.declarations import CONTACT, INSET, MOST_PARTS
 
 # How easily contacts move bodies, and so how stiff they are beside the masses (docs/theory.md, 8).
@@ -57,20 +65,34 @@ def steepest(stiffness: float, p: float, depth: float, change: float, total: flo
 
 
 @exported
-def harden_pair(t: Tables, n: int, h: float) -> None:
-    """Add N' g M^-1 g^T of a pair of a contact group to each of its carriers."""
+def harden_pair(t: Tables, n: int, h: float) -> float:
+    """Add N' g M^-1 g^T of a pair to each of its carriers; its omega^2 without friction or other pairs."""
     i, j = t.met_first[n], t.met_second[n]
     n_, s, z = normal_of(t, i, j)
     solid = j if t.member_kind[j] > INSET else i
     y = mean_place(t, t.member_start[i + j - solid])
     total = _member(t, i, s, n_, 0.0, y) + _member(t, j, z, n_, 0.0, y)
+    rubbed_at = y
     c, reach, F = t.member_contact_group[i], t.member_radius[i] + t.member_radius[j], at_start(t, i, j)[0]
     change = abs(at_end(t, i, j)[0] - F)
     slope = steepest(t.contact_group_stiffness[c], t.contact_group_exponent[c], reach - F, change, total, h)
+    stiffness, alone = slope * outer(n_, n_), slope * total
     if t.contact_group_friction[c] > 0.0:
         slope += t.contact_group_bristle[c]
+        stiffness = stiffness + t.contact_group_bristle[c] * (one() - outer(n_, n_))
+    if t.member_kind[j] <= INSET and t.member_kind[i] <= INSET:
+        rubbed_at = touched_at(t, i, j, s, place_of(t, i, s) - place_of(t, j, z))
+    else:
+        small, sign = i + j - solid, 1.0 if solid == j else -1.0
+        if t.member_axis[6 * small] >= 0:
+            rubbed_at = y - (sign * t.member_radius[small]) * n_
+    arms = t.touch_arm + 4 * t.touching_pairs
+    find_arms(t, i, s, rubbed_at, arms)
+    find_arms(t, j, z, rubbed_at, arms + 2)
+    hold(t, i, j, s, z, stiffness, arms)
     _member(t, i, s, n_, slope, y)
     _member(t, j, z, n_, slope, y)
+    return alone
 
 
 @compiled
@@ -143,6 +165,7 @@ def _hardness(t: Tables, m: int) -> float:
 # the row g of each gap (8.23); joints, which can only lower it, are left out.
 
 LONGEST = 0.1  # step times frequency: a rebound comes 0.003 / omega late
+LONGEST_TOGETHER = 0.3  # the same of all pairs among many together: 0.023 / omega
 
 
 @exported
@@ -177,19 +200,14 @@ def parts_around_contacts(t: Tables, h: float, longest: float, damping: float) -
     for f in range(t.forces):
         if any_of(t.touching[f] > 0.0):
             _harden(t, f, h)
-    pairs = of_lane(t.met_count[0], 0)  # among many, which are not in lanes
-    for n in range(pairs):
-        harden_pair(t, n, h)
     largest = 0.0
     for f in range(t.forces):
-        touches, total = t.touching[f] > 0.0, 0.0
-        if not any_of(touches):
-            continue
-        for a in range(t.carrier_count[f]):
-            total += max(t.hardness[t.group_node[t.group_start[f] + a]], 0.0)
-        largest = where(touches, max(largest, total), largest)
-    for n in range(pairs):
-        largest = max(largest, hardness_of_pair(t, n))
+        touches = t.touching[f] > 0.0
+        if any_of(touches):
+            largest = where(touches, max(largest, hardness_of_force(t, f)), largest)
+    pairs = of_lane(t.met_count[0], 0)  # among many, which are not in lanes
+    if pairs > 0:
+        largest = max(largest, hardness_of_pairs(t, pairs, h, largest))
     copy(t.saved_velocity, t.velocity1, t.velocities)
     motion_and_forces(t, h, damping)
     parts = where(largest > 0.0, 1.0, 1.0)
@@ -198,6 +216,30 @@ def parts_around_contacts(t: Tables, h: float, longest: float, damping: float) -
         if not any_of(are_few):
             return parts
         parts = where(are_few, 2.0 * parts, parts)
+
+
+@compiled
+def hardness_of_pairs(t: Tables, pairs: int, h: float, others: float) -> float:
+    """Largest omega^2 of a pair by itself, or a share of that of all pairs and ``others`` together."""
+    alone, bound = 0.0, 0.0
+    forget_held_pairs(t)
+    for n in range(pairs):
+        alone = max(alone, harden_pair(t, n, h))
+    for n in range(pairs):
+        bound = max(bound, hardness_of_pair(t, n))
+    together = frequency_of_pairs(t, h)
+    if together >= 0.0:
+        bound = min(bound, together + others)
+    return max(alone, bound * (LONGEST / LONGEST_TOGETHER) ** 2)
+
+
+@compiled
+def hardness_of_force(t: Tables, f: int) -> float:
+    """Sum over the carriers of a contact."""
+    total = 0.0
+    for a in range(t.carrier_count[f]):
+        total += max(t.hardness[t.group_node[t.group_start[f] + a]], 0.0)
+    return total
 
 
 @compiled

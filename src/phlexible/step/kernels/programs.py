@@ -37,6 +37,12 @@ from phlexible.step.kernels.many.contacts_among_many import (
     members_push,
     push_contact_groups,
 )
+from phlexible.step.kernels.many.pairs_in_matrix import (
+    correct_for_pairs,
+    forget_held_pairs,
+    frequency_of_pairs,
+    pair_tangent,
+)
 from phlexible.step.kernels.rods import add_rod_pulls, begin_rods, rod_laws, rod_tangent, round_off_of_rods
 from phlexible.step.kernels.soft import (
     add_pressures,
@@ -123,6 +129,10 @@ def contact_groups(header: IntegerRow) -> None:
     export(header, members_push)
     export(header, harden_pair)
     export(header, hardness_of_pair)
+    export(header, forget_held_pairs)
+    export(header, frequency_of_pairs)
+    export(header, pair_tangent)
+    export(header, correct_for_pairs)
 
 
 @entry_point

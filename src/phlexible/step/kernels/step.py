@@ -32,6 +32,7 @@ from phlexible.step.kernels.laws import held_at, is_held, relation_gap, relation
 from phlexible.step.kernels.laws_of_functions import begin_laws, law_tangent, pull_of_laws
 from phlexible.step.kernels.loads import load_tangent, pull_of_loads
 from phlexible.step.kernels.many.contacts_among_many import push_contact_groups
+from phlexible.step.kernels.many.pairs_in_matrix import pair_tangent
 from phlexible.step.kernels.rods import begin_rods, rod_laws, rod_tangent
 from phlexible.step.kernels.soft import add_pressures, add_soft_forces, pressure_tangent, soft_tangent
 from phlexible.step.kernels.vectors import (
@@ -357,6 +358,7 @@ def jacobian(t: Tables, h: float, damping: float) -> None:
     pressure_tangent(t, h)
     rod_tangent(t, h)
     interaction_tangent(t, h)
+    pair_tangent(t, h)
     load_tangent(t, h)
 
 

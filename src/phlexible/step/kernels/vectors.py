@@ -9,7 +9,18 @@ that is as lever_i . f for velocity i; and dx_{n+1} = sum_i motion_i dnu_i (4.11
 """
 
 from phlexible.step.compilation.compiled import compiled
-from phlexible.step.compilation.notation import Reals, Tables, Vector, along, cross, dot, row, vector
+from phlexible.step.compilation.notation import (
+    Matrix,
+    Reals,
+    Tables,
+    Vector,
+    along,
+    cross,
+    dot,
+    matrix,
+    row,
+    vector,
+)
 from phlexible.step.kernels.elimination import has_segments
 from phlexible.step.kernels.floating_bodies import add_column, axis_of, unit
 from phlexible.step.kernels.rods import add_rod_pulls
@@ -72,6 +83,12 @@ def vector_rates(t: Tables) -> None:
             w = t.rotation[b] @ t.spin0[b]
             rate = cross(w, t.arm0[k]) + t.rotation[b] @ rate
             t.change[k] = rate + t.linear0[b] if t.vector_is_point[k] == 1 else rate
+
+
+@compiled
+def outer(a: Vector, b: Vector) -> Matrix:
+    """a b^T."""
+    return matrix(a.x * b, a.y * b, a.z * b)
 
 
 @compiled

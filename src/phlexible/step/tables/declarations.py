@@ -79,6 +79,11 @@ CONTACT_GROUP_TABLES: tuple[Table, ...] = (
         kept_pairs     | 1 | | most bristles of pairs that are kept
         mesh_boxes     | 1 | | of all meshes, boxes that hold each other
         mesh_triangles | 1 | | in them
+        touching_pairs | 1 | | most pairs that have a place in Newton's matrix
+        touch_ends     | 1 | | four of each of these and of one more
+        pair_vectors   | 1 | | vectors on carriers that members have
+        pair_unknowns  | 1 | | rows of all nodes, where there are members
+        pair_widest    | 1 | | velocities of one carrier, the most of any, where there are members
         """,
     ),
     *tables_of(
@@ -92,6 +97,7 @@ CONTACT_GROUP_TABLES: tuple[Table, ...] = (
         member_end           | members | | vector; of a sphere the same
         member_kind          | members | | ROUND .. MESH
         member_axis          | 6 members | | directions of its body at start and end, of a solid its axes; -1: none
+        pair_vector          | pair_vectors | |
         member_mesh          | members | | first of its boxes; -1: no mesh
         mesh_after           | mesh_boxes | | next box that is not in this one
         mesh_first           | mesh_boxes | | triangle of a smallest box
@@ -149,6 +155,13 @@ CONTACT_GROUP_TABLES: tuple[Table, ...] = (
         met_first         | near_pairs | |
         met_second        | near_pairs | |
         side_found        | 256 one | | flat sides that are nearly as near as the nearest part of a mesh
+        touch_count       | one | | pairs that push in the step, as many as there is room for
+        touch_first       | touching_pairs | | member
+        touch_second      | touching_pairs | |
+        held_count        | one | | pairs in Newton's matrix
+        held_across       | one | | how many of them couple what its blocks do not
+        held_point        | 4 touching_pairs | | vector of each end of both members; -1: it moves nothing
+        held_axes         | 4 touching_pairs | | first of its directions in ``member_axis``; -1: none
         """,
     ),
     *tables_of(
@@ -158,6 +171,13 @@ CONTACT_GROUP_TABLES: tuple[Table, ...] = (
         near_low          | members | m | corners of boxes in which the axes may move, pairs known
         near_high         | members | m |
         side_away         | 256 one | m | from their nearest places
+        touch_normal      | touching_pairs | | from the second to the first
+        touch_slip        | touching_pairs | | e (8.42); zero of what sticks
+        touch_level       | touching_pairs | N/m | how friction grows with the depth
+        touch_arm         | touch_ends | | of both ends of both members: the place along their directions
+        held_arm          | 4 touching_pairs | | along the directions of each end
+        pair_lever        | pair_widest | | how a force at a place enters the balance of its carrier
+        pair_motion       | pair_widest | | and how its velocities move it
         """,
     ),
     *tables_of(
@@ -168,6 +188,19 @@ CONTACT_GROUP_TABLES: tuple[Table, ...] = (
         contact_group_loss | one | J | that they lose
         contact_group_row  | widest | | how a normal force enters the balance of a carrier
         pair_bristle_end   | 4 kept_pairs | | ``pair_bristle`` at the end of the step
+        touch_share        | 2 touching_pairs | | where along both axes they touch
+        touch_stiffness    | 3 touching_pairs | N/m | dN/dx, and a and b (8.44)
+        held_weight        | 4 touching_pairs | | of each end
+        pair_basis         | 13 pair_unknowns | | orthogonal velocities (``pairs_in_matrix.py``)
+        pair_image         | 13 pair_unknowns | | what pairs make of each
+        pair_products      | 200 one | | of these with each other
+        """,
+    ),
+    *tables_of(
+        Kind.MATRIX,
+        Writer.STEP,
+        """
+        held_slope         | touching_pairs | N s/m | force on the first member against its way, times the step
         """,
     ),
 )

@@ -47,6 +47,10 @@ CONTACT_GROUPS = (
     "members_push",
     "harden_pair",
     "hardness_of_pair",
+    "forget_held_pairs",
+    "frequency_of_pairs",
+    "pair_tangent",
+    "correct_for_pairs",
 )
 CONTACT_STEPS = ("contacts_push", "parts_around_contacts")
 LOADS = ("pull_of_loads", "load_work", "load_tangent")

@@ -11,6 +11,7 @@ from phlexible.step.kernels.many.pair_friction import (
     begin_pairs,
     end_pairs,
     energy_of_pairs,
+    note_touch,
     place_of,
     rub_pair,
 )
@@ -25,8 +26,8 @@ from phlexible.step.tables.declarations import INSET, PAIR
 #     F^2 = |e|^2 + SHARE (u.u (s - 1/2)^2 + v.v (t - 1/2)^2),    e = x_p - x_k + s u - t v
 #
 # for s, t between 0 and 1. The second part is small and chooses the middle of what is parallel (8.32). The work of
-# the force along the discrete derivative of F is exact, its tangent is left out of Newton's matrix: steps around
-# contacts are so short that it is small beside the masses.
+# the force along the discrete derivative of F is exact; of its tangent Newton's matrix has what is along and across
+# the normal (``pairs_in_matrix.py``), not how the normal turns: that is the depth over the radius beside it.
 
 SHARE = 1e-4
 
@@ -101,6 +102,7 @@ def at_end(t: Tables, i: int, j: int) -> tuple[float, float, float]:
 def push_contact_groups(t: Tables, h: float) -> None:
     """Add the forces of all pairs to those on the vectors; what they store and lose."""
     t.contact_group_work[0], t.contact_group_work[1], t.contact_group_loss[0] = 0.0, 0.0, 0.0
+    t.touch_count[0] = 0
     begin_pairs(t)
     for n in range(candidates(t)):
         i, j = pair_at(t, n)
@@ -129,7 +131,7 @@ def _push_off(t: Tables, i: int, j: int, h: float) -> None:
     before, change, omega = rise(t, i, j, w, dw)
     if before >= radius and before + change >= radius:
         return
-    normal = _normal(t, c, radius - before, -change, h)
+    normal, slope = _normal(t, c, radius - before, -change, h)
     axes, p, k = t.member_axis + 6 * j, t.member_start[i], t.member_start[j]
     mean = mean_place(t, p) - mean_place(t, k)
     n = omega.x * axis_mean(t, axes, 0) + omega.y * axis_mean(t, axes, 1) + omega.z * axis_mean(t, axes, 2)
@@ -139,12 +141,14 @@ def _push_off(t: Tables, i: int, j: int, h: float) -> None:
     t.pull[axes[1]] += (normal * omega.y) * mean
     t.pull[axes[2]] += (normal * omega.z) * mean
     size = sqrt(dot(n, n))
-    if t.contact_group_friction[c] > 0.0 and size > 0.0:
+    if size > 0.0:
         n = (1.0 / size) * n
         y = mean_place(t, p)
         if t.member_axis[6 * i] >= 0:
             y = y - radius * n
-        rub_pair(t, i, j, 0.0, 0.0, y, n, normal, h)
+        place = note_touch(t, i, j, 0.0, 0.0, y, n, slope)
+        if t.contact_group_friction[c] > 0.0:
+            rub_pair(t, i, j, 0.0, 0.0, n, normal, h, place)
 
 
 @compiled
@@ -173,7 +177,7 @@ def _push(t: Tables, i: int, j: int, h: float) -> None:
     share = rest / size if size > 0.0 else 0.0
     both = max(F0 + F1, LEAST)
     moved = (change + (rest if size > 0.0 else 0.0)) / both
-    normal = _normal(t, c, reach - F0, -moved, h)
+    normal, slope = _normal(t, c, reach - F0, -moved, h)
     force = normal / both
     on_r = force * (2.0 * e + share * (2.0 * rr * r + ru * u + rv * v))
     on_u = force * ((2.0 * s) * e + along_u * u + share * (ru * r + 2.0 * uu * u + uv * v))
@@ -183,14 +187,22 @@ def _push(t: Tables, i: int, j: int, h: float) -> None:
     t.pull[k] += -on_r - on_v
     t.pull[l] += on_v
     size = sqrt(dot(e, e))
-    if t.contact_group_friction[c] > 0.0 and size > 0.0:
-        x = place_of(t, i, s)
-        y = x - (t.member_radius[i] / reach) * e
-        if t.member_axis[6 * i] < 0:
-            y = x
-        elif t.member_axis[6 * j] < 0:
-            y = x - e
-        rub_pair(t, i, j, s, z, y, (1.0 / size) * e, normal, h)
+    if size > 0.0:
+        n = (1.0 / size) * e
+        place = note_touch(t, i, j, s, z, touched_at(t, i, j, s, e), n, slope)
+        if t.contact_group_friction[c] > 0.0:
+            rub_pair(t, i, j, s, z, n, normal, h, place)
+
+
+@compiled
+def touched_at(t: Tables, i: int, j: int, s: float, e: Vector) -> Vector:
+    """Where two round members touch, e from the second to the first; what does not turn is touched on its axis."""
+    x = place_of(t, i, s)
+    if t.member_axis[6 * i] < 0:
+        return x
+    if t.member_axis[6 * j] < 0:
+        return x - e
+    return x - (t.member_radius[i] / (t.member_radius[i] + t.member_radius[j])) * e
 
 
 @compiled
@@ -217,16 +229,19 @@ def _up(t: Tables, i: int, j: int) -> Vector:
 
 
 @compiled
-def _normal(t: Tables, c: int, depth: float, change: float, h: float) -> float:
-    """N (8.17) of a depth at the start and its change, with what it stores and loses."""
-    stored, _ = depth_gradient(t.contact_group_stiffness[c], t.contact_group_exponent[c], depth, depth + change)
+def _normal(t: Tables, c: int, depth: float, change: float, h: float) -> tuple[float, float]:
+    """N (8.17) of a depth at the start and its change, with what it stores and loses; dN/d(depth) at the end."""
+    p = t.contact_group_exponent[c]
+    stored, slope = depth_gradient(t.contact_group_stiffness[c], p, depth, depth + change)
     mean, force = depth + 0.5 * change, stored
     if mean > 0.0 and t.contact_group_damping[c] > 0.0:
-        force = max(force + t.contact_group_damping[c] * mean ** t.contact_group_exponent[c] * change / h, 0.0)
+        damper = t.contact_group_damping[c] * (mean if p == 1.0 else mean**p) / h
+        force = max(force + damper * change, 0.0)
+        slope = slope + damper * (1.0 + 0.5 * p * change / mean) if force > 0.0 else 0.0
     t.contact_group_work[0] += stored * change
     t.contact_group_work[1] += abs(stored * change)
     t.contact_group_loss[0] += (force - stored) * change
-    return force
+    return force, slope
 
 
 @exported

@@ -8,7 +8,7 @@ z in axes of one of both bodies.
 from math import sqrt
 
 from phlexible.step.compilation.compiled import compiled
-from phlexible.step.compilation.notation import Integers, Tables, Vector, cross, dot, vector
+from phlexible.step.compilation.notation import Integers, Tables, Vector, Vectors, cross, dot, vector
 from phlexible.step.kernels.many.solids import axis_mean
 from phlexible.step.kernels.vectors import mean_place
 from phlexible.step.tables.declarations import INSET, PAIR
@@ -29,17 +29,28 @@ def place_of(t: Tables, m: int, s: float) -> Vector:
 
 
 @compiled
-def slides(t: Tables, m: int, s: float, y: Vector) -> Vector:
-    """How far the place of a member that is at y at the mean moves in the step."""
+def find_arms(t: Tables, m: int, s: float, y: Vector, arms: Vectors) -> None:
+    """Where y, at the mean, is along the directions at both ends of a member, from its place at s."""
+    axes = t.member_axis + 6 * m
+    if axes[0] < 0:
+        return
+    arm = y - place_of(t, m, s)
+    arms[0] = coefficients(t, axes, arm)
+    if t.member_start[m] != t.member_end[m]:
+        arms[1] = coefficients(t, axes + 3, arm)
+
+
+@compiled
+def slides(t: Tables, m: int, s: float, arms: Vectors) -> Vector:
+    """How far the place of a member at these arms moves in the step."""
     p, q, axes = t.member_start[m], t.member_end[m], t.member_axis + 6 * m
+    if p == q:
+        return t.change[p] + _turned(t, axes, arms[0]) if axes[0] >= 0 else t.change[p]
     moved = (1.0 - s) * t.change[p] + s * t.change[q]
     if axes[0] < 0:
         return moved
-    arm = y - place_of(t, m, s)
-    if p == q:
-        return moved + _turned(t, axes, coefficients(t, axes, arm))
-    moved += (1.0 - s) * _turned(t, axes, coefficients(t, axes, arm))
-    return moved + s * _turned(t, axes + 3, coefficients(t, axes + 3, arm))
+    moved += (1.0 - s) * _turned(t, axes, arms[0])
+    return moved + s * _turned(t, axes + 3, arms[1])
 
 
 @compiled
@@ -48,19 +59,19 @@ def _turned(t: Tables, axes: Integers, c: Vector) -> Vector:
 
 
 @compiled
-def pull_at(t: Tables, m: int, s: float, y: Vector, f: Vector) -> None:
-    """A force on the place of a member that is at y at the mean: c_k f on its vectors."""
+def pull_at(t: Tables, m: int, s: float, arms: Vectors, f: Vector) -> None:
+    """A force on the place of a member at these arms: c_k f on its vectors."""
     p, q, axes = t.member_start[m], t.member_end[m], t.member_axis + 6 * m
+    if p == q:
+        t.pull[p] += f
+        if axes[0] >= 0:
+            _twist(t, axes, arms[0], f)
+        return
     t.pull[p] += (1.0 - s) * f
     t.pull[q] += s * f
-    if axes[0] < 0:
-        return
-    arm = y - place_of(t, m, s)
-    if p == q:
-        _twist(t, axes, coefficients(t, axes, arm), f)
-        return
-    _twist(t, axes, coefficients(t, axes, arm), (1.0 - s) * f)
-    _twist(t, axes + 3, coefficients(t, axes + 3, arm), s * f)
+    if axes[0] >= 0:
+        _twist(t, axes, arms[0], (1.0 - s) * f)
+        _twist(t, axes + 3, arms[1], s * f)
 
 
 @compiled
@@ -127,8 +138,32 @@ def end_pairs(t: Tables) -> None:
 
 
 @compiled
-def rub_pair(t: Tables, i: int, j: int, s: float, z: float, y: Vector, n: Vector, normal: float, h: float) -> None:
-    """Friction of two members that touch at y, with the normal force and its direction n, on both."""
+def note_touch(t: Tables, i: int, j: int, s: float, z: float, y: Vector, n: Vector, slope: float) -> int:
+    """Two members push each other at y along n, with dN/dx: arms, and for Newton's matrix, if there is room.
+
+    Where it is noted; ``touching_pairs``: nothing but the arms is.
+    """
+    place = t.touch_count[0]
+    find_arms(t, i, s, y, t.touch_arm + 4 * place)
+    find_arms(t, j, z, y, t.touch_arm + (4 * place + 2))
+    if place == t.touching_pairs:
+        return place
+    t.touch_first[place], t.touch_second[place], t.touch_normal[place] = i, j, n
+    t.touch_share[2 * place], t.touch_share[2 * place + 1] = s, z
+    own, nothing = t.touch_stiffness + 3 * place, vector(0.0, 0.0, 0.0)
+    own[0], own[1], own[2] = slope, 0.0, 0.0
+    t.touch_slip[place], t.touch_level[place] = nothing, nothing
+    t.touch_count[0] = place + 1
+    return place
+
+
+@compiled
+def rub_pair(t: Tables, i: int, j: int, s: float, z: float, n: Vector, normal: float, h: float, touch: int) -> None:
+    """Friction of two members, with the normal force and its direction n, where ``note_touch`` has noted them.
+
+    Its derivatives (8.44) are added there.
+    """
+    arms = t.touch_arm + 4 * touch
     c, number = t.member_contact_group[i], float(min(i, j)) * t.members + float(max(i, j)) + 1.0
     place = _find(t, number)
     if normal == 0.0:
@@ -149,7 +184,7 @@ def rub_pair(t: Tables, i: int, j: int, s: float, z: float, y: Vector, n: Vector
         bent = (size / length if length > 0.0 else 0.0) * bent
     if place < 0 or t.pair_bristle[PAIR * place] > 0.0:
         limit *= t.contact_group_grip[c]
-    u = slides(t, i, s, y) - slides(t, j, z, y)
+    u = slides(t, i, s, arms) - slides(t, j, z, arms + 2)
     u -= dot(u, n) * n
     longest, beta = limit / k, 0.5 + t.contact_group_bristle_damping[c] / (k * h)
     length = sqrt(dot(bent, bent))
@@ -162,6 +197,17 @@ def rub_pair(t: Tables, i: int, j: int, s: float, z: float, y: Vector, n: Vector
         e = (1.0 / total) * g
         force = limit * e
         end = start + (1.0 / max(beta, 1.0)) * (longest * e - start)
+        if touch < t.touching_pairs:
+            own, level = t.touch_stiffness + 3 * touch, e
+            if length > longest:
+                level = e + (longest / (total * length)) * (bent - dot(e, bent) * e)
+            own[1], own[2], t.touch_slip[touch] = limit * beta / total, limit * beta / total, e
+            t.touch_level[touch] = (own[0] * limit / normal) * level
+    elif touch < t.touching_pairs:
+        own = t.touch_stiffness + 3 * touch
+        own[1] = k * beta
+        if length > longest:
+            t.touch_level[touch] = (own[0] * limit / (normal * length)) * bent
     reached = sqrt(dot(end, end))
     end = (longest / reached if reached > longest else 1.0) * end
     kept = t.pair_cursor[1]
@@ -178,8 +224,8 @@ def rub_pair(t: Tables, i: int, j: int, s: float, z: float, y: Vector, n: Vector
         own[0] = -number if slips else number
         own[1], own[2], own[3] = local.x, local.y, local.z
         t.pair_cursor[1] = kept + 1
-    pull_at(t, i, s, y, -1.0 * force)
-    pull_at(t, j, z, y, force)
+    pull_at(t, i, s, arms, -1.0 * force)
+    pull_at(t, j, z, arms + 2, force)
 
 
 @compiled
