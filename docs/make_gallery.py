@@ -43,7 +43,7 @@ the parameters that `phlexible list` prints; its docstring has the source and th
 def state_of_the_package() -> str:
     """Changes with every program of the package."""
     digest = hashlib.sha256()
-    for path in sorted([*PACKAGE.rglob("*.py"), *PACKAGE.rglob("assets/*")]):
+    for path in sorted([*PACKAGE.rglob("*.py"), *PACKAGE.rglob("*.[ch]"), *PACKAGE.rglob("assets/*")]):
         digest.update(path.relative_to(PACKAGE).as_posix().encode() + path.read_bytes())
     return digest.hexdigest()
 

@@ -502,6 +502,8 @@ def test_a_page_holds_the_module_and_where_bodies_are(built, tmp_path) -> None:
     shown = Decoded(path)
     live = shown.head["stepped"]
     assert path.stat().st_size < 2e6 and bytes(shown.array(live["module"])[:4]) == b"\0asm"
+    assert "2 bodies, 2 joints, 2 loads, 4 force elements; computed by this page" in shown.page
+    assert "pull at" not in shown.page.partition("<summary>Model</summary>")[2]
     inputs = [(each["name"], each["unit"], each["shown"]) for each in live["inputs"]]
     assert inputs == [("motor", "N m", [0]), ("push", "N", [0, 1])]
     assert {live["bodies"][k]["carried"] is not None for k in range(2)} == {True}

@@ -56,7 +56,7 @@ def live_page(model: AnyMechanism, start: Callable[[AnyMechanism], LiveRun], cho
     data = described(
         run, run.step_size, choices.name, choices.inputs, outputs, choices.duration, loads, from_start=True
     )
-    parts = PageParts(run, data, grips, choices.duration)
+    parts = PageParts(model, run, data, grips, choices.duration)
     seen = run_ahead(start(pulled), parts) if choices.seen is None else choices.seen
     for words in data.words:
         print(words)

@@ -11,6 +11,7 @@ from phlexible.algebra.arrays import Array
 from phlexible.bodies.skin import Skin
 from phlexible.description.ground import frame_positions, frame_rotations
 from phlexible.description.interactions.loads import Load, Torque
+from phlexible.description.mechanism.mechanism import Mechanism
 from phlexible.description.mechanism.parts import counted
 from phlexible.description.ports import Attachment
 from phlexible.errors import PhlexibleError
@@ -59,12 +60,14 @@ class PageParts:
     """What a page is made of, beside the module.
 
     Attributes:
+        mechanism: the model, without grips.
         run: of the model with its grips, at its start.
         data: of its library.
         grips: points to pull at; their loads are inputs of the library after those of users.
         duration: up to which functions of time are known [s]; None: without end.
     """
 
+    mechanism: Mechanism
     run: LiveRun
     data: ModelData
     grips: tuple[Grip, ...]
@@ -124,7 +127,7 @@ def page_of(parts: PageParts, seen: RecordedRun | None, module: bytes, sections:
             "frames": _frames(parts, scene),
         },
     }
-    mechanism = run.mechanism
+    mechanism = parts.mechanism
     gravity = ", ".join(f"{each:g}" for each in mechanism.gravity)
     own = [
         section("Model", model_tree(model_parts(mechanism), f"gravity ({gravity}) m/s²; steps of {data.step:g} s")),
@@ -159,7 +162,7 @@ def _mass(parts: PageParts) -> float:
 
 def _weight(parts: PageParts) -> float:
     """Of all bodies [N], on Earth where the model has no gravity."""
-    gravity = float(np.linalg.norm(parts.run.now.mechanism.gravity))
+    gravity = float(np.linalg.norm(parts.mechanism.gravity))
     return _mass(parts) * (gravity or G)
 
 
@@ -168,7 +171,7 @@ def _weight(parts: PageParts) -> float:
 
 def _inputs(parts: PageParts, energy: float, reach: float) -> list[Tree]:
     """Of users, each with the range of its sliders: three times its value, or what moves the model by its reach."""
-    loads = {str(load): load for load in parts.run.now.mechanism.loads}
+    loads = {str(load): load for load in parts.mechanism.loads}
     found = []
     for number, given in enumerate(parts.inputs):
         largest = 3.0 * float(np.abs(given.start).max())
@@ -181,7 +184,7 @@ def _inputs(parts: PageParts, energy: float, reach: float) -> list[Tree]:
                 "number": number,
                 "start": given.start.tolist(),
                 "most": most,
-                "shown": _components(loads.get(given.name), given, parts.run.now.mechanism.dimension),
+                "shown": _components(loads.get(given.name), given, parts.mechanism.dimension),
             }
         )
     return found
@@ -342,7 +345,7 @@ def _frames(parts: PageParts, scene: Scene) -> list[Tree]:
         return np.concatenate(each, axis=1)
 
     names = [f"path of {frame}" for frame in moving for _ in range(12)]
-    kinks = [time for load in parts.run.now.mechanism.loads for time in load.breakpoints]
+    kinks = [time for load in parts.mechanism.loads for time in load.breakpoints]
     found: TimeData = time_data(values, names, parts.data.origin, parts.data.step, parts.duration, kinks)
     return [{"functions": [_column(c) for c in found.columns[12 * k : 12 * k + 12]]} for k in range(len(moving))]
 
