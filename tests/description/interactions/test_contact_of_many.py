@@ -195,6 +195,40 @@ def test_pairs_that_are_near_give_the_digits_of_all_pairs_and_runs_go_on_with_th
         assert np.array_equal(*(getattr(each.recording, name) for each in motions)), name
 
 
+LEG, BEND = 0.15, 0.02
+
+
+def hairpin(s):
+    """Two legs along x that a half circle joins, which rises by its tenth."""
+    turn = np.clip((s - LEG) / BEND, 0.0, np.pi)
+    x = max(LEG - s, 0.0) + max(s - LEG - np.pi * BEND, 0.0) - BEND * np.sin(turn)
+    return x, BEND * np.cos(turn), 0.1 * BEND * turn
+
+
+@pytest.mark.parametrize("kind", ["rod", "string"])
+@pytest.mark.filterwarnings("ignore::phlexible.errors.SlackStringWarning")
+def test_the_legs_of_a_hairpin_meet_and_stay_apart(kind):
+    """A line that touches itself: energy, momenta, and what the ends do."""
+    length, radius, model = 2 * LEG + np.pi * BEND, 5e-3, ph.Model()
+    rod = ph.Rod(length, ph.CircularSection(2 * radius), ph.Material(2e6, 1200.0), elements=44)
+    string = ph.String(length, 0.1, 44, ph.LinearLaw(1e3))
+
+    def closing(s):
+        x, y, _ = hairpin(s)
+        return 0.0, -5.0 * y / BEND * max(x, 0.0), 0.1 * x
+
+    line = model.add(rod if kind == "rod" else string, kind, shape=hairpin, velocity=closing)
+    friction = 0.2 if kind == "rod" else 0.0
+    model.apply(ph.Contact(line, line, radius=radius, stiffness=1e4, friction=friction))
+    motion = model.simulate(0.06, 1e-3, progress=False)
+    apart = np.linalg.norm(motion.position(line.start) - motion.position(line.end), axis=1)
+    assert motion.contact_steps[-1] > 0 and apart.min() == pytest.approx(2 * radius, rel=0.05)
+    assert ledger(motion) <= 1e-12
+    assert (motion.energy.dissipated[-1] > 1e-6) == (friction > 0)
+    for momentum in (motion.momentum.linear, motion.momentum.angular):
+        assert np.ptp(momentum, axis=0) == pytest.approx(0, abs=1e-13)
+
+
 def test_a_soft_block_lands_on_a_floor_and_a_ball_and_stays():
     model = ph.Model(gravity=(0, 0, -GRAVITY))
     mesh = skfem.MeshHex().refined(1).scaled((0.1, 0.1, 0.1))

@@ -13,6 +13,7 @@ from phlexible.description.interactions.contact_members import (
     Member,
     MemberKind,
     Side,
+    are_opposed,
     ball_of,
     check_depths,
     dimensions_of,
@@ -91,13 +92,14 @@ class Contact(ForceElement):
     A point, sphere or line and one surface are a contact of their own: without a ``bristle`` its friction falls
     with the speed below ``friction_speed``, so that what sticks creeps (8.41). Of lists and whole bodies those that
     are near are searched (8.32), so that thousands cost little; there friction always has a bristle. Members on one
-    body do not meet. A body that is a ball and one surface, or another ball, are a contact of two that sticks.
+    body do not meet; a line that is both sides touches itself. A body that is a ball and one surface, or another
+    ball, are a contact of two that sticks.
 
     Attributes:
         first: the point, or the centre of a sphere; a string, rod or beam; a rigid body with a shape, all of which
             touches, or a soft body, whose surface nodes do; a surface; or a list of these.
-        second: a ``Plane``, ``Surface`` (sphere, cylinder, box, torus), ``Capsule``, the centre of another sphere,
-            a body, or a list of these. None: those of ``first`` meet each other.
+        second: a ``Plane``, ``Surface`` (sphere, cylinder, box, torus, mesh), ``Capsule``, the centre of another
+            sphere, a body, or a list of these. None: those of ``first`` meet each other.
         stiffness: of each point or pair [N/m], with the exponent 1.5 [N/m^1.5]. None: by which the weight of what
             touches, on earth, goes a thousandth of its radius or size deep (``repr`` has the number); of two bodies
             the harmonic sum of their masses counts, nodes of a line share its mass, of many the heaviest counts.
@@ -317,7 +319,8 @@ class Contact(ForceElement):
         if not is_empty and not any(each.kind.is_solid or each.radius for each in members):
             raise ParameterError(f"{self}: points and lines without thickness do not meet; give radius=")
         sides = {each.side for each in members}
-        if len({each.owner for each in members}) < 2 or not ({1, 2} <= sides or 3 in sides):
+        is_alone = len({each.owner for each in members}) < 2 and not any(each.row for each in members)
+        if is_alone or not ({1, 2} <= sides or 3 in sides):
             raise ModelError(f"{self}: no pairs of bodies: give two or more as first, or others as second")
         self._check_turns()
         if self.stiffness is None:
@@ -332,7 +335,7 @@ class Contact(ForceElement):
         stiff = [each for each in rounds if not each.start.has_orientation]
         for one in stiff:
             for other in stiff:
-                if one.owner != other.owner and one.side | other.side == 3:
+                if are_opposed(one, other):
                     raise ModelError(
                         f"{self}: {one.start} and {other.start} do not turn, so that where they rub is not known;"
                         " of two that rub one has to be a rigid body, a rod, a beam or the ground"

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from enum import Enum
 from itertools import pairwise
+from math import ceil
 from typing import NamedTuple
 
 import numpy as np
@@ -53,6 +54,25 @@ class MemberKind(Enum):
         return self.value > MemberKind.INSET.value
 
 
+class Row(NamedTuple):
+    """Where a piece is along a line that touches itself.
+
+    Attributes:
+        place: from 0.
+        apart: pieces that are nearer than so many along the line do not meet.
+        loop: pieces of a line that closes; 0: it does not.
+    """
+
+    place: int
+    apart: int
+    loop: int
+
+    def meets(self, other: "Row") -> bool:
+        """Whether another piece of the line is far enough along it."""
+        way = abs(self.place - other.place)
+        return min(way, self.loop - way if self.loop else way) >= self.apart
+
+
 class Member(NamedTuple):
     """A sphere or place, where both ports are one, a piece of a line with round ends, or a solid.
 
@@ -66,6 +86,7 @@ class Member(NamedTuple):
         axes: of a solid, world axes at the initial pose, in columns, shape (3, 3).
         around: radius about its axis of all that it may touch [m]; -1: it has no end.
         mesh: triangles of a solid of these, in its axes.
+        row: where a piece is along a line that touches itself; None: members with its owner do not meet it.
     """
 
     start: Port
@@ -78,6 +99,7 @@ class Member(NamedTuple):
     axes: Array | None = None
     around: float = 0.0
     mesh: TriangleTree | None = None
+    row: "Row | None" = None
 
     @property
     def reach(self) -> float:
@@ -137,6 +159,8 @@ def members_of(
     one, other = {_key(each) for each in first}, {_key(each) for each in second or ()}
     parts = [(each, radii[0], 3 if second is None or _key(each) in other else 1) for each in first]
     parts += [(each, radii[1], 2) for each in second or () if _key(each) not in one]
+    if touches_itself(first, second):
+        return _of_itself(first[0], max(radii))
     solids = [solid for each, _, side in parts for solid in _named(side, _solids(each, side, dimension))]
     touched = {3 & ~solid.side or 3 for solid in solids}
     found: list[Member] = []
@@ -160,9 +184,32 @@ def _key(part: Side) -> object:
     return (id(part.placed), part.location) if isinstance(part, Attachment) else id(part)
 
 
+def touches_itself(first: Sequence[Side], second: Sequence[Side] | None) -> bool:
+    """Whether both sides are one line."""
+    if second is None or len(first) != 1 or len(second) != 1 or first[0] is not second[0]:
+        return False
+    return isinstance(first[0], PlacedBody | PlacedWhole) and bool(line_nodes(first[0]))
+
+
+def _of_itself(line: Side, radius: float) -> tuple[Member, ...]:
+    """Pieces of a line that touches itself; neighbours, within two diameters along it, do not meet."""
+    assert isinstance(line, PlacedBody | PlacedWhole), "a line"
+    pieces = list(pairwise(line_nodes(line)))
+    ends = [(a.initial_position(), b.initial_position()) for a, b in pieces]
+    length = min(float(np.linalg.norm(b - a)) for a, b in ends)
+    apart = 1 + max(1, ceil(4 * radius / length)) if length else len(pieces)
+    closes = float(np.linalg.norm(ends[0][0] - ends[-1][1])) <= 2 * radius
+    loop = len(pieces) if closes else 0
+    return tuple(
+        Member(a, b, radius, 3, line.name, row=Row(k, apart, loop)) for k, (a, b) in enumerate(pieces) if radius
+    )
+
+
 def are_opposed(one: Member, other: Member) -> bool:
-    """Whether two members are of two bodies, and of sides that meet."""
-    return one.owner != other.owner and one.side | other.side == 3
+    """Whether two members are of two bodies, or far enough along a line, and of sides that meet."""
+    if one.owner == other.owner and not (one.row and other.row and one.row.meets(other.row)):
+        return False
+    return one.side | other.side == 3
 
 
 def may_meet(one: Member, other: Member) -> bool:

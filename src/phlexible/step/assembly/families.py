@@ -403,6 +403,8 @@ class ContactGroupTables:
         return totals, {
             "member_contact_group": contact_group,
             "member_side": [member.side for member in members],
+            "member_apart": [member.row.apart if member.row else 0 for member in members],
+            "member_loop": [member.row.loop if member.row else 0 for member in members],
             "member_body": [owners.setdefault(member.owner, len(owners)) for member in members],
             **columns(("member_start", "member_end"), self._places),
             "member_kind": [KINDS_OF_MEMBERS[member.kind] for member in members],

@@ -98,6 +98,8 @@ CONTACT_GROUP_TABLES: tuple[Table, ...] = (
         member_kind          | members | | ROUND .. MESH
         member_axis          | 6 members | | directions of its body at start and end, of a solid its axes; -1: none
         pair_vector          | pair_vectors | |
+        member_apart         | members | | pieces of a line nearer along it do not meet; 0: none of one body
+        member_loop          | members | | pieces of a line that closes; 0: it does not
         member_mesh          | members | | first of its boxes; -1: no mesh
         mesh_after           | mesh_boxes | | next box that is not in this one
         mesh_first           | mesh_boxes | | triangle of a smallest box

@@ -93,9 +93,19 @@ def _suits(t: Tables, kind: int, solid: int) -> bool:
 
 
 @compiled
+def _are_far_along(t: Tables, i: int, j: int) -> bool:
+    """Whether two pieces of a line that touches itself are no neighbours."""
+    apart, loop = t.member_apart[i], t.member_loop[i]
+    way = abs(i - j)  # members of a line come one after the other
+    return apart > 0 and way >= apart and (loop == 0 or loop - way >= apart)
+
+
+@compiled
 def _may_meet(t: Tables, i: int, j: int) -> bool:
     """Whether two members are to push each other: groups, sides, bodies, kinds."""
-    if t.member_contact_group[i] != t.member_contact_group[j] or t.member_body[i] == t.member_body[j]:
+    if t.member_contact_group[i] != t.member_contact_group[j]:
+        return False
+    if t.member_body[i] == t.member_body[j] and not _are_far_along(t, i, j):
         return False
     if (t.member_side[i] | t.member_side[j]) != 3:
         return False
