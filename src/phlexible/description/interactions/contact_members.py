@@ -54,7 +54,7 @@ class MemberKind(Enum):
         return self.value > MemberKind.INSET.value
 
 
-class Row(NamedTuple):
+class PieceOfLine(NamedTuple):
     """Where a piece is along a line that touches itself.
 
     Attributes:
@@ -67,7 +67,7 @@ class Row(NamedTuple):
     apart: int
     loop: int
 
-    def meets(self, other: "Row") -> bool:
+    def meets(self, other: "PieceOfLine") -> bool:
         """Whether another piece of the line is far enough along it."""
         way = abs(self.place - other.place)
         return min(way, self.loop - way if self.loop else way) >= self.apart
@@ -99,7 +99,7 @@ class Member(NamedTuple):
     axes: Array | None = None
     around: float = 0.0
     mesh: TriangleTree | None = None
-    row: "Row | None" = None
+    row: "PieceOfLine | None" = None
 
     @property
     def reach(self) -> float:
@@ -201,7 +201,9 @@ def _of_itself(line: Side, radius: float) -> tuple[Member, ...]:
     closes = float(np.linalg.norm(ends[0][0] - ends[-1][1])) <= 2 * radius
     loop = len(pieces) if closes else 0
     return tuple(
-        Member(a, b, radius, 3, line.name, row=Row(k, apart, loop)) for k, (a, b) in enumerate(pieces) if radius
+        Member(a, b, radius, 3, line.name, row=PieceOfLine(k, apart, loop))
+        for k, (a, b) in enumerate(pieces)
+        if radius
     )
 
 
