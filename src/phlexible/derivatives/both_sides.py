@@ -118,7 +118,7 @@ def models_beside(
         changes = np.stack([direction.change for direction in directions])
         change = changes.sum(axis=0) if shares is None else shares @ changes
         other = recipe.made(chosen.made(chosen.values + sign * change))
-        check_same(own, other, " or ".join(chosen.label(direction) for direction in directions))
+        check_same(own, other, " or ".join(chosen.label(direction) for direction in directions), run)
         return other
 
     mores: dict[int, Built[Measured]] = {}

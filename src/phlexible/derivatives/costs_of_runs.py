@@ -88,7 +88,7 @@ class CostsOfRun:
 
         def made(direction: Direction, sign: int) -> Built[Costs]:
             other = recipe.made(chosen.made(chosen.values + sign * direction.change))
-            check_same(own, other, chosen.label(direction))
+            check_same(own, other, chosen.label(direction), run)
             return other
 
         directions = chosen.numbers() if not run.is_controlled else chosen.singles()

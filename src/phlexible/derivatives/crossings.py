@@ -32,6 +32,19 @@ class ConditionExcess:
         return self._condition.excess(run.time, [sensor.read(run) for sensor in self._condition.sensors])
 
 
+class TimeExcess:
+    """How long a given time has passed, as a sensor."""
+
+    is_energy = False
+
+    def __init__(self, when: float) -> None:
+        self._when = when
+
+    def read(self, run: RecordedRun) -> Array:
+        """Shape (T,)."""
+        return np.asarray(run.time - self._when)
+
+
 class Gaps:
     """What chosen constraints demand to vanish, before what they are held at is taken off, as a sensor."""
 
@@ -90,10 +103,9 @@ def excess_at(jump: VelocityJump, assembly: Assembly) -> float:
     return float(read_at(jump.time, jump.met, assembly, _condition(jump, assembly)))
 
 
-def _condition(jump: VelocityJump, assembly: Assembly) -> ConditionExcess:
+def _condition(jump: VelocityJump, assembly: Assembly) -> ConditionExcess | TimeExcess:
     when = assembly.system.mechanism.events[jump.event].when
-    assert isinstance(when, When), "found in a run"
-    return ConditionExcess(when)
+    return ConditionExcess(when) if isinstance(when, When) else TimeExcess(when)
 
 
 def slopes_of_locks(stretch: TakenSteps, first: int, last: int) -> Array:
@@ -110,7 +122,7 @@ def slopes_of_locks(stretch: TakenSteps, first: int, last: int) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Crossing:
-    """A condition that was met inside of a step, which ends there; the next one begins there.
+    """A condition that was met, or a given time, inside of a step, which ends there; the next one begins there.
 
     Attributes:
         run: in which it was met.
@@ -127,8 +139,9 @@ class Crossing:
     def in_steps(self) -> tuple[Array, Array]:
         """d(equations)/d(instant) of the steps before and of those after it, (steps, unknowns) each."""
         (own, a, b), (other, c, d) = self.before, self.after
-        rise, fall = np.linspace(0.0, 1.0, b - a + 1), np.linspace(1.0, 0.0, d - c + 1)
         stretches = self.run.stretches
+        first, second = stretches[own].times[a : b + 1], stretches[other].times[c : d + 1]
+        rise, fall = (first - first[0]) / (first[-1] - first[0]), (second[-1] - second) / (second[-1] - second[0])
         return stretches[own].time_slopes(a, b, rise, SHORT), stretches[other].time_slopes(c, d, fall, SHORT)
 
     @cached_property
@@ -138,11 +151,8 @@ class Crossing:
         for sign, (number, first, last) in ((1, self.before), (-1, self.after)):
             stretch = self.run.stretches[number]
             velocities = stretch.rows["velocity"]
-            ways = [
-                turning(stretch, k) @ (velocities[k] + velocities[k + 1]) / stretch.sizes[k]
-                for k in range(first, last)
-            ]
-            found.append(sign * np.array(ways) / (last - first))
+            ways = [turning(stretch, k) @ (velocities[k] + velocities[k + 1]) for k in range(first, last)]
+            found.append(sign * np.array(ways) / stretch.sizes[first:last].sum())
         return found[0], found[1]
 
     @cached_property

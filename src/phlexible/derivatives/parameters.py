@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from phlexible.algebra.arrays import Array, IntArray, called, numbers, option, positive
 from phlexible.derivatives.costs import Costs
-from phlexible.derivatives.runs import TakenRun, differentiable
+from phlexible.derivatives.runs import TakenRun, VelocityJump, differentiable
 from phlexible.derivatives.steps import Functions, functions_of
 from phlexible.derivatives.variations import Variation, difference
 from phlexible.description.mechanism.mechanism import Mechanism
@@ -320,8 +320,13 @@ def start_difference(
     return Variation(change.pose / distance, change.velocity / distance)
 
 
-def check_same(own: Built[Any], other: Built[Any], label: str) -> None:
+def check_same(own: Built[Any], other: Built[Any], label: str, run: TakenRun | None = None) -> None:
     """Refuses models with other unknowns, or whose events come at other given times.
+
+    Args:
+        own, other: the models.
+        label: of the parameters.
+        run: in which given times of events inside of steps may move; None: none may.
 
     Raises:
         ModelError: names the parameter.
@@ -335,13 +340,19 @@ def check_same(own: Built[Any], other: Built[Any], label: str) -> None:
             f"the model has other parts, coordinates or joints once {label} changes a little; the build function"
             " must make the same ones for all parameters"
         )
-    mechanisms = [built.assembly.system.mechanism for built in (own, other)]
-    when, later = ([e.when for e in each.events if isinstance(e.when, float)] for each in mechanisms)
-    if when != later:
-        raise ModelError(
-            f"{label} changes a time that is given to model.at, which cannot be differentiated yet; begin the event"
-            " by a condition, such as model.at(ph.When(lambda time: time, above=...), ...)"
-        )
+    events = [built.assembly.system.mechanism.events for built in (own, other)]
+    moving = (
+        [] if run is None else [each.event for each in run.course if isinstance(each, VelocityJump) and each.span]
+    )
+    for number, (first_event, second_event) in enumerate(zip(*events, strict=True)):
+        is_given = isinstance(first_event.when, float) or isinstance(second_event.when, float)
+        if is_given and first_event.when != second_event.when and number not in moving:
+            raise ModelError(
+                f"{label} changes a time that is given to model.at, which cannot be differentiated where it is at"
+                " the end of a step, outside of the run, or beside tolerance=, laws that remember and functions of"
+                " the state; give another step or time, or begin the event by a condition, such as"
+                " model.at(ph.When(lambda time: time, above=...), ...)"
+            )
 
 
 def check_smooth(upper: Array, lower: Array, label: str, missed: Callable[[], Array]) -> None:

@@ -62,7 +62,8 @@ class VelocityJump:
         event: number of the event; -1: none.
         locks: switches that hold from then on, where they are then.
         met: the state when the event came, with what held until then; None: no event.
-        span: how many steps end, and how many begin, at an instant that a condition found; None: no condition.
+        span: how many steps end, and how many begin, at the instant of an event inside of a step; None: no event,
+            or one at the end of a step.
         is_redundant: whether what an event holds from then on holds a motion twice, such as two locks of one joint.
     """
 
@@ -510,16 +511,28 @@ def run_of(
 def _span(
     log: Sequence[Stepped | VelocityJump | Asked], number: int, grid: set[float], assembly: Assembly
 ) -> tuple[int, int] | None:
-    """How many steps end and begin at the instant of a jump that a condition found inside of a step."""
+    """How many steps end and begin at the instant of an event inside of a step, and move with it.
+
+    Those of a condition are all that were taken from the instant before it to the next one. Of a given time they
+    are told by the instants of the run; None: the event comes at one of these, between steps chosen by a tolerance,
+    or beside laws that remember and functions of the state, which conditions are refused with.
+    """
     jump = log[number]
     assert isinstance(jump, VelocityJump), "that may be the first one at its instant"
-    if jump.event < 0 or isinstance(assembly.system.mechanism.events[jump.event].when, float) or jump.time in grid:
+    if jump.event < 0 or jump.time in grid:
         return None
     before = log[number - 1] if number else None
     after = next((each for each in log[number + 1 :] if isinstance(each, Stepped)), None)
     if not isinstance(before, Stepped) or after is None or before.times[-1] != jump.time:
         return None
-    return len(before.sizes), len(after.sizes)
+    if not isinstance(assembly.system.mechanism.events[jump.event].when, float):
+        return len(before.sizes), len(after.sizes)
+    if branch_names(assembly.system) or has_laws(assembly.system) or assembly.memory.counts["impacts"]:
+        return None
+    fixed = grid | {each.time for each in log if isinstance(each, VelocityJump) and each.event >= 0}
+    begin = next((k for k in range(len(before.sizes) - 1, -1, -1) if before.times[k] in fixed), -1)
+    end = next((k for k in range(1, len(after.times)) if after.times[k] in fixed), -1)
+    return (len(before.sizes) - begin, end) if begin >= 0 and end > 0 else None
 
 
 def _stored(stretches: Sequence[TakenSteps], first: Array, times: Array) -> tuple[Array, IntArray]:
