@@ -18,6 +18,7 @@ from phlexible.libraries.number_tape import FIRST, NumberKind
 from phlexible.libraries.outputs import Outputs
 from phlexible.libraries.programs import families, programs
 from phlexible.libraries.time_functions import Column, TimeData
+from phlexible.libraries.user_energies import ADDRESSES, UserEnergies
 from phlexible.step.compilation.objects import c_name
 from phlexible.step.integration.conserving import ConservingStepper
 from phlexible.step.tables.declarations import MOST_PARTS, MOVING, TABLES
@@ -82,6 +83,7 @@ class ModelData:
         controllers: linear ones, whose sources are the first so many of the outputs' ones.
         watched: how many.
         targets: functions of time of the controllers.
+        energies: functions of users.
     """
 
     name: str
@@ -95,6 +97,7 @@ class ModelData:
     controllers: tuple[ControllerData, ...]
     watched: int
     targets: TimeData
+    energies: UserEnergies
 
     @property
     def memory(self) -> Memory:
@@ -221,17 +224,33 @@ class ModelData:
         yield "} ph_request;"
         yield from (entry.module_file().declaration for entry in programs(self.memory))
         yield reals("ph_shares", self.stepper.shares)
+        yield from self._functions_of_users()
         yield "static void ph_connect(int64_t *header) {"
         yield "    int64_t nothing[1];"
         yield from (f"    {c_name(entry.name)}(header, PH_HEADER, nothing);" for entry in families(self.memory))
         yield "}"
+
+    def _functions_of_users(self) -> Iterable[str]:
+        """Their declarations, and where the tables of their addresses are."""
+        names = list(self.energies.modules)
+        places = [(k, len(self.memory.given[x.name])) for k, x in enumerate(TABLES) if x.name in ADDRESSES]
+        sizes = [-(-count // 8) * 8 for _, count in places] if names else []
+        yield f"#define PH_USERS {len(names)} /* {self.energies.digest} */"
+        yield f"#define PH_ADDRESSES {sum(sizes)}"
+        yield from (f"double {name}(double);" for name in names)
+        if names:
+            yield f"static double (*const ph_users[])(double) = {{{', '.join(names)}}};"
+            yield integers("ph_address_place", [k for k, _ in places], "int32_t")
+            yield integers("ph_address_count", [count for _, count in places], "int32_t")
+            yield f"#define PH_ADDRESS_TABLES {len(places)}"
 
     def _given(self) -> list[tuple[int, NDArray[np.uint64]]]:
         """Tables of the system by their places in the header, as words, each up to the end of a cache line."""
         found = list[tuple[int, NDArray[np.uint64]]]()
         for place, table in enumerate(TABLES):
             if table.name in self.memory.given:
-                raw = np.ascontiguousarray(self.memory.given[table.name]).view(np.uint64).ravel()
+                content = self.energies.numbers_of(table.name, self.memory.given[table.name])
+                raw = np.ascontiguousarray(content).view(np.uint64).ravel()
                 padded = np.zeros(-(-len(raw) // 8) * 8, dtype=np.uint64)
                 padded[: len(raw)] = raw
                 found.append((place, padded))

@@ -16,6 +16,7 @@ from phlexible.libraries.controllers import check_controllers, controllers_of, t
 from phlexible.libraries.data import InputData, ModelData
 from phlexible.libraries.outputs import OutputTables, joint_outputs
 from phlexible.libraries.time_functions import TimeData, time_data
+from phlexible.libraries.user_energies import UserEnergies
 from phlexible.results.live import LiveRun
 from phlexible.step.assembly.assembly import Assembly
 
@@ -58,7 +59,10 @@ def described(
     tables = makes.of({str(key): sensor for key, sensor in measured.items()})
     targets = _target_data(assembly, run, duration, kinks)
     given = _inputs(run, inputs, [str(load) for load in grips])
-    return ModelData(name, step, run.time, run.stepper, given, tables, moving, loads, controllers, watched, targets)
+    energies = UserEnergies(assembly)
+    return ModelData(
+        name, step, run.time, run.stepper, given, tables, moving, loads, controllers, watched, targets, energies
+    )
 
 
 def check_events(mechanism: Mechanism) -> None:
@@ -79,14 +83,6 @@ def _check_run(run: LiveRun) -> None:
     assembly, stepper = run.stepper.assembly, run.stepper
     if stepper.is_controlled or stepper.has_laws_of_python:
         check_controllers(assembly.controlled)
-    if assembly.has_functions:
-        names = ", ".join(
-            dict.fromkeys(str(each.element) for each in assembly.system.forces if callable(each.force.energy))
-        )
-        raise ModelError(
-            f"{names or 'a law of a body'}: energies that are functions of Python are not compiled into a library;"
-            " take a law of phlexible, such as a linear or a logarithmic one"
-        )
 
 
 def _inputs(run: LiveRun, chosen: Sequence[str] | None, grips: Sequence[str]) -> tuple[InputData, ...]:

@@ -10,7 +10,7 @@ from phlexible.bodies.beam.beam import Beam
 from phlexible.bodies.beam.section_forces import places_along, resultant_rows
 from phlexible.bodies.floating_body import FloatingBody
 from phlexible.bodies.mechanics.absolute import with_total
-from phlexible.bodies.string_law import LinearLaw, LogarithmicLaw
+from phlexible.bodies.string_law import LinearLaw, LogarithmicLaw, StVenantKirchhoffLaw
 from phlexible.description.interactions.drives import Drive
 from phlexible.description.interactions.force_elements import ForceElement
 from phlexible.description.interactions.functions import Row
@@ -256,6 +256,11 @@ class ForceNumbers:
         )
         C = self._tape.sum((1.0, pair) for pair in zip(u, v, strict=True))
         stretch, law = self._tape.of(NumberKind.ROOT, C), group.law
+        if not isinstance(law, LinearLaw | LogarithmicLaw | StVenantKirchhoffLaw):
+            raise ModelError(
+                f"output {self._name!r}: compiled models measure no forces of laws that users wrote; take positions"
+                " of nodes, and the law of these"
+            )
         EA = float(law.modulus)
         if isinstance(law, LinearLaw):
             return self._tape.sum([(EA, (stretch,))], -EA)

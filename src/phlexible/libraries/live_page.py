@@ -61,7 +61,7 @@ def live_page(model: AnyMechanism, start: Callable[[AnyMechanism], LiveRun], cho
     for words in data.words:
         print(words)
     try:
-        codes = object_files_of(data.memory, {WASM: TARGETS[WASM]})
+        codes = object_files_of(data.memory, {WASM: TARGETS[WASM]}, data.energies.modules)
     except RuntimeError as error:
         raise PhlexibleError(f"the programs of the model cannot be compiled: {error}") from error
     module = linked(TARGETS[WASM], sources(codes[WASM], data.header()))

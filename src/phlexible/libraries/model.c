@@ -41,6 +41,7 @@ struct ph_model {
     uint64_t identity;     /* of the model with these */
     double *scratch;       /* places, rates and numbers that are measured */
     double *aside;         /* the state while steps are tried, what is controlled, and accelerations */
+    int64_t *addresses;    /* tables of functions of users, which are given by their numbers */
     double origin;         /* of the grid of instants [s] */
     int64_t steps;         /* taken on it */
     int32_t status, is_measured, is_accelerated, continues;
@@ -111,14 +112,14 @@ static void load_values(const ph_model *m, double t, double *values) {
 /* Where things are: the instance, then what changes, each part where a cache line begins. */
 
 enum { AT_HEADER, AT_NUMBERS, AT_INPUTS, AT_MOVING, AT_LOADS, AT_REACTIONS, AT_ROW, AT_SAVED, AT_SCRATCH, AT_ASIDE,
-       AT_END };
+       AT_ADDRESSES, AT_END };
 
 /* Bytes before a part. */
 static size_t offset(int part) {
     static const size_t counts[] = {
         PH_HEADER, PH_NUMBERS, PH_INPUT_NUMBERS + PH_CONTROL, (size_t)3 * PH_MOVING * (PH_MOST_INSTANTS + 1),
         (size_t)3 * PH_LOADS * PH_MOST_INSTANTS, PH_REACTIONS, PH_ROOM, PH_STATE + PH_CONTROL, PH_SCRATCH,
-        PH_ACCELERATIONS ? PH_STATE + PH_CONTROL + 2 * PH_ACCELERATIONS : 0,
+        PH_ACCELERATIONS ? PH_STATE + PH_CONTROL + 2 * PH_ACCELERATIONS : 0, PH_ADDRESSES,
     };
     size_t used = (sizeof(ph_model) + PLACES - 1) / PLACES * PLACES;
     for (int k = 0; k < part; k++) used += (8 * counts[k] + PLACES) / PLACES * PLACES;
@@ -151,6 +152,16 @@ static void with_tables(ph_model *m, const uint64_t *tables, const uint64_t *sta
     memcpy(m->header, ph_header, sizeof ph_header);
     for (int k = 0; k < PH_GIVEN_TABLES; k++) m->header[ph_given[k]] += (int64_t)(intptr_t)tables;
     for (int k = 0; k < PH_OWN_TABLES; k++) m->header[ph_own[k]] += (int64_t)(intptr_t)m->numbers;
+#if PH_USERS > 0
+    int64_t *to = m->addresses;
+    for (int k = 0; k < PH_ADDRESS_TABLES; k++) {
+        const int64_t *from = (const int64_t *)(intptr_t)m->header[ph_address_place[k]];
+        m->header[ph_address_place[k]] = (int64_t)(intptr_t)to;
+        for (int i = 0; i < ph_address_count[k]; i++)
+            to[i] = from[i] > 0 && from[i] <= PH_USERS ? (int64_t)(intptr_t)ph_users[from[i] - 1] : 0;
+        to += (ph_address_count[k] + 7) / 8 * 8;
+    }
+#endif
     ph_connect(m->header);
     ph_reset(m);
 }
@@ -171,6 +182,7 @@ ph_model *ph_place(void *memory) {
     m->saved = (double *)(void *)(base + offset(AT_SAVED));
     m->scratch = (double *)(void *)(base + offset(AT_SCRATCH));
     m->aside = (double *)(void *)(base + offset(AT_ASIDE));
+    m->addresses = (int64_t *)(void *)(base + offset(AT_ADDRESSES));
     with_tables(m, ph_tables, ph_start, ph_reals, PH_IDENTITY);
     return m;
 }

@@ -6,6 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import llvmlite
+from llvmlite import binding
 
 from phlexible.libraries import machine_code
 from phlexible.libraries.linking import Platform
@@ -46,15 +47,31 @@ def programs(memory: Memory) -> tuple[EntryPoint, ...]:
     return *_OF_ALL, *families(memory)
 
 
-def object_files_of(memory: Memory, targets: Mapping[str, Platform]) -> dict[str, dict[str, bytes]]:
+def object_files_of(
+    memory: Memory, targets: Mapping[str, Platform], modules: Mapping[str, str]
+) -> dict[str, dict[str, bytes]]:
     """Object files by their names, one of each program, for each of several platforms.
 
     Programs are the same for all models: each is made once and kept.
 
+    Args:
+        memory: of the model.
+        targets: platforms by their names.
+        modules: of functions that only this model has, by their names, as texts of LLVM.
+
     Raises:
         RuntimeError: LLVM ended its process, with its words.
     """
-    return {name: _object_files(memory, platform) for name, platform in targets.items()}
+    codes = {name: binding.parse_assembly(text).as_bitcode() for name, text in modules.items()}
+    return {
+        name: _object_files(memory, platform) | _further_files(codes, platform)
+        for name, platform in targets.items()
+    }
+
+
+def _further_files(codes: Mapping[str, bytes], platform: Platform) -> dict[str, bytes]:
+    made = object_files(codes, platform.machine, as_in_python(platform)) if codes else {}
+    return {f"{name}.o": code for name, code in made.items()}
 
 
 def as_in_python(platform: Platform) -> CodeTarget | None:

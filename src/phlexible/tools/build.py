@@ -118,7 +118,7 @@ def build(
         write_bytes(data.tables(), place)
         return place
     try:
-        codes = object_files_of(data.memory, {target.name: target for target in targets_of})
+        codes = object_files_of(data.memory, {target.name: target for target in targets_of}, data.energies.modules)
     except RuntimeError as error:
         raise PhlexibleError(f"the programs of the model cannot be compiled: {error}") from error
     header = data.header()

@@ -8,6 +8,7 @@ address is a plain integer, so that no kernel is compiled again for a new functi
 import ctypes
 import dis
 import inspect
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -67,6 +68,32 @@ def user_function(function: Callable[[float], float], sample: float = 1.0) -> Us
     address = ctypes.cast(callback, ctypes.c_void_p).value
     assert address is not None, "a callback has an address"
     return UserFunction(address, False, errors, callback)
+
+
+def module_text(user: UserFunction, name: str) -> str:
+    """A module of LLVM in which a function that was compiled is ``double name(double)``, NaN where it fails.
+
+    What calls it in this process, and asks Python after errors, is left out. Names do not count what Numba compiled.
+    """
+    wrapper = user._keeps._wrapper_name
+    text = str(user._keeps.inspect_llvm())
+    text = re.sub(rf'^define [^\n]*@"?{re.escape(wrapper)}"?\(.*?^}}\n', "", text, flags=re.MULTILINE | re.DOTALL)
+    text = text.replace(wrapper.removeprefix("cfunc."), f"{name}_of_numba")
+    for number, environment in enumerate(dict.fromkeys(re.findall(r"_ZN08NumbaEnv\w+", text))):
+        text = re.sub(rf"{environment}\b", f"{name}_environment_{number}", text)
+    head = re.search(rf'^define [^\n]*@"?{name}_of_numba"?\((.*)\)[^)]*$', text, flags=re.MULTILINE)
+    assert head is not None, "Numba calls it"
+    error = re.search(r"\{[^}]*\}\*\*", head[1])
+    place, error_kind = ("double*", error[0]) if error else ("ptr", "ptr")
+    return f"""{text}
+define double @{name}(double %x) {{
+  %place = alloca double
+  store double 0x7FF8000000000000, {place} %place
+  %status = call i32 @{name}_of_numba({place} %place, {error_kind} null, double %x)
+  %value = load double, {place} %place
+  ret double %value
+}}
+"""
 
 
 def _may_raise(function: Callable[[float], float]) -> bool:
