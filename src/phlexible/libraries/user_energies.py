@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,7 +48,7 @@ class UserEnergies:
         """Of all functions: tables of models with others do not fit."""
         return hashlib.sha256("\n".join(self.modules.values()).encode()).hexdigest()[:16]
 
-    def numbers_of(self, table: str, content: NDArray[np.int64]) -> NDArray[np.int64]:
+    def numbers_of(self, table: str, content: NDArray[Any]) -> NDArray[Any]:
         """A table as the library holds it: of addresses the numbers of functions."""
         if table not in ADDRESSES:
             return content

@@ -73,7 +73,7 @@ def user_function(function: Callable[[float], float], sample: float = 1.0) -> Us
 def module_text(user: UserFunction, name: str) -> str:
     """A module of LLVM in which a function that was compiled is ``double name(double)``, NaN where it fails.
 
-    What calls it in this process, and asks Python after errors, is left out. Names do not count what Numba compiled.
+    What calls it in this process, and asks Python after errors, is left out; names do not count what was compiled.
     """
     wrapper = user._keeps._wrapper_name
     text = str(user._keeps.inspect_llvm())
