@@ -79,6 +79,7 @@ from .elements.sections import (
 from .errors import (
     AttachmentError as AttachmentError,
     ConvergenceError as ConvergenceError,
+    DeviceError as DeviceError,
     EquilibriumError as EquilibriumError,
     FunctionError as FunctionError,
     JointGapError as JointGapError,

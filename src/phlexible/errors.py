@@ -29,6 +29,10 @@ class VelocityError(ModelError):
     """Given velocities that contradict joints or drives; the message gives the residual."""
 
 
+class DeviceError(PhlexibleError, RuntimeError):
+    """A graphics processor that is not there, or that refuses; the message says what its driver answers."""
+
+
 class RedundancyError(ModelError):
     """Joints that constrain the same motion twice and contradict each other; the message names them."""
 

@@ -14,7 +14,7 @@ from phlexible.measure.sensors import sensors
 from phlexible.model import Model, is_as_started
 from phlexible.results.live import LiveRun, SavedInstant
 from phlexible.results.live_rows import LiveRows
-from phlexible.tools.batch import lanes_for
+from phlexible.tools.batch import device_for, lanes_for
 from phlexible.tools.study import cores
 
 try:
@@ -225,12 +225,15 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Any]):
         is_over: observations -> (n,) truth values; None: never.
         threads: that share the steps; None: one for each core.
         lanes: as of ``Batch.simulate``.
+        device: as of ``Batch.start``.
 
     Attributes:
         runs: live runs of these episodes.
 
     Raises:
-        ParameterError: as ``Env``; rewards or ends of another shape.
+        ParameterError: as ``Env``; rewards or ends of another shape; in ``step``, models that the device does not
+            step.
+        DeviceError: there is no such device.
     """
 
     metadata = {"autoreset_mode": gymnasium.vector.AutoresetMode.NEXT_STEP}  # noqa: RUF012
@@ -250,8 +253,12 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Any]):
         bounds: tuple[Any, Any] = (-np.inf, np.inf),
         threads: int | None = 1,
         lanes: bool | None = None,
+        device: str | None = None,
     ) -> None:
         count, width = whole("n", n), lanes_for(whole("n", n), lanes)
+        self._device = device_for(device, lanes)
+        if self._device is not None:
+            width = count + 1
         workers = cores() if threads is None else whole("threads", threads)
         first = Env(
             build,
@@ -312,7 +319,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Any]):
         if self._rows_of_runs is None:
             runs = [self._new_run(k, env._built(env.np_random)) for k, env in enumerate(self._envs)]
             groups = [range(begin, min(begin + self._width, n)) for begin in range(0, n, self._width)]
-            self._rows_of_runs = LiveRows(runs, groups, self._width, self._workers)
+            self._rows_of_runs = LiveRows(runs, groups, self._width, self._workers, self._device)
             self._list_sensors()
         else:
             self._begin(range(n))

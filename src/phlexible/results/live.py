@@ -277,6 +277,11 @@ class LiveRun:
         return self._steps
 
     @property
+    def continues(self) -> bool:
+        """Whether the step before had the same size, and ended at this state."""
+        return self._continues
+
+    @property
     def origin(self) -> float:
         """Where steps are counted from [s]."""
         return self._origin

@@ -6,27 +6,28 @@ states, loads and times are arrays, and the runs themselves are left behind. Wha
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array, BoolArray, IntArray
 from phlexible.description.interactions.sensor import Sensor
-from phlexible.errors import ConvergenceError
+from phlexible.errors import ConvergenceError, ParameterError
 from phlexible.results.live import LiveRun, SavedInstant
 
 if TYPE_CHECKING:
     from phlexible.results.live_readings import RowsOfReadings
     from phlexible.step.integration.company import LaneLoop
     from phlexible.step.integration.held_lanes import HeldLanes, LanesOfStructures
+    from phlexible.step.integration.held_threads import Device, HeldThreads
 
 READ = ("position", "rotation", "eta", "velocity")
 """Tables that sensors are read from."""
 
 
 class _Held:
-    """Runs whose numbers are held in lanes.
+    """Runs whose numbers are held in lanes, or in threads of a graphics processor.
 
     Args:
         runs: with calls that can join and have one key.
@@ -36,7 +37,7 @@ class _Held:
         steps: of each run since its start.
     """
 
-    def __init__(self, runs: Sequence[LiveRun], lanes: "HeldLanes") -> None:
+    def __init__(self, runs: Sequence[LiveRun], lanes: "HeldLanes | HeldThreads") -> None:
         self.runs, self.lanes = list(runs), lanes
         self.steps: IntArray = np.array([run.steps for run in runs])
         self._origins, self._step_size = np.array([run.origin for run in runs]), runs[0].step_size
@@ -59,12 +60,30 @@ class _Held:
         self._is_ahead[:] = True
 
     def step(self, count: int, which: BoolArray) -> tuple[int, bool]:
-        """How many steps some of them took, and whether there is something to tell."""
-        done, tells = self.lanes.step(count, which)
+        """How many steps some of them took in lanes, and whether there is something to tell."""
+        done, tells = cast("HeldLanes", self.lanes).step(count, which)
         self.steps += done * which
         self._is_ahead |= which
         self._has_rows = self._has_rows and done == count
         return done, tells
+
+    def step_each(self, count: int, which: BoolArray) -> Iterator[tuple[int, ConvergenceError]]:
+        """Steps of some of them in threads; what failed. One whose thread cannot go on takes the rest alone."""
+        threads = cast("HeldThreads", self.lanes)
+        taken, tell = threads.step(count, which)
+        self.steps += taken
+        self._is_ahead |= which
+        for lane in np.flatnonzero(tell | (which & (taken < count))).tolist():
+            self._hand_back(lane, has_row=bool(taken[lane] == count))
+            run = self.runs[lane]
+            try:
+                if taken[lane] < count:
+                    run.step(int(count - taken[lane]))
+            except ConvergenceError as error:
+                yield lane, error
+            run.forget()
+            threads.put(lane, run.memory.state, run.row[0], run.loads, run.continues)
+            self.steps[lane] = run.steps
 
     def put(self, lane: int, saved: SavedInstant) -> None:
         """Have one go on from where it was."""
@@ -77,13 +96,15 @@ class _Held:
 
     def hand_back(self) -> None:
         """Have the runs know where they are."""
-        rows = self.lanes.row if self._has_rows else None
-        for lane in np.flatnonzero(self._is_ahead):
-            run = self.runs[lane]
-            for name, values in self._inputs.items():
-                run.inputs[name] = values[lane]
-            run.came(int(self.steps[lane]), self.lanes.state[:, lane], None if rows is None else rows[:, lane])
-        self._is_ahead[:] = False
+        for lane in np.flatnonzero(self._is_ahead).tolist():
+            self._hand_back(lane, self._has_rows)
+
+    def _hand_back(self, lane: int, has_row: bool) -> None:
+        run = self.runs[lane]
+        for name, values in self._inputs.items():
+            run.inputs[name] = values[lane]
+        run.came(int(self.steps[lane]), self.lanes.state[:, lane], self.lanes.row[:, lane] if has_row else None)
+        self._is_ahead[lane] = False
 
 
 class LiveRows:
@@ -94,13 +115,21 @@ class LiveRows:
         groups: numbers of those that are stepped in lanes together.
         width: lanes; 1: one run after the other.
         threads: that share the steps.
+        device: whose threads take all steps in place of lanes; the groups are one then.
 
     Attributes:
         time: reached by each run, shape (runs,) [s].
     """
 
-    def __init__(self, runs: Sequence[LiveRun], groups: Sequence[Sequence[int]], width: int, threads: int) -> None:
-        self._runs, self._width = list(runs), width
+    def __init__(
+        self,
+        runs: Sequence[LiveRun],
+        groups: Sequence[Sequence[int]],
+        width: int,
+        threads: int,
+        device: "Device | None" = None,
+    ) -> None:
+        self._runs, self._width, self._device = list(runs), width, device
         self._groups: list[IntArray] = [np.array(group, dtype=np.int64) for group in groups]
         self._places = [_place_of(numbers) for numbers in self._groups]
         self._group_of = {int(k): (g, lane) for g, group in enumerate(groups) for lane, k in enumerate(group)}
@@ -262,6 +291,8 @@ class LiveRows:
     def _step(self, group: int, which: BoolArray, count: int, thread: int) -> dict[int, ConvergenceError]:
         numbers, done = self._groups[group], 0
         held = self._held[group]
+        if self._device is not None:
+            return self._step_on(self._device, group, which, count)
         if held is None and not (self._are_alone[group] or self._have_failed[numbers].any()):
             held = self._held[group] = self._hold(group, count, thread)
         if held is not None:
@@ -285,6 +316,37 @@ class LiveRows:
             run.forget()
             self.time[k] = run.time
         return errors
+
+    def _step_on(self, device: "Device", group: int, which: BoolArray, count: int) -> dict[int, ConvergenceError]:
+        """Steps of some runs in threads of a device; what failed.
+
+        Raises:
+            ParameterError: it cannot step them.
+        """
+        held, numbers = self._held[group], self._groups[group]
+        if held is None:
+            held = self._held[group] = _Held([self._runs[k] for k in numbers], self._threads_for(device, group))
+        errors = {int(numbers[lane]): error for lane, error in held.step_each(count, which)}
+        self._have_failed[list(errors)] = True
+        self.time[self._places[group]] = held.time
+        return errors
+
+    def _threads_for(self, device: "Device", group: int) -> "HeldThreads":
+        from phlexible.step.integration.held_threads import HeldThreads, cannot_go  # with the compiler
+
+        runs = [self._runs[k] for k in self._groups[group]]
+        asked = [run.ask(1) for run in runs]
+        calls = [each.call for each in asked if each is not None and each.call.can_join]
+        if len(calls) < len(runs) or not all(run.is_steady for run in runs):
+            raise ParameterError(
+                "a graphics processor steps no controllers, functions of time or forces of the state, but inputs"
+            )
+        if why := cannot_go(calls[0].memory):
+            raise ParameterError(why)
+        first = calls[0].memory.structure
+        if len({call.key for call in calls}) > 1 or any(call.memory.structure != first for call in calls):
+            raise ParameterError("a graphics processor steps mechanisms of one structure, which differ in numbers")
+        return HeldThreads(calls, device)
 
     def _hold(self, group: int, count: int, thread: int) -> "_Held | None":
         """The runs of a group, where all of them can be held."""

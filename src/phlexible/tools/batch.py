@@ -3,12 +3,23 @@
 from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from phlexible.algebra.arrays import Array, BoolArray, check_callable, flag, positive, read_only, text, whole
+from phlexible.algebra.arrays import (
+    Array,
+    BoolArray,
+    check_callable,
+    flag,
+    option,
+    positive,
+    read_only,
+    text,
+    whole,
+)
 from phlexible.description.interactions.sensor import Sensor
 from phlexible.display import shortened
 from phlexible.errors import ModelError, ParameterError
@@ -23,6 +34,7 @@ from phlexible.tools.study import check_parameters, cores, runs_of
 if TYPE_CHECKING:
     from phlexible.state.initial_state import InitialKind
     from phlexible.step.integration.company import Company
+    from phlexible.step.integration.held_threads import Device
 
 WORTH_LANES = 64
 """Mechanisms from which on lanes are worth their compilation."""
@@ -180,6 +192,7 @@ class Batch:
         numerical_damping: float = 0.0,
         threads: int | None = 1,
         lanes: bool | None = None,
+        device: str | None = None,
     ) -> "LiveBatch":
         """All mechanisms as live runs, with arrays of inputs that change between steps.
 
@@ -188,14 +201,22 @@ class Batch:
             threads: that share the steps; None: one for each core. It pays where a call of ``step`` takes
                 milliseconds.
             lanes: as of ``simulate``; None: where there are 64 or more.
+            device: "cuda": a graphics processor of NVIDIA, whose threads step one mechanism each; for some
+                thousands of one structure, without contacts and functions. The step is compiled for each
+                structure, which takes a minute or two, and kept. None: this processor.
 
         Raises:
-            ParameterError: numbers or option strings out of range; mechanisms with other inputs than the first.
+            ParameterError: numbers or option strings out of range; mechanisms with other inputs than the first; in
+                ``step``, those that the device does not step.
+            DeviceError: there is no such device.
             ModelError: as of ``Model.start``.
         """
         workers, width = cores() if threads is None else whole("threads", threads), lanes_for(len(self), lanes)
+        chosen = device_for(device, lanes)
         models = [self.model(number) for number in range(len(self))]
         runs = [model.start(step, initial=initial, numerical_damping=numerical_damping) for model in models]
+        if chosen is not None:
+            return LiveBatch(tuple(models), runs, 1, [range(len(runs))], len(runs) + 1, chosen)
         return LiveBatch(tuple(models), runs, workers, _groups(self.parameters, width), width)
 
     def _read(
@@ -252,6 +273,29 @@ def lanes_for(count: int, lanes: bool | None, steps: float = np.inf) -> int:
     from phlexible.step.compilation.lanes import lanes_of_processor  # with the compiler
 
     return lanes_of_processor()
+
+
+class DeviceKind(Enum):
+    """What can step mechanisms in place of this processor."""
+
+    CUDA = "cuda"
+
+
+def device_for(given: str | None, lanes: bool | None) -> "Device | None":
+    """What steps mechanisms; None: this processor.
+
+    Raises:
+        ParameterError: no such device, or lanes beside it.
+        DeviceError: it is not there.
+    """
+    if given is None:
+        return None
+    option("device", given, DeviceKind)
+    if lanes:
+        raise ParameterError(f"device={given!r} steps mechanisms in threads of its own; leave out lanes=True")
+    from phlexible.step.compilation.cuda import cuda  # with the compiler
+
+    return cuda()
 
 
 def _in_company(
@@ -438,6 +482,7 @@ class LiveBatch:
         threads: int,
         groups: Sequence[Sequence[int]],
         width: int,
+        device: "Device | None" = None,
     ) -> None:
         known = [{name: len(value) for name, value in run.inputs.items()} for run in runs]
         for number, names in enumerate(known):
@@ -446,7 +491,7 @@ class LiveBatch:
                     "mechanisms of a batch have the same inputs; number 0 has"
                     f" {', '.join(known[0]) or 'none'}, number {number} {', '.join(names) or 'none'}"
                 )
-        self._rows = LiveRows(runs, groups, width, threads)
+        self._rows = LiveRows(runs, groups, width, threads, device)
         self.models, self.inputs = models, BatchInputs(self._rows)
         self.failures: dict[int, Exception] = {}
         self._sensors: dict[Any, dict[str, list[Sensor]]] = {}

@@ -64,8 +64,12 @@ def _argument(context: Any, builder: Any, kind: Any, values: list[Any]) -> Any:
     first = values.pop(0)
     if not isinstance(kind, types.Array):
         return first
+    return array_of(context, builder, kind, first, *[values.pop(0) for _ in range(kind.ndim)])
+
+
+def array_of(context: Any, builder: Any, kind: Any, first: Any, *lengths: Any) -> Any:
+    """A contiguous array as Numba has it, from where it begins and its lengths."""
     array = cgutils.create_struct_proxy(kind)(context, builder)
-    lengths = [values.pop(0) for _ in range(kind.ndim)]
     size = INTEGER(as_dtype(kind.dtype).itemsize)
     strides, count = list[Any](), INTEGER(1)
     for length in reversed(lengths):

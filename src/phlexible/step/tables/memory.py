@@ -198,7 +198,7 @@ class Memory:
         return array
 
 
-def _structure_of(plan: Memory, connected: Memory) -> Structure:
+def specialized_structure(plan: Memory, connected: Memory) -> Structure:
     """Counts and integers of tables, and the functions that a model which is connected has."""
     integers = {
         table.name: plan._given[table.name].ravel().view(np.int64)
@@ -247,7 +247,7 @@ class LaneMemory:
                 self._stacked[table.name], header[place] = stacked, stacked.ctypes.data
         name = f"{LANES}{width}"
         if is_specialized:
-            name += f" {_structure_of(plan, example).registered()}"
+            name += f" {specialized_structure(plan, example).registered()}"
         self.header = header.view([(name, np.int64)])
         self._members: list[Mapping[str, NDArray[np.generic]] | None] = [None] * width
 

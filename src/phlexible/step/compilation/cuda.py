@@ -1,0 +1,168 @@
+"""A graphics processor of NVIDIA by its driver: programs, memory and calls; nothing beside the driver is needed."""
+
+import ctypes
+import hashlib
+import os
+import weakref
+from collections.abc import Callable
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import llvmlite
+import numpy as np
+from numpy.typing import NDArray
+
+from phlexible.errors import DeviceError
+from phlexible.step.compilation.entry_points import kept_folder
+from phlexible.step.compilation.objects import sources_digest
+from phlexible.step.compilation.thread_programs import Threads, assembly_text
+
+THREADS_A_BLOCK = 64
+"""Each needs most of the registers that it can have: four blocks share a multiprocessor."""
+
+LIBRARY = "nvcuda.dll" if os.name == "nt" else "libcuda.so.1"
+
+
+class Cuda:
+    """The first processor of the driver.
+
+    Raises:
+        DeviceError: there is none.
+    """
+
+    threads = Threads.CUDA
+
+    def __init__(self) -> None:
+        try:
+            self._driver = ctypes.CDLL(LIBRARY)
+        except OSError as error:
+            raise DeviceError(f"{LIBRARY}, NVIDIA's driver, cannot be loaded") from error
+        self._ask("cuInit", 0)
+        device = ctypes.c_int()
+        self._ask("cuDeviceGet", ctypes.byref(device), 0)
+        self._context = ctypes.c_void_p()
+        self._ask("cuDevicePrimaryCtxRetain", ctypes.byref(self._context), device)
+        self._modules: dict[str, Any] = {}
+
+    def load(self, name: str, written: Callable[[], str]) -> Callable[[str], Any]:
+        """The functions of a program by their names.
+
+        Args:
+            name: of the program, which others do not have.
+            written: makes its text, if it is not kept from before.
+        """
+        self._enter()
+        if name not in self._modules:
+            made = ctypes.c_void_p()
+            self._ask("cuModuleLoadData", ctypes.byref(made), _assembly(name, written).encode())
+            self._modules[name] = made
+        module = self._modules[name]
+
+        def function(of: str) -> Any:
+            found = ctypes.c_void_p()
+            self._ask("cuModuleGetFunction", ctypes.byref(found), module, of.encode())
+            return found
+
+        return function
+
+    def room(self, size: int) -> "Room":
+        """Memory of so many bytes."""
+        self._enter()
+        place = ctypes.c_uint64()
+        self._ask("cuMemAlloc_v2", ctypes.byref(place), ctypes.c_size_t(max(1, size)))
+        return Room(self, place.value)
+
+    def put(self, room: "Room", array: NDArray[Any]) -> None:
+        """A contiguous array into memory."""
+        if array.nbytes:
+            self._enter()
+            place = ctypes.c_void_p(array.ctypes.data)
+            self._ask("cuMemcpyHtoD_v2", ctypes.c_uint64(room.address), place, ctypes.c_size_t(array.nbytes))
+
+    def get(self, room: "Room", array: NDArray[Any]) -> None:
+        """Memory into a contiguous array."""
+        if array.nbytes:
+            self._enter()
+            place = ctypes.c_void_p(array.ctypes.data)
+            self._ask("cuMemcpyDtoH_v2", place, ctypes.c_uint64(room.address), ctypes.c_size_t(array.nbytes))
+
+    def call(self, function: Any, count: int, *arguments: "Room | int | float") -> None:
+        """A function in so many threads, until all are done."""
+        self._enter()
+        values = [_value(each) for each in (*arguments, count)]
+        places = (ctypes.c_void_p * len(values))(*(ctypes.addressof(value) for value in values))
+        blocks = -(-count // THREADS_A_BLOCK)
+        self._ask("cuLaunchKernel", function, blocks, 1, 1, THREADS_A_BLOCK, 1, 1, 0, None, places, None)
+        self._ask("cuCtxSynchronize")
+
+    def free(self, address: int) -> None:
+        """Memory that nobody needs any more."""
+        self._enter()
+        self._ask("cuMemFree_v2", ctypes.c_uint64(address))
+
+    def _enter(self) -> None:
+        """Each thread of Python says which processor it means."""
+        self._ask("cuCtxSetCurrent", self._context)
+
+    def _ask(self, name: str, *arguments: Any) -> None:
+        status = int(getattr(self._driver, name)(*arguments))
+        if status:
+            words = ctypes.c_char_p()
+            self._driver.cuGetErrorString(status, ctypes.byref(words))
+            raise DeviceError(f"{name} answers {(words.value or str(status).encode()).decode()}")
+
+
+class Room:
+    """Memory of a processor, which is given back with the object.
+
+    Args:
+        owner: the processor.
+        address: where it begins.
+    """
+
+    def __init__(self, owner: Cuda, address: int) -> None:
+        self.address = address
+        weakref.finalize(self, _freed, owner, address)
+
+
+def _freed(owner: Cuda, address: int) -> None:
+    with suppress(DeviceError):  # where the program ends, the driver may have ended before
+        owner.free(address)
+
+
+def _value(given: Room | int | float) -> Any:
+    if isinstance(given, Room):
+        return ctypes.c_uint64(given.address)
+    return ctypes.c_double(given) if isinstance(given, float) else ctypes.c_int64(int(np.int64(given)))
+
+
+def _assembly(name: str, written: Callable[[], str]) -> str:
+    """The assembly of a program: kept from before, or made and kept; the driver keeps what it makes of it."""
+    folder = kept_folder()
+    key = hashlib.sha256(f"{name} {sources_digest()} {llvmlite.__version__}".encode()).hexdigest()[:16]
+    file = None if folder is None else Path(folder) / f"threads-{key}.ptx"
+    if file is not None and file.is_file():
+        kept = file.read_text()
+        seal, _, text = kept.partition("\n")
+        if seal == _seal(text):
+            return text
+    text = assembly_text(written())
+    if file is not None:
+        with suppress(OSError):  # no space left
+            own = file.with_suffix(f".{os.getpid()}")
+            own.write_text(f"{_seal(text)}\n{text}")
+            own.replace(file)
+    return text
+
+
+def _seal(text: str) -> str:
+    """First line of a file: whether it is whole."""
+    return f"// {hashlib.sha256(text.encode()).hexdigest()}"
+
+
+@cache
+def cuda() -> Cuda:
+    """The processor, which all of a process share."""
+    return Cuda()

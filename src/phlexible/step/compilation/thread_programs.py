@@ -1,0 +1,309 @@
+"""The step of one structure for graphics processors: a thread moves a mechanism, which it has in its own memory.
+
+The kernels are those of every other processor. Counts and integers of the structure are constants, all functions
+are put into one, and tables are arrays of the function: LLVM keeps what it can of them in registers, and the
+processor has the rest where numbers of neighbouring threads lie beside each other.
+"""
+
+from collections.abc import Callable
+from enum import Enum
+from typing import Any
+
+import numpy as np
+from llvmlite import binding, ir
+from numba import types
+from numba.core import cgutils
+from numba.core.compiler_lock import global_compiler_lock
+from numba.core.registry import cpu_target
+from numba.np.numpy_support import from_dtype
+
+from phlexible.step.compilation import passes
+from phlexible.step.compilation.c_functions import array_of
+from phlexible.step.compilation.compiled import without_collection, written_into
+from phlexible.step.compilation.modules import WrittenLibrary
+from phlexible.step.tables.memory import HEADER, LANES, PLACES
+from phlexible.step.tables.requests import StepRequest, dtype_of
+from phlexible.step.tables.threads import ThreadLayout
+
+STEPS, VELOCITIES = "ph_steps", "ph_velocities"
+"""Names of the functions of a program."""
+
+AT_ONCE = 16
+"""Steps with which a thread goes through its loads."""
+
+_BYTE, _INT, _LONG, _REAL = ir.IntType(8), ir.IntType(32), ir.IntType(64), ir.DoubleType()
+_POINTER, _REALS, _LONGS = _BYTE.as_pointer(), _REAL.as_pointer(), _LONG.as_pointer()
+_NUMBERS = types.Array(types.float64, 1, "C")
+_REQUESTS = types.Array(from_dtype(dtype_of(StepRequest)), 1, "C")
+_WRITTEN_OUT = ("fabs", "sqrt", "floor", "fma", "smax", "smin", "umax", "umin", "ctlz", "abs", "memset", "memcpy")
+_NO_CODE = ("lifetime", "assume", "experimental", "nvvm", "dbg")
+
+
+class Threads(Enum):
+    """What runs them: processors of NVIDIA from 2018 on, or a loop of this one, for tests."""
+
+    CUDA = "nvptx64-nvidia-cuda"
+    LOOP = "loop"
+
+
+class UnknownFunctionsError(Exception):
+    """A program calls functions that a processor does not have; says which."""
+
+
+@without_collection
+def thread_program(
+    layout: ThreadLayout, steps: Callable[..., Any], velocities: Callable[..., Any], threads: Threads
+) -> str:
+    """Text of LLVM with the two functions of a program, which nothing has optimized.
+
+    ``ph_steps(tables, columns, state, row, loads, requests, counts, size, n)`` takes ``counts`` [n] steps of n
+    mechanisms, each of the length ``size``, and puts there how many were taken. ``tables`` are given numbers, shape
+    (numbers, ``columns``), of one column for all or of one for each; ``state`` and ``row`` (the last instant as it
+    is stored) have the shape (state numbers, n), ``loads`` (3 loads, n), ``requests`` (n,).
+
+    ``ph_velocities(tables, columns, state, found, counts, n)`` finds velocities on the joints, shape
+    (velocities, n); ``counts`` [n] become 1, or 0 where they are not known.
+
+    Args:
+        layout: of the memory of a thread.
+        steps, velocities: functions of the kernels, ``advance`` and ``joint_velocities``.
+        threads: what runs them.
+    """
+    context = cpu_target.target_context
+    library = WrittenLibrary(context.codegen(), "threads")
+    library.processor = library._final_module.triple = (
+        threads.value if threads is Threads.CUDA else binding.get_process_triple()
+    )
+    entry = np.dtype([(f"{LANES}1 {layout.structure.registered()}", np.int64)])
+    header = types.Array(from_dtype(entry), 1, "C")
+    with global_compiler_lock, context.push_code_library(library):
+        kinds = header, _NUMBERS, _REQUESTS, *[_NUMBERS] * 4
+        taken = written_into(context, steps, kinds, types.UniTuple(types.intp, 2))
+        known = header, *[_NUMBERS] * 3, types.float64
+        found = written_into(context, velocities, known, types.boolean)
+        module = library.create_ir_module("threads")
+        _StepsOfThread(context, module, layout, threads, taken.fndesc).write()
+        _VelocitiesOfThread(context, module, layout, threads, found.fndesc).write()
+        library.add_ir_module(module)
+        return library.written()
+
+
+def assembly_text(text: str) -> str:
+    """A program in the assembly language of graphics processors (PTX).
+
+    Raises:
+        UnknownFunctionsError: it needs functions that they do not have.
+    """
+    binding.initialize_all_targets()
+    binding.initialize_all_asmprinters()
+    target = binding.Target.from_triple(Threads.CUDA.value)
+    machine = target.create_target_machine(cpu="sm_75", features="+ptx70", opt=3)
+    module = optimized(text, Threads.CUDA.value, machine)
+    outside = [each.name for each in module.functions if each.is_declaration]
+    unknown = {name.removeprefix("llvm.").split(".")[0] for name in outside if not name.startswith("llvm.")}
+    for words in (name.split(".") for name in outside if name.startswith("llvm.")):
+        if words[1] not in _WRITTEN_OUT + _NO_CODE:
+            unknown.add(words[1])
+    if unknown:
+        raise UnknownFunctionsError(", ".join(sorted(unknown)))
+    assembly: str = machine.emit_assembly(module)
+    return assembly
+
+
+def optimized(text: str, triple: str, machine: Any, is_one: bool = True) -> Any:
+    """The module of a program; ``is_one``: with all functions put into the two that are called."""
+    lines = [line for line in text.splitlines() if not (line.startswith("declare") and " @llvm.sqrt.f64(" in line)]
+    text = "\n".join([*lines, "declare double @llvm.sqrt.f64(double)"])
+    for name in ("@sqrt(", '@"sqrt"('):  # the instruction
+        text = text.replace(f"declare double {name}double", "declare double @unused(double").replace(
+            name, "@llvm.sqrt.f64("
+        )
+    module = binding.parse_assembly(text)
+    module.triple, module.data_layout = triple, str(machine.target_data)
+    kept = {STEPS, VELOCITIES}
+    passes.hide(module, kept)
+    passes.leave_out_unused(module, machine)
+    for each in module.functions:
+        if is_one and not each.is_declaration and each.name not in kept:
+            each.add_function_attribute("alwaysinline")
+    passes.optimize(module, machine)
+    passes.hide(module, kept)
+    passes.leave_out_unused(module, machine)
+    module.verify()
+    return module
+
+
+class _OfThread:
+    """Writes a function that does something for each mechanism."""
+
+    name = ""
+    kinds: tuple[Any, ...] = ()
+
+    def __init__(self, context: Any, module: Any, layout: ThreadLayout, threads: Threads, described: Any) -> None:
+        self.context, self.module, self.layout = context, module, layout
+        self._threads, self.described = threads, described
+
+    def write(self) -> None:
+        """The function that is called, which calls that of a thread for each."""
+        kind = ir.FunctionType(ir.VoidType(), [*self.kinds, _LONG])
+        own = ir.Function(
+            self.module, ir.FunctionType(ir.VoidType(), [*self.kinds, _LONG, _LONG]), f"{self.name}_of"
+        )
+        own.linkage = "internal"
+        self._write_thread(own)
+        function = ir.Function(self.module, kind, self.name)
+        builder = ir.IRBuilder(function.append_basic_block())
+        if self._threads is Threads.LOOP:
+            with cgutils.for_range(builder, function.args[-1]) as loop:
+                builder.call(own, [*function.args, loop.index])
+            builder.ret_void()
+            return
+        function.calling_convention = "ptx_kernel"
+        block, width, place = (self._register(builder, name) for name in ("ctaid", "ntid", "tid"))
+        thread = builder.add(builder.mul(block, width), place)
+        with builder.if_then(builder.icmp_signed("<", thread, function.args[-1])):
+            builder.call(own, [*function.args, thread])
+        builder.ret_void()
+
+    def _register(self, builder: Any, name: str) -> Any:
+        kind = ir.FunctionType(_INT, [])
+        found = cgutils.get_or_insert_function(self.module, kind, f"llvm.nvvm.read.ptx.sreg.{name}.x")
+        return builder.sext(builder.call(found, []), _LONG)
+
+    def _write_thread(self, own: Any) -> None:
+        raise NotImplementedError
+
+    def filled(self, builder: Any, tables: Any, columns: Any, state: Any, n: Any, thread: Any) -> tuple[Any, Any]:
+        """Arrays of a thread with its numbers; where its state and its header are."""
+        layout = self.layout
+        kept = self.array(builder, layout.state_numbers)
+        self.move(builder, layout.state_numbers, (state, n, thread), kept, False)
+        arrays = [self.array(builder, length) for length in layout.arrays]
+        column = builder.select(builder.icmp_signed("==", columns, _LONG(1)), _LONG(0), thread)
+        begin = 0
+        for number, length in enumerate(layout.arrays):
+            if number < layout.first_given:
+                with cgutils.for_range(builder, _LONG(length)) as loop:
+                    builder.store(_REAL(0.0), builder.gep(arrays[number], [loop.index]))
+                continue
+            first = builder.gep(tables, [builder.mul(_LONG(begin), columns)])
+            self.move(builder, length, (first, columns, column), arrays[number], False)
+            begin += length
+        header = builder.bitcast(cgutils.alloca_once(builder, ir.ArrayType(_LONG, HEADER)), _LONGS)
+        for place, count in enumerate(layout.header):
+            value = _LONG(count)
+            if place in layout.places:
+                array, entry = layout.places[place]
+                first = kept if array < 0 else arrays[array]
+                value = builder.ptrtoint(builder.gep(first, [_LONG(entry)]), _LONG)
+            builder.store(value, builder.gep(header, [_LONG(place)]))
+        return kept, header
+
+    def array(self, builder: Any, length: int) -> Any:
+        """Room for so many numbers of a thread."""
+        place = cgutils.alloca_once(builder, ir.ArrayType(_REAL, max(1, length)))
+        place.align = 64
+        return builder.bitcast(place, _REALS)
+
+    def move(self, builder: Any, count: int, there: tuple[Any, Any, Any], here: Any, goes_out: bool) -> None:
+        """Numbers of an array of a thread from, or to, its column of an array of all."""
+        first, columns, column = there
+        with cgutils.for_range(builder, _LONG(count)) as loop:
+            far = builder.gep(first, [builder.add(builder.mul(loop.index, columns), column)])
+            near = builder.gep(here, [loop.index])
+            builder.store(builder.load(near if goes_out else far), far if goes_out else near)
+
+    def call(self, builder: Any, values: list[Any]) -> tuple[Any, Any]:
+        """A function of the kernels: how it ended, and what it returns."""
+        kinds = self.described.argtypes
+        given = [
+            array_of(self.context, builder, kind, *value) if isinstance(kind, types.Array) else value
+            for kind, value in zip(kinds, values, strict=True)
+        ]
+        function = self.context.declare_function(self.module, self.described)
+        found = self.context.call_conv.call_function(builder, function, self.described.restype, kinds, given)
+        return found[0], found[1]
+
+
+class _StepsOfThread(_OfThread):
+    name = STEPS
+    kinds = (_REALS, _LONG, _REALS, _REALS, _REALS, _POINTER, _LONGS, _REAL)
+
+    def _write_thread(self, own: Any) -> None:
+        tables, columns, state, row, loads, requests, counts, size, n, thread = own.args
+        layout, builder = self.layout, ir.IRBuilder(own.append_basic_block())
+        left = cgutils.alloca_once_value(builder, builder.load(builder.gep(counts, [thread])))
+        with builder.if_then(builder.icmp_signed("<", builder.load(left), _LONG(1))):
+            builder.ret_void()
+        kept, header = self.filled(builder, tables, columns, state, n, thread)
+        dtype = dtype_of(StepRequest)
+        request = builder.bitcast(cgutils.alloca_once(builder, ir.ArrayType(_LONG, dtype.itemsize // 8)), _POINTER)
+        asked = builder.gep(requests, [builder.mul(thread, _LONG(dtype.itemsize))])
+        for k in range(dtype.itemsize // 8):
+            far, near = (builder.bitcast(builder.gep(each, [_LONG(8 * k)]), _LONGS) for each in (asked, request))
+            builder.store(builder.load(far), near)
+        count = 3 * layout.header[PLACES["load_values"]]
+        held, stored = self.array(builder, AT_ONCE * count), self.array(builder, layout.state_numbers)
+        for k in range(AT_ONCE):
+            self.move(builder, count, (loads, n, thread), builder.gep(held, [_LONG(k * count)]), False)
+        reactions = layout.header[PLACES["reactions"]]
+        first, length = self.array(builder, reactions), cgutils.alloca_once_value(builder, size)
+        taken = cgutils.alloca_once_value(builder, _LONG(0))
+        before, again, after = (builder.append_basic_block(name) for name in ("before", "again", "after"))
+        builder.branch(before)
+        builder.position_at_end(before)
+        rest = builder.load(left)
+        most = builder.select(builder.icmp_signed("<", rest, _LONG(AT_ONCE)), rest, _LONG(AT_ONCE))
+        for name in ("steps", "every"):
+            assert dtype.fields is not None
+            place = builder.gep(request, [_LONG(dtype.fields[name][1])])
+            builder.store(most, builder.bitcast(place, _LONGS))
+        nothing = self.array(builder, 1), _LONG(0)
+        values = [
+            (header, _LONG(HEADER)),
+            (length, _LONG(1)),
+            (request, _LONG(1)),
+            nothing,
+            (held, _LONG(AT_ONCE * count)),
+            (first, _LONG(reactions)),
+            (stored, _LONG(layout.state_numbers)),
+        ]
+        _, found = self.call(builder, values)
+        done = builder.extract_value(found, 0)
+        builder.store(builder.add(builder.load(taken), done), taken)
+        builder.store(builder.sub(rest, most), left)
+        goes_on = builder.and_(builder.icmp_signed("==", done, most), builder.icmp_signed(">", rest, most))
+        builder.cbranch(goes_on, again, after)
+        builder.position_at_end(again)
+        builder.branch(before)
+        builder.position_at_end(after)
+        self.move(builder, layout.state_numbers, (state, n, thread), kept, True)
+        self.move(builder, layout.state_numbers, (row, n, thread), stored, True)
+        builder.store(builder.load(taken), builder.gep(counts, [thread]))
+        builder.ret_void()
+
+
+class _VelocitiesOfThread(_OfThread):
+    name = VELOCITIES
+    kinds = (_REALS, _LONG, _REALS, _REALS, _LONGS)
+
+    def _write_thread(self, own: Any) -> None:
+        tables, columns, state, found, counts, n, thread = own.args
+        layout, builder = self.layout, ir.IRBuilder(own.append_basic_block())
+        _, header = self.filled(builder, tables, columns, state, n, thread)
+        velocities, rows = (layout.header[PLACES[name]] for name in ("velocities", "rows"))
+        result, drift, nothing = (self.array(builder, length) for length in (velocities, rows, 1))
+        with cgutils.for_range(builder, _LONG(rows)) as loop:
+            builder.store(_REAL(0.0), builder.gep(drift, [loop.index]))
+        values = [
+            (header, _LONG(HEADER)),
+            (nothing, _LONG(0)),
+            (drift, _LONG(rows)),
+            (result, _LONG(velocities)),
+            _REAL(0.0),
+        ]
+        _, known = self.call(builder, values)
+        self.move(builder, velocities, (found, n, thread), result, True)
+        is_known = builder.zext(builder.icmp_unsigned("!=", known, known.type(0)), _LONG)
+        builder.store(is_known, builder.gep(counts, [thread]))
+        builder.ret_void()

@@ -1,0 +1,141 @@
+"""Mechanisms of one structure whose states stay in arrays, and whose steps threads of a graphics processor take."""
+
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from phlexible.algebra.arrays import Array, BoolArray, IntArray
+from phlexible.errors import ParameterError
+from phlexible.step.compilation.thread_programs import (
+    STEPS,
+    VELOCITIES,
+    Threads,
+    UnknownFunctionsError,
+    thread_program,
+)
+from phlexible.step.integration.company import StepCall
+from phlexible.step.integration.held_lanes import COUNTED
+from phlexible.step.programs import advance, alone, joint_velocities
+from phlexible.step.tables.memory import Memory
+from phlexible.step.tables.threads import MOST_NUMBERS, ThreadLayout
+
+COMPILING_THREADS = "phlexible: compiling the time step for this structure and a graphics processor; kept"
+
+
+class Device(Protocol):
+    """What runs threads (``cuda.Cuda``)."""
+
+    threads: Threads
+
+    def load(self, name: str, written: Callable[[], str]) -> Callable[[str], Any]:
+        """Functions of a program by their names."""
+
+    def room(self, size: int) -> Any:
+        """Memory of so many bytes."""
+
+    def put(self, room: Any, array: NDArray[Any]) -> None:
+        """An array into memory."""
+
+    def get(self, room: Any, array: NDArray[Any]) -> None:
+        """Memory into an array."""
+
+    def call(self, function: Any, count: int, *arguments: Any) -> None:
+        """A function in so many threads."""
+
+
+def cannot_go(memory: Memory) -> str:
+    """Why threads do not step a mechanism; empty: they do."""
+    if rest := alone(memory):
+        return f"a graphics processor steps no {', '.join(rest)}"
+    needed = ThreadLayout(memory).numbers
+    if needed > MOST_NUMBERS:
+        return f"a thread of a graphics processor has room for {MOST_NUMBERS} numbers, the model needs {needed}"
+    return ""
+
+
+class HeldThreads:
+    """Steps of mechanisms, each in a thread, nothing of which depends on time but the loads of each call.
+
+    Args:
+        calls: steps that each mechanism asks for, which can join and have one key.
+        device: whose threads take them.
+
+    Attributes:
+        state: of all mechanisms, shape (state numbers, mechanisms).
+        row: the last stored instant of each, of the same shape.
+        loads: in the steps to come, shape (3 loads, mechanisms).
+
+    Raises:
+        ParameterError: the processor does not have all functions that the laws of the model are made of.
+    """
+
+    def __init__(self, calls: Sequence[StepCall], device: Device) -> None:
+        first, self._device, self._count = calls[0], device, len(calls)
+        self._size, self._known = float(first.sizes[0]), first.memory.place("known_velocities")
+        layout = ThreadLayout(first.memory)
+
+        def written() -> str:
+            print(COMPILING_THREADS, file=sys.stderr, flush=True)
+            functions = advance.source.py_func, joint_velocities.source.py_func
+            text: str = thread_program(layout, *functions, device.threads)
+            return text
+
+        try:
+            function = device.load(layout.structure.digest, written)
+        except UnknownFunctionsError as error:
+            raise ParameterError(f"a graphics processor does not have {error}, which laws here need") from error
+        self._steps, self._projection = function(STEPS), function(VELOCITIES)
+        self.state = np.stack([call.memory.state for call in calls], axis=-1)
+        self.row = np.zeros_like(self.state)
+        self.loads = np.stack([call.loads[0] for call in calls], axis=-1)
+        requests = np.concatenate([call.request for call in calls])
+        self.state[self._known, ~requests["continues"]] = 0.0
+        requests["continues"] = True
+        tables = layout.given_numbers([call.memory for call in calls])
+        self._columns = tables.shape[1]
+        self._tables, self._requests = self._filled(tables), self._filled(requests)
+        self._state, self._row, self._loads = (
+            device.room(each.nbytes) for each in (self.state, self.row, self.loads)
+        )
+        self._counts = device.room(8 * self._count)
+        self._found = np.zeros((first.memory.counts["velocities"], self._count))
+        self._velocities = device.room(self._found.nbytes)
+        begin = first.memory.place("counter")
+        self._counted = [begin + place for place in COUNTED]
+
+    def step(self, count: int, which: BoolArray) -> tuple[IntArray, BoolArray]:
+        """So many steps of some mechanisms; how many each took, and of which there is something to tell."""
+        device, taken = self._device, np.where(which, count, 0).astype(np.int64)
+        counted = self.state[self._counted]
+        for room, array in ((self._state, self.state), (self._row, self.row), (self._loads, self.loads)):
+            device.put(room, np.ascontiguousarray(array))
+        device.put(self._counts, taken)
+        rooms = self._state, self._row, self._loads, self._requests, self._counts
+        device.call(self._steps, self._count, self._tables, self._columns, *rooms, self._size)
+        for room, array in ((self._state, self.state), (self._row, self.row), (self._counts, taken)):
+            device.get(room, array)
+        return taken, np.asarray((self.state[self._counted] != counted).any(axis=0))
+
+    def put(self, lane: int, state: Array, row: Array, loads: Array, continues: bool = True) -> None:
+        """State, last row and loads of one mechanism, which is of the same tables."""
+        self.state[:, lane], self.row[:, lane], self.loads[:, lane] = state, row, loads
+        if not continues:
+            self.state[self._known, lane] = 0.0
+
+    def velocities(self) -> Array | None:
+        """Velocities that satisfy the joints, shape (velocities, mechanisms); None: joints depend on each other."""
+        known = np.zeros(self._count, dtype=np.int64)
+        self._device.put(self._state, np.ascontiguousarray(self.state))
+        rooms = self._state, self._velocities, self._counts
+        self._device.call(self._projection, self._count, self._tables, self._columns, *rooms)
+        self._device.get(self._velocities, self._found)
+        self._device.get(self._counts, known)
+        return self._found if known.all() else None
+
+    def _filled(self, array: NDArray[Any]) -> Any:
+        room = self._device.room(array.nbytes)
+        self._device.put(room, np.ascontiguousarray(array))
+        return room
