@@ -235,6 +235,44 @@ def test_a_slider_between_stops():
     assert np.ptp(motion.energy.total) <= 1e-11
 
 
+@pytest.mark.parametrize("kind", ["rail", "hinge"])
+def test_a_stop_gives_back_its_restitution(kind):
+    """Of a rate of metres and of radians; what it takes is in the ledger."""
+    model = ph.Model()
+    placed = model.ground.at((0, 0, 0))
+    if kind == "rail":
+        block = model.add(ph.RigidBody(2.0, (1, 1, 1)), velocity=(3.0, 0, 0))
+        joint = model.connect(ph.Prismatic(placed, block.origin))
+    else:
+        block = model.add(ph.RigidBody(2.0, (1, 1, 1)), angular_velocity=(0, 0, 3.0))
+        joint = model.connect(ph.Revolute(placed, block.origin))
+    stop = model.apply(joint.stop(upper=0.3, stiffness=2e4, restitution=0.6))
+    motion = model.simulate(0.2, 1e-3, progress=False)
+    speeds = motion.recording.velocity
+    assert speeds[-1].sum() == pytest.approx(-0.6 * 3.0, abs=4e-4 * 3.0)
+    assert motion.energy.dissipated[-1] == pytest.approx(0.64 * motion.energy.kinetic[0], rel=1e-3)
+    assert np.abs(motion.energy.balance_error).max() <= 1e-13 * motion.energy.kinetic[0]
+    with pytest.raises(ph.ParameterError, match="restitution takes the place of damping"):
+        joint.stop(upper=0.3, stiffness=stop.stiffness, restitution=0.6, damping=1.0)
+
+
+@pytest.mark.parametrize("is_searched", [False, True])
+def test_longer_parts_are_fewer_and_keep_the_energy(is_searched):
+    """The rebound is late by what is written, 0.25 / omega at step omega = 1, and no later."""
+    ends, stiffness = [], 1e6
+    for longest in (0.1, 1.0):
+        model = ph.Model(dimension=2)
+        ball = model.add(ph.PointMass(1.0), "ball", position=(0, 0.0134, 0), velocity=(0, -1.0, 0))
+        floor = ph.Plane(model.ground.at((0, 0, 0)), (0, 1, 0))
+        sides = ([ball.origin], floor) if is_searched else (ball.origin, floor)
+        model.apply(ph.Contact(*sides, stiffness=stiffness, longest_part=longest))
+        motion = model.simulate(0.05, 1e-3, progress=False)
+        assert np.abs(motion.energy.balance_error).max() <= 1e-14
+        ends.append((motion.position(ball.origin)[-1, 1], motion.contact_steps[-1]))
+    late = (ends[0][0] - ends[1][0]) * np.sqrt(stiffness)
+    assert 0.05 <= late <= 0.3 and 8 * max(ends[1][1], 1) <= ends[0][1]
+
+
 def test_contacts_are_copied_stored_and_warned_of(tmp_path):
     model, ball = bouncing(stiffness=1e12, drop=-1e-7)
     with pytest.warns(ph.StepWarning, match=r"1/omega of Contact"):

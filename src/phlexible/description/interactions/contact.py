@@ -6,7 +6,6 @@ from functools import cached_property
 from math import pi, sqrt
 from typing import Annotated, cast
 
-from phlexible.algebra.arrays import finite
 from phlexible.algebra.fields import Name, NonNegative, Positive, set_fields
 from phlexible.description.interactions.contact_members import (
     DEEPEST,
@@ -24,12 +23,14 @@ from phlexible.description.interactions.contact_members import (
 )
 from phlexible.description.interactions.force_elements import (
     BRISTLE_DAMPING,
+    LONGEST_PART,
     Bristle,
     CoordinateForce,
     Coulomb,
     Exponent,
     ForceElement,
     OneSided,
+    Restitution,
     bristle_of,
 )
 from phlexible.description.interactions.functions import (
@@ -70,12 +71,6 @@ Toucher = Port | PlacedBody | PlacedWhole
 def _side(name: str, value: object) -> object:
     """Lists as tuples."""
     return listed(name, value) if isinstance(value, list | tuple) else value
-
-
-def _restitution(name: str, value: float | None) -> float | None:
-    if value is None or 0 <= finite(name, value) <= 1:
-        return None if value is None else float(value)
-    raise ParameterError(f"{name} must be between 0 and 1, got {value!r}")
 
 
 ContactSide = Annotated[Side | Sequence[Side], _side]
@@ -124,6 +119,8 @@ class Contact(ForceElement):
         drilling: radius of the patch whose friction resists turns about the normal [m]: of the moment ``friction``
             times the normal force times 2/3 of it, with the exponent 1.5 3 pi/16 of it; not of many.
         second_radius: ``radius`` of parts of ``second``, of lists and whole bodies; None: the same [m].
+        longest_part: step times omega of the contact (8.23), to which steps around it are parted; of many, of each
+            pair. More is faster: energy and momenta stay exact, the rebound is late by 0.25 / omega with 1.
 
     Raises:
         ParameterError: numbers out of range, or a shape that needs a radius.
@@ -153,11 +150,12 @@ class Contact(ForceElement):
     bristle: Positive | None = field(default=None, kw_only=True)
     bristle_damping: NonNegative | None = field(default=None, kw_only=True)
     static_friction: NonNegative | None = field(default=None, kw_only=True)
-    restitution: Annotated[float | None, _restitution] = field(default=None, kw_only=True)
+    restitution: Restitution = field(default=None, kw_only=True)
     restitution_speed: Positive = field(default=1e-2, kw_only=True)
     rolling: NonNegative = field(default=0.0, kw_only=True)
     drilling: NonNegative = field(default=0.0, kw_only=True)
     second_radius: NonNegative | None = field(default=None, kw_only=True)
+    longest_part: Positive = field(default=LONGEST_PART, kw_only=True)
     is_guessed: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:
@@ -391,7 +389,7 @@ class Contact(ForceElement):
         for port in self.touchers:
             for gap in surface.gaps(port, dimension):
                 push = (self.hard, self.damping, self.exponent, gap.side)
-                law = OneSided(*push, self.restitution, self.restitution_speed)
+                law = OneSided(*push, self.restitution, self.restitution_speed, self.longest_part)
                 rest = gap.surface + gap.side * radius
                 self._check_depth(port, gap.side * (rest - gap.coordinate.initial_value()), surface)
                 coordinate = self._coordinate(gap, port, surface, dimension)

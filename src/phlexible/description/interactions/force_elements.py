@@ -139,6 +139,16 @@ Exponent = Annotated[float, _exponent]
 
 
 LEAST_RESTITUTION = 0.01  # less is as good as nothing
+LONGEST_PART = 0.1  # step times omega of a contact
+
+
+def _restitution(name: str, value: float | None) -> float | None:
+    if value is None or 0 <= finite(name, value) <= 1:
+        return None if value is None else float(value)
+    raise ParameterError(f"{name} must be between 0 and 1, got {value!r}")
+
+
+Restitution = Annotated[float | None, _restitution]
 
 
 def loss_of_restitution(restitution: float) -> float:
@@ -168,6 +178,7 @@ class OneSided:
         side: 1: it pushes theta up, -1: down.
         restitution: speed after an impact over that before it, in place of damping; None: damping.
         slowest: slower impacts are damped as those of this speed [m/s].
+        longest_part: step times omega, to which steps around it are parted.
     """
 
     stiffness: Positive
@@ -176,9 +187,15 @@ class OneSided:
     side: float = 1.0
     restitution: float | None = None
     slowest: Positive = 1e-2
+    longest_part: Positive = LONGEST_PART
 
     def __post_init__(self) -> None:
         convert_fields(self)
+
+    @property
+    def part_share(self) -> float:
+        """Of omega^2, so that it is parted as what has ``LONGEST_PART``."""
+        return (LONGEST_PART / self.longest_part) ** 2
 
     @property
     def loss_of_impacts(self) -> float:

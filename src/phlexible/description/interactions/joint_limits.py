@@ -12,6 +12,7 @@ from phlexible.description.interactions.force_elements import (
     CoordinateForce,
     Coulomb,
     OneSided,
+    Restitution,
     bristle_of,
 )
 from phlexible.description.interactions.functions import Coordinate, expect
@@ -99,6 +100,8 @@ class JointStop(AlongJoint):
         stiffness: [N m/rad or N/m].
         damping: after Hunt and Crossley: times depth and rate [N m s/rad2 or N s/m2].
         name: for messages; None: made from the joint.
+        restitution: rate after an impact over that before it, 0 to 1, in place of ``damping``; None: that.
+        restitution_rate: slower impacts lose less: they are damped as those of this rate [rad/s or m/s].
     """
 
     lower: Finite | None
@@ -106,9 +109,13 @@ class JointStop(AlongJoint):
     stiffness: Positive
     damping: NonNegative = 0.0
     name: Name = None
+    restitution: Restitution = None
+    restitution_rate: Positive = 1e-2
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if self.restitution is not None and self.damping:
+            raise ParameterError(f"{self}: restitution takes the place of damping; give one of them")
         if self.lower is None and self.upper is None:
             raise ParameterError(f"{self} stops nothing; give lower= or upper=")
         if self.lower is not None and self.upper is not None and not self.lower < self.upper:
@@ -128,9 +135,9 @@ class JointStop(AlongJoint):
                 continue
             if side * (begin - limit) < 0:
                 raise ModelError(f"{self}: the initial pose is at {begin:g}, beyond the stop at {limit:g}")
-            found.append(
-                CoordinateForce(coordinate, rest=limit, contact=OneSided(self.stiffness, self.damping, 1.0, side))
-            )
+            impact = self.restitution, self.restitution_rate
+            push = OneSided(self.stiffness, self.damping, 1.0, side, *impact)
+            found.append(CoordinateForce(coordinate, rest=limit, contact=push))
         return tuple(found)
 
     def __repr__(self) -> str:

@@ -154,6 +154,8 @@ class Joint(KinematicPair):
         damping: float = 0.0,
         of: str | None = None,
         name: str | None = None,
+        restitution: float | None = None,
+        restitution_rate: float = 1e-2,
     ) -> JointStop:
         """Ends of the way for ``model.apply``: elastic, and lossless without damping.
 
@@ -163,8 +165,20 @@ class Joint(KinematicPair):
             damping: after Hunt and Crossley: times depth and rate [N m s/rad2 or N s/m2].
             of: name of the coordinate of a joint with several.
             name: for messages; None: made from the joint.
+            restitution: rate after an impact over that before it, 0 to 1, in place of ``damping``; None: that.
+            restitution_rate: slower impacts lose less: they are damped as those of this rate [rad/s or m/s].
         """
-        return JointStop(self, self.coordinate_name(of), lower, upper, stiffness, damping, name)
+        return JointStop(
+            self,
+            self.coordinate_name(of),
+            lower,
+            upper,
+            stiffness,
+            damping,
+            name,
+            restitution,
+            restitution_rate,
+        )
 
     def torque(
         self,

@@ -21,6 +21,7 @@ from phlexible.bodies.soft_law import (
 )
 from phlexible.bodies.soft_mesh import SoftSurface
 from phlexible.description.interactions.contact_members import DEEPEST, Member, MemberKind
+from phlexible.description.interactions.force_elements import LONGEST_PART
 from phlexible.description.interactions.functions import PointOf, Vector
 from phlexible.description.interactions.loads import SurfacePressure
 from phlexible.description.interactions.rod_element import KEPT, RodElement
@@ -421,6 +422,7 @@ class ContactGroupTables:
             "contact_group_friction": [each.friction for each in groups],
             "contact_group_bristle": [each.stiffness if each else 0.0 for each in bristles],
             "contact_group_bristle_damping": [each.damping if each else 0.0 for each in bristles],
+            "contact_group_share": [(LONGEST_PART / each.longest_part) ** 2 for each in groups],
             "contact_group_grip": [each.grip if each else 1.0 for each in bristles],
         }
 

@@ -257,6 +257,7 @@ def law_tables(laws: Sequence[ForceData], constraints: int, loads: int) -> Table
         "push_damping": [law.contact.damping if law.contact else 0.0 for law in laws],
         "push_loss": [law.contact.loss_of_impacts if law.contact else 0.0 for law in laws],
         "push_slowest": [law.contact.slowest if law.contact else 1.0 for law in laws],
+        "push_share": [law.contact.part_share if law.contact else 1.0 for law in laws],
         "friction": [law.friction.level if law.friction else 0.0 for law in laws],
         "friction_speed": [law.friction.speed if law.friction else 1.0 for law in laws],
         "bearing": [law.bearing[0] if law.bearing else -1 for law in laws],

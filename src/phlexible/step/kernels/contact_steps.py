@@ -76,10 +76,12 @@ def harden_pair(t: Tables, n: int, h: float) -> float:
     c, reach, F = t.member_contact_group[i], t.member_radius[i] + t.member_radius[j], at_start(t, i, j)[0]
     change = abs(at_end(t, i, j)[0] - F)
     slope = steepest(t.contact_group_stiffness[c], t.contact_group_exponent[c], reach - F, change, total, h)
+    slope *= t.contact_group_share[c]
     stiffness, alone = slope * outer(n_, n_), slope * total
     if t.contact_group_friction[c] > 0.0:
-        slope += t.contact_group_bristle[c]
-        stiffness = stiffness + t.contact_group_bristle[c] * (one() - outer(n_, n_))
+        sticks = t.contact_group_share[c] * t.contact_group_bristle[c]
+        slope += sticks
+        stiffness = stiffness + sticks * (one() - outer(n_, n_))
     if t.member_kind[j] <= INSET and t.member_kind[i] <= INSET:
         rubbed_at = touched_at(t, i, j, s, place_of(t, i, s) - place_of(t, j, z))
     else:
@@ -263,5 +265,6 @@ def _harden(t: Tables, f: int, h: float) -> None:
         slope += t.bristle_stiffness[t.rolling_of[f]] / (0.4 * t.slip_radius[f] * t.slip_radius[f])
     if t.drilling_of[f] >= 0:
         slope += t.bristle_stiffness[t.drilling_of[f]] / (0.4 * t.slip_radius[f] * t.slip_radius[f])
+    slope *= t.push_share[f]
     for a in range(t.carrier_count[f]):
         t.hardness[t.group_node[t.group_start[f] + a]] += where(touches, slope * t.scratch[a], 0.0)

@@ -135,6 +135,7 @@ CONTACT_GROUP_TABLES: tuple[Table, ...] = (
         contact_group_friction  | contact_groups | | coefficient; 0: none
         contact_group_bristle   | contact_groups | N/m | stiffness
         contact_group_bristle_damping | contact_groups | N s/m |
+        contact_group_share     | contact_groups | | of omega^2 that asks for parts of steps
         contact_group_grip      | contact_groups | | its limit while it sticks, over that while it slips
         """,
     ),
@@ -627,6 +628,7 @@ TABLES: tuple[Table, ...] = (
         push_damping      | forces | | of its rate, after Hunt and Crossley
         push_loss         | forces | | this times the speed with which bodies met, where they remember it
         push_slowest      | forces | m/s | as which slower impacts are damped
+        push_share        | forces | | of omega^2 that asks for parts of steps
         friction          | forces | | level of dry friction, or coefficient across a contact
         friction_speed    | forces | | below which it falls
         bristle_stiffness | bristles | N/m, N m/rad | k

@@ -71,6 +71,12 @@ def apart(r: Vector, u: Vector, v: Vector) -> tuple[float, float, float]:
 
 
 @compiled
+def are_balls(t: Tables, i: int, j: int) -> bool:
+    """Whether neither has a length, so that the nearest places are known."""
+    return t.member_start[i] == t.member_end[i] and t.member_start[j] == t.member_end[j]
+
+
+@compiled
 def at_start(t: Tables, i: int, j: int) -> tuple[float, float, float]:
     """F, s and t of two members at the start of the step; of a solid how far it is from the other's centre."""
     if t.member_kind[j] > INSET:
@@ -78,6 +84,9 @@ def at_start(t: Tables, i: int, j: int) -> tuple[float, float, float]:
     if t.member_kind[i] > INSET:
         return height_at_start(t, j, i), 0.0, 0.0
     p, k = t.member_start[i], t.member_start[j]
+    if are_balls(t, i, j):
+        r = t.place0[p] - t.place0[k]
+        return sqrt(dot(r, r)), 0.5, 0.5
     return apart(
         t.place0[p] - t.place0[k],
         t.place0[t.member_end[i]] - t.place0[p],
@@ -94,6 +103,8 @@ def at_end(t: Tables, i: int, j: int) -> tuple[float, float, float]:
         return height_at_end(t, j, i), 0.0, 0.0
     p, k = t.member_start[i], t.member_start[j]
     x, y = t.place0[p] + t.change[p], t.place0[k] + t.change[k]
+    if are_balls(t, i, j):
+        return sqrt(dot(x - y, x - y)), 0.5, 0.5
     q, l = t.member_end[i], t.member_end[j]
     return apart(x - y, t.place0[q] + t.change[q] - x, t.place0[l] + t.change[l] - y)
 
@@ -112,6 +123,8 @@ def push_contact_groups(t: Tables, h: float) -> None:
             _push_off(t, i, j, h)
         elif t.member_kind[i] > INSET:
             _push_off(t, j, i, h)
+        elif are_balls(t, i, j):
+            _push_balls(t, i, j, h)
         else:
             _push(t, i, j, h)
     end_pairs(t)
@@ -147,6 +160,31 @@ def _push_off(t: Tables, i: int, j: int, h: float) -> None:
         if t.member_axis[6 * i] >= 0:
             y = y - radius * n
         place = note_touch(t, i, j, 0.0, 0.0, y, n, slope)
+        if t.contact_group_friction[c] > 0.0:
+            rub_pair(t, i, j, 0.0, 0.0, n, normal, h, place)
+
+
+@compiled
+def _push_balls(t: Tables, i: int, j: int, h: float) -> None:
+    """``_push`` of two without a length."""
+    reach, c = t.member_radius[i] + t.member_radius[j], t.member_contact_group[i]
+    p, k = t.member_start[i], t.member_start[j]
+    r = t.place0[p] - t.place0[k]
+    dr = t.change[p] - t.change[k]
+    e, end = r + 0.5 * dr, r + dr
+    before, after = dot(r, r), dot(end, end)
+    if before >= reach * reach and after >= reach * reach:
+        return
+    before = sqrt(before)
+    both = max(before + sqrt(after), LEAST)
+    normal, slope = _normal(t, c, reach - before, -2.0 * dot(e, dr) / both, h)
+    f = (2.0 * normal / both) * e
+    t.pull[p] += f
+    t.pull[k] += -1.0 * f
+    size = sqrt(dot(e, e))
+    if size > 0.0:
+        n = (1.0 / size) * e
+        place = note_touch(t, i, j, 0.0, 0.0, touched_at(t, i, j, 0.0, e), n, slope)
         if t.contact_group_friction[c] > 0.0:
             rub_pair(t, i, j, 0.0, 0.0, n, normal, h, place)
 
