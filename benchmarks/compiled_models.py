@@ -4,7 +4,8 @@ Each model is built for this machine and takes 1000 steps beside a live run; wit
 as a program for aarch64 without libraries (where this machine is one, or has qemu-aarch64). Shown are the size of
 the library, how far the places of each are from those of the live run, by the reach of the model (0: every bit is
 equal), how far the library's ledger is open beside that of the live run, by the greatest energy, and times of a
-step: processor times, the least of five rounds of 200 steps.
+step: processor times, the least of five rounds of 200 steps. Where all rests (satellite) WebAssembly takes twice as
+long as else, since numbers next to nothing are not zero there.
 """
 
 import platform
@@ -27,6 +28,8 @@ NAMES = (
     *("heavy-top", "dzhanibekov", "chain", "double-pendulum", "bricard", "crank-slider", "four-bar"),
     *("flexible-pendulum", "spinning-beam", "string-pendulum", "satellite", "bouncing-ball", "tippe-top"),
 )
+MOVED = {"four-bar": ["crank_speed=10"]}
+"""Parameters of models that rest with their usual ones."""
 STEPS, ROUNDS, COUNT = 1000, 5, 200
 ARM = ("aarch64", "arm64")
 ENERGIES = ("total", "supplied", "dissipated", "kinetic")
@@ -40,18 +43,19 @@ ph.ph_step(model, 1000);
 ph.ph_save(model, state);
 writeFileSync(process.argv[3], new Uint8Array(ph.memory.buffer, state, size));
 ph.ph_reset(model);
-for (let begin = performance.now(); performance.now() < begin + 3000; ) {
+const spent = () => { const { user, system } = process.cpuUsage(); return user + system; };
+for (const begin = spent(); spent() < begin + 4e6; ) {
     ph.ph_step(model, 20); /* until the engine has its fast code */
     await new Promise((done) => setTimeout(done, 0));
     ph.ph_reset(model);
 }
 let least = Infinity;
 for (let k = 0; k < 5; k++) {
-    const now = performance.now();
+    const now = spent();
     ph.ph_step(model, 200);
-    least = Math.min(least, (performance.now() - now) / 200);
+    least = Math.min(least, (spent() - now) / 200);
 }
-console.log(1e3 * least);
+console.log(least);
 """
 PROGRAM = """
 #include "model.h"
@@ -106,7 +110,7 @@ def state_on_arm(archive: Path, folder: Path) -> bytes:
 
 def show(name: str, folder: Path) -> None:
     """A line of a model."""
-    program = find_program(name, [])
+    program = find_program(name, MOVED.get(name, []))
     model, step = program.model, program.step
     sensors = {kind: ph.EnergyOf(kind) for kind in ENERGIES}
     end = 4 * STEPS * step
