@@ -97,3 +97,55 @@ def test_sand_spreads_and_loses_what_the_ledger_says():
     assert places[:, -1, 2].mean() < 0.7 * places[:, 0, 2].mean() and places[:, :, 2].min() > 0.005
     assert motion.energy.dissipated[-1] > 0.2 * np.ptp(motion.energy.gravity)
     assert np.abs(motion.energy.balance_error).max() <= 1e-13
+
+
+def test_a_geneva_drive_turns_its_wheel_as_its_geometry_says():
+    model = ph.gallery.geneva_drive()
+    motion = model.simulate(0.4, 1e-3, progress=False)
+    half, omega, distance = np.pi / 4, 2 * np.pi, 0.1
+    crank, turn = distance * np.sin(half), half - np.pi / 2 - 0.3 + omega * motion.time
+    exact = np.arctan2(-crank * np.sin(turn), distance - crank * np.cos(turn)) - half
+    angle, is_in = motion.angle(model.joint("wheel bearing")), np.abs(turn) < half
+    assert is_in.sum() > 200
+    assert angle[is_in] == pytest.approx(exact[is_in], abs=1e-3 * 2 * half)
+    assert angle[-1] == pytest.approx(-2 * half, rel=1e-3)
+    fastest = np.abs(motion.angular_velocity(model["wheel"])[:, 2]).max() / omega
+    assert fastest == pytest.approx(np.sin(half) / (1 - np.sin(half)), rel=2e-3)
+    assert np.abs(motion.energy.balance_error).max() <= 1e-13
+
+
+def test_a_cam_of_triangles_lifts_its_follower_as_its_polynomial_says():
+    """From the rest at the top half the way down, over a hollow flank."""
+    model = ph.gallery.cam_follower()
+    motion = model.simulate(0.21, 1e-3, progress=False)
+    way = np.clip((4 * np.pi * motion.time + np.pi / 2 - np.pi) / (2 * np.pi / 3), 0.0, 1.0)
+    down = 0.012 * (1 - (10 - 15 * way + 6 * way**2) * way**3)
+    late = motion.time > 0.05
+    assert motion.position(model["stem"].origin)[late, 1] == pytest.approx(0.05 + down[late], abs=1e-3 * 0.012)
+    assert down[-1] < 0.008
+    assert np.abs(motion.energy.balance_error).max() <= 1e-13
+
+
+def test_jaws_lift_a_soft_block_that_carries_its_weight():
+    model = ph.gallery.soft_gripper(elements=3)
+    motion = model.simulate(1.0, 2e-3, progress=False)
+    weight, jaw = 1000 * 0.06**3 * 9.81, model["left jaw"].body.mass * 9.81
+    for side in ("left", "right"):
+        force = motion.reaction(model.joint(f"rail of the {side} jaw"))[-2]
+        assert force[1] == pytest.approx(weight / 2 + jaw, rel=5e-3)
+    corner = motion.position(model["block"].node(0))
+    assert corner[-1, 1] - corner[0, 1] == pytest.approx(0.05, abs=3e-3)
+    assert np.abs(motion.energy.balance_error).max() <= 1e-12
+
+
+@pytest.mark.parametrize(
+    ("turns", "elements", "duration", "close"),
+    [(0.5, 36, 0.1, 1e-2), pytest.param(3.0, 60, 0.3, 5e-3, marks=pytest.mark.thorough)],
+)
+def test_a_rope_around_a_windlass_leaves_the_share_of_euler(turns, elements, duration, close):
+    model = ph.gallery.windlass(turns=turns, elements=elements)
+    motion = model.simulate(duration, 2e-3, progress=False)
+    left = np.linalg.norm(motion.reaction(model.joint("held end"))[-10:], axis=1).mean()
+    slope = 0.012 / (2 * np.pi * 0.05)
+    assert left == pytest.approx(20 * np.exp(-0.15 * 2 * np.pi * turns / np.hypot(1, slope)), rel=close)
+    assert np.abs(motion.energy.balance_error).max() <= 1e-10

@@ -11,7 +11,10 @@ from phlexible.gallery.table import ENTRIES
 
 REFUSED = {
     "robot-arm": "is a controller that is called once a step",
-    **dict.fromkeys(("dominoes", "ball-bearing", "sand"), "write a Contact for each pair"),
+    **dict.fromkeys(
+        ("dominoes", "ball-bearing", "sand", "geneva-drive", "cam-follower", "soft-gripper"),
+        "write a Contact for each pair",
+    ),
 }
 KINKED = ph.Contact, JointStop  # differences of their energies see the kink
 KINDS = [kind for kind in ELEMENT_CASES if kind not in KINKED]

@@ -9,7 +9,18 @@ from phlexible.gallery.beams import (
     spinning_beam,
     spinning_shaft,
 )
-from phlexible.gallery.contacts import ball_bearing, capstan, dominoes, gripper, sand, wiper
+from phlexible.gallery.contacts import (
+    ball_bearing,
+    cam_follower,
+    capstan,
+    dominoes,
+    geneva_drive,
+    gripper,
+    sand,
+    soft_gripper,
+    windlass,
+    wiper,
+)
 from phlexible.gallery.machines import (
     crane,
     deployable_panels,
@@ -40,6 +51,7 @@ __all__ = [
     "bouncing_ball",
     "bricard",
     "cable_robot",
+    "cam_follower",
     "capstan",
     "chain",
     "crane",
@@ -54,6 +66,7 @@ __all__ = [
     "four_bar",
     "free_pair",
     "gear_train",
+    "geneva_drive",
     "gripper",
     "hanging_cable",
     "heavy_top",
@@ -66,6 +79,7 @@ __all__ = [
     "rotating_cantilever",
     "sand",
     "satellite",
+    "soft_gripper",
     "solid_crank_slider",
     "spatial_beam",
     "spatial_slider_crank",
@@ -75,5 +89,6 @@ __all__ = [
     "tethered_satellites",
     "tippe_top",
     "wind_turbine",
+    "windlass",
     "wiper",
 ]

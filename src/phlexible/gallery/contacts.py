@@ -11,16 +11,19 @@ from phlexible.bodies.material import Material
 from phlexible.bodies.point_mass import PointMass
 from phlexible.bodies.rigid_body import RigidBody
 from phlexible.bodies.rod import Rod
+from phlexible.bodies.soft_body import SoftBody
+from phlexible.bodies.soft_law import NeoHookean
 from phlexible.bodies.string import String
 from phlexible.bodies.string_law import LinearLaw
 from phlexible.description.interactions.contact import Contact
+from phlexible.description.interactions.force_elements import SpringDamper
 from phlexible.description.interactions.loads import Force
 from phlexible.description.interactions.surfaces import Capsule, Plane, Surface
 from phlexible.description.joints.joints import Fixed, Prismatic, Revolute, Spherical
 from phlexible.elements.sections import RectangularSection
 from phlexible.gallery.parameters import ready_model
 from phlexible.model import Model
-from phlexible.shapes.solids import Box, Cylinder, Sphere
+from phlexible.shapes.solids import Box, Cylinder, Sphere, TriangleMesh
 
 # A rope over a turning drum: friction carries the load.
 
@@ -347,4 +350,261 @@ def sand(side: int = 4, high: int = 6, friction: float = 0.4) -> Model:
     box = Surface(model.ground.at((wide / 2, wide / 2, wide)), Box((wide, wide, 2 * wide)), inside=True)
     law: dict[str, Any] = {"stiffness": 1e3, "damping": 2e3, "friction": non_negative("friction", friction)}
     model.apply(Contact(grains, [*grains, box], **law))
+    return model
+
+
+# A driven pin that turns a wheel with slots, step by step.
+
+PIN, BAR, CLEARANCE, BEFORE = 5e-3, 2e-3, 5e-6, 0.3  # [m], [m], [m], [rad]
+
+
+@ready_model
+def geneva_drive(slots: int = 4, distance: float = 0.1, speed: float = 6.283185307179586) -> Model:
+    """A Geneva drive in its plane: a pin enters a slot of a wheel, turns it by one step, and leaves it at rest.
+
+    Pin and walls of the slots are a contact each with each, with little friction; while the pin is away friction of
+    its bearing holds the wheel.
+
+    Source: own model; the geometry is that of every such drive.
+
+    Reference: while the pin is in a slot the wheel has the angle of the line from its centre to the pin, within
+    0.1 % of a step; after a turn of the driver it has done one step. The wheel is at most sin(pi/slots) / (1 -
+    sin(pi/slots)) times as fast as the driver, 2.414.
+
+    Shown by: ``phlexible run geneva-drive``; ``motion.angle(model.joint("wheel bearing"))``.
+
+    Args:
+        slots: of the wheel, at least 3.
+        distance: of both axes [m].
+        speed: of the driver [rad/s].
+    """
+    number, apart, omega = whole("slots", slots, least=3), positive("distance", distance), positive("speed", speed)
+    half = np.pi / number
+    crank, reach = apart * np.sin(half), apart * np.cos(half)
+    model = Model(dimension=2)
+    arm = RigidBody(0.5, 1e-3, shape=Box((crank + 2 * PIN, 2 * PIN, PIN), center=(crank / 2, 0.0, -PIN)))
+    driver = model.add(arm, "driver", rotation=half - np.pi / 2 - BEFORE)
+    axle = (apart, 0.0, 0.0)
+    wheel = model.add(
+        RigidBody(0.2, 2e-4, shape=slotted(number, apart - crank - PIN, reach)), "wheel", position=axle
+    )
+    motor = model.connect(Revolute(model.ground.at((0.0, 0.0, 0.0)), driver.origin))
+    bearing = model.connect(Revolute(model.ground.at(axle), wheel.origin, name="wheel bearing"))
+    model.apply(motor.drive(angle=lambda time: omega * time))
+    model.apply(bearing.friction(coulomb=0.02, bristle=200.0, bristle_damping=0.05))
+    walls = []
+    for k in range(number):
+        turn = np.pi + half + 2 * half * k  # a slot points to where the pin comes from
+        along, across = (np.array([np.cos(a), np.sin(a), 0.0]) for a in (turn, turn + np.pi / 2))
+        for side in (1.0, -1.0):
+            beside = side * (PIN + CLEARANCE + BAR) * across
+            ends = (wheel.point(length * along + beside) for length in (apart - crank - PIN, reach))
+            walls.append(Capsule(*ends, BAR))
+    pin = driver.point((crank, 0.0, 0.0))
+    model.apply(Contact([pin], walls, stiffness=2e5, damping=1e5, friction=0.05, radius=PIN, name="pin in slots"))
+    return model
+
+
+def slotted(slots: int, inner: float, reach: float) -> TriangleMesh:
+    """What the wheel looks like: a hub and a sector between each two slots, flat."""
+    wide, half = PIN + CLEARANCE, np.pi / slots
+    arc = np.linspace(-half + wide / reach, half - wide / reach, 9)
+    corner = wide / np.sin(half)
+    sector = np.concatenate([[[corner, 0.0]], reach * np.stack([np.cos(arc), np.sin(arc)], axis=1)])
+    around = np.linspace(0.0, 2 * np.pi, 24, endpoint=False)
+    hub = (inner - wide) * np.stack([np.cos(around), np.sin(around)], axis=1)
+    turns = np.pi + 2 * half * (np.arange(slots) + 1)
+    outlines = [np.concatenate([[[0.0, 0.0]], hub])]
+    for a in turns:
+        outlines.append(sector @ np.array([[np.cos(a), np.sin(a)], [-np.sin(a), np.cos(a)]]))
+    places, triangles, first = [], [], 0
+    for k, outline in enumerate(outlines):
+        count = len(outline)
+        fan = np.array([[0, i, i + 1] for i in range(1, count - 1)] + ([[0, count - 1, 1]] if k == 0 else []))
+        for height in (-PIN / 2, PIN / 2):
+            places.append(np.column_stack([outline, np.full(count, height)]))
+            triangles.append(first + (fan if height > 0 else fan[:, ::-1]))
+            first += count
+    return TriangleMesh(np.concatenate(places), np.concatenate(triangles))
+
+
+# A cam whose surface is a mesh lifts a roller.
+
+BASE, ROLLER = 0.05, 0.015  # [m]
+
+
+def cam_lift(angle: Array, lift: float) -> Array:
+    """A third of a turn up, a sixth at rest, a third down, a sixth at rest, by polynomials of degree 5."""
+    part = np.mod(angle, 2 * np.pi) / (2 * np.pi / 3)
+    up, down = np.clip(part, 0.0, 1.0), np.clip(part - 1.5, 0.0, 1.0)
+    return np.asarray(lift * ((10 - 15 * up + 6 * up**2) * up**3 - (10 - 15 * down + 6 * down**2) * down**3))
+
+
+@ready_model
+def cam_follower(
+    lift: float = 0.012, speed: float = 12.566370614359172, facets: int = 240, stiffness: float = 2e6
+) -> Model:
+    """A steel cam, a mesh of triangles, turns and lifts a roller on a stem, which a spring presses on it.
+
+    The way of the stem is a polynomial of degree 5 of the angle, up and down with rests between; the flanks are
+    hollow. Friction turns the roller.
+
+    Source: own model; the cam is what the roller leaves of a disc.
+
+    Reference: the stem goes as the polynomial says, within 0.1 % of the lift.
+
+    Shown by: ``phlexible run cam-follower``; ``motion.position(model["stem"].origin)``.
+
+    Args:
+        lift: of the stem [m].
+        speed: of the cam [rad/s].
+        facets: of the cam around.
+        stiffness: of the contact [N/m].
+    """
+    rise, omega, around = positive("lift", lift), positive("speed", speed), whole("facets", facets, least=24)
+    model = Model(gravity=(0.0, -GRAVITY, 0.0))
+    cam = model.add(RigidBody.from_mesh(*cam_surface(rise, around), 7800.0), "cam")
+    shaft = model.connect(Revolute(model.ground.at((0.0, 0.0, 0.0)), cam.origin, axis=(0.0, 0.0, 1.0)))
+    model.apply(shaft.drive(angle=lambda time: -omega * time))
+    start = float(BASE + cam_lift(np.array(np.pi / 2), rise))
+    stem = model.add(
+        RigidBody.box((0.01, 0.1, 0.01), 2700.0, center=(0.0, 0.05, 0.0)), "stem", position=(0.0, start, 0.0)
+    )
+    model.connect(Prismatic(model.ground.at((0.0, 0.0, 0.0)), stem.origin, axis=(0.0, 1.0, 0.0), name="guide"))
+    top = model.ground.at((0.0, start + 0.18, 0.0))
+    model.apply(SpringDamper(top, stem.point((0.0, 0.1, 0.0)), stiffness=100.0, length=0.13))
+    roller = model.add(RigidBody.sphere(ROLLER, 7800.0), "roller", position=(0.0, start, 0.0))
+    model.connect(Revolute(stem.origin, roller.origin, axis=(0.0, 0.0, 1.0)))
+    model.apply(Contact(roller, cam, stiffness=positive("stiffness", stiffness), damping=1e8, friction=0.2))
+    return model
+
+
+def cam_surface(lift: float, around: int) -> tuple[Array, Array]:
+    """Vertices and triangles of what a roller leaves whose centre goes as the lift says."""
+    angle, small, thick = 2 * np.pi * np.arange(around) / around, 1e-5, 0.02
+
+    def centre(a: Array) -> Array:
+        return np.asarray((BASE + cam_lift(a, lift))[:, None] * np.stack([np.cos(a), np.sin(a)], axis=1))
+
+    along = centre(angle + small) - centre(angle - small)
+    out = np.stack([along[:, 1], -along[:, 0]], axis=1) / np.linalg.norm(along, axis=1)[:, None]
+    outline = centre(angle) - ROLLER * out
+    places = [np.column_stack([outline, np.full(around, z)]) for z in (-thick / 2, thick / 2)]
+    middles = np.array([[0.0, 0.0, -thick / 2], [0.0, 0.0, thick / 2]])
+    here, low = np.arange(around), np.full(around, 2 * around)
+    after = (here + 1) % around
+    triangles = [(here, after, after + around), (here, after + around, here + around)]
+    triangles += [(after, here, low), (here + around, after + around, low + 1)]
+    return np.concatenate([*places, middles]), np.concatenate([np.stack(each, axis=1) for each in triangles])
+
+
+# Two jaws that squeeze a soft block and lift it.
+
+EDGE = 0.06  # [m]
+
+
+@ready_model
+def soft_gripper(
+    friction: float = 0.6, squeeze: float = 8e-3, lift: float = 0.05, youngs_modulus: float = 5e4, elements: int = 4
+) -> Model:
+    """Two jaws close on a block of soft rubber on a table, squeeze it, and lift it by friction that sticks.
+
+    In its plane, plane strain. The block bulges between the jaws and hangs through a little.
+
+    Source: own model.
+
+    Reference: each jaw carries half of the weight of 2.119 N, and the block stays where it is in them. With less
+    friction than half of the weight over the force of a jaw, 3.03 N, it stays behind.
+
+    Shown by: ``phlexible run soft-gripper``, ``phlexible run soft-gripper --set friction=0.2``.
+
+    Args:
+        friction: coefficient of jaws, table and block.
+        squeeze: of each jaw [m].
+        lift: of the hand [m].
+        youngs_modulus: of the rubber [Pa].
+        elements: of the block along each edge.
+    """
+    from skfem import MeshQuad
+
+    count, close, high = whole("elements", elements), non_negative("squeeze", squeeze), non_negative("lift", lift)
+    model, half, gap = Model(gravity=(0.0, -GRAVITY, 0.0), dimension=2), EDGE / 2, 2e-3
+    grid = np.linspace(-half, half, count + 1)
+    mesh = MeshQuad.init_tensor(grid, grid + half)
+    law = NeoHookean(positive("youngs_modulus", youngs_modulus), 0.3)
+    rubber = SoftBody(mesh, law, 1000.0, EDGE, plane="strain", order=1, viscosity=5e-3)
+    block = model.add(rubber, "block")
+    hand = model.ground.moving(lambda time: np.array([0.0, half + high * smooth(time, CLOSED, LIFTED), 0.0]))
+    jaws, width = [], 0.01
+    for side, name in ((-1.0, "left jaw"), (1.0, "right jaw")):
+        place = (side * (half + gap + width / 2), half, 0.0)
+        jaws.append(model.add(RigidBody.box((width, 0.08, EDGE), 2000.0), name, position=place))
+        rail = model.connect(Prismatic(hand, jaws[-1].origin, axis=(1.0, 0.0, 0.0), name=f"rail of the {name}"))
+        model.apply(rail.drive(position=moved(place[0], -side * (gap + close))))
+    table = Plane(model.ground.at((0.0, 0.0, 0.0)), normal=(0.0, 1.0, 0.0))
+    stiffness = 2000.0 / (count + 1)
+    touch: dict[str, Any] = {"stiffness": stiffness, "damping": 5 * stiffness}
+    model.apply(Contact(block, [*jaws, table], friction=non_negative("friction", friction), **touch))
+    return model
+
+
+# A rope that goes many times around a drum.
+
+PITCH, ROPE_STIFFNESS, GROOVE = 0.012, 2e4, 1e4  # [m], [N], [N/m]
+
+
+@ready_model
+def windlass(
+    turns: float = 3.0, friction: float = 0.15, radius: float = 0.05, drum_speed: float = 20.0, elements: int = 60
+) -> Model:
+    """A rope of three turns around a drum that turns against a load of 20 N: the other end holds 1.2 N.
+
+    The rope lies in a helix, along which all of it slides once the drum turns.
+
+    Source: L. Euler, *Remarques sur l'effet du frottement dans l'equilibre*, Memoires de l'academie des sciences de
+    Berlin 18 (1769); along a helix the rope turns by c angle, c the cosine of its slope.
+
+    Reference: what is left is 20 N exp(-c friction 2 pi turns) = 1.186 N, within 0.5 %.
+
+    Shown by: ``phlexible run windlass``; ``motion.reaction(model.joint("held end"))`` is the force that is left.
+
+    Args:
+        turns: of the rope around the drum.
+        friction: coefficient of rope and drum.
+        radius: of the drum [m].
+        drum_speed: after 0.05 s [rad/s].
+        elements: of the rope for one turn.
+    """
+    around, wrap = positive("radius", radius), 2 * np.pi * positive("turns", turns)
+    slope = PITCH / (2 * np.pi * around)
+    count = max(round(wrap / (2 * np.pi) * whole("elements", elements, least=12)), 1)
+
+    def place(angle: float) -> Array:
+        return around * np.array([np.cos(angle), np.sin(angle), slope * angle])
+
+    def tangent(angle: float) -> Array:
+        return np.array([-np.sin(angle), np.cos(angle), slope]) / np.hypot(1.0, slope)
+
+    chord = float(np.linalg.norm(place(wrap / count) - place(0.0)))
+    free = int(np.ceil(STRAIGHT / chord))
+    nodes = [place(0.0) - chord * k * tangent(0.0) for k in range(free, 0, -1)]
+    nodes += [place(wrap * k / count) for k in range(count + 1)]
+    nodes += [place(wrap) + chord * k * tangent(wrap) for k in range(1, free + 1)]
+    model, number = Model(), len(nodes) - 1
+    law = LinearLaw(ROPE_STIFFNESS)
+    rope = model.add(
+        String(number * chord, 0.2, number, law, viscosity=2e-3, diameter=4e-3), "rope", shape=np.array(nodes)
+    )
+    model.connect(Spherical(model.ground.at(nodes[0]), rope.start, name="held end"))
+    pull = 2 * WEIGHT * tangent(wrap)
+    model.apply(Force(rope.end, lambda time: min(time / RISE, 1.0) * pull, breakpoints=(RISE,), name="load"))
+    long = PITCH * wrap / (2 * np.pi)
+    shape = Cylinder(around - 2e-3, 1.5 * long, center=(0.0, 0.0, long / 2))  # the rope lies on it
+    drum = model.add(RigidBody(1.0, (1e-2, 1e-2, 1e-2), shape=shape), "drum")
+    bearing = model.connect(Revolute(model.ground.at((0.0, 0.0, 0.0)), drum.origin, axis=(0.0, 0.0, 1.0)))
+    speed = non_negative("drum_speed", drum_speed)
+    model.apply(bearing.drive(angle=lambda t: -speed * (0.5 * min(t, RISE) ** 2 / RISE + max(t - RISE, 0.0))))
+    groove = Surface(drum.origin, Cylinder(around, long))
+    law_of_groove = {"stiffness": GROOVE, "damping": 2e5, "friction": non_negative("friction", friction)}
+    model.apply(Contact(rope, groove, friction_speed=1e-2, name="groove", **law_of_groove))
     return model

@@ -317,6 +317,9 @@ ROOM = 24
 SKIN = 0.25
 """How far members may move before pairs are looked for again: a share of the mean radius."""
 
+WIDER = 1.01
+"""Of boxes of who may touch a mesh, whose smooth distance is a little less than that of the nearest side."""
+
 KINDS_OF_MEMBERS = {
     MemberKind.ROUND: ROUND,
     MemberKind.SAMPLE: SAMPLE,
@@ -388,6 +391,8 @@ class ContactGroupTables:
             skins.append(SKIN * float(known.mean()) if len(known) else SKIN * system_size(members))
         bristles = [each.sticking for each in groups]
         meshes, trees = mesh_tables(members)
+        meshed = np.zeros(len(groups), dtype=bool)
+        meshed[[number for number, member in self._members if member.mesh is not None]] = True
         totals = {
             **meshes,
             "contact_groups": len(groups),
@@ -412,7 +417,7 @@ class ContactGroupTables:
             "member_axis": self._axes,
             "pair_vector": moving,
             "member_radius": radius,
-            "member_around": [member.reach for member in members],
+            "member_around": np.where(meshed[contact_group], WIDER, 1.0) * [member.reach for member in members],
             "member_size": [number for member in members for number in member.size],
             "contact_group_skin": skins,
             **trees,

@@ -16,6 +16,7 @@ SAME = 1e-14  # of the size: two triangles in one plane
 POWER = 3000.0
 CUT = 40.0 / POWER  # of the distance: what is farther away by that has no share
 SIDES = 256
+WIDER = 1.01  # than a radius: the smooth distance is less than the least by ln(n) / POWER of it
 ALONE = 1e-13
 LEAST = 1e-12  # [m]
 ROUND_OFF, TINY = 1e-14, 1e-300
@@ -159,9 +160,9 @@ def smoothed(t: Tables, j: int, w: Vector, least: float) -> tuple[float, float, 
 
 @compiled
 def far_from_mesh(t: Tables, j: int, w: Vector, radius: float) -> float:
-    """Distance from the box around all, where a sphere does not reach that; else 0."""
+    """Distance from the box around all, where a sphere does not reach that, smoothed or not; else 0."""
     apart = sqrt(beyond_box(t, t.member_mesh[j], w))
-    return apart if apart > radius else 0.0
+    return apart if apart > WIDER * radius else 0.0
 
 
 @compiled
