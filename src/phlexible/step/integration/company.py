@@ -104,9 +104,10 @@ class LaneLoop:
             if alone(most[0].memory):
                 self._refused = most[0].memory
                 return []
-            self._lanes = LaneMemory(most[0].memory, self._width, self._is_specialized)
+            lanes = LaneMemory(most[0].memory, self._width, self._is_specialized)
             if not self._is_specialized:
-                connect_lanes(self._lanes, most[0].memory)
+                connect_lanes(lanes, most[0].memory)
+            self._lanes = lanes  # not before all functions are there: a run tries again what failed
         fitting = [call for call in most if self._lanes.fits(call.memory)]
         if len(fitting) < 2:
             return []
