@@ -5,6 +5,7 @@ import pytest
 import phlexible as ph
 from formulas import formula
 from fuzz.case import EQUILIBRIUM, Case
+from fuzz.contacts import failures as meeting_failures
 from fuzz.outcomes import outcome_of, outcome_of_seed
 from fuzz.told import smallest
 
@@ -24,6 +25,13 @@ def test_random_mechanisms_obey_the_laws(first):
             programs.append(smallest(case, outcome, seed, 20.0) if case else "")
     assert not programs, "\n".join(programs)
     assert kinds.count("fine") >= FINE * BATCH
+
+
+@pytest.mark.parametrize("seeds", [(0, 2, 5), pytest.param(range(10, 60), marks=pytest.mark.thorough)])
+def test_bodies_of_all_kinds_that_meet_obey_the_laws(seeds):
+    told = [(seed, text) for seed in seeds for text in meeting_failures(seed)]
+    assert [each for each in told if each[1] not in ("", "apart") and not each[1].startswith("refused")] == []
+    assert sum(not text for _, text in told) >= len(seeds) / 3  # they met
 
 
 def test_what_is_let_go_at_its_equilibrium_may_move():

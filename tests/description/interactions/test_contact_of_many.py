@@ -85,10 +85,13 @@ def solution_error(model, motion, h):
 @pytest.mark.parametrize("kind", SHAPES)
 @pytest.mark.parametrize("friction", [0.0, 0.4])
 def test_newtons_matrix_has_a_ball_and_a_solid(kind, friction):
-    """But for how the normal turns, which is the depth over the radius."""
+    """But for how the normal turns, the depth over the radius, and a thousandth that iterations leave.
+
+    Without what couples both bodies a twentieth is missing.
+    """
     model, _ = ball_that_meets(kind, friction)
     motion = model.simulate(0.6, 2e-3, progress=False)
-    assert solution_error(model, motion, 4e-3) <= 2e-3
+    assert solution_error(model, motion, 2e-3) <= 2e-3
 
 
 def test_a_whole_ball_on_a_surface_or_another_is_a_contact_of_two_that_sticks():

@@ -18,7 +18,7 @@ from phlexible.step.kernels.vectors import moved_by, outer, velocity_of
 ENDS = 4  # of both members of a pair: start and end of each
 MOST = 12  # directions of GMRES
 ROWS = MOST + 1  # of ``pair_basis`` and ``pair_image``
-INEXACT = 1e-5  # of an update of Newton's method, by which it may be wrong
+INEXACT = 1e-3  # of an update of Newton's method, by which it may be wrong
 SWEEPS = 10  # of the power iteration for the greatest frequency
 BEYOND = 1.1  # times what it finds, which is never more than there is
 

@@ -1,0 +1,163 @@
+"""Random bodies of all kinds that meet and rub: ``python -m fuzz.contacts --seeds 500`` in the folder ``tests``.
+
+Two or three bodies fly at each other, maybe into a surface of the ground. The ledger closes, what is free keeps its
+momenta, nothing but an error of the package ends a run.
+"""
+
+import argparse
+import sys
+import traceback
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import skfem
+
+import phlexible as ph
+from phlexible.errors import PhlexibleError
+
+LEDGER, MOMENTUM = 1e-10, 1e-10
+LIGHT = 1e-9  # [J] of what hardly moves
+SIZE, STEP, STEPS = 0.1, 2e-3, 40
+RUBBER = ph.Material(1e7, 1000.0, poissons_ratio=0.3)
+
+Adding = Callable[[ph.Model, np.ndarray, dict], object]
+
+
+def rigid(make: Callable[[], ph.RigidBody]) -> Adding:
+    """A body whose whole surface touches."""
+    return lambda model, place, moving: model.add(make(), position=place, **moving)
+
+
+def shaped(shape: object) -> ph.RigidBody:
+    """Of 1 kg."""
+    return ph.RigidBody(1.0, (2e-3, 3e-3, 2.5e-3), shape=shape)
+
+
+def line(body: object) -> Adding:
+    """A rod or beam, or a string that is straight."""
+
+    def add(model: ph.Model, place: np.ndarray, moving: dict) -> object:
+        if isinstance(body, ph.String):
+            ends = [place - (SIZE, 0, 0), place + (SIZE, 0, 0)]
+            return model.add(body, shape=ends, velocity=moving["velocity"])
+        return model.add(body, position=place - (SIZE, 0, 0), **({} if isinstance(body, ph.Rod) else moving))
+
+    return add
+
+
+def soft(model: ph.Model, place: np.ndarray, moving: dict) -> object:
+    """A cube of rubber."""
+    mesh = skfem.MeshHex().scaled((SIZE,) * 3)
+    body = ph.SoftBody(mesh, ph.NeoHookean(1e5, 0.3), 1000.0, order=1)
+    return model.add(body, position=place - SIZE / 2, velocity=moving["velocity"])
+
+
+BODIES: dict[str, Adding] = {
+    "ball": rigid(lambda: ph.RigidBody.sphere(SIZE / 2, 1000.0)),
+    "box": rigid(lambda: ph.RigidBody.box((SIZE, 0.7 * SIZE, 0.5 * SIZE), 1000.0)),
+    "drum": rigid(lambda: ph.RigidBody.cylinder(SIZE / 2, SIZE, 1000.0)),
+    "ring": rigid(lambda: shaped(ph.Torus(SIZE, 0.3 * SIZE))),
+    "rod": line(ph.Rod(2 * SIZE, ph.CircularSection(0.1 * SIZE), RUBBER, elements=3)),
+    "beam": line(ph.Beam(2 * SIZE, ph.CircularSection(0.1 * SIZE), RUBBER)),
+    "string": line(ph.String(2 * SIZE, 0.5, 4, ph.LinearLaw(1e3))),
+    "soft": soft,
+}
+SURFACES: dict[str, Callable[[ph.Model], object]] = {
+    "plane": lambda model: ph.Plane(model.ground.at((0, 0, -3 * SIZE)), normal=(0.1, 0.2, 1)),
+    "sphere": lambda model: ph.Surface(model.ground.at((0, 0, -6 * SIZE)), ph.Sphere(3 * SIZE)),
+    "bowl": lambda model: ph.Surface(model.ground.at((0, 0, 0)), ph.Sphere(8 * SIZE), inside=True),
+    "block": lambda model: ph.Surface(model.ground.at((0, 0, -4 * SIZE)), ph.Box((3 * SIZE, 3 * SIZE, 2 * SIZE))),
+    "walls": lambda model: ph.Surface(model.ground.at((0, 0, 0)), ph.Box((12 * SIZE,) * 3), inside=True),
+    "tube": lambda model: ph.Surface(model.ground.at((0, 0, -4 * SIZE)), ph.Cylinder(SIZE, 1.0, axis=(0, 1, 0))),
+    "pipe": lambda model: ph.Surface(
+        model.ground.at((0, 0, 0)), ph.Cylinder(6 * SIZE, 1.0, axis=(0, 1, 0)), inside=True
+    ),
+    "torus": lambda model: ph.Surface(model.ground.at((0, 0, -5 * SIZE)), ph.Torus(2 * SIZE, SIZE)),
+    "bar": lambda model: ph.Capsule(
+        model.ground.at((-4 * SIZE, 0, -4 * SIZE)), model.ground.at((4 * SIZE, 0, -4 * SIZE)), SIZE
+    ),
+}
+
+
+def drawn(seed: int) -> tuple[ph.Model, bool, str]:
+    """A model of a seed, whether it is free, and what it has."""
+    rng = np.random.default_rng([seed, 31])
+    names = [str(name) for name in rng.choice(list(BODIES), int(rng.integers(2, 4)))]
+    surface = str(rng.choice([*SURFACES, "", "", ""]))
+    gravity = (0, 0, -9.81) if surface and rng.random() < 0.7 else (0, 0, 0)
+    model = ph.Model(gravity=gravity)
+    ways = np.array([[1, 0, 0], [-0.5, 0.8, 0], [-0.5, -0.8, 0]]) + rng.uniform(-0.2, 0.2, (3, 3))
+    bodies = []
+    for name, way in zip(names, ways, strict=False):
+        moving = {"velocity": -rng.uniform(2, 6) * way, "angular_velocity": rng.normal(size=3)}
+        bodies.append(BODIES[name](model, 2.6 * SIZE * way, moving))
+    sides = [*bodies, SURFACES[surface](model)] if surface else bodies
+    stiffness = float(10 ** rng.uniform(3, 4.5))
+    friction = float(rng.choice([0.0, 0.3, 1.0]))
+    options = {
+        "stiffness": stiffness,
+        "friction": friction,
+        "damping": float(rng.choice([0.0, 3.0])) * stiffness,
+        "exponent": float(rng.choice([1.0, 1.0, 1.5])),
+        "bristle": float(rng.uniform(0.1, 1.0)) * stiffness,
+        "static_friction": 1.3 * friction if friction and rng.random() < 0.3 else None,
+    }
+    if not friction:
+        options["bristle"] = None
+    second = None
+    if rng.random() < 0.3:
+        half = int(rng.integers(1, len(sides)))
+        sides, second = sides[:half], sides[half:]
+    model.apply(ph.Contact(sides, second, radius=0.1 * SIZE, **options))
+    words = f"{', '.join(names)}{' on ' + surface if surface else ''}, {options}, {second is not None}"
+    return model, not surface, words
+
+
+def failures(seed: int) -> Iterator[str]:
+    """What the run of a seed does not obey; errors of the package that draw or end it are no failures of it."""
+    try:
+        model, is_free, words = drawn(seed)
+        motion = model.simulate(STEPS * STEP, STEP, progress=False)
+    except PhlexibleError as error:
+        yield f"refused: {error}"
+        return
+    energy = motion.energy.total + motion.energy.dissipated
+    scale = LIGHT + motion.energy.kinetic.max() + motion.energy.spring.max() + motion.energy.strain.max()
+    missed = float(np.abs(motion.energy.balance_error).max() / scale)
+    if not missed <= LEDGER or not np.isfinite(energy).all():
+        yield f"ledger {missed:.1e}: {words}"
+    if np.diff(motion.energy.dissipated).min() < -1e-12 * scale:
+        yield f"gains {np.diff(motion.energy.dissipated).min():.1e}: {words}"
+    for name, momentum in (("momentum", motion.momentum.linear), ("angular", motion.momentum.angular)):
+        missed = float(np.ptp(momentum, axis=0).max() / max(np.abs(momentum).max(), 1e-2))
+        if is_free and not missed <= MOMENTUM:
+            yield f"{name} {missed:.1e}: {words}"
+    yield "" if motion.contact_steps[-1] else "apart"
+
+
+def main() -> int:
+    """0 where nothing fails."""
+    given = argparse.ArgumentParser(prog="fuzz.contacts", description="random bodies that meet")
+    given.add_argument("--seeds", type=int, default=500)
+    given.add_argument("--first", type=int, default=0)
+    options = given.parse_args()
+    bad, kinds = 0, {"refused": 0, "apart": 0, "met": 0}
+    for seed in range(options.first, options.first + options.seeds):
+        try:
+            for line_ in failures(seed):
+                kind = "refused" if line_.startswith("refused") else {"": "met", "apart": "apart"}.get(line_, "")
+                if kind:
+                    kinds[kind] += 1
+                if kind in ("", "refused"):
+                    print(f"seed {seed}: {line_}", flush=True)
+                bad += not kind
+        except Exception:  # what must not happen
+            bad += 1
+            print(f"seed {seed}: raw exception", flush=True)
+            traceback.print_exc()
+    print(f"{options.seeds} seeds: {kinds}, {bad} failures")
+    return int(bad > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
