@@ -149,3 +149,16 @@ def test_a_rope_around_a_windlass_leaves_the_share_of_euler(turns, elements, dur
     slope = 0.012 / (2 * np.pi * 0.05)
     assert left == pytest.approx(20 * np.exp(-0.15 * 2 * np.pi * turns / np.hypot(1, slope)), rel=close)
     assert np.abs(motion.energy.balance_error).max() <= 1e-10
+
+
+def test_a_bracket_that_is_dropped_rings():
+    """Whole meshed bodies touch at their interfaces, and contact excites their shapes."""
+    model = ph.gallery.dropped_bracket(elements=4, modes=2)
+    motion = model.simulate(0.2, 1e-3, progress=False)
+    energy = motion.energy
+    hit = int(np.argmax(np.diff(motion.contact_steps) > 0))
+    assert energy.strain[:hit].max() <= 1e-12 * energy.kinetic[hit]
+    assert energy.strain[hit:].max() > 0.1 * energy.total[0]
+    assert np.abs(energy.balance_error).max() <= 1e-12 * energy.total[0]
+    lowest = min(motion.position(model["bracket"][name])[:, 2].min() for name in model["bracket"].body.interfaces)
+    assert lowest > 0.0

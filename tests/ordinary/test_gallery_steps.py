@@ -12,7 +12,15 @@ from laws.figures import joint_gaps
 from phlexible.gallery.table import ENTRIES, GalleryEntry
 
 STEPS = 4
-WITHOUT_EQUILIBRIUM = "deployable-panels", "flying-spaghetti", "gear-train", "dominoes", "sand", "cam-follower"
+WITHOUT_EQUILIBRIUM = (
+    "deployable-panels",
+    "flying-spaghetti",
+    "gear-train",
+    "dominoes",
+    "sand",
+    "cam-follower",
+    "dropped-bracket",
+)
 """What is driven or pushed and free to go, what falls, and what lies on a mesh, which equilibria do not see."""
 
 

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from phlexible.algebra.arrays import Array, non_negative, positive, whole
+from phlexible.algebra.arrays import Array, finite, non_negative, positive, whole
+from phlexible.bodies.flexible.flexible_body import FlexibleBody
 from phlexible.bodies.material import Material
 from phlexible.bodies.point_mass import PointMass
 from phlexible.bodies.rigid_body import RigidBody
@@ -609,3 +610,64 @@ def windlass(
     law_of_groove = {"stiffness": GROOVE, "damping": 2e5, "friction": non_negative("friction", friction)}
     model.apply(Contact(rope, groove, friction_speed=1e-2, name="groove", **law_of_groove))
     return model
+
+
+# A meshed bracket that is dropped on its corners.
+
+BRACKET_LEG, BRACKET_WIDTH, BRACKET_THICKNESS = 0.16, 0.04, 0.01  # [m]
+
+
+@ready_model
+def dropped_bracket(
+    height: float = 0.1, tilt: float = 0.35, youngs_modulus: float = 2e9, elements: int = 8, modes: int = 6
+) -> Model:
+    """A plastic bracket, an L of hexahedra, falls on a floor and rings: what it touches with excites its shapes.
+
+    The ends of both legs and its heel are interfaces, in two halves each, whose answers to forces the body keeps;
+    they touch as balls of half its thickness.
+
+    Source: own model.
+
+    Reference: the ledger closes to 1e-12; at the first impact more than a tenth of the energy is in the shapes.
+
+    Shown by: ``phlexible run dropped-bracket``.
+
+    Args:
+        height: of its heel [m].
+        tilt: about y [rad].
+        youngs_modulus: [Pa].
+        elements: along each leg.
+        modes: lowest modes that are kept beside the answers to forces.
+    """
+    from skfem import MeshHex
+
+    along = np.linspace(BRACKET_THICKNESS, BRACKET_LEG, whole("elements", elements) + 1)
+    across = np.linspace(-BRACKET_WIDTH / 2, BRACKET_WIDTH / 2, 3)
+    thick = np.array([0.0, BRACKET_THICKNESS])
+    lying = MeshHex.init_tensor(np.concatenate([[0.0], along]), across, thick)
+    standing = MeshHex.init_tensor(thick, across, along)
+    ends = {
+        "toe": lambda x: x[0] > BRACKET_LEG - 1e-9,
+        "heel": lambda x: (x[0] < 1e-9) & (x[2] < BRACKET_THICKNESS + 1e-9),
+        "top": lambda x: x[2] > BRACKET_LEG - 1e-9,
+    }
+    patches = {
+        f"{side} {name}": half_of(end, sign)
+        for name, end in ends.items()
+        for side, sign in (("left", 1.0), ("right", -1.0))
+    }
+    plastic = Material(positive("youngs_modulus", youngs_modulus), 1200.0, 0.35, viscosity=1e-5)
+    body = FlexibleBody.from_mesh(lying + standing, plastic, patches, modes=whole("modes", modes, 0))
+    model, turn = Model(gravity=(0.0, 0.0, -GRAVITY)), finite("tilt", tilt)
+    turned = np.array([[np.cos(turn), 0.0, np.sin(turn)], [0.0, 1.0, 0.0], [-np.sin(turn), 0.0, np.cos(turn)]])
+    place = (0.0, 0.0, positive("height", height))
+    bracket = model.add(body, "bracket", position=place, rotation=turned)
+    floor = Plane(model.ground.at((0.0, 0.0, 0.0)))
+    touch = {"stiffness": 2e4, "damping": 2e4, "friction": 0.3}
+    model.apply(Contact(bracket, floor, radius=BRACKET_THICKNESS / 2, name="floor", **touch))
+    return model
+
+
+def half_of(end: Callable[[Array], Array], sign: float) -> Callable[[Array], Array]:
+    """Nodes of an end on one side of the middle."""
+    return lambda x: end(x) & (sign * x[1] > -1e-9)

@@ -213,6 +213,7 @@ ENTRIES: tuple[GalleryEntry, ...] = (
     GalleryEntry(gallery.cam_follower, duration=0.5, step=1e-3),
     GalleryEntry(gallery.soft_gripper, duration=1.0, step=2e-3),
     GalleryEntry(gallery.windlass, duration=0.3, step=2e-3),
+    GalleryEntry(gallery.dropped_bracket, duration=0.4, step=1e-3),
     GalleryEntry(gallery.gear_train, duration=0.1, step=2e-4),
     GalleryEntry(gallery.andrews_squeezer, duration=0.03, step=1e-5),
     GalleryEntry(gallery.wind_turbine, duration=10.0, step=5e-3),

@@ -111,11 +111,13 @@ def check_nodes(part: Part) -> None:
 
 
 def _any_port(placed: PlacedBody) -> Attachment:
-    """The origin; of bodies that have none a node."""
+    """The origin; of bodies that have none a node, of those that keep their answers at interfaces one of these."""
     if isinstance(placed.body, String):
         return placed.start
     if isinstance(placed.body, SoftBody):
         return placed.node(int(placed.body.soft_mesh.nodes[0]))
+    if placed.origin.point.is_watched_only and (names := placed.body.port_locations()):
+        return placed[next(iter(names))]
     return placed.origin
 
 
