@@ -123,11 +123,41 @@ def test_what_one_instant_cannot_tell_is_refused_with_what_to_take(tmp_path) -> 
     known = ph.Rotation(model.ground.moving(lambda t: (0.0, 0.0, t)))
     with pytest.raises(ph.errors.ModelError, match="output 'a': .*is a function of time"):
         ph.build(model, STEP, tmp_path / "parts.tables", outputs={"a": known})
-    creeping = ph.Model()
-    slow = ph.Material(1e8, 1200.0, relaxation=ph.Maxwell((0.5, 1.0)))
-    beam = creeping.add(ph.Beam(0.4, ph.CircularSection(0.008), slow, elements=2), "beam")
-    with pytest.raises(ph.errors.ModelError, match="output 'a': beam creeps, .* take positions"):
-        ph.build(creeping, STEP, tmp_path / "parts.tables", outputs={"a": ph.SectionForce(beam, 0.1)})
+
+
+@needs_compiler
+def test_forces_in_bodies_that_creep_have_those_of_their_branches(tmp_path) -> None:
+    """Of several laws, among other branches: those of springs come before, those of strings one after the other."""
+    model, wire = ph.Model(gravity=(0, 0, -9.81)), ph.CircularSection(0.008)
+    ground, creep = model.ground, ph.Maxwell([(6e7, 0.02), (2e7, 0.3)])
+    slow = ph.Material(1e8, 1200.0, relaxation=creep, viscosity=1e-4)
+    sensors: dict[str, object] = {}
+    for k, strain in enumerate(("linear", "von_karman")):
+        beam = model.add(ph.Beam(0.4, wire, slow, elements=2, strain=strain), strain, position=(0, k, 0))
+        model.connect(ph.Fixed(ground.at((0, k, 0)), beam.start, name=f"clamp {k}"))
+        bob = model.add(ph.PointMass(0.05), f"bob {k}", position=(0.4, k, 0))
+        model.connect(ph.Spherical(beam.end, bob.origin, name=f"end {k}"))
+        model.apply(ph.SpringDamper(ground.at((0.4, k, 1)), bob.origin, 5.0, relaxation=ph.Maxwell((3.0, 0.1))))
+        sensors[f"in {strain}"] = ph.SectionForce(beam, 0.13)
+    rod = model.add(ph.Rod(0.4, wire, slow, elements=2), "rod", position=(0, 2, 0))
+    model.connect(ph.Fixed(ground.at((0, 2, 0)), rod.start, name="clamp"))
+    sensors["in rod"] = ph.SectionForce(rod, 0.17)
+    for k, law in enumerate((ph.LinearLaw(5.0), ph.LogarithmicLaw(5.0), ph.StVenantKirchhoffLaw(5.0))):
+        own = ph.Maxwell([(4.0 + k, 0.05), (2.0, 0.5)])
+        rope = ph.String(length=0.5, line_density=0.1, elements=2, law=law, relaxation=own)
+        placed = model.add(rope, f"rope {k}", shape=[(0, 3 + k, 0), (0.5, 3 + k, 0)])
+        model.connect(ph.Spherical(ground.at((0, 3 + k, 0)), placed.start, name=f"pin {k}"))
+        sensors[f"tension {k}"] = ph.Tension(placed)
+    suffix = ".dylib" if host().startswith("macos") else ".so"
+    library = ph.load_library(ph.build(model, STEP, tmp_path / f"slow{suffix}", outputs=sensors))
+    run = model.start(STEP)
+    for count in (1, 80):
+        for each in (library, run):
+            each.step(count)
+        for name, sensor in sensors.items():
+            found, expected = np.ravel(library.read(name)), np.ravel(run.read(sensor))
+            assert np.abs(expected).max() > 0.0
+            assert found == pytest.approx(expected, abs=1e-9 * np.abs(expected).max() + 1e-8 * STEP), name
 
 
 def test_energies_count_from_the_start_where_small_changes_shall_be_seen() -> None:

@@ -1,6 +1,7 @@
 """Forces as numbers of a library: of joints and elements, in beams, rods and strings (docs/theory.md, 8)."""
 
 from collections.abc import Sequence
+from itertools import accumulate
 
 import numpy as np
 
@@ -16,8 +17,10 @@ from phlexible.description.interactions.force_elements import ForceElement
 from phlexible.description.interactions.functions import Row
 from phlexible.description.interactions.rod_element import KEPT
 from phlexible.description.joints.relations import JointRelation, RelationRow
+from phlexible.description.mechanism.wholes import RodInModel
 from phlexible.description.placed_wholes import PlacedRod, PlacedWhole
 from phlexible.description.ports import PlacedBody, Port
+from phlexible.elements.maxwell import Maxwell
 from phlexible.elements.sections import CircularSection, RectangularSection
 from phlexible.errors import ModelError
 from phlexible.libraries.measured_numbers import MeasuredNumbers
@@ -114,14 +117,13 @@ class ForceNumbers:
         """(N, Q_y, Q_z, M_x, M_y, M_z) at a place.
 
         Raises:
-            ModelError: no beam or rod, or one that creeps.
+            ModelError: no beam or rod.
         """
         if isinstance(target, PlacedRod):
             return self._in_rod(target, x)
         ((index, _, _, at),) = stations_of_parts(self._run, target, [x])
         placed = self._system.bodies[index]
         assert isinstance(placed.held, Beam) and isinstance(placed.data, FloatingBody), "as it is checked there"
-        self._check_creep(bool(placed.data.relaxation), placed.name)
         rows, viscosity = resultant_rows(placed.held, placed.data, float(at[0])), placed.data.viscosity
         first = -1 - self._measured.state("eta", int(self._system.layout.eta[index]))
         moved = [self._weighted(row, first, is_state=True) for row in rows.slopes]
@@ -139,14 +141,23 @@ class ForceNumbers:
                     (viscosity * float(square), (slope, rate))
                     for square, slope, rate in zip(rows.squares[i], moved, rates, strict=True)
                 ]
+        if placed.data.relaxation:
+            begin = sum(body.inner_count for body in self._system.frames[:index])
+            for number, (share, _) in enumerate(placed.data.relaxation.pairs):
+                first = -1 - self._measured.state("inner_strain", begin + number * rows.creep.shape[1])
+                for i in range(6):
+                    terms[i] += self._terms(share * rows.creep[i], first, is_state=True)
         return [self._tape.sum([term for term in each if term[0]]) for each in terms]
 
-    def _check_creep(self, creeps: bool, name: str) -> None:
-        if creeps:
-            raise ModelError(
-                f"output {self._name!r}: {name} creeps, and forces in bodies that creep are not measured by"
-                " compiled models; take positions, elastic displacements or reactions of joints instead"
-            )
+    def _branches(self, first: int, law: Maxwell | None) -> list[tuple[float, int]]:
+        """Stiffness and place of the strain of each branch of a law, from a number of all branches on."""
+        pairs = enumerate(law.pairs if law else (), start=first)
+        return [(float(k), self._measured.state("branch_strain", number)) for number, (k, _) in pairs]
+
+    def _first_branches(self) -> list[int]:
+        """Numbers of the first branches of all forces of elements, and of the first one after them."""
+        counts = [len(each.force.relaxation.pairs) if each.force.relaxation else 0 for each in self._system.forces]
+        return list(accumulate(counts, initial=0))
 
     def _terms(self, row: Array, first: int, is_state: bool = False) -> list[Term]:
         """Of numbers that stand one after the other, of the state or of the velocities."""
@@ -160,7 +171,6 @@ class ForceNumbers:
     def _in_rod(self, target: PlacedRod, x: float) -> list[int]:
         """Linear between the two quadrature points beside a place."""
         rod, dimension = rod_of_run(self._run, target), self._system.dimension
-        self._check_creep(bool(rod.handle.body.relaxation), target.name)
         places, (at,) = strain_places(rod), places_along(target.length, [x]).tolist()
         left = int(np.clip(np.searchsorted(places, at) - 1, 0, max(len(places) - 2, 0)))
         points = [left] if len(places) == 1 else [left, left + 1]
@@ -177,7 +187,24 @@ class ForceNumbers:
                     if k:
                         shifted = self._tape.sum([(1.0, (own,))], -float(natural[point, kept[j]]))
                         terms[kept[i]].append((k, (shifted,)))
+            if rod.handle.body.relaxation:
+                for i, found in enumerate(self._creep_of_rod(rod, point)):
+                    terms[kept[i]] += [(weight * k, own) for k, own in found]
         return [self._tape.sum(each, constant) for each, constant in zip(terms, constants, strict=True)]
+
+    def _creep_of_rod(self, rod: RodInModel, point: int) -> list[list[Term]]:
+        """What branches add to the forces at a quadrature point, in the order of its strains."""
+        dimension, firsts, own = self._system.dimension, self._first_branches(), {id(x) for x in rod.elements}
+        places = [k for k, each in enumerate(self._system.forces) if id(each.element) in own]
+        shares = [share for each in rod.elements for share in each.shares(dimension)][point]
+        measure = float(np.concatenate([each.shape.measures for each in rod.elements])[point])
+        found: list[list[Term]] = [[] for _ in shares]
+        for j, number in enumerate(places[point * len(shares) :][: len(shares)]):
+            for k, strain in self._branches(firsts[number], self._system.forces[number].force.relaxation):
+                for i, row in enumerate(shares):
+                    if row[j]:
+                        found[i].append((float(row[j]) * k / measure, (strain,)))
+        return found
 
     def _functions(self, rows: Sequence[Row], viscosity: float) -> list[int]:
         """w of rows, and with a viscosity D the values w + D dw/dt."""
@@ -232,19 +259,30 @@ class ForceNumbers:
         """N = S sqrt(C) at the quadrature points.
 
         Raises:
-            ModelError: a string that creeps, or of another model.
+            ModelError: a string whose law users wrote, or of another model.
         """
         index = self._run.body_index(string, "string")
         data = self._system.bodies[index].data
         assert isinstance(data, AbsoluteBody), "strings alone have tensions"
+        begin = self._first_branches()[-1]
+        before = [
+            each for body in self._system.nodal[: index - self._system.layout.frames] for each in body.strains
+        ]
+        begin += sum(len(each.relaxation.pairs) * len(each.weights) for each in before if each.relaxation)
         found = []
         for group in data.strains:
-            self._check_creep(bool(group.relaxation), string.name)
-            found += [self._tension(index, data, group, g) for g in range(len(group.weights))]
+            count = len(group.relaxation.pairs) if group.relaxation else 0
+            found += [
+                self._tension(index, data, group, g, self._branches(begin + count * g, group.relaxation))
+                for g in range(len(group.weights))
+            ]
+            begin += count * len(group.weights)
         return found
 
-    def _tension(self, index: int, data: AbsoluteBody, group: QuadraticStrains, g: int) -> int:
-        """Of one strain C = u . v of differences of nodes to the first one."""
+    def _tension(
+        self, index: int, data: AbsoluteBody, group: QuadraticStrains, g: int, branches: list[tuple[float, int]]
+    ) -> int:
+        """Of one strain C = u . v of differences of nodes to the first one, with its branches."""
         carrier = int(self._system.layout.carrier[index])
         nodes = [
             [self._measured.state("position", 3 * (carrier + int(k)) + i) for i in range(data.dimension)]
@@ -262,9 +300,10 @@ class ForceNumbers:
                 " of nodes, and the law of these"
             )
         EA = float(law.modulus)
+        creep: list[Term] = [(k / 2, (strain, stretch)) for k, strain in branches]
         if isinstance(law, LinearLaw):
-            return self._tape.sum([(EA, (stretch,))], -EA)
+            return self._tape.sum([(EA, (stretch,)), *creep], -EA)
         strain = self._tape.sum([(1.0, (C,))], -1.0)
         if isinstance(law, LogarithmicLaw):
-            return self._tape.sum([(EA / 2, (strain, self._tape.of(NumberKind.INVERSE, stretch)))])
-        return self._tape.sum([(EA / 2, (strain, stretch))])  # of St. Venant and Kirchhoff
+            return self._tape.sum([(EA / 2, (strain, self._tape.of(NumberKind.INVERSE, stretch))), *creep])
+        return self._tape.sum([(EA / 2, (strain, stretch)), *creep])  # of St. Venant and Kirchhoff

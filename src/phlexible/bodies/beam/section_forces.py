@@ -95,11 +95,13 @@ class ResultantRows:
         linear: shape (6, n).
         squares: shape (6, k).
         slopes: shape (k, n); none of a beam whose strains are linear.
+        creep: of shares times strains of branches, of eta and of scalar strains, shape (6, n + s).
     """
 
     linear: Array
     squares: Array
     slopes: Array
+    creep: Array
 
 
 def resultant_rows(beam: Beam, data: FloatingBody, x: float) -> ResultantRows:
@@ -125,4 +127,9 @@ def resultant_rows(beam: Beam, data: FloatingBody, x: float) -> ResultantRows:
         rows[Measure.SHEAR_Y], rows[Measure.SHEAR_Z] = -change[Measure.BEND_Z], change[Measure.BEND_Y]
     strains = np.concatenate([as_array(each[[element]]) for each in law.strains])
     slopes = as_array(law.slopes[count * element : count * (element + 1)])
-    return ResultantRows(rows @ strains, rows[:, :1] * law.factors[:count], slopes)
+    lagging = np.concatenate([strains, np.zeros((len(strains), len(data.strain.weights)))], axis=1)
+    if count:  # the stretch of an element has a strain of its own
+        coupling = law.stiffness[element, 0, 1:] / law.stiffness[element, 0, 0]
+        lagging[0] = -coupling @ lagging[1:]
+        lagging[0, strains.shape[1] + element] = mesh.element_length
+    return ResultantRows(rows @ strains, rows[:, :1] * law.factors[:count], slopes, rows @ lagging)
