@@ -162,3 +162,28 @@ def test_a_bracket_that_is_dropped_rings():
     assert np.abs(energy.balance_error).max() <= 1e-12 * energy.total[0]
     lowest = min(motion.position(model["bracket"][name])[:, 2].min() for name in model["bracket"].body.interfaces)
     assert lowest > 0.0
+
+
+@pytest.mark.thorough
+def test_a_twisted_ring_leaves_its_plane_at_the_twist_of_michell():
+    """The square of the lowest frequency falls with that of the twist, to zero at 2 pi sqrt(3) EI / (G I_p)."""
+    radius, diameter, shares = 0.1, 4e-3, np.array([0.9, 0.97])
+    rubber, length = ph.Material(5e6, 1200.0, 0.3), 2 * np.pi * radius
+    torsion = 5e6 / 2.6 * np.pi * diameter**4 / 32
+    squares = []
+    for share in shares:
+        model = ph.Model()
+        section = ph.CircularSection(diameter)
+        rod = ph.Rod(length, section, rubber, elements=20, order=2, stress_free="straight")
+        ring = model.add(
+            rod, "ring", shape=lambda s: (radius * np.sin(s / radius), radius * (1 - np.cos(s / radius)), 0.0)
+        )
+        model.connect(ph.Fixed(model.ground.at((0, 0, 0)), ring.start))
+        model.connect(ph.Revolute(model.ground.at((0, 0, 0)), ring.end, axis=(1, 0, 0)))
+        twist = share * 2 * np.pi * np.sqrt(3) * 1.3
+        model.apply(ph.Torque(ring.end, (-twist * torsion / length, 0, 0)))
+        rest = model.equilibrium()
+        assert rest.is_stable
+        squares.append(model.linearize(about=rest).modes(2).frequencies[1] ** 2)  # the first turns it inside out
+    fall = (squares[0] - squares[1]) / np.diff(shares**2)[0]
+    assert np.sqrt(shares[1] ** 2 + squares[1] / fall) == pytest.approx(1.0, abs=2e-3)

@@ -12,7 +12,16 @@ from phlexible.gallery.table import ENTRIES
 REFUSED = {
     "robot-arm": "is a controller that is called once a step",
     **dict.fromkeys(
-        ("dominoes", "ball-bearing", "sand", "geneva-drive", "cam-follower", "soft-gripper", "dropped-bracket"),
+        (
+            "dominoes",
+            "ball-bearing",
+            "sand",
+            "geneva-drive",
+            "cam-follower",
+            "soft-gripper",
+            "dropped-bracket",
+            "twisted-ring",
+        ),
         "write a Contact for each pair",
     ),
 }

@@ -20,6 +20,7 @@ WITHOUT_EQUILIBRIUM = (
     "sand",
     "cam-follower",
     "dropped-bracket",
+    "twisted-ring",
 )
 """What is driven or pushed and free to go, what falls, and what lies on a mesh, which equilibria do not see."""
 

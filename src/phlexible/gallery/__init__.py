@@ -42,7 +42,7 @@ from phlexible.gallery.mechanisms import (
 )
 from phlexible.gallery.plates import plate_in_spin_up
 from phlexible.gallery.rigid_bodies import bouncing_ball, double_pendulum, dzhanibekov, heavy_top, tippe_top
-from phlexible.gallery.rods import flying_spaghetti, princeton_beam, roll_up
+from phlexible.gallery.rods import flying_spaghetti, princeton_beam, roll_up, twisted_ring
 from phlexible.gallery.soft_bodies import inflated_membrane
 from phlexible.gallery.strings import cable_robot, hanging_cable, string_pendulum, tethered_satellites
 
@@ -90,6 +90,7 @@ __all__ = [
     "string_pendulum",
     "tethered_satellites",
     "tippe_top",
+    "twisted_ring",
     "wind_turbine",
     "windlass",
     "wiper",

@@ -197,6 +197,7 @@ ENTRIES: tuple[GalleryEntry, ...] = (
     GalleryEntry(gallery.spatial_slider_crank, duration=5.0, step=5e-4),
     GalleryEntry(gallery.flying_spaghetti, duration=15.0, step=1e-2),
     GalleryEntry(gallery.inflated_membrane, duration=0.3, step=2e-3),
+    GalleryEntry(gallery.twisted_ring, duration=1.6, step=1e-3),
     GalleryEntry(gallery.roll_up, duration=8.0, step=5e-3, operating_point="static"),
     GalleryEntry(gallery.princeton_beam, duration=1.0, step=1e-3, operating_point="static"),
     GalleryEntry(gallery.heavy_top, duration=5.0, step=1e-3),
