@@ -9,7 +9,7 @@ from llvmlite import binding
 import phlexible as ph
 from phlexible.errors import DeviceError
 from phlexible.step.compilation import cuda
-from phlexible.step.compilation.thread_programs import Threads, assembly_text, optimized, thread_program
+from phlexible.step.compilation.thread_programs import Threads, _angle, assembly_text, optimized, thread_program
 from phlexible.step.programs import advance, joint_velocities
 from phlexible.step.tables.threads import ThreadLayout
 
@@ -163,6 +163,15 @@ def test_a_program_is_kept_and_made_again_where_it_is_damaged(tmp_path, monkeypa
     for file in tmp_path.iterdir():
         file.write_text(file.read_text()[:-2])
     assert cuda._assembly("one", lambda: "one") == "one\nret;\n" and made == ["one", "two", "one"]
+
+
+def test_angles_are_those_of_the_library():
+    turns = np.concatenate([np.linspace(-np.pi, np.pi, 20001), 10.0 ** np.arange(-300, 0.0, 7), [0.0]])
+    for size in (1e-200, 1.0, 1e200):
+        for turn in turns:
+            y, x = size * np.sin(turn), size * np.cos(turn)
+            assert abs(_angle(y, x) - np.arctan2(y, x)) <= 3 * np.spacing(abs(np.arctan2(y, x)))
+    assert np.isnan(_angle(np.nan, 1.0)) and _angle(1.0, 0.0) == np.pi / 2 and _angle(-1.0, 0.0) == -np.pi / 2
 
 
 @pytest.mark.thorough

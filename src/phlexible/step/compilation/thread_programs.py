@@ -81,7 +81,9 @@ def thread_program(
         taken = written_into(context, steps, kinds, types.UniTuple(types.intp, 2))
         known = header, *[_NUMBERS] * 3, types.float64
         found = written_into(context, velocities, known, types.boolean)
+        turn = written_into(context, _angle, (types.float64, types.float64), types.float64)
         module = library.create_ir_module("threads")
+        _write_function(context, module, "atan2", turn.fndesc)
         _StepsOfThread(context, module, layout, threads, taken.fndesc).write()
         _VelocitiesOfThread(context, module, layout, threads, found.fndesc).write()
         library.add_ir_module(module)
@@ -131,6 +133,40 @@ def optimized(text: str, triple: str, machine: Any, is_one: bool = True) -> Any:
     passes.leave_out_unused(module, machine)
     module.verify()
     return module
+
+
+def _write_function(context: Any, module: Any, name: str, described: Any) -> None:
+    """A function of numbers by the name under which others call it, where there is no library that has it."""
+    kinds = described.argtypes
+    function = ir.Function(module, ir.FunctionType(_REAL, [_REAL] * len(kinds)), name)
+    builder = ir.IRBuilder(function.append_basic_block())
+    inner = context.declare_function(module, described)
+    builder.ret(context.call_conv.call_function(builder, inner, types.float64, kinds, function.args)[1])
+
+
+def _angle(y: float, x: float) -> float:
+    """atan2(y, x) to two units of the last place: quotients of polynomials as in Moshier's Cephes library."""
+    if x == 0.0 and y == 0.0:
+        return 0.0
+    above, beside = abs(y), abs(x)
+    base, sign = 0.0, 1.0  # the angle between 0 and pi / 2 is base + atan(q)
+    if above > 2.414213562373095 * beside:
+        base, q = 1.5707963267948966, -beside / above
+    elif above > 0.66 * beside:
+        base, q = 0.7853981633974483, (above - beside) / (above + beside)
+    else:
+        q = above / beside
+    z = q * q
+    top = (((-0.8750608600031904 * z - 16.157537187333652) * z - 75.00855792314705) * z - 122.88666844901361) * z
+    low = (
+        (((z + 24.858464901423063) * z + 165.02700983169885) * z + 432.88106049129027) * z + 485.3903996359137
+    ) * z
+    found = base + (q + q * z * (top - 64.85021904942025) / (low + 194.5506571482614))
+    if x < 0.0:
+        found = 3.141592653589793 - found
+    if y < 0.0:
+        sign = -1.0
+    return sign * found
 
 
 class _OfThread:
