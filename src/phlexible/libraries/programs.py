@@ -33,13 +33,13 @@ _OF_ALL = (
 )
 
 
-BUILT = (*_OF_ALL, *(program.entry for program in PROGRAMS))
+BUILT = (*_OF_ALL, *(program.entry for program in PROGRAMS if not program.is_of_one))
 """All that any model may need."""
 
 
 def families(memory: Memory) -> tuple[EntryPoint, ...]:
     """Programs of the families that a model has; each writes the addresses of its functions into a header."""
-    return tuple(program.entry for program in PROGRAMS if program.is_needed(memory))
+    return tuple(each.entry for each in PROGRAMS if each.is_needed(memory) and not each.is_of_one)
 
 
 def programs(memory: Memory) -> tuple[EntryPoint, ...]:

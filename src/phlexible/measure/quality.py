@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import sparse
 
-from phlexible.algebra.arrays import Array
+from phlexible.algebra.arrays import Array, IntArray
 from phlexible.algebra.sparse import lu_factors
 from phlexible.bodies.beam.beam import Beam
 from phlexible.bodies.beam.points import BeamPoints
@@ -87,6 +87,8 @@ def coarse_rods(run: RecordedRun) -> list[tuple[str, str]]:
     return found
 
 
+TOGETHER = 4096  # instants of equal beams
+
 # Finds beams that bent or stretched further than their strain measure holds (docs/theory.md, 3).
 
 GREATEST_SLOPE = 0.2
@@ -110,61 +112,65 @@ class Excess:
 
 def large_deflections(run: RecordedRun) -> list[Excess]:
     """Beams whose slopes or deflections in their frame are not small, meshed bodies and rods that turn too far."""
-    found = []
-    for index, beam, points in _beams(run):
-        eta, time = _sampled(run, index)
-        fields = points.sampled
-        slope = np.hypot(eta @ fields.slope_y.T, eta @ fields.slope_z.T).max(axis=1, initial=0.0)
-        away = np.hypot(eta @ fields.deflection_y.T, eta @ fields.deflection_z.T).max(axis=1, initial=0.0)
-        far = slope / GREATEST_SLOPE, away / (GREATEST_DEFLECTION * beam.length)
-        beyond = np.flatnonzero(np.maximum(*far) > 1)
-        if len(beyond):
+    found: dict[int, Excess] = {}
+    for beams in _beams(run):
+        eta, time = beams.sampled(run)
+        fields, length = beams.points.sampled, beams.beam.length
+        slopes = beams.apart(np.hypot(eta @ fields.slope_y.T, eta @ fields.slope_z.T))
+        ways = beams.apart(np.hypot(eta @ fields.deflection_y.T, eta @ fields.deflection_z.T))
+        is_far = np.maximum(slopes / GREATEST_SLOPE, ways / (GREATEST_DEFLECTION * length)) > 1
+        for k in np.flatnonzero(is_far.any(axis=1)).tolist():
+            index, slope, away, beyond = beams.bodies[k], slopes[k], ways[k], np.flatnonzero(is_far[k])
+            far = slope / GREATEST_SLOPE, away / (GREATEST_DEFLECTION * length)
             parts = int(np.ceil(2 * max(far[0].max(), far[1].max()))) + 1
             name = run.system.bodies[index].name
             remedy = f"cut the beam, model.add(beam.split({parts}), ...), or check its material"
             if parts > MOST_PARTS_NAMED:
                 remedy = "check its material (units?), its loads and whether the motion is stable"
-            found.append(
-                Excess(
-                    name,
-                    f"{name} bends further than small slopes allow, from t = {time[beyond[0]]:.4g} s on: slope up "
-                    f"to {slope.max():.2g}, deflection up to {away.max() / beam.length:.2g} of its length in its "
-                    f"frame (good to {GREATEST_SLOPE:g} and {GREATEST_DEFLECTION:g}); energy and momenta are exact "
-                    f"but not the shape: {remedy}",
-                )
+            found[index] = Excess(
+                name,
+                f"{name} bends further than small slopes allow, from t = {time[beyond[0]]:.4g} s on: slope up "
+                f"to {slope.max():.2g}, deflection up to {away.max() / length:.2g} of its length in its "
+                f"frame (good to {GREATEST_SLOPE:g} and {GREATEST_DEFLECTION:g}); energy and momenta are exact "
+                f"but not the shape: {remedy}",
             )
-    return [*found, *(Excess(name, text) for name, text in (*large_turns(run), *coarse_rods(run)))]
+    bent = [found[index] for index in sorted(found)]
+    return [*bent, *(Excess(name, text) for name, text in (*large_turns(run), *coarse_rods(run)))]
 
 
 def large_strains(run: RecordedRun) -> list[Excess]:
     """Beams that are stretched or bent beyond a strain of a tenth, where no metal and no linear law holds."""
-    found = []
-    for index, beam, points in _beams(run):
-        eta, time = _sampled(run, index)
-        strain = _greatest_strain(beam, points, eta)
-        beyond = np.flatnonzero(strain > GREATEST_STRAIN)
-        if len(beyond):
+    found: dict[int, Excess] = {}
+    for beams in _beams(run):
+        eta, time = beams.sampled(run)
+        strains = beams.apart(_strains(beams.beam, beams.points, eta))
+        is_far = strains > GREATEST_STRAIN
+        for k in np.flatnonzero(is_far.any(axis=1)).tolist():
+            index, begin = beams.bodies[k], time[np.flatnonzero(is_far[k])[0]]
             name = run.system.bodies[index].name
-            found.append(
-                Excess(
-                    name,
-                    f"{name} is strained by up to {100 * strain.max():.3g} %, from t = {time[beyond[0]]:.4g} s on "
-                    f"by more than {100 * GREATEST_STRAIN:.0f} %, where no material is linear; check its "
-                    f"{_stiffness_of(beam)} and its loads",
-                )
+            found[index] = Excess(
+                name,
+                f"{name} is strained by up to {100 * strains[k].max():.3g} %, from t = {begin:.4g} s on "
+                f"by more than {100 * GREATEST_STRAIN:.0f} %, where no material is linear; check its "
+                f"{_stiffness_of(beams.beam)} and its loads",
             )
-    return found
+    return [found[index] for index in sorted(found)]
 
 
-def _greatest_strain(beam: Beam, points: BeamPoints, eta: Array) -> Array:
-    """Largest strain at each instant, shape (T,): of a fibre, of the axis and of bending, or of shear."""
+def _strains(beam: Beam, points: BeamPoints, eta: Array) -> Array:
+    """Largest strains at the stations, shape (rows, stations): of a fibre, of the axis and of bending, or of shear.
+
+    Args:
+        beam, points: of all rows.
+        eta: shape (rows, n).
+    """
     fields = points.sampled
     slopes = (eta @ fields.slope_y.T) ** 2 + (eta @ fields.slope_z.T) ** 2
     axial = np.abs(eta @ fields.stretch.T + slopes / 2)
     radius_y, radius_z = beam.radii_of_gyration(points.stations)  # less than the half height
     bending = radius_y * np.abs(eta @ fields.curvature_y.T) + radius_z * np.abs(eta @ fields.curvature_z.T)
     shear = np.hypot(eta @ fields.shear_y.T, eta @ fields.shear_z.T)
-    return np.asarray(np.maximum(axial + bending, shear).max(axis=1, initial=0.0))
+    return np.asarray(np.maximum(axial + bending, shear))
 
 
 def _stiffness_of(beam: Beam) -> str:
@@ -173,23 +179,46 @@ def _stiffness_of(beam: Beam) -> str:
     return f"material (Young's modulus is {beam.material.youngs_modulus:.4g} Pa)"
 
 
-def _beams(run: RecordedRun) -> list[tuple[int, Beam, BeamPoints]]:
-    return [
-        (index, placed.held, placed.data.points)
-        for index, placed in enumerate(run.system.bodies)
-        if isinstance(placed.held, Beam)
-        and isinstance(placed.data, FloatingBody)
-        and isinstance(placed.data.points, BeamPoints)
-    ]
+@dataclass(frozen=True, eq=False)
+class _EqualBeams:
+    """Some of the bodies of one beam: what they are looked at together for.
+
+    Attributes:
+        beam, points: of each.
+        bodies: by their numbers.
+    """
+
+    beam: Beam
+    points: BeamPoints
+    bodies: list[int]
+
+    def sampled(self, run: RecordedRun) -> tuple[Array, Array]:
+        """eta of all at some of the stored instants, shape (bodies times T, n), and the T times."""
+        count = len(run.recording.time)
+        rows: IntArray | slice = slice(None)
+        if count > INSTANTS:
+            rows = np.unique(np.linspace(0, count - 1, INSTANTS).astype(np.int64))
+        return np.concatenate([run.elastic(index)[rows] for index in self.bodies]), run.recording.time[rows]
+
+    def apart(self, values: Array) -> Array:
+        """The greatest of values (bodies times T, places) at each instant of each body, shape (bodies, T)."""
+        return np.asarray(values.max(axis=1, initial=0.0).reshape(len(self.bodies), -1))
 
 
-def _sampled(run: RecordedRun, index: int) -> tuple[Array, Array]:
-    """eta of a body at some of the stored instants, shape (T, n), and their times."""
-    count = len(run.recording.time)
-    if count <= INSTANTS:
-        return run.elastic(index), run.recording.time
-    rows = np.unique(np.linspace(0, count - 1, min(count, INSTANTS)).astype(int))
-    return run.elastic(index)[rows], run.recording.time[rows]
+def _beams(run: RecordedRun) -> list[_EqualBeams]:
+    """All beams, those of one description together, as many as have ``TOGETHER`` instants."""
+    most = max(1, TOGETHER // min(len(run.recording.time), INSTANTS))
+    known: dict[int, _EqualBeams] = {}
+    found: list[_EqualBeams] = []
+    for index, placed in enumerate(run.system.bodies):
+        beam, data = placed.held, placed.data
+        if isinstance(beam, Beam) and isinstance(data, FloatingBody) and isinstance(data.points, BeamPoints):
+            group = known.get(id(data))
+            if group is None or len(group.bodies) >= most:
+                group = known[id(data)] = _EqualBeams(beam, data.points, [])
+                found.append(group)
+            group.bodies.append(index)
+    return found
 
 
 # Finds runs that went astray because linear strain knows no geometric stiffening (docs/theory.md, 3).

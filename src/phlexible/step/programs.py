@@ -80,12 +80,14 @@ class Program:
         is_needed: by the model of these tables.
         name: what it is for.
         has_lanes: it is compiled for several mechanisms at once too.
+        is_of_one: only a mechanism alone uses it; those in lanes do without.
     """
 
     entry: EntryPoint
     is_needed: Callable[[Memory], bool]
     name: str
     has_lanes: bool = False
+    is_of_one: bool = False
 
 
 def _program(name: str) -> EntryPoint:
@@ -108,6 +110,7 @@ PROGRAMS = (
     Program(_program("soft"), _some("soft_elements"), "soft bodies", True),
     Program(_program("gradients"), lambda memory: most_iterations(memory, NEWTON) > 0, "large soft bodies"),
     Program(_program("pressure"), _some("faces"), "pressure", True),
+    Program(_program("teams"), lambda memory: memory.has_teams, "equal bodies in lanes", True, is_of_one=True),
 )
 
 ENTRY_POINTS = (*(program.entry for program in PROGRAMS), *_LOOPS)
@@ -130,7 +133,7 @@ def connect_lanes(lanes: LaneMemory, memory: Memory) -> None:
     """The same as ``connect`` for several mechanisms at once, which Numba compiles; ``memory`` is that of one."""
     from phlexible.step.compilation.compiled import has_signature  # with Numba
 
-    needed = [program.entry.source for program in PROGRAMS if program.is_needed(memory)]
+    needed = [each.entry.source for each in PROGRAMS if each.is_needed(memory) and not each.is_of_one]
     if not all(has_signature(entry, lanes.header) for entry in needed):
         print(COMPILING_LANES.format(lanes.width), file=sys.stderr, flush=True)
     lanes.connect(needed)

@@ -26,7 +26,7 @@ def test_names_are_unique_and_sizes_are_counts():
 
 def test_every_table_is_read_by_a_kernel():
     text = "\n".join(file.read_text() for file in (SOURCES / "step" / "kernels").rglob("*.py"))
-    used = set(re.findall(r"\bt\.(\w+)", text))
+    used = set(re.findall(r"\b(?:t|model)\.(\w+)", text))
     sizes = {table.size.split()[-1] for table in TABLES}
     of_events = {"event_time", "event_loss"}  # kept in the state between steps, where kernels have no part
     unused = {table.name for table in TABLES} - used - sizes - of_events - {"dimension"}

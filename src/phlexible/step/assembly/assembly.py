@@ -41,6 +41,7 @@ from phlexible.step.assembly.interactions import (
     law_tables,
     zones_of,
 )
+from phlexible.step.assembly.teams import teams_of
 from phlexible.step.programs import connect
 from phlexible.step.tables.declarations import (
     APART,
@@ -199,6 +200,7 @@ def assemble(system: System, with_segments: bool = True) -> Assembly:
     parts = _numbered(system, with_segments)
     schedule = _scheduled(system, parts)
     memory = _filled(system, parts, schedule)
+    memory.form_teams(teams_of(memory))
     connect(memory)
     return Assembly(
         system,

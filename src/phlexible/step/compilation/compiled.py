@@ -30,6 +30,7 @@ from phlexible.step.compilation.notation import (
     FORMS,
     FUNCTION_PLACES,
     SHARED_NUMBER,
+    RowsType,
     TablesType,
     Written,
     header_address,
@@ -104,7 +105,7 @@ class Kernel(Written):
         )
 
     def signature_of(self, given: Sequence[Any]) -> Any:
-        """In the lanes of the widest argument; a ``float`` is as wide as it is given."""
+        """In the lanes of the widest argument; a ``float``, and rows of numbers, are as wide as they are given."""
         width = width_of(given)
         pairs = zip(self.forms, given, strict=True)
         own = (form.at(width_of([each]) if form is SHARED_NUMBER else width) for form, each in pairs)
@@ -206,9 +207,10 @@ class Exported(Kernel):
 
 
 def _as_given(own: Iterable[Any], given: Sequence[Any]) -> Iterator[Any]:
-    """Types of arguments, of which tables keep the structure that is known of them."""
+    """Types of arguments, of which tables keep the structure that is known of them, and rows their lanes."""
     for each, kind in zip(own, given, strict=True):
-        yield kind if isinstance(kind, TablesType) else each
+        is_kept = isinstance(kind, RowsType) and isinstance(each, RowsType) and kind.kind is each.kind
+        yield kind if is_kept or isinstance(kind, TablesType) else each
 
 
 def compiled(function: Callable[..., Any]) -> Any:

@@ -23,6 +23,7 @@ from phlexible.step.compilation.notation import (
 # them from four rows together: a number that is read serves all of these.
 
 PANEL = 4
+POSITIVE = 4.0  # by how much products of diagonal entries may be too small
 
 
 @compiled_apart
@@ -102,11 +103,16 @@ def add_rows(x: Reals, rows: int, b: Reals, stride: int, c: Reals, count: int) -
 
 @compiled
 def pivot_row(a: Reals, k: int, n: int, stride: int) -> tuple[Choice, Truth]:
-    """The row from k on of an (n, n) block with the largest entry in column k; False: none, or not finite."""
-    largest, pivot = 0.0, k
-    for i in range(k, n):
+    """The row from k on of an (n, n) block whose entry in column k is to be divided by; False: none, or not finite.
+
+    Row k itself where the block might be symmetric and positive, as those of bodies nearly are: entries are then no
+    larger than those on the diagonal allow, a_ik^2 <= a_ii a_kk, whatever the units. Rows that stay where they are
+    do so in all lanes.
+    """
+    largest, pivot, own = abs(a[k * stride + k]), k, POSITIVE * a[k * stride + k]
+    for i in range(k + 1, n):
         value = abs(a[i * stride + k])
-        is_larger = value > largest
+        is_larger = (value > largest) & (value * value > abs(own * a[i * stride + i]))
         largest, pivot = where(is_larger, value, largest), where(is_larger, i, pivot)
     return pivot, (largest > 0.0) & (largest < 1e300)
 
@@ -127,8 +133,10 @@ def exchange(a: Reals, k: int, pivot: Choice, stride: int, count: int) -> None:
 
 @compiled
 def factor(a: Reals, n: int, stride: int, pivots: Choices) -> Truth:
-    """LU of the (n, n) block a, whose rows begin ``stride`` apart, in place; False where it is singular or not
-    finite."""
+    """LU of the (n, n) block a in place, its rows ``stride`` apart; False where it is singular or not finite.
+
+    On the diagonal are the inverses of the pivots: a division takes longer than a row of few numbers.
+    """
     is_regular: Truth = True
     for begin in range(0, n, PANEL):
         end = min(begin + PANEL, n)
@@ -147,6 +155,7 @@ def factor(a: Reals, n: int, stride: int, pivots: Choices) -> Truth:
                 own[k] = x
                 for j in range(k + 1, end):
                     own[j] -= x * top[j]
+            top[k] = inverse
         for i in range(begin + 1, n):  # columns beyond the panel: first its own rows, then all below
             row, first = a + i * stride, a + (begin * stride + end)
             subtract_rows(row + begin, min(i, end) - begin, first, stride, row + end, n - end)
@@ -169,7 +178,7 @@ def solve(a: Reals, n: int, stride: int, pivots: Choices, b: Reals, step: int, c
     for i in range(n - 1, -1, -1):
         own = b + i * step
         subtract_rows(a + (i * stride + i + 1), n - i - 1, own + step, step, own, columns)
-        scale(own, columns, 1.0 / a[i * stride + i])
+        scale(own, columns, a[i * stride + i])
 
 
 @compiled
@@ -177,11 +186,25 @@ def solve_vector(a: Reals, n: int, stride: int, pivots: Choices, b: Reals) -> No
     """``solve`` for one right-hand side."""
     for k in range(n):
         exchange(b, k, pivots[k], 1, 1)
+    if lanes_of(pivots[0]) > 1:  # one number waits for the last: in lanes columns do not
+        for i in range(n):
+            subtract_column(b[i], a + ((i + 1) * stride + i), stride, b + (i + 1), n - i - 1)
+        for i in range(n - 1, -1, -1):
+            b[i] *= a[i * stride + i]
+            subtract_column(b[i], a + i, stride, b, i)
+        return
     for i in range(1, n):
         b[i] -= product(a + i * stride, b, i)
     for i in range(n - 1, -1, -1):
         rest = product(a + (i * stride + i + 1), b + (i + 1), n - i - 1)
-        b[i] = (b[i] - rest) / a[i * stride + i]
+        b[i] = (b[i] - rest) * a[i * stride + i]
+
+
+@compiled_apart
+def subtract_column(x: float, a: Reals, stride: int, b: Reals, count: int) -> None:
+    """b -= x a for numbers of a that are ``stride`` apart."""
+    for j in range(count):
+        b[j] -= x * a[j * stride]
 
 
 @compiled

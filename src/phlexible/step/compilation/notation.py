@@ -154,11 +154,12 @@ class TablesType(types.Type):
     Args:
         width: lanes.
         structure: digest of the one whose counts and integers are constants; empty: all are read.
+        is_of_team: lanes are equal bodies of one mechanism, which share all that the system writes.
     """
 
-    def __init__(self, width: int = 1, structure: str = "") -> None:
-        self.width, self.structure = width, structure
-        super().__init__(f"Tables({width}, {structure})")
+    def __init__(self, width: int = 1, structure: str = "", is_of_team: bool = False) -> None:
+        self.width, self.structure, self.is_of_team = width, structure, is_of_team
+        super().__init__(f"Tables({width}, {structure}, {is_of_team})")
 
 
 class Vector(Any):
@@ -669,8 +670,9 @@ class _TableNames(AttributeTemplate):
 
 
 def _width_of_table(tables: TablesType, table: Table) -> int:
-    """Lanes share the integers of the model."""
-    return 1 if table.kind is Kind.INTEGER and table.writer is Writer.SYSTEM else tables.width
+    """Lanes share the integers of the model, equal bodies its numbers too."""
+    is_shared = tables.is_of_team or table.kind is Kind.INTEGER
+    return 1 if is_shared and table.writer is Writer.SYSTEM else tables.width
 
 
 def header_number(builder: Any, tables: Any, place: int) -> Any:

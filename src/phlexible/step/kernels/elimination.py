@@ -12,7 +12,6 @@ from phlexible.step.compilation.dense import (
     invert,
     multiply,
     multiply_vector,
-    product,
     scale,
     solve,
     solve_vector,
@@ -22,15 +21,14 @@ from phlexible.step.compilation.dense import (
 )
 from phlexible.step.compilation.notation import (
     Choices,
-    Matrix,
     Reals,
     Tables,
     Truth,
-    along,
     any_of,
-    row,
-    vector,
 )
+from phlexible.step.compilation.teams import is_alone
+from phlexible.step.kernels.segments import factor_segments, has_segments, solve_segments
+from phlexible.step.kernels.teams import backward_teams, factor_teams, forward_teams
 from phlexible.step.tables.declarations import (
     APART,
     COUNT,
@@ -45,133 +43,6 @@ from phlexible.step.tables.declarations import (
     VISIT,
 )
 
-# LU of the block of a long body, whose coordinates couple along it only (docs/theory.md, 4).
-#
-# Its coordinates lie in segments that couple with the next ones alone, and with a border: V, w, and y = S deta/dt /
-# sqrt(m), of which the inertia of a body about its centre of mass takes S^T C y away (2.6). So the block is ::
-#
-#     | side and band        |   eta:      band has blocks (segment, segment before, itself, next)
-#     | corner and bottom    |   V, w, y:  y is no unknown of the step; it ends with the elimination
-#
-# and costs as much as the body is long. Bodies without segments are dense blocks (``dense.py``), in which corner,
-# side, bottom and band lie within each other; whoever writes into the block of a frame need not know.
-
-
-@compiled
-def has_segments(t: Tables, node: int) -> bool:
-    """Whether a node is a frame with segments."""
-    return node < t.frames and t.segment_count[t.type_of[node]] > 0
-
-
-@compiled
-def place_of(t: Tables, b: int, i: int, j: int) -> Reals:
-    """Entry (i, j) of the block of frame b, by velocities; within a segment or between neighbours only."""
-    rigid = t.rigid_of[b]
-    if i < rigid:
-        if j < rigid:
-            return t.blocks + (t.node_diagonal[b] + i * t.corner_stride[b] + j)
-        return t.blocks + (t.bottom[b] + i * t.bottom_stride[b] + j - rigid)
-    if j < rigid:
-        return t.blocks + (t.side[b] + (i - rigid) * t.side_stride[b] + j)
-    return t.blocks + (t.line[t.elastic_start[b] + i - rigid] + j - rigid)
-
-
-@exported
-def factor_segments(t: Tables, b: int) -> Truth:
-    """Factor the block of frame b in place; False where it is singular. V is left out where only m couples it."""
-    apart, first = t.node_apart[b], t.segment_start[t.type_of[b]]
-    across, along, down = t.corner_stride[b], t.side_stride[b], t.bottom_stride[b]
-    r, last = across - apart, first + t.segment_count[t.type_of[b]] - 1
-    corner, side = t.blocks + (t.node_diagonal[b] + apart * (across + 1)), t.blocks + (t.side[b] + apart)
-    bottom, pivots = t.blocks + (t.bottom[b] + apart * down), t.pivots + 2 * t.node_row[b]
-    is_regular = True
-    for s in range(first, last + 1):
-        i, rows, stride = t.segment_first[s], t.segment_rows[s], t.segment_stride[s]
-        own = t.blocks + (t.line[t.elastic_start[b] + i] + i)
-        is_regular = is_regular & factor(own, rows, stride, pivots + i)
-        if not any_of(is_regular):
-            return is_regular
-        right = side + i * along
-        solve(own, rows, stride, pivots + i, right, along, r)
-        if s < last:
-            j, more, step = i + rows, t.segment_rows[s + 1], t.segment_stride[s + 1]
-            upper, lower = own + rows, t.blocks + (t.line[t.elastic_start[b] + j] + i)
-            solve(own, rows, stride, pivots + i, upper, stride, more)
-            for k in range(more):
-                subtract_rows(lower + k * step, rows, upper, stride, lower + (k * step + rows), more)
-                subtract_rows(lower + k * step, rows, right, along, side + (j + k) * along, r)
-            for k in range(r):
-                subtract_rows(bottom + (k * down + i), rows, upper, stride, bottom + (k * down + j), more)
-        for k in range(r):
-            subtract_rows(bottom + (k * down + i), rows, right, along, corner + k * across, r)
-    return is_regular & factor(corner, r, across, pivots + t.width_of[b])
-
-
-@exported
-def solve_segments(t: Tables, b: int, x: Reals, columns: int) -> None:
-    """Solve with the factors of ``factor_segments`` for the (width, columns) block x, in place."""
-    apart, rigid, first = t.node_apart[b], t.rigid_of[b], t.segment_start[t.type_of[b]]
-    across, along, down = t.corner_stride[b], t.side_stride[b], t.bottom_stride[b]
-    r, kept, last = across - apart, rigid - apart, first + t.segment_count[t.type_of[b]] - 1
-    corner, side = t.blocks + (t.node_diagonal[b] + apart * (across + 1)), t.blocks + (t.side[b] + apart)
-    bottom, pivots, border = t.blocks + (t.bottom[b] + apart * down), t.pivots + 2 * t.node_row[b], t.border
-    copy(x + apart * columns, border, kept * columns)
-    fill(border + kept * columns, (r - kept) * columns, 0.0)
-    elastic = x + rigid * columns
-    for s in range(first, last + 1):
-        i, rows, stride = t.segment_first[s], t.segment_rows[s], t.segment_stride[s]
-        own, target = t.blocks + (t.line[t.elastic_start[b] + i] + i), elastic + i * columns
-        solve(own, rows, stride, pivots + i, target, columns, columns)
-        if s < last:
-            j, step = i + rows, t.segment_stride[s + 1]
-            lower = t.blocks + (t.line[t.elastic_start[b] + j] + i)
-            for k in range(t.segment_rows[s + 1]):
-                subtract_rows(lower + k * step, rows, target, columns, elastic + (j + k) * columns, columns)
-        for k in range(r):
-            subtract_rows(bottom + (k * down + i), rows, target, columns, border + k * columns, columns)
-    solve(corner, r, across, pivots + t.width_of[b], border, columns, columns)
-    for s in range(last, first - 1, -1):
-        i, rows, stride = t.segment_first[s], t.segment_rows[s], t.segment_stride[s]
-        upper, next_rows = t.blocks + (t.line[t.elastic_start[b] + i] + i + rows), 0
-        if s < last:
-            next_rows = t.segment_rows[s + 1]
-        for k in range(rows):
-            target = elastic + (i + k) * columns
-            subtract_rows(side + (i + k) * along, r, border, columns, target, columns)
-            subtract_rows(upper + k * stride, next_rows, elastic + (i + rows) * columns, columns, target, columns)
-    copy(border, x + apart * columns, kept * columns)
-    if apart > 0:
-        scale(x, apart * columns, 1.0 / t.blocks[t.node_diagonal[b]])
-
-
-@exported
-def centre_moments(t: Tables, S: Reals, x: Reals, N: Reals, m: int) -> None:
-    """N_pq,i -= S_p,i S_q . x / m, from the point of the frame to the centre of mass; S comes over sqrt(m)."""
-    for q in range(t.dimension):
-        s = -product(S + q * m, x, m)
-        if t.planes == 2:
-            add_multiple(N, s, S + q * m, m)
-            add_multiple(N + m, s if q == 0 else -s, S + (1 - q) * m, m)
-        else:
-            for p in range(3):
-                add_multiple(N + (3 * q + p) * m, s, S + p * m, m)
-
-
-@exported
-def add_border(t: Tables, b: int, C: Matrix) -> None:
-    """The rows and columns of y."""
-    n, d, r, first = t.elastic_count[t.type_of[b]], t.dimension, t.corner_stride[b], t.rigid_of[b]
-    S = t.type_number + (t.first_moment[t.type_of[b]] + 1)
-    bottom, side = t.blocks + (t.bottom[b] + first * t.bottom_stride[b]), t.blocks + (t.side[b] + first)
-    for q in range(d):
-        t.blocks[t.node_diagonal[b] + (first + q) * (r + 1)] = 1.0
-        c = vector(along(row(C, 0), q), along(row(C, 1), q), along(row(C, 2), q))
-        for i in range(n):
-            bottom[q * n + i] = -S[q * (n + 1) + i]
-            for p in range(d):
-                side[i * r + q] -= along(c, p) * S[p * (n + 1) + i]
-
-
 # Block LU of Newton's matrix along the graph of bodies and interactions (docs/theory.md, 4).
 #
 # In large models memory takes longer than arithmetic. What is read of each node lies together, a cache line a node,
@@ -183,6 +54,12 @@ def add_border(t: Tables, b: int, C: Matrix) -> None:
 def is_inverted(t: Tables, node: int, n: int) -> bool:
     """Whether n rows of a node are inverted, not factored: sections, rigid bodies. Those of joints may depend."""
     return node < t.frames and (n == 3 or n == SIX)
+
+
+@compiled
+def is_in_team(t: Tables, node: int) -> bool:
+    """Whether a node is a frame that is eliminated with its team, which comes first."""
+    return node < t.frames and not is_alone(t, node)
 
 
 @exported
@@ -197,8 +74,12 @@ def eliminate(t: Tables, relaxation: float) -> Truth:
     first, is_regular = t.clusters + t.auxiliaries, True
     if relaxation > 0.0:
         fill(t.row_scale, t.rows, 0.0)
+    if any_of(factor_teams(t, relaxation)):
+        return False
     for index in range(t.visits):
         at = t.visit + VISIT * index
+        if is_in_team(t, at[NODE]):
+            continue
         node, n, block, pivots = at[NODE], at[SIZE], t.blocks + at[DIAGONAL], t.pivots + 2 * at[ROW]
         if relaxation > 0.0 and node >= first:
             for r in range(n):
@@ -286,8 +167,11 @@ def _measure(t: Tables, begin: int, rows: int, target: int, sign: float) -> None
 @exported
 def substitute(t: Tables, b: Reals) -> None:
     """Solve with the factors of ``eliminate`` for the flat right-hand side b, in place."""
+    forward_teams(t, b)
     for index in range(t.visits):
         at = t.visit + VISIT * index
+        if is_in_team(t, at[NODE]):
+            continue
         n, own, apart, block = at[SIZE], b + at[ROW], max(at[APART], 0), t.blocks + at[DIAGONAL]
         if at[APART] == SEGMENTED:
             solve_segments(t, at[NODE], own, 1)
@@ -303,6 +187,8 @@ def substitute(t: Tables, b: Reals) -> None:
             subtract_image(t.blocks + t.lower[i], t.neighbour_size[i], n, own, b + t.neighbour_row[i])
     for index in range(t.visits - 1, -1, -1):
         at = t.visit + VISIT * index
+        if is_in_team(t, at[NODE]):
+            continue
         n, own, begin, end = at[SIZE], b + at[ROW], at[NEIGHBOURS], at[NEIGHBOURS] + at[COUNT]
         if at[APART] == TOGETHER:
             if begin < end:
@@ -314,6 +200,7 @@ def substitute(t: Tables, b: Reals) -> None:
             continue
         for i in range(begin, end):
             subtract_image(t.blocks + t.upper[i], n, t.neighbour_size[i], b + t.neighbour_row[i], own)
+    backward_teams(t, b)
 
 
 @exported
@@ -420,7 +307,7 @@ def subtract_transposed(a: Reals, rows: int, columns: int, x: Reals, y: Reals) -
 def solve_transposed(a: Reals, n: int, stride: int, pivots: Choices, b: Reals) -> None:
     """With the factors of ``dense.factor`` for one right-hand side of the transposed, in place."""
     for i in range(n):
-        b[i] /= a[i * stride + i]
+        b[i] *= a[i * stride + i]
         add_multiple(b + (i + 1), -b[i], a + (i * stride + i + 1), n - i - 1)
     for i in range(n - 1, 0, -1):
         add_multiple(b, -b[i], a + i * stride, i)

@@ -19,7 +19,7 @@ from phlexible.step.compilation.notation import (
     vector,
 )
 from phlexible.step.kernels.branches import fade
-from phlexible.step.kernels.elimination import add_border, centre_moments
+from phlexible.step.kernels.segments import add_border, centre_moments
 from phlexible.step.tables.declarations import FADING
 
 # Moments of a body's functions psi_i with its points and velocities (docs/theory.md, 2).
@@ -542,6 +542,71 @@ def product_form(t: Tables, first: int, count: int, x: Reals, y: Reals) -> float
         for k in range(t.patch_columns[s]):
             total += x[t.patch_column[s] + k] * product(A + k * rows, y + t.patch_row[s], rows)
     return total
+
+
+# Frames over one step, alone or in a team (``teams.py``).
+
+
+@compiled
+def unpack_velocity(t: Tables, b: int, nu: Reals, linear: Vectors, spin: Vectors, rate: Reals) -> None:
+    """nu of carrier b into V, w and (0, deta/dt)."""
+    own, d = nu + t.velocity_start[b], t.dimension
+    linear[b] = vector(own[0], own[1] if d > 1 else 0.0, own[2] if d == 3 else 0.0)
+    if b < t.frames:
+        spin[b] = read(own + d, t.axes_of[b])
+        copy(own + t.rigid_of[b], rate + (t.coordinate_start[b] + 1), t.width_of[b] - t.rigid_of[b])
+
+
+@compiled
+def begin_frame(t: Tables, b: int) -> None:
+    """Moments and strains of frame b at t_n, from its coordinates and velocities."""
+    moments(t, b, t.xi0, t.moment0)
+    moments(t, b, t.rate0, t.moment_rate0)
+    t.angular0[b] = angular_momentum(t, b, t.spin0[b], t.xi0, t.moment0, t.moment_rate0)
+    begin_strains(t, b)
+
+
+@compiled
+def move_frame(t: Tables, b: int, h: float, damping: float) -> None:
+    """Where frame b is at the end of the step, and what its elasticity does over it."""
+    c = t.coordinate_start[b]
+    for j in range(c + 1, c + 1 + t.width_of[b] - t.rigid_of[b]):
+        t.xi1[j] = t.xi0[j] + 0.5 * h * (t.rate0[j] + t.rate1[j])
+    moments(t, b, t.rate1, t.moment_rate1)
+    moments_at_end(t, b, h)
+    t.angular1[b] = angular_momentum(t, b, t.spin1[b], t.xi1, t.moment1, t.moment_rate1)
+    end_rotation(t, b, h)
+    elastic_forces(t, b, h, damping)
+
+
+@compiled
+def balance_frame(t: Tables, b: int, h: float) -> None:
+    """Rotation and deformation of frame b, without what acts on it from outside, into the rows of the residual."""
+    inertia_balance(t, b, h)
+    c, n = t.coordinate_start[b] + 1, t.width_of[b] - t.rigid_of[b]
+    add_multiple(t.residual + (t.velocity_start[b] + t.rigid_of[b]), h, t.elastic_force + c, n)
+
+
+@compiled
+def energy_at_start(t: Tables, b: int) -> float:
+    """Of rotation, deformation and strain of frame b at t_n."""
+    energy = rotational_energy(t, b, t.spin0, t.rate0, t.angular0, t.moment0, t.moment_rate0)
+    return energy + strain_energy(t, b, t.xi0 + (t.coordinate_start[b] + 1), t.strain0)
+
+
+@compiled
+def energy_at_end(t: Tables, b: int) -> float:
+    """The same at the end of the step."""
+    energy = rotational_energy(t, b, t.spin1, t.rate1, t.angular1, t.moment1, t.moment_rate1)
+    return energy + strain_energy(t, b, t.xi1 + (t.coordinate_start[b] + 1), t.strain1)
+
+
+@compiled
+def parts_of_energies(t: Tables, b: int) -> float:
+    """Sizes of the parts that the strain energies of frame b at both ends of the step are the sum of."""
+    c = t.coordinate_start[b] + 1
+    total = parts_of_strain_energy(t, b, t.xi0 + c, t.strain0, t.slope0)
+    return total + parts_of_strain_energy(t, b, t.xi1 + c, t.strain1, t.slope1)
 
 
 # Branches of bodies that creep (docs/theory.md, 8): shares of the elasticity in series with dashpots. The strains e

@@ -5,13 +5,16 @@ from math import sqrt
 from phlexible.step.compilation.compiled import compiled, exported
 from phlexible.step.compilation.dense import copy
 from phlexible.step.compilation.notation import Number, Tables, Truth, Vector, Vectors, any_of, dot, where
+from phlexible.step.compilation.teams import is_alone
 from phlexible.step.kernels.floating_bodies import (
     dissipation,
     end_inertia,
     end_inner,
+    energy_at_end,
+    energy_at_start,
     inner_energy,
     inner_work,
-    parts_of_strain_energy,
+    parts_of_energies,
     rotational_energy,
     strain_energy,
 )
@@ -21,6 +24,12 @@ from phlexible.step.kernels.many.contacts_among_many import contact_group_energy
 from phlexible.step.kernels.rods import round_off_of_rods
 from phlexible.step.kernels.soft import end_soft, soft_energy
 from phlexible.step.kernels.step import given_work
+from phlexible.step.kernels.teams import (
+    energies_of_teams,
+    energies_over_step_of_teams,
+    losses_of_teams,
+    round_off_of_teams,
+)
 from phlexible.step.tables.declarations import ANGLE, BRISTLE, CONTACT, SPRING
 
 LEDGER_TOLERANCE = 1e-10  # what the laws promise
@@ -32,7 +41,9 @@ RELAXED = 1e-12  # measured: 2e-13 where loads begin
 def end_step(t: Tables, h: float, damping: float) -> None:
     """Accept the step: new state, work of every source, dissipated energy."""
     for b in range(t.frames):
-        t.dissipated[0] += dissipation(t, b, h, damping) + end_inner(t, b, h)
+        if is_alone(t, b):
+            t.dissipated[0] += dissipation(t, b, h, damping) + end_inner(t, b, h)
+    t.dissipated[0] += losses_of_teams(t, h, damping)
     for f in range(t.forces):
         t.dissipated[0] += dissipated_by(t, f, h, damping)
     t.dissipated[0] += t.soft_loss[0] + end_soft(t, h) + t.contact_group_loss[0]
@@ -83,13 +94,13 @@ def ledger_closes(t: Tables, h: float, damping: float, still: Number, is_relaxed
     change, size = end - start, end + start
     translation = size
     for b in range(t.frames):
-        eta0, eta1 = t.xi0 + (t.coordinate_start[b] + 1), t.xi1 + (t.coordinate_start[b] + 1)
-        start = rotational_energy(t, b, t.spin0, t.rate0, t.angular0, t.moment0, t.moment_rate0)
-        start += strain_energy(t, b, eta0, t.strain0)
-        end = rotational_energy(t, b, t.spin1, t.rate1, t.angular1, t.moment1, t.moment_rate1)
-        end += strain_energy(t, b, eta1, t.strain1)
-        change += end - start + inner_work(t, b, h)
-        size += abs(end) + abs(start)
+        if is_alone(t, b):
+            start, end = energy_at_start(t, b), energy_at_end(t, b)
+            change += end - start + inner_work(t, b, h)
+            size += abs(end) + abs(start)
+    energies_over_step_of_teams(t)
+    change += t.team_energy[0]
+    size += t.team_energy[1]
     for b in range(t.carriers):
         work = dot(t.weight[b], t.shift[b])
         change -= work
@@ -109,7 +120,9 @@ def ledger_closes(t: Tables, h: float, damping: float, still: Number, is_relaxed
     size += t.soft_work[1] + t.contact_group_work[1] + t.contact_group_loss[0]
     lost = 0.0
     for b in range(t.frames):
-        lost += dissipation(t, b, h, damping)
+        if is_alone(t, b):
+            lost += dissipation(t, b, h, damping)
+    lost += losses_of_teams(t, h, damping)
     t.ledger[0], t.ledger[1] = abs(change + lost), LEDGER_TOLERANCE * (size + lost)
     opens = t.ledger[0] > t.ledger[1]
     if any_of(opens):
@@ -131,10 +144,10 @@ def round_off(t: Tables) -> float:
     for k in range(t.vectors):
         total += length(t.pull[k]) * (length(t.change[k]) + parts_of_place(t, k))
     for b in range(t.frames):
-        c = t.coordinate_start[b] + 1
-        total += parts_of_strain_energy(t, b, t.xi0 + c, t.strain0, t.slope0)
-        total += parts_of_strain_energy(t, b, t.xi1 + c, t.strain1, t.slope1)
-    return total
+        if is_alone(t, b):
+            total += parts_of_energies(t, b)
+    round_off_of_teams(t)
+    return total + t.team_energy[2]
 
 
 @compiled
@@ -170,8 +183,12 @@ def energies(t: Tables) -> None:
     """Kinetic, strain, gravity and spring energy at the state of ``begin_step``."""
     kinetic, strain, gravity, spring = translational_energy(t, t.linear0), 0.0, 0.0, 0.0
     for b in range(t.frames):
-        kinetic += rotational_energy(t, b, t.spin0, t.rate0, t.angular0, t.moment0, t.moment_rate0)
-        strain += strain_energy(t, b, t.eta + t.elastic_start[b], t.strain0) + inner_energy(t, b)
+        if is_alone(t, b):
+            kinetic += rotational_energy(t, b, t.spin0, t.rate0, t.angular0, t.moment0, t.moment_rate0)
+            strain += strain_energy(t, b, t.eta + t.elastic_start[b], t.strain0) + inner_energy(t, b)
+    energies_of_teams(t)
+    kinetic += t.team_energy[3]
+    strain += t.team_energy[4]
     for b in range(t.carriers):
         gravity -= dot(t.weight[b], t.position[b])
     for f in range(t.forces):

@@ -20,8 +20,8 @@ from phlexible.step.compilation.notation import (
     transposed,
     vector,
 )
-from phlexible.step.kernels.elimination import place_of
 from phlexible.step.kernels.floating_bodies import unit
+from phlexible.step.kernels.segments import place_of
 from phlexible.step.kernels.soft import pressure_work
 from phlexible.step.kernels.vectors import couple, mean_place, moved_by, velocity_of
 from phlexible.step.tables.declarations import FOLLOWER_FORCE, FOLLOWER_TORQUE, FORCE, PRESSURE

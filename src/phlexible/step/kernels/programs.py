@@ -11,13 +11,9 @@ from phlexible.step.kernels.conjugate_gradients import solve_by_gradients
 from phlexible.step.kernels.contact import begin_gap, gap_weights, push, slide
 from phlexible.step.kernels.contact_steps import contacts_push, harden_pair, hardness_of_pair, parts_around_contacts
 from phlexible.step.kernels.elimination import (
-    add_border,
-    centre_moments,
     eliminate,
     factor_frame,
-    factor_segments,
     solve_frame,
-    solve_segments,
     substitute,
 )
 from phlexible.step.kernels.friction import begins_sliding, pull_of_sliding, sliding_gradient, sliding_work
@@ -44,6 +40,7 @@ from phlexible.step.kernels.many.pairs_in_matrix import (
     pair_tangent,
 )
 from phlexible.step.kernels.rods import add_rod_pulls, begin_rods, rod_laws, rod_tangent, round_off_of_rods
+from phlexible.step.kernels.segments import add_border, centre_moments, factor_segments, solve_segments
 from phlexible.step.kernels.soft import (
     add_pressures,
     add_soft_forces,
@@ -62,6 +59,20 @@ from phlexible.step.kernels.step import (
     motion_and_forces,
     residuals,
     start_from_end,
+)
+from phlexible.step.kernels.teams import (
+    backward_teams,
+    balance_teams,
+    energies_of_teams,
+    energies_over_step_of_teams,
+    factor_teams,
+    form_teams,
+    forward_teams,
+    losses_of_teams,
+    move_teams,
+    round_off_of_teams,
+    start_teams,
+    tangents_of_teams,
 )
 from phlexible.step.tables.requests import IntegerRow
 
@@ -181,3 +192,20 @@ def pressure(header: IntegerRow) -> None:
     export(header, add_pressures)
     export(header, pressure_work)
     export(header, pressure_tangent)
+
+
+@entry_point
+def teams(header: IntegerRow) -> None:
+    """Equal bodies of one mechanism in lanes."""
+    export(header, form_teams)
+    export(header, start_teams)
+    export(header, move_teams)
+    export(header, balance_teams)
+    export(header, tangents_of_teams)
+    export(header, factor_teams)
+    export(header, forward_teams)
+    export(header, backward_teams)
+    export(header, losses_of_teams)
+    export(header, energies_over_step_of_teams)
+    export(header, energies_of_teams)
+    export(header, round_off_of_teams)

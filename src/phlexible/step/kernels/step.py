@@ -1,12 +1,10 @@
 """The equations of one conserving step and their exact derivative (docs/theory.md, 4 and 8)."""
 
 from phlexible.step.compilation.compiled import compiled, exported
-from phlexible.step.compilation.dense import add_multiple, copy, fill
+from phlexible.step.compilation.dense import copy, fill
 from phlexible.step.compilation.notation import (
-    Reals,
     Tables,
     Truth,
-    Vectors,
     all_of,
     along,
     any_of,
@@ -14,17 +12,16 @@ from phlexible.step.compilation.notation import (
     vector,
     where,
 )
+from phlexible.step.compilation.teams import is_alone
 from phlexible.step.kernels.floating_bodies import (
     angular_momentum,
-    begin_strains,
-    elastic_forces,
+    balance_frame,
+    begin_frame,
     elastic_tangent,
-    end_rotation,
-    inertia_balance,
     inertia_tangent,
     moments,
-    moments_at_end,
-    read,
+    move_frame,
+    unpack_velocity,
 )
 from phlexible.step.kernels.friction import sliding_work
 from phlexible.step.kernels.functions import add_curvature, chord_of, gradients, pull_of, timed
@@ -35,6 +32,7 @@ from phlexible.step.kernels.many.contacts_among_many import push_contact_groups
 from phlexible.step.kernels.many.pairs_in_matrix import pair_tangent
 from phlexible.step.kernels.rods import begin_rods, rod_laws, rod_tangent
 from phlexible.step.kernels.soft import add_pressures, add_soft_forces, pressure_tangent, soft_tangent
+from phlexible.step.kernels.teams import balance_teams, move_teams, start_teams, tangents_of_teams
 from phlexible.step.kernels.vectors import (
     apply_forces,
     begin_vectors,
@@ -242,16 +240,6 @@ def drives_are_smooth(t: Tables) -> Truth:
 
 
 @compiled
-def unpack_velocity(t: Tables, b: int, nu: Reals, linear: Vectors, spin: Vectors, rate: Reals) -> None:
-    """nu of carrier b into V, w and (0, deta/dt)."""
-    own, d = nu + t.velocity_start[b], t.dimension
-    linear[b] = vector(own[0], own[1] if d > 1 else 0.0, own[2] if d == 3 else 0.0)
-    if b < t.frames:
-        spin[b] = read(own + d, t.axes_of[b])
-        copy(own + t.rigid_of[b], rate + (t.coordinate_start[b] + 1), t.width_of[b] - t.rigid_of[b])
-
-
-@compiled
 def begin_step(t: Tables) -> None:
     """Everything at t_n that does not change during the step, from the state."""
     begin_bodies(t)
@@ -267,10 +255,9 @@ def begin_bodies(t: Tables) -> None:
         c = t.coordinate_start[b]
         t.xi0[c], t.xi1[c] = 1.0, 1.0
         copy(t.eta + t.elastic_start[b], t.xi0 + (c + 1), t.width_of[b] - t.rigid_of[b])
-        moments(t, b, t.xi0, t.moment0)
-        moments(t, b, t.rate0, t.moment_rate0)
-        t.angular0[b] = angular_momentum(t, b, t.spin0[b], t.xi0, t.moment0, t.moment_rate0)
-        begin_strains(t, b)
+        if is_alone(t, b):
+            begin_frame(t, b)
+    start_teams(t)
 
 
 @exported
@@ -295,9 +282,11 @@ def start_from_end(t: Tables) -> None:
     for b in range(t.frames):
         c, m = 9 * t.coordinate_start[b], t.elastic_count[t.type_of[b]] + 1
         t.spin0[b] = t.spin1[b]
-        copy(t.moment_rate1 + c, t.moment_rate0 + c, t.planes * m)
-        moments(t, b, t.xi0, t.moment0)
-        t.angular0[b] = angular_momentum(t, b, t.spin0[b], t.xi0, t.moment0, t.moment_rate0)
+        if is_alone(t, b):
+            copy(t.moment_rate1 + c, t.moment_rate0 + c, t.planes * m)
+            moments(t, b, t.xi0, t.moment0)
+            t.angular0[b] = angular_momentum(t, b, t.spin0[b], t.xi0, t.moment0, t.moment_rate0)
+    start_teams(t)
 
 
 @exported
@@ -316,9 +305,9 @@ def residuals(t: Tables, h: float, damping: float) -> None:
         for i in range(d):
             rows[i] += t.mass[p] * (new[i] - old[i])
     for b in range(t.frames):
-        inertia_balance(t, b, h)
-        c, n = t.coordinate_start[b] + 1, t.width_of[b] - t.rigid_of[b]
-        add_multiple(t.residual + (t.velocity_start[b] + t.rigid_of[b]), h, t.elastic_force + c, n)
+        if is_alone(t, b):
+            balance_frame(t, b, h)
+    balance_teams(t, h)
     apply_forces(t, h)
     add_soft_forces(t, h, damping)
     add_pressures(t, h)
@@ -332,14 +321,9 @@ def motion_and_forces(t: Tables, h: float, damping: float) -> None:
         unpack_velocity(t, b, t.velocity1, t.linear1, t.spin1, t.rate1)
         t.shift[b] = (0.5 * h) * (t.linear0[b] + t.linear1[b])  # h mean(V) (4.4)
     for b in range(t.frames):
-        c = t.coordinate_start[b]
-        for j in range(c + 1, c + 1 + t.width_of[b] - t.rigid_of[b]):
-            t.xi1[j] = t.xi0[j] + 0.5 * h * (t.rate0[j] + t.rate1[j])
-        moments(t, b, t.rate1, t.moment_rate1)
-        moments_at_end(t, b, h)
-        t.angular1[b] = angular_momentum(t, b, t.spin1[b], t.xi1, t.moment1, t.moment_rate1)
-        end_rotation(t, b, h)
-        elastic_forces(t, b, h, damping)
+        if is_alone(t, b):
+            move_frame(t, b, h, damping)
+    move_teams(t, h, damping)
     end_vectors(t)
     pull_on_vectors(t, h, damping)
     push_contact_groups(t, h)
@@ -352,7 +336,9 @@ def jacobian(t: Tables, h: float, damping: float) -> None:
     """Newton's matrix at the point of the last ``residuals``, as blocks."""
     inertia_matrix(t, h, 1.0)
     for b in range(t.frames):
-        elastic_tangent(t, b, h, damping)
+        if is_alone(t, b):
+            elastic_tangent(t, b, h, damping)
+    tangents_of_teams(t, h, damping)
     force_tangent(t, h)
     soft_tangent(t, h, damping)
     pressure_tangent(t, h)
@@ -370,7 +356,8 @@ def inertia_matrix(t: Tables, h: float, moves: float) -> None:
     """
     fill(t.blocks, t.block_numbers, 0.0)
     for b in range(t.frames):
-        inertia_tangent(t, b, h, moves)
+        if is_alone(t, b):
+            inertia_tangent(t, b, h, moves)
     add_masses(t)
     for k in range(t.vectors):
         if t.vector_carrier[k] >= 0:

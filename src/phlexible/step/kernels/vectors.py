@@ -21,9 +21,9 @@ from phlexible.step.compilation.notation import (
     row,
     vector,
 )
-from phlexible.step.kernels.elimination import has_segments
 from phlexible.step.kernels.floating_bodies import add_column, axis_of, unit
 from phlexible.step.kernels.rods import add_rod_pulls
+from phlexible.step.kernels.segments import has_segments
 from phlexible.step.tables.declarations import GIVEN, MOVING
 
 

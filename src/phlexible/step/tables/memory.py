@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from phlexible.algebra.arrays import Array, IntArray
-from phlexible.step.tables.declarations import TABLES, Kind, Table, Writer
-from phlexible.step.tables.functions import FUNCTIONS
+from phlexible.step.tables.declarations import ABREAST, TABLES, Kind, Table, Writer
+from phlexible.step.tables.functions import FUNCTIONS, TEAMS
 from phlexible.step.tables.structures import Structure
 
 NUMBERS = {Kind.REAL: (), Kind.INTEGER: (), Kind.VECTOR: (3,), Kind.MATRIX: (3, 3)}
@@ -34,6 +34,13 @@ ALIGNED = 8  # numbers: tables begin where cache lines do
 LANES = "lanes"
 """A header of lanes is an array of records with one field: of this name, and how many lanes; and the digest of a
 ``Structure`` where a program is for that one alone."""
+
+
+OF_TYPES = ("types", "patches", "segments", "strains", "squares", "inner_branches", "type_numbers")
+"""Sizes of tables of what equal bodies have in common."""
+
+OF_FEW = ("kept_numbers", "kept_rows", "kept_pivots", "teams", "team_slots", "team_pairs", "team_moves")
+"""Counts that only tables of several mechanisms, or bodies, in lanes have."""
 
 
 class StateRows(Mapping[str, Array]):
@@ -77,7 +84,7 @@ class Memory:
     """
 
     def __init__(self, counts: Mapping[str, int], given: Mapping[str, ArrayLike]) -> None:
-        self.counts = {"one": 1, "kept_numbers": 0, "kept_rows": 0, "kept_pivots": 0, **counts}
+        self.counts = {**dict.fromkeys(OF_FEW, 0), "one": 1, **counts}
         self.counts["state_numbers"] = sum(numbers(table, self.counts) for table in STATE)
         self._given: dict[str, NDArray[np.generic]] = {}
         self._structure: list[bytes] = []  # of all that share these tables, once one of them was asked
@@ -107,7 +114,18 @@ class Memory:
             own.append((place, begin))
         self._columns = {table.name: self._stored(table.name) for table in STATE}
         self._own: IntArray = np.array(own, dtype=np.int64)
+        self._plan_of_teams: Memory | None = None
         self._allocate()
+
+    def form_teams(self, plan: "Memory | None") -> None:
+        """Have equal bodies step in lanes: tables of teams, of which those with numbers of types are these here."""
+        self._plan_of_teams = plan
+        self._allocate()
+
+    @property
+    def has_teams(self) -> bool:
+        """Whether equal bodies step in lanes."""
+        return self._plan_of_teams is not None
 
     def fresh(self) -> Self:
         """Memory with the same tables of the system and zeros in all others."""
@@ -188,11 +206,15 @@ class Memory:
         self.state = self._numbers[: self.counts["state_numbers"]]
         self.header = self._template.copy()
         self.header[self._own[:, 0]] = self._numbers.ctypes.data + self._numbers.itemsize * self._own[:, 1]
+        self._teams = None
+        if self._plan_of_teams is not None:
+            self._teams = TeamMemory(self._plan_of_teams, self._given)
+            self["team"][0] = self._teams.header.ctypes.data
 
     def _checked(self, table: Table, given: Mapping[str, ArrayLike]) -> NDArray[np.generic]:
         shape = (table.entries(self.counts), *NUMBERS[table.kind])
         kind = np.int64 if table.kind is Kind.INTEGER else np.float64
-        array = np.ascontiguousarray(given[table.name], dtype=kind)
+        array = np.ascontiguousarray(given.get(table.name, ()), dtype=kind)
         array = array if array.size else np.zeros((0, *shape[1:]), dtype=kind)
         assert array.shape == shape, f"{table.name} has shape {array.shape}, expected {shape}"
         return array
@@ -206,7 +228,8 @@ def specialized_structure(plan: Memory, connected: Memory) -> Structure:
         if table.kind is Kind.INTEGER and table.writer is Writer.SYSTEM
     }
     addresses = connected._template[2 * len(TABLES) :]
-    functions = frozenset(name for name, address in zip(FUNCTIONS, addresses, strict=True) if address)
+    known = {name for name, address in zip(FUNCTIONS, addresses, strict=True) if address}
+    functions = frozenset(known.difference(TEAMS))
     digest = sha256(plan.structure + " ".join(sorted(functions)).encode()).hexdigest()[:32]
     return Structure(digest, plan.counts, integers, functions)
 
@@ -276,6 +299,29 @@ class LaneMemory:
             self._numbers[:, lane] = 0.0
             for name, stacked in self._stacked.items():
                 stacked[:, lane] = memory._given[name].ravel()
+
+
+class TeamMemory:
+    """Tables of equal bodies of one mechanism in lanes, ``ABREAST`` a team; lanes share what the system writes.
+
+    Args:
+        plan: of a mechanism whose frames are the teams.
+        given: tables of the mechanism that the system writes.
+
+    Attributes:
+        header: as of ``Memory``.
+    """
+
+    def __init__(self, plan: Memory, given: Mapping[str, NDArray[np.generic]]) -> None:
+        self._plan, self._given = plan, given  # kept alive
+        self._numbers = _aligned_zeros(plan._length, ABREAST)
+        self.header: IntArray = plan._template.copy()
+        self.header[plan._own[:, 0]] = (
+            self._numbers.ctypes.data + self._numbers.itemsize * ABREAST * plan._own[:, 1]
+        )
+        for place, table in enumerate(TABLES):
+            if table.name in plan._given and table.size in OF_TYPES:
+                self.header[place] = given[table.name].__array_interface__["data"][0]
 
 
 def _aligned_zeros(count: int, width: int) -> Array:

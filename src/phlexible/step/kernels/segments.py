@@ -1,0 +1,131 @@
+"""LU of the blocks of long bodies, whose coordinates couple along them only (docs/theory.md, 4)."""
+
+from phlexible.step.compilation.compiled import compiled, exported
+from phlexible.step.compilation.dense import add_multiple, copy, factor, fill, product, scale, solve, subtract_rows
+from phlexible.step.compilation.notation import Matrix, Reals, Tables, Truth, along, any_of, row, vector
+
+# LU of the block of a long body, whose coordinates couple along it only (docs/theory.md, 4).
+#
+# Its coordinates lie in segments that couple with the next ones alone, and with a border: V, w, and y = S deta/dt /
+# sqrt(m), of which the inertia of a body about its centre of mass takes S^T C y away (2.6). So the block is ::
+#
+#     | side and band        |   eta:      band has blocks (segment, segment before, itself, next)
+#     | corner and bottom    |   V, w, y:  y is no unknown of the step; it ends with the elimination
+#
+# and costs as much as the body is long. Bodies without segments are dense blocks (``dense.py``), in which corner,
+# side, bottom and band lie within each other; whoever writes into the block of a frame need not know.
+
+
+@compiled
+def has_segments(t: Tables, node: int) -> bool:
+    """Whether a node is a frame with segments."""
+    return node < t.frames and t.segment_count[t.type_of[node]] > 0
+
+
+@compiled
+def place_of(t: Tables, b: int, i: int, j: int) -> Reals:
+    """Entry (i, j) of the block of frame b, by velocities; within a segment or between neighbours only."""
+    rigid = t.rigid_of[b]
+    if i < rigid:
+        if j < rigid:
+            return t.blocks + (t.node_diagonal[b] + i * t.corner_stride[b] + j)
+        return t.blocks + (t.bottom[b] + i * t.bottom_stride[b] + j - rigid)
+    if j < rigid:
+        return t.blocks + (t.side[b] + (i - rigid) * t.side_stride[b] + j)
+    return t.blocks + (t.line[t.elastic_start[b] + i - rigid] + j - rigid)
+
+
+@exported
+def factor_segments(t: Tables, b: int) -> Truth:
+    """Factor the block of frame b in place; False where it is singular. V is left out where only m couples it."""
+    apart, first = t.node_apart[b], t.segment_start[t.type_of[b]]
+    across, along, down = t.corner_stride[b], t.side_stride[b], t.bottom_stride[b]
+    r, last = across - apart, first + t.segment_count[t.type_of[b]] - 1
+    corner, side = t.blocks + (t.node_diagonal[b] + apart * (across + 1)), t.blocks + (t.side[b] + apart)
+    bottom, pivots = t.blocks + (t.bottom[b] + apart * down), t.pivots + 2 * t.node_row[b]
+    is_regular = True
+    for s in range(first, last + 1):
+        i, rows, stride = t.segment_first[s], t.segment_rows[s], t.segment_stride[s]
+        own = t.blocks + (t.line[t.elastic_start[b] + i] + i)
+        is_regular = is_regular & factor(own, rows, stride, pivots + i)
+        if not any_of(is_regular):
+            return is_regular
+        right = side + i * along
+        solve(own, rows, stride, pivots + i, right, along, r)
+        if s < last:
+            j, more, step = i + rows, t.segment_rows[s + 1], t.segment_stride[s + 1]
+            upper, lower = own + rows, t.blocks + (t.line[t.elastic_start[b] + j] + i)
+            solve(own, rows, stride, pivots + i, upper, stride, more)
+            for k in range(more):
+                subtract_rows(lower + k * step, rows, upper, stride, lower + (k * step + rows), more)
+                subtract_rows(lower + k * step, rows, right, along, side + (j + k) * along, r)
+            for k in range(r):
+                subtract_rows(bottom + (k * down + i), rows, upper, stride, bottom + (k * down + j), more)
+        for k in range(r):
+            subtract_rows(bottom + (k * down + i), rows, right, along, corner + k * across, r)
+    return is_regular & factor(corner, r, across, pivots + t.width_of[b])
+
+
+@exported
+def solve_segments(t: Tables, b: int, x: Reals, columns: int) -> None:
+    """Solve with the factors of ``factor_segments`` for the (width, columns) block x, in place."""
+    apart, rigid, first = t.node_apart[b], t.rigid_of[b], t.segment_start[t.type_of[b]]
+    across, along, down = t.corner_stride[b], t.side_stride[b], t.bottom_stride[b]
+    r, kept, last = across - apart, rigid - apart, first + t.segment_count[t.type_of[b]] - 1
+    corner, side = t.blocks + (t.node_diagonal[b] + apart * (across + 1)), t.blocks + (t.side[b] + apart)
+    bottom, pivots, border = t.blocks + (t.bottom[b] + apart * down), t.pivots + 2 * t.node_row[b], t.border
+    copy(x + apart * columns, border, kept * columns)
+    fill(border + kept * columns, (r - kept) * columns, 0.0)
+    elastic = x + rigid * columns
+    for s in range(first, last + 1):
+        i, rows, stride = t.segment_first[s], t.segment_rows[s], t.segment_stride[s]
+        own, target = t.blocks + (t.line[t.elastic_start[b] + i] + i), elastic + i * columns
+        solve(own, rows, stride, pivots + i, target, columns, columns)
+        if s < last:
+            j, step = i + rows, t.segment_stride[s + 1]
+            lower = t.blocks + (t.line[t.elastic_start[b] + j] + i)
+            for k in range(t.segment_rows[s + 1]):
+                subtract_rows(lower + k * step, rows, target, columns, elastic + (j + k) * columns, columns)
+        for k in range(r):
+            subtract_rows(bottom + (k * down + i), rows, target, columns, border + k * columns, columns)
+    solve(corner, r, across, pivots + t.width_of[b], border, columns, columns)
+    for s in range(last, first - 1, -1):
+        i, rows, stride = t.segment_first[s], t.segment_rows[s], t.segment_stride[s]
+        upper, next_rows = t.blocks + (t.line[t.elastic_start[b] + i] + i + rows), 0
+        if s < last:
+            next_rows = t.segment_rows[s + 1]
+        for k in range(rows):
+            target = elastic + (i + k) * columns
+            subtract_rows(side + (i + k) * along, r, border, columns, target, columns)
+            subtract_rows(upper + k * stride, next_rows, elastic + (i + rows) * columns, columns, target, columns)
+    copy(border, x + apart * columns, kept * columns)
+    if apart > 0:
+        scale(x, apart * columns, 1.0 / t.blocks[t.node_diagonal[b]])
+
+
+@exported
+def centre_moments(t: Tables, S: Reals, x: Reals, N: Reals, m: int) -> None:
+    """N_pq,i -= S_p,i S_q . x / m, from the point of the frame to the centre of mass; S comes over sqrt(m)."""
+    for q in range(t.dimension):
+        s = -product(S + q * m, x, m)
+        if t.planes == 2:
+            add_multiple(N, s, S + q * m, m)
+            add_multiple(N + m, s if q == 0 else -s, S + (1 - q) * m, m)
+        else:
+            for p in range(3):
+                add_multiple(N + (3 * q + p) * m, s, S + p * m, m)
+
+
+@exported
+def add_border(t: Tables, b: int, C: Matrix) -> None:
+    """The rows and columns of y."""
+    n, d, r, first = t.elastic_count[t.type_of[b]], t.dimension, t.corner_stride[b], t.rigid_of[b]
+    S = t.type_number + (t.first_moment[t.type_of[b]] + 1)
+    bottom, side = t.blocks + (t.bottom[b] + first * t.bottom_stride[b]), t.blocks + (t.side[b] + first)
+    for q in range(d):
+        t.blocks[t.node_diagonal[b] + (first + q) * (r + 1)] = 1.0
+        c = vector(along(row(C, 0), q), along(row(C, 1), q), along(row(C, 2), q))
+        for i in range(n):
+            bottom[q * n + i] = -S[q * (n + 1) + i]
+            for p in range(d):
+                side[i * r + q] -= along(c, p) * S[p * (n + 1) + i]
