@@ -1,4 +1,4 @@
-"""Which equal bodies of a mechanism step in lanes, and the tables of their teams (``step/kernels/teams.py``)."""
+"""Which equal bodies of a mechanism step in lanes, and tables of their teams (``step/kernels/many/teams.py``)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ from phlexible.step.tables.declarations import (
 from phlexible.step.tables.memory import NUMBERS, OF_TYPES, Memory
 
 FEWEST = ABREAST // 2  # bodies of a team: lanes that are left over take as long
-MOST_COLUMNS = 24  # of all that is coupled to a body
+MOST_COLUMNS = 36  # of all that is coupled to a body
 
 
 @dataclass(frozen=True)
@@ -46,14 +46,19 @@ class Team:
 
 
 def teams_of(memory: Memory) -> Memory | None:
-    """The tables of the teams of a mechanism; None: no bodies of it step in lanes.
+    """The tables of the teams of a mechanism, whose visits become the first; None: no bodies of it step in lanes.
 
     Those do that are flexible, with dense blocks, eliminated before all that they are coupled to, and coupled to as
     many nodes of the same sizes. Around contacts matrices of single bodies are asked for: there none do.
     """
     touches = (memory["energy_of"] == CONTACT).any() or memory.counts["members"] > 0
     teams = [] if touches else _teams(memory)
-    return _tables(memory, teams) if teams else None
+    if not teams:
+        return None
+    plan, visits = _tables(memory, teams), memory["visit"].reshape(-1, VISIT)
+    first = [number for team in teams for number in team.visits]
+    visits[:] = visits[[*first, *np.setdiff1d(np.arange(len(visits)), first)]]
+    return plan
 
 
 def _teams(memory: Memory) -> list[Team]:

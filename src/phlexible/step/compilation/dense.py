@@ -112,8 +112,10 @@ def pivot_row(a: Reals, k: int, n: int, stride: int) -> tuple[Choice, Truth]:
     largest, pivot, own = abs(a[k * stride + k]), k, POSITIVE * a[k * stride + k]
     for i in range(k + 1, n):
         value = abs(a[i * stride + k])
-        is_larger = (value > largest) & (value * value > abs(own * a[i * stride + i]))
-        largest, pivot = where(is_larger, value, largest), where(is_larger, i, pivot)
+        is_larger = value > largest
+        if any_of(is_larger):
+            is_larger = is_larger & (value * value > abs(own * a[i * stride + i]))
+            largest, pivot = where(is_larger, value, largest), where(is_larger, i, pivot)
     return pivot, (largest > 0.0) & (largest < 1e300)
 
 

@@ -30,7 +30,7 @@ from phlexible.step.tables.declarations import ABREAST, Kind
 LANES_OF_TEAM = ir.VectorType(REAL, ABREAST)
 
 
-class _Given(Written):
+class WrittenAsGiven(Written):
     """A function of values of whatever lanes they have, with a result of a type that follows from theirs."""
 
     def __init__(
@@ -53,7 +53,9 @@ def _given(result: Callable[[Sequence[Any]], Any], *forms: LaneForm) -> Callable
     """Make a function of the builder, types and values one that kernels can call."""
 
     def made_of(rule: Callable[..., Any]) -> Any:
-        return _Given(rule, forms, result, lambda context, builder, sig, values: rule(builder, sig.args, *values))
+        return WrittenAsGiven(
+            rule, forms, result, lambda context, builder, sig, values: rule(builder, sig.args, *values)
+        )
 
     return made_of
 
@@ -69,6 +71,15 @@ def is_alone(builder: Any, kinds: Any, tables: Any, b: Any) -> Any:
         return ir.Constant(ir.IntType(1), 1)
     address = builder.inttoptr(header_number(builder, tables, PLACES["in_team"]), INTEGER.as_pointer())
     return builder.icmp_signed("==", builder.load(builder.gep(address, [b], inbounds=True)), INTEGER(0))
+
+
+@_given(lambda given: FORMS[int].alone, FORMS[Tables])
+def visits_of_teams(builder: Any, kinds: Any, tables: Any) -> Any:
+    """How many visits of the elimination are those of bodies in teams now, which come first."""
+    if kinds[0].width > 1:
+        return INTEGER(0)
+    address = builder.inttoptr(header_number(builder, tables, PLACES["team"]), INTEGER.as_pointer())
+    return builder.load(builder.gep(address, [INTEGER(1)], inbounds=True))
 
 
 @_given(lambda given: TablesType(ABREAST, "", True), FORMS[Tables], FORMS[int])

@@ -26,9 +26,9 @@ from phlexible.step.compilation.notation import (
     Truth,
     any_of,
 )
-from phlexible.step.compilation.teams import is_alone
+from phlexible.step.compilation.teams import visits_of_teams
+from phlexible.step.kernels.many.teams import backward_teams, factor_teams, forward_teams
 from phlexible.step.kernels.segments import factor_segments, has_segments, solve_segments
-from phlexible.step.kernels.teams import backward_teams, factor_teams, forward_teams
 from phlexible.step.tables.declarations import (
     APART,
     COUNT,
@@ -56,12 +56,6 @@ def is_inverted(t: Tables, node: int, n: int) -> bool:
     return node < t.frames and (n == 3 or n == SIX)
 
 
-@compiled
-def is_in_team(t: Tables, node: int) -> bool:
-    """Whether a node is a frame that is eliminated with its team, which comes first."""
-    return node < t.frames and not is_alone(t, node)
-
-
 @exported
 def eliminate(t: Tables, relaxation: float) -> Truth:
     """Factor all blocks in place along the schedule; False where a node is singular.
@@ -76,10 +70,8 @@ def eliminate(t: Tables, relaxation: float) -> Truth:
         fill(t.row_scale, t.rows, 0.0)
     if any_of(factor_teams(t, relaxation)):
         return False
-    for index in range(t.visits):
+    for index in range(visits_of_teams(t), t.visits):
         at = t.visit + VISIT * index
-        if is_in_team(t, at[NODE]):
-            continue
         node, n, block, pivots = at[NODE], at[SIZE], t.blocks + at[DIAGONAL], t.pivots + 2 * at[ROW]
         if relaxation > 0.0 and node >= first:
             for r in range(n):
@@ -168,10 +160,9 @@ def _measure(t: Tables, begin: int, rows: int, target: int, sign: float) -> None
 def substitute(t: Tables, b: Reals) -> None:
     """Solve with the factors of ``eliminate`` for the flat right-hand side b, in place."""
     forward_teams(t, b)
-    for index in range(t.visits):
+    first = visits_of_teams(t)
+    for index in range(first, t.visits):
         at = t.visit + VISIT * index
-        if is_in_team(t, at[NODE]):
-            continue
         n, own, apart, block = at[SIZE], b + at[ROW], max(at[APART], 0), t.blocks + at[DIAGONAL]
         if at[APART] == SEGMENTED:
             solve_segments(t, at[NODE], own, 1)
@@ -185,10 +176,8 @@ def substitute(t: Tables, b: Reals) -> None:
                 solve_vector(rest, n - apart, n, t.pivots + 2 * at[ROW], own + apart)
         for i in range(at[NEIGHBOURS], at[NEIGHBOURS] + at[COUNT]):
             subtract_image(t.blocks + t.lower[i], t.neighbour_size[i], n, own, b + t.neighbour_row[i])
-    for index in range(t.visits - 1, -1, -1):
+    for index in range(t.visits - 1, first - 1, -1):
         at = t.visit + VISIT * index
-        if is_in_team(t, at[NODE]):
-            continue
         n, own, begin, end = at[SIZE], b + at[ROW], at[NEIGHBOURS], at[NEIGHBOURS] + at[COUNT]
         if at[APART] == TOGETHER:
             if begin < end:

@@ -544,7 +544,7 @@ def product_form(t: Tables, first: int, count: int, x: Reals, y: Reals) -> float
     return total
 
 
-# Frames over one step, alone or in a team (``teams.py``).
+# Frames over one step, alone or in a team (``many/teams.py``).
 
 
 @compiled

@@ -21,15 +21,15 @@ from phlexible.step.kernels.floating_bodies import (
 from phlexible.step.kernels.laws import dissipated_by, stored_energy, supplied_by
 from phlexible.step.kernels.loads import load_work
 from phlexible.step.kernels.many.contacts_among_many import contact_group_energy, end_contact_groups
-from phlexible.step.kernels.rods import round_off_of_rods
-from phlexible.step.kernels.soft import end_soft, soft_energy
-from phlexible.step.kernels.step import given_work
-from phlexible.step.kernels.teams import (
+from phlexible.step.kernels.many.teams import (
     energies_of_teams,
     energies_over_step_of_teams,
     losses_of_teams,
     round_off_of_teams,
 )
+from phlexible.step.kernels.rods import round_off_of_rods
+from phlexible.step.kernels.soft import end_soft, soft_energy
+from phlexible.step.kernels.step import given_work
 from phlexible.step.tables.declarations import ANGLE, BRISTLE, CONTACT, SPRING
 
 LEDGER_TOLERANCE = 1e-10  # what the laws promise

@@ -25,6 +25,7 @@ from phlexible.step.compilation.subnormals import flush_subnormals, put_back
 from phlexible.step.kernels.conjugate_gradients import solve_by_gradients
 from phlexible.step.kernels.contact_steps import contacts_push, parts_around_contacts
 from phlexible.step.kernels.ledger import end_step, energies, ledger_closes
+from phlexible.step.kernels.many.teams import form_teams
 from phlexible.step.kernels.newton import (
     ACCEPTABLE,
     ACCEPTABLE_AT_SINGULAR,
@@ -38,7 +39,6 @@ from phlexible.step.kernels.step import (
     drives_are_smooth,
     start_from_end,
 )
-from phlexible.step.kernels.teams import form_teams
 from phlexible.step.kernels.vectors import vector_rates
 from phlexible.step.tables.requests import (
     CONVERGED,

@@ -39,6 +39,20 @@ from phlexible.step.kernels.many.pairs_in_matrix import (
     frequency_of_pairs,
     pair_tangent,
 )
+from phlexible.step.kernels.many.teams import (
+    backward_teams,
+    balance_teams,
+    energies_of_teams,
+    energies_over_step_of_teams,
+    factor_teams,
+    form_teams,
+    forward_teams,
+    losses_of_teams,
+    move_teams,
+    round_off_of_teams,
+    start_teams,
+    tangents_of_teams,
+)
 from phlexible.step.kernels.rods import add_rod_pulls, begin_rods, rod_laws, rod_tangent, round_off_of_rods
 from phlexible.step.kernels.segments import add_border, centre_moments, factor_segments, solve_segments
 from phlexible.step.kernels.soft import (
@@ -59,20 +73,6 @@ from phlexible.step.kernels.step import (
     motion_and_forces,
     residuals,
     start_from_end,
-)
-from phlexible.step.kernels.teams import (
-    backward_teams,
-    balance_teams,
-    energies_of_teams,
-    energies_over_step_of_teams,
-    factor_teams,
-    form_teams,
-    forward_teams,
-    losses_of_teams,
-    move_teams,
-    round_off_of_teams,
-    start_teams,
-    tangents_of_teams,
 )
 from phlexible.step.tables.requests import IntegerRow
 

@@ -30,9 +30,9 @@ from phlexible.step.kernels.laws_of_functions import begin_laws, law_tangent, pu
 from phlexible.step.kernels.loads import load_tangent, pull_of_loads
 from phlexible.step.kernels.many.contacts_among_many import push_contact_groups
 from phlexible.step.kernels.many.pairs_in_matrix import pair_tangent
+from phlexible.step.kernels.many.teams import balance_teams, move_teams, start_teams, tangents_of_teams
 from phlexible.step.kernels.rods import begin_rods, rod_laws, rod_tangent
 from phlexible.step.kernels.soft import add_pressures, add_soft_forces, pressure_tangent, soft_tangent
-from phlexible.step.kernels.teams import balance_teams, move_teams, start_teams, tangents_of_teams
 from phlexible.step.kernels.vectors import (
     apply_forces,
     begin_vectors,

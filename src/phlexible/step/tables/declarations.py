@@ -432,7 +432,7 @@ TEAM_TABLES: tuple[Table, ...] = (
         Kind.INTEGER,
         Writer.STEP,
         """
-        team              | 2 one | | address of the header of the teams; 0: there are none; 1: they step
+        team              | 2 one | | address of the header of the teams, or 0; visits of those that step
         in_team           | frames | | 1: of a frame that steps in one
         """,
     ),

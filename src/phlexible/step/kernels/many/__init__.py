@@ -1,1 +1,1 @@
-"""Contacts among many: who is near, how they push, how they rub."""
+"""Contacts among many: who is near, how they push, how they rub. Many equal bodies: in lanes."""

@@ -84,11 +84,13 @@ def form_teams(model: Tables, are_formed: bool) -> None:
     """From now on bodies step in their teams, where there are some; or each alone."""
     if model.team[0] == 0:
         return
-    t, step = tables_of_teams(model, model.team[0]), 1 if are_formed else 0
-    model.team[1] = step
+    t, visits = tables_of_teams(model, model.team[0]), 0
+    for g in range(t.teams):
+        for lane in range(ABREAST):
+            model.in_team[t.team_frame[ABREAST * g + lane]] = 1 if are_formed else 0
+        visits += t.team_count[g]
+    model.team[1] = visits if are_formed else 0
     fill(model.team_energy, 5, 0.0)
-    for k in range(ABREAST * t.teams):
-        model.in_team[t.team_frame[k]] = step
 
 
 @exported
