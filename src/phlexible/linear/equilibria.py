@@ -10,6 +10,7 @@ from scipy import sparse
 from phlexible.algebra.arrays import Array, BoolArray, IntArray
 from phlexible.algebra.blas_threads import one_blas_thread
 from phlexible.algebra.saddle import SaddlePoint
+from phlexible.algebra.sparse import sparse_diagonal
 from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.mechanics.absolute import assembled_forms, places, strain_gradients, strains
 from phlexible.bodies.mechanics.any_body import gross_force, stiffness_matrix
@@ -183,7 +184,7 @@ def _stiffness(
             blocks.append(sum(assembled_forms(body, group, group.weights * stress) for group, stress in groups))
         else:
             blocks.append(stiffness_matrix(body, eta))
-    elastic = sparse.csr_array(sparse.block_diag(blocks, "csr"))
+    elastic = sparse_diagonal(blocks)
     return sparse.csr_array(
         elastic - load_stiffness(system, state, share) - constraint_stiffness(system, state, multipliers)
     )

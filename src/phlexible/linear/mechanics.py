@@ -8,7 +8,7 @@ from scipy import sparse
 
 from phlexible.algebra.arrays import Array
 from phlexible.algebra.rotations import cross_matrix
-from phlexible.algebra.sparse import Matrix
+from phlexible.algebra.sparse import Matrix, sparse_diagonal
 from phlexible.bodies.absolute_body import AbsoluteBody, QuadraticStrains
 from phlexible.bodies.floating_body import FloatingBody
 from phlexible.bodies.mechanics import absolute as absolute_mechanics
@@ -326,7 +326,7 @@ def linear_mechanics(system: System, point: OperatingPoint) -> tuple[LinearMecha
     turning = [index for index in range(system.layout.frames) if _turns(system, state, index)]
     centred = centred_motions(system, state, turning)
     mass, velocity, damping, stiffness = (
-        sparse.csr_array(centred.T @ sparse.block_diag([getattr(part, name) for part in parts], "csr") @ centred)
+        sparse.csr_array(centred.T @ sparse_diagonal(getattr(part, name) for part in parts) @ centred)
         for name in ("mass", "velocity", "damping", "stiffness")
     )
     damping = sparse.csr_array(damping + motion.T @ element_damping(system, state) @ motion)

@@ -1,12 +1,12 @@
 """States close to a state, and coordinates of linear models: small motions in body axes (docs/theory.md, 7)."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 import numpy as np
 from scipy import sparse
 
-from phlexible.algebra.arrays import Array
+from phlexible.algebra.arrays import Array, IntArray
 from phlexible.algebra.rotations import cross_matrix
 from phlexible.bodies.mechanics.floating import kept_velocities
 from phlexible.state.layout import State
@@ -49,30 +49,33 @@ def centred_motions(system: System, state: State, bodies: Collection[int] | None
         state: where it is.
         bodies: numbers of floating bodies; the others keep dr. None: all.
     """
-    blocks = []
+    places = [np.arange(system.layout.velocity[-1])] * 2
+    entries: list[tuple[IntArray, IntArray, Array]] = [(places[0], places[1], np.ones(len(places[0])))]
     for index, data in enumerate(system.frames):
-        count = data.velocity_count
         if bodies is not None and index not in bodies:
-            blocks.append(sparse.eye_array(count, format="csr"))
             continue
-        centre, kept, d = system.centres[index], kept_velocities(data), data.dimension
+        centre, first = system.centres[index], int(system.layout.velocity[index])
         place = centre @ np.concatenate([[1.0], system.elastic(state, index)])
-        rows = np.hstack([np.zeros((3, 3)), -cross_matrix(place), centre[:, 1:]])[:d, kept]
-        below = sparse.csr_array((count - d, count))
-        moved = sparse.vstack([sparse.csr_array(rows), below], format="csr")
-        blocks.append(sparse.csr_array(sparse.eye_array(count, format="csr") + moved))
-    return _with_nodes(system, blocks)
+        rows = np.hstack([np.zeros((3, 3)), -cross_matrix(place), centre[:, 1:]])
+        i, j = (moved := rows[: data.dimension, kept_velocities(data)]).nonzero()
+        entries.append((first + i, first + j, moved[i, j]))
+    return _of_entries(entries, len(places[0]))
 
 
 def world_motions(system: System, state: State) -> sparse.csr_array:
     """dq with translations in world axes from dq in body axes, shape (velocities,) * 2."""
-    blocks, d = [], system.dimension
-    for index, data in enumerate(system.frames):
-        others = sparse.eye_array(data.velocity_count - d, format="csr")
-        blocks.append(sparse.block_diag([state.rotation[index][:d, :d], others], "csr"))
-    return _with_nodes(system, blocks)
+    layout, d = system.layout, system.dimension
+    size, own = int(layout.velocity[-1]), layout.linear[: layout.frames]
+    turned = state.rotation[:, :d, :d]
+    rows, columns = (np.broadcast_to(each, turned.shape) for each in (own[:, :, None], own[:, None, :]))
+    others = np.setdiff1d(np.arange(size), own)
+    entries = [(rows.ravel(), columns.ravel(), turned.ravel()), (others, others, np.ones(len(others)))]
+    found = _of_entries(entries, size)
+    found.eliminate_zeros()
+    return found
 
 
-def _with_nodes(system: System, blocks: list[sparse.csr_array]) -> sparse.csr_array:
-    blocks = [*blocks, *(sparse.eye_array(body.velocity_count, format="csr") for body in system.nodal)]
-    return sparse.csr_array(sparse.block_diag(blocks, "csr")) if blocks else sparse.csr_array((0, 0))
+def _of_entries(entries: Sequence[tuple[IntArray, IntArray, Array]], size: int) -> sparse.csr_array:
+    """A square matrix; what is given twice is added."""
+    rows, columns, values = (np.concatenate(parts) for parts in zip(*entries, strict=True))
+    return sparse.csr_array(sparse.coo_array((values, (rows, columns)), shape=(size, size)))

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from phlexible.algebra.arrays import IntArray
 from phlexible.state.layout import offsets
@@ -130,7 +131,9 @@ def _tables(memory: Memory, teams: Sequence[Team]) -> Memory:
         "team_moves": sum(map(len, moved)),
     }
     tables = [each for each in TABLES if each.writer is Writer.SYSTEM and each.kind is not Kind.COUNT]
-    given = {each.name: np.zeros((each.entries(counts), *NUMBERS[each.kind])) for each in tables}
+    given: dict[str, NDArray[np.generic]] = {
+        each.name: np.zeros((each.entries(counts), *NUMBERS[each.kind])) for each in tables
+    }
     given |= {each.name: memory.given[each.name] for each in tables if each.size in OF_TYPES}
     places: dict[str, IntArray] = {
         "type_of": kinds,
