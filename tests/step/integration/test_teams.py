@@ -55,22 +55,16 @@ def spider():
     return model
 
 
-def ladder():
-    """Rungs between two bars in the plane, clamped at both ends: joints that hold some motions twice, relaxed."""
+def doubled_joints():
+    """Links in the plane with every joint twice, which is relaxed by what the links put there; damped modes."""
     model = ph.Model(gravity=(0.0, -9.81, 0.0), dimension=2)
-    bar, rung = (
-        ph.RigidBody(3.0, inertia=0.5),
-        ph.Beam(0.3, SECTION, PLASTIC, elements=3, modes=4, damping_ratio=0.02),
-    )
-    left = model.add(bar, position=(0.0, 0.0, 0.0))
-    right = model.add(bar, position=(0.3, 0.0, 0.0))
-    for k in range(8):
-        height = 0.1 * k
-        placed = model.add(rung, position=(0.0, height, 0.0))
-        model.connect(ph.Revolute(left.point((0.0, height, 0.0)), placed.start))
-        model.connect(ph.Revolute(right.point((0.0, height, 0.0)), placed.end))
-    model.connect(ph.Fixed(model.ground.at((0.0, 0.0, 0.0)), left.origin))
-    model.connect(ph.Fixed(model.ground.at((0.0, 0.0, 0.0)), left.origin))
+    beam = ph.Beam(0.3, SECTION, PLASTIC, elements=3, modes=4, damping_ratio=0.02)
+    joint = model.ground.at((0.0, 0.0, 0.0))
+    for k in range(9):
+        link = model.add(beam, position=(0.3 * k, 0.0, 0.0))
+        for _ in range(2):
+            model.connect(ph.Revolute(joint, link.start))
+        joint = link.end
     return model
 
 
@@ -100,7 +94,7 @@ def assert_same(one, other, error):
         (hanging_chain, {}),
         (lossless_chain, {"order": 4}),
         (spider, {"numerical_damping": 0.05}),
-        (ladder, {}),
+        (doubled_joints, {}),
     ],
 )
 def test_bodies_in_teams_move_as_alone(build, options, monkeypatch):
