@@ -66,8 +66,8 @@ def _address(builder: Any, rows: Any) -> Any:
 
 @_given(lambda given: FORMS[bool].alone, FORMS[Tables], FORMS[int])
 def is_alone(builder: Any, kinds: Any, tables: Any, b: Any) -> Any:
-    """Whether frame b is in no team now; where there are mechanisms in lanes none is."""
-    if kinds[0].width > 1:
+    """Whether frame b is in no team now; in lanes, and in programs for one structure, none is."""
+    if kinds[0].width > 1 or kinds[0].structure:
         return ir.Constant(ir.IntType(1), 1)
     address = builder.inttoptr(header_number(builder, tables, PLACES["in_team"]), INTEGER.as_pointer())
     return builder.icmp_signed("==", builder.load(builder.gep(address, [b], inbounds=True)), INTEGER(0))
@@ -76,7 +76,7 @@ def is_alone(builder: Any, kinds: Any, tables: Any, b: Any) -> Any:
 @_given(lambda given: FORMS[int].alone, FORMS[Tables])
 def visits_of_teams(builder: Any, kinds: Any, tables: Any) -> Any:
     """How many visits of the elimination are those of bodies in teams now, which come first."""
-    if kinds[0].width > 1:
+    if kinds[0].width > 1 or kinds[0].structure:
         return INTEGER(0)
     address = builder.inttoptr(header_number(builder, tables, PLACES["team"]), INTEGER.as_pointer())
     return builder.load(builder.gep(address, [INTEGER(1)], inbounds=True))

@@ -11,8 +11,9 @@ from math import sqrt
 from phlexible.step.compilation.compiled import compiled, exported
 from phlexible.step.compilation.dense import SIX, add_multiple, copy, fill
 from phlexible.step.compilation.notation import Matrix, Reals, Tables, Vector, Vectors, along, dot, vector
-from phlexible.step.kernels.elimination import has_segments, place_of, solve_frame, substitute
+from phlexible.step.kernels.elimination import solve_frame, substitute
 from phlexible.step.kernels.floating_bodies import one
+from phlexible.step.kernels.segments import has_segments, place_of
 from phlexible.step.kernels.vectors import moved_by, outer, velocity_of
 
 ENDS = 4  # of both members of a pair: start and end of each
