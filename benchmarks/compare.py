@@ -1,7 +1,7 @@
 """phlexible beside Exudyn, at equal error: python benchmarks/compare.py [--write] [--peer PYTHON] [CASE ...]
 
-Both run one after the other, again and again, on one thread; medians. ``--write`` puts the rows into the table of
-docs/performance.md, which keeps its other rows. Exudyn comes with the extra ``bench``, or from another
+Both run one after the other, again and again, on one thread; medians of processor time. ``--write`` puts the rows into
+the table of docs/performance.md, which keeps its other rows. Exudyn comes with the extra ``bench``, or from another
 environment's interpreter, ``--peer``.
 """
 
@@ -57,9 +57,9 @@ def ours(build: Callable[[], ph.Model], value: Callable, duration: float, step: 
     for _ in range(options.pop("repeats", 1)):
         model = build()
         model.simulate(step, step, progress=False)
-        begin = time.perf_counter()
+        begin = time.process_time()
         motion = model.simulate(duration, step, progress=False, **options)
-        seconds = time.perf_counter() - begin
+        seconds = time.process_time() - begin
         if best is None or seconds < best.seconds:
             best = Run(seconds, motion.time, value(model, motion))
     return best

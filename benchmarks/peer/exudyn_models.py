@@ -165,9 +165,9 @@ def solve(case, duration, step, every, sparse, damping, **parameters):
     settings.solutionSettings.sensorsWritePeriod = every
     solver = exudyn.LinearSolverType.EigenSparse if sparse else exudyn.LinearSolverType.EXUdense
     settings.linearSolverType = solver
-    begin = time.perf_counter()
+    begin = time.process_time()
     mbs.SolveDynamic(settings)
-    seconds = time.perf_counter() - begin
+    seconds = time.process_time() - begin
     rows = [np.array(mbs.GetSensorStoredData(sensor)) for sensor in sensors]
     return seconds, rows[0][:, 0].tolist(), [row[:, 1:3].tolist() for row in rows]
 
