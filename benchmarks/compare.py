@@ -1,8 +1,8 @@
 """phlexible beside Exudyn, at equal error: python benchmarks/compare.py [--write] [--peer PYTHON] [CASE ...]
 
-Both run one after the other, again and again, on one thread; medians of processor time. ``--write`` puts the rows into
-the table of docs/performance.md, which keeps its other rows. Exudyn comes with the extra ``bench``, or from another
-environment's interpreter, ``--peer``.
+Both run one after the other, again and again, on one thread; medians of processor time. ``--write`` puts the rows
+into the table of docs/performance.md, which keeps its other rows. Exudyn comes with the extra ``bench``, or from
+another environment's interpreter, ``--peer``.
 """
 
 import argparse
