@@ -204,7 +204,8 @@ def test_pictures_and_pages(tmp_path):
     fit.report(tmp_path / "fit.html")
     page = (tmp_path / "fit.html").read_text()
     assert "data:image/png" in page and "95 % interval" in page and "nothing was found" in page
-    assert str(fit).startswith("g  9.8") and "+-" in str(fit)
+    low, high = fit.intervals()["g"]
+    assert str(fit).startswith("g  9.8") and f"(95 %: {low:.6g} to {high:.6g})" in str(fit)
 
 
 FALL = ph.Recording(TIME, {"z": TIME}, noise=1.0)

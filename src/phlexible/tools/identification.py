@@ -580,11 +580,13 @@ class Fit:
         return beside(found, table(related, ("correlation", *self.labels)), said)
 
     def __str__(self) -> str:
+        """Values with their standard deviations and intervals, then warnings."""
         deviations = np.sqrt(np.diag(self.covariance))
+        ends = np.concatenate([np.reshape(each, (-1, 2)) for each in self.intervals().values()])
         width = max(map(len, self.labels))
         lines = [
-            f"{label:{width}s}  {value:.6g} +- {deviation:.2g}"
-            for label, value, deviation in zip(self.labels, self._flat, deviations, strict=True)
+            f"{label:{width}s}  {value:.6g} +- {deviation:.2g} (95 %: {low:.6g} to {high:.6g})"
+            for label, value, deviation, (low, high) in zip(self.labels, self._flat, deviations, ends, strict=True)
         ]
         return "\n".join([*lines, *(f"- {each}" for each in self.warnings)])
 
