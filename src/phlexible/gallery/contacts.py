@@ -399,8 +399,8 @@ def geneva_drive(slots: int = 4, distance: float = 0.1, speed: float = 6.2831853
         along, across = (np.array([np.cos(a), np.sin(a), 0.0]) for a in (turn, turn + np.pi / 2))
         for side in (1.0, -1.0):
             beside = side * (PIN + CLEARANCE + BAR) * across
-            ends = (wheel.point(length * along + beside) for length in (apart - crank - PIN, reach))
-            walls.append(Capsule(*ends, BAR))
+            inner, outer = (wheel.point(length * along + beside) for length in (apart - crank - PIN, reach))
+            walls.append(Capsule(inner, outer, BAR))
     pin = driver.point((crank, 0.0, 0.0))
     model.apply(Contact([pin], walls, stiffness=2e5, damping=1e5, friction=0.05, radius=PIN, name="pin in slots"))
     return model
@@ -585,7 +585,7 @@ def windlass(
         return around * np.array([np.cos(angle), np.sin(angle), slope * angle])
 
     def tangent(angle: float) -> Array:
-        return np.array([-np.sin(angle), np.cos(angle), slope]) / np.hypot(1.0, slope)
+        return np.asarray(np.array([-np.sin(angle), np.cos(angle), slope]) / np.hypot(1.0, slope))
 
     chord = float(np.linalg.norm(place(wrap / count) - place(0.0)))
     free = int(np.ceil(STRAIGHT / chord))
