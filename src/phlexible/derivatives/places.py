@@ -27,7 +27,8 @@ def place_slopes(run: RecordedRun, point: Attachment) -> tuple[IntArray, Array]:
     layout, at = run.system.layout, run.instants
     weights, vectors = run.point(point)
     frame, axis, place = layout.spin
-    directions, columns = [], []
+    directions: list[IntArray] = []
+    columns: list[Array] = []
     for weight, vector, x in zip(weights.tolist(), vectors.vectors, vectors.places(at).swapaxes(0, 1), strict=True):
         carrier = vector.carrier
         along = layout.linear[carrier]
