@@ -105,7 +105,10 @@ def excess_at(jump: VelocityJump, assembly: Assembly) -> float:
 
 def _condition(jump: VelocityJump, assembly: Assembly) -> ConditionExcess | TimeExcess:
     when = assembly.system.mechanism.events[jump.event].when
-    return ConditionExcess(when) if isinstance(when, When) else TimeExcess(when)
+    if isinstance(when, float):
+        return TimeExcess(when)
+    assert isinstance(when, When), "of a model that runs"
+    return ConditionExcess(when)
 
 
 def slopes_of_locks(stretch: TakenSteps, first: int, last: int) -> Array:
