@@ -1,4 +1,4 @@
-"""What a step costs in threads of a graphics processor: python benchmarks/graphics.py [mechanisms] [intervals]
+"""What a step costs in threads of a GPU: python benchmarks/graphics.py [mechanisms] [intervals]
 
 Cart-poles of one structure with an input each: a live batch with device="cuda" beside lanes in all cores, in one
 run. An interval has ten steps. Times are those of the clock, with inputs, then with sensors too; the least of the

@@ -30,7 +30,7 @@ class VelocityError(ModelError):
 
 
 class DeviceError(PhlexibleError, RuntimeError):
-    """A graphics processor that is not there, or that refuses; the message says what its driver answers."""
+    """A GPU that is not there, or that refuses; the message says what its driver answers."""
 
 
 class RedundancyError(ModelError):

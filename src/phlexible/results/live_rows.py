@@ -27,7 +27,7 @@ READ = ("position", "rotation", "eta", "velocity")
 
 
 class _Held:
-    """Runs whose numbers are held in lanes, or in threads of a graphics processor.
+    """Runs whose numbers are held in lanes, or in threads of a GPU.
 
     Args:
         runs: with calls that can join and have one key.
@@ -338,14 +338,12 @@ class LiveRows:
         asked = [run.ask(1) for run in runs]
         calls = [each.call for each in asked if each is not None and each.call.can_join]
         if len(calls) < len(runs) or not all(run.is_steady for run in runs):
-            raise ParameterError(
-                "a graphics processor steps no controllers, functions of time or forces of the state, but inputs"
-            )
+            raise ParameterError("a GPU steps no controllers, functions of time or forces of the state, but inputs")
         if why := cannot_go(calls[0].memory):
             raise ParameterError(why)
         first = calls[0].memory.structure
         if len({call.key for call in calls}) > 1 or any(call.memory.structure != first for call in calls):
-            raise ParameterError("a graphics processor steps mechanisms of one structure, which differ in numbers")
+            raise ParameterError("a GPU steps mechanisms of one structure, which differ in numbers")
         return HeldThreads(calls, device)
 
     def _hold(self, group: int, count: int, thread: int) -> "_Held | None":

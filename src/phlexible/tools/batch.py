@@ -201,7 +201,7 @@ class Batch:
             threads: that share the steps; None: one for each core. It pays where a call of ``step`` takes
                 milliseconds.
             lanes: as of ``simulate``; None: where there are 64 or more.
-            device: "cuda": a graphics processor of NVIDIA, whose threads step one mechanism each; for some
+            device: "cuda": an NVIDIA GPU, whose threads step one mechanism each; for some
                 thousands of one structure, without contacts and functions. The step is compiled for each
                 structure, which takes a minute or two, and kept. None: this processor.
 

@@ -1,4 +1,4 @@
-"""Mechanisms in threads of a graphics processor move as each does alone; here a loop stands for the threads."""
+"""Mechanisms in threads of a GPU move as each does alone; here a loop stands for the threads."""
 
 import ctypes
 
@@ -15,7 +15,7 @@ from phlexible.step.tables.threads import ThreadLayout
 
 
 class Loop:
-    """What a graphics processor does, thread after thread."""
+    """What a GPU does, thread after thread."""
 
     threads = Threads.LOOP
 

@@ -1,4 +1,4 @@
-"""A graphics processor of NVIDIA by its driver: programs, memory and calls; nothing beside the driver is needed."""
+"""An NVIDIA GPU by its driver: programs, memory and calls; nothing beside the driver is needed."""
 
 import ctypes
 import hashlib

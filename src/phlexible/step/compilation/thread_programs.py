@@ -1,4 +1,4 @@
-"""The step of one structure for graphics processors: a thread moves a mechanism, which it has in its own memory.
+"""The step of one structure for GPUs: a thread moves a mechanism, which it has in its own memory.
 
 The kernels are those of every other processor. Counts and integers of the structure are constants, all functions
 are put into one, and tables are arrays of the function: LLVM keeps what it can of them in registers, and the
@@ -91,7 +91,7 @@ def thread_program(
 
 
 def assembly_text(text: str) -> str:
-    """A program in the assembly language of graphics processors (PTX).
+    """A program in the assembly language of GPUs (PTX).
 
     Raises:
         UnknownFunctionsError: it needs functions that they do not have.

@@ -1,4 +1,4 @@
-"""Mechanisms of one structure whose states stay in arrays, and whose steps threads of a graphics processor take."""
+"""Mechanisms of one structure whose states stay in arrays, and whose steps threads of a GPU take."""
 
 import sys
 from collections.abc import Callable, Sequence
@@ -22,7 +22,7 @@ from phlexible.step.programs import advance, alone, joint_velocities
 from phlexible.step.tables.memory import Memory
 from phlexible.step.tables.threads import MOST_NUMBERS, ThreadLayout
 
-COMPILING_THREADS = "phlexible: compiling the time step for this structure and a graphics processor; kept"
+COMPILING_THREADS = "phlexible: compiling the time step for this structure and a GPU; kept"
 
 
 class Device(Protocol):
@@ -49,10 +49,10 @@ class Device(Protocol):
 def cannot_go(memory: Memory) -> str:
     """Why threads do not step a mechanism; empty: they do."""
     if rest := alone(memory):
-        return f"a graphics processor steps no {', '.join(rest)}"
+        return f"a GPU steps no {', '.join(rest)}"
     needed = ThreadLayout(memory).numbers
     if needed > MOST_NUMBERS:
-        return f"a thread of a graphics processor has room for {MOST_NUMBERS} numbers, the model needs {needed}"
+        return f"a thread of a GPU has room for {MOST_NUMBERS} numbers, the model needs {needed}"
     return ""
 
 
@@ -86,7 +86,7 @@ class HeldThreads:
         try:
             function = device.load(layout.structure.digest, written)
         except UnknownFunctionsError as error:
-            raise ParameterError(f"a graphics processor does not have {error}, which laws here need") from error
+            raise ParameterError(f"a GPU does not have {error}, which laws here need") from error
         self._steps, self._projection = function(STEPS), function(VELOCITIES)
         self.state = np.stack([call.memory.state for call in calls], axis=-1)
         self.row = np.zeros_like(self.state)

@@ -1,4 +1,4 @@
-"""Where threads of a graphics processor have the tables of their mechanisms, one each."""
+"""Where threads of a GPU have the tables of their mechanisms, one each."""
 
 from collections.abc import Mapping, Sequence
 
