@@ -91,7 +91,7 @@ def harden_pair(t: Tables, n: int, h: float) -> float:
     arms = t.touch_arm + 4 * t.touching_pairs
     find_arms(t, i, s, rubbed_at, arms)
     find_arms(t, j, z, rubbed_at, arms + 2)
-    hold(t, i, j, s, z, stiffness, arms)
+    hold(t, i, j, s, z, stiffness, n_, arms)
     _member(t, i, s, n_, slope, y)
     _member(t, j, z, n_, slope, y)
     return alone

@@ -15,6 +15,7 @@ from phlexible.step.kernels.elimination import solve_frame, substitute
 from phlexible.step.kernels.floating_bodies import one
 from phlexible.step.kernels.segments import has_segments, place_of
 from phlexible.step.kernels.vectors import moved_by, outer, velocity_of
+from phlexible.step.tables.declarations import INSET
 
 ENDS = 4  # of both members of a pair: start and end of each
 MOST = 12  # directions of GMRES
@@ -31,23 +32,29 @@ def forget_held_pairs(t: Tables) -> None:
 
 
 @compiled
-def hold(t: Tables, i: int, j: int, s: float, z: float, slope: Matrix, arms: Vectors) -> None:
-    """Give two members a place, if there is room."""
+def hold(t: Tables, i: int, j: int, s: float, z: float, slope: Matrix, normal: Vector, arms: Vectors) -> None:
+    """Give two members a place, if there is room.
+
+    The normal force acts at the centre of what is round: of directions that a deformed body stretches, an arm along
+    the normal would change its length.
+    """
     n = t.held_count[0]
     if n == t.touching_pairs:
         return
     t.held_slope[n] = slope
-    ends, whole = _hold_ends(t, ENDS * n, i, s, arms)
-    others, all_whole = _hold_ends(t, ENDS * n + 2, j, z, arms + 2)
+    ends, whole = _hold_ends(t, ENDS * n, i, s, normal, arms)
+    others, all_whole = _hold_ends(t, ENDS * n + 2, j, z, normal, arms + 2)
     t.held_count[0] = n + 1
     if ends + others > 1 or not whole or not all_whole:
         t.held_across[0] += 1
 
 
 @compiled
-def _hold_ends(t: Tables, at: int, m: int, s: float, arms: Vectors) -> tuple[int, bool]:
+def _hold_ends(t: Tables, at: int, m: int, s: float, normal: Vector, arms: Vectors) -> tuple[int, bool]:
     """Of one member: how many of its ends move, and whether blocks of the elimination have all of these."""
     p, q, count, whole = t.member_start[m], t.member_end[m], 0, True
+    if t.member_kind[m] > INSET:
+        normal = vector(0.0, 0.0, 0.0)
     for end in range(2):
         k, weight, axes = (p, 1.0 - s, 6 * m) if end == 0 else (q, s, 6 * m + 3)
         if p == q:
@@ -59,6 +66,7 @@ def _hold_ends(t: Tables, at: int, m: int, s: float, arms: Vectors) -> tuple[int
         count += 1
         whole = whole and _has_block(t, b)
         t.held_point[at + end], t.held_weight[at + end], t.held_axes[at + end] = k, weight, -1
+        t.held_normal[at + end] = normal
         if t.member_axis[axes] >= 0:
             t.held_axes[at + end], t.held_arm[at + end] = axes, arms[end]
     return count, whole
@@ -76,7 +84,7 @@ def pair_tangent(t: Tables, h: float) -> None:
     forget_held_pairs(t)
     for n in range(t.touch_count[0]):
         s, z, arms = t.touch_share[2 * n], t.touch_share[2 * n + 1], t.touch_arm + 4 * n
-        hold(t, t.touch_first[n], t.touch_second[n], s, z, h * _slope(t, n), arms)
+        hold(t, t.touch_first[n], t.touch_second[n], s, z, h * _slope(t, n), t.touch_normal[n], arms)
     for n in range(t.held_count[0]):
         for e in range(ENDS * n, ENDS * n + ENDS):
             if t.held_point[e] >= 0 and _has_block(t, t.vector_carrier[t.held_point[e]]):
@@ -94,13 +102,13 @@ def _slope(t: Tables, n: int) -> Matrix:
 
 
 @compiled
-def _gather(t: Tables, k: int, weight: float) -> None:
-    """Add a share of a vector to ``pair_lever`` and ``pair_motion`` of its carrier."""
+def _gather(t: Tables, k: int, weight: float, normal: Vector) -> None:
+    """Add a share of a vector, but for what is along the normal, to ``pair_lever`` and ``pair_motion``."""
     lever, motion = t.lever + t.vector_lever[k], t.motion + t.vector_lever[k]
     for i in range(moved_by(t, k)):
         v = velocity_of(t, k, i)
-        t.pair_lever[v] += weight * lever[i]
-        t.pair_motion[v] += weight * motion[i]
+        t.pair_lever[v] += weight * (lever[i] - dot(lever[i], normal) * normal)
+        t.pair_motion[v] += weight * (motion[i] - dot(motion[i], normal) * normal)
 
 
 @compiled
@@ -111,12 +119,12 @@ def _add_own(t: Tables, e: int, slope: Matrix) -> None:
     width, nothing = t.width_of[b], vector(0.0, 0.0, 0.0)
     for i in range(width):
         t.pair_lever[i], t.pair_motion[i] = nothing, nothing
-    _gather(t, k, weight)
+    _gather(t, k, weight, nothing)
     if axes >= 0:
         for l in range(3):
             direction = t.member_axis[axes + l]
             if direction >= 0 and t.vector_carrier[direction] >= 0:
-                _gather(t, direction, weight * along(t.held_arm[e], l))
+                _gather(t, direction, weight * along(t.held_arm[e], l), t.held_normal[e])
     is_dense = b >= t.frames or width == t.rigid_of[b]
     if b < t.frames and width == SIX:
         _add_six(t, t.blocks + t.node_diagonal[b], t.corner_stride[b], slope)
@@ -152,13 +160,13 @@ def _add_six(t: Tables, block: Reals, stride: int, slope: Matrix) -> None:
 @compiled
 def _moved(t: Tables, e: int) -> Vector:
     """How an end moves, by ``left`` of its vectors."""
-    moved, axes, arm = t.left[t.held_point[e]], t.held_axes[e], t.held_arm[e]
+    turned, axes, arm, normal = vector(0.0, 0.0, 0.0), t.held_axes[e], t.held_arm[e], t.held_normal[e]
     if axes >= 0:
         for l in range(3):
             direction = t.member_axis[axes + l]
             if direction >= 0 and t.vector_carrier[direction] >= 0:
-                moved += along(arm, l) * t.left[direction]
-    return t.held_weight[e] * moved
+                turned += along(arm, l) * t.left[direction]
+    return t.held_weight[e] * (t.left[t.held_point[e]] + turned - dot(turned, normal) * normal)
 
 
 @compiled
@@ -166,6 +174,7 @@ def _push_end(t: Tables, e: int, f: Vector) -> None:
     """A force on an end, into ``right`` of its vectors."""
     k, axes, arm, own = t.held_point[e], t.held_axes[e], t.held_arm[e], t.held_weight[e] * f
     t.right[k] += own
+    own = own - dot(own, t.held_normal[e]) * t.held_normal[e]
     if axes >= 0:
         for l in range(3):
             direction = t.member_axis[axes + l]
