@@ -98,7 +98,7 @@ def test_newtons_matrix_has_a_ball_and_a_solid(kind, friction):
 def test_newtons_method_converges_where_a_bent_beam_rubs():
     """Directions of a cross-section that slopes are longer than 1, and stretch: the normal force does not see it.
 
-    With arms along the normal in Newton's matrix it took 6.6 iterations a part, and with thin beams end on it stalled.
+    With arms along the normal in Newton's matrix it took 6.5 iterations a part, and stalled for thin beams end on.
     """
     model = ph.Model()
     beam = model.add(ph.Beam(0.2, ph.CircularSection(0.01), ph.Material(1e7, 1000.0, poissons_ratio=0.3)))

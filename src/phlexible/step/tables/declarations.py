@@ -179,7 +179,7 @@ CONTACT_GROUP_TABLES: tuple[Table, ...] = (
         touch_level       | touching_pairs | N/m | how friction grows with the depth
         touch_arm         | touch_ends | | of both ends of both members: the place along their directions
         held_arm          | 4 touching_pairs | | along the directions of each end
-        held_normal       | 4 touching_pairs | | along which turns do not move an end: of what is round; zero of others
+        held_normal       | 4 touching_pairs | | along which turns do not move round ends; zero of others
         pair_lever        | pair_widest | | how a force at a place enters the balance of its carrier
         pair_motion       | pair_widest | | and how its velocities move it
         """,
