@@ -291,7 +291,7 @@ def test_a_live_page_moves_and_answers_a_slider_and_the_mouse(browser, tmp_path)
     spot = "const x = report.renderer.domElement, p = report.up.clone()"
     pixels = ".project(report.camera); return [p.x * x.clientWidth / 2, -p.y * x.clientHeight / 2]"
     x, y = run(f"{spot}.copy(report.bodies[0].position){pixels}")
-    above = run(f"{spot}.set(0.1, 0.25, 0){pixels}")
+    above = run(f"{spot}.set(0.1, 0.15, 0){pixels}")
     view = browser.find_element(By.ID, "view")
     mouse = ActionChains(browser).move_to_element_with_offset(view, round(x), round(y)).click_and_hold()
     mouse.move_to_element_with_offset(view, *map(round, above)).perform()
