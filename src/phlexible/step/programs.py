@@ -38,6 +38,7 @@ fade_in_steps = EntryPoint(f"{_KERNELS}.differentiation", "fade_in_steps")
 joint_velocities = EntryPoint(f"{_KERNELS}.joint_velocities", "joint_velocities")
 measure = EntryPoint(f"{_KERNELS}.laws", "measure")
 measured_vectors = EntryPoint(f"{_KERNELS}.measured_vectors", "measured_vectors")
+pair_forces = EntryPoint(f"{_KERNELS}.many.pair_forces", "pair_forces")
 measure_rows = EntryPoint(f"{_KERNELS}.measured_vectors", "measure_rows")
 """Numba compiles it, as what is for lanes: called as its ``source``."""
 
@@ -50,6 +51,7 @@ _LOOPS = (
     joint_velocities,
     measure,
     measured_vectors,
+    pair_forces,
 )
 
 

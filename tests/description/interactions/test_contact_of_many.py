@@ -162,6 +162,28 @@ def test_equal_bodies_stack(body):
     assert sunk == pytest.approx([first, 1.25 * first], rel=0.02)
 
 
+@pytest.mark.parametrize("kind", ["box", "beam"])
+def test_joint_forces_at_both_ends_of_a_run_have_the_pairs_that_push(kind):
+    """Normal forces and friction: those of runs that begin there, or go on and have means of two steps."""
+    model = ph.Model(gravity=(1.0, 0.5, -GRAVITY))
+    plate = model.add(ph.RigidBody.box((2, 2, 0.1), 5.0), position=(0, 0, -0.05))
+    joint = model.connect(ph.Fixed(model.ground.at((0, 0, -0.05)), plate.origin))
+    if kind == "box":
+        body = model.add(ph.RigidBody.box((0.2, 0.2, 0.1), 500.0), position=(0, 0, 0.049), velocity=(0.1, 0, 0))
+    else:
+        beam = ph.Beam(0.4, ph.CircularSection(0.02), ph.Material(1e9, 1200.0))
+        body = model.add(beam, position=(0, 0, 0.018), velocity=(0, 0.1, 0))
+    radius = 0.0 if kind == "box" else 0.02
+    model.apply(ph.Contact([body], plate, radius=radius, stiffness=2e3, damping=2e3, friction=0.5))
+    whole, first = (model.simulate(count * 2e-4, 2e-4, progress=False) for count in (30, 20))
+    expected, weight = whole.reaction(joint)[20], -2.0 * np.array([1.0, 0.5, -GRAVITY])
+    pushed = first.reaction(joint)[-1] - weight
+    assert pushed[2] > 1 and np.linalg.norm(pushed[:2]) > 0.1  # both rub
+    assert pushed == pytest.approx(expected - weight, abs=1e-3 * np.linalg.norm(pushed))
+    resumed = model.simulate(10 * 2e-4, 2e-4, initial=first.at(0.004), progress=False).reaction(joint)[0]
+    assert resumed == pytest.approx(first.reaction(joint)[-1], rel=1e-6)
+
+
 @pytest.mark.parametrize("surface", ["plane", "sphere"])
 def test_balls_of_a_list_begin_to_roll_with_five_sevenths_of_their_speed(surface):
     """On a plane, and on a sphere so large that it is one."""

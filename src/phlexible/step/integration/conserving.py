@@ -28,7 +28,7 @@ from phlexible.step.integration.implicit_laws import ImplicitLaws, Trial
 from phlexible.step.integration.reactions import check_fit, projection, reactions_in_phase
 from phlexible.step.integration.recorder import recording_of
 from phlexible.step.integration.stored_rows import Advance, Course, Storage, StoredRows, branches_of, set_branches
-from phlexible.step.programs import advance, joint_velocities
+from phlexible.step.programs import advance, joint_velocities, pair_forces
 from phlexible.step.tables.iterations import NEWTON, most_iterations
 from phlexible.step.tables.memory import Memory
 from phlexible.step.tables.requests import (
@@ -145,6 +145,9 @@ NOTHING_MOVES = np.zeros((2, 0))
 NOTHING = np.zeros((0, 0))
 LEAST_MOTION = 1e-6
 """Of the reach, in a step. Newton's updates may stop at 1e-8 of it, where the round-off of positions is."""
+
+LITTLE = 1e-8
+"""Of the reach: how far bodies move in the time for which forces of contacts among many are asked at an instant."""
 
 
 class ConservingStepper:
@@ -596,6 +599,7 @@ class ConservingStepper:
             state,
             theta,
             values.reshape(-1, 3),
+            self._pushed(time),
             self._rows,
             at,
             *self.last_reactions,
@@ -605,6 +609,23 @@ class ConservingStepper:
             return find
         found = find()  # users' laws are asked now
         return lambda: found
+
+    def _pushed(self, time: float) -> Array:
+        """Forces of contacts among many at the state that it holds, shape (velocities,).
+
+        Means of a tiny step there and one back: their errors are of second order.
+        """
+        memory = self._memory
+        pushed = np.zeros(len(memory["velocity"]))
+        if not memory.counts["members"]:
+            return pushed
+        fastest = float(np.abs(memory["velocity_weight"] * memory["velocity"]).max(initial=0.0))
+        h = LITTLE * (self._reach / fastest if fastest else 1.0)
+        moving = self._assembly.moving_values(np.array([time]))  # what meets among many does not
+        for step in (h, -h):
+            pair_forces(memory.header, step, moving, pushed)
+        self._measured_at = nan
+        return 0.5 * pushed
 
     def _instant(self, state: State, end: float) -> Instants:
         """The state as an instant, whose accelerations are asked for up to ``end``; a pose is computed once."""

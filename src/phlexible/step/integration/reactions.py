@@ -86,7 +86,7 @@ CONTRADICTORY = 1e-6  # of the accelerations that the rows ask for: they ask for
 
 
 def reactions(
-    system: System, state: State, theta: Array, values: Array, rows: IntArray, at: Instants
+    system: System, state: State, theta: Array, values: Array, pushed: Array, rows: IntArray, at: Instants
 ) -> tuple[Array, Array] | None:
     """Multipliers, shape (rows,), and forces of elements, shape (forces,), at a state.
 
@@ -95,6 +95,7 @@ def reactions(
         state: with velocities that satisfy the joints.
         theta: coordinates of the forces, angles over full turns, shape (forces,).
         values: of loads, then of the forces that have a prescribed part, shape (values, 3).
+        pushed: forces of contacts among many, shape (velocities,).
         rows: of G that do not depend on others; multipliers of the others are zero.
         at: the state as an instant.
 
@@ -103,7 +104,7 @@ def reactions(
     """
     applied, pulls = _applied(system, state, at, theta, values)
     mass, matrix = system.small_mass(state, at), system.rows.small_matrix(at)
-    forces = applied + _own_forces(system, state)
+    forces = applied + pushed + _own_forces(system, state)
     asked = -(matrix @ solver(mass)(forces) + system.rows.accelerations(at)[0])[rows]
     change, mu = smallest_with_multipliers(mass, matrix[rows], asked)
     multipliers = np.zeros(matrix.shape[0])
@@ -147,6 +148,7 @@ def reactions_in_phase(
     state: State,
     theta: Array,
     values: Array,
+    pushed: Array,
     rows: IntArray,
     at: Instants,
     multipliers: Array,
@@ -161,7 +163,7 @@ def reactions_in_phase(
         if not is_projected:
             state = replace(state, velocity=projection(phase, state, at).velocity)
             at = at.moving(state.velocity[None])
-        found = reactions(phase.system, state, theta, values, rows, at)
+        found = reactions(phase.system, state, theta, values, pushed, rows, at)
     except (ValueError, SingularMatrixError):
         return None
     if found is None:

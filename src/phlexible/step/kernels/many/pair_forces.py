@@ -1,0 +1,45 @@
+"""Forces of contacts among many at an instant, where no step has told them (docs/theory.md, 4; (4.23))."""
+
+from phlexible.step.compilation.compiled import entry_point
+from phlexible.step.compilation.dense import copy
+from phlexible.step.compilation.notation import dot, reals_at, tables_at, vector
+from phlexible.step.compilation.subnormals import flush_subnormals, put_back
+from phlexible.step.kernels.loop import set_vectors
+from phlexible.step.kernels.many.contacts_among_many import push_contact_groups
+from phlexible.step.kernels.step import begin_step, motion_and_forces
+from phlexible.step.kernels.vectors import levers_and_motions, moved_by, velocity_of
+from phlexible.step.tables.requests import IntegerRow, Numbers, Rows1
+
+
+@entry_point
+def pair_forces(header: IntegerRow, h: float, moving: Numbers, forces: Rows1) -> None:
+    """Add the forces of all pairs at the velocities of the state, friction with its bristles too, to those on nu.
+
+    The state stays, and what is not accepted of a step is that of this one.
+
+    Args:
+        header: of the tables.
+        h: so short that nothing moves much, or less than zero [s].
+        moving: given vectors, which stand still meanwhile, (3 vectors).
+        forces: receive the sums, (velocities,).
+    """
+    register = flush_subnormals()
+    t, given = tables_at(header), reals_at(moving)
+    set_vectors(t.moving0, given, t.moving)
+    set_vectors(t.moving1, given, t.moving)
+    begin_step(t)
+    copy(t.velocity1, t.saved_velocity, t.velocities)
+    copy(t.velocity, t.velocity1, t.velocities)
+    motion_and_forces(t, h, 0.0)
+    for k in range(t.vectors):
+        t.pull[k] = vector(0.0, 0.0, 0.0)
+    push_contact_groups(t, h)
+    for k in range(t.vectors):
+        b = t.vector_carrier[k]
+        if b >= 0 and dot(t.pull[k], t.pull[k]) > 0.0:
+            levers_and_motions(t, k, h)
+            for i in range(moved_by(t, k)):
+                own = t.velocity_start[b] + velocity_of(t, k, i)
+                forces[own] += dot((t.lever + t.vector_lever[k])[i], t.pull[k])
+    copy(t.saved_velocity, t.velocity1, t.velocities)
+    put_back(register)
