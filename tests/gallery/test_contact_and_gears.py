@@ -127,11 +127,11 @@ def test_a_cam_of_triangles_lifts_its_follower_as_its_polynomial_says():
 
 
 def test_jaws_lift_a_soft_block_that_carries_its_weight():
-    model = ph.gallery.soft_gripper(elements=3)
+    model = ph.gallery.soft_gripper(elements=2)
     motion = model.simulate(1.0, 2e-3, progress=False)
     weight, jaw = 1000 * 0.06**3 * 9.81, model["left jaw"].body.mass * 9.81
     for side in ("left", "right"):
-        force = motion.reaction(model.joint(f"rail of the {side} jaw"))[-2]
+        force = motion.reaction(model.joint(f"rail of the {side} jaw"))[-1]
         assert force[1] == pytest.approx(weight / 2 + jaw, rel=5e-3)
     corner = motion.position(model["block"].node(0))
     assert corner[-1, 1] - corner[0, 1] == pytest.approx(0.05, abs=3e-3)

@@ -7,6 +7,7 @@ from scipy.linalg import eigh
 
 import phlexible as ph
 from phlexible.step.assembly import families as contact_groups
+from phlexible.step.kernels.many.pairs_in_matrix import ROWS
 from step.kernels.newton import Newton
 
 GRAVITY = 9.81
@@ -77,6 +78,7 @@ def solution_error(model, motion, h):
     missed = newton.residual(unknowns)
     way = newton.solution(unknowns)
     assert newton.memory["held_count"][0] > 0
+    assert newton.memory["pair_products"].size >= ROWS * ROWS + 3 * ROWS  # products, right side, cosines, sines
     small = 1e-6 * np.abs(unknowns).max() / np.abs(way).max()
     differences = (newton.residual(unknowns + small * way) - newton.residual(unknowns - small * way)) / (2 * small)
     return np.abs(differences - missed).max() / np.abs(missed).max()

@@ -226,8 +226,7 @@ def take_step(
     are_solved = status == CONVERGED
     if not all_of(are_solved):  # lanes that have a solution take the step once more, without the others
         t.counter[0] = where(are_solved, iterated, t.counter[0])
-        t.counter[1] = where(are_solved, depended, t.counter[1])
-        t.counter[3] = where(are_solved, opened, t.counter[3])
+        t.counter[1], t.counter[3] = depended, opened  # of steps that are taken
     else:
         t.last_error[0] = step_error(t, h)
         remember(t, h)

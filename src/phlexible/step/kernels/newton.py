@@ -216,8 +216,9 @@ def solve_step(
             going, is_whole = going & is_closed, is_whole & is_closed
         done = going & (size <= TOLERANCE * scale)
         rate = min(contraction, rate)  # where one falls less, what is left of it is round-off
-        # The next update would be rate * trial, once the updates are small.
-        last = is_whole & (not done) & (size <= SMALL * scale) & (rate * trial <= goal * scale)
+        # The next update would be rate * trial, once the updates are small, or what is left where pairs are iterated.
+        left = max(rate, t.pair_left[0]) * trial
+        last = is_whole & (not done) & (size <= SMALL * scale) & (left <= goal * scale)
         if any_of(last):
             last = last & (next_multiplier_update(t) <= MULTIPLIER_TOLERANCE)
             if any_of(last):

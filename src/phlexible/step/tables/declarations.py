@@ -197,7 +197,8 @@ CONTACT_GROUP_TABLES: tuple[Table, ...] = (
         held_weight        | 4 touching_pairs | | of each end
         pair_basis         | 13 pair_unknowns | | orthogonal velocities (``pairs_in_matrix.py``)
         pair_image         | 13 pair_unknowns | | what pairs make of each
-        pair_products      | 200 one | | of these with each other
+        pair_products      | 208 one | | of these with each other, and their least squares
+        pair_left          | one | | of the last update, what the iteration left of it
         """,
     ),
     *tables_of(

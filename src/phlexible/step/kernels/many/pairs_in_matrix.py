@@ -231,13 +231,14 @@ def _product(t: Tables, x: Reals, y: Reals) -> float:
 @exported
 def correct_for_pairs(t: Tables, x: Reals) -> None:
     """x = P^-1 b with the factors of the blocks becomes J^-1 b, of all unknowns."""
+    t.pair_left[0] = 0.0
     if t.held_across[0] == 0:
         return
     n, H = t.unknowns, t.pair_products
     first = t.pair_image
     _couple(t, x, first)
     size, left = sqrt(_product(t, x, x)), sqrt(_product(t, first, first))
-    goal, used = INEXACT * size * max(size / left, 1.0) if left > 0.0 else 0.0, 0  # x is a sweep beyond GMRES
+    goal, used = INEXACT * size * (size / left) if left > 0.0 else 0.0, 0  # x is a sweep beyond GMRES
     rotated, level = H + ROWS * ROWS, left  # right side, cosines and sines of the least squares
     rotated[0] = -left
     if left > goal:
@@ -262,6 +263,8 @@ def correct_for_pairs(t: Tables, x: Reals) -> None:
     add_multiple(x, -1.0, first, n)
     for k in range(used):
         add_multiple(x, -rotated[k], t.pair_image + (k + 1) * n, n)
+    found = sqrt(_product(t, x, x))
+    t.pair_left[0] = level / found if found > 0.0 else 0.0
 
 
 @compiled
