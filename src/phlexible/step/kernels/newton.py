@@ -216,7 +216,7 @@ def solve_step(
             going, is_whole = going & is_closed, is_whole & is_closed
         done = going & (size <= TOLERANCE * scale)
         rate = min(contraction, rate)  # where one falls less, what is left of it is round-off
-        # The next update would be rate * trial, once the updates are small, or what is left where pairs are iterated.
+        # The next update would be rate * trial, once the updates are small; what iterated pairs leave of it.
         left = max(rate, t.pair_left[0]) * trial
         last = is_whole & (not done) & (size <= SMALL * scale) & (left <= goal * scale)
         if any_of(last):
