@@ -120,6 +120,7 @@ class Model(Mechanism):
         output: str | PathLike[str] | None = None,
         overwrite: bool = False,
         stop: When | None = None,
+        specialize: bool = False,
         progress: bool | None = None,
     ) -> Motion:
         """The motion from t = 0 on, with exact energy, momenta and joints for any step size.
@@ -152,6 +153,10 @@ class Model(Mechanism):
                 ``resume`` goes on with it, also after a kill. HDF5 once the run has ended.
             overwrite: whether a file ``output`` that exists may be replaced.
             stop: what ends the run before its time, ``When(sensor, below=...)``; its instant is the last one.
+            specialize: whether steps are taken by a program for this structure alone (bodies, joints, loads; not
+                their numbers), compiled once in some ten seconds and kept: of few bodies they take half to nine
+                tenths of the time (docs/performance.md). Steps that touch, models with laws of the user and those
+                of four or more equal flexible bodies go on as they do without.
             progress: whether to show a progress bar; None: on a terminal; elsewhere a line each ten
                 seconds to stderr.
 
@@ -179,6 +184,8 @@ class Model(Mechanism):
                     'of="run" goes with tolerance= and output_step=, and without every=, stop= and output='
                     " (motion.save writes the file)"
                 )
+            if flag("specialize", specialize):
+                raise ParameterError('specialize=True does not go with of="run", which makes several runs')
             interval, _ = _steps(step, 1, output_step, tolerance)
             return self._simulated_to(
                 positive("tolerance", tolerance),
@@ -196,7 +203,8 @@ class Model(Mechanism):
             raise ParameterError(f"step must not be longer than duration = {duration:g}, got {step:g}; swap them?")
         file = None if output is None else file_path("output", output)
         results = partial(RunOutput, path=file, overwrite=flag("overwrite", overwrite))
-        options = StepOptions(order, every, numerical_damping, tolerance, kept_scheme)
+        is_specialized = flag("specialize", specialize)
+        options = StepOptions(order, every, numerical_damping, tolerance, kept_scheme, is_specialized)
         motion = self._run(duration, step, options, progress, results, kind, _stop(stop))
         motion._repeatable = self._again(kind, duration, step, options, stop, motion)
         motion._live_page = self._live(kind, duration, step, options, motion)

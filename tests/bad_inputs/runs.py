@@ -160,6 +160,7 @@ RUNS = [
         output_step=NONE | {"1", "0.5"},
         output=FILE | NONE,
         overwrite=FLAG,
+        specialize=FLAG,
         progress=FLAG | NONE,
     ),
     Call(

@@ -288,3 +288,6 @@ def test_a_program_for_one_structure_alone_has_the_digits_of_all():
     assert found[2].in_lanes.tolist() == [1.0] * 5
     for each in found[1:]:
         np.testing.assert_allclose(each["turn"], found[0]["turn"], rtol=0, atol=1e-12)
+    model = pendulum(0.9)
+    alone = model.simulate(0.1, 1e-3, specialize=True, progress=False)
+    np.testing.assert_allclose(alone[ph.JointPosition(model.joints[1])], found[0]["turn"][0], rtol=0, atol=1e-12)

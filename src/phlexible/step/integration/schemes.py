@@ -77,18 +77,24 @@ class KeptNumbers:
             from phlexible.step.integration.linearly_implicit import LinearlyImplicitStepper
 
             return LinearlyImplicitStepper(tables, step, damping, is_redundant)
-        return ConservingStepper(tables, options.order, damping, is_redundant, self.loop)
+        loop = self.loop
+        if options.is_specialized:
+            from phlexible.step.integration.own_program import steps_of_own_program
+
+            loop = steps_of_own_program
+        return ConservingStepper(tables, options.order, damping, is_redundant, loop)
 
 
 @dataclass(frozen=True)
 class StepOptions:
-    """How steps are taken and stored, as ``Model.simulate`` is told."""
+    """How steps are taken and stored, as ``Model.simulate`` is told; specialized: by a program of their own."""
 
     order: int = 2
     every: int = 1
     numerical_damping: float = 0.0
     tolerance: float | None = None
     scheme: Scheme = Scheme.CONSERVING
+    is_specialized: bool = False
 
     def checked(self) -> Self:
         """With checked numbers.
@@ -109,6 +115,8 @@ class StepOptions:
         if self.scheme is not Scheme.CONSERVING and (tolerance is not None or self.order > 2):
             name = self.scheme.value
             raise ParameterError(f'order= beyond 2 and tolerance= go with scheme="conserving", not with "{name}"')
+        if self.scheme is not Scheme.CONSERVING and self.is_specialized:
+            raise ParameterError('specialize=True goes with scheme="conserving"')
         damping = non_negative("numerical_damping", self.numerical_damping)
         return replace(
             self,

@@ -1,0 +1,36 @@
+"""Steps of a mechanism by a program for its structure alone, in which counts and indices are constants."""
+
+from typing import Any
+
+import numpy as np
+
+from phlexible.step.integration.company import Loop, StepCall
+from phlexible.step.programs import advance, alone, announce_structure
+from phlexible.step.tables.memory import LANES, Memory, specialized_structure
+
+
+def steps_of_own_program(memory: Memory) -> Loop:
+    """What takes the steps of a mechanism.
+
+    Parts around contacts, trials and what has no lanes go the general way, and so do teams, which gain more.
+    """
+    if alone(memory) or memory.has_teams:
+        return advance
+    kind = np.dtype([(f"{LANES}1 {specialized_structure(memory, memory).registered()}", np.int64)])
+    is_first = True
+
+    def taken(header: Any, *arguments: Any) -> tuple[int, int]:
+        nonlocal is_first
+        call = StepCall(memory, *arguments)
+        if not call.can_join:
+            call.take()
+            assert call.taken is not None, "or an error was raised"
+            return call.taken
+        own = header.view(kind)
+        if is_first:
+            announce_structure(own, *arguments)
+        is_first = False
+        steps, status = advance.source(own, *arguments)
+        return int(steps), int(status)
+
+    return taken
