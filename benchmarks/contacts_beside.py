@@ -59,6 +59,18 @@ def ours(side: int, step: float = 1e-3, longest: float = 0.1) -> Settled:
     return Settled(used, parts, motion.recording.position[-1], float(speed))
 
 
+def settings_of_exudyn(end: float, step: float):
+    """Of a silent run without files."""
+    import exudyn as exu
+
+    settings = exu.SimulationSettings()
+    settings.timeIntegration.endTime, settings.timeIntegration.numberOfSteps = end, round(end / step)
+    settings.timeIntegration.verboseMode = 0
+    settings.solution.file.write = False
+    settings.linearSolver.solverType = exu.LinearSolverType.EigenSparse
+    return settings
+
+
 def exudyn(side: int, step: float) -> Settled:
     """Explicit, the search of its general contact; walls are triangles of the ground."""
     import exudyn as exu
@@ -107,11 +119,7 @@ def exudyn(side: int, step: float) -> Settled:
         triangleList=faces,
     )
     mbs.Assemble()
-    settings = exu.SimulationSettings()
-    settings.timeIntegration.endTime, settings.timeIntegration.numberOfSteps = SETTLED, round(SETTLED / step)
-    settings.timeIntegration.verboseMode = 0
-    settings.solution.file.write = False
-    settings.linearSolver.solverType = exu.LinearSolverType.EigenSparse
+    settings = settings_of_exudyn(SETTLED, step)
     settings.timeIntegration.explicit.computeEndOfStepAccelerations = False
     settings.timeIntegration.explicit.computeMassMatrixInversePerBody = True
     begin = time.process_time()
@@ -259,11 +267,7 @@ def exudyn_bearing(step: float) -> Rolled:
                 )
             )
     mbs.Assemble()
-    settings = exu.SimulationSettings()
-    settings.timeIntegration.endTime, settings.timeIntegration.numberOfSteps = ROLLED, round(ROLLED / step)
-    settings.timeIntegration.verboseMode = 0
-    settings.solution.file.write = False
-    settings.linearSolver.solverType = exu.LinearSolverType.EigenSparse
+    settings = settings_of_exudyn(ROLLED, step)
     begin = time.process_time()
     mbs.SolveDynamic(settings)
     used = time.process_time() - begin

@@ -9,7 +9,7 @@ other pairs touch, and a pile costs what its pairs cost.
 from math import sqrt
 
 from phlexible.step.compilation.compiled import compiled, exported
-from phlexible.step.compilation.dense import SIX, add_multiple, copy, fill
+from phlexible.step.compilation.dense import SIX, add_multiple, copy, fill, product, scale
 from phlexible.step.compilation.notation import Matrix, Reals, Tables, Vector, Vectors, along, dot, vector
 from phlexible.step.kernels.elimination import solve_frame, substitute
 from phlexible.step.kernels.floating_bodies import one
@@ -243,7 +243,7 @@ def correct_for_pairs(t: Tables, x: Reals) -> None:
     rotated[0] = -left
     if left > goal:
         copy(first, t.pair_basis, t.velocities)
-        _scale(t.pair_basis, t.velocities, 1.0 / left)
+        scale(t.pair_basis, t.velocities, 1.0 / left)
     while used < MOST and level > goal:
         v, image = t.pair_basis + used * n, t.pair_image + (used + 1) * n
         _couple(t, v, image)
@@ -256,7 +256,7 @@ def correct_for_pairs(t: Tables, x: Reals) -> None:
             add_multiple(following, -column[k], t.pair_basis + k * n, t.velocities)
         length = sqrt(_product(t, following, following))
         if length > 0.0:
-            _scale(following, t.velocities, 1.0 / length)
+            scale(following, t.velocities, 1.0 / length)
         level = _rotate(column, rotated, used, length)
         used += 1
     _find_shares(H, rotated, used)
@@ -293,12 +293,6 @@ def _find_shares(H: Reals, rotated: Reals, count: int) -> None:
         rotated[k] /= H[ROWS * k + k]
 
 
-@compiled
-def _scale(x: Reals, count: int, factor: float) -> None:
-    for i in range(count):
-        x[i] *= factor
-
-
 # How fast bodies vibrate on the pairs that are held.
 
 
@@ -320,22 +314,14 @@ def frequency_of_pairs(t: Tables, h: float) -> float:
         copy(y, x, t.velocities)
         for b in range(t.carriers):
             _solve_carrier(t, b, x + t.velocity_start[b])
-        before = _plain_product(x, y, t.velocities)
+        before = product(x, y, t.velocities)
         if not before > 0.0:
             return found
-        _scale(x, t.velocities, 1.0 / sqrt(before))
+        scale(x, t.velocities, 1.0 / sqrt(before))
         fill(y, t.velocities, 0.0)
         _multiply(t, x, y, True)
-        found = max(found, (2.0 / h) * _plain_product(x, y, t.velocities))
+        found = max(found, (2.0 / h) * product(x, y, t.velocities))
     return BEYOND * found
-
-
-@compiled
-def _plain_product(x: Reals, y: Reals, count: int) -> float:
-    total = 0.0
-    for i in range(count):
-        total += x[i] * y[i]
-    return total
 
 
 @compiled
