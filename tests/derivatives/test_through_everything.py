@@ -127,7 +127,7 @@ def test_what_acts_in_joints(mechanism, part):
         part(model, p)
         return model
 
-    check(build, tip, CONTROL, 0.1, 2e-3)
+    check(build, tip, CONTROL, 0.1, 2e-3, share=5e-4)  # friction on the cart leaves round-off in differences
 
 
 def pushed(p):

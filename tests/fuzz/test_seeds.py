@@ -27,6 +27,7 @@ def test_random_mechanisms_obey_the_laws(first):
     assert kinds.count("fine") >= FINE * BATCH
 
 
+@pytest.mark.filterwarnings("ignore::UserWarning")  # of slack strings and bent beams
 @pytest.mark.parametrize("seeds", [(0, 2, 5), pytest.param(range(10, 60), marks=pytest.mark.thorough)])
 def test_bodies_of_all_kinds_that_meet_obey_the_laws(seeds):
     told = [(seed, text) for seed in seeds for text in meeting_failures(seed)]

@@ -84,7 +84,13 @@ def nearest_rotation(matrix: Array, name: str = "rotation") -> Array:
         ParameterError: a wrong shape, a matrix that is not orthogonal, or a reflection.
     """
     if matrix.shape != (3, 3):
-        raise ParameterError(f"{name} must be one rotation of shape (3, 3), got shape {matrix.shape}")
+        words = {
+            (3,): "; write Rotation.from_rotvec(...) of SciPy",
+            (4,): "; write Rotation.from_quat(...) of SciPy",
+        }
+        raise ParameterError(
+            f"{name} must be one rotation of shape (3, 3), got shape {matrix.shape}{words.get(matrix.shape, '')}"
+        )
     error = float(np.abs(matrix.T @ matrix - np.eye(3)).max())
     if not error <= ORTHOGONALITY:
         raise ParameterError(f"{name} must be orthogonal, but R^T R misses the identity by {error:.3g}")
