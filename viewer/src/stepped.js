@@ -17,7 +17,7 @@ export class Stepped {
   constructor(report) {
     const { head, array } = report, live = head.stepped;
     Object.assign(this, { report, live, time: live.start, wished: live.start, running: false, waits: false, reset: false });
-    Object.assign(this, { given: new Map(), held: null, pace: null, last: null, drawn: 0, failed: false });
+    Object.assign(this, { given: new Map(), parameters: new Map(), held: null, pace: null, last: null, drawn: 0, failed: false });
     this.history = { times: [], values: [] };
     this.bodies = live.bodies.map((entry) => this.unpacked(entry, array));
     this.surfaces = live.surfaces.map(({ anchor }) => anchor && new Anchor(anchor, array, report.bodies, report.moving));
@@ -107,6 +107,7 @@ export class Stepped {
       for (const input of live.inputs) for (const k of input.shown) rows.append(this.slider(input, k));
       byId("controls").append(rows);
     }
+    if (live.parameters.length) byId("controls").append(this.parameterSliders(live.parameters));
     const hint = document.createElement("p");
     Object.assign(hint, { className: "hint", textContent: "Pull at a body with the mouse; beside bodies it turns the view." });
     if (live.grips.length) byId("controls").append(hint);
@@ -117,31 +118,33 @@ export class Stepped {
   }
 
   slider(input, k) {
-    const label = document.createElement("label"), slide = document.createElement("input"), field = document.createElement("input");
-    const name = input.start.length > 1 ? `${input.name} ${"xyz"[k]}` : input.name, start = input.start[k];
-    Object.assign(slide, { type: "range", min: -input.most, max: input.most, step: input.most / 200, value: start });
-    Object.assign(field, { type: "number", step: "any", value: start });
-    slide.setAttribute("aria-label", name);
-    field.setAttribute("aria-label", `${name} in ${input.unit}`);
-    const set = (value) => {
+    const name = input.start.length > 1 ? `${input.name} ${"xyz"[k]}` : input.name, { unit, most } = input;
+    return slider({ name, unit, low: -most, high: most, start: input.start[k], isOpen: true }, (value) => {
       const values = this.given.get(input.number) || [...input.start];
       values[k] = value;
       this.given.set(input.number, values);
-    };
-    slide.addEventListener("input", () => set(Number((field.value = slide.value))));
-    field.addEventListener("change", () => {
-      const value = Number(field.value);
-      if (!Number.isFinite(value)) return;
-      slide.min = Math.min(slide.min, value);
-      slide.max = Math.max(slide.max, value);
-      slide.value = value;
-      set(value);
     });
-    label.restore = () => (slide.value = field.value = start);
-    const words = document.createElement("span");
-    words.textContent = name;
-    label.append(words, slide, field, input.unit);
-    return label;
+  }
+
+  // Numbers of the model; those that move its start or joints begin the motion again.
+  parameterSliders(parameters) {
+    const rows = document.createElement("div"), usual = document.createElement("button");
+    Object.assign(rows, { id: "parameters", className: "sliders" });
+    for (const { name, unit, number, low, usual: start, high, tunable } of parameters) {
+      rows.append(slider({ name, unit, low, high, start, waits: !tunable }, (value) => {
+        this.parameters.set(number, value);
+        if (tunable) this.isChanged = true;
+        else this.again(false);
+      }));
+    }
+    Object.assign(usual, { type: "button", id: "usual", textContent: "usual values", title: "of the parameters" });
+    usual.onclick = () => {
+      for (const label of rows.querySelectorAll("label")) label.restore();
+      for (const { number, usual: start } of parameters) this.parameters.set(number, start);
+      this.again(false);
+    };
+    rows.append(usual);
+    return rows;
   }
 
   toggle() {
@@ -176,12 +179,12 @@ export class Stepped {
     this.last = stamp;
     if (this.running) this.report.keepPace(passed);
     if (this.running) this.wished += passed * this.report.rate;
-    if (!this.ask || this.waits || !(this.running || this.reset)) return;
+    if (!this.ask || this.waits || !(this.running || this.reset || this.isChanged)) return;
     this.waits = true;
     this.asked = { stamp, time: this.time };
     const held = this.held, pulling = held && { grip: held.grip, held: held.own, target: held.target.toArray(), rate: this.report.rate };
-    this.ask({ to: this.wished, budget: BUDGET, samples: 4, given: [...this.given], pulling, reset: this.reset });
-    this.reset = false;
+    this.ask({ to: this.wished, budget: BUDGET, samples: 4, given: [...this.given], parameters: [...this.parameters], pulling, reset: this.reset });
+    this.reset = this.isChanged = false;
   }
 
   receive({ time, state, seen, status, words, late }) {
@@ -351,6 +354,34 @@ export class Stepped {
     places.setXYZ(1, ...held.target.toArray());
     places.needsUpdate = true;
   }
+}
+
+// A slider with a field beside it; ``isOpen``: any number can be typed, ``waits``: it counts once the mouse lets go.
+function slider({ name, unit, low, high, start, isOpen, waits }, set) {
+  const label = document.createElement("label"), slide = document.createElement("input"), field = document.createElement("input");
+  Object.assign(slide, { type: "range", min: low, max: high, step: "any", value: start });
+  Object.assign(field, { type: "number", step: "any", value: start });
+  const within = (value) => (isOpen ? value : Math.min(high, Math.max(low, value)));
+  slide.setAttribute("aria-label", name);
+  field.setAttribute("aria-label", unit ? `${name} in ${unit}` : name);
+  slide.addEventListener("input", () => {
+    field.value = within(Number(Number(slide.value).toPrecision(4)));
+    if (!waits) set(Number(field.value));
+  });
+  if (waits) slide.addEventListener("change", () => set(Number(field.value)));
+  field.addEventListener("change", () => {
+    if (!Number.isFinite(Number(field.value))) return;
+    const value = within(Number(field.value));
+    slide.min = Math.min(slide.min, value);
+    slide.max = Math.max(slide.max, value);
+    slide.value = field.value = value;
+    set(value);
+  });
+  label.restore = () => (slide.value = field.value = start);
+  const words = document.createElement("span");
+  words.textContent = name;
+  label.append(words, slide, field, unit);
+  return label;
 }
 
 // Rows of a rotation among numbers.

@@ -73,12 +73,13 @@ export function makeStepper(ph, { step, grips, outputs, mass: total, dimension }
   }
 
   // Steps up to a time, at most so many milliseconds; what the page draws then.
-  function advance({ to, budget, samples, given, pulling, reset }) {
+  function advance({ to, budget, samples, given, parameters, pulling, reset }) {
     const started = performance.now(), seen = [];
     if (reset) {
       ph.ph_reset(model);
       pulled = before = null;
     }
+    for (const [number, value] of parameters) ph.ph_set_parameter(model, number, value);
     for (const [number, values] of given) setInput(number, values);
     if (!pulling) release();
     let left = Math.max(0, Math.floor((to - ph.ph_time(model)) / step + 1e-6)), status = 0, taken = 0;

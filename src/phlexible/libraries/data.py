@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
@@ -13,9 +13,11 @@ from numpy.typing import NDArray
 
 from phlexible.algebra.arrays import Array
 from phlexible.description.time_functions import TimePath
+from phlexible.libraries.c_text import array_of, bit_patterns, integers, quoted, real, reals
 from phlexible.libraries.controllers import ControllerData
 from phlexible.libraries.number_tape import FIRST, NumberKind
 from phlexible.libraries.outputs import Outputs
+from phlexible.libraries.parameters import ParameterData, in_c
 from phlexible.libraries.programs import families, programs
 from phlexible.libraries.time_functions import Column, TimeData
 from phlexible.libraries.user_energies import ADDRESSES, UserEnergies
@@ -84,6 +86,7 @@ class ModelData:
         watched: how many.
         targets: functions of time of the controllers.
         energies: functions of users.
+        parameters: numbers of the model that follow from parameters; None: there are none.
     """
 
     name: str
@@ -98,6 +101,7 @@ class ModelData:
     watched: int
     targets: TimeData
     energies: UserEnergies
+    parameters: ParameterData | None = None
 
     @property
     def memory(self) -> Memory:
@@ -111,8 +115,9 @@ class ModelData:
 
     @property
     def words(self) -> tuple[str, ...]:
-        """What became of functions of time."""
-        return *self.moving.words, *self.loads.words, *self.targets.words
+        """What became of functions of time and parameters."""
+        own = () if self.parameters is None else (self.parameters.words,)
+        return *self.moving.words, *self.loads.words, *self.targets.words, *own
 
     def header(self) -> str:
         """The text of ``model_data.h``."""
@@ -133,24 +138,44 @@ class ModelData:
             *self._time_functions(),
             *self._inputs(),
             *self._outputs(),
+            *in_c(self.parameters),
         ]
         digest = hashlib.sha256("\n".join(same).encode()).hexdigest()[:16]
         request = self.stepper.request(1, self.step, NEVER)
         values = ", ".join(real(x) if isinstance(x, float) else str(int(x)) for x in request)
         return [
             *same,
-            f"#define PH_NAME {text(self.name)}",
+            f"#define PH_NAME {quoted(self.name)}",
             f"#define PH_STRUCTURE 0x{digest}ull",
             f"#define PH_REQUEST {{{values}}}",
         ]
 
     def tables(self) -> bytes:
         """The numbers alone, for ``ph_load_tables`` of a library of the same structure."""
-        structure = next(line.split()[-1] for line in self._text() if line.startswith("#define PH_STRUCTURE"))
-        words = np.concatenate([self._table_words(), self._start_words(), self._real_numbers().view(np.uint64)])
-        numbers = [TABLES_MAGIC, int(structure.removesuffix("ull"), 16), len(words), digest_of(words)]
+        words = self.words_of_numbers()
+        numbers = [TABLES_MAGIC, int(self.structure.removesuffix("ull"), 16), len(words), digest_of(words)]
         head = np.array(numbers, dtype=np.uint64)
         return np.concatenate([head, words]).tobytes()
+
+    @property
+    def structure(self) -> str:
+        """What models have in common whose numbers fit one library."""
+        return next(line.split()[-1] for line in self._text() if line.startswith("#define PH_STRUCTURE"))
+
+    def words_of_numbers(self) -> NDArray[np.uint64]:
+        """Tables, start, and numbers of what is measured, as a library holds them one after the other."""
+        return np.concatenate([self._table_words(), self._start_words(), self._real_numbers().view(np.uint64)])
+
+    def is_whole(self, name: str) -> bool:
+        """Whether a table of the system has whole numbers."""
+        return name in self.memory.given and self.memory.given[name].dtype.kind == "i"
+
+    def parts_of_numbers(self) -> list[tuple[str, int]]:
+        """What these words are, and how many: names of tables, "start of" those of the state, and others."""
+        found = [(TABLES[place].name, len(words)) for place, words in self._given()]
+        found += [("", 8), *((f"start of {name}", size) for name, size in self.memory.state_sizes.items())]
+        moving = self._measured.moving
+        return [*found, ("moving", moving), ("measured", len(self._measured.numbers) - moving), ("scales", 2)]
 
     def _numbers(self) -> Iterable[str]:
         yield "#define PH_ALIGNED __attribute__((aligned(64)))"
@@ -280,24 +305,13 @@ class ModelData:
         return *self.moving.columns, *self.loads.columns, *self.targets.columns
 
     def _time_functions(self) -> Iterable[str]:
-        columns = self._columns
-        pieces = [piece for column in columns for piece in column.pieces]
-        waves = [number for column in columns for wave in column.waves for number in wave]
-        coefficients = [number for piece in pieces for number in piece.coefficients]
-        firsts = list(accumulate([0, *(len(piece.coefficients) for piece in pieces)]))
-        yield "typedef struct ph_column { int pieces, first_piece, waves, first_wave; } ph_column;"
-        yield "typedef struct ph_piece { double begin, scale; int first, count; } ph_piece;"
-        rows = [
-            f"{{{real(p.begin)}, {real(p.scale)}, {first}, {len(p.coefficients)}}}"
-            for p, first in zip(pieces, firsts[:-1], strict=True)
-        ]
-        yield array_of("ph_piece", "ph_pieces", rows, "{0.0, 0.0, 0, 0}")
-        yield reals("ph_coefficients", coefficients)
-        yield reals("ph_waves", waves)
-        described = _described(columns)
+        found = self._measured
+        yield "typedef struct ph_column { int pieces, first_piece, waves, wave; } ph_column;"
+        yield "typedef struct ph_piece { int begin, count; } ph_piece;"
+        yield array_of("ph_piece", "ph_pieces", found.pieces, "{0, 0}")
         ends = list(accumulate([0, *(len(each.columns) for each in (self.moving, self.loads, self.targets))]))
         for name, begin, end in zip(("moving", "load", "target"), ends[:-1], ends[1:], strict=True):
-            yield array_of("ph_column", f"ph_{name}_columns", described[begin:end], "{0, 0, 0, 0}")
+            yield array_of("ph_column", f"ph_{name}_columns", found.columns[begin:end], "{0, 0, 0, 0}")
         yield integers(
             "ph_is_path", [int(isinstance(p, TimePath)) for p in self.stepper.assembly.moving], "int32_t"
         )
@@ -305,7 +319,7 @@ class ModelData:
     def _inputs(self) -> Iterable[str]:
         yield "typedef struct ph_input { const char *name, *unit; int place, size; double start[3]; } ph_input;"
         rows = [
-            f"{{{text(each.name)}, {text(each.unit)}, {each.place}, {len(each.start)},"
+            f"{{{quoted(each.name)}, {quoted(each.unit)}, {each.place}, {len(each.start)},"
             f" {{{', '.join(real(x) for x in each.start)}}}}}"
             for each in self.inputs
         ]
@@ -330,8 +344,9 @@ class ModelData:
 
     @cached_property
     def _measured(self) -> "_Measured":
-        """Whole numbers and others of sources and of the tape."""
+        """Whole numbers and others of functions of time, of sources and of the tape."""
         whole, numbers, sources, tape = list[int](), list[float](), list[str](), list[str]()
+        pieces, columns = list[str](), list[str]()
 
         def kept(array: NDArray[np.int64]) -> int:
             whole.extend(np.asarray(array, dtype=np.int64).ravel().tolist())
@@ -341,6 +356,17 @@ class ModelData:
             numbers.extend(np.asarray(array, dtype=np.float64).ravel().tolist())
             return len(numbers) - np.asarray(array).size
 
+        def keep_columns(given: Iterable[Column]) -> None:
+            for column in given:
+                waves, first = kept_reals(np.array(column.waves)), len(pieces)
+                for piece in column.pieces:
+                    begin = kept_reals(np.array([piece.begin, piece.scale, *piece.coefficients]))
+                    pieces.append(f"{{{begin}, {len(piece.coefficients)}}}")
+                columns.append(f"{{{len(column.pieces)}, {first}, {len(column.waves)}, {waves}}}")
+
+        keep_columns(self.moving.columns)
+        moving = len(numbers)
+        keep_columns([*self.loads.columns, *self.targets.columns])
         for source in self.outputs.sources:
             (rows, base, shapes), (items, functions, terms, chords, parts, weights), _ = source.reading.numbers
             places = [kept(rows), kept(items), kept(functions), kept(terms), kept(chords), kept(parts)]
@@ -370,7 +396,7 @@ class ModelData:
             for target in each.targets:
                 direction = -1 if target.direction is None else kept_reals(np.asarray(target.direction))
                 actuators.append(f"{{{target.column}, {target.begin}, {target.size}, {direction}}}")
-        return _Measured(whole, numbers, sources, tape, controllers, actuators)
+        return _Measured(whole, numbers, sources, tape, controllers, actuators, pieces, columns, moving)
 
     def _outputs(self) -> Iterable[str]:
         found = self._measured
@@ -395,7 +421,7 @@ class ModelData:
         yield array_of("ph_source", "ph_sources", found.sources, "{0}")
         yield array_of("ph_number", "ph_tape", found.tape, "{0, 0, 0, 0}")
         described = [
-            f"{{{text(each.name)}, {text(each.unit)}, {each.begin}, {each.end}, {each.size},"
+            f"{{{quoted(each.name)}, {quoted(each.unit)}, {each.begin}, {each.end}, {each.size},"
             f" {int(each.is_acceleration)}}}"
             for each in self.outputs.outputs
         ]
@@ -403,7 +429,10 @@ class ModelData:
 
 
 class _Measured(NamedTuple):
-    """What sources and the tape are in C: numbers, then rows of their tables."""
+    """What functions of time, sources and the tape are in C: numbers, then rows of their tables.
+
+    The first ``moving`` numbers are those of given vectors and paths.
+    """
 
     whole: list[int]
     numbers: list[float]
@@ -411,19 +440,13 @@ class _Measured(NamedTuple):
     tape: list[str]
     controllers: list[str]
     actuators: list[str]
+    pieces: list[str]
+    columns: list[str]
+    moving: int
 
 
 def _is_steady(column: Column) -> bool:
     return not column.waves and all(len(piece.coefficients) == 1 for piece in column.pieces)
-
-
-def _described(columns: Sequence[Column]) -> list[str]:
-    pieces = accumulate([0, *(len(column.pieces) for column in columns)])
-    waves = accumulate([0, *(len(column.waves) for column in columns)])
-    return [
-        f"{{{len(column.pieces)}, {piece}, {len(column.waves)}, {wave}}}"
-        for column, piece, wave in zip(columns, pieces, waves, strict=False)
-    ]
 
 
 TABLES_MAGIC = 0x7068746162316C73
@@ -435,39 +458,3 @@ def digest_of(words: NDArray[np.uint64]) -> int:
     for word in words.tolist():
         found = ((found ^ word) * 0x100000001B3) & 0xFFFFFFFFFFFFFFFF
     return found
-
-
-# Numbers and arrays in C.
-
-
-def real(x: float) -> str:
-    """With all digits."""
-    if np.isnan(x):
-        return "NAN"
-    return float(x).hex() if np.isfinite(x) else ("INFINITY" if x > 0 else "-INFINITY")
-
-
-def text(words: str) -> str:
-    """Words in quotation marks: letters of all languages as they are, nothing that C does not print."""
-    return json.dumps("".join(each if each.isprintable() else " " for each in words), ensure_ascii=False)
-
-
-def array_of(kind: str, name: str, entries: Sequence[str], nothing: str) -> str:
-    """C has no arrays without entries."""
-    return f"static const {kind} {name}[] = {{{', '.join(entries) or nothing}}};"
-
-
-def integers(name: str, numbers: Iterable[int], kind: str = "int64_t") -> str:
-    """An array of whole numbers."""
-    return array_of(kind, name, [str(int(x)) for x in numbers], "0")
-
-
-def reals(name: str, numbers: Iterable[float]) -> str:
-    """An array of numbers."""
-    return array_of("double", name, [real(x) for x in numbers], "0.0")
-
-
-def bit_patterns(name: str, words: NDArray[np.uint64]) -> str:
-    """Words of tables of both kinds."""
-    entries = ",".join(f"0x{x:x}" if x else "0" for x in words.tolist())
-    return f"static const uint64_t {name}[] PH_ALIGNED = {{{entries or '0'}}};"

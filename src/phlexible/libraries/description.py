@@ -30,6 +30,7 @@ def described(
     duration: float | None,
     grips: Sequence[Load] = (),
     from_start: bool = False,
+    has_parameters: bool = False,
 ) -> ModelData:
     """The data of a library of a model at its start.
 
@@ -38,6 +39,7 @@ def described(
         step, name, inputs, outputs, duration: as of ``build``.
         grips: loads that become inputs after those of users.
         from_start: energies are those since the start.
+        has_parameters: numbers follow parameters: those that are zero may be others.
 
     Raises:
         ModelError, ParameterError: as of ``build``.
@@ -46,8 +48,8 @@ def described(
     assembly, model = run.stepper.assembly, run.now.mechanism
     kinks = [time for load in model.loads for time in load.breakpoints]
     kinks += [time for element in model.elements for time in element.times]
-    moving = _moving_data(assembly, run, duration, kinks)
-    loads = _load_data(assembly, run, duration, kinks)
+    moving = _moving_data(assembly, run, duration, kinks, has_parameters)
+    loads = _load_data(assembly, run, duration, kinks, has_parameters)
     measured = joint_outputs(model) if outputs is None else outputs
     if not isinstance(measured, Mapping) or not all(isinstance(each, Sensor) for each in measured.values()):
         raise ParameterError(
@@ -57,7 +59,7 @@ def described(
     controllers = controllers_of(assembly.controlled, makes)
     watched = makes.source_count
     tables = makes.of({str(key): sensor for key, sensor in measured.items()})
-    targets = _target_data(assembly, run, duration, kinks)
+    targets = _target_data(assembly, run, duration, kinks, has_parameters)
     given = _inputs(run, inputs, [str(load) for load in grips])
     energies = UserEnergies(assembly)
     return ModelData(
@@ -108,7 +110,9 @@ def _unit(mechanism: Mechanism, name: str, load: Load | None) -> str:
     return "N m" if is_angle else "N"
 
 
-def _moving_data(assembly: Assembly, run: LiveRun, duration: float | None, kinks: Sequence[float]) -> TimeData:
+def _moving_data(
+    assembly: Assembly, run: LiveRun, duration: float | None, kinks: Sequence[float], keeps_zeros: bool
+) -> TimeData:
     """Of all moving vectors and paths; of a path its third number alone."""
     names, paths = list[str](), list[bool]()
     for part in assembly.moving:
@@ -122,10 +126,12 @@ def _moving_data(assembly: Assembly, run: LiveRun, duration: float | None, kinks
         found[:, np.array(paths, dtype=bool)] = 0.0
         return found
 
-    return time_data(values, names, run.time, run.step_size, duration, kinks)
+    return time_data(values, names, run.time, run.step_size, duration, kinks, keeps_zeros)
 
 
-def _target_data(assembly: Assembly, run: LiveRun, duration: float | None, kinks: Sequence[float]) -> TimeData:
+def _target_data(
+    assembly: Assembly, run: LiveRun, duration: float | None, kinks: Sequence[float], keeps_zeros: bool
+) -> TimeData:
     """What controllers subtract measured numbers from."""
     aimed = [each for each in assembly.controlled if each.feedback.target is not None]
     names = [f"target of {each.name}" for each in aimed for _ in range(each.feedback.count)]
@@ -133,10 +139,12 @@ def _target_data(assembly: Assembly, run: LiveRun, duration: float | None, kinks
     def values(times: Array) -> Array:
         return targets_at([each.feedback for each in aimed], times).reshape(len(times), len(names))
 
-    return time_data(values, names, run.time, run.step_size, duration, kinks)
+    return time_data(values, names, run.time, run.step_size, duration, kinks, keeps_zeros)
 
 
-def _load_data(assembly: Assembly, run: LiveRun, duration: float | None, kinks: Sequence[float]) -> TimeData:
+def _load_data(
+    assembly: Assembly, run: LiveRun, duration: float | None, kinks: Sequence[float], keeps_zeros: bool
+) -> TimeData:
     names = [str(load) for load in assembly.system.loads] + [name for _, name in assembly.prescribed]
     first, half = len(assembly.system.loads), run.step_size / 2
 
@@ -148,4 +156,6 @@ def _load_data(assembly: Assembly, run: LiveRun, duration: float | None, kinks: 
                 found[:, 3 * k] = own
         return found
 
-    return time_data(values, [name for name in names for _ in range(3)], run.time, run.step_size, duration, kinks)
+    return time_data(
+        values, [name for name in names for _ in range(3)], run.time, run.step_size, duration, kinks, keeps_zeros
+    )

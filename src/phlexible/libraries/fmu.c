@@ -1,7 +1,7 @@
 /* The functions of FMI 2 and 3 for co-simulation over those of model.h; the description of the FMU says which are used.
 
    Types are those of the standards (https://fmi-standard.org), written out. Value references are places in ph_variables
-   (fmu_data.h): the time first, then all numbers of inputs, then of outputs. */
+   (fmu_data.h): the time first, then all numbers of inputs, then of outputs, then parameters. */
 
 #define PH_NO_MALLOC
 #include "model.h"
@@ -75,6 +75,7 @@ static int got(fmu *f, const uint32_t *references, size_t count, double *values)
         if (references[k] >= PH_VARIABLES) return said(f, FAILED, "there is no variable of this value reference");
         const ph_variable *v = ph_variables + references[k];
         if (v->kind == PH_TIME) values[k] = ph_time(f->model);
+        else if (v->kind == PH_PARAMETER) ph_get_parameter(f->model, v->number, values + k);
         else if (v->kind == PH_INPUT ? ph_get_input(f->model, v->number, numbers) : ph_get_output(f->model, v->number, numbers))
             return FAILED;
         else values[k] = numbers[v->component];
@@ -85,9 +86,14 @@ static int got(fmu *f, const uint32_t *references, size_t count, double *values)
 static int put(fmu *f, const uint32_t *references, size_t count, const double *values) {
     for (size_t k = 0; k < count; k++) {
         double numbers[MOST];
-        if (references[k] >= PH_VARIABLES || ph_variables[references[k]].kind != PH_INPUT)
-            return said(f, FAILED, "only inputs can be set");
+        int kind = references[k] < PH_VARIABLES ? ph_variables[references[k]].kind : PH_TIME;
+        if (kind != PH_INPUT && kind != PH_PARAMETER) return said(f, FAILED, "only inputs and parameters can be set");
         const ph_variable *v = ph_variables + references[k];
+        if (kind == PH_PARAMETER) {
+            int refused = ph_set_parameter(f->model, v->number, values[k]);
+            if (refused) return done(f, refused);
+            continue;
+        }
         ph_get_input(f->model, v->number, numbers);
         numbers[v->component] = values[k];
         int status = ph_set_input(f->model, v->number, numbers);
@@ -128,6 +134,15 @@ static int derived(fmu *f, const uint32_t *unknowns, size_t n, const uint32_t *k
     }
     for (size_t k = 0; k < m; k++) put(f, knowns + k, 1, kept + knowns[k]);
     return status;
+}
+
+/* As it was instantiated: parameters too. */
+static int reset(fmu *f) {
+    double low, usual, high;
+    ph_reset(f->model);
+    for (int k = 0; k < ph_parameter_count(); k++)
+        if (!ph_parameter_range(k, &low, &usual, &high)) ph_set_parameter(f->model, k, usual);
+    return GOOD;
 }
 
 static int begun(fmu *f, double start) { return done(f, ph_begin_at(f->model, start)); }
@@ -185,7 +200,7 @@ FMI int fmi2SetupExperiment(fmu *f, int is_given, double tolerance, double start
 FMI int fmi2EnterInitializationMode(fmu *f) { (void)f; return GOOD; }
 FMI int fmi2ExitInitializationMode(fmu *f) { (void)f; return GOOD; }
 FMI int fmi2Terminate(fmu *f) { (void)f; return GOOD; }
-FMI int fmi2Reset(fmu *f) { return done(f, ph_reset(f->model)); }
+FMI int fmi2Reset(fmu *f) { return reset(f); }
 FMI int fmi2GetReal(fmu *f, const uint32_t *r, size_t n, double *x) { return got(f, r, n, x); }
 FMI int fmi2SetReal(fmu *f, const uint32_t *r, size_t n, const double *x) { return put(f, r, n, x); }
 
@@ -245,7 +260,7 @@ FMI int fmi3EnterInitializationMode(fmu *f, bool is_given, double tolerance, dou
 FMI int fmi3ExitInitializationMode(fmu *f) { (void)f; return GOOD; }
 FMI int fmi3EnterEventMode(fmu *f) { return said(f, FAILED, "there are no events"); }
 FMI int fmi3Terminate(fmu *f) { (void)f; return GOOD; }
-FMI int fmi3Reset(fmu *f) { return done(f, ph_reset(f->model)); }
+FMI int fmi3Reset(fmu *f) { return reset(f); }
 
 FMI int fmi3GetFloat64(fmu *f, const uint32_t *r, size_t n, double *x, size_t m) { return n == m ? got(f, r, n, x) : FAILED; }
 FMI int fmi3SetFloat64(fmu *f, const uint32_t *r, size_t n, const double *x, size_t m) { return n == m ? put(f, r, n, x) : FAILED; }

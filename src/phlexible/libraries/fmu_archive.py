@@ -37,8 +37,18 @@ BASES: Mapping[str, Mapping[str, int]] = {
     "J": {"kg": 1, "m": 2, "s": -2},
     "Pa": {"kg": 1, "m": -1, "s": -2},
     "s": {"s": 1},
+    "kg": {"kg": 1},
+    "kg m2": {"kg": 1, "m": 2},
+    "kg/m3": {"kg": 1, "m": -3},
+    "N/m": {"kg": 1, "s": -2},
+    "N s/m": {"kg": 1, "s": -1},
+    "N m/rad": {"kg": 1, "m": 2, "s": -2, "rad": -1},
+    "N m s/rad": {"kg": 1, "m": 2, "s": -1, "rad": -1},
+    "m3": {"m": 3},
+    "m2": {"m": 2},
+    "1": {},
 }
-"""SI base units of the units of inputs and outputs."""
+"""SI base units of the units of inputs, outputs and parameters."""
 
 
 @dataclass(frozen=True)
@@ -47,13 +57,15 @@ class FmuVariable:
 
     Attributes:
         name: with letters, digits, _ and the dot of a component of an input.
-        kind: "TIME", "INPUT" or "OUTPUT".
-        number: of the input or output.
+        kind: "TIME", "INPUT", "OUTPUT" or "PARAMETER".
+        number: of the input, output or parameter.
         component: of it.
         unit: SI.
         description: in words.
-        start: of an input.
+        start: of an input or parameter.
         follows: inputs change it at once: an acceleration.
+        ends: of the range of a parameter.
+        is_tunable: a parameter that may change between steps.
     """
 
     name: str
@@ -64,6 +76,8 @@ class FmuVariable:
     description: str
     start: float = 0.0
     follows: bool = False
+    ends: tuple[float, float] | None = None
+    is_tunable: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +96,7 @@ class FmuFiles:
 
     @property
     def variables(self) -> tuple[FmuVariable, ...]:
-        """The time, the numbers of all inputs, then of all outputs."""
+        """The time, the numbers of all inputs, then of all outputs, then parameters."""
         taken, found = {"time"}, [FmuVariable("time", "TIME", 0, 0, "s", "time")]
 
         def named(name: str) -> str:
@@ -105,6 +119,22 @@ class FmuFiles:
                         word, "OUTPUT", number, k, output.unit, output.description, follows=output.is_acceleration
                     )
                 )
+        own = self.data.parameters
+        for number, each in enumerate(() if own is None else own.ranges):
+            words = f"{each.name}, from {each.low:g} to {each.high:g}" + f" {each.unit}" * bool(each.unit)
+            found.append(
+                FmuVariable(
+                    named(each.name),
+                    "PARAMETER",
+                    number,
+                    0,
+                    each.unit,
+                    words,
+                    each.usual,
+                    ends=(each.low, each.high),
+                    is_tunable=own is not None and own.tunable[number],
+                )
+            )
         return tuple(found)
 
     @property
@@ -121,7 +151,7 @@ class FmuFiles:
         )
         return (
             f"#define PH_TOKEN {json.dumps(self.token)}\n"
-            "enum { PH_TIME, PH_INPUT, PH_OUTPUT };\n"
+            "enum { PH_TIME, PH_INPUT, PH_OUTPUT, PH_PARAMETER };\n"
             "typedef struct ph_variable { int kind, number, component, follows; } ph_variable;\n"
             f"static const ph_variable ph_variables[] = {{{rows}}};\n"
             f"#define PH_VARIABLES {len(self.variables)}\n"
@@ -158,12 +188,15 @@ class FmuFiles:
         return b'<?xml version="1.0" encoding="UTF-8"?>\n' + tostring(root)
 
     def _write_variables(self, parent: Element) -> None:
-        causality = {"TIME": "independent", "INPUT": "input", "OUTPUT": "output"}
+        causality = {"TIME": "independent", "INPUT": "input", "OUTPUT": "output", "PARAMETER": "parameter"}
         for reference, each in enumerate(self.variables):
             words = {"name": each.name, "valueReference": str(reference), "causality": causality[each.kind]}
-            words |= {"variability": "continuous", "description": each.description}
+            varies = "continuous" if each.ends is None else "tunable" if each.is_tunable else "fixed"
+            words |= {"variability": varies, "description": each.description}
             numbers = {"unit": each.unit} if each.unit in BASES else {}
-            if each.kind == "INPUT":
+            if each.ends is not None:
+                numbers |= {"min": repr(each.ends[0]), "max": repr(each.ends[1])}
+            if each.kind in ("INPUT", "PARAMETER"):
                 numbers["start"] = repr(each.start)
             if self.version == 3:
                 SubElement(parent, "Float64", words | numbers)
@@ -182,6 +215,8 @@ class FmuFiles:
                 found = SubElement(within, "Unknown", index=str(k + 1)) if is_two else SubElement(within, words)
                 if not is_two:
                     found.set("valueReference", str(k))
+                if words.startswith("Initial") and self.data.parameters is not None:
+                    continue  # the start follows parameters
                 if not self.variables[k].follows:
                     found.set("dependencies", own)
 

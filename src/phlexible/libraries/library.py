@@ -13,7 +13,7 @@ from phlexible.algebra.arrays import Array, file_path, finite, numbers, read_onl
 from phlexible.display import short_repr
 from phlexible.errors import ConvergenceError, ParameterError, ResultFileError
 
-OK, NOT_CONVERGED, SINGULAR, _, _, OVER, _ = range(7)
+OK, NOT_CONVERGED, SINGULAR, _, _, OVER, _, OUT_OF_RANGE, FIXED = range(9)
 """Of ``ph_status_code`` in model.h."""
 
 _DOUBLES, _CHARS = ctypes.POINTER(ctypes.c_double), ctypes.c_char_p
@@ -29,6 +29,13 @@ _SIGNATURES: dict[str, tuple[type | None, tuple[type, ...]]] = {
     "ph_output_name": (_CHARS, (ctypes.c_int,)),
     "ph_output_unit": (_CHARS, (ctypes.c_int,)),
     "ph_output_size": (ctypes.c_int, (ctypes.c_int,)),
+    "ph_parameter_count": (ctypes.c_int, ()),
+    "ph_parameter_name": (_CHARS, (ctypes.c_int,)),
+    "ph_parameter_unit": (_CHARS, (ctypes.c_int,)),
+    "ph_parameter_range": (ctypes.c_int, (ctypes.c_int, _DOUBLES, _DOUBLES, _DOUBLES)),
+    "ph_parameter_is_tunable": (ctypes.c_int, (ctypes.c_int,)),
+    "ph_set_parameter": (ctypes.c_int, (ctypes.c_void_p, ctypes.c_int, ctypes.c_double)),
+    "ph_get_parameter": (ctypes.c_int, (ctypes.c_void_p, ctypes.c_int, _DOUBLES)),
     "ph_size": (ctypes.c_size_t, ()),
     "ph_place": (ctypes.c_void_p, (ctypes.c_void_p,)),
     "ph_reset": (ctypes.c_int, (ctypes.c_void_p,)),
@@ -49,11 +56,16 @@ MOST_STEPS = 100  # at a time: Ctrl-C waits for them
 MOST_AT_ONCE, TINY = 1e9, 1e-9
 
 
-def load_library(path: str | PathLike[str]) -> "Library":
+def load_library(path: str | PathLike[str], **parameters: float) -> "Library":
     """A model that ``ph.build`` wrote for this machine, at its start; each call gives an instance of its own.
+
+    Args:
+        path: of the library.
+        parameters: values of those that it was built with; others have their usual ones.
 
     Raises:
         ResultFileError: no such file, or no library of this machine that ``ph.build`` wrote.
+        ParameterError: no such parameter, or a value outside of its range.
 
     Example:
         >>> library = ph.load_library("wheel.so")  # doctest: +SKIP
@@ -61,7 +73,9 @@ def load_library(path: str | PathLike[str]) -> "Library":
         >>> library.step(50)  # doctest: +SKIP
         >>> library.read("speed")  # doctest: +SKIP
     """
-    return Library(Path(file_path("path", path)))
+    library = Library(Path(file_path("path", path)))
+    library.parameters.update(parameters)
+    return library
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,11 +136,82 @@ class LibraryInputs(MutableMapping[str, Array]):
         return int(self._c.ph_input_size(self._numbers[name]))
 
 
+class LibraryParameters(MutableMapping[str, float]):
+    """Values of parameters by their names.
+
+    Before the first step the start follows them. Between steps those may change that move neither the start nor
+    joints; places and velocities stay then, and what the energy changes by counts as dissipated.
+    """
+
+    def __init__(self, functions: ctypes.CDLL, instance: int) -> None:
+        self._c, self._instance = functions, instance
+        self._numbers = {self._c.ph_parameter_name(k).decode(): k for k in range(self._c.ph_parameter_count())}
+
+    @property
+    def ranges(self) -> dict[str, tuple[float, float, float]]:
+        """(low, usual, high) of each."""
+        found = {}
+        for name, number in self._numbers.items():
+            ends = np.zeros(3)
+            self._c.ph_parameter_range(number, *(_address(ends[k:]) for k in range(3)))
+            found[name] = (float(ends[0]), float(ends[1]), float(ends[2]))
+        return found
+
+    @property
+    def units(self) -> dict[str, str]:
+        """Of each; empty where it was not said."""
+        return {name: self._c.ph_parameter_unit(number).decode() for name, number in self._numbers.items()}
+
+    @property
+    def tunable(self) -> dict[str, bool]:
+        """Whether each may change between steps."""
+        return {name: bool(self._c.ph_parameter_is_tunable(number)) for name, number in self._numbers.items()}
+
+    def __getitem__(self, name: str) -> float:
+        found = np.zeros(1)
+        self._c.ph_get_parameter(self._instance, self._number(name), _address(found))
+        return float(found[0])
+
+    def __setitem__(self, name: str, value: float) -> None:
+        """Before the first step, or of one that may change between steps.
+
+        Raises:
+            ParameterError: no parameter of that name, a value outside of its range, or one that is fixed by now.
+        """
+        number, value = self._number(name), finite(name, value)
+        if status := self._c.ph_set_parameter(self._instance, number, value):
+            low, _, high = self.ranges[name]
+            words = f"it lies between {low:g} and {high:g}"
+            if status == FIXED:
+                words = "it moves the start or the joints, and the motion has begun: reset() first"
+            raise ParameterError(f"{name} cannot be {value!r}: {words}")
+
+    def __delitem__(self, name: str) -> None:
+        """Parameters stay."""
+        raise ParameterError(f"parameter {name!r} cannot be removed")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._numbers)
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def __repr__(self) -> str:
+        return f"LibraryParameters({', '.join(f'{name!r}: {value!r}' for name, value in self.items())})"
+
+    def _number(self, name: str) -> int:
+        if not isinstance(name, str) or name not in self._numbers:
+            known = ", ".join(map(repr, self._numbers)) or "none"
+            raise ParameterError(f"no parameter is named {name!r}; the parameters of this library: {known}")
+        return self._numbers[name]
+
+
 class Library:
     """An instance of a compiled model; made by ``ph.load_library``.
 
     Attributes:
         inputs: of the steps to come, by name.
+        parameters: by name.
         step_size: [s].
         units: of the outputs, by name.
     """
@@ -138,6 +223,7 @@ class Library:
         begin = ctypes.addressof(self._memory)
         self._instance = self._c.ph_place(begin + -begin % 64)
         self.inputs = LibraryInputs(self._c, self._instance)
+        self.parameters = LibraryParameters(self._c, self._instance)
         self.step_size = float(self._c.ph_step_size())
         self._outputs = {self._c.ph_output_name(k).decode(): k for k in range(self._c.ph_output_count())}
         self.units: Mapping[str, str] = {
@@ -232,12 +318,13 @@ class Library:
         if self._c.ph_load_tables(self._instance, begin, len(content)):
             raise ResultFileError(
                 f"{file} does not have numbers for this library: masses, stiffnesses and lengths may change, not"
-                " the parts of a model, its functions of time, inputs, outputs or step; build another library"
+                " the parts of a model, the kind of its functions of time, inputs, outputs or step, and a library"
+                " with parameters takes no others; build another library"
             )
         self._tables = tables  # which the instance reads
 
     def reset(self) -> None:
-        """Back to the start, with the inputs of the model."""
+        """Back to the start, with the inputs of the model; parameters stay."""
         self._c.ph_reset(self._instance)
 
     def __repr__(self) -> str:

@@ -55,6 +55,8 @@ EXPORTED = (
     "ph_name ph_version ph_step_size ph_input_count ph_input_name ph_input_unit ph_input_size ph_output_count"
     " ph_output_name ph_output_unit ph_output_size ph_size ph_place ph_reset ph_load_tables ph_begin_at ph_step"
     " ph_step_to ph_time"
+    " ph_parameter_count ph_parameter_name ph_parameter_unit ph_parameter_range ph_parameter_is_tunable"
+    " ph_set_parameter ph_get_parameter"
     " ph_status ph_message ph_set_input ph_get_input ph_get_output ph_state_size ph_save ph_restore"
 ).split()
 

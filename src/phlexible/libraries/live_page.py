@@ -1,16 +1,19 @@
 """A model as one page of a browser that steps it: from how its runs begin to the text of the page."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 from phlexible.description.interactions.sensor import Sensor
-from phlexible.errors import PhlexibleError
+from phlexible.errors import ParameterError, PhlexibleError
+from phlexible.libraries.data import ModelData
 from phlexible.libraries.description import check_events, described
 from phlexible.libraries.grips import AnyMechanism, gripped
 from phlexible.libraries.linking import TARGETS, WASM, check_linker, linked, sources
 from phlexible.libraries.outputs import page_outputs
+from phlexible.libraries.parameter_models import Variants, usual_values, with_parameters
 from phlexible.libraries.programs import object_files_of
-from phlexible.libraries.web_page import PageParts, page_of, run_ahead
+from phlexible.libraries.web_page import PageParts, are_alike, page_of, run_ahead
 from phlexible.results.live import LiveRun
 from phlexible.state.recorded_run import RecordedRun
 
@@ -26,6 +29,7 @@ class PageChoices:
         duration: up to which functions of time are known [s]; None: without end.
         seen: a run of the model, which says how far things go; None: one is taken beforehand.
         sections: of the page, before those of the model.
+        variants: the model as a function of parameters, which get sliders; None: there are none.
     """
 
     name: str
@@ -34,6 +38,7 @@ class PageChoices:
     duration: float | None = None
     seen: RecordedRun | None = None
     sections: Sequence[str] = ()
+    variants: Variants[Any] | None = None
 
 
 def live_page(model: AnyMechanism, start: Callable[[AnyMechanism], LiveRun], choices: PageChoices) -> str:
@@ -49,15 +54,23 @@ def live_page(model: AnyMechanism, start: Callable[[AnyMechanism], LiveRun], cho
     """
     check_linker(TARGETS[WASM])
     check_events(model)
-    outputs = page_outputs(model) if choices.outputs is None else choices.outputs
-    pulled, grips = gripped(model)
-    run = start(pulled)
-    loads = [load for grip in grips for load in grip.loads]
-    data = described(
-        run, run.step_size, choices.name, choices.inputs, outputs, choices.duration, loads, from_start=True
-    )
-    parts = PageParts(model, run, data, grips, choices.duration)
-    seen = run_ahead(start(pulled), parts) if choices.seen is None else choices.seen
+
+    def parts_of(
+        own: AnyMechanism, outputs: Mapping[str, Sensor] | None, inputs: Sequence[str] | None
+    ) -> PageParts:
+        pulled, grips = gripped(own)
+        run = start(pulled)
+        loads = [load for grip in grips for load in grip.loads]
+        known = choices.name, inputs, page_outputs(own) if outputs is None else outputs, choices.duration
+        has_parameters = choices.variants is not None
+        data = described(run, run.step_size, *known, loads, from_start=True, has_parameters=has_parameters)
+        return PageParts(own, run, data, grips, choices.duration)
+
+    parts = parts_of(model, choices.outputs, choices.inputs)
+    if choices.variants is not None:
+        parts = _with_sliders(parts, choices.variants, parts_of, choices.inputs)
+    data = parts.data
+    seen = run_ahead(start(gripped(model)[0]), parts) if choices.seen is None else choices.seen
     for words in data.words:
         print(words)
     try:
@@ -66,3 +79,30 @@ def live_page(model: AnyMechanism, start: Callable[[AnyMechanism], LiveRun], cho
         raise PhlexibleError(f"the programs of the model cannot be compiled: {error}") from error
     module = linked(TARGETS[WASM], sources(codes[WASM], data.header()))
     return page_of(parts, seen, module, choices.sections)
+
+
+def _with_sliders(
+    parts: PageParts,
+    variants: Variants[Any],
+    parts_of: Callable[[Any, Mapping[str, Sensor] | None, Sequence[str] | None], PageParts],
+    inputs: Sequence[str] | None,
+) -> PageParts:
+    """The same with parameters.
+
+    Raises:
+        ParameterError: as of ``with_parameters``, and one that changes how the page draws bodies.
+    """
+
+    def data_of(values: Mapping[str, float], chosen: Sequence[str] | None) -> ModelData:
+        return parts_of(*variants.made(values), chosen).data
+
+    usual = usual_values(variants.ranges)
+    for own in variants.ranges:
+        for value in (own.low, own.high):
+            if not are_alike(parts, parts_of(*variants.made(usual | {own.name: value}), inputs)):
+                raise ParameterError(
+                    f"{own.name} changes where bodies or moving frames are drawn, as lengths do, which a page"
+                    " knows for one value; leave it out of parameters=, or build a page for each value"
+                )
+    grips = [str(load) for grip in parts.grips for load in grip.loads]
+    return replace(parts, data=with_parameters(data_of, parts.data, variants.ranges, inputs, grips))

@@ -32,6 +32,7 @@ struct ph_model {
     double *numbers;       /* tables that change, the state first */
     double *inputs;        /* values of all inputs, one after the other */
     double *control;       /* what controllers hold, angles over full turns, what each remembers */
+    double *parameters;    /* values of all */
     double *moving, *loads; /* functions of time over some steps */
     double *reactions;     /* of the first of them */
     double *row;           /* receives the state where it is asked for */
@@ -42,17 +43,19 @@ struct ph_model {
     double *scratch;       /* places, rates and numbers that are measured */
     double *aside;         /* the state while steps are tried, what is controlled, and accelerations */
     int64_t *addresses;    /* tables of functions of users, which are given by their numbers */
+    uint64_t *own;         /* tables, start and numbers that follow from parameters */
+    double *products;      /* of polynomials of the parameters */
     double origin;         /* of the grid of instants [s] */
     int64_t steps;         /* taken on it */
-    int32_t status, is_measured, is_accelerated, continues;
+    int32_t status, is_measured, is_accelerated, continues, has_begun;
 };
 
 /* Functions of time. */
 
-static double wave(const ph_column *c, double t, int is_rate) {
+static double wave(const double *reals, const ph_column *c, double t, int is_rate) {
     double found = 0.0;
     for (int k = 0; k < c->waves; k++) {
-        const double *w = ph_waves + 3 * (c->first_wave + k); /* frequency, of the cosine, of the sine */
+        const double *w = reals + c->wave + 3 * k; /* frequency, of the cosine, of the sine */
         double x = w[0] * t;
         found += is_rate ? w[0] * (w[2] * cos(x) - w[1] * sin(x)) : w[1] * cos(x) + w[2] * sin(x);
     }
@@ -60,48 +63,48 @@ static double wave(const ph_column *c, double t, int is_rate) {
 }
 
 /* A polynomial of ascending powers of the time from where its piece begins, over the piece's length. */
-static double piece(const ph_column *c, double t, int is_rate) {
+static double piece(const double *reals, const ph_column *c, double t, int is_rate) {
     int low = 0, high = c->pieces - 1;
     while (low < high) {
         int middle = (low + high + 1) / 2;
-        if (ph_pieces[c->first_piece + middle].begin <= t) low = middle;
+        if (reals[ph_pieces[c->first_piece + middle].begin] <= t) low = middle;
         else high = middle - 1;
     }
     const ph_piece *p = ph_pieces + c->first_piece + low;
-    const double *a = ph_coefficients + p->first;
-    double x = (t - p->begin) * p->scale, value = 0.0, rate = 0.0;
+    const double *own = reals + p->begin, scale = own[1], *a = own + 2;
+    double x = (t - own[0]) * scale, value = 0.0, rate = 0.0;
     for (int k = p->count - 1; k >= 0; k--) {
         rate = rate * x + value;
         value = value * x + a[k];
     }
-    return is_rate ? rate * p->scale : value;
+    return is_rate ? rate * scale : value;
 }
 
-static double column(const ph_column *c, double t, int is_rate) {
-    double found = c->waves ? wave(c, t, is_rate) : 0.0;
-    return c->pieces ? found + piece(c, t, is_rate) : found;
+static double column(const double *reals, const ph_column *c, double t, int is_rate) {
+    double found = c->waves ? wave(reals, c, t, is_rate) : 0.0;
+    return c->pieces ? found + piece(reals, c, t, is_rate) : found;
 }
 
 /* Given vectors and paths, three numbers each; of the path p of a drive cos p, sin p and p. */
-static void moving_values(double t, double *values, int is_rate) {
+static void moving_values(const double *reals, double t, double *values, int is_rate) {
     for (int k = 0; k < PH_MOVING; k++) {
         const ph_column *c = ph_moving_columns + 3 * k;
         double *v = values + 3 * k;
         if (ph_is_path[k]) {
-            double p = column(c + 2, t, 0);
+            double p = column(reals, c + 2, t, 0);
             v[0] = cos(p), v[1] = sin(p), v[2] = p;
             if (is_rate) {
-                double dp = column(c + 2, t, 1), cosine = v[0];
+                double dp = column(reals, c + 2, t, 1), cosine = v[0];
                 v[0] = -v[1] * dp, v[1] = cosine * dp, v[2] = dp;
             }
             continue;
         }
-        for (int i = 0; i < 3; i++) v[i] = column(c + i, t, is_rate);
+        for (int i = 0; i < 3; i++) v[i] = column(reals, c + i, t, is_rate);
     }
 }
 
 static void load_values(const ph_model *m, double t, double *values) {
-    for (int k = 0; k < 3 * PH_LOADS; k++) values[k] = column(ph_load_columns + k, t, 0);
+    for (int k = 0; k < 3 * PH_LOADS; k++) values[k] = column(m->reals, ph_load_columns + k, t, 0);
     const double *given = m->inputs;
     for (int i = 0; i < PH_INPUTS; i++)
         for (int k = 0; k < ph_inputs[i].size; k++, given++)
@@ -112,14 +115,15 @@ static void load_values(const ph_model *m, double t, double *values) {
 /* Where things are: the instance, then what changes, each part where a cache line begins. */
 
 enum { AT_HEADER, AT_NUMBERS, AT_INPUTS, AT_MOVING, AT_LOADS, AT_REACTIONS, AT_ROW, AT_SAVED, AT_SCRATCH, AT_ASIDE,
-       AT_ADDRESSES, AT_END };
+       AT_ADDRESSES, AT_OWN, AT_PRODUCTS, AT_END };
 
 /* Bytes before a part. */
 static size_t offset(int part) {
     static const size_t counts[] = {
-        PH_HEADER, PH_NUMBERS, PH_INPUT_NUMBERS + PH_CONTROL, (size_t)3 * PH_MOVING * (PH_MOST_INSTANTS + 1),
+        PH_HEADER, PH_NUMBERS, PH_INPUT_NUMBERS + PH_CONTROL + PH_PARAMETERS, (size_t)3 * PH_MOVING * (PH_MOST_INSTANTS + 1),
         (size_t)3 * PH_LOADS * PH_MOST_INSTANTS, PH_REACTIONS, PH_ROOM, PH_STATE + PH_CONTROL, PH_SCRATCH,
         PH_ACCELERATIONS ? PH_STATE + PH_CONTROL + 2 * PH_ACCELERATIONS : 0, PH_ADDRESSES,
+        PH_PARAMETERS ? (size_t)PH_TABLE_WORDS + PH_STATE + PH_REALS : 0, PH_PRODUCTS,
     };
     size_t used = (sizeof(ph_model) + PLACES - 1) / PLACES * PLACES;
     for (int k = 0; k < part; k++) used += (8 * counts[k] + PLACES) / PLACES * PLACES;
@@ -143,8 +147,57 @@ int ph_input_size(int k) { return known(k, PH_INPUTS) ? ph_inputs[k].size : -1; 
 const char *ph_output_name(int k) { return known(k, PH_OUTPUTS) ? ph_outputs[k].name : 0; }
 const char *ph_output_unit(int k) { return known(k, PH_OUTPUTS) ? ph_outputs[k].unit : 0; }
 int ph_output_size(int k) { return known(k, PH_OUTPUTS) ? ph_outputs[k].size : -1; }
+int ph_parameter_count(void) { return PH_PARAMETERS; }
+const char *ph_parameter_name(int k) { return known(k, PH_PARAMETERS) ? ph_parameters[k].name : 0; }
+const char *ph_parameter_unit(int k) { return known(k, PH_PARAMETERS) ? ph_parameters[k].unit : 0; }
+int ph_parameter_is_tunable(int k) { return known(k, PH_PARAMETERS) ? ph_parameters[k].is_tunable : -1; }
+
+int ph_parameter_range(int k, double *low, double *usual, double *high) {
+    if (!known(k, PH_PARAMETERS) || !low || !usual || !high) return PH_WRONG_ARGUMENT;
+    *low = ph_parameters[k].low, *usual = ph_parameters[k].usual, *high = ph_parameters[k].high;
+    return PH_OK;
+}
 
 size_t ph_size(void) { return offset(AT_END) + PLACES; }
+
+#if PH_PARAMETERS > 0
+enum { ITSELF, LOGARITHM, POWER }; /* what functions are of (parameter_series.py) */
+
+/* Tables, start and other numbers for the parameters as they are: each that they change is a sum of products of powers
+   and Chebyshev polynomials; with usual parameters all are those of the model. */
+static void follow_parameters(ph_model *m) {
+    double *polynomial = m->products, *product = polynomial + PH_POLYNOMIALS;
+    int is_usual = 1;
+    for (int k = 0; k < PH_PARAMETERS; k++) is_usual &= m->parameters[k] == ph_parameters[k].usual;
+    memcpy(m->own, ph_tables, 8 * (size_t)PH_TABLE_WORDS);
+    memcpy(m->own + PH_TABLE_WORDS, ph_start, 8 * (size_t)PH_STATE);
+    memcpy(m->own + PH_TABLE_WORDS + PH_STATE, ph_reals, 8 * (size_t)PH_REALS);
+    if (is_usual) return;
+    for (int k = 0; k < PH_VARIABLES_OF_PARAMETERS; k++) {
+        const ph_variable_of_parameter *v = ph_variables_of_parameters + k;
+        const ph_parameter *p = ph_parameters + v->parameter;
+        double low = p->low, high = p->high, now = m->parameters[v->parameter], *own = polynomial + v->first;
+        if (v->kind == POWER) {
+            own[0] = pow(now / high, v->power);
+            continue;
+        }
+        if (v->kind == LOGARITHM) low = log(low), high = log(high), now = log(now);
+        double x = ((now - low) - (high - now)) / (high - low);
+        own[0] = x;
+        for (int j = 1; j < v->degree; j++) own[j] = 2.0 * x * own[j - 1] - (j > 1 ? own[j - 2] : 1.0);
+    }
+    for (int k = 0; k < PH_TERMS; k++) {
+        product[k] = 1.0;
+        for (int j = ph_term_start[k]; j < ph_term_start[k + 1]; j++) product[k] *= polynomial[ph_term_factor[j]];
+    }
+    for (int k = 0; k < PH_CHANGED; k++) {
+        double found = 0.0;
+        for (int j = ph_changed_start[k]; j < ph_changed_start[k + 1]; j++)
+            found += ph_changed_weight[j] * product[ph_changed_term[j]];
+        memcpy(m->own + ph_changed_place[k], &found, sizeof found);
+    }
+}
+#endif
 
 static void with_tables(ph_model *m, const uint64_t *tables, const uint64_t *start, const double *reals,
                         uint64_t identity) {
@@ -175,6 +228,7 @@ ph_model *ph_place(void *memory) {
     m->numbers = (double *)(void *)(base + offset(AT_NUMBERS));
     m->inputs = (double *)(void *)(base + offset(AT_INPUTS));
     m->control = m->inputs + PH_INPUT_NUMBERS;
+    m->parameters = m->control + PH_CONTROL;
     m->moving = (double *)(void *)(base + offset(AT_MOVING));
     m->loads = (double *)(void *)(base + offset(AT_LOADS));
     m->reactions = (double *)(void *)(base + offset(AT_REACTIONS));
@@ -183,7 +237,16 @@ ph_model *ph_place(void *memory) {
     m->scratch = (double *)(void *)(base + offset(AT_SCRATCH));
     m->aside = (double *)(void *)(base + offset(AT_ASIDE));
     m->addresses = (int64_t *)(void *)(base + offset(AT_ADDRESSES));
+    m->own = (uint64_t *)(void *)(base + offset(AT_OWN));
+    m->products = (double *)(void *)(base + offset(AT_PRODUCTS));
+#if PH_PARAMETERS > 0
+    for (int k = 0; k < PH_PARAMETERS; k++) m->parameters[k] = ph_parameters[k].usual;
+    follow_parameters(m);
+    const uint64_t *start = m->own + PH_TABLE_WORDS;
+    with_tables(m, m->own, start, (const double *)(const void *)(start + PH_STATE), PH_IDENTITY);
+#else
     with_tables(m, ph_tables, ph_start, ph_reals, PH_IDENTITY);
+#endif
     return m;
 }
 
@@ -192,6 +255,7 @@ int ph_load_tables(ph_model *m, const void *tables, size_t size) {
     uint64_t found = TABLES_MAGIC;
     size_t count = (size_t)PH_TABLE_WORDS + PH_STATE + PH_REALS;
     if (!m || !tables || (uintptr_t)tables % 8) return PH_WRONG_ARGUMENT;
+    if (PH_PARAMETERS) return PH_WRONG_STATE; /* its numbers follow from parameters */
     if (size != 8 * (count + 4) || head[0] != TABLES_MAGIC || head[2] != count) return PH_WRONG_STATE;
     if (head[1] != PH_STRUCTURE) return PH_WRONG_STATE;
     for (size_t k = 0; k < count; k++) found = (found ^ words[k]) * FNV;
@@ -202,7 +266,7 @@ int ph_load_tables(ph_model *m, const void *tables, size_t size) {
 }
 
 int ph_begin_at(ph_model *m, double time) {
-    if (!m || m->steps || !finite_number(time)) return PH_WRONG_ARGUMENT;
+    if (!m || m->has_begun || !finite_number(time)) return PH_WRONG_ARGUMENT;
     if (time != PH_ORIGIN && !PH_IS_STEADY) return PH_OVER;
     m->origin = time;
     return PH_OK;
@@ -213,24 +277,29 @@ int ph_begin_at(ph_model *m, double time) {
 static int memory_of(const ph_controller *c) { return 3 + c->count + c->order + c->queue * c->size; }
 #endif
 
-int ph_reset(ph_model *m) {
-    if (!m) return PH_WRONG_ARGUMENT;
+/* The state at the start; inputs and the time stay. */
+static void start_again(ph_model *m) {
     memset(m->numbers, 0, 8 * (size_t)PH_NUMBERS);
     memcpy(m->numbers, m->start, 8 * (size_t)PH_STATE);
-    double *given = m->inputs;
-    for (int i = 0; i < PH_INPUTS; i++)
-        for (int k = 0; k < ph_inputs[i].size; k++) *given++ = ph_inputs[i].start[k];
     memset(m->control, 0, 8 * (size_t)PH_CONTROL);
 #if PH_CONTROLLERS > 0
     for (int k = 0; k < PH_TURNS; k++) m->control[3 * PH_LOADS + k] = NAN;
     double *memory = m->control + 3 * PH_LOADS + PH_TURNS;
     for (int k = 0; k < PH_CONTROLLERS; memory += memory_of(ph_controllers + k), k++) *memory = NAN;
 #endif
+    m->status = PH_OK;
+    m->continues = m->has_begun = 0;
+    forget(m);
+}
+
+int ph_reset(ph_model *m) {
+    if (!m) return PH_WRONG_ARGUMENT;
+    double *given = m->inputs;
+    for (int i = 0; i < PH_INPUTS; i++)
+        for (int k = 0; k < ph_inputs[i].size; k++) *given++ = ph_inputs[i].start[k];
     m->origin = PH_ORIGIN;
     m->steps = 0;
-    m->status = PH_OK;
-    m->continues = 0;
-    forget(m);
+    start_again(m);
     return PH_OK;
 }
 
@@ -249,8 +318,8 @@ static int advance(ph_model *m, ph_request *asked, const double *sizes, int subs
 
 /* Functions of time in a substep from ``begin`` on, of which the first so many are known. */
 static void prescribe(ph_model *m, double begin, double end, double middle, int64_t number) {
-    if (!number) moving_values(begin, m->moving, 0);
-    moving_values(end, m->moving + 3 * PH_MOVING * (number + 1), 0);
+    if (!number) moving_values(m->reals, begin, m->moving, 0);
+    moving_values(m->reals, end, m->moving + 3 * PH_MOVING * (number + 1), 0);
     load_values(m, middle, m->loads + 3 * PH_LOADS * number);
 }
 
@@ -265,7 +334,7 @@ static int64_t entered(ph_model *m, const double *sizes, int parts, int64_t coun
     int64_t found[2] = {0, NOT_CONVERGED};
     if (advance(m, &asked, sizes, parts, count, found)) found[0] = 0, found[1] = NOT_CONVERGED;
     *state = found[1];
-    if (found[0]) m->continues = 1, forget(m);
+    if (found[0]) m->continues = m->has_begun = 1, forget(m);
     return found[0];
 }
 
@@ -306,6 +375,7 @@ static int64_t around_contacts(ph_model *m, double begin, double end, double siz
 #endif
 
 static int project(ph_model *m, double time);
+static void begin_at(ph_model *m, double time);
 static void control(ph_model *m, double time);
 
 /* One step of a size from ``begin`` to ``end``, or two halves of it, each of which may be halved; its status. */
@@ -401,6 +471,8 @@ const char *ph_message(int status) {
         "an input must be a finite number",
         "a function of time is not known any further: build the model with a longer duration",
         "this is no state of this model",
+        "a parameter must lie in its range",
+        "this parameter moves the start or the joints, and the motion has begun: reset first",
     };
     return known(status, (int)(sizeof words / sizeof *words)) ? words[status] : "no such status";
 }
@@ -429,6 +501,51 @@ int ph_get_input(const ph_model *m, int number, double *values) {
     for (int k = 0; k < ph_inputs[number].size; k++) values[k] = own[k];
     return PH_OK;
 }
+
+/* Parameters. */
+
+int ph_get_parameter(const ph_model *m, int number, double *value) {
+    if (!m || !value || !known(number, PH_PARAMETERS)) return PH_WRONG_ARGUMENT;
+    *value = m->parameters[number];
+    return PH_OK;
+}
+
+#if PH_PARAMETERS > 0
+static double whole_energy(const ph_model *m) {
+    double found = 0.0;
+    for (int k = 0; k < 4; k++) found += m->numbers[PH_PLACE_energy + k];
+    return found;
+}
+
+/* In the middle of a motion places and velocities stay; what the energy changes by counts as dissipated. */
+int ph_set_parameter(ph_model *m, int number, double value) {
+    if (!m || !known(number, PH_PARAMETERS)) return PH_WRONG_ARGUMENT;
+    const ph_parameter *own = ph_parameters + number;
+    if (!finite_number(value)) return PH_NOT_FINITE;
+    if (value < own->low || value > own->high) return PH_OUT_OF_RANGE;
+    if (m->parameters[number] == value) return PH_OK;
+    if (m->has_begun && !own->is_tunable) return PH_FIXED;
+    if (m->has_begun) project(m, ph_time(m)), begin_at(m, ph_time(m));
+    double before = whole_energy(m);
+    m->parameters[number] = value;
+    follow_parameters(m);
+    if (!m->has_begun) {
+        start_again(m);
+        return PH_OK;
+    }
+    begin_at(m, ph_time(m));
+    m->numbers[PH_PLACE_dissipated] += before - whole_energy(m);
+    m->numbers[PH_PLACE_known_velocities] = 0.0;
+    m->continues = 0;
+    forget(m);
+    return PH_OK;
+}
+#else
+int ph_set_parameter(ph_model *m, int number, double value) {
+    (void)m, (void)number, (void)value;
+    return PH_WRONG_ARGUMENT;
+}
+#endif
 
 /* Outputs. */
 
@@ -489,7 +606,7 @@ static int joint_velocities(ph_model *m, double time, double *found) {
 #if PH_ROWS > 0
 #if PH_MOVING > 0
     double *rates = m->moving + 3 * PH_MOVING;
-    moving_values(time, rates, 1);
+    moving_values(m->reals, time, rates, 1);
     for (int k = 0; k < PH_ROWS; k++) drifts[k] = drift(m, k, m->moving, rates);
 #endif
     int64_t is_found[1] = {0};
@@ -513,7 +630,7 @@ static void begin_at(ph_model *m, double time) {
     double one[1] = {1.0}, error = m->numbers[PH_PLACE_step_error];
     int64_t found[2];
     ph_request asked = PH_REQUEST;
-    moving_values(time, m->moving, 0);
+    moving_values(m->reals, time, m->moving, 0);
     advance(m, &asked, one, 1, 0, found);
     m->numbers[PH_PLACE_step_error] = error;
 }
@@ -689,7 +806,7 @@ static void sample(ph_model *m, const ph_controller *c, double *memory, double t
         memcpy(state, next, 8 * (size_t)c->order);
     }
     for (int k = 0; k < c->count; k++)
-        input[k] = c->target < 0 ? measured[k] : column(ph_target_columns + c->target + k, time, 0) - measured[k];
+        input[k] = c->target < 0 ? measured[k] : column(m->reals, ph_target_columns + c->target + k, time, 0) - measured[k];
     memmove(values, values + c->size, 8 * (size_t)((c->queue - 1) * c->size));
     for (int k = 0; k < c->size; k++) last[k] = 0.0;
     add_product(C, state, c->size, c->order, last);
@@ -702,8 +819,8 @@ static void sample(ph_model *m, const ph_controller *c, double *memory, double t
 static void control(ph_model *m, double time) {
     double *turns = m->control + 3 * PH_LOADS, *memory = turns + PH_TURNS;
     forget(m);
-    moving_values(time, m->moving, 0);
-    moving_values(time, m->moving + 3 * PH_MOVING, 1);
+    moving_values(m->reals, time, m->moving, 0);
+    moving_values(m->reals, time, m->moving + 3 * PH_MOVING, 1);
     memcpy(m->scratch, m->numbers + PH_PLACE_velocity, 8 * (size_t)PH_VELOCITIES);
     memcpy(m->scratch + PH_VELOCITIES + PH_ROWS, m->moving, 8 * (size_t)(3 * PH_MOVING));
     measure_sources(m, PH_WATCHED, turns);
@@ -801,12 +918,13 @@ int ph_get_output(ph_model *m, int number, double *values) {
 
 /* States. */
 
-#define SAVED_NUMBERS ((size_t)PH_STATE + PH_INPUT_NUMBERS + PH_CONTROL)
+#define GIVEN_NUMBERS ((size_t)PH_INPUT_NUMBERS + PH_CONTROL + PH_PARAMETERS) /* one after the other */
+#define SAVED_NUMBERS ((size_t)PH_STATE + GIVEN_NUMBERS)
 
 typedef struct ph_saved {
     uint64_t magic, model, digest;
     double origin;
-    int64_t steps, continues;
+    int64_t steps, flags; /* continues, has begun */
 } ph_saved;
 
 /* Of the numbers of a state (FNV-1a, a word at a time). */
@@ -826,10 +944,10 @@ size_t ph_state_size(void) { return sizeof(ph_saved) + 8 * SAVED_NUMBERS; }
 
 int ph_save(const ph_model *m, void *state) {
     if (!m || !state) return PH_WRONG_ARGUMENT;
-    ph_saved head = {MAGIC, m->identity, 0, m->origin, m->steps, m->continues};
+    ph_saved head = {MAGIC, m->identity, 0, m->origin, m->steps, m->continues | m->has_begun << 1};
     char *to = (char *)state + sizeof head;
     memcpy(to, m->numbers, 8 * (size_t)PH_STATE);
-    memcpy(to + 8 * (size_t)PH_STATE, m->inputs, 8 * (size_t)(PH_INPUT_NUMBERS + PH_CONTROL)); /* one after the other */
+    memcpy(to + 8 * (size_t)PH_STATE, m->inputs, 8 * GIVEN_NUMBERS);
     head.digest = digest(to, &head);
     memcpy(state, &head, sizeof head);
     return PH_OK;
@@ -846,10 +964,14 @@ int ph_restore(ph_model *m, const void *state) {
     if (head.digest != digest(from, &head)) return PH_WRONG_STATE;
     memset(m->numbers, 0, 8 * (size_t)PH_NUMBERS);
     memcpy(m->numbers, from, 8 * (size_t)PH_STATE);
-    memcpy(m->inputs, from + 8 * (size_t)PH_STATE, 8 * (size_t)(PH_INPUT_NUMBERS + PH_CONTROL));
+    memcpy(m->inputs, from + 8 * (size_t)PH_STATE, 8 * GIVEN_NUMBERS);
+#if PH_PARAMETERS > 0
+    follow_parameters(m);
+#endif
     m->origin = head.origin;
     m->steps = head.steps;
-    m->continues = head.continues != 0;
+    m->continues = head.flags & 1;
+    m->has_begun = head.flags >> 1 & 1;
     m->status = PH_OK;
     forget(m);
     return PH_OK;

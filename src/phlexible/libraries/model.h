@@ -34,7 +34,9 @@ typedef enum ph_status_code {
     PH_WRONG_ARGUMENT = 3,  /* no such input or output, a negative count, a null address */
     PH_NOT_FINITE = 4,      /* an input that is no finite number; the one before stays */
     PH_OVER = 5,            /* a function of time is known up to here only: build with a longer duration */
-    PH_WRONG_STATE = 6      /* saved by another model, or damaged; the instance stays as it was */
+    PH_WRONG_STATE = 6,     /* saved by another model, or damaged; the instance stays as it was */
+    PH_OUT_OF_RANGE = 7,    /* a parameter outside of its range; the one before stays */
+    PH_FIXED = 8            /* a parameter that moves the start or the joints, after the first step */
 } ph_status_code;
 
 /* What the library is. */
@@ -49,11 +51,16 @@ PH_API int ph_output_count(void);
 PH_API const char *ph_output_name(int output);
 PH_API const char *ph_output_unit(int output);
 PH_API int ph_output_size(int output);
+PH_API int ph_parameter_count(void);
+PH_API const char *ph_parameter_name(int parameter);
+PH_API const char *ph_parameter_unit(int parameter); /* "" where it was not said */
+PH_API int ph_parameter_range(int parameter, double *low, double *usual, double *high);
+PH_API int ph_parameter_is_tunable(int parameter); /* 1: it may change between steps; 0: at the start only */
 
 /* An instance lives in ph_size() bytes of the caller, which need no alignment and outlive it. */
 PH_API size_t ph_size(void);
 PH_API ph_model *ph_place(void *memory);        /* at the start, with the inputs of the model; NULL of NULL */
-PH_API int ph_reset(ph_model *model);           /* back there */
+PH_API int ph_reset(ph_model *model);           /* back there; parameters stay */
 
 /* Other numbers of a model of the same structure, as phlexible wrote them (.tables); they outlive the instance, begin at
    a multiple of 8 bytes, and bring it to their start. */
@@ -73,6 +80,11 @@ PH_API const char *ph_message(int status);      /* in words */
 PH_API int ph_set_input(ph_model *model, int input, const double *values);
 PH_API int ph_get_input(const ph_model *model, int input, double *values);
 PH_API int ph_get_output(ph_model *model, int output, double *values);
+
+/* Numbers of the model, within the ranges that it was built for. Before the first step the start follows; between steps
+   places and velocities stay, and what the energy changes by counts as dissipated. */
+PH_API int ph_set_parameter(ph_model *model, int parameter, double value);
+PH_API int ph_get_parameter(const ph_model *model, int parameter, double *value);
 
 /* States as bytes: steps after ph_restore have the digits of those after ph_save, in any instance of this library. */
 PH_API size_t ph_state_size(void);

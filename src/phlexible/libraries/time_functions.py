@@ -71,7 +71,13 @@ class TimeData:
 
 
 def time_data(
-    values: Columns, names: Sequence[str], start: float, step: float, duration: float | None, kinks: Sequence[float]
+    values: Columns,
+    names: Sequence[str],
+    start: float,
+    step: float,
+    duration: float | None,
+    kinks: Sequence[float],
+    keeps_zeros: bool = False,
 ) -> TimeData:
     """Functions of time that are known by their values only.
 
@@ -82,6 +88,7 @@ def time_data(
         step: of the run [s].
         duration: up to which what is none of the simple functions is approximated [s]; None: that is refused.
         kinks: times where functions jump or kink [s].
+        keeps_zeros: a function that is zero has a place for another constant.
 
     Raises:
         ParameterError: a function that needs a duration, or cannot be approximated.
@@ -98,7 +105,12 @@ def time_data(
         if seen is not None:
             y = seen[:, k]
             known = own, times, y, start, step
-            found = _constant(y) or _polynomial(*known) or _harmonic(*known) or _harmonic(*known, on_line=True)
+            found = (
+                _constant(y, keeps_zeros)
+                or _polynomial(*known)
+                or _harmonic(*known)
+                or _harmonic(*known, on_line=True)
+            )
         if found is None:
             if duration is None:
                 raise ParameterError(
@@ -135,10 +147,10 @@ def _tried(values: Columns, times: Array, count: int) -> Array | None:
         return None
 
 
-def _constant(y: Array) -> Column | None:
+def _constant(y: Array, keeps_zeros: bool) -> Column | None:
     if not (y == y[0]).all():
         return None
-    return Column((Piece(0.0, 1.0, (float(y[0]),)),) if y[0] else ())
+    return Column((Piece(0.0, 1.0, (float(y[0]),)),) if y[0] or keeps_zeros else ())
 
 
 def _polynomial(own: Columns, times: Array, y: Array, start: float, step: float) -> Column | None:

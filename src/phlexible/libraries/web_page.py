@@ -119,12 +119,8 @@ def page_of(parts: PageParts, seen: RecordedRun | None, module: bytes, sections:
             "outputs": [output.size for output in data.outputs.outputs],
             "inputs": _inputs(parts, max(energy, _weight(parts) * scene.reach), scene.reach),
             "grips": [_grip(parts, scene, grip, number, pack) for grip, number in _numbered(parts)],
-            "bodies": [_body(parts, scene, number, pack) for number in range(len(scene.bodies))],
-            "surfaces": [
-                {"anchor": None if each.anchor is None else anchor_data(scene, each.anchor, pack)}
-                for each in scene.surfaces
-            ],
-            "frames": _frames(parts, scene),
+            "parameters": _parameters(data),
+            **_posed(parts, scene, pack),
         },
     }
     mechanism = parts.mechanism
@@ -135,6 +131,41 @@ def page_of(parts: PageParts, seen: RecordedRun | None, module: bytes, sections:
     ]
     subtitle = f"{counted(mechanism)}; computed by this page, in steps of {data.step:g} s"
     return page(data.name, subtitle, head, pack, [*sections, *own])
+
+
+def are_alike(first: PageParts, second: PageParts) -> bool:
+    """Whether a page draws bodies, grips and moving frames of both in the same places, for the same state."""
+    own, other = _pose_numbers(first), _pose_numbers(second)
+    return own.shape == other.shape and np.allclose(own, other, rtol=1e-5, atol=1e-6)
+
+
+def _pose_numbers(parts: PageParts) -> Array:
+    scene, pack = replace(scene_of(parts.run.now, np.array([0])), arrows=()), Packing()
+    found: list[Array] = []
+
+    def walk(tree: object) -> None:
+        match tree:
+            case dict():
+                walk(list(tree.values()))
+            case list() | tuple():
+                for each in tree:
+                    walk(each)
+            case float():
+                found.append(np.array([tree]))
+
+    walk(_posed(parts, scene, pack))
+    return np.concatenate([np.zeros(0), *found, *pack.arrays()])
+
+
+def _posed(parts: PageParts, scene: Scene, pack: Packing) -> Tree:
+    return {
+        "bodies": [_body(parts, scene, number, pack) for number in range(len(scene.bodies))],
+        "surfaces": [
+            {"anchor": None if each.anchor is None else anchor_data(scene, each.anchor, pack)}
+            for each in scene.surfaces
+        ],
+        "frames": _frames(parts, scene),
+    }
 
 
 # How far things go.
@@ -190,6 +221,25 @@ def _inputs(parts: PageParts, energy: float, reach: float) -> list[Tree]:
     return found
 
 
+def _parameters(data: ModelData) -> list[Tree]:
+    if data.parameters is None:
+        return []
+    return [
+        {
+            "name": own.name,
+            "unit": own.unit,
+            "number": number,
+            "low": own.low,
+            "usual": own.usual,
+            "high": own.high,
+            "tunable": is_tunable,
+        }
+        for number, (own, is_tunable) in enumerate(
+            zip(data.parameters.ranges, data.parameters.tunable, strict=True)
+        )
+    ]
+
+
 def _components(load: Load | None, given: InputData, dimension: int) -> list[int]:
     """Which numbers of an input the model has room for."""
     if len(given.start) == 1:
@@ -216,7 +266,8 @@ def _panels(data: ModelData, start: float, energy: float, pack: Packing) -> list
     for number, output in enumerate(outputs):
         label = f"{output.name} [{output.unit}]" if output.unit else output.name
         if output.size == 1:
-            begun = f" ({output.start:.4g} J at start)" if abs(output.start) > FLAT * largest else ""
+            is_told = abs(output.start) > FLAT * largest and data.parameters is None
+            begun = f" ({output.start:.4g} J at start)" if is_told else ""
             alike.setdefault(output.unit, []).append((output.name + begun, number, 0))
         elif output.size <= MOST_CURVES:
             panels.append((label, [(name, number, k) for k, name in enumerate(_named(output))]))

@@ -75,6 +75,15 @@ class Packing:
         """Any bytes."""
         return self._add(np.frombuffer(content, dtype=np.uint8), "u1", [], [])
 
+    def arrays(self) -> list[Array]:
+        """Those that are stored as they are, flat."""
+        kinds = [each["kind"] for each in self.entries]
+        return [
+            np.frombuffer(part, dtype=f"<{kind}").astype(np.float64)
+            for part, kind in zip(self._parts, kinds, strict=True)
+            if kind in ("f4", "u4")
+        ]
+
     def text(self) -> str:
         """All arrays, compressed."""
         return base64.b64encode(zlib.compress(b"".join(self._parts), 9)).decode("ascii")

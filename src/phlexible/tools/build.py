@@ -1,12 +1,15 @@
 """``ph.build``: a model as a library, which runs where there is no Python."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
-from phlexible.algebra.arrays import file_path, positive, whole
+from phlexible.algebra.arrays import called, file_path, positive, whole
 from phlexible.description.interactions.sensor import Sensor
 from phlexible.errors import ModelError, ParameterError, PhlexibleError, ResultFileError
+from phlexible.libraries.data import ModelData
 from phlexible.libraries.description import check_events, described
 from phlexible.libraries.fmu_archive import FOLDERS, FmuFiles, write_fmu
 from phlexible.libraries.linking import (
@@ -25,6 +28,8 @@ from phlexible.libraries.linking import (
     write_library,
 )
 from phlexible.libraries.live_page import PageChoices, live_page
+from phlexible.libraries.parameter_models import Variants, with_parameters
+from phlexible.libraries.parameters import ranges_of
 from phlexible.libraries.programs import object_files_of
 from phlexible.measure.sensors import sensors
 from phlexible.model import Model
@@ -33,15 +38,18 @@ from phlexible.state.initial_state import InitialKind
 from phlexible.state.layout import State
 from phlexible.tools.fmu import joint_outputs as coordinates_of_joints, source_of_file
 
+Outputs = Mapping[str, Sensor] | Callable[[Model], Mapping[str, Sensor]]
+
 
 def build(
-    model: Model,
+    model: Model | Callable[..., Model],
     step: float,
     path: str | PathLike[str],
     inputs: Sequence[str] | None = None,
-    outputs: Mapping[str, Sensor] | None = None,
+    outputs: Outputs | None = None,
     targets: Sequence[str] | None = None,
     *,
+    parameters: Mapping[str, Sequence[Any]] | None = None,
     fmi: int = 3,
     duration: float | None = None,
     initial: InitialKind | State | str = "undeformed",
@@ -55,17 +63,24 @@ def build(
     all times, others tables up to ``duration``, whose errors are printed.
 
     Args:
-        model: without events, and controllers and laws that are functions of Python.
+        model: without events, and controllers and laws that are functions of Python; or the function that builds
+            it, which ``parameters`` take.
         step: [s].
         path: ``.so``, ``.dll``, ``.dylib`` or ``.wasm``; ``.fmu`` for co-simulation by other programs; ``.html``
             for one page that steps the model in a browser, with sliders for inputs and bodies to be pulled at;
             or ``.zip`` for the sources in C and the object files that a library is made of, for a linker of yours;
             or ``.tables`` for the numbers alone, which a library of another model of the same structure takes.
-        inputs: names of constant loads, torques and forces that can be set from step to step; None: of all.
-        outputs: sensors by name; None: positions and rates of all joints, of a page positions and energies.
+        inputs: names of constant loads, torques and forces that can be set from step to step; None: of all that
+            no parameter sets.
+        outputs: sensors by name, or a function of the model that returns these; None: positions and rates of all
+            joints, of a page positions and energies.
         targets: the platform: "linux-x86_64", "linux-aarch64", "windows-x86_64", "macos-arm64", "macos-x86_64",
             "wasm32"; None: this machine, or what the suffix stands for. An FMU takes several; None: all, or without
             Zig this machine.
+        parameters: keyword arguments of the function ``model`` that can be set in the library, each as (low, value,
+            high) or (low, value, high, unit): stiffnesses, masses, lengths, what changes numbers of the model and
+            not its parts. Other numbers follow them by polynomials that are as long as it takes; how well is
+            printed.
         fmi: version of an FMU, 2 or 3.
         duration: up to which functions of time are tables [s]; None: there are none that need it.
         initial, order, numerical_damping: as of ``Model.simulate``.
@@ -76,7 +91,8 @@ def build(
     Raises:
         ModelError: something that needs Python, by its name, with what to do instead, or an order beyond 2 of a
             model that loses energy.
-        ParameterError: no such input or platform, or a function of time that needs ``duration``.
+        ParameterError: no such input or platform, a function of time that needs ``duration``, or a parameter that
+            changes other things than numbers, or these not smoothly.
         MissingExtraError: no compiler to link with.
         ResultFileError: the library cannot be written.
 
@@ -88,8 +104,14 @@ def build(
         >>> path = ph.build(model, 1e-2, "wheel.so", outputs={"speed": ph.JointRate(hinge)})  # doctest: +SKIP
         >>> library = ph.load_library(path)  # doctest: +SKIP
     """
-    if not isinstance(model, Model):
-        raise ModelError(f"build takes a model, got {model!r}")
+    ranges = () if parameters is None else ranges_of(parameters)
+    usual = {each.name: each.usual for each in ranges}
+
+    def made(values: Mapping[str, float]) -> tuple[Model, Mapping[str, Sensor] | None]:
+        own = _model(model, values)
+        return own, called(outputs, "outputs", own, at="for the model") if callable(outputs) else outputs
+
+    first, measured = made(usual)
     place = Path(file_path("path", path))
     targets_of = platforms_of(place, _names("targets", targets))
     if place.suffix == FMU and targets is None and fmi == 2:
@@ -99,7 +121,7 @@ def build(
         if place.suffix not in (ARCHIVE, NUMBERS):
             check_linker(target)
     end = None if duration is None else positive("duration", duration)
-    check_events(model)
+    check_events(first)
     chosen = _names("inputs", inputs)
 
     def start(one: Model) -> LiveRun:
@@ -107,11 +129,22 @@ def build(
 
     if place.suffix in PAGES:
         _check_place(place)
-        choices = PageChoices(place.stem, chosen, outputs, end)
-        write_bytes(live_page(model, start, choices).encode(), place)
+        choices = PageChoices(
+            place.stem, chosen, measured, end, variants=Variants(ranges, made) if ranges else None
+        )
+        write_bytes(live_page(first, start, choices).encode(), place)
         return place
-    data = described(start(model), step, place.stem, chosen, outputs, end)
+    if ranges and place.suffix == NUMBERS:
+        raise ParameterError(f"{place.name} holds numbers of one model; leave out parameters=, or build a library")
+
+    def data_of(values: Mapping[str, float], chosen: Sequence[str] | None) -> ModelData:
+        own, its = (first, measured) if values == usual else made(values)
+        return described(start(own), step, place.stem, chosen, its, end, has_parameters=bool(ranges))
+
+    data = data_of(usual, chosen)
     _check_place(place)
+    if ranges:
+        data = with_parameters(data_of, data, ranges, chosen)
     for words in data.words:
         print(words)
     if place.suffix == NUMBERS:
@@ -143,6 +176,23 @@ def build(
     return place
 
 
+def _model(given: Model | Callable[..., Model], values: Mapping[str, float]) -> Model:
+    """Of some values of parameters."""
+    if isinstance(given, Model) and values:
+        raise ParameterError(
+            f"parameters= set {', '.join(values)}, which needs the function that builds the model:"
+            " ph.build(build, ..., parameters={...}), where build(stiffness=..., ...) returns a Model"
+        )
+    if isinstance(given, Model) or not callable(given):
+        found: object = given
+    else:
+        said = ", ".join(f"{name}={value!r}" for name, value in values.items())
+        found = called(partial(given, **values), f"the build function with ({said})", at="for these parameters")
+    if not isinstance(found, Model):
+        raise ModelError(f"build takes a model, or a function that returns one, got {found!r}")
+    return found
+
+
 def _check_place(place: Path) -> None:
     """Refuses what cannot be written before anything is compiled."""
     if not place.absolute().parent.is_dir() or place.is_dir():
@@ -169,7 +219,7 @@ def build_file(
     fmi: int = 3,
 ) -> Path:
     """The same of the model that a Python file defines, as ``write_fmu`` takes it: ``model`` or ``build``, and
-    ``step``, and, if it likes, ``outputs`` and ``duration``.
+    ``step``, and, if it likes, ``outputs``, ``duration`` and ``parameters``, the ranges of those of ``build``.
 
     Args:
         model_file: the Python file.
@@ -183,14 +233,21 @@ def build_file(
     if not file.is_file() or file.suffix != ".py":
         raise ParameterError(f"model_file must be a Python file, got {str(model_file)!r}")
     source = source_of_file(file)
-    model = source.build(**source.parameters)
-    outputs = None
-    if source.outputs is not coordinates_of_joints:
+
+    def outputs(model: Model) -> Mapping[str, Sensor]:
         given = source.outputs(model)
-        named = given if isinstance(given, Mapping) else {str(each): each for each in sensors("outputs", given)}
-        outputs = dict(named)
-    end = source.duration if duration is None else duration
-    return build(model, source.step, path, outputs=outputs, targets=targets, fmi=fmi, duration=end)
+        return given if isinstance(given, Mapping) else {str(each): each for each in sensors("outputs", given)}
+
+    return build(
+        source.build if source.ranges is not None else source.build(**source.parameters),
+        source.step,
+        path,
+        outputs=None if source.outputs is coordinates_of_joints else outputs,
+        targets=targets,
+        parameters=source.ranges,
+        fmi=fmi,
+        duration=source.duration if duration is None else duration,
+    )
 
 
 def _names(name: str, given: Sequence[str] | None) -> list[str] | None:

@@ -40,6 +40,7 @@ class Source:
         outputs: model -> sensors, by name or in a list.
         step: [s].
         duration: usual end [s]; None: not said.
+        ranges: of parameters that a library takes, as of ``ph.build``; None: it has none.
     """
 
     build: Callable[..., Model]
@@ -47,6 +48,7 @@ class Source:
     outputs: Callable[[Model], Mapping[str, Sensor] | Sequence[Sensor]]
     step: float
     duration: float | None
+    ranges: Mapping[str, Sequence[Any]] | None = None
 
 
 def source_of_file(path: str | Path) -> Source:
@@ -78,7 +80,7 @@ def source_of_file(path: str | Path) -> Source:
     outputs = given if callable(given) else (joint_outputs if given is None else lambda model: given)
     duration = variables.get("duration")
     end = None if duration is None else positive(f"duration in {path}", duration)
-    return Source(build, parameters, outputs, positive(f"step in {path}", step), end)
+    return Source(build, parameters, outputs, positive(f"step in {path}", step), end, variables.get("parameters"))
 
 
 def _numbers(path: str | Path, build: Callable[..., Any]) -> dict[str, float | int]:

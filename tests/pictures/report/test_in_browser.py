@@ -305,6 +305,51 @@ def test_a_live_page_moves_and_answers_a_slider_and_the_mouse(browser, tmp_path)
     assert complaints(browser) == []
 
 
+@pytest.mark.skipif(find_spec("ziglang") is None, reason="no Zig to link WebAssembly")
+def test_a_live_page_answers_sliders_of_parameters(browser, tmp_path):
+    """A stiffness changes as it moves, an angle that it begins at begins it again; the page moves as the model."""
+
+    def swing(stiffness=1.0, angle=0.0):
+        model = ph.Model(gravity=(0, -9.81, 0), dimension=2)
+        turn = (np.cos(angle), np.sin(angle), 0.0)
+        bar = model.add(ph.RigidBody(1.0, 0.1, center=(0.5, 0, 0)), "bar", rotation=angle)
+        hinge = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), bar.origin, name="hinge"))
+        model.apply(hinge.spring(stiffness))
+        model.apply(ph.Force(bar.point((1, 0, 0)), (0.1 * turn[0], 0.0, 0.0), name="push"))
+        return model
+
+    def sensors(model):
+        return {"place": ph.Position(model["bar"].point((1, 0, 0)))}
+
+    ranges = {"stiffness": (0.5, 1.0, 60.0, "N m/rad"), "angle": (-0.5, 0.0, 0.5, "rad")}
+    ph.build(swing, 1e-3, tmp_path / "swing.html", outputs=sensors, parameters=ranges)
+    opened(browser, tmp_path / "swing.html")
+    run = browser.execute_script
+    wait(browser, "report.stepped.time > 0.1")
+    labels = run("return [...document.querySelectorAll('#parameters input')].map((box) => box.ariaLabel)")
+    assert labels == ["stiffness", "stiffness in N m/rad", "angle", "angle in rad"]
+    assert run("return document.querySelectorAll('#inputs label').length") == 0  # the push follows the angle
+    set_ = "const box = document.querySelectorAll('#parameters input[type=number]')[{}]; box.value = {};"
+    set_ += "box.dispatchEvent(new Event('change'));"
+    begun = run("return report.stepped.time")
+    run(set_.format(0, 99))  # beyond the range: its end
+    assert run("return document.querySelector('#parameters input').value") == "60"
+    wait(browser, f"report.stepped.time > {begun} + 0.5")  # the same motion goes on
+    run(set_.format(1, 0.3))
+    wait(browser, "!report.stepped.reset && !report.stepped.waits && report.stepped.time > 0.05")
+    run("report.toggle()")
+    wait(browser, "!report.stepped.waits")
+    time_, found = run("return [report.stepped.time, report.stepped.history.values.at(-1)[0]]")
+    other = swing(stiffness=60.0, angle=0.3)
+    sim = other.start(1e-3)
+    sim.step(round(time_ / 1e-3))
+    assert found == pytest.approx(sim.read(sensors(other)["place"]), abs=1e-9)
+    run("document.getElementById('usual').click()")
+    assert run("return document.querySelector('#parameters input').value") == "1"
+    wait(browser, "!report.stepped.reset && report.stepped.running")
+    assert complaints(browser) == []
+
+
 def heard(condition) -> None:
     """What is set on a page reaches its view."""
     end = time.monotonic() + PATIENCE

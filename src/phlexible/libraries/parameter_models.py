@@ -1,0 +1,143 @@
+"""Numbers of a library that follow from parameters: models of some values, side by side."""
+
+import warnings
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Generic, TypeVar
+
+import numpy as np
+
+from phlexible.algebra.arrays import Array
+from phlexible.description.interactions.sensor import Sensor
+from phlexible.description.mechanism.mechanism import Mechanism
+from phlexible.errors import ParameterError, PhlexibleError
+from phlexible.libraries.data import ModelData
+from phlexible.libraries.parameter_series import SampledNumbers, SeriesFit
+from phlexible.libraries.parameters import ParameterData, ParameterRange
+
+SCALES = ("velocity_weight", "row_length", "force_energy", "scales")
+"""Tables of what others are compared with: a rough value does."""
+MOVES = frozenset(
+    "vector_base shape chord_weight chord_total term_coefficient function_constant function_zone pair_weight"
+    " force_factor force_weight slip_radius bristle_lever rod_value rod_slope rod_share soft_gradient face_number"
+    " member_radius member_around member_size mesh_low mesh_high mesh_normal mesh_corner mesh_edge_normal"
+    " mesh_corner_normal square_factor moving".split()
+)
+"""Tables of what joins and shapes bodies: states of other numbers of these are none of the model."""
+
+
+AnyMechanism = TypeVar("AnyMechanism", bound=Mechanism)
+
+
+@dataclass(frozen=True, eq=False)
+class Variants(Generic[AnyMechanism]):
+    """A model as a function of parameters.
+
+    Attributes:
+        ranges: of them.
+        made: their values -> the model and its outputs.
+    """
+
+    ranges: Sequence[ParameterRange]
+    made: Callable[[Mapping[str, float]], tuple[AnyMechanism, Mapping[str, Sensor] | None]]
+
+
+DataOf = Callable[[Mapping[str, float], Sequence[str] | None], ModelData]
+"""Values of parameters, names of inputs -> the data."""
+
+
+def with_parameters(
+    made: DataOf,
+    usual: ModelData,
+    ranges: Sequence[ParameterRange],
+    inputs: Sequence[str] | None,
+    grips: Collection[str] = (),
+) -> ModelData:
+    """The data with numbers that follow from parameters.
+
+    Args:
+        made: data of the model with some values.
+        usual: with the usual ones.
+        ranges: of the parameters.
+        inputs: as of ``build``; None: all whose values no parameter sets.
+        grips: names of inputs that are there whatever is chosen.
+
+    Raises:
+        ParameterError: parameters that change more than numbers, that no number depends on, or on which numbers
+            depend in ways that cannot be written.
+    """
+    names = [each.name for each in ranges]
+    if inputs is None:
+        inputs = [name for name in _free_inputs(made, usual, ranges) if name not in grips]
+        usual = made(usual_values(ranges), inputs)
+    parts, words = usual.parts_of_numbers(), usual.words_of_numbers()
+    kinds = np.repeat(np.arange(len(parts)), [size for _, size in parts])
+    structure = usual.structure
+
+    def sample(values: Sequence[float]) -> Array:
+        now = dict(zip(names, values, strict=True))
+        said = ", ".join(f"{name} = {value:g}" for name, value in now.items())
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                data = made(now, inputs)
+            except PhlexibleError as error:
+                raise ParameterError(f"the model cannot be built with {said}: {error}") from error
+        found = data.words_of_numbers() if data.structure == structure else words[:0]
+        if len(found) != len(words) or not np.array_equal(found[is_same], words[is_same]):
+            raise ParameterError(
+                f"with {said} the model has {_difference(usual, data)} than with usual values: parameters change"
+                " numbers, not which parts there are; let ranges leave out values such as a stiffness of zero, or"
+                " build a library for each"
+            )
+        return np.where(is_same, 0.0, found.view(np.float64))
+
+    is_whole = np.isin(kinds, [k for k, (name, _) in enumerate(parts) if usual.is_whole(name)])
+    is_same = is_whole | ~np.isfinite(words.view(np.float64))
+    is_scale = np.isin(kinds, [k for k, (name, _) in enumerate(parts) if name in SCALES])
+    fit = SeriesFit(ranges, sample, SampledNumbers([name for name, _ in parts], kinds, is_scale))
+    series = fit.found()
+    changed = [set[str]() for _ in ranges]
+    for place, (terms, _) in zip(series.places.tolist(), series.entries, strict=True):
+        for term in terms.tolist():
+            for (k, _), _ in series.terms[term]:
+                changed[k].add(parts[kinds[place]][0])
+    for own, tables in zip(ranges, changed, strict=True):
+        if not tables:
+            raise ParameterError(f"nothing in the model changes with {own.name}; leave it out of parameters=")
+    return replace(usual, parameters=ParameterData(tuple(ranges), series, tuple(map(_is_tunable, changed))))
+
+
+def usual_values(ranges: Sequence[ParameterRange]) -> dict[str, float]:
+    """By name."""
+    return {each.name: each.usual for each in ranges}
+
+
+def _free_inputs(made: DataOf, usual: ModelData, ranges: Sequence[ParameterRange]) -> list[str]:
+    """Names of those that start alike whatever the parameters are."""
+    found = {each.name: each.start for each in usual.inputs}
+    for own in ranges:
+        for value in (own.low, own.high):
+            other = {each.name: each.start for each in made(usual_values(ranges) | {own.name: value}, None).inputs}
+            found = {name: x for name, x in found.items() if name in other and np.array_equal(other[name], x)}
+    return list(found)
+
+
+def _is_tunable(tables: set[str]) -> bool:
+    return not tables & MOVES and any(not name.startswith("start of") and name not in SCALES for name in tables)
+
+
+def _difference(usual: ModelData, other: ModelData) -> str:
+    """What is other, in words."""
+    first, second = usual.stepper.assembly.memory.counts, other.stepper.assembly.memory.counts
+    counts = [name for name in first if first[name] != second[name]]
+    if counts:
+        return f"other {counts[0].replace('_', ' ')} ({second[counts[0]]}, not {first[counts[0]]})"
+    if [each.name for each in usual.inputs] != [each.name for each in other.inputs]:
+        return "other inputs"
+    for own, its in zip(usual.inputs, other.inputs, strict=True):
+        if not np.array_equal(own.start, its.start):
+            return f"another value of the input {own.name!r} (which is set by itself: leave it out of inputs=)"
+    if [each.name for each in usual.outputs.outputs] != [each.name for each in other.outputs.outputs]:
+        return "other outputs"
+    return "functions of time, joints or contacts of another kind"

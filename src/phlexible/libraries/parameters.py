@@ -1,0 +1,104 @@
+"""Parameters of a library: numbers of the model that may be set where there is no Python."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from phlexible.algebra.arrays import finite, text
+from phlexible.errors import ParameterError
+from phlexible.libraries.c_text import array_of, integers, quoted, real, reals
+from phlexible.libraries.parameter_series import POWER, POWERS, Range, Series, arrays_of
+
+WHAT = ("low end", "value", "high end")
+
+
+@dataclass(frozen=True)
+class ParameterRange(Range):
+    """A parameter as users give it; ``unit`` may be empty."""
+
+    unit: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class ParameterData:
+    """The parameters of a library.
+
+    Attributes:
+        ranges: of each.
+        series: numbers that follow from them.
+        tunable: whether each may change between steps.
+    """
+
+    ranges: tuple[ParameterRange, ...]
+    series: Series
+    tunable: tuple[bool, ...]
+
+    @property
+    def words(self) -> str:
+        """How well numbers follow."""
+        names = ", ".join(each.name for each in self.ranges)
+        return (
+            f"parameters {names}: {len(self.series.places)} numbers of the model follow, off by at most"
+            f" {self.series.error:.1e} of their size where that was tried"
+        )
+
+
+def in_c(data: ParameterData | None) -> Iterable[str]:
+    """Parameters as the library has them; None: there are none."""
+    yield f"#define PH_PARAMETERS {0 if data is None else len(data.ranges)}"
+    yield "typedef struct ph_parameter {"
+    yield "    const char *name, *unit; double low, usual, high; int is_tunable;"
+    yield "} ph_parameter;"
+    if data is None:
+        yield "#define PH_PRODUCTS 0"
+        yield array_of("ph_parameter", "ph_parameters", [], "{0}")
+        return
+    series, variables = data.series, data.series.variables
+    rows = [
+        f"{{{quoted(own.name)}, {quoted(own.unit)}, {real(own.low)}, {real(own.usual)}, {real(own.high)},"
+        f" {int(is_tunable)}}}"
+        for own, is_tunable in zip(data.ranges, data.tunable, strict=True)
+    ]
+    yield array_of("ph_parameter", "ph_parameters", rows, "{0}")
+    yield f"#define PH_VARIABLES_OF_PARAMETERS {len(variables)}"
+    yield f"#define PH_POLYNOMIALS {sum(variables.values())}"
+    yield f"#define PH_TERMS {len(series.terms)}"
+    yield "#define PH_PRODUCTS (PH_POLYNOMIALS + PH_TERMS)"
+    yield f"#define PH_CHANGED {len(series.places)}"
+    yield "typedef struct ph_variable_of_parameter {"
+    yield "    int parameter, kind, first, degree; double power;"
+    yield "} ph_variable_of_parameter;"
+    firsts = np.cumsum([0, *variables.values()]).tolist()
+    rows = [
+        f"{{{k}, {min(of, POWER)}, {first}, {degree}, {real(POWERS[of - POWER] if of >= POWER else 0.0)}}}"
+        for ((k, of), degree), first in zip(variables.items(), firsts[:-1], strict=True)
+    ]
+    yield array_of("ph_variable_of_parameter", "ph_variables_of_parameters", rows, "{0, 0, 0, 0, 0.0}")
+    for name, array in arrays_of(series):
+        is_whole = array.dtype.kind == "i"
+        yield integers(f"ph_{name}", array.tolist(), "int32_t") if is_whole else reals(f"ph_{name}", array)
+
+
+def ranges_of(given: Mapping[str, Sequence[object]]) -> tuple[ParameterRange, ...]:
+    """What users gave, checked.
+
+    Raises:
+        ParameterError: no (low, value, high), or (low, value, high, unit), by name.
+    """
+    words = "parameters must be (low, value, high), or (low, value, high, unit), by name"
+    if not isinstance(given, Mapping) or not given:
+        raise ParameterError(f"{words}, such as {{'stiffness': (10.0, 20.0, 40.0, 'N/m')}}, got {given!r}")
+    found = []
+    for key, values in given.items():
+        name = text("parameter", key)
+        if not isinstance(values, list | tuple) or len(values) not in (3, 4):
+            raise ParameterError(f"{words}; got {values!r} for {name}")
+        low, usual, high = (finite(f"{what} of {name}", x) for what, x in zip(WHAT, values, strict=False))
+        if not low <= usual <= high or not low < high:
+            raise ParameterError(f"{words}, in this order; got {values!r} for {name}")
+        unit = values[3] if len(values) == 4 else ""
+        if not isinstance(unit, str):
+            raise ParameterError(f"the unit of {name} must be a text such as 'N/m', got {unit!r}")
+        found.append(ParameterRange(name, low, usual, high, unit))
+    return tuple(found)
