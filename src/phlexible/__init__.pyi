@@ -47,6 +47,7 @@ from .description.interactions.loads import (
     Pressure as Pressure,
     Torque as Torque,
 )
+from .description.interactions.mesh_surface import MeshSurface as MeshSurface
 from .description.interactions.surfaces import Capsule as Capsule, Plane as Plane, Surface as Surface
 from .description.joints.joints import (
     Cylindrical as Cylindrical,

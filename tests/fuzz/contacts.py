@@ -52,10 +52,17 @@ def soft(model: ph.Model, place: np.ndarray, moving: dict) -> object:
     return model.add(body, position=place - SIZE / 2, velocity=moving["velocity"])
 
 
+STONE = ph.TriangleMesh(  # a wedge
+    SIZE * np.array([[-1, -0.4, 0], [1, -0.4, 0], [0, -0.4, 0.9], [-1, 0.4, 0], [1, 0.4, 0], [0.2, 0.4, 0.8]]),
+    [[0, 1, 2], [3, 5, 4], [0, 3, 4], [0, 4, 1], [1, 4, 5], [1, 5, 2], [2, 5, 3], [2, 3, 0]],
+)
 BODIES: dict[str, Adding] = {
     "ball": rigid(lambda: ph.RigidBody.sphere(SIZE / 2, 1000.0)),
     "box": rigid(lambda: ph.RigidBody.box((SIZE, 0.7 * SIZE, 0.5 * SIZE), 1000.0)),
     "drum": rigid(lambda: ph.RigidBody.cylinder(SIZE / 2, SIZE, 1000.0)),
+    "bar": rigid(lambda: ph.RigidBody.box((2.6 * SIZE, 0.4 * SIZE, 0.5 * SIZE), 1000.0)),
+    "log": rigid(lambda: ph.RigidBody.cylinder(0.3 * SIZE, 2.4 * SIZE, 1000.0, axis=(0, 1, 0))),
+    "stone": rigid(lambda: ph.RigidBody.from_mesh(STONE.vertices, STONE.triangles, 1000.0)),
     "ring": rigid(lambda: shaped(ph.Torus(SIZE, 0.3 * SIZE))),
     "rod": line(ph.Rod(2 * SIZE, ph.CircularSection(0.1 * SIZE), RUBBER, elements=3)),
     "beam": line(ph.Beam(2 * SIZE, ph.CircularSection(0.1 * SIZE), RUBBER)),
@@ -67,6 +74,9 @@ SURFACES: dict[str, Callable[[ph.Model], object]] = {
     "sphere": lambda model: ph.Surface(model.ground.at((0, 0, -6 * SIZE)), ph.Sphere(3 * SIZE)),
     "bowl": lambda model: ph.Surface(model.ground.at((0, 0, 0)), ph.Sphere(8 * SIZE), inside=True),
     "block": lambda model: ph.Surface(model.ground.at((0, 0, -4 * SIZE)), ph.Box((3 * SIZE, 3 * SIZE, 2 * SIZE))),
+    "rail": lambda model: ph.Surface(
+        model.ground.at((0, 0, -3 * SIZE)), ph.Box((9 * SIZE, 0.3 * SIZE, 0.3 * SIZE))
+    ),
     "walls": lambda model: ph.Surface(model.ground.at((0, 0, 0)), ph.Box((12 * SIZE,) * 3), inside=True),
     "tube": lambda model: ph.Surface(model.ground.at((0, 0, -4 * SIZE)), ph.Cylinder(SIZE, 1.0, axis=(0, 1, 0))),
     "pipe": lambda model: ph.Surface(

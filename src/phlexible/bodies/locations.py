@@ -56,6 +56,13 @@ class Node:
 
 
 @dataclass(frozen=True)
+class SurfaceNode:
+    """A node of a meshed body by its number among those of the retained shapes, which contacts may touch."""
+
+    number: int
+
+
+@dataclass(frozen=True)
 class Cut:
     """An end of a part of a beam, where ``Fixed`` holds it to the next part.
 
@@ -66,7 +73,7 @@ class Cut:
     at_end: bool
 
 
-Location = Cut | Start | End | Along | Origin | MaterialPosition | Interface | Node
+Location = Cut | Start | End | Along | Origin | MaterialPosition | Interface | Node | SurfaceNode
 
 
 def user_locations(places: Mapping[str, ArrayLike], taken: Iterable[str]) -> dict[str, Location]:

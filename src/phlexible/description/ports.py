@@ -21,6 +21,7 @@ from phlexible.bodies.locations import (
     Node,
     Origin,
     Start,
+    SurfaceNode,
 )
 from phlexible.display import beside, described, table, written
 from phlexible.shapes.surfaces import Triangulation, small_picture
@@ -299,7 +300,7 @@ def _label(location: Location) -> str:
             return f"at({x:g})"
         case Interface(name):
             return name
-        case Node(number):
+        case Node(number) | SurfaceNode(number):
             return f"node({number})"
         case MaterialPosition(position):
             return f"point({position[0]:g}, {position[1]:g}, {position[2]:g})"

@@ -330,6 +330,7 @@ def _with_smallest(system: System, state: State, multipliers: Array, kept: IntAr
 # What a model is linearized about: the given pose, a static equilibrium, a steady rotation.
 
 STEADY = 1e-6
+MOST_TRIES = 20  # of contacts among many: in each one others may touch
 
 
 class OperatingKind(StrEnum):
@@ -384,7 +385,7 @@ class OperatingPoint:
         if self.friction is None:
             return ()
         lets_go = [
-            hold.slips or (self.kind is not OperatingKind.STATIC and before and hold.limit > 0)
+            hold.limit > 0 and (hold.slips or (self.kind is not OperatingKind.STATIC and before))
             for hold, before in zip(self.holds, self.friction.has_slipped, strict=True)
         ]
         return tuple(name for name, slips in zip(self.friction.names, lets_go, strict=True) if slips)
@@ -420,9 +421,13 @@ def operating_point(system: System, kind: OperatingKind, state: State | None) ->
 
 
 def _among_many(system: System, kind: OperatingKind, pose: State) -> OperatingPoint:
-    """The same with a contact for each pair that touches; where others touch in the end, again with these."""
+    """The same with a contact for each pair that touches; where others touch in the end, again with these.
+
+    Raises:
+        EquilibriumError: in each try others touch.
+    """
     pairs = TouchingPairs.at(system, pose)
-    while True:
+    for _ in range(MOST_TRIES):
         start = pairs.with_pairs(pose)
         resting = replace(start, velocity=np.zeros_like(pose.velocity), branches=None)
         check_redundancy(pairs.system, resting)
@@ -439,6 +444,10 @@ def _among_many(system: System, kind: OperatingKind, pose: State) -> OperatingPo
         if more.numbers == pairs.numbers:
             return replace(point, state=pairs.without_pairs(point.state), system=pairs.system)
         pairs = more
+    raise EquilibriumError(
+        f"no static equilibrium was found in {MOST_TRIES} tries: in each one other sides or edges touch; start from"
+        " a pose where those that carry touch"
+    )
 
 
 def _at_rest(system: System, resting: State, friction: StickingFriction) -> OperatingPoint:

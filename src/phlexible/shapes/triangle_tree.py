@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 from math import pi
+from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import coo_array
@@ -21,8 +22,24 @@ BESIDE = 0.02
 """Of the way to the middle of a triangle: how far places are from the corners that shapes do not touch."""
 FLAT = 1e-5
 """Angle of neighbours that are one side."""
+AS_NEAR, ONE_WAY = 5e-3, 1e-6
+"""Sides that are farther by such a share count as nearer ones do; ways whose cosine is 1 but for this are one."""
 CHUNK = 1 << 18
 """Pairs of a place and a triangle that are looked at together."""
+
+
+class _Feet(NamedTuple):
+    """Of places: signed distances, nearest triangles, edges and where along them, whether over a side; ways.
+
+    ``ways``: to the places from all triangles, shape (k, t, 3).
+    """
+
+    height: Array
+    triangle: IntArray
+    edge: IntArray
+    share: Array
+    is_on: Array
+    ways: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,20 +130,38 @@ class TriangleTree:
 
         Corners of sharp edges would slip past those of a shape of the same size, which touches what is beside them.
         """
+        is_sharp, numbers, own = self._sharp_points()
+        inner = self._inner()
+        return own[~is_sharp], own[is_sharp], inner[is_sharp[numbers]]
+
+    def edges_beside(self) -> Array:
+        """Sharp edges, not of valleys, beside these on both sides, between ``places``, shape (k, 2, 3) [m]."""
+        inward = np.cross(self.normals[:, None, :], np.roll(self.corners, -1, axis=1) - self.corners)
+        is_ridge = np.einsum("tki,tki->tk", inward, self.edge_normals) < 0
+        inner = self._inner()
+        return np.stack([inner, np.roll(inner, -1, axis=1)], axis=2)[self._sharp_edges() & is_ridge]
+
+    def _inner(self) -> Array:
+        middles = self.corners.mean(axis=1, keepdims=True)
+        return np.asarray(self.corners + BESIDE * (middles - self.corners))
+
+    def _sharp_edges(self) -> Array:
+        """Of edges that begin at the corners, (t, 3)."""
+        both = self.edge_normals / np.linalg.norm(self.edge_normals, axis=2, keepdims=True).clip(1e-300)
+        half = np.sqrt((1 + SMOOTH) / 2)  # between a side and the mean of both
+        return np.asarray(np.einsum("tki,ti->tk", both, self.normals) < half)
+
+    def _sharp_points(self) -> tuple[Array, IntArray, Array]:
+        """Which of the points have sharp edges, (p,), their numbers, (t, 3), and places, (p, 3)."""
         _, where = np.unique(self.points, return_index=True)
         known = np.full(int(self.points.max()) + 1, -1)
         known[self.points.reshape(-1)[where]] = np.arange(len(where))
         own = self.corners.reshape(-1, 3)[where]
-        both = self.edge_normals / np.linalg.norm(self.edge_normals, axis=2, keepdims=True).clip(1e-300)
-        half = np.sqrt((1 + SMOOTH) / 2)  # between a side and the mean of both
-        sharp_edges = np.einsum("tki,ti->tk", both, self.normals) < half
-        is_sharp = np.zeros(len(own), dtype=bool)
+        sharp_edges, is_sharp = self._sharp_edges(), np.zeros(len(own), dtype=bool)
         numbers = known[self.points]
         is_sharp[numbers[sharp_edges]] = True
         is_sharp[np.roll(numbers, -1, axis=1)[sharp_edges]] = True
-        middles = self.corners.mean(axis=1, keepdims=True)
-        inner = self.corners + BESIDE * (middles - self.corners)
-        return own[~is_sharp], own[is_sharp], inner[is_sharp[numbers]]
+        return is_sharp, numbers, own
 
     def heights(self, w: Array) -> Array:
         """Distances of places (k, 3) from the surface, negative inside, shape (k,).
@@ -138,10 +173,26 @@ class TriangleTree:
         if is_near.any():
             some, each = np.flatnonzero(is_near), max(CHUNK // len(self.normals), 1)
             for k in range(0, len(some), each):
-                out[some[k : k + each]] = self._near(w[some[k : k + each]])
+                out[some[k : k + each]] = self._feet(w[some[k : k + each]]).height
         return np.asarray(out)
 
-    def _near(self, w: Array) -> Array:
+    def nearest(self, w: Array) -> tuple[int, int, bool]:
+        """The triangle nearest to a place (3,), its part, and whether no other side, edge or corner is as near.
+
+        Parts as the kernels number them: 0 its side, 1 to 3 an edge, 4 to 6 a corner.
+        """
+        feet = self._feet(w[None])
+        triangle, k, at = int(feet.triangle[0]), int(feet.edge[0]), float(feet.share[0])
+        sizes = np.linalg.norm(feet.ways[0], axis=1)
+        units = feet.ways[0] / sizes[:, None].clip(1e-300)
+        is_same = units @ units[triangle] > 1 - ONE_WAY
+        part = 4 + ((k + 1) % 3 if at >= 1.0 else k)
+        if 0.0 < at < 1.0:
+            part = 1 + k
+        is_alone = bool((is_same | (sizes > (1 + AS_NEAR) * sizes[triangle])).all())
+        return triangle, 0 if feet.is_on[0] else part, is_alone
+
+    def _feet(self, w: Array) -> "_Feet":
         a, n = self.corners, self.normals
         r = w[:, None, None, :] - a  # of each place from each corner
         along = np.roll(a, -1, axis=1) - a
@@ -163,8 +214,10 @@ class TriangleTree:
             ((at > 0.0) & (at < 1.0))[:, None], self.edge_normals[found, k], self.corner_normals[found, corner]
         )
         sign = np.where(np.einsum("pi,pi->p", beside, normal) < 0.0, -1.0, 1.0)
-        signed = np.where(is_on[place, found], high[place, found], sign * np.sqrt(least[place, found]))
-        return np.asarray(signed)
+        on = is_on[place, found]
+        signed = np.where(on, high[place, found], sign * np.sqrt(least[place, found]))
+        rests = np.take_along_axis(rest, edge[..., None, None], axis=2)[:, :, 0]
+        return _Feet(signed, found, k, at, on, np.where(is_on[..., None], high[..., None] * n, rests))
 
 
 def _sides(normals: Array, edges: IntArray) -> IntArray:

@@ -7,8 +7,15 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array
 from phlexible.description.interactions.contact import Contact
-from phlexible.description.interactions.contact_members import Member, MemberKind, distance, heights, may_meet
-from phlexible.description.interactions.functions import DirectionOf, PointOf, receive
+from phlexible.description.interactions.contact_members import (
+    ALONG,
+    Member,
+    MemberKind,
+    distance,
+    heights,
+    may_meet,
+)
+from phlexible.description.interactions.functions import AXES, DirectionOf, PointOf, receive
 from phlexible.description.interactions.surfaces import Capsule, Plane, Surface, Touchable
 from phlexible.description.ports import Attachment, MovingFrame, Port
 from phlexible.errors import ModelError
@@ -17,10 +24,14 @@ from phlexible.state.branches import BRISTLE, bristles_of, searched_contacts
 from phlexible.state.layout import State
 from phlexible.state.system import ScalarForce, System
 
-Numbers = frozenset[tuple[int, int, int]]
-"""Contacts and two members of each."""
+Numbers = frozenset[tuple[int, int, int, int]]
+"""Contacts, two members of each, and which side, edge or corner of the second, of those that have several."""
 NEAR = 0.02
 """Of a radius or size: pairs that are so far apart are there too."""
+FLAT = 1e-5
+"""Of its length: so deep a piece touches between its ends."""
+THIN = 1e-9
+"""Of a mesh: the radius of its edges and corners."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,23 +49,21 @@ class TouchingPairs:
     numbers: Numbers
 
     @classmethod
-    def at(
-        cls, system: System, state: State, known: frozenset[tuple[int, int, int]] = frozenset()
-    ) -> "TouchingPairs":
+    def at(cls, system: System, state: State, known: Numbers = frozenset()) -> "TouchingPairs":
         """Those of a pose, and those that are known.
 
         Raises:
             ModelError: a pair for which there is no contact of two.
         """
-        forces, numbers = list(system.forces), set[tuple[int, int, int]]()
+        forces, numbers = list(system.forces), set[tuple[int, int, int, int]]()
         for group, contact in enumerate(searched_contacts(system.mechanism)):
             members = contact.members(system.dimension)
-            old = {(i, j) for g, i, j in known if g == group}
-            for i, j in sorted(_near(system, state, members) | old):
-                pair = _contact_of_two(contact, members[i], members[j])
+            old, at = {(i, j) for g, i, j, _ in known if g == group}, _Places(system, state, members)
+            for i, j in sorted(_near(at, members) | old):
+                pair, part = _contact_of_two(contact, at, i, j)
                 forces += [ScalarForce(pair, force) for force in pair.forces(system.dimension)]
                 receive(pair, *every_port(pair))
-                numbers.add((group, i, j))
+                numbers.add((group, i, j, part))
         return cls(system, replace(system, forces=tuple(forces)), frozenset(numbers))
 
     def with_pairs(self, state: State) -> State:
@@ -79,20 +88,49 @@ class TouchingPairs:
         return len(BRISTLE) * (len(bristles_of(self.system)) - len(bristles_of(self.plain)))
 
 
-def _near(system: System, state: State, members: Sequence[Member]) -> set[tuple[int, int]]:
+class _Places:
+    """Where members are at a pose.
+
+    Attributes:
+        members: all of them.
+        starts, ends: of their axes, shape (members, 3) [m].
+    """
+
+    def __init__(self, system: System, state: State, members: Sequence[Member]) -> None:
+        at = system.at(state)
+        self.members = members
+        self.starts, self.ends = (
+            system.vectors([PointOf(port) for port in ports]).places(at)[0]
+            for ports in ([each.start for each in members], [each.end for each in members])
+        )
+        self._axes: dict[int, Array] = {}
+        for j, each in enumerate(members):
+            if each.kind.is_solid:
+                assert each.axes is not None, "a solid has some"
+                directions = [DirectionOf(each.start, axis) for axis in each.axes.T]
+                self._axes[j] = system.vectors(directions).places(at)[0]
+
+    def seen(self, places: Array, j: int) -> Array:
+        """Places (..., 3) in the axes of solid j [m]."""
+        return np.asarray((places - self.starts[j]) @ self._axes[j].T)
+
+    def depth_between(self, i: int, j: int) -> float:
+        """How deep piece i is in solid j between its ends, beyond what these are [m]."""
+        radius, places = self.members[i].radius, ALONG @ np.stack([self.starts[i], self.ends[i]])
+        depths = radius - heights(self.members[j], self.seen(places, j))
+        own = np.maximum(depths[[0, -1]], 0.0) * (1.0 - self.members[i].size[2])
+        return float((depths - ALONG @ own).max())
+
+
+def _near(at: _Places, members: Sequence[Member]) -> set[tuple[int, int]]:
     """Pairs that touch, or nearly, by the numbers of their members; the solid last."""
-    at = system.at(state)
-    starts, ends = (
-        system.vectors([PointOf(port) for port in ports]).places(at)[0]
-        for ports in ([each.start for each in members], [each.end for each in members])
-    )
+    starts, ends = at.starts, at.ends
     radius = np.array([each.radius for each in members])
     found, least = set[tuple[int, int]](), _least(members)
     for j, other in enumerate(members):
         if other.kind.is_solid:
-            assert other.axes is not None, "a solid has some"
-            axes = system.vectors([DirectionOf(other.start, axis) for axis in other.axes.T]).places(at)[0]
-            apart = heights(other, (starts - starts[j]) @ axes.T) - radius
+            apart = heights(other, at.seen(starts, j)) - radius
+            apart -= np.linalg.norm(ends - starts, axis=1)
         else:
             apart = np.linalg.norm(starts - starts[j], axis=1) - radius - radius[j]
             apart -= np.linalg.norm(ends - starts, axis=1) + np.linalg.norm(ends[j] - starts[j])
@@ -100,7 +138,10 @@ def _near(system: System, state: State, members: Sequence[Member]) -> set[tuple[
         for i in np.flatnonzero(apart <= most).tolist():
             if not may_meet(members[i], other) or (not other.kind.is_solid and i >= j):
                 continue
-            if not other.kind.is_solid:
+            if other.kind.is_solid and members[i].start is not members[i].end:
+                if at.depth_between(i, j) <= FLAT * members[i].size[0]:
+                    continue
+            elif not other.kind.is_solid:
                 gap = distance(starts[i], ends[i], starts[j], ends[j]) - radius[i] - radius[j]
                 if gap > NEAR * max(radius[i], radius[j]):
                     continue
@@ -113,8 +154,17 @@ def _least(members: Sequence[Member]) -> float:
     return 0.0 if any(each.radius for each in members) else max(sizes, default=0.0)
 
 
-def _contact_of_two(contact: Contact, one: Member, other: Member) -> Contact:
-    if one.start is not one.end and other.start is other.end and not other.kind.is_solid:
+def _contact_of_two(contact: Contact, at: _Places, i: int, j: int) -> tuple[Contact, int]:
+    """The pair, and which part of the second touches."""
+    one, other, place = at.members[i], at.members[j], np.zeros(3)
+    if other.kind.is_solid:
+        place = at.seen(at.starts[i], j)
+        if one.start is not one.end:
+            raise ModelError(
+                f"{contact}: {one.start} to {one.end} is {at.depth_between(i, j):.3g} m deep in what {other.start}"
+                " carries between its ends, which equilibria do not see; let it come to rest in a run with damping="
+            )
+    elif one.start is not one.end and other.start is other.end:
         one, other = other, one
     if one.start is not one.end:
         raise ModelError(
@@ -123,8 +173,8 @@ def _contact_of_two(contact: Contact, one: Member, other: Member) -> Contact:
         )
     if contact.friction and not other.start.has_orientation and one.start.has_orientation and one.radius:
         one, other = other, one
-    surface = _surface(contact, one, other)
-    return replace(
+    surface, part = _surface(contact, one, other, place)
+    pair = replace(
         contact,
         first=one.start,
         second=surface,
@@ -134,31 +184,82 @@ def _contact_of_two(contact: Contact, one: Member, other: Member) -> Contact:
         bristle_damping=contact.sticking.damping if contact.sticking else None,
         name=str(contact),
     )
+    return pair, part
 
 
-def _surface(contact: Contact, one: Member, other: Member) -> Touchable:
+def _surface(contact: Contact, one: Member, other: Member, place: Array) -> tuple[Touchable, int]:
+    """What of ``other`` touches ``one``, which is at a place in its axes, and the number of that part."""
     port, (a, b, c) = other.start, other.size
     match other.kind:
         case MemberKind.ROUND if other.start is not other.end:
-            return Capsule(port, other.end, other.radius)
+            return Capsule(port, other.end, other.radius), 0
         case MemberKind.ROUND:
-            return Surface(port, Sphere(other.radius))
+            return Surface(port, Sphere(other.radius)), 0
         case MemberKind.PLANE:
-            assert other.axes is not None, "a solid has some"
-            return Plane(_moved(port, a * other.axes[:, 2]), other.axes[:, 2])
+            return _side(other, a * AXES[2], AXES[2]), 0
         case MemberKind.BALL_INSIDE:
-            return Surface(port, Sphere(a), inside=True)
+            return Surface(port, Sphere(a), inside=True), 0
         case MemberKind.TUBE:
-            assert other.axes is not None, "a solid has some"
-            axis = other.axes[:, 2]
-            axis = port.placed.rotation.T @ axis if isinstance(port, Attachment) else axis
-            return Surface(port, Cylinder(a, 1.0, axis), inside=b < 0)
+            return _tube(other, inside=b < 0), 0
         case MemberKind.BLOCK if one.radius:
-            return Surface(port, Box((2 * a, 2 * b, 2 * c)))
+            return Surface(port, Box((2 * a, 2 * b, 2 * c))), 0
+        case MemberKind.BLOCK:
+            k = int(np.argmax(np.abs(place) - other.size))
+            out = np.copysign(AXES[k], place[k])
+            return _side(other, other.size[k] * out, out), 2 * k + int(place[k] > 0)
+        case MemberKind.DRUM:
+            beyond = np.array([np.hypot(place[0], place[1]) - a, abs(place[2]) - b])
+            if (beyond <= 0).any() or not one.radius:
+                if beyond[0] >= beyond[1]:
+                    return _tube(other, inside=False), 0
+                out = np.copysign(AXES[2], place[2])
+                return _side(other, b * out, out), 1 + int(place[2] > 0)
+        case MemberKind.MESH:
+            return _part_of_mesh(contact, one, other, place)
     raise ModelError(
-        f"{contact}: {one.start} touches {port}, whose edges or ends equilibria do not see; only spheres touch"
-        " boxes there, and nothing whole cylinders and tori"
+        f"{contact}: {one.start} touches {port}, whose edges or ends equilibria do not see: nothing touches tori"
+        " there, and spheres no rims of cylinders"
     )
+
+
+def _side(solid: Member, place: Array, normal: Array) -> Plane:
+    """A plane that a solid carries, through a place along a normal in its axes."""
+    assert solid.axes is not None, "a solid has some"
+    return Plane(_moved(solid.start, solid.axes @ place), solid.axes @ normal)
+
+
+def _tube(solid: Member, inside: bool) -> Surface:
+    assert solid.axes is not None, "a solid has some"
+    axis = solid.axes[:, 2]
+    axis = solid.start.placed.rotation.T @ axis if isinstance(solid.start, Attachment) else axis
+    return Surface(solid.start, Cylinder(solid.size[0], 1.0, axis), inside=inside)
+
+
+def _part_of_mesh(contact: Contact, one: Member, other: Member, place: Array) -> tuple[Touchable, int]:
+    """Its side, edge or corner that is nearest; edges and corners as round ones that are thin.
+
+    Raises:
+        ModelError: several are equally near to a sphere, as in a valley.
+    """
+    tree, axes = other.mesh, other.axes
+    assert tree is not None and axes is not None, "a mesh has both"
+    triangle, part, is_alone = tree.nearest(place)
+    if one.radius and not is_alone:
+        raise ModelError(
+            f"{contact}: {one.start} lies between several sides of {other.start}, which equilibria do not see; let"
+            " it come to rest in a run with damping="
+        )
+    corners, thin = tree.corners[triangle], THIN * other.size[0]
+    if part == 0:
+        side = int(tree.sides[triangle])
+        flat = side if side >= 0 else triangle
+        return _side(other, corners[0], tree.normals[triangle]), flat
+    k = (part - 1) % 3
+    if part < 4:
+        ends = (_moved(other.start, axes @ corners[m]) for m in (k, (k + 1) % 3))
+        return Capsule(*ends, thin), len(tree.normals) + int(tree.edges[triangle, k])
+    point = _moved(other.start, axes @ corners[k])
+    return Surface(point, Sphere(thin)), -1 - int(tree.points[triangle, k])
 
 
 def _moved(port: Port, by: Array) -> Port:

@@ -133,6 +133,52 @@ def test_meshes_stack_and_rest():
     assert motion.position(high.origin)[-1, :2] == pytest.approx((0, 0), abs=1e-6)
 
 
+def test_a_ball_on_a_mesh_of_a_box_rests_and_swings_as_on_the_box():
+    """Within a side: rest, frequencies, and a run from there stays; a ball in a valley is named."""
+    found = []
+    for shape in (ph.Box((0.3, 0.2, 0.1)), mesh(ph.Box((0.3, 0.2, 0.1)))):
+        model = ph.Model(gravity=(0, 0, -GRAVITY))
+        ball = model.add(ph.RigidBody.sphere(0.05, 500.0), position=(0.03, 0.02, 0.1))
+        table = ph.Surface(model.ground.at((0, 0, 0)), shape)
+        model.apply(ph.Contact([ball], table, stiffness=1e4, friction=0.3, bristle=8e3))
+        rest = model.equilibrium()
+        depth = ball.body.mass * GRAVITY / 1e4
+        assert rest.position(ball.origin) == pytest.approx((0.03, 0.02, 0.1 - depth), abs=1e-12)
+        motion = model.simulate(0.02, 1e-3, initial=rest.state, progress=False)
+        assert np.abs(motion.recording.velocity).max() <= 1e-9
+        found.append(model.linearize(about=rest).modes(6).frequencies)
+    assert found[0][-1] == pytest.approx(np.sqrt(3.5 * 8e3 / ball.body.mass), rel=1e-9)
+    assert found[1] == pytest.approx(found[0], rel=1e-9, abs=1e-6)
+    model = ph.Model(gravity=(0, 0, -GRAVITY))
+    ball = model.add(ph.RigidBody.sphere(0.1, 500.0), "ball", position=(0, 0, 0.1 / np.cos(0.8)))
+    model.apply(ph.Contact([ball], ph.Surface(model.ground.at((0, 0, 0)), groove(0.8)), stiffness=1e4))
+    with pytest.raises(ph.ModelError, match="ball.* lies between several sides of ground.*; let it come to rest"):
+        model.equilibrium()
+
+
+@pytest.mark.parametrize(("kind", "carries"), [("box", 8), ("mesh", 12), ("drum", 48)])
+def test_stacks_of_boxes_meshes_and_drums_have_equilibria(kind, carries):
+    """Corners on the plane, places of both bodies between them; a run from there stays."""
+    block = {
+        "box": ph.RigidBody.box((0.1, 0.1, 0.1), 500.0),
+        "mesh": body(mesh(ph.Box((0.1, 0.1, 0.1)))),
+        "drum": ph.RigidBody.cylinder(0.05, 0.1, 500.0),
+    }[kind]
+    model, stiffness = ph.Model(gravity=(0, 0, -GRAVITY)), 2e3
+    low, high = (model.add(block, position=(0, 0, z)) for z in (0.05, 0.15))
+    model.apply(ph.Contact([low, high, ph.Plane(model.ground.at((0, 0, 0)))], stiffness=stiffness, friction=0.4))
+    rest, first = model.equilibrium(), 2 * block.mass * GRAVITY / stiffness / (24 if kind == "drum" else 4)
+    sunk = [0.1 * k + 0.05 - rest.position(each.origin)[2] for k, each in enumerate((low, high))]
+    assert sunk == pytest.approx([first, first + block.mass * GRAVITY / stiffness / carries], rel=1e-9)
+    assert rest.is_stable and rest.slipped == ()
+    below = 24 if kind == "drum" else 4
+    up = stiffness / block.mass * np.linalg.eigvalsh([[below + carries, -carries], [-carries, carries]])
+    for square in up:
+        assert np.abs(model.linearize(about=rest).modes(12).frequencies ** 2 / square - 1).min() <= 1e-9
+    motion = model.simulate(0.02, 1e-3, initial=rest.state, progress=False)
+    assert np.abs(motion.recording.velocity).max() <= 1e-9
+
+
 def test_meshes_that_are_no_solids_are_refused_by_name():
     model = ph.Model()
     open_one = mesh(ph.Box((1, 1, 1)))

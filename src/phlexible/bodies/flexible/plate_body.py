@@ -180,6 +180,12 @@ class PlatePoints(FlexiblePoints):
         return np.vstack([self.mesh.nodes + up, self.mesh.nodes - up])
 
     @property
+    def surface_nodes(self) -> IntArray:
+        """Corners of elements on both surfaces."""
+        corners = self.mesh.vertex_nodes
+        return np.concatenate([corners, corners + len(self.mesh.nodes)])
+
+    @property
     def middle(self) -> Array:
         """Displacement of the nodes of the middle surface, shape (N, 3, n)."""
         upper, lower = np.split(self.shapes, 2)

@@ -7,7 +7,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from phlexible.algebra.arrays import Array, vector
+from phlexible.algebra.arrays import Array, IntArray, vector
 from phlexible.bodies.flexible.element_mesh import ElementMesh
 from phlexible.bodies.locations import (
     Interface,
@@ -16,6 +16,7 @@ from phlexible.bodies.locations import (
     MaterialPoints,
     MaterialPosition,
     Origin,
+    SurfaceNode,
 )
 from phlexible.errors import AttachmentError
 
@@ -80,6 +81,11 @@ class FlexiblePoints(MaterialPoints):
     def nodes(self) -> Array:
         """Places of the nodes, shape (N, 3) [m]."""
 
+    @property
+    def surface_nodes(self) -> IntArray:
+        """Numbers of those that other bodies touch: corners on the surface; all, where that is not known."""
+        return np.arange(len(self.shapes))
+
     def in_basis(self, chosen: Array) -> Self:
         """The same points for coordinates of a smaller basis, whose columns are ``chosen`` (n, k)."""
         faces = self.interfaces
@@ -105,6 +111,8 @@ class FlexiblePoints(MaterialPoints):
                 return self.interfaces.locate(name)
             case Origin():
                 return self.inside(np.zeros(3), "the origin of the mesh")
+            case SurfaceNode(number):
+                return MaterialPoint(self.nodes[number], self.shapes[number], None, is_watched_only=True)
             case MaterialPosition(position):
                 return self.inside(vector("position", position), f"the point {position}")
         raise AttachmentError(
@@ -182,6 +190,12 @@ class MeshPoints(FlexiblePoints):
     def nodes(self) -> Array:
         """Places of the displacement nodes, shape (N, 3) [m]."""
         return self.mesh.nodes
+
+    @property
+    def surface_nodes(self) -> IntArray:
+        """Corners of elements on the surface."""
+        given = self.mesh.mesh
+        return self.mesh.vertex_nodes[np.unique(given.facets[:, given.boundary_facets()])]
 
     def inside(self, place: Array, described: str) -> MaterialPoint:
         """The point in its element; it turns with the skew part of the displacement gradient.

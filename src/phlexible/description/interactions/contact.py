@@ -1,10 +1,13 @@
 """Contact of bodies, surfaces, points and lines: one by one, and searched among many (docs/theory.md, 8)."""
 
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import pi, sqrt
 from typing import Annotated, cast
+
+import numpy as np
 
 from phlexible.algebra.fields import Name, NonNegative, Positive, set_fields
 from phlexible.description.interactions.contact_members import (
@@ -41,7 +44,9 @@ from phlexible.description.interactions.functions import (
     expect,
     perpendicular_axes,
 )
+from phlexible.description.interactions.mesh_surface import MeshSurface
 from phlexible.description.interactions.surfaces import (
+    Capsule,
     Gap,
     Plane,
     RubbingCoordinate,
@@ -51,8 +56,8 @@ from phlexible.description.interactions.surfaces import (
 )
 from phlexible.description.placed_wholes import PlacedWhole
 from phlexible.description.ports import Attachment, PlacedBody, Port
-from phlexible.errors import ModelError, ParameterError
-from phlexible.shapes.solids import Sphere, Torus, TriangleMesh
+from phlexible.errors import MeshWarning, ModelError, ParameterError
+from phlexible.shapes.solids import Box, Sphere, Torus, TriangleMesh
 
 # Contact of points, spheres and lines with surfaces (docs/theory.md, 8).
 
@@ -189,6 +194,13 @@ class Contact(ForceElement):
             raise ParameterError(f"{self}: restitution takes the place of damping; give one of them")
         _ = self.sticking
         self._check_turns()
+        if self._passes_between_nodes:
+            warnings.warn(
+                f"{self}: pieces of the line are longer than {self.second} is thick, which passes between two"
+                " nodes: give it more elements, or leave out restitution, rolling and drilling",
+                MeshWarning,
+                stacklevel=2,
+            )
         expect(self, *self.ports)
 
     def _is_of_a_ball(self) -> bool:
@@ -276,11 +288,31 @@ class Contact(ForceElement):
         """Whether it is of lists or whole bodies, of which those that are near are found."""
         if self.second is None or isinstance(self.first, list | tuple) or isinstance(self.second, list | tuple):
             return True
-        if isinstance(self.second, PlacedBody | PlacedWhole) or isinstance(self.first, Touchable):
+        if isinstance(self.second, PlacedBody | PlacedWhole | MeshSurface) or isinstance(
+            self.first, Touchable | MeshSurface
+        ):
             return True
-        if _is_searched(self.second):
+        if _is_searched(self.second) or (self._passes_between_nodes and not self._needs_two):
             return True
         return isinstance(self.first, PlacedBody) and not line_nodes(self.first)
+
+    @cached_property
+    def _passes_between_nodes(self) -> bool:
+        """Whether a surface is thinner than the pieces of a line are long, which have to touch it then, too."""
+        if not (isinstance(self.first, PlacedBody | PlacedWhole) and isinstance(self.second, Surface | Capsule)):
+            return False
+        if isinstance(self.second, Surface) and (self.second.inside or _is_searched(self.second)):
+            return False
+        nodes = np.array([port.initial_position() for port in line_nodes(self.first)]).reshape(-1, 3)
+        longest = np.linalg.norm(np.diff(nodes, axis=0), axis=1).max(initial=0.0)
+        is_box = isinstance(self.second, Surface) and isinstance(self.second.shape, Box)
+        return bool(longest > self.second.thickness * (1 if is_box else 2))
+
+    @property
+    def _needs_two(self) -> bool:
+        """Whether it has what contacts of lists do not have."""
+        is_curved = self.friction > 0 and self.exponent != 1 and self.bristle is None
+        return self.restitution is not None or self.rolling > 0 or self.drilling > 0 or is_curved
 
     @property
     def parts(self) -> tuple[Side, ...]:
@@ -333,7 +365,7 @@ class Contact(ForceElement):
         stiff = [each for each in rounds if not each.start.has_orientation]
         for one in stiff:
             for other in stiff:
-                if are_opposed(one, other):
+                if are_opposed(one, other) and one.radius + other.radius > 0:
                     raise ModelError(
                         f"{self}: {one.start} and {other.start} do not turn, so that where they rub is not known;"
                         " of two that rub one has to be a rigid body, a rod, a beam or the ground"

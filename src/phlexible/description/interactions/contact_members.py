@@ -16,6 +16,7 @@ from phlexible.bodies.rigid_body import RigidBody
 from phlexible.bodies.soft_body import SoftBody
 from phlexible.bodies.soft_mesh import surface_nodes
 from phlexible.description.interactions.functions import AXES, DirectionOf, WorldAxis
+from phlexible.description.interactions.mesh_surface import MeshSurface
 from phlexible.description.interactions.surfaces import Capsule, Plane, Surface, Touchable
 from phlexible.description.placed_wholes import PlacedWhole
 from phlexible.description.ports import Attachment, MovingFrame, PlacedBody, Port
@@ -24,29 +25,33 @@ from phlexible.shapes.solids import Box, Cylinder, Shape, Sphere, Torus, Triangl
 from phlexible.shapes.surfaces import frame_along
 from phlexible.shapes.triangle_tree import TriangleTree
 
-Side = Port | PlacedBody | PlacedWhole | Touchable
+Side = Port | PlacedBody | PlacedWhole | Touchable | MeshSurface
 
 DEEPEST = 0.1  # of the size of a body, at the start
 WIDE = 1e30  # half an edge of what has no end
 OUT_OF_PLANE = 0.5
 BESIDE = 0.02  # of half an edge or of a radius: how far places are from the corners that shapes do not touch
+ROUNDED = 1.05  # radii of a cylinder between its ends and those of its axis, whose round ends stay inside
+BEND = 0.5  # of its radius: pieces of lines that are shorter go round a cylinder by their nodes
+ALONG = np.stack([1 - np.linspace(0, 1, 17), np.linspace(0, 1, 17)], axis=1)  # places between ends, at the start
 RIM = 24  # places on each rim of a cylinder or torus
 
 
 class MemberKind(Enum):
-    """Spheres and pieces of lines; places that solids touch: all, those without end, those with one; solids."""
+    """Spheres and pieces of lines; what solids touch: places, pieces, corners, places beside these; solids."""
 
     ROUND = 0
     SAMPLE = 1
-    CORNER = 2
-    INSET = 3
-    PLANE = 4
-    BALL_INSIDE = 5
-    TUBE = 6
-    BLOCK = 7
-    RING = 8
-    DRUM = 9
-    MESH = 10
+    EDGE = 2
+    CORNER = 3
+    INSET = 4
+    PLANE = 5
+    BALL_INSIDE = 6
+    TUBE = 7
+    BLOCK = 8
+    RING = 9
+    DRUM = 10
+    MESH = 11
 
     @property
     def is_solid(self) -> bool:
@@ -82,7 +87,8 @@ class Member(NamedTuple):
         side: 1: meets those of side 2, 2: those of side 1, 3: all.
         owner: members with one do not meet.
         kind: what it is.
-        size: of a solid: numbers that the kernels know [m].
+        size: of a solid: numbers that the kernels know [m]; of a piece its length, the most that round solids have
+            which it touches [m], and 1: it touches these alone and at its ends too.
         axes: of a solid, world axes at the initial pose, in columns, shape (3, 3).
         around: radius about its axis of all that it may touch [m]; -1: it has no end.
         mesh: triangles of a solid of these, in its axes.
@@ -102,13 +108,33 @@ class Member(NamedTuple):
     row: "PieceOfLine | None" = None
 
     @property
+    def is_edge(self) -> bool:
+        """Whether it is an edge of a rigid body, or its axis."""
+        return self.kind is MemberKind.EDGE and self.size[1] >= WIDE
+
+    @property
+    def touches_pieces(self) -> bool:
+        """Whether what is between the ends of a piece may be deeper in it than these."""
+        thick = self.kind is not MemberKind.TUBE or self.size[1] > 0
+        return thick and self.kind.value >= MemberKind.TUBE.value
+
+    def touches_piece(self, piece: "Member") -> bool:
+        """Whether it touches a piece between its ends."""
+        length, thickest, is_alone = piece.size
+        if not self.touches_pieces or not length:
+            return False
+        if self.kind in (MemberKind.BLOCK, MemberKind.MESH):
+            return not is_alone
+        return self.size[1 if self.kind is MemberKind.RING else 0] < thickest
+
+    @property
     def reach(self) -> float:
         """Radius about its axis of all that it may touch [m]; -1: it has no end."""
         return self.around if self.kind.is_solid else self.radius
 
     def directions(self, dimension: int) -> tuple[DirectionOf | WorldAxis, ...]:
         """Those that turn with it, at its start, then at its end; none of a body that does not turn."""
-        axes = AXES if self.axes is None else self.axes.T
+        axes = AXES if self.axes is None else self.axes.T  # of edges those of their body
         if not self.start.has_orientation or not self.end.has_orientation:
             return ()
         return tuple(
@@ -131,7 +157,7 @@ def listed(name: str, value: object) -> tuple[Side, ...]:
     for each in parts:
         if not isinstance(each, Side):
             raise ModelError(f"{name} of a Contact takes ports, bodies, surfaces or lists of them, got {each!r}")
-        for port in each.ports if isinstance(each, Touchable) else (each,):
+        for port in each.ports if isinstance(each, Touchable | MeshSurface) else (each,):
             if isinstance(port, MovingFrame) and not port.is_fixed:
                 raise ParameterError(
                     f"{name}: {port} moves as a function of time; use a Contact for each that meets it"
@@ -146,6 +172,8 @@ def dimensions_of(part: Side) -> Iterator[int]:
             yield part.data.dimension
         case PlacedWhole():
             yield part.parts[0].data.dimension
+        case MeshSurface():
+            yield part.body.data.dimension
         case Touchable():
             yield from (port.placed.data.dimension for port in part.ports if isinstance(port, Attachment))
         case Attachment():
@@ -168,7 +196,22 @@ def members_of(
         found += _named(side, _rounds(each, radius, side))
         if (side == 3 and touched) or side in touched or 3 in touched:
             found += _named(side, _samples(each, radius, side, dimension))
+            owners = {solid.owner for solid in solids if solid.touches_pieces and solid.side | side == 3}
+            if owners - {_owner(each)}:
+                found += _edges(each, side, dimension)
     return (*found, *solids)
+
+
+def _owner(part: Side) -> object:
+    match part:
+        case Touchable():
+            return owner_of(part.carrier)
+        case PlacedBody() | PlacedWhole():
+            return part.name
+        case MeshSurface():
+            return part.body.name
+        case _:
+            return owner_of(part)
 
 
 def _named(side: int, own: Iterator[Member]) -> list[Member]:
@@ -220,8 +263,10 @@ def may_meet(one: Member, other: Member) -> bool:
         return False
     if one.kind.is_solid or other.kind.is_solid:
         place, solid = (other, one) if one.kind.is_solid else (one, other)
+        if place.start is not place.end:
+            return solid.touches_piece(place)
         suits = place.kind is not (MemberKind.CORNER if solid.around >= 0 else MemberKind.INSET)
-        return suits and not place.kind.is_solid and place.start is place.end
+        return suits and not place.kind.is_solid
     return one.kind is other.kind is MemberKind.ROUND
 
 
@@ -234,15 +279,19 @@ def _rounds(each: Side, radius: float, side: int) -> Iterator[Member]:
     """Spheres and pieces of lines."""
     match each:
         case Capsule():
-            yield Member(each.start, each.end, each.radius, side, owner_of(each.start))
+            length = float(np.linalg.norm(each.end.initial_position() - each.start.initial_position()))
+            size = (length, WIDE, 0.0)
+            yield Member(each.start, each.end, each.radius, side, owner_of(each.start), size=size)
         case Surface() if isinstance(each.shape, Sphere) and not each.inside:
             yield Member(each.port, each.port, each.shape.radius, side, owner_of(each.port))
         case Touchable():
             return
+        case MeshSurface():
+            if radius:
+                yield from (Member(port, port, radius, side, each.body.name) for port in each.ports)
         case PlacedBody() | PlacedWhole():
             if nodes := line_nodes(each):
-                if radius:
-                    yield from (Member(a, b, radius, side, each.name) for a, b in pairwise(nodes))
+                yield from _pieces(nodes, radius, side, each.name)
             elif isinstance(shape := _shape_of(each), Sphere):
                 port = _middle(each, shape)
                 yield Member(port, port, shape.radius, side, each.name)
@@ -259,6 +308,8 @@ def _samples(each: Side, radius: float, side: int, dimension: int) -> Iterator[M
         case Capsule():
             for port in (each.start, each.end):
                 yield Member(port, port, each.radius, side, owner_of(each.start), kind)
+        case MeshSurface() if not radius:
+            yield from (Member(port, port, 0.0, side, each.body.name, kind) for port in each.ports)
         case PlacedBody() | PlacedWhole():
             if nodes := line_nodes(each):
                 yield from (Member(port, port, radius, side, each.name, kind) for port in nodes)
@@ -271,6 +322,52 @@ def _samples(each: Side, radius: float, side: int, dimension: int) -> Iterator[M
                         yield Member(port, port, 0.0, side, each.name, own)
             elif not radius:
                 yield from (Member(port, port, 0.0, side, each.name, kind) for port in surface_ports(each))
+
+
+def _pieces(nodes: Sequence[Port], radius: float, side: int, owner: object) -> Iterator[Member]:
+    """Of a line: on round solids only where these are so thin that its nodes do not go round."""
+    for a, b in pairwise(nodes):
+        length = float(np.linalg.norm(b.initial_position() - a.initial_position()))
+        yield Member(a, b, radius, side, owner, size=(length, length / BEND, 0.0))
+
+
+def _edges(each: Side, side: int, dimension: int) -> Iterator[Member]:
+    """What only solids touch between its ends: edges of bodies, axes of cylinders."""
+    if isinstance(each, PlacedBody) and dimension == 3 and (shape := _shape_of(each)):
+        middle, is_round = _middle(each, shape).point.position, isinstance(shape, Cylinder)
+        own = shape.radius if isinstance(shape, Cylinder) else 0.0
+        for ends in edges_of(shape):
+            a, b = (each.point(middle + end) for end in ends)
+            size = (float(np.linalg.norm(ends[1] - ends[0])), WIDE, float(is_round))
+            yield Member(a, b, own, side, each.name, MemberKind.EDGE, size)
+
+
+def edges_of(shape: Shape) -> Array:
+    """Ends of what other solids touch between them, about its middle, in body axes, shape (k, 2, 3) [m].
+
+    Edges of boxes and meshes, beside these on both sides, between the places that touch; the axis of a cylinder.
+    """
+    match shape:
+        case Box():
+            half = np.asarray(shape.size, dtype=np.float64) / 2
+            signs = np.array([(a, b) for a in (1.0, -1.0) for b in (1.0, -1.0)])
+            found = []
+            for k in range(3):
+                i, j = (k + 1) % 3, (k + 2) % 3
+                for inner, outer in ((i, j), (j, i)):
+                    ends = np.zeros((4, 2, 3))
+                    ends[:, 0, k], ends[:, 1, k] = BESIDE - 1.0, 1.0 - BESIDE
+                    ends[:, :, inner] = (1.0 - BESIDE) * signs[:, :1]
+                    ends[:, :, outer] = signs[:, 1:]
+                    found.append(half * ends)
+            return np.concatenate(found)
+        case Cylinder() if (reach := shape.length / 2 - ROUNDED * shape.radius) > 0:
+            axis = np.asarray(shape.axis, dtype=np.float64)
+            return np.stack([-reach * axis, reach * axis])[None]
+        case TriangleMesh():
+            tree = shape.tree()
+            return tree.edges_beside() - tree.middle
+    return np.zeros((0, 2, 3))
 
 
 def _solids(each: Side, side: int, dimension: int) -> Iterator[Member]:
@@ -467,15 +564,25 @@ def check_depths(owner: object, members: Sequence[Member], dimension: int) -> No
         [DEEPEST * max(2 * each.radius, 0.0 if each.radius else size_of(each.start)) for each in places]
     )
     radius = np.array([each.radius for each in places])
+    pieces = [each for each in members if not each.kind.is_solid and each.size[0]]
+    ends = np.array([(each.start.initial_position(), each.end.initial_position()) for each in pieces])
+    between = np.einsum("sk,pki->psi", ALONG, ends.reshape(-1, 2, 3))
     for solid in members:
         if not solid.kind.is_solid:
             continue
         assert solid.axes is not None, "a solid has some"
-        depths = radius - heights(solid, (at - solid.start.initial_position()) @ solid.axes)
+        origin = solid.start.initial_position()
+        depths = radius - heights(solid, (at - origin) @ solid.axes)
         for i in np.flatnonzero(depths > most):
             one = places[i]
             if are_opposed(one, solid):
                 _refuse(owner, float(depths[i]), one, solid)
+        for piece, row in zip(pieces, between, strict=True):
+            if are_opposed(piece, solid) and solid.touches_piece(piece):
+                depth = piece.radius - heights(solid, (row - origin) @ solid.axes).min()
+                size = 0.0 if piece.radius else size_of(piece.start)
+                if depth > DEEPEST * max(2 * piece.radius, size):
+                    _refuse(owner, float(depth), piece, solid)
 
 
 def _refuse(owner: object, depth: float, one: Member, other: Member) -> None:

@@ -24,6 +24,7 @@ from phlexible.description.interactions.drives import Drive
 from phlexible.description.interactions.feedback import Feedback
 from phlexible.description.interactions.force_elements import ForceElement
 from phlexible.description.interactions.loads import Load
+from phlexible.description.interactions.mesh_surface import MeshSurface
 from phlexible.description.interactions.state_force import FeedbackShare
 from phlexible.description.joints.joint import Joint
 from phlexible.description.joints.joints import Fixed
@@ -84,7 +85,10 @@ def check_nodes(part: Part) -> None:
         AttachmentError: names the attachment and the places that would do.
     """
     watched = {each for value in values_in(part) if isinstance(value, Feedback) for each in references(value)}
+    touched = {each.body for each in values_in(part) if isinstance(each, MeshSurface)}
     for port in ports_of(part):
+        if isinstance(port, Attachment) and port.placed in touched:
+            continue
         if isinstance(port, Attachment) and port.point.is_watched_only and port not in watched:
             names = ", ".join(map(repr, port.placed.body.port_locations())) or "none"
             raise AttachmentError(

@@ -24,7 +24,17 @@ from phlexible.bodies.flexible.plate_body import PlatePoints
 from phlexible.bodies.flexible.plate_elements import PlateElement, PlateSection
 from phlexible.bodies.flexible.points import InterfaceMotion, MeshPoints, NodePoints
 from phlexible.bodies.floating_body import FloatingBody, StrainEnergy
-from phlexible.bodies.locations import Along, Cut, End, Interface, MaterialPosition, Node, Origin, Start
+from phlexible.bodies.locations import (
+    Along,
+    Cut,
+    End,
+    Interface,
+    MaterialPosition,
+    Node,
+    Origin,
+    Start,
+    SurfaceNode,
+)
 from phlexible.bodies.material import Material
 from phlexible.bodies.rod import Rod, StressFree
 from phlexible.bodies.soft_body import SoftBody
@@ -36,6 +46,7 @@ from phlexible.description.interactions.drives import Drive
 from phlexible.description.interactions.feedback import Feedback, LinearController
 from phlexible.description.interactions.force_elements import ForceElement, JointElement, Potential
 from phlexible.description.interactions.loads import Axes, DistributedForce, Load, PointLoad, Pressure
+from phlexible.description.interactions.mesh_surface import MeshSurface
 from phlexible.description.interactions.sensor import Sensor
 from phlexible.description.interactions.state_force import FeedbackShare, StateLaw, Whole
 from phlexible.description.interactions.surfaces import Capsule, Plane, Surface
@@ -166,8 +177,8 @@ VALUES: dict[str, type[Any]] = {
         *(MeshPoints, NodePoints, PlatePoints, PlateSection, PlateElement, InterfaceMotion, Interface),
         *(Start, End, Cut, Along, Origin, MaterialPosition),
         *(Axes, Drive, TimePath, Feedback, FeedbackShare, Whole, LinearController, StateLaw, EnergyKind, String),
-        *(Plane, Surface, Capsule, Maxwell),
-        *(SoftBody, SoftMesh, NodeGroup, Node),
+        *(Plane, Surface, Capsule, MeshSurface, Maxwell),
+        *(SoftBody, SoftMesh, NodeGroup, Node, SurfaceNode),
     )
 }
 """What else a file may name."""

@@ -40,6 +40,7 @@ from phlexible.step.tables.declarations import (
     BLOCK,
     CORNER,
     DRUM,
+    EDGE,
     INSET,
     INVARIANTS,
     LOGARITHMS,
@@ -323,6 +324,7 @@ WIDER = 1.01
 KINDS_OF_MEMBERS = {
     MemberKind.ROUND: ROUND,
     MemberKind.SAMPLE: SAMPLE,
+    MemberKind.EDGE: EDGE,
     MemberKind.CORNER: CORNER,
     MemberKind.INSET: INSET,
     MemberKind.PLANE: PLANE,
@@ -358,7 +360,9 @@ class ContactGroupTables:
         self._axes: list[int] = []
         self._kept = kept_pairs(system)
         for number, member in self._members:
-            turns = member.kind.is_solid or (self._contact_groups[number].friction and member.radius)
+            turns = (
+                member.kind.is_solid or member.is_edge or (self._contact_groups[number].friction and member.radius)
+            )
             directions = member.directions(system.dimension) if turns else ()
             self._axes += [self._number(system, collector, each) for each in directions] or [-1] * 6
 

@@ -28,6 +28,7 @@ from phlexible.step.kernels.many.contacts_among_many import (
 )
 from phlexible.step.kernels.many.pair_friction import coefficients, find_arms, place_of
 from phlexible.step.kernels.many.pairs_in_matrix import forget_held_pairs, frequency_of_pairs, hold
+from phlexible.step.kernels.many.pieces import is_piece
 from phlexible.step.kernels.step import inertia_matrix, motion_and_forces
 from phlexible.step.kernels.vectors import mean_place, moved_by, outer, velocity_of
 from phlexible.step.tables.declarations import CONTACT, INSET, MOST_PARTS
@@ -70,7 +71,8 @@ def harden_pair(t: Tables, n: int, h: float) -> float:
     i, j = t.met_first[n], t.met_second[n]
     n_, s, z = normal_of(t, i, j)
     solid = j if t.member_kind[j] > INSET else i
-    y = mean_place(t, t.member_start[i + j - solid])
+    small = i + j - solid
+    y = place_of(t, small, s + z) if is_piece(t, small) else mean_place(t, t.member_start[small])
     total = _member(t, i, s, n_, 0.0, y) + _member(t, j, z, n_, 0.0, y)
     rubbed_at = y
     c, reach, F = t.member_contact_group[i], t.member_radius[i] + t.member_radius[j], at_start(t, i, j)[0]
@@ -85,7 +87,7 @@ def harden_pair(t: Tables, n: int, h: float) -> float:
     if t.member_kind[j] <= INSET and t.member_kind[i] <= INSET:
         rubbed_at = touched_at(t, i, j, s, place_of(t, i, s) - place_of(t, j, z))
     else:
-        small, sign = i + j - solid, 1.0 if solid == j else -1.0
+        sign = 1.0 if solid == j else -1.0
         if t.member_axis[6 * small] >= 0:
             rubbed_at = y - (sign * t.member_radius[small]) * n_
     arms = t.touch_arm + 4 * t.touching_pairs

@@ -127,7 +127,7 @@ CONTACT_GROUP_TABLES: tuple[Table, ...] = (
         """
         member_radius           | members | m |
         member_around           | members | m | of a ball around each place of its axis that holds it; -1: none does
-        member_size             | 3 members | m | of a solid; of a mesh its diagonal
+        member_size             | 3 members | m | of a solid; of a mesh its diagonal; of a piece: ``Member``
         contact_group_skin      | contact_groups | m | members may move by it before pairs are looked for again
         contact_group_stiffness | contact_groups | | N/m, or N/m^1.5
         contact_group_damping   | contact_groups | | after Hunt and Crossley
@@ -933,8 +933,9 @@ BRISTLE = 7
 PAIR = 4
 """Numbers of the bristle of a pair among many."""
 
-ROUND, SAMPLE, CORNER, INSET, PLANE, BALL_INSIDE, TUBE, BLOCK, RING, DRUM, MESH = range(11)
-"""Members: spheres and pieces of lines, places that only solids touch, with and without end, solids."""
+ROUND, SAMPLE, EDGE, CORNER, INSET, PLANE, BALL_INSIDE, TUBE, BLOCK, RING, DRUM, MESH = range(12)
+"""Members: spheres and pieces of lines; what only solids touch: places, edges, places of those without end and with
+one; solids."""
 
 MOST_PARTS = 4096
 """Of a step around contacts."""

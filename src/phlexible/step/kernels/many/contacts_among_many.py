@@ -4,7 +4,7 @@ from math import sqrt
 
 from phlexible.step.compilation.compiled import compiled, exported
 from phlexible.step.compilation.dense import copy
-from phlexible.step.compilation.notation import Tables, Vector, dot
+from phlexible.step.compilation.notation import Integers, Tables, Vector, dot, vector
 from phlexible.step.kernels.contact import LEAST, clamped, depth_energy, depth_gradient
 from phlexible.step.kernels.many.near_pairs import candidates, pair_at
 from phlexible.step.kernels.many.pair_friction import (
@@ -15,6 +15,7 @@ from phlexible.step.kernels.many.pair_friction import (
     place_of,
     rub_pair,
 )
+from phlexible.step.kernels.many.pieces import distance_across, is_across, rise_across
 from phlexible.step.kernels.many.solids import axis_mean, height_at_end, height_at_start, place_in, rise
 from phlexible.step.kernels.vectors import mean_place
 from phlexible.step.tables.declarations import INSET, PAIR
@@ -30,6 +31,8 @@ from phlexible.step.tables.declarations import INSET, PAIR
 # the normal (``pairs_in_matrix.py``), not how the normal turns: that is the depth over the radius beside it.
 
 SHARE = 1e-4
+BALANCED = 1e-6  # of a force: what is left of forces on both ends of a piece that hold each other
+TOGETHER = 1e-9  # of a piece: the force acts where it touches
 
 
 @compiled
@@ -79,10 +82,10 @@ def are_balls(t: Tables, i: int, j: int) -> bool:
 @compiled
 def at_start(t: Tables, i: int, j: int) -> tuple[float, float, float]:
     """F, s and t of two members at the start of the step; of a solid how far it is from the other's centre."""
-    if t.member_kind[j] > INSET:
-        return height_at_start(t, i, j), 0.0, 0.0
     if t.member_kind[i] > INSET:
-        return height_at_start(t, j, i), 0.0, 0.0
+        i, j = j, i
+    if t.member_kind[j] > INSET:
+        return (distance_across(t, i, j, 0.0) if is_across(t, i, j) else height_at_start(t, i, j)), 0.0, 0.0
     p, k = t.member_start[i], t.member_start[j]
     if are_balls(t, i, j):
         r = t.place0[p] - t.place0[k]
@@ -97,10 +100,10 @@ def at_start(t: Tables, i: int, j: int) -> tuple[float, float, float]:
 @compiled
 def at_end(t: Tables, i: int, j: int) -> tuple[float, float, float]:
     """The same at its end."""
-    if t.member_kind[j] > INSET:
-        return height_at_end(t, i, j), 0.0, 0.0
     if t.member_kind[i] > INSET:
-        return height_at_end(t, j, i), 0.0, 0.0
+        i, j = j, i
+    if t.member_kind[j] > INSET:
+        return (distance_across(t, i, j, 1.0) if is_across(t, i, j) else height_at_end(t, i, j)), 0.0, 0.0
     p, k = t.member_start[i], t.member_start[j]
     x, y = t.place0[p] + t.change[p], t.place0[k] + t.change[k]
     if are_balls(t, i, j):
@@ -119,10 +122,12 @@ def push_contact_groups(t: Tables, h: float) -> None:
         i, j = pair_at(t, n)
         if i < 0:
             continue
-        if t.member_kind[j] > INSET:
+        if t.member_kind[i] > INSET:
+            i, j = j, i
+        if is_across(t, i, j):
+            _push_across(t, i, j, h)
+        elif t.member_kind[j] > INSET:
             _push_off(t, i, j, h)
-        elif t.member_kind[i] > INSET:
-            _push_off(t, j, i, h)
         elif are_balls(t, i, j):
             _push_balls(t, i, j, h)
         else:
@@ -147,7 +152,7 @@ def _push_off(t: Tables, i: int, j: int, h: float) -> None:
     normal, slope = _normal(t, c, radius - before, -change, h)
     axes, p, k = t.member_axis + 6 * j, t.member_start[i], t.member_start[j]
     mean = mean_place(t, p) - mean_place(t, k)
-    n = omega.x * axis_mean(t, axes, 0) + omega.y * axis_mean(t, axes, 1) + omega.z * axis_mean(t, axes, 2)
+    n = _turned_out(t, axes, omega)
     t.pull[p] += normal * n
     t.pull[k] += -normal * n
     t.pull[axes[0]] += (normal * omega.x) * mean
@@ -162,6 +167,53 @@ def _push_off(t: Tables, i: int, j: int, h: float) -> None:
         place = note_touch(t, i, j, 0.0, 0.0, y, n, slope)
         if t.contact_group_friction[c] > 0.0:
             rub_pair(t, i, j, 0.0, 0.0, n, normal, h, place)
+
+
+@compiled
+def _push_across(t: Tables, i: int, j: int, h: float) -> None:
+    """Solid j pushes a piece i between its ends.
+
+    Both ends have a share of the force. Where these are deep by themselves they are held back, so that what is left
+    acts elsewhere than at the place that touches: in Newton's matrix it is there.
+    """
+    c, radius = t.member_contact_group[i], t.member_radius[i]
+    before, change, s, on_a, on_b = rise_across(t, i, j)
+    if before >= radius and before + change >= radius:
+        return
+    normal, slope = _normal(t, c, radius - before, -change, h)
+    axes, p, q, k = t.member_axis + 6 * j, t.member_start[i], t.member_end[i], t.member_start[j]
+    n, m = _turned_out(t, axes, on_a), _turned_out(t, axes, on_b)
+    a, b = mean_place(t, p) - mean_place(t, k), mean_place(t, q) - mean_place(t, k)
+    t.pull[p] += normal * n
+    t.pull[q] += normal * m
+    t.pull[k] += -normal * (n + m)
+    t.pull[axes[0]] += normal * (on_a.x * a + on_b.x * b)
+    t.pull[axes[1]] += normal * (on_a.y * a + on_b.y * b)
+    t.pull[axes[2]] += normal * (on_a.z * a + on_b.z * b)
+    size = sqrt(dot(n + m, n + m))
+    if size > BALANCED:
+        n = (1.0 / size) * (n + m)
+        share = dot(n, m) / size
+        place = note_touch(t, i, j, share, 0.0, _foot(t, i, share, n), n, slope * size * size)
+        if t.contact_group_friction[c] > 0.0:
+            if abs(share - s) > TOGETHER:
+                place = note_touch(t, i, j, s, 0.0, _foot(t, i, s, n), n, 0.0)
+            else:
+                s = share
+            rub_pair(t, i, j, s, 0.0, n, normal * size, h, place)
+
+
+@compiled
+def _foot(t: Tables, i: int, s: float, n: Vector) -> Vector:
+    """Where a piece touches; what does not turn is touched on its axis."""
+    y = place_of(t, i, s)
+    return y - t.member_radius[i] * n if t.member_axis[6 * i] >= 0 else y
+
+
+@compiled
+def _turned_out(t: Tables, axes: Integers, w: Vector) -> Vector:
+    """From axes of a solid to the world, at the mean."""
+    return w.x * axis_mean(t, axes, 0) + w.y * axis_mean(t, axes, 1) + w.z * axis_mean(t, axes, 2)
 
 
 @compiled
@@ -247,9 +299,11 @@ def touched_at(t: Tables, i: int, j: int, s: float, e: Vector) -> Vector:
 def normal_of(t: Tables, i: int, j: int) -> tuple[Vector, float, float]:
     """Unit normal of two members, from the second to the first, and where they touch along their axes."""
     if t.member_kind[j] > INSET:
-        return _up(t, i, j), 0.0, 0.0
+        n, s = _up(t, i, j)
+        return n, s, 0.0
     if t.member_kind[i] > INSET:
-        return -1.0 * _up(t, j, i), 0.0, 0.0
+        n, s = _up(t, j, i)
+        return -1.0 * n, 0.0, s
     _, s, z = at_start(t, i, j)
     e = place_of(t, i, s) - place_of(t, j, z)
     size = sqrt(dot(e, e))
@@ -257,13 +311,18 @@ def normal_of(t: Tables, i: int, j: int) -> tuple[Vector, float, float]:
 
 
 @compiled
-def _up(t: Tables, i: int, j: int) -> Vector:
-    w, dw = place_in(t, i, j)
-    _, _, omega = rise(t, i, j, w, dw)
-    axes = t.member_axis + 6 * j
-    n = omega.x * axis_mean(t, axes, 0) + omega.y * axis_mean(t, axes, 1) + omega.z * axis_mean(t, axes, 2)
+def _up(t: Tables, i: int, j: int) -> tuple[Vector, float]:
+    """Normal of solid j where it touches member i, and where that is along it."""
+    s, omega = 0.0, vector(0.0, 0.0, 0.0)
+    if is_across(t, i, j):
+        _, _, s, omega, on_b = rise_across(t, i, j)
+        omega += on_b
+    else:
+        w, dw = place_in(t, i, j)
+        _, _, omega = rise(t, i, j, w, dw)
+    n = _turned_out(t, t.member_axis + 6 * j, omega)
     size = sqrt(dot(n, n))
-    return (1.0 / size if size > 0.0 else 1.0) * n
+    return (1.0 / size if size > 0.0 else 1.0) * n, s
 
 
 @compiled

@@ -179,6 +179,21 @@ def height_over_mesh(t: Tables, j: int, w: Vector, radius: float) -> float:
 
 
 @compiled
+def slope_over_mesh(t: Tables, j: int, w: Vector, radius: float) -> tuple[float, Vector]:
+    """phi and its slope; of places far away those of the box around all."""
+    apart = far_from_mesh(t, j, w, radius)
+    if apart > 0.0:
+        low, high = t.mesh_low[t.member_mesh[j]], t.mesh_high[t.member_mesh[j]]
+        on = vector(min(max(w.x, low.x), high.x), min(max(w.y, low.y), high.y), min(max(w.z, low.z), high.z))
+        return apart, (1.0 / apart) * (w - on)
+    k, part, foot = nearest_triangle(t, j, w)
+    phi, slope = outward_of(t, k, part, foot, w)
+    if radius > 0.0 and LEAST < phi < radius + radius:
+        phi, _, slope = smoothed(t, j, w, phi)
+    return phi, slope
+
+
+@compiled
 def _is_one(t: Tables, k: int, part: int, m: int, other: int, size: float) -> bool:
     """Whether two parts of triangles are one side, edge or corner."""
     if (part == 0) != (other == 0) or (part < 4) != (other < 4):

@@ -9,8 +9,9 @@ from math import floor
 
 from phlexible.step.compilation.compiled import compiled
 from phlexible.step.compilation.notation import Tables, Vector, dot, vector
+from phlexible.step.kernels.many.pieces import is_piece
 from phlexible.step.kernels.many.solids import height_at_start
-from phlexible.step.tables.declarations import CORNER, INSET, ROUND
+from phlexible.step.tables.declarations import BLOCK, CORNER, DRUM, INSET, MESH, RING, ROUND, TUBE
 
 LARGE = 4.0
 """Members larger than so many times the mean are held against all others, and do not make the cells larger."""
@@ -79,12 +80,6 @@ def _stay(t: Tables) -> bool:
 
 
 @compiled
-def _is_round(t: Tables, m: int) -> bool:
-    """Whether solids may touch it: spheres, and places on surfaces."""
-    return t.member_kind[m] <= INSET and t.member_start[m] == t.member_end[m]
-
-
-@compiled
 def _suits(t: Tables, kind: int, solid: int) -> bool:
     """Corners touch what has no end, places beside them what has."""
     if kind == CORNER:
@@ -111,10 +106,24 @@ def _may_meet(t: Tables, i: int, j: int) -> bool:
         return False
     a, b = t.member_kind[i], t.member_kind[j]
     if a > INSET:
-        return _is_round(t, j) and _suits(t, b, i)
+        return _touches(t, j, i)
     if b > INSET:
-        return _is_round(t, i) and _suits(t, a, j)
+        return _touches(t, i, j)
     return a == ROUND and b == ROUND
+
+
+@compiled
+def _touches(t: Tables, i: int, j: int) -> bool:
+    """Whether solid j touches a sphere, a place, or a piece between its ends."""
+    kind, size = t.member_kind[j], t.member_size + 3 * i
+    if not is_piece(t, i):
+        return t.member_kind[i] <= INSET and _suits(t, t.member_kind[i], j)
+    if kind == BLOCK or kind == MESH:
+        return size[2] == 0.0 and size[0] > 0.0
+    own = t.member_size + 3 * j
+    if kind == DRUM or (kind == TUBE and own[1] > 0.0):
+        return own[0] < size[1]
+    return kind == RING and own[1] < size[1]
 
 
 @compiled

@@ -13,9 +13,10 @@ from phlexible.step.compilation.dense import SIX, add_multiple, copy, fill, prod
 from phlexible.step.compilation.notation import Matrix, Reals, Tables, Vector, Vectors, along, dot, vector
 from phlexible.step.kernels.elimination import solve_frame, substitute
 from phlexible.step.kernels.floating_bodies import one
+from phlexible.step.kernels.many.pair_friction import coefficients
 from phlexible.step.kernels.segments import has_segments, place_of
-from phlexible.step.kernels.vectors import moved_by, outer, velocity_of
-from phlexible.step.tables.declarations import INSET
+from phlexible.step.kernels.vectors import mean_place, moved_by, outer, velocity_of
+from phlexible.step.tables.declarations import EDGE, INSET
 
 ENDS = 4  # of both members of a pair: start and end of each
 MOST = 12  # directions of GMRES
@@ -50,14 +51,20 @@ def hold(t: Tables, i: int, j: int, s: float, z: float, slope: Matrix, normal: V
 
 
 @compiled
+def is_edge(t: Tables, m: int) -> bool:
+    """Whether a member is an edge of a rigid body, which turns with it."""
+    return t.member_kind[m] == EDGE and t.member_axis[6 * m] >= 0
+
+
+@compiled
 def _hold_ends(t: Tables, at: int, m: int, s: float, normal: Vector, arms: Vectors) -> tuple[int, bool]:
     """Of one member: how many of its ends move, and whether blocks of the elimination have all of these."""
     p, q, count, whole = t.member_start[m], t.member_end[m], 0, True
-    if t.member_kind[m] > INSET:
+    if t.member_kind[m] > INSET or is_edge(t, m):
         normal = vector(0.0, 0.0, 0.0)
     for end in range(2):
         k, weight, axes = (p, 1.0 - s, 6 * m) if end == 0 else (q, s, 6 * m + 3)
-        if p == q:
+        if p == q or is_edge(t, m):
             weight = 1.0 - float(end)
         b = t.vector_carrier[k]
         if weight == 0.0 or b < 0:
@@ -69,6 +76,9 @@ def _hold_ends(t: Tables, at: int, m: int, s: float, normal: Vector, arms: Vecto
         t.held_normal[at + end] = normal
         if t.member_axis[axes] >= 0:
             t.held_axes[at + end], t.held_arm[at + end] = axes, arms[end]
+            if is_edge(t, m):  # all of it moves as its start and the directions
+                way = s * (mean_place(t, q) - mean_place(t, p))
+                t.held_arm[at + end] = arms[end] + coefficients(t, t.member_axis + axes, way)
     return count, whole
 
 

@@ -37,7 +37,13 @@ def axis_mean(t: Tables, axes: Integers, k: int) -> Vector:
 @compiled
 def place_in(t: Tables, i: int, j: int) -> tuple[Vector, Vector]:
     """w of the centre of member i in the axes of solid j at the start of the step, and delta(w)."""
-    p, k, axes = t.member_start[i], t.member_start[j], t.member_axis + 6 * j
+    return seen_in(t, t.member_start[i], j)
+
+
+@compiled
+def seen_in(t: Tables, p: int, j: int) -> tuple[Vector, Vector]:
+    """The same of a point p."""
+    k, axes = t.member_start[j], t.member_axis + 6 * j
     r, dr = t.place0[p] - t.place0[k], t.change[p] - t.change[k]
     mean = r + 0.5 * dr
     a, b, c = axis_start(t, axes, 0), axis_start(t, axes, 1), axis_start(t, axes, 2)
@@ -51,14 +57,14 @@ def place_in(t: Tables, i: int, j: int) -> tuple[Vector, Vector]:
 def height_at_start(t: Tables, i: int, j: int) -> float:
     """phi of member i over solid j."""
     w, _ = place_in(t, i, j)
-    return height(t, i, j, w)
+    return height_at(t, i, j, w)
 
 
 @compiled
 def height_at_end(t: Tables, i: int, j: int) -> float:
     """The same at the end of the step."""
     w, dw = place_in(t, i, j)
-    return height(t, i, j, w + dw)
+    return height_at(t, i, j, w + dw)
 
 
 @compiled
@@ -79,7 +85,7 @@ def _sides(t: Tables, j: int, w: Vector) -> Vector:
 
 
 @compiled
-def height(t: Tables, i: int, j: int, w: Vector) -> float:
+def height_at(t: Tables, i: int, j: int, w: Vector) -> float:
     """phi of a place, of member i, in the axes of a solid; negative within its matter."""
     kind, size = t.member_kind[j], t.member_size + 3 * j
     if kind == PLANE:

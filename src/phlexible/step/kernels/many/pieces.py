@@ -1,0 +1,214 @@
+"""How deep pieces of lines and edges of bodies go into solids between their ends (docs/theory.md, 8).
+
+A piece w(s) = (1 - s) a + s b in the axes of a solid, of radius r, has the distance
+
+    F = min over s of phi(w(s)) + (1 - s) A + s B + SHARE l (s - 1/2)^2,    A = max(0, r - phi(a)), B of b
+
+from it: as near as its nearest place, less what its ends, which are places of their own, are deep already. On a
+flat side that is nothing more; where an edge of the solid is between the ends it is all. SHARE chooses the middle
+of what is parallel, l is the length of the piece at the start. What touches by itself has A = B = 0.
+"""
+
+from phlexible.step.compilation.compiled import compiled
+from phlexible.step.compilation.notation import Tables, Vector, dot, vector
+from phlexible.step.kernels.many.meshes import slope_over_mesh
+from phlexible.step.kernels.many.solids import height_at, rise, seen_in
+from phlexible.step.tables.declarations import BLOCK, DRUM, INSET, MESH, TUBE
+
+SHARE = 1e-3
+BESIDE = 1e-6  # of the length, by which it touches later: flat sides that are as deep as their ends do not
+PARTS = 16  # a piece on what is not convex is looked at in
+TURNS = 60
+EXACT = 1e-14  # of the length
+SHORT = 1e-8  # of the length: so short a way has no part of its own, which would be round-off
+
+
+@compiled
+def is_piece(t: Tables, m: int) -> bool:
+    """Whether a member has a length."""
+    return t.member_kind[m] <= INSET and t.member_start[m] != t.member_end[m]
+
+
+@compiled
+def is_across(t: Tables, i: int, j: int) -> bool:
+    """Whether member i is a piece, and j a solid."""
+    return t.member_kind[j] > INSET and is_piece(t, i)
+
+
+@compiled
+def slope_at(t: Tables, i: int, j: int, w: Vector) -> tuple[float, Vector]:
+    """phi of a place and its slope."""
+    if t.member_kind[j] == MESH:
+        return slope_over_mesh(t, j, w, t.member_radius[i])
+    high, _, slope = rise(t, i, j, w, vector(0.0, 0.0, 0.0))
+    return high, slope
+
+
+@compiled
+def _between(
+    t: Tables, i: int, j: int, a: Vector, u: Vector, A: float, B: float, s: float
+) -> tuple[float, float, Vector]:
+    """What F is the least of at s, its slope along s, and that of phi."""
+    share, n = SHARE * t.member_size[3 * i], vector(0.0, 0.0, 0.0)
+    high, n = slope_at(t, i, j, a + s * u)
+    value = high + (1.0 - s) * A + s * B + share * (s - 0.5) * (s - 0.5)
+    return value, dot(n, u) + B - A + 2.0 * share * (s - 0.5), n
+
+
+@compiled
+def _cut(low: float, f: float, g: float, high: float, e: float, k: float) -> float:
+    """Where tangents of slopes g < 0 < k meet."""
+    return (e - f + g * low - k * high) / (g - k)
+
+
+@compiled
+def _least(
+    t: Tables,
+    i: int,
+    j: int,
+    a: Vector,
+    u: Vector,
+    A: float,
+    B: float,
+    low: float,
+    f: float,
+    g: float,
+    n: Vector,
+    high: float,
+    e: float,
+    k: float,
+    m: Vector,
+) -> tuple[float, float, Vector]:
+    """F, s and slope of phi between places where F falls, f with the slopes g and n, and rises, e, k and m.
+
+    Where two smooth parts meet in an edge both have a share, so that nothing is left along the piece.
+    """
+    length = t.member_size[3 * i]
+    for turn in range(TURNS):
+        cut = _cut(low, f, g, high, e, k)
+        bound, s = f + g * (cut - low), cut
+        if turn % 2 == 1:
+            s = (low * k - high * g) / (k - g)
+        if not low < s < high:
+            s = 0.5 * (low + high)
+        value, slope, normal = _between(t, i, j, a, u, A, B, s)
+        if abs(slope) <= EXACT * length:
+            return value, s, normal
+        if (turn % 2 == 0 and value - bound <= EXACT * length) or high - low <= EXACT:
+            share = k / (k - g)
+            return value, s, share * n + (1.0 - share) * m
+        if slope < 0.0:
+            low, f, g, n = s, value, slope, normal
+        else:
+            high, e, k, m = s, value, slope, normal
+    share = k / (k - g)
+    return min(f, e), low if f < e else high, share * n + (1.0 - share) * m
+
+
+@compiled
+def _nearest(
+    t: Tables,
+    i: int,
+    j: int,
+    a: Vector,
+    u: Vector,
+    A: float,
+    B: float,
+    first: float,
+    n: Vector,
+    last: float,
+    m: Vector,
+) -> tuple[float, float, Vector]:
+    """F, s and the slope of phi there, of a piece whose ends are at phi ``first`` and ``last`` with slopes n and m.
+
+    Between ends that are too far to touch an estimate that is no greater.
+    """
+    share, radius = SHARE * t.member_size[3 * i], t.member_radius[i]
+    f, g = first + A + 0.25 * share, dot(n, u) + B - A - share
+    e, k = last + B + 0.25 * share, dot(m, u) + B - A + share
+    best, at, slope = f, 0.0, n
+    if e < best:
+        best, at, slope = e, 1.0, m
+    kind = t.member_kind[j]
+    if kind == BLOCK or kind == DRUM or kind == TUBE:  # convex
+        if g >= 0.0 or k <= 0.0:
+            return best, at, slope
+        cut = _cut(0.0, f, g, 1.0, e, k)
+        if f + g * cut >= radius:
+            weight = k / (k - g)
+            return f + g * cut, cut, weight * n + (1.0 - weight) * m
+        return _least(t, i, j, a, u, A, B, 0.0, f, g, n, 1.0, e, k, m)
+    steepest = 2.02 * dot(u, u) ** 0.5 + 2.0 * share
+    low = 0.0
+    while low < 1.0:
+        high = low + max((f - radius) / steepest, 1.0 / PARTS)
+        value, rising, normal = e, k, m
+        if high < 1.0:
+            value, rising, normal = _between(t, i, j, a, u, A, B, high)
+        else:
+            high = 1.0
+        if value < best:
+            best, at, slope = value, high, normal
+        if g < 0.0 < rising and f + g * (_cut(low, f, g, high, value, rising) - low) < min(best, radius):
+            found, s, across = _least(t, i, j, a, u, A, B, low, f, g, n, high, value, rising, normal)
+            if found < best:
+                best, at, slope = found, s, across
+        low, f, g, n = high, value, rising, normal
+    return best, at, slope
+
+
+@compiled
+def over_solid(t: Tables, i: int, j: int, a: Vector, b: Vector) -> tuple[float, float, Vector, Vector]:
+    """F and s of piece i with its ends at a and b in the axes of solid j, and the slopes of F along both."""
+    radius, u = t.member_radius[i], b - a
+    first, n = slope_at(t, i, j, a)
+    last, m = slope_at(t, i, j, b)
+    A, B = 0.0, 0.0
+    if t.member_size[3 * i + 2] == 0.0:
+        A, B = max(radius - first, 0.0), max(radius - last, 0.0)
+    F, s, slope = _nearest(t, i, j, a, u, A, B, first, n, last, m)
+    on_a, on_b = (1.0 - s) * slope, s * slope
+    if A > 0.0:
+        on_a -= (1.0 - s) * n
+    if B > 0.0:
+        on_b -= s * m
+    return F + BESIDE * t.member_size[3 * i], s, on_a, on_b
+
+
+@compiled
+def may_be_across(t: Tables, i: int, j: int, a: Vector, b: Vector) -> bool:
+    """False: piece i is farther from solid j than it can reach."""
+    u = b - a
+    middle = height_at(t, i, j, a + 0.5 * u)
+    return middle <= t.member_radius[i] + 0.5 * dot(u, u) ** 0.5
+
+
+@compiled
+def distance_across(t: Tables, i: int, j: int, share: float) -> float:
+    """F of a piece and a solid; ``share`` 0: at the start of the step, 1: at its end."""
+    a, da = seen_in(t, t.member_start[i], j)
+    b, db = seen_in(t, t.member_end[i], j)
+    a, b = a + share * da, b + share * db
+    if not may_be_across(t, i, j, a, b):
+        return 2.0 * t.member_radius[i] + t.member_size[3 * i]
+    F, _, _, _ = over_solid(t, i, j, a, b)
+    return F
+
+
+@compiled
+def rise_across(t: Tables, i: int, j: int) -> tuple[float, float, float, Vector, Vector]:
+    """F at the start of the step, its change, s at the mean, and slopes along both ends whose product it is."""
+    radius, length = t.member_radius[i], t.member_size[3 * i]
+    a, da = seen_in(t, t.member_start[i], j)
+    b, db = seen_in(t, t.member_end[i], j)
+    if not (may_be_across(t, i, j, a, b) or may_be_across(t, i, j, a + da, b + db)):
+        return radius + length, 0.0, 0.5, a, b
+    before, s, on_a, on_b = over_solid(t, i, j, a, b)
+    after, z, then_a, then_b = over_solid(t, i, j, a + da, b + db)
+    on_a, on_b, square = 0.5 * (on_a + then_a), 0.5 * (on_b + then_b), dot(da, da) + dot(db, db)
+    change = dot(on_a, da) + dot(on_b, db)
+    if square > SHORT * SHORT * length * length:
+        more = (after - before - change) / square
+        on_a, on_b = on_a + more * da, on_b + more * db
+        change = after - before
+    return before, change, 0.5 * (s + z), on_a, on_b

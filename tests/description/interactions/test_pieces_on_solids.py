@@ -1,0 +1,251 @@
+"""Edges that cross edges, pieces of lines between their nodes on solids: energy, momenta, closed forms, rest."""
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+import phlexible as ph
+from description.interactions.test_contact_of_many import ledger, solution_error
+
+GRAVITY = 9.81
+BESIDE = 0.02  # of half an edge: where places and pieces are beside it
+TILT, ACROSS = (
+    Rotation.from_rotvec((np.pi / 4, 0, 0)).as_matrix(),
+    Rotation.from_rotvec((0, 0, np.pi / 2)).as_matrix(),
+)
+UNTURNED = np.eye(3)
+BAR = ph.Box((0.4, 0.1, 0.1))
+PLANK = (0.5, 0.08, 0.04)
+LOG = ph.RigidBody.cylinder(0.05, 0.5, 500.0, axis=(1, 0, 0))
+
+
+def bar(kind):
+    if kind == "box":
+        return ph.RigidBody.box(BAR.size, 500.0)
+    surface = BAR.centred()
+    return ph.RigidBody.from_mesh(surface.vertices, surface.triangles, 500.0)
+
+
+def crossing(kinds=("box", "box"), friction=0.0, beside=(0.03, 0.02), moving=None, turn=UNTURNED, away=(0, 0, 0)):
+    """Two free bars, an edge of one over an edge of the other, at right angles."""
+    model = ph.Model()
+    low, high = (
+        model.add(
+            bar(kind),
+            position=turn @ place + away,
+            rotation=turn @ own @ TILT,
+            velocity=turn @ velocity,
+            angular_velocity=turn @ spin,
+        )
+        for kind, place, own, velocity, spin in (
+            (kinds[0], np.zeros(3), np.eye(3), np.zeros(3), np.zeros(3)),
+            (kinds[1], np.array([*beside, 0.145]), ACROSS, *(moving or (np.array([0, 0, -1.0]), np.zeros(3)))),
+        )
+    )
+    model.apply(ph.Contact([low, high], stiffness=1e4, friction=friction))
+    return model, low, high
+
+
+def blade(line, radius, friction):
+    """A free line that flies on a free bar, edge up, which is thinner than its pieces are long."""
+    model = ph.Model()
+    rod = ph.Rod(0.9, ph.CircularSection(0.01), ph.Material(1e7, 1000.0), elements=3)
+    string = ph.String(0.9, 0.1, 3, ph.LinearLaw(1e3))
+    beam = ph.Beam(0.9, ph.CircularSection(0.01), ph.Material(1e8, 1000.0), elements=3)
+    body = {"rod": rod, "string": string, "beam": beam}[line]
+    placed = (
+        model.add(body, line, shape=[(-0.45, 0, 0.1), (0.45, 0, 0.1)], velocity=(0, 0, -2.0))
+        if line == "string"
+        else model.add(body, line, position=(-0.45, 0, 0.1))
+    )
+    thin = model.add(
+        ph.RigidBody.box((0.4, 0.05, 0.05), 2000.0),
+        position=(0.03, 0.01, 0.03),
+        rotation=ACROSS @ TILT,
+        velocity=(0, 0, 0 if line == "string" else 2.0),
+        angular_velocity=(0, 0, 1.0),
+    )
+    model.apply(ph.Contact([placed], [thin], radius=radius, stiffness=2e3, friction=friction))
+    return model, placed, thin
+
+
+CASES = {
+    "boxes": lambda friction: crossing(
+        friction=friction, moving=(np.array([0.2, 0.1, -1]), np.array([1, 2, -1.0]))
+    ),
+    "meshes": lambda friction: crossing(("mesh", "mesh"), friction),
+    "mesh on box": lambda friction: crossing(("box", "mesh"), friction),
+    # the foot leaves the end of an edge in the middle of the contact
+    "off the end": lambda friction: crossing(
+        friction=friction, beside=(0.18, 0.0), moving=(np.array([1.2, 0, -1]), np.zeros(3))
+    ),
+    "rod": lambda friction: blade("rod", 5e-3, friction),
+    "beam": lambda friction: blade("beam", 5e-3, friction),
+    "string": lambda friction: blade("string", 0.0, 0.0 if friction == 0 else friction),
+}
+
+
+@pytest.mark.filterwarnings(
+    "ignore::phlexible.errors.SlackStringWarning", "ignore::phlexible.LargeDeflectionWarning"
+)
+@pytest.mark.parametrize("kind", CASES)
+@pytest.mark.parametrize("friction", [0.0, 0.4])
+def test_energy_and_momenta_hold_and_newtons_matrix_has_the_pairs(kind, friction):
+    """But for how normals turn, the depth over the length. What was above stays above."""
+    model, *_ = CASES[kind](friction)
+    motion = model.simulate(0.05, 1e-3, progress=False)
+    assert motion.contact_steps[-1] > 8
+    assert ledger(motion) <= 1e-12
+    assert (motion.energy.dissipated[-1] > 1e-6) == (friction > 0)
+    for momentum in (motion.momentum.linear, motion.momentum.angular):
+        assert np.ptp(momentum, axis=0) == pytest.approx(0, abs=1e-13)
+    assert solution_error(model, motion, 1e-4) <= 1e-3
+
+
+def test_edges_that_cross_bounce_as_on_a_spring():
+    """Four places each push with k x, x = z / sqrt(2): a spring of 2 k between the centres, both pass their speed.
+
+    Where both bars touch is known: places are beside the edges.
+    """
+    model, low, high = crossing(beside=(0.0, 0.0))
+    motion = model.simulate(0.05, 1e-4, progress=False)
+    mass = high.body.mass
+    assert motion.velocity(low.origin)[-1] == pytest.approx((0, 0, -1), abs=1e-5)
+    assert motion.velocity(high.origin)[-1] == pytest.approx((0, 0, 0), abs=1e-5)
+    omega = np.sqrt(2e4 / (mass / 2))
+    height = (motion.position(high.origin) - motion.position(low.origin))[:, 2]
+    assert height.min() == pytest.approx(0.1 * np.sqrt(2) - BESIDE * 0.05 / np.sqrt(2) - 1 / omega, abs=2e-5)
+    touching = np.ptp(motion.time[motion.energy.spring > 1e-9])
+    assert touching == pytest.approx(np.pi / omega, abs=3e-4)
+
+
+def test_frames_places_and_the_sense_of_time_do_not_matter():
+    """Turned and moved, the same to round-off; back with turned velocities to where it began."""
+    moving = np.array([0.2, 0.1, -1.0]), np.array([1, 2, -1.0])
+    turn, away = Rotation.from_rotvec((0.7, -1.1, 0.4)).as_matrix(), np.array([30.0, -20.0, 10.0])
+    model, low, high = crossing(moving=moving)
+    motion = model.simulate(0.04, 1e-3, progress=False)
+    turned_model, _, turned = crossing(moving=moving, turn=turn, away=away)
+    found = turned_model.simulate(0.04, 1e-3, progress=False).position(turned.origin)
+    assert (found - away) @ turn == pytest.approx(motion.position(high.origin), abs=1e-9)
+    end = motion.recording.state(-1)
+    back = model.simulate(
+        0.04, 1e-3, initial=end.__class__(**{**vars(end), "velocity": -end.velocity}), progress=False
+    )
+    for each in (low, high):
+        assert back.position(each.origin)[-1] == pytest.approx(motion.position(each.origin)[0], abs=1e-9)
+
+
+def test_a_plank_rocks_on_a_cylinder_as_in_textbooks():
+    """T = 2 pi sqrt((l^2 + 4 t^2) / (12 g (R - t / 2))): its edges are on the round, its corners do not touch."""
+    length, thick, radius = 1.0, 0.04, 0.2
+    model = ph.Model(gravity=(0, 0, -GRAVITY))
+    plank = model.add(
+        ph.RigidBody.box((length, 0.1, thick), 500.0),
+        position=(0, 0, radius + thick / 2),
+        velocity=(0, 0, 0),
+        angular_velocity=(0, 0.05, 0),
+    )
+    drum = ph.Surface(model.ground.at((0, 0, 0)), ph.Cylinder(radius, 1.0, axis=(0, 1, 0)))
+    model.apply(ph.Contact([plank], drum, stiffness=2e5, friction=1.0, longest_part=1.0))
+    motion = model.simulate(2.4, 4e-3, progress=False)
+    rate = motion.angular_velocity(plank)[:, 1]
+    falls = np.flatnonzero((rate[:-1] > 0) & (rate[1:] <= 0))
+    times = motion.time[falls] + 4e-3 * rate[falls] / (rate[falls] - rate[falls + 1])
+    period = 2 * np.pi * np.sqrt((length**2 + 4 * thick**2) / (12 * GRAVITY * (radius - thick / 2)))
+    assert np.diff(times) == pytest.approx(period, rel=0.01)
+
+
+def test_planks_and_logs_rest_across_each_other():
+    """All corners are outside of the other plank; logs touch on their sides."""
+    stiffness, model = 1e4, ph.Model(gravity=(0, 0, -GRAVITY))
+    plank = ph.RigidBody.box(PLANK, 500.0)
+    still = {"velocity": (0, 0, 0)}
+    low, high = (
+        model.add(plank, position=(0, 0, 0.02), **still),
+        model.add(plank, position=(0, 0, 0.06), rotation=ACROSS, **still),
+    )
+    pipe, log = (
+        model.add(LOG, position=(1, 0, 0.05), **still),
+        model.add(LOG, position=(1, 0, 0.15), rotation=ACROSS, **still),
+    )
+    for each in (pipe, log):
+        model.connect(ph.Prismatic(model.ground.at((1, 0, 0)), each.origin, axis=(0, 0, 1)))
+    floor = ph.Plane(model.ground.at((0, 0, 0)))
+    options = {"stiffness": stiffness, "friction": 0.4, "damping": 1e5}
+    model.apply(ph.Contact([low, high, floor], **options))
+    model.apply(ph.Contact([pipe, log, floor], **options))
+    motion = model.simulate(0.4, 2e-3, progress=False)
+    for below, above, apart, weight, count in ((low, high, 0.04, plank.mass, 4), (pipe, log, 0.1, LOG.mass, 2)):
+        found = motion.position(above.origin)[-1] - motion.position(below.origin)[-1]
+        assert found[2] == pytest.approx(apart - weight * GRAVITY / stiffness / count, abs=2e-5)
+        assert found[:2] == pytest.approx((0, 0), abs=1e-6)
+    assert motion.momentum.linear[-1] == pytest.approx((0, 0, 0), abs=2e-3)
+
+
+@pytest.mark.parametrize(
+    "shape", [ph.Box((0.02, 0.4, 0.02)), ph.Cylinder(0.01, 0.4, axis=(0, 1, 0))], ids=["box", "tube"]
+)
+@pytest.mark.filterwarnings("ignore::phlexible.errors.SlackStringWarning")
+def test_a_string_does_not_fall_through_a_thin_bar_between_two_nodes(shape):
+    model = ph.Model(gravity=(0, 0, -GRAVITY))
+    rope = model.add(ph.String(1.0, 0.1, 9, ph.LinearLaw(1e4)), shape=[(-0.5, 0, 0.1), (0.5, 0, 0.1)])
+    rail = ph.Surface(model.ground.at((0, 0, 0)), shape)
+    model.apply(ph.Contact([rope], [rail], radius=3e-3, stiffness=1e4, damping=1e4))
+    motion = model.simulate(0.3, 2e-3, progress=False)
+    assert motion.position(rope.at(0.5))[:, 2].min() > 0.0
+    assert motion.position(rope.start)[-1, 2] < -0.1
+    assert np.abs(motion.energy.balance_error).max() <= 1e-12
+
+
+def test_a_string_that_wraps_a_drum_finely_touches_by_its_nodes_alone():
+    """So that its friction is that of its nodes: pieces that are shorter than half a radius do not push."""
+    model = ph.Model(gravity=(0, 0, -GRAVITY))
+    rope = model.add(ph.String(1.0, 0.1, 40, ph.LinearLaw(1e4)), shape=[(-0.5, 0, 0.11), (0.5, 0, 0.11)])
+    drum = ph.Surface(model.ground.at((0, 0, 0)), ph.Cylinder(0.1, 0.4, axis=(0, 1, 0)))
+    contact = model.apply(ph.Contact([rope], [drum], radius=3e-3, stiffness=1e4))
+    pieces = [each for each in contact.members() if each.size[0] and not each.kind.is_solid]
+    (tube,) = (each for each in contact.members() if each.kind.is_solid)
+    assert len(pieces) == 40 and not any(tube.touches_piece(each) for each in pieces)
+
+
+def test_edges_that_start_inside_each_other_are_refused_with_the_depth():
+    model = ph.Model()
+    for place, own in (((0, 0, 0), np.eye(3)), ((0, 0, 0.09), ACROSS)):
+        model.add(bar("box"), position=place, rotation=own @ TILT)
+    with pytest.raises(ph.ModelError, match=r"starts 0\.0\d+ m deep, rigid body"):
+        model.apply(ph.Contact(list(model.bodies), stiffness=1e4))
+
+
+def test_equilibria_name_edges_that_cross_with_the_depth():
+    model = ph.Model(gravity=(0, 0, -GRAVITY))
+    low = model.add(ph.RigidBody.box(PLANK, 500.0), "low", position=(0, 0, 0.02))
+    high = model.add(ph.RigidBody.box(PLANK, 500.0), "high", position=(0, 0, 0.059), rotation=ACROSS)
+    model.apply(ph.Contact([low, high, ph.Plane(model.ground.at((0, 0, 0)))], stiffness=1e4))
+    with pytest.raises(ph.ModelError, match=r"is 0\.001 m deep in what high.* carries between its ends"):
+        model.equilibrium()
+
+
+def test_a_line_and_one_thin_surface_are_searched_and_what_cannot_be_is_warned_of():
+    """Longer pieces than it is thick: without a list, too."""
+    model = ph.Model(gravity=(0, 0, -GRAVITY))
+    rope = model.add(ph.String(1.0, 0.1, 9, ph.LinearLaw(1e4)), shape=[(-0.5, 0, 0.1), (0.5, 0, 0.1)])
+    thin, thick = (
+        ph.Surface(model.ground.at((0, 0, 0)), ph.Cylinder(r, 0.4, axis=(0, 1, 0))) for r in (0.02, 0.08)
+    )
+    assert (
+        ph.Contact(rope, thin, stiffness=1e4).is_searched and not ph.Contact(rope, thick, stiffness=1e4).is_searched
+    )
+    with pytest.warns(ph.MeshWarning, match="pieces of the line are longer than Surface"):
+        assert not ph.Contact(rope, thin, stiffness=1e4, restitution=0.5).is_searched
+
+
+@pytest.mark.filterwarnings("ignore::phlexible.errors.SlackStringWarning")
+def test_lines_without_thickness_meet_balls_of_lists():
+    model = ph.Model(gravity=(0, 0, -GRAVITY))
+    rope = model.add(ph.String(1.0, 0.1, 9, ph.LinearLaw(1e4)), shape=[(-0.5, 0, 0.1), (0.5, 0, 0.1)])
+    ball = model.add(ph.RigidBody.sphere(0.05, 500.0), position=(0, 0, 0.16), velocity=(0, 0, -1.0))
+    model.apply(ph.Contact([rope, ball], stiffness=1e4))
+    motion = model.simulate(0.03, 1e-3, progress=False)
+    assert motion.contact_steps[-1] > 0
+    assert np.abs(motion.energy.balance_error).max() <= 1e-12
