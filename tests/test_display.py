@@ -164,7 +164,7 @@ def test_a_report_is_shown_in_a_cell(everything):
 def test_signatures_are_short_in_help():
     """Types by the names that they are written with; what they stand for is pages long."""
     assert str(inspect.signature(ph.Contact)).startswith(
-        "(first: Attachment | MovingFrame | PlacedBody | PlacedWhole | Touchable | MeshSurface | Sequence[Attachment |"
+        "(first: Attachment | MovingFrame | PlacedBody | PlacedWhole | Touchable | MeshSurface | Sequence[Attach"
     )
     assert "position: ArrayLike = (0.0, 0.0, 0.0), rotation: ArrayLike | Rotation | None" in str(
         inspect.signature(ph.Model.add)

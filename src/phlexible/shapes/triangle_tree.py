@@ -8,7 +8,7 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from phlexible.algebra.arrays import Array, IntArray
+from phlexible.algebra.arrays import Array, BoolArray, IntArray
 from phlexible.shapes.creases import SMOOTH, joined
 from phlexible.shapes.surfaces import Triangulation
 
@@ -139,19 +139,19 @@ class TriangleTree:
         inward = np.cross(self.normals[:, None, :], np.roll(self.corners, -1, axis=1) - self.corners)
         is_ridge = np.einsum("tki,tki->tk", inward, self.edge_normals) < 0
         inner = self._inner()
-        return np.stack([inner, np.roll(inner, -1, axis=1)], axis=2)[self._sharp_edges() & is_ridge]
+        return np.asarray(np.stack([inner, np.roll(inner, -1, axis=1)], axis=2)[self._sharp_edges() & is_ridge])
 
     def _inner(self) -> Array:
         middles = self.corners.mean(axis=1, keepdims=True)
         return np.asarray(self.corners + BESIDE * (middles - self.corners))
 
-    def _sharp_edges(self) -> Array:
+    def _sharp_edges(self) -> BoolArray:
         """Of edges that begin at the corners, (t, 3)."""
         both = self.edge_normals / np.linalg.norm(self.edge_normals, axis=2, keepdims=True).clip(1e-300)
         half = np.sqrt((1 + SMOOTH) / 2)  # between a side and the mean of both
         return np.asarray(np.einsum("tki,ti->tk", both, self.normals) < half)
 
-    def _sharp_points(self) -> tuple[Array, IntArray, Array]:
+    def _sharp_points(self) -> tuple[BoolArray, IntArray, Array]:
         """Which of the points have sharp edges, (p,), their numbers, (t, 3), and places, (p, 3)."""
         _, where = np.unique(self.points, return_index=True)
         known = np.full(int(self.points.max()) + 1, -1)

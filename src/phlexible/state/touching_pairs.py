@@ -256,8 +256,8 @@ def _part_of_mesh(contact: Contact, one: Member, other: Member, place: Array) ->
         return _side(other, corners[0], tree.normals[triangle]), flat
     k = (part - 1) % 3
     if part < 4:
-        ends = (_moved(other.start, axes @ corners[m]) for m in (k, (k + 1) % 3))
-        return Capsule(*ends, thin), len(tree.normals) + int(tree.edges[triangle, k])
+        start, end = (_moved(other.start, axes @ corners[m]) for m in (k, (k + 1) % 3))
+        return Capsule(start, end, thin), len(tree.normals) + int(tree.edges[triangle, k])
     point = _moved(other.start, axes @ corners[k])
     return Surface(point, Sphere(thin)), -1 - int(tree.points[triangle, k])
 

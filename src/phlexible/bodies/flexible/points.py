@@ -195,7 +195,7 @@ class MeshPoints(FlexiblePoints):
     def surface_nodes(self) -> IntArray:
         """Corners of elements on the surface."""
         given = self.mesh.mesh
-        return self.mesh.vertex_nodes[np.unique(given.facets[:, given.boundary_facets()])]
+        return np.asarray(self.mesh.vertex_nodes[np.unique(given.facets[:, given.boundary_facets()])])
 
     def inside(self, place: Array, described: str) -> MaterialPoint:
         """The point in its element; it turns with the skew part of the displacement gradient.

@@ -34,7 +34,8 @@ class MeshSurface:
 
     Example:
         >>> model = ph.Model(gravity=(0, 0, -9.81))
-        >>> plate = ph.Plate(0.4, 0.3, 0.004, ph.Material(7e10, 2700.0, poissons_ratio=0.3), elements=(4, 3), modes=4)
+        >>> aluminium = ph.Material(7e10, 2700.0, poissons_ratio=0.3)
+        >>> plate = ph.Plate(0.4, 0.3, 0.004, aluminium, elements=(4, 3), modes=4)
         >>> tray = model.add(plate, "tray", position=(0, 0, 0.1))
         >>> floor = ph.Plane(model.ground.at((0, 0, 0)))
         >>> touch = model.apply(ph.Contact(ph.MeshSurface(tray), floor, stiffness=1e5))

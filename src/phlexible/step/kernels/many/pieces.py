@@ -96,13 +96,13 @@ def _least(
             return value, s, normal
         if (turn % 2 == 0 and value - bound <= EXACT * length) or high - low <= EXACT:
             share = k / (k - g)
-            return value, s, share * n + (1.0 - share) * m
+            return value, s, m + share * (n - m)
         if slope < 0.0:
             low, f, g, n = s, value, slope, normal
         else:
             high, e, k, m = s, value, slope, normal
     share = k / (k - g)
-    return min(f, e), low if f < e else high, share * n + (1.0 - share) * m
+    return min(f, e), low if f < e else high, m + share * (n - m)
 
 
 @compiled
@@ -136,7 +136,7 @@ def _nearest(
         cut = _cut(0.0, f, g, 1.0, e, k)
         if f + g * cut >= radius:
             weight = k / (k - g)
-            return f + g * cut, cut, weight * n + (1.0 - weight) * m
+            return f + g * cut, cut, m + weight * (n - m)
         return _least(t, i, j, a, u, A, B, 0.0, f, g, n, 1.0, e, k, m)
     steepest = 2.02 * dot(u, u) ** 0.5 + 2.0 * share
     low = 0.0
