@@ -117,7 +117,7 @@ def models_beside(
     def made(directions: Sequence[Direction], sign: int, shares: Array | None = None) -> Built[Measured]:
         changes = np.stack([direction.change for direction in directions])
         change = changes.sum(axis=0) if shares is None else shares @ changes
-        other = recipe.made(chosen.made(chosen.values + sign * change))
+        other = recipe.made(chosen.made(chosen.values + sign * change), own)
         check_same(own, other, " or ".join(chosen.label(direction) for direction in directions), run)
         return other
 

@@ -87,7 +87,7 @@ class CostsOfRun:
         found = np.zeros((len(self.values), len(chosen)))
 
         def made(direction: Direction, sign: int) -> Built[Costs]:
-            other = recipe.made(chosen.made(chosen.values + sign * direction.change))
+            other = recipe.made(chosen.made(chosen.values + sign * direction.change), own)
             check_same(own, other, chosen.label(direction), run)
             return other
 

@@ -67,7 +67,7 @@ class InputRun:
         stretch, sides = run.stretches[0], []
         for sign in (1, -1):
             share = 1 + sign * LONGER
-            other = self._runs.recipe.made(stretched(self._inputs, share))
+            other = self._runs.recipe.made(stretched(self._inputs, share), own)
             check_same(own, other, "the duration")
             times = share * run.times
             missed = stretch.residuals(other.assembly, functions_of(other.assembly, times), share * stretch.sizes)

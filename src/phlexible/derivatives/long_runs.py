@@ -149,11 +149,11 @@ class RememberingRecipe(Recipe[Costs]):
 
     _kept: dict[Any, Built[Costs]] = field(default_factory=dict)
 
-    def made(self, parameters: Any) -> Built[Costs]:
+    def made(self, parameters: Any, beside: Built[Any] | None = None) -> Built[Costs]:
         """The model with these parameters, see ``Recipe``."""
         key = _key(parameters)
         if key not in self._kept:
-            self._kept[key] = super().made(parameters)
+            self._kept[key] = super().made(parameters, beside)
         return self._kept[key]
 
 

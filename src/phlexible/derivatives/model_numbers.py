@@ -175,11 +175,11 @@ def are_of(other: ModelNumbers, masks: Sequence[Mapping[str, Mask]], sizes: Mapp
 def numbers_of(run: TakenRun, own: Built[Any], other: Built[Any]) -> ModelNumbers | None:
     """What differs of another model; None: integers of its tables."""
     first, second = own.assembly.memory, other.assembly.memory
-    if not all(np.array_equal(first[name], second[name]) for name in INTEGERS):
+    if not all(_are_equal(first[name], second[name]) for name in INTEGERS):
         return None
     if any(first[name].shape != second[name].shape for name in REALS):
         return None
-    tables = {name: second[name] - first[name] for name in REALS if not np.array_equal(first[name], second[name])}
+    tables = {name: second[name] - first[name] for name in REALS if not _are_equal(first[name], second[name])}
     functions = [(stretch.functions, stretch.functions_of(other.assembly)) for stretch in run.stretches]
     return ModelNumbers(
         tables,
@@ -187,3 +187,7 @@ def numbers_of(run: TakenRun, own: Built[Any], other: Built[Any]) -> ModelNumber
         tuple(b.loads - a.loads for a, b in functions),
         {name: table - getattr(own.start, name) for name, table in start_tables(other).items()},
     )
+
+
+def _are_equal(first: Array, second: Array) -> bool:
+    return first is second or np.array_equal(first, second)

@@ -14,6 +14,7 @@ from phlexible.derivatives.runs import TakenRun, VelocityJump, differentiable
 from phlexible.derivatives.steps import Functions, functions_of
 from phlexible.derivatives.variations import Variation, difference
 from phlexible.description.mechanism.mechanism import Mechanism
+from phlexible.description.shared_numbers import numbers_shared
 from phlexible.description.time_functions import Signal
 from phlexible.errors import ModelError, ParameterError
 from phlexible.state.initial_state import InitialKind, initial_state
@@ -263,21 +264,28 @@ class Recipe(Generic[Measured]):
     measure: Callable[[Any], Measured]
     argument: str
 
-    def made(self, parameters: Any) -> Built[Measured]:
+    def made(self, parameters: Any, beside: Built[Any] | None = None) -> Built[Measured]:
         """The model with these parameters.
+
+        Args:
+            parameters: as the build function takes them.
+            beside: a model that may differ in little, of which all that is equal is taken.
 
         Raises:
             ParameterError: the build function returned no model, or the function of its start no state.
             ModelError: parts that cannot be differentiated.
         """
-        model = called(self.build, "the build function", parameters, at="for these parameters")
+        known = () if beside is None else beside.assembly.system.mechanism.bodies
+        with numbers_shared((placed.held, (placed.data, placed.points)) for placed in known):
+            model = called(self.build, "the build function", parameters, at="for these parameters")
         if not isinstance(model, Mechanism):
             raise ParameterError(f"the build function must return a ph.Model, got {model!r}")
         at_start, whole = system_of(model), model.with_locks()
         need_bodies(at_start)
         measured = called(self.measure, self.argument, model, at="for the model that was built")
         system = at_start if whole is model else system_of(whole)
-        return Built(differentiable(system), self._state(model, at_start), measured)
+        assembly = differentiable(system, None if beside is None else beside.assembly)
+        return Built(assembly, self._state(model, at_start), measured)
 
     def _state(self, model: Mechanism, system: System) -> State:
         if not callable(self.start):

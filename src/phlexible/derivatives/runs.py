@@ -333,8 +333,12 @@ class TakenRun:
         return sum(isinstance(each, VelocityJump) for each in self.course)
 
 
-def differentiable(system: System) -> Assembly:
+def differentiable(system: System, like: Assembly | None = None) -> Assembly:
     """The tables of a system whose steps can be differentiated.
+
+    Args:
+        system: what moves.
+        like: as of ``assemble``.
 
     Raises:
         ModelError: rolling without slip, laws that creep or stick with functions of the state or conditions, named.
@@ -365,7 +369,7 @@ def differentiable(system: System) -> Assembly:
     if remember and (conditions or has_laws(system)):
         what = "events that conditions begin" if conditions else "functions of the state"
         raise ModelError(f"{remember[0]}, and cannot be differentiated together with {what}")
-    return assemble(system, with_segments=False)
+    return assemble(system, with_segments=False, like=like)
 
 
 def take_run(assembly: Assembly, start: State, duration: float, step: float, options: StepOptions) -> TakenRun:

@@ -1,7 +1,7 @@
 """The derivatives of everything that sensors read in a motion to a few parameters, by the direct way."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from phlexible.derivatives.parameters import (
 )
 from phlexible.derivatives.places import weighed_place
 from phlexible.derivatives.readings import Sight, state_jacobian, states_at
+from phlexible.derivatives.recorded_runs import recorded_run
 from phlexible.derivatives.runs import TakenRun, take_run
 from phlexible.derivatives.sweeps import RunParts, parts_of_nothing, state_derivatives
 from phlexible.derivatives.variations import Variation, moved
@@ -31,7 +32,7 @@ from phlexible.state.recording import RecordedStates
 from phlexible.step.integration.schemes import StepOptions
 
 SAME = 1e-6
-"""Of the largest number: how near the steps that are taken again must be to those of the motion."""
+"""Of the largest number: how near the steps of the model that was built must be to those of the motion."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,10 +81,16 @@ def sensitivity(
     Raises:
         ParameterError, ModelError, ConvergenceError: as there.
     """
-    damping = non_negative("numerical_damping", numerical_damping)
+    options = StepOptions(numerical_damping=non_negative("numerical_damping", numerical_damping)).checked()
     chosen, recipe = Parameters(parameters, scales), _recipe(build, measured, initial)
     own = recipe.made(chosen.made(chosen.values))
-    return _derivatives(_taken_again(recording, own, damping), own, recipe, chosen)
+    _check_beginning(recording, own)
+    run = recorded_run(recording, own, options)
+    found = None if run is None else _derivatives(run, own, recipe, chosen, is_recorded=True)
+    if found is None:
+        found = _derivatives(_taken_again(recording, own, options), own, recipe, chosen)
+    assert found is not None, "of a run that was taken"
+    return found
 
 
 def sensitivity_of_run(
@@ -101,9 +108,11 @@ def sensitivity_of_run(
     """
     recipe = _recipe(build, measured, initial)
     own = recipe.made(parameters.made(parameters.values))
-    return _derivatives(
+    found = _derivatives(
         take_run(own.assembly, own.start, count * step, step, StepOptions()), own, recipe, parameters
     )
+    assert found is not None, "of a run that was taken"
+    return found
 
 
 def _recipe(
@@ -117,9 +126,13 @@ def _recipe(
 
 
 def _derivatives(
-    run: TakenRun, own: Built[Sequence[Sensor]], recipe: Recipe[Sequence[Sensor]], chosen: Parameters
-) -> Sensitivity:
-    """Of readings of a run that was taken."""
+    run: TakenRun,
+    own: Built[Sequence[Sensor]],
+    recipe: Recipe[Sequence[Sensor]],
+    chosen: Parameters,
+    is_recorded: bool = False,
+) -> Sensitivity | None:
+    """Of readings of a run that was taken; None: of one that was recorded, which the model does not give again."""
     directions = chosen.singles()
     readings = Sight(run.assembly, run.times).read_all(own.measured, run.rows)
 
@@ -135,10 +148,18 @@ def _derivatives(
 
     each_change(run, models, take)
     starts = [model.start for model in models]
+    if is_recorded:  # what the equations miss changes the states beside the parameters
+        missed = tuple(stretch.residuals_of(own.assembly.memory, stretch.functions) for stretch in run.stretches)
+        changes.append(replace(parts_of_nothing(run), equations=missed))
+        starts.append(Variation(*np.zeros((2, run.velocities))))
     start = Variation(
         *(np.stack([getattr(each, name) for each in starts], axis=0) for name in ("pose", "velocity"))
     )
     states = state_derivatives(run, start, changes)
+    if is_recorded:
+        if not _is_same(run, Variation(states.pose[:, -1], states.velocity[:, -1])):
+            return None
+        states = Variation(states.pose[:, :-1], states.velocity[:, :-1])
     slopes = [np.zeros((len(chosen), *values.shape)) for values in readings]
     own_sight = Sight(run.assembly, run.times)
     places = [number for number, sensor in enumerate(own.measured) if weighed_place(sensor) is not None]
@@ -170,29 +191,53 @@ def _read_beside(
     return sight.read_all(given, rows)
 
 
-def _taken_again(recording: RecordedStates, own: Built[Any], damping: float) -> TakenRun:
+def _is_same(run: TakenRun, change: Variation) -> bool:
+    """Whether states that change by so much, (T, velocities) each, are those of the same motion."""
+    layout = run.system.layout
+    pairs = (
+        (change.pose[:, layout.linear], run.rows["position"]),
+        (change.pose[:, layout.spin[2]], np.ones(1)),
+        (change.velocity, run.rows["velocity"]),
+    )
+    return all(np.abs(own).max(initial=0.0) <= SAME * _size(table) for own, table in pairs)
+
+
+def _size(table: Array) -> float:
+    return max(float(np.abs(table).max(initial=0.0)), 1e-300)
+
+
+def _check_beginning(recording: RecordedStates, own: Built[Any]) -> None:
+    """Refuses motions of steps of several sizes, and those that began otherwise than the model that was built.
+
+    Raises:
+        ParameterError: names what is different.
+    """
+    times = recording.time
+    if len(times) < 2 or np.ptp(np.diff(times)) > 1e-9 * (times[-1] - times[0]):
+        raise ParameterError("derivatives need a motion with steps of one size, all of them stored (every=1)")
+    for name in ("position", "rotation", "eta", "velocity"):
+        first, start = getattr(recording, name)[0], getattr(own.start, name)
+        if first.shape != start.shape or np.abs(first - start).max(initial=0.0) > SAME * _size(
+            getattr(recording, name)
+        ):
+            raise ParameterError(
+                f"the motion began with another {name} than the model that build makes of the parameters: give the"
+                " parameters that the motion was made with, and initial= as it was"
+            )
+
+
+def _taken_again(recording: RecordedStates, own: Built[Any], options: StepOptions) -> TakenRun:
     """The steps of a motion.
 
     Raises:
         ParameterError: the model that was built, or the steps that are stored, are not those of the motion.
     """
-    times = recording.time
-    if len(times) < 2 or np.ptp(np.diff(times)) > 1e-9 * (times[-1] - times[0]):
-        raise ParameterError("derivatives need a motion with steps of one size, all of them stored (every=1)")
-    step = (times[-1] - times[0]) / (len(times) - 1)
-    for name in ("position", "rotation", "eta", "velocity"):
-        first, start = getattr(recording, name)[0], getattr(own.start, name)
-        scale = max(float(np.abs(getattr(recording, name)).max(initial=0.0)), 1e-300)
-        if first.shape != start.shape or np.abs(first - start).max(initial=0.0) > SAME * scale:
-            raise ParameterError(
-                f"the motion began with another {name} than the model that build makes of the parameters: give the"
-                " parameters that the motion was made with, and initial= as it was"
-            )
-    options = StepOptions(numerical_damping=damping).checked()
-    run = take_run(own.assembly, own.start, float(times[-1] - times[0]), float(step), options)
+    duration = float(recording.time[-1] - recording.time[0])
+    step = duration / (len(recording.time) - 1)
+    run = take_run(own.assembly, own.start, duration, step, options)
     for name in ("position", "rotation", "velocity"):
-        scale = max(float(np.abs(getattr(recording, name)).max(initial=0.0)), 1e-300)
-        if np.abs(run.rows[name] - getattr(recording, name)).max(initial=0.0) > SAME * scale:
+        given = getattr(recording, name)
+        if np.abs(run.rows[name] - given).max(initial=0.0) > SAME * _size(given):
             raise ParameterError(
                 f"steps of {step:g} s do not give this motion again: all steps must be stored (every=1, order=2),"
                 " and build, parameters and numerical_damping= be those that it was made with"

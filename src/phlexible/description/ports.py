@@ -23,6 +23,7 @@ from phlexible.bodies.locations import (
     Start,
     SurfaceNode,
 )
+from phlexible.description.shared_numbers import shared_numbers
 from phlexible.display import beside, described, table, written
 from phlexible.shapes.surfaces import Triangulation, small_picture
 
@@ -107,9 +108,10 @@ class PlacedBody(ModelPart):
         """
         held = self.body.held(is_clamped=is_clamped)
         if not self._is_settled and held != self.held:
+            data, points = shared_numbers(held, self.data.dimension) or (held.discretize(self.data.dimension), {})
             object.__setattr__(self, "held", held)
-            object.__setattr__(self, "data", held.discretize(self.data.dimension))
-            object.__setattr__(self, "points", {})
+            object.__setattr__(self, "data", data)
+            object.__setattr__(self, "points", points)
 
     def settle(self) -> None:
         """Numbers are made of the body: ``data`` stays what it is, whatever joints come later."""

@@ -32,6 +32,7 @@ from phlexible.description.joints.relations import JointRelation
 from phlexible.description.placed_wholes import PlacedWhole, line_parts
 from phlexible.description.ports import Attachment, ModelPart, MovingFrame, PlacedBody, Port
 from phlexible.description.references import references, values_in
+from phlexible.description.shared_numbers import shared_numbers
 from phlexible.errors import AttachmentError, ModelError, ParameterError, SingularMassError, UnitWarning
 
 # Checks of a joint, load, element or drive against the model that it is given to.
@@ -182,14 +183,15 @@ def place(
     turn = rotation_matrix(rotation, dimension)
     _ask_about_degrees(rotation)
     if isinstance(body, NodalBody):
-        nodal = body.discretize(dimension)
+        shared = shared_numbers(body, dimension)
+        nodal, points = shared or (body.discretize(dimension), {})
         nodes = body.initial_nodes(dimension, shape, velocity, origin, turn)
         if angular_velocity is not None:
             try:
                 nodes = body.spun(nodes, _spin(angular_velocity, dimension), origin)
             except ModelError as error:
                 raise ModelError(f"{name}: {error}") from None
-        placed = PlacedBody(name, body, body, nodal, origin, turn, nodes=nodes)
+        placed = PlacedBody(name, body, body, nodal, origin, turn, nodes=nodes, points=points)
         check_strains(placed)
         return placed
     if shape is not None:
@@ -199,7 +201,7 @@ def place(
     if alike is not None and isinstance(alike.data, FloatingBody) and alike.held == held:
         held, data, points = alike.held, alike.data, alike.points
     else:
-        data, points = discretized(held, name, dimension), {}
+        data, points = shared_numbers(held, dimension) or (discretized(held, name, dimension), {})
     placed = PlacedBody(
         name,
         body,

@@ -78,6 +78,7 @@ class Assembly:
         vectors, chords: as they are numbered in the tables.
         laws: of all forces; they keep the users' functions alive.
         soft: elements of soft bodies; so does this.
+        plan: the elimination, which mechanisms of the same structure have in common.
     """
 
     system: System
@@ -90,6 +91,7 @@ class Assembly:
     chords: tuple[tuple[tuple[float, int], ...], ...]
     laws: tuple[ForceData, ...]
     soft: SoftTables
+    plan: "Plan"
 
     def initial_thetas(self, state: State) -> Array:
         """Coordinates of all forces but strains at a state, angles between -pi and pi, shape (forces,)."""
@@ -186,7 +188,7 @@ class Assembly:
         return values.reshape(len(times), 3 * values.shape[1])
 
 
-def assemble(system: System, with_segments: bool = True) -> Assembly:
+def assemble(system: System, with_segments: bool = True, like: Assembly | None = None) -> Assembly:
     """The tables of a system, with a state of zeros.
 
     First everything that acts is listed, which numbers its vectors, chords and functions in the order in which they
@@ -196,12 +198,21 @@ def assemble(system: System, with_segments: bool = True) -> Assembly:
     Args:
         system: what moves.
         with_segments: long bodies in segments; without them all their blocks are dense.
+        like: of a mechanism that may have the same structure, of which all that follows from it is taken.
     """
     parts = _numbered(system, with_segments)
-    schedule = _scheduled(system, parts)
-    memory = _filled(system, parts, schedule)
-    memory.form_teams(teams_of(memory))
-    connect(memory)
+    known = like.plan if like is not None else None
+    asked = _couplings(system, parts)
+    schedule = known.schedule if known is not None and known.asked == asked else block_schedule(*asked)
+    counts, tables = _filled(system, parts, schedule)
+    memory = None
+    if like is not None and known is not None and schedule is known.schedule:
+        memory = like.memory.with_tables(counts, tables, {"visit": known.visits})
+    if memory is None or known is None:
+        memory = Memory(counts, tables)
+        known = Plan(asked, schedule, memory["visit"].copy())
+        memory.form_teams(teams_of(memory))
+        connect(memory)
     return Assembly(
         system,
         memory,
@@ -213,7 +224,27 @@ def assemble(system: System, with_segments: bool = True) -> Assembly:
         parts.coupled.chords,
         parts.laws,
         parts.soft,
+        known,
     )
+
+
+Couplings = tuple[list[int], set[tuple[int, int]], list[list[int]], dict[int, int], int]
+"""What ``block_schedule`` takes."""
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """The elimination of a mechanism.
+
+    Attributes:
+        asked: of the graph that it is of.
+        schedule: of its nodes.
+        visits: in their order before equal bodies were brought together.
+    """
+
+    asked: Couplings
+    schedule: BlockSchedule
+    visits: IntArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -291,18 +322,19 @@ def _numbered(system: System, with_segments: bool) -> Parts:
     )
 
 
-def _scheduled(system: System, parts: Parts) -> BlockSchedule:
-    """The elimination of the graph of bodies and of what couples them."""
+def _couplings(system: System, parts: Parts) -> Couplings:
+    """The graph of bodies and of what couples them."""
     node, coupled = system.layout.cluster.tolist(), parts.coupled
     edges = {(node[a], node[b]) for a, b, _ in parts.masses if node[a] != node[b]} | coupled.edges()
     edges |= parts.soft.edges(system.layout) | parts.rods.edges()
     lengths = {b: own.length for b, own in enumerate(parts.places)}
     sizes = coupled.node_sizes()
-    return block_schedule(sizes, edges, coupled.waits(), lengths, len(sizes) - coupled.constraint_count)
+    waits = [list(before) for before in coupled.waits()]
+    return list(sizes), edges, waits, lengths, len(sizes) - coupled.constraint_count
 
 
-def _filled(system: System, parts: Parts, schedule: BlockSchedule) -> Memory:
-    """All tables, with the numbers of the functions and the places of the blocks."""
+def _filled(system: System, parts: Parts, schedule: BlockSchedule) -> tuple[dict[str, int], Tables]:
+    """Counts, and all tables, with the numbers of the functions and the places of the blocks."""
     layout, blocks = system.layout, Places(system.layout, schedule)
     places, types, coupled = parts.places, parts.types, parts.coupled
     apart, is_long = np.zeros((2, len(schedule.size)), dtype=np.int64)
@@ -339,7 +371,7 @@ def _filled(system: System, parts: Parts, schedule: BlockSchedule) -> Memory:
         "border_numbers": max((own.strides[0] for own in places), default=0) * max(coupled.node_sizes(), default=1),
         "reactions": counts["rows"] + counts["forces"],
     }
-    return Memory(counts, tables)
+    return counts, tables
 
 
 def _bearing(system: System, force: CoordinateForce) -> tuple[int, int] | None:

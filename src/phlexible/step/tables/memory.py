@@ -143,6 +143,32 @@ class Memory:
         other._allocate()
         return other
 
+    def with_tables(
+        self, counts: Mapping[str, int], given: Mapping[str, ArrayLike], made: Mapping[str, IntArray]
+    ) -> Self | None:
+        """Memory of a mechanism of the same structure; None: its counts or integers are others.
+
+        Args:
+            counts, given: of the other one, as this memory was made of.
+            made: tables of integers as they were given, of those that have changed since.
+        """
+        if any(self.counts[name] != count for name, count in counts.items()):
+            return None
+        changed: dict[str, Array] = {}
+        for name, own in self._given.items():
+            table = given.get(name, ())
+            if not own.size and not np.size(table):
+                continue
+            array = np.ascontiguousarray(table, dtype=own.dtype)
+            if array.shape != own.shape:
+                return None
+            is_same = np.array_equal(made.get(name, own), array)
+            if not is_same and own.dtype == np.int64:
+                return None
+            if not is_same:
+                changed[name] = array
+        return self.with_numbers(changed)
+
     def connect(self, programs: Iterable[Callable[[IntArray], object]]) -> None:
         """Have each program write the addresses of its functions."""
         for program in programs:
