@@ -4,6 +4,10 @@ import numpy as np
 import pytest
 
 import phlexible as ph
+from phlexible.derivatives import sensitivity
+from phlexible.derivatives.parameters import Recipe
+from phlexible.derivatives.runs import take_run
+from phlexible.state.initial_state import InitialKind
 
 
 def pendulum(p):
@@ -56,3 +60,49 @@ def test_other_motions_are_refused():
         motion.sensitivity(pendulum, {**p, "gravity": 9.0}, place)
     with pytest.raises(ph.ParameterError, match="do not give this motion again"):
         pendulum(p).simulate(duration=0.1, step=1e-2, every=2).sensitivity(pendulum, p, place)
+
+
+def test_steps_that_a_motion_holds_are_not_taken_again(monkeypatch):
+    """Multipliers and forces of each step follow from their means; all else is recorded."""
+
+    def build(p):
+        model = ph.gallery.crank_slider(elements=2, crank_speed=p["speed"])
+        model.apply(ph.SpringDamper(model.ground.at((0.6, 0.1, 0)), model["slider"].origin, p["stiffness"], 0.5))
+        return model
+
+    def middle(model):
+        return ph.Displacement(model["coupler"].at(0.15), (0, 1, 0))
+
+    p = {"speed": 150.0, "stiffness": 40.0}
+    motion = build(p).simulate(duration=4e-3, step=5e-5)
+    taken = []
+    monkeypatch.setattr(sensitivity, "take_run", lambda *given: taken.append(given) or take_run(*given))
+    recorded = motion.sensitivity(build, p, middle).derivatives[0]
+    assert not taken
+    monkeypatch.setattr(sensitivity, "recorded_run", lambda *given: None)
+    again = motion.sensitivity(build, p, middle).derivatives[0]
+    assert len(taken) == 1
+    for name in p:
+        assert recorded[name] == pytest.approx(again[name], rel=1e-9, abs=1e-9 * np.abs(again[name]).max())
+
+
+def test_models_beside_one_another_share_what_is_equal(monkeypatch):
+    """Numbers of bodies, the elimination, tables of integers: those of a damper's model are those of a new one."""
+
+    def build(p):
+        model = ph.gallery.chain(8, elements=2)
+        model.apply(model.joints[1].damper(p["damping"]))
+        return model
+
+    recipe = Recipe(build, InitialKind.UNDEFORMED, lambda model: [], "cost")
+    own, calls = recipe.made({"damping": 1e-3}), []
+    monkeypatch.setattr(ph.Beam, "discretize", lambda *given: calls.append(given))
+    other = recipe.made({"damping": 2e-3}, own)
+    monkeypatch.undo()
+    alone, found = recipe.made({"damping": 2e-3}).assembly.memory, other.assembly.memory
+    assert not calls
+    assert found.has_teams
+    assert found.given["visit"] is own.assembly.memory.given["visit"]
+    assert all(np.array_equal(found[name], table) for name, table in alone.given.items())
+    longer = Recipe(lambda p: ph.gallery.chain(9, elements=2), InitialKind.UNDEFORMED, lambda model: [], "cost")
+    assert longer.made({}, own).assembly.memory.counts["frames"] == 9

@@ -233,9 +233,11 @@ def _take_groups(
     sides = [_missed(run, own, side) for side in _sums(models, everyone, shares)]
     for stretch, missed, size, first, second in zip(run.stretches, rest, sizes, *sides, strict=True):
         missed += first - second
-        by_chance = 4 * np.abs(stretch.residuals_of(own, stretch.functions)).max(axis=0, initial=0.0)
-        if (np.abs(missed).max(axis=0, initial=0.0) > APART * size.max(axis=0, initial=0.0) + by_chance).any():
-            return False
+        excess = np.abs(missed).max(axis=0, initial=0.0) - APART * size.max(axis=0, initial=0.0)
+        if (excess > 0).any():
+            by_chance = 4 * np.abs(stretch.residuals_of(own, stretch.functions)).max(axis=0, initial=0.0)
+            if (excess > by_chance).any():
+                return False
     return True
 
 

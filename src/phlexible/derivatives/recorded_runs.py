@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from phlexible.algebra.arrays import Array
-from phlexible.derivatives.dense_steps import DifferentiableSteps
+from phlexible.derivatives.dense_steps import DifferentiableSteps, residuals_of_pairs
 from phlexible.derivatives.fading import strain_places
 from phlexible.derivatives.parameters import Built
 from phlexible.derivatives.runs import RunPiece, TakenRun, instants_of, take_run
@@ -17,10 +17,18 @@ KEPT = ("position", "rotation", "eta", "velocity", "theta", "held")
 """Stored tables that recordings hold as they are."""
 
 
-def recorded_run(recording: RecordedStates, own: Built[Any], options: StepOptions) -> TakenRun | None:
-    """The run of a recorded motion of nothing but equal steps; None: of another one, which has to be taken again.
+MISSED = {"multiplier": 1e-8, "velocity": 5e-14}
+"""Of what equations would miss without these: how well recorded steps must answer them, the latter by round-off."""
 
-    Whether the steps of this model give these states is not asked; what their equations miss there tells it.
+SOME = 50
+"""Steps in which that is asked."""
+
+
+def recorded_run(recording: RecordedStates, own: Built[Any], options: StepOptions) -> tuple[TakenRun, Array] | None:
+    """The run of a recorded motion of nothing but equal steps, and what its equations miss, (N, unknowns).
+
+    None: of another motion, or one of which multipliers are not known: its steps have to be taken again. Whether
+    the steps of this model give these states is not asked: what is missed tells it.
 
     Args:
         recording: all instants of the motion, which have one distance.
@@ -55,7 +63,21 @@ def recorded_run(recording: RecordedStates, own: Built[Any], options: StepOption
         entries(assembly),
     )
     places = np.stack([np.zeros(count, dtype=np.int64), np.arange(1, count + 1)], axis=1)
-    return TakenRun(assembly, (steps,), (RunPiece(0, 0, count),), (), times, states, places)
+    missed, velocities = steps.residuals_of(assembly.memory, steps.functions), assembly.memory.counts["velocities"]
+    if np.abs(missed[:, :velocities]).max(initial=0.0) > _allowed(steps, velocities):
+        return None
+    return TakenRun(assembly, (steps,), (RunPiece(0, 0, count),), (), times, states, places), missed
+
+
+def _allowed(steps: DifferentiableSteps, velocities: int) -> float:
+    """What equations of motion may miss in recorded steps."""
+    some, found = np.unique(np.linspace(0, steps.count - 1, SOME).astype(np.int64)), 0.0
+    for name, share in MISSED.items():
+        pairs = np.stack([steps.states[some], steps.states[some + 1]], axis=1)
+        steps.assembly.memory.rows(pairs.reshape(2 * len(some), -1))[name][1::2] = 0.0
+        left = np.abs(residuals_of_pairs(steps, some, pairs)[:, :velocities]).max(initial=0.0)
+        found += share * float(left)
+    return found
 
 
 def _of_steps(means: Array, first: Array) -> Array:

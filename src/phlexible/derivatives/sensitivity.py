@@ -85,8 +85,8 @@ def sensitivity(
     chosen, recipe = Parameters(parameters, scales), _recipe(build, measured, initial)
     own = recipe.made(chosen.made(chosen.values))
     _check_beginning(recording, own)
-    run = recorded_run(recording, own, options)
-    found = None if run is None else _derivatives(run, own, recipe, chosen, is_recorded=True)
+    recorded = recorded_run(recording, own, options)
+    found = None if recorded is None else _derivatives(recorded[0], own, recipe, chosen, recorded[1])
     if found is None:
         found = _derivatives(_taken_again(recording, own, options), own, recipe, chosen)
     assert found is not None, "of a run that was taken"
@@ -130,9 +130,17 @@ def _derivatives(
     own: Built[Sequence[Sensor]],
     recipe: Recipe[Sequence[Sensor]],
     chosen: Parameters,
-    is_recorded: bool = False,
+    missed: Array | None = None,
 ) -> Sensitivity | None:
-    """Of readings of a run that was taken; None: of one that was recorded, which the model does not give again."""
+    """Of readings of a run.
+
+    Args:
+        run, own, recipe, chosen: the run, its model, how models are made and of which parameters.
+        missed: by the equations of a run that was recorded, (N, unknowns); None: it was taken.
+
+    Returns:
+        None: the model does not give a recorded run again.
+    """
     directions = chosen.singles()
     readings = Sight(run.assembly, run.times).read_all(own.measured, run.rows)
 
@@ -148,15 +156,14 @@ def _derivatives(
 
     each_change(run, models, take)
     starts = [model.start for model in models]
-    if is_recorded:  # what the equations miss changes the states beside the parameters
-        missed = tuple(stretch.residuals_of(own.assembly.memory, stretch.functions) for stretch in run.stretches)
-        changes.append(replace(parts_of_nothing(run), equations=missed))
+    if missed is not None:  # it changes the states beside the parameters
+        changes.append(replace(parts_of_nothing(run), equations=(missed,)))
         starts.append(Variation(*np.zeros((2, run.velocities))))
     start = Variation(
         *(np.stack([getattr(each, name) for each in starts], axis=0) for name in ("pose", "velocity"))
     )
     states = state_derivatives(run, start, changes)
-    if is_recorded:
+    if missed is not None:
         if not _is_same(run, Variation(states.pose[:, -1], states.velocity[:, -1])):
             return None
         states = Variation(states.pose[:, :-1], states.velocity[:, :-1])

@@ -294,8 +294,8 @@ class Motion(MotionPictures, Readings):
     ) -> "Sensitivity":
         """Derivatives of what sensors read, at all instants, to a few parameters: the direct way.
 
-        Exact derivatives of the computed motion. It costs a run and, for each parameter, about as much again; of
-        one number and many parameters ``ph.gradient`` is the way.
+        Exact derivatives of the computed motion. Its steps are not taken again where they have one size and nothing
+        happens between them. Of one number and many parameters ``ph.gradient`` is the way.
 
         Args:
             build: parameters -> model, as of ``ph.gradient``: this motion is of ``build(parameters)``.
