@@ -200,8 +200,10 @@ def place(
     held = body.held(is_clamped=False)
     if alike is not None and isinstance(alike.data, FloatingBody) and alike.held == held:
         held, data, points = alike.held, alike.data, alike.points
+    elif (known := shared_numbers(held, dimension)) is not None and isinstance(known[0], FloatingBody):
+        data, points = known[0], known[1]
     else:
-        data, points = shared_numbers(held, dimension) or (discretized(held, name, dimension), {})
+        data, points = discretized(held, name, dimension), {}
     placed = PlacedBody(
         name,
         body,
