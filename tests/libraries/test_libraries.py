@@ -377,7 +377,7 @@ int main(void) {
     for (int k = 0; k < 10000; k++) {
         ph_model *model = number(50) ? models[number(2)] : 0;
         for (int i = 0; i < 3; i++) given[i] = values[number(6)];
-        switch (number(9)) {
+        switch (number(11)) {
         case 0: ph_step(model, number(4) - 1); break;
         case 1: ph_set_input(model, number(6) - 2, number(9) ? given : 0); break;
         case 2: ph_get_output(model, number(40) - 5, number(9) ? found : 0); break;
@@ -386,6 +386,8 @@ int main(void) {
         case 5: if (!number(5)) ((char *)saved)[number((int)ph_state_size())] ^= 1; break;
         case 6: ph_restore(model, number(9) ? saved : 0); break;
         case 7: if (!number(20)) ph_reset(model); break;
+        case 8: ph_set_parameter(model, number(5) - 1, number(3) ? 0.1 + 0.1 * number(5) : given[0]); break;
+        case 9: ph_get_parameter(model, number(5) - 1, number(9) ? found : 0); ph_begin_at(model, given[1]); break;
         default: ph_message(number(20) - 5); ph_time(model); ph_status(model); ph_input_name(number(9) - 3);
         }
     }
@@ -432,12 +434,19 @@ def test_a_program_in_c_has_the_digits_and_needs_the_mathematical_library_only(b
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["machine", pytest.param("regulated", marks=pytest.mark.thorough)])
+@pytest.mark.parametrize(
+    "kind",
+    ["machine", *(pytest.param(name, marks=pytest.mark.thorough) for name in ("regulated", "with parameters"))],
+)
 def test_random_calls_never_leave_their_memory(built, tmp_path, kind) -> None:
     folder = built.parent / "sources"
     if kind == "regulated":
         ph.build(regulated(), STEP, tmp_path / "regulated.zip", targets=[host()], order=2)
         ZipFile(tmp_path / "regulated.zip").extractall(folder := tmp_path)
+    if kind == "with parameters":
+        ranges = {"modulus": (5e10, 7e10, 9e10), "mass": (0.1, 0.2, 0.5)}
+        ph.build(machine, STEP, tmp_path / "ranges.zip", targets=[host()], parameters=ranges)
+        ZipFile(tmp_path / "ranges.zip").extractall(folder := tmp_path)
     flags = ["-g", "-fsanitize=address,undefined", "-fno-sanitize-recover"]
     probe = subprocess.run([CC, *flags, "-x", "c", "-", "-o", "/dev/null"], input=b"int main(void){return 0;}")
     if probe.returncode:
