@@ -302,6 +302,18 @@ def test_the_command_builds_what_a_file_defines(built, tmp_path) -> None:
     assert done.exit_code == 2 and "must end with .so" in done.stderr
 
 
+def test_a_library_that_is_built_again_is_the_new_one(built, tmp_path) -> None:
+    """Linux keeps what was loaded by its name."""
+    path, found = tmp_path / f"hinged{built.suffix}", []
+    for torque in (1.0, 2.0, 3.0):
+        model = hinged()
+        model.apply(model.joints[0].torque(torque, name="motor"))
+        ph.build(model, STEP, path)
+        loaded = [ph.load_library(path) for _ in range(2)]
+        found.append([float(each.inputs["motor"][0]) for each in loaded])
+    assert found == [[1.0, 1.0], [2.0, 2.0], [3.0, 3.0]]
+
+
 def test_states_are_kept_and_put_back(built) -> None:
     first, second = ph.load_library(built), ph.load_library(built)
     first.inputs["motor"] = 0.2

@@ -7,8 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import phlexible as ph
+from phlexible.cli import app
 from phlexible.errors import ParameterError
 from phlexible.libraries.linking import host
 from phlexible.libraries.parameter_series import Range, SampledNumbers, SeriesFit
@@ -211,6 +213,37 @@ def test_an_fmu_has_parameters_with_units_and_ranges(built, tmp_path, version) -
     )
     with pytest.raises(Exception, match="set(Real|Float64)|SetReal|SetFloat64"):
         fmpy.simulate_fmu(path, **sizes, start_values={"length": 2.0})
+
+
+FILE = """
+import phlexible as ph
+
+step = 1e-2
+parameters = {"stiffness": (0.5, 1.0, 2.0, "N m/rad")}
+
+
+def build(stiffness=1.0, unused=3):
+    model = ph.Model(dimension=2, gravity=(0, -9.81, 0))
+    body = model.add(ph.RigidBody(1.0, 0.1, center=(0.5, 0, 0)), "body")
+    hinge = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), body.origin, name="hinge"))
+    model.apply(hinge.spring(stiffness))
+    return model
+
+
+def outputs(model):
+    return [ph.JointPosition(model.joints[0])]
+"""
+
+
+@needs_compiler
+def test_the_command_takes_parameters_of_a_file(tmp_path) -> None:
+    suffix = ".dylib" if str(host()).startswith("macos") else ".so"
+    (tmp_path / "own.py").write_text(FILE)
+    done = CliRunner().invoke(app, ["build", str(tmp_path / "own.py"), "-o", str(tmp_path / f"own{suffix}")])
+    assert done.exit_code == 0 and "parameters stiffness: " in done.stdout, done.output
+    library = ph.load_library(tmp_path / f"own{suffix}", stiffness=2.0)
+    assert library.parameters.ranges == {"stiffness": (0.5, 1.0, 2.0)}
+    assert library.units == {"position of hinge": "rad"}
 
 
 def test_parameters_that_change_other_things_are_refused_by_name(tmp_path) -> None:

@@ -1,10 +1,14 @@
 """``ph.load_library``: a model that ``ph.build`` wrote, stepped from Python."""
 
 import ctypes
+import hashlib
+import os
+import shutil
 from collections.abc import Iterator, Mapping, MutableMapping
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
+from tempfile import gettempdir
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -335,7 +339,7 @@ def _functions(path: Path) -> ctypes.CDLL:
     if not path.is_file():
         raise ResultFileError(f"there is no file {path}")
     try:
-        found = ctypes.CDLL(str(path.resolve()))
+        found = _opened(path.resolve())
         for name, (result, arguments) in _SIGNATURES.items():
             function = getattr(found, name)
             function.restype, function.argtypes = result, arguments
@@ -345,6 +349,20 @@ def _functions(path: Path) -> ctypes.CDLL:
             " of this machine"
         ) from error
     return found
+
+
+def _opened(path: Path) -> ctypes.CDLL:
+    """The library; where another one of this name was loaded and replaced, a copy, as Linux goes by names."""
+    maps = Path("/proc/self/maps")
+    if not maps.exists() or f"{path} (deleted)" not in maps.read_text(encoding="utf-8", errors="replace"):
+        return ctypes.CDLL(str(path))
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+    copy = Path(gettempdir()) / f"phlexible-{os.getpid()}-{digest}{path.suffix}"
+    shutil.copyfile(path, copy)
+    try:
+        return ctypes.CDLL(str(copy))
+    finally:
+        copy.unlink()
 
 
 def _address(array: Array) -> object:
