@@ -38,7 +38,7 @@ class LinearlyImplicitStepper(ConservingStepper):
     def begin(self, state: State, at: Instants | None = None) -> None:
         """Start from a state."""
         super().begin(state, at)
-        self._memory["steps_taken"][:] = self._size, 0.0
+        self._memory["step_taken"][0] = self._size
 
     def failure(self, time: float, is_singular: bool) -> tuple[str, Array]:
         """What the step that failed at a time [s] did, and no updates."""

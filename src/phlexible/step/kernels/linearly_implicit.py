@@ -27,7 +27,7 @@ from phlexible.step.kernels.laws import dissipated_by, forces_of_laws, is_held, 
 from phlexible.step.kernels.laws_of_functions import law_tangent
 from phlexible.step.kernels.ledger import translational_energy
 from phlexible.step.kernels.loads import load_work, pull_of_loads
-from phlexible.step.kernels.loop import SAME_SIZE, remember, set_vectors, step_error, store_reactions
+from phlexible.step.kernels.loop import SAME_SIZE, keep_velocity, set_vectors, step_error, store_reactions
 from phlexible.step.kernels.newton import velocity_norm
 from phlexible.step.kernels.soft import (
     branch_density,
@@ -82,7 +82,7 @@ def advance_linearly(
     if asked.steps == 0:
         write_linear_row(t, rows)
         vector_rates(t)
-    elif not abs(h - t.steps_taken[0]) <= SAME_SIZE * h:
+    elif not abs(h - t.step_taken[0]) <= SAME_SIZE * h:
         t.dissipated[0] += change_size(t, h)
     for step in range(asked.steps):
         set_vectors(t.load_value, values + 3 * t.load_values * step, t.load_values)
@@ -113,7 +113,7 @@ def change_size(t: Tables, h: float) -> float:
     """What the polarised strains store less in steps of another size, from now on of h."""
     polarised_energies(t)
     before = t.energy[1] + t.energy[3]
-    t.steps_taken[0] = h
+    t.step_taken[0] = h
     polarised_energies(t)
     return before - t.energy[1] - t.energy[3]
 
@@ -139,8 +139,8 @@ def take_linear_step(t: Tables, h: float, damping: float, least_speed: float, is
             t.position[b] -= (0.5 * h) * t.linear0[b]
         return status
     t.last_error[0] = step_error(t, h)
-    remember(t, h)
-    t.steps_taken[1], t.steps_taken[0] = t.steps_taken[0], h
+    keep_velocity(t, 1.0)
+    t.step_taken[0] = h
     end_linear_step(t, h, damping)
     begin_bodies(t)
     return status
@@ -349,7 +349,7 @@ def write_linear_row(t: Tables, stored: Reals) -> None:
 @compiled
 def polarised_energies(t: Tables) -> None:
     """Energies at the state, those of strains polarised over the size of the last step: e(q) - Q(h v/2) (5.22)."""
-    half = 0.5 * t.steps_taken[0]
+    half = 0.5 * t.step_taken[0]
     begin_ports(t)
     gravity, strain, spring = 0.0, 0.0, 0.0
     for b in range(t.carriers):

@@ -9,7 +9,6 @@ from phlexible.step.compilation.notation import (
     Reals,
     Tables,
     Truth,
-    Vector,
     Vectors,
     all_of,
     any_of,
@@ -40,6 +39,7 @@ from phlexible.step.kernels.step import (
     start_from_end,
 )
 from phlexible.step.kernels.vectors import vector_rates
+from phlexible.step.tables.declarations import MISSES
 from phlexible.step.tables.requests import (
     CONVERGED,
     NEARLY_CONVERGED,
@@ -56,7 +56,10 @@ from phlexible.step.tables.requests import (
 
 ATTEMPTS = 4
 RELAXED_ATTEMPTS = 2  # after those, for joints at a singular position
-LINE, PARABOLA, ALTERNATING = range(3)  # guesses of a velocity
+RECURRENCE = MISSES + 1  # of misses that follow from so many before them: numbers a row of its equations
+ENOUGH = 9.0  # equal steps, after which misses tell; (4.17) has eight in a row, each on a curve of its own
+FADES = 0.7  # what a product of misses counts a step later
+RIDGE = 1e-12  # relative; round-off of their products
 SAME_SIZE = 1e-9  # relative
 ANOTHER_SOLUTION = 1e4  # times what a ledger may miss: 1e-6 of energies, 1e-10 of their parts; right steps: 1e-16
 NOTICEABLE = 1e-12  # a share of 1e-6, squared, of multipliers that move nothing: some joints are nearly dependent
@@ -120,7 +123,7 @@ def advance(
             if place == 0 and not asked.continues:
                 t.known_velocities[0] = 0.0
             if are_equal:
-                differs = abs(sizes[part] - t.steps_taken[0]) > SAME_SIZE * longest
+                differs = abs(sizes[part] - t.step_taken[0]) > SAME_SIZE * longest
                 t.known_velocities[0] = where(differs, 0.0, t.known_velocities[0])
             wanted = 0.0 if is_around else longest
             is_tried = asked.is_tried and place == 0
@@ -135,7 +138,7 @@ def advance(
                 return step, of_lane(status, 0)
             for i in range(t.reactions if substeps > 1 else 0):
                 t.mean_reaction[i] += sizes[part] / total * t.reaction[i]
-            t.steps_taken[1], t.steps_taken[0] = t.steps_taken[0], sizes[part]
+            t.step_taken[0] = sizes[part]
             if are_equal:
                 t.step_error[0] = max(t.step_error[0], t.last_error[0] / error_length)
         if substeps > 1:
@@ -275,22 +278,22 @@ def checked(
 def guess(t: Tables, h: float, attempt: int, those: Truth) -> None:
     """Where Newton's method starts in this attempt, in those lanes.
 
-    First each velocity as it would best have been predicted in the last step (``remember``), nu_n where
-    there is no step before. In a step far longer than a period nu changes its sign at the end of each
+    First each velocity on the line through its last two values, with what lines miss continued (``remember``), nu_n
+    where there is no step before. In a step far longer than a period nu changes its sign at the end of each
     step, and such a start may lie many amplitudes away from the solution; then -nu_n, which leaves the
     bodies where they are; then -nu_n for the elastic rates only; then zero. Relaxed attempts begin at nu_n.
     """
     for i in range(t.rows):
         t.multiplier1[i] = where(those, t.multiplier[i], t.multiplier1[i])
-    is_known, kind, weights = t.known_velocities[0] > 0.0, attempt % ATTEMPTS, predictor_weights(t, h)
+    if attempt == 0:
+        continue_velocities(t, h, those)
+        return
+    kind = attempt % ATTEMPTS
     for b in range(t.carriers):
         begin = t.velocity_start[b]
         for i in range(begin, begin + t.width_of[b]):
             now = t.velocity[i]
-            if attempt == 0:
-                before, earlier = t.previous_velocity[i], t.earlier_velocity[i]
-                now = where(is_known, predicted(t.best_guess[i], weights, now, before, earlier), now)
-            elif kind == 1 or (kind == 2 and i >= begin + t.rigid_of[b]):
+            if kind == 1 or (kind == 2 and i >= begin + t.rigid_of[b]):
                 now = -now
             elif kind == 3:
                 now = 0.0
@@ -298,24 +301,49 @@ def guess(t: Tables, h: float, attempt: int, those: Truth) -> None:
 
 
 @compiled
-def predictor_weights(t: Tables, h: float) -> Vector:
-    """Of a step h what continues the last two: h / h_1, what bends the line, and h_1 / h_2 (Newton's formula)."""
-    last, earlier = t.steps_taken[0], t.steps_taken[1]
-    is_known = t.known_velocities[0] >= 1.0
-    bends = (t.known_velocities[0] >= 2.0) & (earlier != 0.0) & (last + earlier != 0.0)
-    return vector(
-        where(is_known, h / last, 0.0),
-        where(bends, h * (h + last) / (last * (last + earlier)), 0.0),
-        where(bends, last / earlier, 0.0),
-    )
+def continue_velocities(t: Tables, h: float, those: Truth) -> None:
+    """Each on the line through its last two values, in those lanes, with what lines miss by their recurrence."""
+    length, count = share_of_last_step(t, h), 0
+    is_learnt = (t.known_velocities[0] >= ENOUGH) & (abs(length - 1.0) <= SAME_SIZE)
+    if any_of(is_learnt):
+        find_recurrence(t)
+        count = MISSES
+    for i in range(t.velocities):
+        line, miss = t.velocity[i] + length * (t.velocity[i] - t.previous_velocity[i]), 0.0
+        for k in range(count):
+            miss += t.recurrence[RECURRENCE * k + MISSES] * t.line_miss[k * t.velocities + i]
+        t.velocity1[i] = where(those, line + where(is_learnt, miss, 0.0), t.velocity1[i])
 
 
 @compiled
-def predicted(kind: float, weights: Vector, now: float, before: float, earlier: float) -> float:
-    """The next value: on the line or the parabola through the last ones, or the one before now."""
-    line = now + weights.x * (now - before)
-    parabola = line + weights.y * ((now - before) - weights.z * (before - earlier))
-    return where(kind == ALTERNATING, before, where(kind == PARABOLA, parabola, line))
+def share_of_last_step(t: Tables, h: float) -> float:
+    """How many of its changes of velocity go on in a step h; 0 where no step came before."""
+    return where(t.known_velocities[0] > 0.0, h / t.step_taken[0], 0.0)
+
+
+@compiled
+def find_recurrence(t: Tables) -> None:
+    """How a miss follows from those before it, by least squares: coefficients in the last column of ``recurrence``.
+
+    A miss that is a combination of later ones has none.
+    """
+    for i in range(MISSES):
+        row = t.recurrence + RECURRENCE * i
+        for j in range(MISSES):
+            row[j] = t.miss_product[RECURRENCE * (min(i, j) + 1) + max(i, j) + 1]
+        row[i] += RIDGE * row[i]
+        row[MISSES] = t.miss_product[i + 1]
+    for i in range(MISSES):
+        row = t.recurrence + RECURRENCE * i
+        inverse = where(row[i] > 0.0, 1.0 / row[i], 0.0)
+        for j in range(i + 1, RECURRENCE):
+            row[j] *= inverse
+        for k in range(MISSES):
+            if k != i:
+                other = t.recurrence + RECURRENCE * k
+                factor = other[i]
+                for j in range(i + 1, RECURRENCE):
+                    other[j] -= factor * row[j]
 
 
 @compiled
@@ -339,36 +367,40 @@ def step_error(t: Tables, h: float) -> float:
 
 @compiled
 def remember(t: Tables, h: float) -> None:
-    """Velocities for the guess of the next step, and which guess was the best in this one.
+    """Velocities for the guess of the next step, and what lines through the last ones missed in the last steps.
 
-    For the components of a point in space together, so that the axes of the world do not matter to what is found
-    where a step is so long that it has several solutions; for spins and elastic rates, in axes of the body, each.
+    Smooth motions and vibrations of a few frequencies obey linear recurrences from one equal step to the next, and
+    so do these misses. All velocities have one recurrence, so that the axes of the world do not matter to what is
+    found where a step is so long that it has several solutions. Older products fade.
     """
-    weights = predictor_weights(t, h)
-    for b in range(t.carriers):
-        begin = t.velocity_start[b]
-        remember_best_guess(t, weights, begin, begin + t.dimension)
-        for i in range(begin + t.dimension, begin + t.width_of[b]):
-            remember_best_guess(t, weights, i, i + 1)
-    t.known_velocities[0] = min(t.known_velocities[0] + 1.0, 2.0)
-    copy(t.previous_velocity, t.earlier_velocity, t.velocities)
-    copy(t.velocity, t.previous_velocity, t.velocities)
+    length, n = share_of_last_step(t, h), t.velocities
+    is_known = (t.known_velocities[0] > 0.0) & (abs(length - 1.0) <= SAME_SIZE)
+    for i in range(n):
+        line = t.velocity[i] + length * (t.velocity[i] - t.previous_velocity[i])
+        t.saved_velocity[i] = where(is_known, t.velocity1[i] - line, 0.0)
+    for i in range(MISSES, 0, -1):
+        for j in range(MISSES, i - 1, -1):
+            earlier = t.miss_product[RECURRENCE * (i - 1) + j - 1]
+            t.miss_product[RECURRENCE * i + j] = where(is_known, earlier, 0.0)
+    for k in range(RECURRENCE):
+        older = t.saved_velocity if k == 0 else t.line_miss + n * (k - 1)
+        total = where(is_known, FADES * t.miss_product[k], 0.0)
+        for i in range(n):
+            weight = t.velocity_weight[i]
+            total += (weight * t.saved_velocity[i]) * (weight * older[i])
+        t.miss_product[k] = where(is_known, total, 0.0)
+    for k in range(MISSES - 1, 0, -1):
+        for i in range(n):
+            t.line_miss[n * k + i] = where(is_known, t.line_miss[n * (k - 1) + i], 0.0)
+    copy(t.saved_velocity, t.line_miss, n)
+    keep_velocity(t, where(is_known, min(t.known_velocities[0] + 1.0, ENOUGH), 1.0))
 
 
 @compiled
-def remember_best_guess(t: Tables, weights: Vector, begin: int, end: int) -> None:
-    """Of velocities from ``begin`` to ``end``, in which all of them are predicted in the same way."""
-    best, least, can_tell = float(LINE), 0.0, t.known_velocities[0] > 1.0
-    for kind in range(3 if any_of(can_tell) else 0):
-        miss = 0.0
-        for i in range(begin, end):
-            guessed = predicted(kind, weights, t.velocity[i], t.previous_velocity[i], t.earlier_velocity[i])
-            missed = t.velocity1[i] - guessed
-            miss += missed * missed
-        is_less = (miss < least) | (kind == LINE)
-        best, least = where(can_tell & is_less, float(kind), best), where(is_less, miss, least)
-    for i in range(begin, end):
-        t.best_guess[i] = best
+def keep_velocity(t: Tables, known: float) -> None:
+    """nu_n, before the step ends, as that of the step before, which so many equal ones precede."""
+    copy(t.velocity, t.previous_velocity, t.velocities)
+    t.known_velocities[0] = known
 
 
 @compiled

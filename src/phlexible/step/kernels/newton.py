@@ -14,11 +14,13 @@ MAXIMAL_ITERATIONS = 60
 TOLERANCE = 1e-14
 PREDICTED = 1e-16  # an update that is expected to be smaller is left out
 PREDICTED_OF_FEW = 1e-17  # of few unknowns, where another iteration costs next to nothing:
+SHARE_OF_PLACES = 1e-13  # of the least speed: a thousandth of what round-off of places makes of velocities
 FEW = 12  # what is left out has a sign, and shows after a million steps
 ACCEPTABLE = 1e-8
 ACCEPTABLE_AT_SINGULAR = 1e-7  # beside a double root updates end at the square root of round-off
 AT_ROUND_OFF = 1e-12  # updates below this that do not fall to a tenth with the Jacobian of their place
 STALLED = 0.1
+SQUARE_IS_NOTHING = 1e-8  # an update below this, with factors of its place, leaves its square; the next one less
 SMALL = 0.1  # updates beyond this fraction of the velocities predict nothing
 MULTIPLIER_TOLERANCE = 1e-10  # relative
 LEAST_DAMPING = 1.0 / 128.0
@@ -170,7 +172,7 @@ def solve_step(
     start_norm = velocity_norm(t, t.velocity)
     residuals(t, h, damping)
     fill(t.history, MAXIMAL_ITERATIONS, 0.0)
-    goal = PREDICTED_OF_FEW if t.unknowns <= FEW else PREDICTED
+    predicted = PREDICTED_OF_FEW if t.unknowns <= FEW else PREDICTED
     iterations, is_behind = 0, False
     active, wants, fresh = those, those, those  # fresh: factors are of the place of the last residuals
     status, taken = where(those, NOT_CONVERGED, CONVERGED), 0.0
@@ -217,8 +219,9 @@ def solve_step(
         done = going & (size <= TOLERANCE * scale)
         rate = min(contraction, rate)  # where one falls less, what is left of it is round-off
         # The next update would be rate * trial, once the updates are small; what iterated pairs leave of it.
-        left = max(rate, t.pair_left[0]) * trial
-        last = is_whole & (not done) & (size <= SMALL * scale) & (left <= goal * scale)
+        left = where(fresh & (size <= SQUARE_IS_NOTHING * scale), 0.0, max(rate, t.pair_left[0]) * trial)
+        goal = max(predicted * scale, SHARE_OF_PLACES * least_speed)
+        last = is_whole & (not done) & (size <= SMALL * scale) & (left <= goal)
         if any_of(last):
             last = last & (next_multiplier_update(t) <= MULTIPLIER_TOLERANCE)
             if any_of(last):

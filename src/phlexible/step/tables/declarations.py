@@ -848,6 +848,7 @@ TABLES: tuple[Table, ...] = (
         status            | one | | of the last step that was not taken
         history           | history_length | | scaled updates of the last step
         ledger            | 2 one | J | what the energies of the last step miss, and what they may
+        recurrence        | 42 one | | equations of the coefficients by which misses follow from each other
         mean_reaction     | reactions | | multipliers and forces, mean over the substeps of a composed step
         saved_state       | state_numbers | | at the start of a composed step
         """,
@@ -872,10 +873,10 @@ TABLES: tuple[Table, ...] = (
         eta               | elastic | |
         velocity          | velocities | | nu
         previous_velocity | velocities | | of the step before, where Newton's method starts from
-        earlier_velocity  | velocities | | of the step before that
-        known_velocities  | one | | how many of these two there are
-        steps_taken       | 2 one | s | lengths of the last step and of the one before
-        best_guess        | velocities | | how each would have been predicted best in the last step
+        known_velocities  | one | | steps of its length that came one after the other, up to 9; 0: it is not known
+        step_taken        | one | s | length of the last step
+        line_miss         | 6 velocities | | what the line through the two before it missed of each, the last first
+        miss_product      | 49 one | (m/s)^2 | of these misses and the six before them, from one step to the next
         work              | sources | J | since the start, by loads, then by given vectors in interactions
         theta             | forces | rad, m | coordinates, angles over full turns
         branch_strain     | branches | rad, m | e of its spring
@@ -936,6 +937,9 @@ PAIR = 4
 ROUND, SAMPLE, EDGE, CORNER, INSET, PLANE, BALL_INSIDE, TUBE, BLOCK, RING, DRUM, MESH = range(12)
 """Members: spheres and pieces of lines; what only solids touch: places, edges, places of those without end and with
 one; solids."""
+
+MISSES = 6
+"""Of lines through velocities, by which the next one is predicted (``line_miss``)."""
 
 MOST_PARTS = 4096
 """Of a step around contacts."""
