@@ -15,7 +15,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -34,7 +34,7 @@ COMPARED, FINER = 200, 16  # steps after which errors are measured; how much fin
 TURN = 2 * np.pi / 150.0
 COMPARED_TURNS, TIMED_TURNS = 2, 10
 KEPT_A_TURN = 42
-STEPS_A_TURN = {2: (126, 210, 336, 420, 630, 840, 1260, 1680), 4: (42, 84, 126, 210, 420)}  # by the order
+STEPS_A_TURN = {2: (126, 210, 252, 294, 336, 420, 630, 840, 1260, 1680), 4: (42, 84, 126, 210, 420)}  # by the order
 EXACT, FLEXIBLE = {"shear": 0}, {"shear": 1}
 
 
@@ -128,44 +128,49 @@ def cheapest(
     return best[1]
 
 
-def crank_at(python: str, times: int, goal: float) -> tuple[float, float, str]:
+def peer_crank(
+    python: str, kind: dict[str, Any], n: int, turns: int = COMPARED_TURNS, repeats: int = 1, **keys: Any
+) -> Run:
+    """The same of Exudyn, undeformed at the start."""
+    keys = {"duration": turns * TURN, "step": TURN / n, "every": TURN / KEPT_A_TURN, "repeats": repeats} | keys
+    run, _ = theirs(python, "crank_slider", **keys, **kind, sparse=0, damping=0.9)
+    return Run(run.seconds, run.times, bend(run.values))
+
+
+@lru_cache
+def cheapest_peer(python: str, goal: float) -> tuple[dict[str, Any], int, float]:
+    """Its cheapest kind, as ``cheapest`` has it."""
+    exact = peer_crank(python, {"elements": 16, **EXACT}, 1, step=4e-6, every=2e-5)
+    kinds = [{"elements": m, **each} for each in (EXACT, FLEXIBLE) for m in (2, 4, 8)]
+    return cheapest(kinds, partial(peer_crank, python), exact, goal)
+
+
+def crank_at(python: str, times: int, goal: float, start: str) -> tuple[float, float, str]:
     """Seconds a turn of both at an error of ``goal``, and how.
 
-    Errors are those of the first turns from the undeformed start; ours may start quasi-statically and take steps of
-    order 4, the peer cannot.
+    Errors are those of the first turns from the undeformed start. Ours may take steps of order 4, the peer cannot.
     """
 
-    def mine(kind: dict[str, Any], n: int, turns: int = COMPARED_TURNS) -> Run:
-        return crank(**kind, step=TURN / n, every=n // KEPT_A_TURN, turns=turns, repeats=3)
+    def mine(kind: dict[str, Any], n: int, turns: int = COMPARED_TURNS, **options: Any) -> Run:
+        step = {"step": TURN / n, "every": n // KEPT_A_TURN, "initial": start, "turns": turns, "repeats": 3}
+        return crank(**kind, **step, **options)
 
-    def other(kind: dict[str, Any], n: int, turns: int = COMPARED_TURNS, repeats: int = 1) -> Run:
-        keys = {"duration": turns * TURN, "step": TURN / n, "every": TURN / KEPT_A_TURN, "repeats": repeats}
-        run, _ = theirs(python, "crank_slider", **keys, **kind, sparse=0, damping=0.9)
-        return Run(run.seconds, run.times, bend(run.values))
-
-    fine = {"duration": COMPARED_TURNS * TURN, "step": 4e-6, "every": 2e-5, "elements": 16}
-    run, _ = theirs(python, "crank_slider", **fine, sparse=0, damping=0.9, **EXACT)
-    sizes = [{"elements": n, **kept} for n in (4, 8) for kept in ({}, {"modes": 2}, {"modes": 3})]
-    kinds = [
-        {"parameters": each, "initial": start, "order": order}
-        for each in sizes
-        for start in ("undeformed", "quasi_static")
-        for order in STEPS_A_TURN
-    ]
+    sizes = [{"elements": n, **kept} for n in (4, 8) for kept in ({}, *({"modes": k} for k in (2, 3, 6)))]
+    kinds = [{"parameters": each, "order": order} for each in sizes for order in STEPS_A_TURN]
     ours_is, n, wrong = cheapest(kinds, mine, crank({"elements": 16}, 5e-6, 20), goal)
-    kinds = [{"elements": m, **each} for each in (EXACT, FLEXIBLE) for m in (2, 4, 8)]
-    theirs_is, m, peer_wrong = cheapest(kinds, other, Run(0.0, run.times, bend(run.values)), goal)
-    pairs = []
+    theirs_is, m, peer_wrong = cheapest_peer(python, goal)
+    mine(ours_is, n, specialize=True)  # its program is made
+    rows = []
     for _ in range(times):
-        a, b = mine(ours_is, n, TIMED_TURNS), other(theirs_is, m, TIMED_TURNS, 3)
-        pairs.append((a.seconds / TIMED_TURNS, b.seconds / TIMED_TURNS))
+        runs = mine(ours_is, n, TIMED_TURNS), mine(ours_is, n, TIMED_TURNS, specialize=True)
+        runs = *runs, peer_crank(python, theirs_is, m, TIMED_TURNS, 3)
+        rows.append([run.seconds / TIMED_TURNS for run in runs])
+    seconds, own_program, peer = map(statistics.median, zip(*rows, strict=True))
     words = ", ".join(f"{value} {key}" for key, value in ours_is["parameters"].items())
-    words += f", {ours_is['initial'].replace('_', '-')} start, {n} steps of order {ours_is['order']},"
-    words += f" error {100 * wrong:.2f} %; Exudyn"
-    words += (
-        f" {theirs_is['elements']} elements, shear {theirs_is['shear']}, {m} steps, error {100 * peer_wrong:.2f} %"
-    )
-    return *medians(pairs), words
+    words += f", {n} steps of order {ours_is['order']}, error {100 * wrong:.2f} %; with `specialize=True`"
+    words += f" {amount(own_program)}, ratio {peer / own_program:.1f}; Exudyn {theirs_is['elements']} elements,"
+    words += f" shear {theirs_is['shear']}, {m} steps, error {100 * peer_wrong:.2f} %"
+    return seconds, peer, words
 
 
 def medians(pairs: list[tuple[float, float]]) -> tuple[float, float]:
@@ -294,8 +299,13 @@ def cases(python: str, repeats: int) -> dict[str, Callable[[], tuple[float, floa
         )
 
     return {
-        "crank-slider, a turn at 1 %": lambda: crank_at(python, repeats, 1e-2),
-        "crank-slider, a turn at 0.1 %": lambda: crank_at(python, repeats, 1e-3),
+        **{
+            f"crank-slider, a turn at {goal:g} %, {start.replace('_', '-')} start": partial(
+                crank_at, python, repeats, goal / 100, start
+            )
+            for start in ("undeformed", "quasi_static")
+            for goal in (1.0, 0.1)
+        },
         "crank-slider, a step, 8 elements": lambda: a_step(
             python,
             repeats,

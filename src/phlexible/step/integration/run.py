@@ -37,7 +37,8 @@ LONGER = 1 / 16  # of the tolerance: errors below it allow steps of twice the le
 SAME = 1e-9  # steps whose lengths differ by less are of one length
 FIRST_BLOCK = 16  # steps; blocks grow while they take less than BLOCK_SECONDS
 BLOCK_SECONDS = 0.2
-GROWTH = 4
+GROWTH = 4  # of blocks at once, with a tolerance; where they take the less the more, up to
+MOST_GROWTH = 64
 BLOCK_BYTES = 2**25
 
 Progress = Callable[[int, int], None]
@@ -285,9 +286,11 @@ class Simulation:
             self._recorder.add(instants[kept], taken.rows, self._halvings, is_open)
             self._since_stored = (self._since_stored + done) % self._every
         self._failed = done < steps and not self._is_stopped
-        is_fast = self._tolerance is not None or wall.perf_counter() - begin < BLOCK_SECONDS / GROWTH
-        if done == self._block and is_fast:
-            self._block = min(GROWTH * self._block, self._longest_block())
+        if done == self._block:
+            growth = GROWTH
+            if self._tolerance is None:
+                growth = int(BLOCK_SECONDS / max(wall.perf_counter() - begin, BLOCK_SECONDS / MOST_GROWTH))
+            self._block = max(self._block, min(growth * self._block, self._longest_block()))
         return done
 
     def _take_fewer(self) -> int:
