@@ -1,15 +1,14 @@
 """phlexible beside Exudyn, at equal error: python benchmarks/compare.py [--write] [--peer PYTHON] [CASE ...]
 
-Both run one after the other, again and again, on one thread; medians of processor time. ``--write`` puts the rows
-into the table of docs/performance.md, which keeps its other rows. Exudyn comes with the extra ``bench``, or from
-another environment's interpreter, ``--peer``.
+Both run one after the other, again and again, on one thread; the least processor time of each. ``--write`` puts
+the rows into the table of docs/performance.md, which keeps its other rows. Exudyn comes with the extra ``bench``,
+or from another environment's interpreter, ``--peer``.
 """
 
 import argparse
 import json
 import os
 import platform
-import statistics
 import subprocess
 import sys
 import time
@@ -164,8 +163,8 @@ def crank_at(python: str, times: int, goal: float, start: str) -> tuple[float, f
     for _ in range(times):
         runs = mine(ours_is, n, TIMED_TURNS), mine(ours_is, n, TIMED_TURNS, specialize=True)
         runs = *runs, peer_crank(python, theirs_is, m, TIMED_TURNS, 3)
-        rows.append([run.seconds / TIMED_TURNS for run in runs])
-    seconds, own_program, peer = map(statistics.median, zip(*rows, strict=True))
+        rows.append(tuple(run.seconds / TIMED_TURNS for run in runs))
+    seconds, own_program, peer = least(rows)
     words = ", ".join(f"{value} {key}" for key, value in ours_is["parameters"].items())
     words += f", {n} steps of order {ours_is['order']}, error {100 * wrong:.2f} %; with `specialize=True`"
     words += f" {amount(own_program)}, ratio {peer / own_program:.1f}; Exudyn {theirs_is['elements']} elements,"
@@ -173,10 +172,9 @@ def crank_at(python: str, times: int, goal: float, start: str) -> tuple[float, f
     return seconds, peer, words
 
 
-def medians(pairs: list[tuple[float, float]]) -> tuple[float, float]:
-    """Of both columns."""
-    first, second = zip(*pairs, strict=True)
-    return statistics.median(first), statistics.median(second)
+def least(rows: list[tuple[float, ...]]) -> list[float]:
+    """Of each column."""
+    return [min(column) for column in zip(*rows, strict=True)]
 
 
 def a_step(
@@ -227,7 +225,7 @@ def a_step(
             continue  # with shorter steps it does not converge
     words = ", ".join(f"{name} {best[name]}" for name in ("shear", "sparse") if name in best)
     return (
-        *medians(pairs),
+        *least(pairs),
         f"h = {step:g}, error after {few} steps {100 * wrong[0]:.2g} %; Exudyn: {words},"
         f" error {100 * wrong[1]:.2g} %, {len(known)} of {len(variants)} variants converge",
     )
@@ -277,7 +275,7 @@ def floating_body(python: str, times: int, coordinates: int) -> tuple[float, flo
     apart = 100 * np.linalg.norm(exact[0].values - exact[1].values, axis=1).max() / pinned_bar.LENGTH
     words = f"h = {step:g}, error of the tip {wrong[0]:.2g} %; Exudyn: sparse {best}, error {wrong[1]:.2g} %;"
     words += f" with h = {step / fine:g} they are {apart:.2g} % apart"
-    return *medians([(a.seconds / steps, b.seconds / steps) for a, b in pairs]), words
+    return *least([(a.seconds / steps, b.seconds / steps) for a, b in pairs]), words
 
 
 def cases(python: str, repeats: int) -> dict[str, Callable[[], tuple[float, float, str]]]:
@@ -358,7 +356,7 @@ def main() -> None:
         raise SystemExit("exudyn is not installed: pip install 'phlexible[bench]', or name an interpreter, --peer")
     head = [
         f"{platform.machine()}, {os.cpu_count()} cores, one thread, Python {platform.python_version()}, phlexible"
-        f" {ph.__version__}, Exudyn {version.stdout.strip()}; medians of {given.repeats} alternating runs,"
+        f" {ph.__version__}, Exudyn {version.stdout.strip()}; the least of {given.repeats} alternating runs,"
         f" load {os.getloadavg()[0]:.1f} when they began.",
         "",
         "| case | phlexible | Exudyn | ratio | how |",

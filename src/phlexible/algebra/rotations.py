@@ -36,6 +36,9 @@ def turns_about_z(angles: Array) -> Array:
 
 def cross(a: Array, b: Array) -> Array:
     """a x b of vectors (..., 3), in a tenth of the time that ``numpy.cross`` takes for few."""
+    if a.shape == b.shape == (3,):
+        (ax, ay, az), (bx, by, bz) = a.tolist(), b.tolist()
+        return np.array((ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx), dtype=np.float64)
     ax, ay, az, bx, by, bz = (v[..., k] for v in (a, b) for k in range(3))
     result = np.empty(np.broadcast_shapes(a.shape, b.shape))
     result[..., 0] = ay * bz - az * by

@@ -37,6 +37,7 @@ from phlexible.state.small_motions import displaced
 from phlexible.state.system import System
 
 GOAL, ACCEPTED, ROUND_OFF = 1e-13, 1e-10, 1e-12
+NEAR = 1e-9  # where the matrix of the point before does as well
 STIFF = 1e-6  # greatest error that round-off of positions may have, in what is far stiffer than it is heavy
 ITERATIONS = 60
 PATIENCE = 8
@@ -291,13 +292,15 @@ def _solved(problem: _Problem, motion: QuasiStaticMotion, is_searched: bool) -> 
     residual = _residual(problem, motion)
     best, best_error, left, since, creeping = motion, residual.error, np.inf, 0, 0
     weight = np.sqrt(problem.system.small_mass(motion.state, motion.at).diagonal())
+    solve: Callable[[Array], Array] | None = None
     for _ in range(ITERATIONS):
         if not np.isfinite(residual.error) or best_error < GOAL:
             break
-        try:
-            solve = _solver(problem, motion)
-        except (SingularMatrixError, np.linalg.LinAlgError):
-            break
+        if solve is None or residual.error > NEAR:
+            try:
+                solve = _solver(problem, motion)
+            except (SingularMatrixError, np.linalg.LinAlgError):
+                break
         step = solve(residual.right_side(problem))
         if motion is best:
             left = float(np.linalg.norm(weight * step[: len(weight)]))
