@@ -29,6 +29,11 @@ COMMANDS = {
 """Of models that rest with their defaults, or whose motion shows nothing; of the others ``run NAME``."""
 MOVED = {"four-bar": {"crank_speed": 10.0}}
 """Parameters of models that rest with their defaults."""
+SLIDERS = {
+    "crank-slider": {"youngs_modulus": (2e10, 2e11, 4e11, "Pa"), "slider_mass": (0.01, 0.033, 0.1, "kg")},
+    "flexible-pendulum": {"youngs_modulus": (1e10, 2e11, 4e11, "Pa")},
+}
+"""Parameters of pages that move, which get sliders."""
 LONGER = 3
 """Times the usual duration: up to which functions of time are known on pages that move."""
 HEAD = """# Gallery
@@ -63,12 +68,13 @@ def run(entry: GalleryEntry) -> None:
 
 def build_page(entry: GalleryEntry) -> bool:
     """The page that moves, where the model needs no Python; whether there is one."""
-    model, path = entry.function(**MOVED.get(entry.name, {})), LIVE / f"{entry.name}.html"
+    ranges, path = SLIDERS.get(entry.name), LIVE / f"{entry.name}.html"
+    model = entry.function(**MOVED.get(entry.name, {})) if ranges is None else entry.function
     path.unlink(missing_ok=True)
     with redirect_stdout(StringIO()), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            ph.build(model, entry.step, path, duration=LONGER * entry.duration)
+            ph.build(model, entry.step, path, duration=LONGER * entry.duration, parameters=ranges)
         except (ph.errors.ModelError, ph.errors.ParameterError):  # controllers, events, functions without pattern
             return False
     return True

@@ -70,7 +70,7 @@ def test_numbers_follow_parameters_by_series_that_are_as_long_as_it_takes() -> N
 
     def sample(values):
         p, q = values
-        chance = 1e-18 * random.standard_normal()
+        chance = 1e-16 * p * (1 + 0.1 * random.standard_normal())
         steep = 1e-7 / p**4
         return np.array([3 * p**4 - p, np.sqrt(p), q / p, (p + 1) ** 2 * q, p + q, steep, chance, 7.0, max(p, q)])
 

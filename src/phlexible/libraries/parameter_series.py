@@ -26,6 +26,7 @@ LADDER = (
     (ITSELF, 48),
 )
 """Series that are tried one after the other: of what, degree."""
+SMALL_RUNGS = 3  # what is next to zero has its series by then, or is round-off
 SAME = 1e-14  # of a number over its power
 RESOLVED, PASSABLE, ROUGH = 1e-13, 1e-10, 1e-2
 """Last terms of a series, of its size: so small that it is long enough; that it may stay; of scales."""
@@ -189,7 +190,7 @@ class SeriesFit:
         degrees, kinds = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
         left: IntArray = np.arange(size)
         missed = np.zeros(0)
-        for of, degree in LADDER:
+        for rung, (of, degree) in enumerate(LADDER):
             if of == LOGARITHM and own.low <= 0.0:
                 continue
             at = np.array([own.value(x, of) for x in _points(degree)])
@@ -205,7 +206,7 @@ class SeriesFit:
             missed = last / np.maximum(scale, np.finfo(float).tiny)
             is_done = (spread == 0.0) | (missed <= np.where(is_rough, ROUGH, RESOLVED))
             small = spread <= BY_CHANCE * np.maximum(self._largest[left], scale)
-            is_chance = small & ~is_done & (last > 0.2 * series[1:].max(axis=0))
+            is_chance = small & ~is_done & ((last > 0.2 * series[1:].max(axis=0)) | (rung >= SMALL_RUNGS))
             self._is_chance[left[is_chance]] = True
             kept = series > np.maximum(np.where(is_rough, 0.1 * ROUGH, DROPPED) * scale, 2.0 * last)
             highest = np.where(kept, np.arange(degree + 1)[:, None], 0).max(axis=0)
@@ -272,9 +273,10 @@ class SeriesFit:
             exact, followed = self._at(values), self._usual.copy()
             followed[found.places] = found.values(values)
             off = np.abs(followed - exact)
-            off[off <= BY_CHANCE * self._largest * self._is_chance] = 0.0
+            size, chance = np.maximum(sizes, np.abs(exact)), BY_CHANCE * self._largest
+            off[(off <= chance) & (self._is_chance | (size <= chance))] = 0.0
             off[self._numbers.is_scale & (off <= 10 * ROUGH * sizes)] = 0.0
-            share = off / np.maximum(np.maximum(sizes, np.abs(exact)), np.finfo(float).tiny)
+            share = off / np.maximum(size, np.finfo(float).tiny)
             if share.max(initial=0.0) > MISSED:
                 self._refuse(name, int(share.argmax()), float(share.max()))
             worst = max(worst, float(share.max(initial=0.0)))

@@ -1,7 +1,7 @@
 """Functions of time as data: constants, polynomials, a harmonic on a line, or pieces with a checked error."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 import numpy as np
@@ -32,6 +32,9 @@ class Piece:
     begin: float
     scale: float
     coefficients: tuple[float, ...]
+
+
+ZERO = Piece(0.0, 1.0, (0.0,))
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +91,7 @@ def time_data(
         step: of the run [s].
         duration: up to which what is none of the simple functions is approximated [s]; None: that is refused.
         kinks: times where functions jump or kink [s].
-        keeps_zeros: a function that is zero has a place for another constant.
+        keeps_zeros: where there is no constant, there is a place for one.
 
     Raises:
         ParameterError: a function that needs a duration, or cannot be approximated.
@@ -105,12 +108,7 @@ def time_data(
         if seen is not None:
             y = seen[:, k]
             known = own, times, y, start, step
-            found = (
-                _constant(y, keeps_zeros)
-                or _polynomial(*known)
-                or _harmonic(*known)
-                or _harmonic(*known, on_line=True)
-            )
+            found = _constant(y) or _polynomial(*known) or _harmonic(*known) or _harmonic(*known, on_line=True)
         if found is None:
             if duration is None:
                 raise ParameterError(
@@ -121,7 +119,7 @@ def time_data(
             found, error = _pieces(own, start, start + duration, kinks, name)
             words.append(f"{name}: {len(found.pieces)} pieces up to {start + duration:g} s, error {error:.1e}")
             end = start + duration
-        columns.append(found)
+        columns.append(replace(found, pieces=found.pieces or (ZERO,)) if keeps_zeros else found)
     return TimeData(tuple(columns), end, tuple(words))
 
 
@@ -147,10 +145,10 @@ def _tried(values: Columns, times: Array, count: int) -> Array | None:
         return None
 
 
-def _constant(y: Array, keeps_zeros: bool) -> Column | None:
+def _constant(y: Array) -> Column | None:
     if not (y == y[0]).all():
         return None
-    return Column((Piece(0.0, 1.0, (float(y[0]),)),) if y[0] or keeps_zeros else ())
+    return Column((Piece(0.0, 1.0, (float(y[0]),)),) if y[0] else ())
 
 
 def _polynomial(own: Columns, times: Array, y: Array, start: float, step: float) -> Column | None:
