@@ -738,7 +738,19 @@ def _place(unknowns: _Unknowns, argument: str, name: str) -> slice:
 ROUNDS = 20  # of noise and parameters in turn
 SETTLED = 1e-3  # relative change of noise
 EXACT = 1e-9
+CLOSE = (
+    1e-2  # standard deviations: a step of Gauss and Newton this short is the last one, and needs no run after it
+)
+STRAIGHT = 1e-2  # of the size of an unknown: what such a step may be at most
 LEAST_NOISE = 1e-12  # of the values: the least that is told apart from round-off
+
+
+class _CloseEnoughError(Exception):
+    """Ends a search."""
+
+    def __init__(self, x: Array, step: Array) -> None:
+        super().__init__()
+        self.x, self.step = x, step
 
 
 class _Search:
@@ -769,20 +781,48 @@ class _Search:
         with progress_bar(progress, "fitting") as report:
             for turn in range(ROUNDS if groups else 1):
                 report(turn, ROUNDS)
-                found = least_squares(
-                    lambda x: self._residuals(x * sizes)[0],
-                    x,
-                    lambda x: self._residuals(x * sizes)[1] * sizes,
-                    bounds=limits,
-                    xtol=EXACT,
-                    ftol=EXACT,
-                    gtol=EXACT,
-                )
-                x, before = found.x, dict(self._noise)
+                x, step = self._least(x, limits)
+                before = dict(self._noise)
                 self._noise = self._likely_noise(x * sizes, count)
                 if all(abs(self._noise[name] / before[name] - 1) < SETTLED for name in before):
                     break
-        return self._judged(x * sizes, count)
+        return self._judged(self._moved(step * sizes) if step.any() else x * sizes, count)
+
+    def _least(self, x: Array, limits: tuple[Array, Array]) -> tuple[Array, Array]:
+        """The last place of a search that was simulated, and a step that is left from there, both of sizes."""
+        sizes = self._unknowns.sizes
+
+        def slopes(x: Array) -> Array:
+            residuals, found = self._residuals(x * sizes)
+            found = found * sizes
+            if np.isfinite(found).all():
+                step = np.linalg.lstsq(found, -residuals, rcond=None)[0]
+                is_inside = ((limits[0] <= x + step) & (x + step <= limits[1])).all()
+                if is_inside and np.abs(step).max() < STRAIGHT and np.linalg.norm(found @ step) < CLOSE:
+                    raise _CloseEnoughError(x.copy(), step)
+            return found
+
+        try:
+            found = least_squares(
+                lambda x: self._residuals(x * sizes)[0],
+                x,
+                slopes,
+                bounds=limits,
+                xtol=EXACT,
+                ftol=EXACT,
+                gtol=EXACT,
+            )
+        except _CloseEnoughError as close:
+            return close.x, close.step
+        return found.x, np.zeros(len(x))
+
+    def _moved(self, step: Array) -> Array:
+        """The values after a short step without a run: what the model says changes by its derivatives."""
+        assert self._known is not None, "simulated"
+        values, predictions = self._known
+        moved = [replace(each, model=each.model + each.slopes @ step) for each in predictions]
+        self._known = values + step, moved
+        return self._known[0]
 
     def _groups(self, predictions: list[Prediction]) -> dict[str, list[Prediction]]:
         """Predictions whose noise is not told, by output."""
