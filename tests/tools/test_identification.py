@@ -5,6 +5,7 @@ import pytest
 from scipy.io import savemat
 
 import phlexible as ph
+from phlexible.tools import identification
 
 TIME = np.linspace(0.0, 1.0, 51)
 STEP = 0.02
@@ -79,6 +80,26 @@ def test_the_uncertainty_of_a_linear_problem_is_its_closed_form():
     assert unknown.noise["place"] == pytest.approx(np.sqrt(left @ left / (len(TIME) - 2)), rel=1e-3)
     half = 2.0095752 * np.sqrt(unknown.covariance[0, 0])  # Student's quantile of 49 degrees of freedom
     assert np.diff(unknown.intervals()["g"]) == pytest.approx(2 * half, rel=1e-6)
+
+
+def test_the_last_short_step_needs_no_run(monkeypatch):
+    """It ends within a thousandth of a standard deviation of where a search ends that goes on to 1e-9."""
+    t = np.linspace(0.0, 2.0, 101)
+    clean = response(1.5, 60.0, 2.0, t)
+    data = ph.Recording(t, {"x": clean + 3e-3 * np.random.default_rng(3).normal(size=len(t))}, noise=3e-3)
+
+    def fit():
+        start = {"mass": 1.2, "stiffness": 50.0, "damping": 1.0}
+        return ph.identify(lambda p: swing({**p, "push": 1.0}), start, data, sensors=travel, step=STEP)
+
+    short = fit()
+    monkeypatch.setattr(identification, "CLOSE", 0.0)
+    exact = fit()
+    apart = np.array([short.values[name] - exact.values[name] for name in exact.values])
+    assert apart @ np.linalg.solve(exact.covariance, apart) < 1e-6
+    assert short.runs <= exact.runs - 2
+    assert short.covariance == pytest.approx(exact.covariance, rel=1e-2)
+    assert short.predictions[0].model == pytest.approx(exact.predictions[0].model, abs=2e-7)
 
 
 def test_several_recordings_with_inputs_biases_gains_and_delays():

@@ -738,9 +738,7 @@ def _place(unknowns: _Unknowns, argument: str, name: str) -> slice:
 ROUNDS = 20  # of noise and parameters in turn
 SETTLED = 1e-3  # relative change of noise
 EXACT = 1e-9
-CLOSE = (
-    1e-2  # standard deviations: a step of Gauss and Newton this short is the last one, and needs no run after it
-)
+CLOSE = 1e-2  # standard deviations: so short a step of Gauss and Newton is the last one, without a run after it
 STRAIGHT = 1e-2  # of the size of an unknown: what such a step may be at most
 LEAST_NOISE = 1e-12  # of the values: the least that is told apart from round-off
 
