@@ -775,7 +775,7 @@ class _Search:
         for name, parts in groups.items():
             values = np.concatenate([each.measured[np.isfinite(each.measured)] for each in parts])
             self._noise[name] = float(np.std(values)) or 1.0
-        limits = tuple(end / sizes for end in self._limits)
+        limits = self._limits[0] / sizes, self._limits[1] / sizes
         with progress_bar(progress, "fitting") as report:
             for turn in range(ROUNDS if groups else 1):
                 report(turn, ROUNDS)
@@ -794,7 +794,7 @@ class _Search:
             residuals, found = self._residuals(x * sizes)
             found = found * sizes
             if np.isfinite(found).all():
-                step = np.linalg.lstsq(found, -residuals, rcond=None)[0]
+                step: Array = np.asarray(np.linalg.lstsq(found, -residuals, rcond=None)[0], dtype=np.float64)
                 is_inside = ((limits[0] <= x + step) & (x + step <= limits[1])).all()
                 if is_inside and np.abs(step).max() < STRAIGHT and np.linalg.norm(found @ step) < CLOSE:
                     raise _CloseEnoughError(x.copy(), step)
