@@ -1,18 +1,29 @@
-"""What a step of a mechanism costs alone and in lanes: python benchmarks/batches.py [mechanisms] [rounds]
+"""What a step of a mechanism costs alone and in lanes: python benchmarks/batches.py [mechanisms] [rounds] [threads]
 
-Mechanisms of one structure whose parameters differ by up to 14 %, once one by one and once in lanes, on one thread.
-Times are processor times of this process, the least of the rounds, of runs of two lengths: building and reading
-drop out of their difference. Both in one run, so that the ratio does not depend on what else the machine does.
+Mechanisms of one structure whose parameters differ by up to 14 %, on one thread: alone, one after the other, in lanes,
+and in lanes by a program for their structure alone. Times are those of the thread in the compiled loop over steps, ledger
+included, over all steps of a run, the least of the rounds: what a run is built, started and read with is not in them. Ways
+take turns within a round, so that ratios do not depend on what else the machine does. Beside them stand iterations of
+Newton's method a step, of a mechanism alone and of eight that wait for the one with the most.
+
+With ``threads`` the time that passes for steps of 512 live mechanisms in one thread and in so many, in place of that.
 """
 
 import os
 import sys
-from time import process_time
+from collections.abc import Callable
+from time import perf_counter, thread_time
+from typing import Any
 
 import numpy as np
 
 import phlexible as ph
 from phlexible.step.compilation.lanes import lanes_of_processor
+from phlexible.step.integration import company
+from phlexible.step.integration.conserving import ConservingStepper
+from phlexible.step.programs import advance
+
+EIGHT, MANY = 8, 512
 
 
 def floating_beam(factor):
@@ -38,35 +49,97 @@ MODELS = {
 }
 
 
+class TimedLoop:
+    """The compiled loop over steps, alone as it is and in lanes as its ``source``, with a clock."""
+
+    def __init__(self) -> None:
+        self.begin()
+
+    def begin(self) -> None:
+        """Of another run."""
+        self.seconds, self.steps = 0.0, 0
+
+    def __call__(self, *arguments: Any) -> tuple[int, int]:
+        return self._timed(advance, arguments)
+
+    def source(self, *arguments: Any) -> tuple[int, int]:
+        """In lanes."""
+        return self._timed(advance.source, arguments)
+
+    def _timed(self, loop: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[int, int]:
+        begin = thread_time()
+        found = loop(*arguments)
+        self.seconds += thread_time() - begin
+        self.steps += found[0]
+        return found
+
+
 def place(model):
     """A sensor that takes little time."""
     is_rigid = model.bodies[0].name == "upper"
     return {"place": ph.Position(model.bodies[0].origin if is_rigid else model.bodies[0].start)}
 
 
-def time_of_a_step(batch, step, count, lanes, rounds):
-    """Of a mechanism [s], from the least times of runs of ``count`` and three times as many; share in lanes."""
-    least = [float("inf"), float("inf")]
+def times_of_a_step(build, step, count, n, rounds):
+    """Of a mechanism [s]: alone, in lanes, by a program for the structure; the least share of steps in lanes."""
+    loop, rows = TimedLoop(), ph.batch(build, {"factor": 1.0 + 0.14 * np.arange(n) / n})
+    ConservingStepper._loop = staticmethod(loop)
+    company.advance = loop
+    ways = {"lanes": False}, {"lanes": True}, {"lanes": True, "specialize": True}
+    lanes, least, shares = lanes_of_processor(), [np.inf] * len(ways), []
     for _ in range(rounds):
-        for k, steps in enumerate((count, 3 * count)):
-            begin = process_time()
-            runs = batch.simulate(steps * step, step, place, every=count, threads=1, lanes=lanes, progress=False)
-            least[k] = min(least[k], process_time() - begin)
-    return (least[1] - least[0]) / (2 * count * len(batch)), runs.in_lanes.min()
+        for k, way in enumerate(ways):
+            loop.begin()
+            runs = rows.simulate(count * step, step, place, every=count, threads=1, progress=False, **way)
+            together = 1 if k == 0 else min(lanes, n)
+            least[k] = min(least[k], loop.seconds / (loop.steps * together))
+            shares.append(runs.in_lanes.min() if k else 1.0)
+    return least, min(shares)
+
+
+def iterations(build, step, count, n):
+    """Of Newton's method a step: of one alone, and the most of eight in each step."""
+    factors = 1.0 + 0.14 * np.arange(n) / n
+    runs = [build(factor).simulate(count * step, step, progress=False) for factor in factors[:EIGHT]]
+    taken = np.array([np.diff(run.iterations) for run in runs])
+    return taken.mean(), taken.max(axis=0).mean()
+
+
+def time_that_passes(build, step, count, n, threads, rounds):
+    """For a step of one of n live mechanisms [s], the least of the rounds: in one thread and in several."""
+    factors = 1.0 + 0.14 * np.arange(n) / n
+    ways = [ph.batch(build, {"factor": factors}).start(step, threads=each, lanes=True) for each in (1, threads)]
+    steps, least = max(1, count // 30), [np.inf, np.inf]
+    saved = []
+    for live in ways:
+        live.step(steps)
+        saved.append(live.save())
+    for _ in range(rounds):
+        for k, live in enumerate(ways):
+            live.restore(saved[k])
+            live.step(1)  # runs that were put back go into lanes again
+            begin = perf_counter()
+            live.step(steps)
+            least[k] = min(least[k], (perf_counter() - begin) / (steps * n))
+    return least
 
 
 def main() -> None:
-    n = int(sys.argv[1]) if len(sys.argv) > 1 else 16
-    rounds = int(sys.argv[2]) if len(sys.argv) > 2 else 3
-    load, lanes = os.getloadavg()[0], lanes_of_processor()
-    print(f"load of the machine: {load:.1f} on {os.cpu_count()} processors; {lanes} lanes")
-    print(f"{n} mechanisms, us a step and mechanism {'alone':>9s} {'in lanes':>9s} {'ratio':>6s}")
+    n, rounds, threads = (int(given) for given in [*sys.argv[1:], *("16", "5", "1")[len(sys.argv) - 1 :]])
+    print(f"load of the machine: {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors; {lanes_of_processor()} lanes")
+    if threads > 1:
+        print(f"{MANY} live mechanisms, us that pass a step and mechanism {'1 thread':>9s} {threads:d} threads  ratio")
+        for name, (build, step, count) in MODELS.items():
+            one, several = time_that_passes(build, step, count, MANY, threads, rounds)
+            print(f"{name:56s} {1e6 * one:9.2f} {1e6 * several:9.2f} {one / several:6.2f}", flush=True)
+        return
+    print(f"{n} mechanisms, us a step and mechanism   alone  in lanes  ratio  specialized  iterations alone, together")
     for name, (build, step, count) in MODELS.items():
-        batch = ph.batch(build, {"factor": 1.0 + 0.14 * np.arange(n) / n})
-        alone = time_of_a_step(batch, step, count, False, rounds)[0]
-        together, share = time_of_a_step(batch, step, count, True, rounds)
+        times, share = times_of_a_step(build, step, count, n, rounds)
+        alone, lanes, own = (1e6 * each for each in times)
+        one, most = iterations(build, step, count, n)
         words = "" if share == 1.0 else f"  ({100 * share:.0f} % of the steps in lanes)"
-        print(f"{name:37s} {1e6 * alone:9.2f} {1e6 * together:9.2f} {alone / together:6.2f}{words}", flush=True)
+        print(f"{name:38s} {alone:7.2f} {lanes:9.3f} {alone / lanes:6.2f} {own:12.3f} {one:17.2f} {most:9.2f}{words}", flush=True)
 
 
 if __name__ == "__main__":
