@@ -96,7 +96,8 @@ def test_modes_have_the_frequencies_of_the_elements(frame, dimension):
     assert mass[axial:, axial:] == pytest.approx(np.eye(6), abs=1e-10)
     kept = np.diag(stiffness)[axial:] ** 0.5
     assert np.abs(stiffness[axial:, axial:] - np.diag(kept**2)).max() < 1e-9 * kept[-1] ** 2
-    assert (np.diff(kept) > 0).all()
+    assert (np.diff(kept) < 0).sum() <= {2: 0, 3: 2}[dimension]  # bending in y, in z, torsion: each by frequency
+    kept = np.sort(kept)
     everything = frequencies(beam(frame, dimension, strain="linear"))
     axial_only = np.sqrt(eigvalsh(stiffness[:axial, :axial], mass[:axial, :axial]))
     merged = np.sort(np.concatenate([kept, axial_only]))
@@ -119,7 +120,7 @@ def test_modes_of_a_round_beam_stay_in_their_plane_in_a_fixed_order(section):
     body = beam("cantilever", section=section, modes=4)
     end = body.points.centerline(2)[1][1][:, 12:]
     in_y, in_z = np.abs(end[1]) > 1e-6, np.abs(end[2]) > 1e-6
-    assert np.array_equal(in_y, [True, False, True, False]) and np.array_equal(in_z, ~in_y)
+    assert np.array_equal(in_y, [True, True, False, False]) and np.array_equal(in_z, ~in_y)
 
 
 def test_the_largest_component_of_a_mode_is_positive():

@@ -183,9 +183,10 @@ def modal_basis(basis: BeamBasis, mass: Array, stiffness: Array, modes: int) -> 
     """All axial coordinates, then the lowest ``modes`` of bending and torsion together.
 
     Axial coordinates stay because bending modes hold no axial functions and would lock (3.8). Modes are
-    mass-normalised, sorted by frequency, their largest component is positive; where sections do not couple them,
-    each is pure bending in y, in z or torsion, in this order where frequencies coincide. Where stretch is coupled
-    with them, they are those of axial coordinates that follow.
+    mass-normalised, their largest component is positive; where sections do not couple them, each is pure bending in
+    y, in z or torsion. They stand in this order, each kind by frequency: few matrices couple different kinds. Where
+    frequencies coincide, it also says which are the lowest. Where stretch is coupled with them, they are those of
+    axial coordinates that follow.
 
     Args:
         mass, stiffness: of the coordinates of ``basis``, shape (n, n).
@@ -218,7 +219,7 @@ def modal_basis(basis: BeamBasis, mass: Array, stiffness: Array, modes: int) -> 
         )
     found.sort(key=lambda mode: mode[0])
     _order_ties(found)
-    kept = found[:modes]
+    kept = sorted(found[:modes], key=lambda mode: mode[1])
     selection = np.column_stack([np.eye(len(basis.families))[:, axial], *(shape for _, _, shape in kept)])
     families = np.concatenate([basis.families[axial], [family for _, family, _ in kept]]).astype(np.int64)
     return BeamBasis(basis.columns @ selection, families)

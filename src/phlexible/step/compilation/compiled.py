@@ -20,10 +20,12 @@ from typing import Any, get_args, get_origin
 from llvmlite import ir
 from numba import njit, typeof, types
 from numba.core import cgutils, compiler, typed_passes, untyped_passes
+from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.typing.templates import signature
 from numba.extending import intrinsic
 
+from phlexible.step.compilation import passes
 from phlexible.step.compilation.kept_code import KeptCode
 from phlexible.step.compilation.lanes import INDEX, INTEGER, LaneForm, width_of
 from phlexible.step.compilation.notation import (
@@ -35,7 +37,7 @@ from phlexible.step.compilation.notation import (
     Written,
     header_address,
     header_number,
-    lanes_of_header,
+    tables_of_header,
 )
 from phlexible.step.compilation.objects import CHECKED
 from phlexible.step.tables.structures import structure_of
@@ -83,6 +85,24 @@ def written_into(
     return _Compiler(typing, context, library, parameters, result, flags, {}).compile_extra(function)
 
 
+class ProgramOfStructure(JITCodeLibrary):
+    """A program for one structure of few unknowns: code without loops and calls takes half the time."""
+
+    MOST = 24
+    """Unknowns: code of more fills the caches, and takes minutes to compile."""
+
+    @classmethod
+    def take(cls, library: Any, tables: TablesType) -> None:
+        """A library becomes one, where it is for such a structure."""
+        if type(library) is JITCodeLibrary and tables.structure:
+            if structure_of(tables.structure).counts["unknowns"] <= cls.MOST:
+                library.__class__ = cls
+
+    def _optimize_final_module(self) -> None:
+        with passes.written_out():
+            super()._optimize_final_module()
+
+
 class Kernel(Written):
     """A function of kernels, which is written into each program that calls it, once.
 
@@ -119,6 +139,8 @@ class Kernel(Written):
         """How Numba describes the function, for these types, in the library that is being made."""
         library = context.active_code_library
         if not self.is_in(library, sig):
+            if sig.args and isinstance(sig.args[0], TablesType):
+                ProgramOfStructure.take(library, sig.args[0])
             with global_compiler_lock:
                 made = written_into(context, self._function, sig.args, sig.return_type, self._are_apart)
             # LLVM may drop the function from the module once it has put it into its callers:
@@ -244,7 +266,9 @@ def export(typing: Any, header: Any, function: Any) -> Any:
 
     def generate(context: Any, builder: Any, sig: Any, values: Any) -> Any:
         kernel = function.typing_key
-        sig = kernel.signature_in(lanes_of_header(header))
+        tables = tables_of_header(header)
+        known = kernel.signature_in(tables.width)
+        sig = signature(known.return_type, tables, *known.args[1:])
         found = context.declare_function(builder.module, kernel.written(context, sig))
         numbers = header_address(context, builder, header, values[0])
         place = builder.gep(numbers, [INTEGER(FUNCTION_PLACES[kernel.__name__])], inbounds=True)

@@ -10,6 +10,7 @@ from phlexible.step.compilation.notation import (
     Truth,
     agree,
     any_of,
+    are_in_lanes,
     exchange_in_lane,
     lanes_of,
     of_lane,
@@ -38,13 +39,21 @@ def subtract_rows(x: Reals, rows: int, b: Reals, stride: int, c: Reals, count: i
             for j in range(count):
                 c[j] -= x0 * b0[j] + x1 * b1[j] + x2 * b2[j] + x3 * b3[j]
         r += 4
-    while r < rows:
+    rest, b0 = rows - r, b + r * stride
+    if rest == 3:
+        x0, x1, x2 = x[r], x[r + 1], x[r + 2]
+        b1, b2 = b0 + stride, b0 + 2 * stride
+        for j in range(count):
+            c[j] -= x0 * b0[j] + x1 * b1[j] + x2 * b2[j]
+    elif rest == 2:
+        x0, x1 = x[r], x[r + 1]
+        b1 = b0 + stride
+        for j in range(count):
+            c[j] -= x0 * b0[j] + x1 * b1[j]
+    elif rest == 1:
         x0 = x[r]
-        if any_of(x0 != 0.0):
-            b0 = b + r * stride
-            for j in range(count):
-                c[j] -= x0 * b0[j]
-        r += 1
+        for j in range(count):
+            c[j] -= x0 * b0[j]
 
 
 @compiled_apart
@@ -92,13 +101,21 @@ def add_rows(x: Reals, rows: int, b: Reals, stride: int, c: Reals, count: int) -
             for j in range(count):
                 c[j] += x0 * b0[j] + x1 * b1[j] + x2 * b2[j] + x3 * b3[j]
         r += 4
-    while r < rows:
+    rest, b0 = rows - r, b + r * stride
+    if rest == 3:
+        x0, x1, x2 = x[r], x[r + 1], x[r + 2]
+        b1, b2 = b0 + stride, b0 + 2 * stride
+        for j in range(count):
+            c[j] += x0 * b0[j] + x1 * b1[j] + x2 * b2[j]
+    elif rest == 2:
+        x0, x1 = x[r], x[r + 1]
+        b1 = b0 + stride
+        for j in range(count):
+            c[j] += x0 * b0[j] + x1 * b1[j]
+    elif rest == 1:
         x0 = x[r]
-        if any_of(x0 != 0.0):
-            b0 = b + r * stride
-            for j in range(count):
-                c[j] += x0 * b0[j]
-        r += 1
+        for j in range(count):
+            c[j] += x0 * b0[j]
 
 
 @compiled
@@ -158,9 +175,17 @@ def factor(a: Reals, n: int, stride: int, pivots: Choices) -> Truth:
                 for j in range(k + 1, end):
                     own[j] -= x * top[j]
             top[k] = inverse
-        for i in range(begin + 1, n):  # columns beyond the panel: first its own rows, then all below
-            row, first = a + i * stride, a + (begin * stride + end)
-            subtract_rows(row + begin, min(i, end) - begin, first, stride, row + end, n - end)
+        first, i = a + (begin * stride + end), begin + 1  # columns beyond the panel:
+        while i < n:  # first its own rows, then all below
+            row = a + i * stride
+            if i >= end and i + 3 < n and are_in_lanes(a):
+                c0, c1 = row + end, row + (stride + end)
+                c2, c3 = row + (2 * stride + end), row + (3 * stride + end)
+                subtract_from_four(row + begin, stride, PANEL, first, stride, c0, c1, c2, c3, n - end)
+                i += 4
+            else:
+                subtract_rows(row + begin, min(i, end) - begin, first, stride, row + end, n - end)
+                i += 1
     return is_regular
 
 
@@ -188,12 +213,8 @@ def solve_vector(a: Reals, n: int, stride: int, pivots: Choices, b: Reals) -> No
     """``solve`` for one right-hand side."""
     for k in range(n):
         exchange(b, k, pivots[k], 1, 1)
-    if lanes_of(pivots[0]) > 1:  # one number waits for the last: in lanes columns do not
-        for i in range(n):
-            subtract_column(b[i], a + ((i + 1) * stride + i), stride, b + (i + 1), n - i - 1)
-        for i in range(n - 1, -1, -1):
-            b[i] *= a[i * stride + i]
-            subtract_column(b[i], a + i, stride, b, i)
+    if are_in_lanes(b):
+        _solve_in_lanes(a, n, stride, b)
         return
     for i in range(1, n):
         b[i] -= product(a + i * stride, b, i)
@@ -202,11 +223,32 @@ def solve_vector(a: Reals, n: int, stride: int, pivots: Choices, b: Reals) -> No
         b[i] = (b[i] - rest) * a[i * stride + i]
 
 
+@compiled
+def _solve_in_lanes(a: Reals, n: int, stride: int, b: Reals) -> None:
+    """The same without the exchanges. A number waits for the last: in lanes those of four columns do not."""
+    for begin in range(0, n, PANEL):
+        end = min(begin + PANEL, n)
+        for i in range(begin + 1, end):
+            b[i] -= product(a + (i * stride + begin), b + begin, i - begin)
+        subtract_columns(a + (end * stride + begin), stride, end - begin, b + begin, b + end, n - end)
+    for end in range(n, 0, -PANEL):
+        begin = max(end - PANEL, 0)
+        for i in range(end - 1, begin - 1, -1):
+            b[i] = (b[i] - product(a + (i * stride + i + 1), b + (i + 1), end - i - 1)) * a[i * stride + i]
+        subtract_columns(a + begin, stride, end - begin, b + begin, b, begin)
+
+
 @compiled_apart
-def subtract_column(x: float, a: Reals, stride: int, b: Reals, count: int) -> None:
-    """b -= x a for numbers of a that are ``stride`` apart."""
-    for j in range(count):
-        b[j] -= x * a[j * stride]
+def subtract_columns(a: Reals, stride: int, columns: int, x: Reals, y: Reals, rows: int) -> None:
+    """y -= a x for a block of at most four columns, whose rows are ``stride`` apart."""
+    if columns == PANEL:
+        x0, x1, x2, x3 = x[0], x[1], x[2], x[3]
+        for i in range(rows):
+            own = a + i * stride
+            y[i] -= (own[0] * x0 + own[1] * x1) + (own[2] * x2 + own[3] * x3)
+        return
+    for i in range(rows):
+        y[i] -= product(a + i * stride, x, columns)
 
 
 @compiled
@@ -243,16 +285,40 @@ def add_block(a: Reals, step: int, c: Reals, stride: int, rows: int, columns: in
 @compiled_apart
 def subtract_image(a: Reals, rows: int, columns: int, x: Reals, y: Reals) -> None:
     """y -= a x for a (rows, columns) block and vectors."""
-    for i in range(rows):
+    i = 0
+    while are_in_lanes(a) and i + 3 < rows:  # sums wait for their last term: four at a time do not
+        a0, t0, t1, t2, t3 = a + i * columns, 0.0, 0.0, 0.0, 0.0
+        a1, a2, a3 = a0 + columns, a0 + 2 * columns, a0 + 3 * columns
+        for j in range(columns):
+            t0 += a0[j] * x[j]
+            t1 += a1[j] * x[j]
+            t2 += a2[j] * x[j]
+            t3 += a3[j] * x[j]
+        y[i] -= t0
+        y[i + 1] -= t1
+        y[i + 2] -= t2
+        y[i + 3] -= t3
+        i += 4
+    while i < rows:
         y[i] -= product(a + i * columns, x, columns)
+        i += 1
 
 
 @compiled_apart
 def product(x: Reals, y: Reals, count: int) -> float:
     """x . y."""
-    total = 0.0
-    for i in range(count):
-        total += x[i] * y[i]
+    total, i = 0.0, 0
+    if are_in_lanes(x) or are_in_lanes(y):  # of one mechanism LLVM makes several sums of its own
+        t1, t2, t3 = 0.0, 0.0, 0.0
+        while i + 3 < count:
+            total += x[i] * y[i]
+            t1 += x[i + 1] * y[i + 1]
+            t2 += x[i + 2] * y[i + 2]
+            t3 += x[i + 3] * y[i + 3]
+            i += 4
+        total += t1 + (t2 + t3)
+    for k in range(i, count):
+        total += x[k] * y[k]
     return total
 
 

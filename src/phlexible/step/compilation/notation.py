@@ -36,7 +36,7 @@ from phlexible.step.compilation.lanes import (
 from phlexible.step.compilation.objects import CHECKED
 from phlexible.step.tables.declarations import TABLES, Kind, Table, Writer
 from phlexible.step.tables.functions import FUNCTIONS
-from phlexible.step.tables.memory import LANES
+from phlexible.step.tables.memory import LANES, OF_TYPES, SAME_TYPES
 from phlexible.step.tables.structures import structure_of
 
 # Vectors and matrices as numbers in registers, in LLVM's terms: what the operators below are made of.
@@ -155,11 +155,14 @@ class TablesType(types.Type):
         width: lanes.
         structure: digest of the one whose counts and integers are constants; empty: all are read.
         is_of_team: lanes are equal bodies of one mechanism, which share all that the system writes.
+        have_types: lanes share the numbers of types of bodies: their bodies are the same.
     """
 
-    def __init__(self, width: int = 1, structure: str = "", is_of_team: bool = False) -> None:
-        self.width, self.structure, self.is_of_team = width, structure, is_of_team
-        super().__init__(f"Tables({width}, {structure}, {is_of_team})")
+    def __init__(
+        self, width: int = 1, structure: str = "", is_of_team: bool = False, have_types: bool = False
+    ) -> None:
+        self.width, self.structure, self.is_of_team, self.have_types = width, structure, is_of_team, have_types
+        super().__init__(f"Tables({width}, {structure}, {is_of_team}, {have_types})")
 
 
 class Vector(Any):
@@ -481,6 +484,25 @@ def lanes_of(builder: Any, choice: Any) -> Any:
     return INTEGER(getattr(choice.type, "count", 1))
 
 
+class AskedOfRows(Written):
+    """A question to rows of any lanes, which are known when a kernel is compiled."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(
+            function, FORMS[bool], (FORMS[Reals],), lambda context, builder, sig, values: function(builder, *values)
+        )
+
+    def signature_of(self, given: Sequence[Any]) -> Any:
+        """As it is called."""
+        return signature(self.result.alone, *given)
+
+
+@AskedOfRows
+def are_in_lanes(builder: Any, rows: Any) -> Any:
+    """Whether rows are of several mechanisms at once."""
+    return BIT(int(isinstance(builder.extract_value(rows, 0).type.pointee, ir.VectorType)))
+
+
 @written(FORMS[int], CHOICE, FORMS[int])
 def of_lane(builder: Any, choice: Any, lane: Any) -> Any:
     """The integer of one lane."""
@@ -578,22 +600,16 @@ def tables_at(typing: Any, header: Any) -> Any:
     def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
         return header_address(context, builder, header, arguments[0])
 
-    return TablesType(lanes_of_header(header), structure_of_header(header))(header), generate
+    return tables_of_header(header)(header), generate
 
 
-def lanes_of_header(header: Any) -> int:
-    """In how many lanes the mechanisms of a header are, from its type (``LaneMemory``)."""
-    return int(_words_of(header)[0].removeprefix(LANES))
-
-
-def structure_of_header(header: Any) -> str:
-    """The digest of the structure for which a program is compiled; empty: for any."""
-    return "".join(_words_of(header)[1:])
-
-
-def _words_of(header: Any) -> list[str]:
-    """Lanes and structure, from the name of the field of a header of lanes."""
-    return str(next(iter(header.dtype.fields))).split() if isinstance(header.dtype, types.Record) else [f"{LANES}1"]
+def tables_of_header(header: Any) -> TablesType:
+    """What the name of the field of a header says (``LaneMemory``): lanes, what they share, a structure."""
+    if not isinstance(header.dtype, types.Record):
+        return TablesType()
+    lanes, *words = str(next(iter(header.dtype.fields))).split()
+    structure = "".join(word for word in words if word != SAME_TYPES)
+    return TablesType(int(lanes.removeprefix(LANES)), structure, have_types=SAME_TYPES in words)
 
 
 def header_address(context: Any, builder: Any, header: Any, value: Any) -> Any:
@@ -670,8 +686,9 @@ class _TableNames(AttributeTemplate):
 
 
 def _width_of_table(tables: TablesType, table: Table) -> int:
-    """Lanes share the integers of the model, equal bodies its numbers too."""
-    is_shared = tables.is_of_team or table.kind is Kind.INTEGER
+    """Lanes share the integers of the model, equal bodies its numbers too, mechanisms those of types that are so."""
+    is_of_types = tables.have_types and table.size in OF_TYPES
+    is_shared = tables.is_of_team or is_of_types or table.kind is Kind.INTEGER
     return 1 if is_shared and table.writer is Writer.SYSTEM else tables.width
 
 

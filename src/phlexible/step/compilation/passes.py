@@ -1,9 +1,34 @@
 """The passes of LLVM that make modules of kernels fast, with Numba's settings and without Numba."""
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Lock
 from typing import Any
 
 from llvmlite import binding
+
+USUAL = {"inline-threshold": 250, "unroll-threshold-aggressive": 300}
+"""Instructions up to which LLVM puts functions into their callers, and writes out loops whose lengths it knows."""
+WRITTEN_OUT = 3000
+"""The same of both in programs of one structure, where it knows all lengths."""
+_one_at_a_time = Lock()  # these are settings of the process
+
+
+@contextmanager
+def written_out() -> Iterator[None]:
+    """Meanwhile functions and loops are written out as far as it goes."""
+    with _one_at_a_time:
+        try:
+            _limit(dict.fromkeys(USUAL, WRITTEN_OUT))
+            yield
+        finally:
+            _limit(USUAL)
+
+
+def _limit(instructions: dict[str, int]) -> None:
+    for name, count in instructions.items():
+        binding.set_option("phlexible", f"--{name}={count}")
 
 
 def level() -> int:
@@ -20,6 +45,11 @@ def optimize(module: Any, machine: Any, keeps_loops: bool = False) -> None:
         machine: of LLVM, whose processor the passes are for.
         keeps_loops: they are not written out several times, which makes code shorter and other digits.
     """
+    with _one_at_a_time:
+        _optimize(module, machine, keeps_loops)
+
+
+def _optimize(module: Any, machine: Any, keeps_loops: bool) -> None:
     first = _builder(machine, 0, False, False)
     passes = first.getModulePassManager()
     passes.add_loop_rotate_pass()

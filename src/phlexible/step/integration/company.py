@@ -100,11 +100,13 @@ class LaneLoop:
         most = max(known.values(), key=len, default=[])
         if len(most) < 2 or most[0].memory is self._refused:
             return []
-        if self._lanes is None:
+        have_types = all(call.memory.types == most[0].memory.types for call in most)
+        if self._lanes is None or (self._lanes.have_types and not have_types):
             if alone(most[0].memory):
                 self._refused = most[0].memory
                 return []
-            lanes = LaneMemory(most[0].memory, self._width, self._is_specialized)
+            lanes = LaneMemory(most[0].memory, self._width, self._is_specialized, have_types)
+            self._is_first = True
             if not self._is_specialized:
                 connect_lanes(lanes, most[0].memory)
             self._lanes = lanes  # not before all functions are there: a run tries again what failed

@@ -31,12 +31,13 @@ class LanesOfStructures:
         """For a group of this number; None: they are not of one structure, or of one that has no lanes."""
         first = memories[0]
         are_same = all(memory.given is first.given for memory in memories)
+        have_types = are_same or all(memory.types == first.types for memory in memories)
         name: object = id(first.given) if are_same else f"group {group}"
         lanes = self._known[name][1] if name in self._known else None
-        if lanes is None or not lanes.fits(first):
+        if lanes is None or lanes.have_types != have_types or not lanes.fits(first):
             if alone(first):
                 return None
-            lanes = LaneMemory(first, self._width)
+            lanes = LaneMemory(first, self._width, have_types=have_types)
             connect_lanes(lanes, first)
             self._known[name] = first.given, lanes  # kept, so that no other tables have their address
         return lanes if are_same or all(lanes.fits(memory) for memory in memories) else None

@@ -22,6 +22,8 @@ from phlexible.step.kernels.branches import fade
 from phlexible.step.kernels.segments import add_border, centre_moments
 from phlexible.step.tables.declarations import FADING
 
+AT_ONCE = 4  # strains, and squares of one, that are added to a block at once
+
 # Moments of a body's functions psi_i with its points and velocities (docs/theory.md, 2).
 #
 # A material point is at r = sum_i xi_i psi_i in the frame and moves at u = sum_i dxi_i psi_i there, xi_0 = 1. All
@@ -141,7 +143,12 @@ def total(t: Tables, x: Reals, N: Reals, m: int) -> Matrix:
 @compiled
 def _products(x: Reals, N: Reals, m: int) -> Vector:
     """x with each of three planes."""
-    return vector(product(x, N, m), product(x, N + m, m), product(x, N + 2 * m, m))
+    u, v, w = 0.0, 0.0, 0.0
+    for i in range(m):
+        u += x[i] * N[i]
+        v += x[i] * N[m + i]
+        w += x[i] * N[2 * m + i]
+    return vector(u, v, w)
 
 
 @compiled
@@ -336,9 +343,8 @@ def end_inertia(t: Tables, b: int) -> None:
 @compiled
 def strain_value(t: Tables, s: int, eta: Reals, slopes: Reals) -> float:
     """eps_s(eta); the slopes of its squares go to ``slopes``."""
-    value = 0.0
-    for i in range(t.strain_first[s], t.strain_last[s]):
-        value += t.type_number[t.strain_row[s] + i] * eta[i]
+    first, last = t.strain_first[s], t.strain_last[s]
+    value = product(t.type_number + (t.strain_row[s] + first), eta + first, last - first)
     start, end = t.square_start[s], t.square_start[s] + t.square_count[s]
     if t.strain_has_matrix[s] == 1:
         for g in range(start, end):
@@ -371,8 +377,8 @@ def strain_gradient(t: Tables, s: int, slopes_a: Reals, slopes_b: Reals, out: Re
         return
     for g in range(start, start + t.square_count[s]):
         value = 0.5 * t.square_factor[g] * (slopes_a[g] + slopes_b[g])
-        for i in range(t.square_first[g], t.square_last[g]):
-            out[i] += value * t.type_number[t.square_row[g] + i]
+        begin = t.square_first[g]
+        add_multiple(out + begin, value, t.type_number + (t.square_row[g] + begin), t.square_last[g] - begin)
 
 
 @compiled
@@ -426,9 +432,11 @@ def elastic_forces(t: Tables, b: int, h: float, damping: float) -> None:
     n = t.elastic_count[kind]
     eta1 = t.xi1 + c
     gamma, mean, force = t.viscosity[kind] / h + damping, t.elastic_mean + c, t.elastic_force + c
+    grown = t.scratch
     for i in range(n):
         start, end = t.xi0[c + i], eta1[i]
-        mean[i] = 0.5 * (start + end) + gamma * (end - start) + inner_mean(t, b, i, end - start, h)
+        grown[i] = end - start
+        mean[i] = 0.5 * (start + end) + gamma * grown[i] + inner_mean(t, b, i, grown[i], h)
     fill(force, n, 0.0)
     add_image(t, t.stiffness_start[kind], t.stiffness_count[kind], mean, force)
     slopes0, slopes1, gradient = t.slope0 + t.frame_square[b], t.slope1 + t.frame_square[b], t.gradient + c
@@ -436,14 +444,12 @@ def elastic_forces(t: Tables, b: int, h: float, damping: float) -> None:
         k = t.frame_strain[b] + s
         t.strain1[k] = strain_value(t, s, eta1, slopes1)
         strain_gradient(t, s, slopes0, slopes1, gradient)
-        change = 0.0
-        for i in range(t.strain_first[s], t.strain_last[s]):
-            change += gradient[i] * (eta1[i] - t.xi0[c + i])
+        first, count = t.strain_first[s], t.strain_last[s] - t.strain_first[s]
+        change = product(gradient + first, grown + first, count)
         t.strain_change[k] = change
         inner = inner_mean(t, b, n + s - t.strain_start[kind], change, h)
         stress = t.strain_weight[s] * (t.strain0[k] + (0.5 + gamma) * change + inner)
-        for i in range(t.strain_first[s], t.strain_last[s]):
-            force[i] += stress * gradient[i]
+        add_multiple(force + first, stress, gradient + first, count)
     if t.damping_count[kind] > 0:
         for i in range(n):
             mean[i] = 0.5 * (t.rate0[c + i] + t.rate1[c + i])
@@ -456,42 +462,69 @@ def elastic_tangent(t: Tables, b: int, h: float, damping: float) -> None:
     kind, c, lines = t.type_of[b], t.coordinate_start[b] + 1, t.line + t.elastic_start[b]
     gamma, n = t.viscosity[kind] / h + damping, t.elastic_count[kind]
     whole = gamma + inner_slope(t, b, h)
-    slopes0, slopes1 = t.slope0 + t.frame_square[b], t.slope1 + t.frame_square[b]
-    mean, end = t.gradient + c, t.gradient1 + c
     _add_matrix(t, lines, t.stiffness_start[kind], t.stiffness_count[kind], 0.5 * h * h * (0.5 + whole))
     _add_matrix(t, lines, t.damping_start[kind], t.damping_count[kind], 0.5 * h)
-    for s in range(t.strain_start[kind], t.strain_start[kind] + t.strain_count[kind]):
-        k = t.frame_strain[b] + s
-        strain_gradient(t, s, slopes0, slopes1, mean)
-        strain_gradient(t, s, slopes1, slopes1, end)
-        first, last = t.strain_first[s], t.strain_last[s]
-        weight = 0.5 * h * h * (0.5 + whole) * t.strain_weight[s]
-        for i in range(first, last):
-            x, line = weight * mean[i], t.blocks + lines[i]
-            for j in range(first, last):
-                line[j] += x * end[j]
-        inner = inner_mean(t, b, n + s - t.strain_start[kind], t.strain_change[k], h)
-        total = t.strain0[k] + (0.5 + gamma) * t.strain_change[k] + inner
-        stress = 0.25 * h * h * t.strain_weight[s] * total
-        _add_curvature(t, s, lines, stress)
+    s, last = t.strain_start[kind], t.strain_start[kind] + t.strain_count[kind]
+    while s < last:
+        count = 1  # strains that end at one coordinate go together: the block is passed over once for all of them
+        while count < AT_ONCE and s + count < last and t.strain_last[s + count] == t.strain_last[s]:
+            count += 1
+        _add_stiffness_of_strains(t, b, s, count, 0.5 * h * h * (0.5 + whole))
+        for k in range(s, s + count):
+            change = t.strain_change[t.frame_strain[b] + k]
+            inner = inner_mean(t, b, n + k - t.strain_start[kind], change, h)
+            total = t.strain0[t.frame_strain[b] + k] + (0.5 + gamma) * change + inner
+            _add_curvature(t, k, lines, 0.25 * h * h * t.strain_weight[k] * total)
+        s += count
+
+
+@compiled
+def _add_stiffness_of_strains(t: Tables, b: int, s: int, count: int, factor: float) -> None:
+    """Add the sum of factor D grad(eps) grad(eps)^T, at the mean and at the end, of so many strains from s on."""
+    n, begin, end = t.elastic_count[t.type_of[b]], t.strain_first[s], t.strain_last[s]
+    slopes0, slopes1 = t.slope0 + t.frame_square[b], t.slope1 + t.frame_square[b]
+    means, ends, gradient = t.scratch, t.scratch + count * n, t.gradient + (t.coordinate_start[b] + 1)
+    for k in range(count):
+        begin = min(begin, t.strain_first[s + k])
+    for k in range(count):
+        first, weight, own = t.strain_first[s + k], factor * t.strain_weight[s + k], ends + k * n
+        strain_gradient(t, s + k, slopes0, slopes1, gradient)
+        strain_gradient(t, s + k, slopes1, slopes1, own)
+        fill(own + begin, first - begin, 0.0)
+        fill(gradient + begin, first - begin, 0.0)
+        for i in range(begin, end):
+            means[i * count + k] = weight * gradient[i]
+    for i in range(begin, end):
+        line = t.blocks + (t.line[t.elastic_start[b] + i] + begin)
+        add_rows(means + i * count, count, ends + begin, n, line, end - begin)
 
 
 @compiled
 def _add_curvature(t: Tables, s: int, lines: Integers, stress: float) -> None:
     """Add stress times the second derivative of strain s to the block (eta, eta)."""
-    start, end = t.square_start[s], t.square_start[s] + t.square_count[s]
+    g, end = t.square_start[s], t.square_start[s] + t.square_count[s]
     if t.strain_has_matrix[s] == 1:
-        for g in range(start, end):
-            begin = t.square_first[g]
-            line = t.blocks + (lines[t.strain_first[s] + g - start] + begin)
-            add_multiple(line, stress, t.type_number + (t.square_row[g] + begin), t.square_last[g] - begin)
+        for k in range(g, end):
+            begin = t.square_first[k]
+            line = t.blocks + (lines[t.strain_first[s] + k - g] + begin)
+            add_multiple(line, stress, t.type_number + (t.square_row[k] + begin), t.square_last[k] - begin)
         return
-    for g in range(start, end):
-        slope, begin, stop = t.type_number + t.square_row[g], t.square_first[g], t.square_last[g]
-        for i in range(begin, stop):
-            x, line = stress * t.square_factor[g] * slope[i], t.blocks + lines[i]
-            for j in range(begin, stop):
-                line[j] += x * slope[j]
+    while g < end:
+        begin, length, count = t.square_first[g], t.square_last[g] - t.square_first[g], 1
+        while g + count < end and count < AT_ONCE and _continues(t, g + count - 1):
+            count += 1
+        slopes, weighted = t.type_number + (t.square_row[g] + begin), t.scratch
+        for i in range(length):
+            for k in range(count):
+                weighted[k] = stress * t.square_factor[g + k] * slopes[k * length + i]
+            add_rows(weighted, count, slopes, length, t.blocks + (lines[begin + i] + begin), length)
+        g += count
+
+
+@compiled
+def _continues(t: Tables, g: int) -> bool:
+    """Whether the square after g has the same support: its slope then stands after that of g."""
+    return t.square_first[g] == t.square_first[g + 1] and t.square_last[g] == t.square_last[g + 1]
 
 
 @compiled

@@ -795,7 +795,6 @@ TABLES: tuple[Table, ...] = (
         elastic_mean      | coordinates | | mean(eta) + gamma delta(eta)
         elastic_force     | coordinates | |
         gradient          | coordinates | | of one strain at the mean
-        gradient1         | coordinates | | at the end
         strain0           | frame_strains | |
         strain1           | frame_strains | |
         strain_change     | frame_strains | |

@@ -32,12 +32,15 @@ HEADER = 2 * len(TABLES) + len(FUNCTIONS)
 ALIGNED = 8  # numbers: tables begin where cache lines do
 
 LANES = "lanes"
-"""A header of lanes is an array of records with one field: of this name, and how many lanes; and the digest of a
-``Structure`` where a program is for that one alone."""
+"""A header of lanes is an array of records with one field: of this name, and how many lanes; ``SAME_TYPES`` where
+these share the numbers of types of bodies; and the digest of a ``Structure`` where a program is for that one alone."""
 
+SAME_TYPES = "same"
 
 OF_TYPES = ("types", "patches", "segments", "strains", "squares", "inner_branches", "type_numbers")
 """Sizes of tables of what equal bodies have in common."""
+
+_OF_TYPES = tuple(table.name for table in TABLES if table.kind is not Kind.INTEGER and table.size in OF_TYPES)
 
 OF_FEW = ("kept_numbers", "kept_rows", "kept_pivots", "teams", "team_slots", "team_pairs", "team_moves")
 """Counts that only tables of several mechanisms, or bodies, in lanes have."""
@@ -88,6 +91,7 @@ class Memory:
         self.counts["state_numbers"] = sum(numbers(table, self.counts) for table in STATE)
         self._given: dict[str, NDArray[np.generic]] = {}
         self._structure: list[bytes] = []  # of all that share these tables, once one of them was asked
+        self._types: list[bytes] = []
         self._places: dict[str, tuple[int, int, Kind]] = {}  # in the numbers that change: the state, then others
         self._length = _aligned(self.counts["state_numbers"])
         own: list[tuple[int, int]] = []  # place in the header and in the numbers that change
@@ -137,7 +141,7 @@ class Memory:
         """Memory with other numbers in some tables of the system, of their shapes, and zeros where steps write."""
         other = copy(self)
         given = {name: np.ascontiguousarray(array) for name, array in tables.items()}
-        other._given, other._template = {**self._given, **given}, self._template.copy()
+        other._given, other._template, other._types = {**self._given, **given}, self._template.copy(), []
         for name, array in given.items():
             other._template[PLACES[name]] = array.__array_interface__["data"][0]
         other._allocate()
@@ -200,6 +204,16 @@ class Memory:
                     found.update(f"{name} {table.shape}".encode() + table.tobytes())
             self._structure.append(found.digest())
         return self._structure[0]
+
+    @property
+    def types(self) -> bytes:
+        """A digest of the numbers of types of bodies: lanes share those of mechanisms that have the same."""
+        if not self._types:
+            found = sha256()
+            for name in _OF_TYPES:
+                found.update(self._given[name].tobytes())
+            self._types.append(found.digest())
+        return self._types[0]
 
     def place(self, name: str) -> int:
         """Of the first number of a table that changes, among all of these, the state first."""
@@ -267,6 +281,8 @@ class LaneMemory:
         example: of one of them.
         width: how many lanes.
         is_specialized: they are stepped by a program in which counts and integers are constants.
+        have_types: all that are put into it together have the same ``types``, which lanes share: a number is read
+            once for all of them.
 
     Attributes:
         header: as of ``Memory``, of a type that says how many lanes there are.
@@ -275,7 +291,9 @@ class LaneMemory:
         width: how many lanes.
     """
 
-    def __init__(self, example: Memory, width: int, is_specialized: bool = False) -> None:
+    def __init__(
+        self, example: Memory, width: int, is_specialized: bool = False, have_types: bool = False
+    ) -> None:
         counts = example.counts
         kept = {
             "kept_numbers": counts["block_numbers"],
@@ -283,7 +301,7 @@ class LaneMemory:
             "kept_pivots": 2 * counts["unknowns"],
         }
         plan = Memory({**counts, **kept}, example._given)
-        self.width, self._example = width, example
+        self.width, self.have_types, self._example = width, have_types, example
         self._numbers = _aligned_zeros(plan._length, width)
         self.state = self._numbers[: counts["state_numbers"]]
         self.status = self._numbers[plan._places["status"][0]]
@@ -291,13 +309,15 @@ class LaneMemory:
         header[plan._own[:, 0]] = self._numbers.ctypes.data + self._numbers.itemsize * width * plan._own[:, 1]
         self._stacked: dict[str, Array] = {}
         for place, table in enumerate(TABLES):
+            if have_types and table.name in _OF_TYPES:
+                continue
             if table.name in example._given and table.kind is not Kind.INTEGER:
                 stacked = _aligned_zeros(example._given[table.name].size, width)
                 self._stacked[table.name], header[place] = stacked, stacked.ctypes.data
-        name = f"{LANES}{width}"
+        name = f"{LANES}{width} {SAME_TYPES}" if have_types else f"{LANES}{width}"
         if is_specialized:
             name += f" {specialized_structure(plan, example).registered()}"
-        self.header = header.view([(name, np.int64)])
+        self._places, self.header = header, header.view([(name, np.int64)])
         self._members: list[Mapping[str, NDArray[np.generic]] | None] = [None] * width
 
     def fits(self, memory: Memory) -> bool:
@@ -323,6 +343,8 @@ class LaneMemory:
                 continue
             self._members[lane] = memory._given
             self._numbers[:, lane] = 0.0
+            for name in _OF_TYPES if self.have_types and lane == 0 else ():
+                self._places[PLACES[name]] = memory._given[name].__array_interface__["data"][0]
             for name, stacked in self._stacked.items():
                 stacked[:, lane] = memory._given[name].ravel()
 
