@@ -1,12 +1,13 @@
 """What a step of a mechanism costs alone and in lanes: python benchmarks/batches.py [mechanisms] [rounds] [threads]
 
-Mechanisms of one structure whose parameters differ by up to 14 %, on one thread: alone, one after the other, in lanes,
-and in lanes by a program for their structure alone. Times are those of the thread in the compiled loop over steps, ledger
-included, over all steps of a run, the least of the rounds: what a run is built, started and read with is not in them. Ways
-take turns within a round, so that ratios do not depend on what else the machine does. Beside them stand iterations of
-Newton's method a step, of a mechanism alone and of eight that wait for the one with the most.
+Mechanisms of one structure whose parameters differ by up to 14 %, on one thread: alone, one after the other, in
+lanes, and in lanes by a program for their structure alone. Times are those of the thread in the compiled loop over
+steps, ledger included, over all steps of a run, the least of the rounds: what a run is built, started and read with
+is not in them. Ways take turns within a round, so that ratios do not depend on what else the machine does. Beside
+them stand iterations of Newton's method a step, of a mechanism alone and of eight that wait for the one with the most.
 
-With ``threads`` the time that passes for steps of 512 live mechanisms in one thread and in so many, in place of that.
+With ``threads`` the time that passes for steps of 512 live mechanisms in one thread and in so many, in place of
+that.
 """
 
 import os
@@ -126,20 +127,23 @@ def time_that_passes(build, step, count, n, threads, rounds):
 
 def main() -> None:
     n, rounds, threads = (int(given) for given in [*sys.argv[1:], *("16", "5", "1")[len(sys.argv) - 1 :]])
-    print(f"load of the machine: {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors; {lanes_of_processor()} lanes")
+    lanes = lanes_of_processor()
+    print(f"load of the machine: {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors; {lanes} lanes")
     if threads > 1:
-        print(f"{MANY} live mechanisms, us that pass a step and mechanism {'1 thread':>9s} {threads:d} threads  ratio")
+        print(f"{MANY} live mechanisms, us that pass a step and mechanism: 1 thread, {threads} threads, ratio")
         for name, (build, step, count) in MODELS.items():
             one, several = time_that_passes(build, step, count, MANY, threads, rounds)
-            print(f"{name:56s} {1e6 * one:9.2f} {1e6 * several:9.2f} {one / several:6.2f}", flush=True)
+            print(f"{name:30s} {1e6 * one:8.2f} {1e6 * several:8.2f} {one / several:6.2f}", flush=True)
         return
-    print(f"{n} mechanisms, us a step and mechanism   alone  in lanes  ratio  specialized  iterations alone, together")
+    print(f"{n} mechanisms, us a step and mechanism; iterations a step")
+    print(f"{'':30s}    alone in lanes  ratio specialized iterations alone together")
     for name, (build, step, count) in MODELS.items():
         times, share = times_of_a_step(build, step, count, n, rounds)
-        alone, lanes, own = (1e6 * each for each in times)
+        alone, together, own = (1e6 * each for each in times)
         one, most = iterations(build, step, count, n)
         words = "" if share == 1.0 else f"  ({100 * share:.0f} % of the steps in lanes)"
-        print(f"{name:38s} {alone:7.2f} {lanes:9.3f} {alone / lanes:6.2f} {own:12.3f} {one:17.2f} {most:9.2f}{words}", flush=True)
+        row = f"{alone:8.2f} {together:8.3f} {alone / together:6.2f} {own:11.3f} {one:16.2f} {most:8.2f}"
+        print(f"{name:30s} {row}{words}", flush=True)
 
 
 if __name__ == "__main__":

@@ -158,10 +158,12 @@ def _solved(header, matrices, inverses, right, n):
     a, b, inverse = rows_at(t, matrices), rows_at(t, right), rows_at(t, inverses)
     is_regular = factor(a, n, n, t.pivots)
     solve_vector(a, n, n, t.pivots, b)
-    return all_of(is_regular & invert(inverse, n, n, t.pivots))
+    if n <= 6:
+        is_regular = is_regular & invert(inverse, n, n, t.pivots)
+    return all_of(is_regular)
 
 
-@pytest.mark.parametrize("n", [3, 6])
+@pytest.mark.parametrize("n", [3, 6, 11])
 def test_each_lane_has_pivots_of_its_own(n):
     model = ph.gallery.double_pendulum()
     model.simulate(1e-3, 1e-3, progress=False)
@@ -172,7 +174,8 @@ def test_each_lane_has_pivots_of_its_own(n):
     inverses = matrices.copy()
     assert _solved(lanes.header, matrices, inverses, right, n)
     np.testing.assert_allclose(right.T, np.linalg.solve(A, b[..., None])[..., 0], rtol=1e-12)
-    np.testing.assert_allclose(inverses.T.reshape(A.shape), np.linalg.inv(A), rtol=1e-11, atol=1e-12)
+    if n <= 6:
+        np.testing.assert_allclose(inverses.T.reshape(A.shape), np.linalg.inv(A), rtol=1e-11, atol=1e-12)
     matrices[:, 1] = 0.0
     assert not _solved(lanes.header, matrices, A.reshape(WIDTH, -1).T.copy(), b.T.copy(), n)
 

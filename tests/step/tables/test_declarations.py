@@ -12,7 +12,7 @@ import phlexible as ph
 from phlexible.state.system import system_of
 from phlexible.step.assembly.assembly import assemble
 from phlexible.step.tables.declarations import TABLES, Kind, Writer
-from phlexible.step.tables.memory import NUMBERS, Memory
+from phlexible.step.tables.memory import NUMBERS, PLACES, LaneMemory, Memory
 
 SOURCES = Path(phlexible.__file__).parent
 
@@ -62,3 +62,19 @@ def test_a_table_of_a_wrong_size_is_refused():
     Memory(counts, given)
     with pytest.raises(AssertionError, match="mass has shape"):
         Memory(counts, {**given, "mass": made["mass"][:-1]})
+
+
+def test_lanes_read_the_numbers_of_types_that_they_share_from_whoever_is_in_them():
+    def memory(diameter, mass):
+        model = ph.gallery.crank_slider(modes=2, diameter=diameter, slider_mass=mass)
+        return model.start(1e-4).memory
+
+    first, same, other = memory(6e-3, 0.033), memory(6e-3, 0.04), memory(5e-3, 0.033)
+    assert first.types == same.types != other.types and first.structure == same.structure == other.structure
+    lanes = LaneMemory(first, 4, have_types=True)
+    for each in (same, other):
+        lanes.put([each])
+        read = lanes.header.view(np.int64)[PLACES["type_number"]]
+        assert read == each["type_number"].ctypes.data
+    changed = first.with_numbers({"type_number": 2.0 * first["type_number"]})
+    assert changed.types != first.types

@@ -686,7 +686,7 @@ class _TableNames(AttributeTemplate):
 
 
 def _width_of_table(tables: TablesType, table: Table) -> int:
-    """Lanes share the integers of the model, equal bodies its numbers too, mechanisms those of types that are so."""
+    """Lanes share the integers of the model; equal bodies its numbers too, mechanisms those of equal types."""
     is_of_types = tables.have_types and table.size in OF_TYPES
     is_shared = tables.is_of_team or is_of_types or table.kind is Kind.INTEGER
     return 1 if is_shared and table.writer is Writer.SYSTEM else tables.width

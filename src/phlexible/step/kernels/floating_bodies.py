@@ -459,7 +459,7 @@ def elastic_forces(t: Tables, b: int, h: float, damping: float) -> None:
 @compiled
 def elastic_tangent(t: Tables, b: int, h: float, damping: float) -> None:
     """Add the exact derivative of h ``elastic_forces`` to the block (eta, eta) of frame b."""
-    kind, c, lines = t.type_of[b], t.coordinate_start[b] + 1, t.line + t.elastic_start[b]
+    kind, lines = t.type_of[b], t.line + t.elastic_start[b]
     gamma, n = t.viscosity[kind] / h + damping, t.elastic_count[kind]
     whole = gamma + inner_slope(t, b, h)
     _add_matrix(t, lines, t.stiffness_start[kind], t.stiffness_count[kind], 0.5 * h * h * (0.5 + whole))

@@ -33,7 +33,7 @@ ALIGNED = 8  # numbers: tables begin where cache lines do
 
 LANES = "lanes"
 """A header of lanes is an array of records with one field: of this name, and how many lanes; ``SAME_TYPES`` where
-these share the numbers of types of bodies; and the digest of a ``Structure`` where a program is for that one alone."""
+these share the numbers of types of bodies; the digest of a ``Structure`` where a program is for that one alone."""
 
 SAME_TYPES = "same"
 
@@ -291,9 +291,7 @@ class LaneMemory:
         width: how many lanes.
     """
 
-    def __init__(
-        self, example: Memory, width: int, is_specialized: bool = False, have_types: bool = False
-    ) -> None:
+    def __init__(self, example: Memory, width: int, is_specialized: bool = False, have_types: bool = False) -> None:
         counts = example.counts
         kept = {
             "kept_numbers": counts["block_numbers"],
