@@ -4,7 +4,7 @@ Mechanisms of one structure whose parameters differ by up to 14 %, on one thread
 lanes, and in lanes by a program for their structure alone. Times are those of the thread in the compiled loop over
 steps, ledger included, over all steps of a run, the least of the rounds: what a run is built, started and read with
 is not in them. Ways take turns within a round, so that ratios do not depend on what else the machine does. Beside
-them stand iterations of Newton's method a step, of a mechanism alone and of eight that wait for the one with the most.
+them stand iterations of Newton's method a step: of a mechanism alone, and of eight that wait for the one with most.
 
 With ``threads`` the time that passes for steps of 512 live mechanisms in one thread and in so many, in place of
 that.
