@@ -4,7 +4,8 @@ Each has a run of its own, in a thread of its own; only the compiled loop is sha
 that still run have called, those that ask for the same steps are taken in lanes, the others one by one. So a lane
 whose step fails, or that takes parts of steps, goes on alone, and joins the others when its steps are theirs again;
 where only each so many steps are stored, one waits until the others have come to steps of which the same are.
-What a lane gets does not depend on its company: digits are the same however mechanisms are grouped.
+What a lane gets does not depend on its company: digits are the same however mechanisms are grouped, but for whether
+all have the same bodies, whose numbers lanes then share, by a program of its own.
 """
 
 from collections.abc import Callable, Sequence
