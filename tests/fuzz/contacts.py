@@ -56,6 +56,15 @@ STONE = ph.TriangleMesh(  # a wedge
     SIZE * np.array([[-1, -0.4, 0], [1, -0.4, 0], [0, -0.4, 0.9], [-1, 0.4, 0], [1, 0.4, 0], [0.2, 0.4, 0.8]]),
     [[0, 1, 2], [3, 5, 4], [0, 3, 4], [0, 4, 1], [1, 4, 5], [1, 5, 2], [2, 5, 3], [2, 3, 0]],
 )
+
+
+def meshed(model: ph.Model, place: np.ndarray, moving: dict) -> object:
+    """All of the surface of a block that keeps eight modes."""
+    mesh = skfem.MeshHex.init_tensor(*(np.linspace(-0.5 * SIZE, 0.5 * SIZE, 3),) * 3)
+    body = ph.FlexibleBody.from_mesh(mesh, ph.Material(1e6, 1000.0, poissons_ratio=0.3), modes=8)
+    return ph.MeshSurface(model.add(body, position=place, **moving))
+
+
 BODIES: dict[str, Adding] = {
     "ball": rigid(lambda: ph.RigidBody.sphere(SIZE / 2, 1000.0)),
     "box": rigid(lambda: ph.RigidBody.box((SIZE, 0.7 * SIZE, 0.5 * SIZE), 1000.0)),
@@ -68,6 +77,7 @@ BODIES: dict[str, Adding] = {
     "beam": line(ph.Beam(2 * SIZE, ph.CircularSection(0.1 * SIZE), RUBBER)),
     "string": line(ph.String(2 * SIZE, 0.5, 4, ph.LinearLaw(1e3))),
     "soft": soft,
+    "meshed": meshed,
 }
 SURFACES: dict[str, Callable[[ph.Model], object]] = {
     "plane": lambda model: ph.Plane(model.ground.at((0, 0, -3 * SIZE)), normal=(0.1, 0.2, 1)),

@@ -15,7 +15,7 @@ from phlexible.step.kernels.many.meshes import slope_over_mesh
 from phlexible.step.kernels.many.solids import height_at, rise, seen_in
 from phlexible.step.tables.declarations import BLOCK, DRUM, INSET, MESH, TUBE
 
-SHARE = 1e-3
+SHARE = 5e-3
 BESIDE = 1e-6  # of the length, by which it touches later: flat sides that are as deep as their ends do not
 PARTS = 16  # a piece on what is not convex is looked at in
 TURNS = 60
@@ -133,6 +133,9 @@ def _nearest(
     if kind == BLOCK or kind == DRUM or kind == TUBE:  # convex
         if g >= 0.0 or k <= 0.0:
             return best, at, slope
+        if dot(m - n, u) <= EXACT * t.member_size[3 * i]:  # phi is straight along the piece
+            at = -0.5 * g / share
+            return f + 0.5 * g * at, at, n
         cut = _cut(0.0, f, g, 1.0, e, k)
         if f + g * cut >= radius:
             weight = k / (k - g)
@@ -176,9 +179,27 @@ def over_solid(t: Tables, i: int, j: int, a: Vector, b: Vector) -> tuple[float, 
 
 
 @compiled
+def is_beside(a: Vector, b: Vector, low: Vector, high: Vector, radius: float) -> bool:
+    """Whether both ends are beyond one side of a box, by the radius."""
+    if min(a.x, b.x) > high.x + radius or max(a.x, b.x) < low.x - radius:
+        return True
+    if min(a.y, b.y) > high.y + radius or max(a.y, b.y) < low.y - radius:
+        return True
+    return min(a.z, b.z) > high.z + radius or max(a.z, b.z) < low.z - radius
+
+
+@compiled
 def may_be_across(t: Tables, i: int, j: int, a: Vector, b: Vector) -> bool:
     """False: piece i is farther from solid j than it can reach."""
-    u = b - a
+    u, kind, size = b - a, t.member_kind[j], t.member_size + 3 * j
+    if kind == BLOCK:
+        high = vector(size[0], size[1], size[2])
+        if is_beside(a, b, -1.0 * high, high, t.member_radius[i]):
+            return False
+    if kind == MESH:
+        box = t.member_mesh[j]
+        if is_beside(a, b, t.mesh_low[box], t.mesh_high[box], t.member_radius[i]):
+            return False
     middle = height_at(t, i, j, a + 0.5 * u)
     return middle <= t.member_radius[i] + 0.5 * dot(u, u) ** 0.5
 
