@@ -99,7 +99,10 @@ def test_energy_and_momenta_hold_and_newtons_matrix_has_the_pairs(kind, friction
     assert (motion.energy.dissipated[-1] > 1e-6) == (friction > 0)
     for momentum in (motion.momentum.linear, motion.momentum.angular):
         assert np.ptp(momentum, axis=0) == pytest.approx(0, abs=1e-13)
-    assert solution_error(model, motion, 1e-4) <= 1e-3
+    if friction:
+        assert solution_error(model, motion, 1e-3) <= 1e-3
+    else:
+        assert solution_error(model, motion, 2e-3) <= (3e-3 if kind in ("rod", "beam", "string") else 3e-4)
 
 
 def test_edges_that_cross_bounce_as_on_a_spring():
@@ -117,6 +120,18 @@ def test_edges_that_cross_bounce_as_on_a_spring():
     assert height.min() == pytest.approx(0.1 * np.sqrt(2) - BESIDE * 0.05 / np.sqrt(2) - 1 / omega, abs=2e-5)
     touching = np.ptp(motion.time[motion.energy.spring > 1e-9])
     assert touching == pytest.approx(np.pi / omega, abs=3e-4)
+
+
+def test_edges_push_each_other_where_they_cross():
+    """The impulse of the slow impact turns the lower bar by the lever of the crossing, what power cannot see."""
+    slow = np.array([0, 0, -0.1]), np.zeros(3)
+    model, low, _ = crossing(beside=(0.12, 0.0), moving=slow)
+    motion = model.simulate(0.09, 1e-3, progress=False)
+    impulse = low.body.mass * motion.velocity(low.origin)[-1]
+    assert motion.energy.spring[-1] == 0 and impulse[2] < -0.05
+    inertia = TILT @ np.asarray(low.body.inertia) @ TILT.T
+    lever = np.cross((0.12, 0.0, np.sqrt(0.5) * 0.1), impulse)
+    assert inertia @ motion.angular_velocity(low)[-1] == pytest.approx(lever, abs=0.02 * np.linalg.norm(lever))
 
 
 def test_frames_places_and_the_sense_of_time_do_not_matter():
@@ -215,6 +230,12 @@ def test_edges_that_start_inside_each_other_are_refused_with_the_depth():
         model.add(bar("box"), position=place, rotation=own @ TILT)
     with pytest.raises(ph.ModelError, match=r"starts 0\.0\d+ m deep, rigid body"):
         model.apply(ph.Contact(list(model.bodies), stiffness=1e4))
+    for apart, depth in ((0.0, "0.02"), (0.03, "0.01")):  # all corners are outside, or on the other's sides
+        crossed = ph.Model()
+        one = crossed.add(ph.RigidBody.box(PLANK, 500.0), "one")
+        other = crossed.add(ph.RigidBody.box(PLANK, 500.0), "other", position=(0, 0, apart), rotation=ACROSS)
+        with pytest.raises(ph.ModelError, match=f"starts {depth} m deep, o"):
+            crossed.apply(ph.Contact([one, other], stiffness=1e4))
 
 
 def test_equilibria_name_edges_that_cross_with_the_depth():

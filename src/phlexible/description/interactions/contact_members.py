@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from enum import Enum
 from itertools import pairwise
-from math import ceil
+from math import ceil, inf
 from typing import NamedTuple
 
 import numpy as np
@@ -111,6 +111,21 @@ class Member(NamedTuple):
     def is_edge(self) -> bool:
         """Whether it is an edge of a rigid body, or its axis."""
         return self.kind is MemberKind.EDGE and self.size[1] >= WIDE
+
+    @property
+    def thickness(self) -> float:
+        """Of a solid: its least extent [m]; infinite of what has no other side."""
+        if self.mesh is not None:
+            return float((self.mesh.high[0] - self.mesh.low[0]).min())
+        a, b, c = self.size
+        match self.kind:
+            case MemberKind.TUBE if b > 0:
+                return 2 * a
+            case MemberKind.BLOCK:
+                return 2 * min(a, b, c)
+            case MemberKind.RING | MemberKind.DRUM:
+                return 2 * min(a, b)
+        return inf
 
     @property
     def touches_pieces(self) -> bool:
@@ -558,10 +573,15 @@ def check_depths(owner: object, members: Sequence[Member], dimension: int) -> No
         depth = reach - distance(starts[i], ends[i], starts[j], ends[j])
         if depth > DEEPEST * reach:
             _refuse(owner, depth, one, other)
-    places = [each for each in members if not each.kind.is_solid and each.start is each.end]
+    places = [
+        each for each in members if each.start is each.end and (not each.kind.is_solid or _holds_middle(each))
+    ]
     at = np.array([each.start.initial_position() for each in places]).reshape(-1, 3)
     most = np.array(
-        [DEEPEST * max(2 * each.radius, 0.0 if each.radius else size_of(each.start)) for each in places]
+        [
+            DEEPEST * (each.thickness if each.kind.is_solid else 2 * each.radius or size_of(each.start))
+            for each in places
+        ]
     )
     radius = np.array([each.radius for each in places])
     pieces = [each for each in members if not each.kind.is_solid and each.size[0]]
@@ -572,17 +592,22 @@ def check_depths(owner: object, members: Sequence[Member], dimension: int) -> No
             continue
         assert solid.axes is not None, "a solid has some"
         origin = solid.start.initial_position()
+        thick = DEEPEST * solid.thickness
         depths = radius - heights(solid, (at - origin) @ solid.axes)
-        for i in np.flatnonzero(depths > most):
+        for i in np.flatnonzero(depths > np.where(radius > 0, most, np.minimum(most, thick))):
             one = places[i]
             if are_opposed(one, solid):
                 _refuse(owner, float(depths[i]), one, solid)
         for piece, row in zip(pieces, between, strict=True):
             if are_opposed(piece, solid) and solid.touches_piece(piece):
                 depth = piece.radius - heights(solid, (row - origin) @ solid.axes).min()
-                size = 0.0 if piece.radius else size_of(piece.start)
-                if depth > DEEPEST * max(2 * piece.radius, size):
+                if depth > (2 * DEEPEST * piece.radius or min(DEEPEST * size_of(piece.start), thick)):
                     _refuse(owner, float(depth), piece, solid)
+
+
+def _holds_middle(solid: Member) -> bool:
+    """Whether its middle is in its matter, where nothing else may be."""
+    return solid.around >= 0 and bool(heights(solid, np.zeros((1, 3)))[0] < 0)
 
 
 def _refuse(owner: object, depth: float, one: Member, other: Member) -> None:
