@@ -97,7 +97,7 @@ class Contact(ForceElement):
 
     Attributes:
         first: the point, or the centre of a sphere; a string, rod or beam; a rigid body with a shape, all of which
-            touches, or a soft body, whose surface nodes do; a surface; or a list of these.
+            touches, or a soft body, whose surface nodes do; a ``MeshSurface``; a surface; or a list of these.
         second: a ``Plane``, ``Surface`` (sphere, cylinder, box, torus, mesh), ``Capsule``, the centre of another
             sphere, a body, or a list of these. None: those of ``first`` meet each other.
         stiffness: of each point or pair [N/m], with the exponent 1.5 [N/m^1.5]. None: by which the weight of what
