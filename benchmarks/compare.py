@@ -151,7 +151,8 @@ def crank_at(python: str, times: int, goal: float, start: str) -> tuple[float, f
     """
 
     def mine(kind: dict[str, Any], n: int, turns: int = COMPARED_TURNS, **options: Any) -> Run:
-        step = {"step": TURN / n, "every": n // KEPT_A_TURN, "initial": start, "turns": turns, "repeats": 3}
+        repeats = 3 if turns == TIMED_TURNS else 1
+        step = {"step": TURN / n, "every": n // KEPT_A_TURN, "initial": start, "turns": turns, "repeats": repeats}
         return crank(**kind, **step, **options)
 
     sizes = [{"elements": n, **kept} for n in (4, 8) for kept in ({}, *({"modes": k} for k in (2, 3, 6)))]
