@@ -1,5 +1,6 @@
-"""What models cost as libraries: python benchmarks/compiled_models.py [names of the gallery]
+"""What models cost as libraries: python benchmarks/compiled_models.py [models of the gallery]
 
+Models are named as the command does, with parameters after commas: crank-slider,modes=2.
 Each model is built for this machine and takes 1000 steps beside a live run; with Zig also as WebAssembly (Node) and
 as a program for aarch64 without libraries (where this machine is one, or has qemu-aarch64). Shown are the size of
 the library, how far the places of each are from those of the live run, by the reach of the model (0: every bit is
@@ -111,7 +112,8 @@ def state_on_arm(archive: Path, folder: Path) -> bytes:
 
 def show(name: str, folder: Path) -> None:
     """A line of a model."""
-    program = find_program(name, MOVED.get(name, []))
+    kind, *settings = name.split(",")
+    program = find_program(kind, settings or MOVED.get(kind, []))
     model, step = program.model, program.step
     sensors = {kind: ph.EnergyOf(kind) for kind in ENERGIES}
     end = 4 * STEPS * step
