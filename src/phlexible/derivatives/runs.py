@@ -349,10 +349,13 @@ def differentiable(system: System, like: Assembly | None = None) -> Assembly:
                 f"{constraint} holds what moves in a step, not where bodies are, and cannot be differentiated yet"
             )
     for contact in searched_contacts(system.mechanism):
-        if contact.friction:
+        if contact.friction or contact.restitution is not None:
+            why, name = ("remembers how fast each pair met", "restitution=")
+            if contact.friction:
+                why, name = "sticks by a bristle for each pair", "friction="
             raise ModelError(
-                f"{contact} sticks by a bristle for each pair, which cannot be differentiated yet; write a Contact"
-                " for each that touches, or leave friction= out"
+                f"{contact} {why}, which cannot be differentiated yet; write a Contact for each that touches, or"
+                f" leave {name} out"
             )
     conditions = [event for event in system.mechanism.events if not isinstance(event.when, float)]
     remember = [f"{name.rsplit(':', 1)[0]} creeps (ph.Maxwell)" for name in branch_names(system)]

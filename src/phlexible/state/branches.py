@@ -29,6 +29,7 @@ from phlexible.state.system import System
 
 BRISTLE = ("1", "2", "3", "normal 1", "normal 2", "normal 3", "slips")
 PAIR = ("number", "bristle 1", "bristle 2", "bristle 3")
+TURN = ("rolling 1", "rolling 2", "rolling 3", "drilling", "drilling slips", "speed of the impact")
 KEPT_PAIRS = 6
 """Bristles that are kept, for each sphere or place: half of the spheres that touch one of them."""
 SIX = ("11", "22", "33", "23", "13", "12")
@@ -38,7 +39,7 @@ def forces_of_branches(system: System, branches: Array) -> Array:
     """Of the branches (..., branches) of elements along their coordinates, shape (..., forces)."""
     laws = [force.relaxation for _, force in system.forces]
     pulls = np.stack([np.zeros(branches.shape[:-1]), *_pulls(laws, branches)], axis=-1)[..., 1:]
-    begin = branch_count(system) + len(_remembering(system)) + len(PAIR) * kept_pairs(system)
+    begin = branch_count(system) + len(_remembering(system)) + _pair_numbers(system)
     for k, _, bristle in bristles_of(system):
         if not system.forces[k].force.contact:  # which rubs across its coordinate
             pulls[..., k] -= bristle.stiffness * branches[..., begin]
@@ -144,14 +145,28 @@ def searched_contacts(mechanism: Mechanism) -> list[Contact]:
 
 def kept_pairs(system: System) -> int:
     """Of how many pairs among many bristles are kept."""
-    own = [each.members(system.dimension) for each in searched_contacts(system.mechanism) if each.friction]
+    own = [
+        each.members(system.dimension)
+        for each in searched_contacts(system.mechanism)
+        if each.friction or each.restitution is not None
+    ]
     return KEPT_PAIRS * sum(not member.kind.is_solid for members in own for member in members)
+
+
+def kept_turns(system: System) -> int:
+    """The same, where pairs resist turns or remember how fast they met."""
+    keep = any(each.resists_turns or each.restitution is not None for each in searched_contacts(system.mechanism))
+    return kept_pairs(system) if keep else 0
 
 
 def remembered_count(system: System) -> int:
     """Length of ``State.branches``."""
     own = branch_count(system) + len(_remembering(system))
-    return own + len(PAIR) * kept_pairs(system) + len(BRISTLE) * len(bristles_of(system))
+    return own + _pair_numbers(system) + len(BRISTLE) * len(bristles_of(system))
+
+
+def _pair_numbers(system: System) -> int:
+    return len(PAIR) * kept_pairs(system) + len(TURN) * kept_turns(system)
 
 
 def _remembering(system: System) -> list[str]:
@@ -165,6 +180,7 @@ def remembered_names(system: System) -> list[str]:
     owners = [f"{system.forces[k].element}: {kind.value}" for k, kind, _ in bristles_of(system)]
     names = branch_names(system) + [f"{name}: speed of the impact" for name in _remembering(system)]
     names += [f"pair {k} that touches: {part}" for k in range(kept_pairs(system)) for part in PAIR]
+    names += [f"pair {k} that touches: {part}" for k in range(kept_turns(system)) for part in TURN]
     return names + [f"{owner} {part}" for owner in owners for part in BRISTLE]
 
 

@@ -173,7 +173,8 @@ def _contact_of_two(contact: Contact, at: _Places, i: int, j: int) -> tuple[Cont
         )
     if contact.friction and not other.start.has_orientation and one.start.has_orientation and one.radius:
         one, other = other, one
-    surface, part = _surface(contact, one, other, place)
+    (surface, part), law = _surface(contact, one, other, place), contact.law()
+    turns = one.is_ball and (other.start.has_orientation or not isinstance(other.start, Attachment))
     pair = replace(
         contact,
         first=one.start,
@@ -182,6 +183,10 @@ def _contact_of_two(contact: Contact, at: _Places, i: int, j: int) -> tuple[Cont
         second_radius=None,
         bristle=contact.sticking.stiffness if contact.sticking else None,
         bristle_damping=contact.sticking.damping if contact.sticking else None,
+        restitution=None,  # what rests is damped like the slowest impact
+        damping=law.loss_of_impacts / law.slowest if contact.restitution is not None else contact.damping,
+        rolling=contact.rolling if turns else 0.0,
+        drilling=contact.drilling if turns else 0.0,
         name=str(contact),
     )
     return pair, part

@@ -156,8 +156,8 @@ def test_what_is_no_contact_group_is_refused_by_name():
         ph.Contact([one.origin, 3], radius=0.1, stiffness=1.0)
     with pytest.raises(ph.ParameterError, match="without thickness do not meet; give radius="):
         ph.Contact([one.origin, other.origin], stiffness=1.0)
-    with pytest.raises(ph.ParameterError, match="restitution is of a contact of two"):
-        ph.Contact([one.origin, other.origin], radius=0.1, restitution=0.5)
+    with pytest.raises(ph.ParameterError, match="drilling is of bodies that rub; give friction=, too"):
+        ph.Contact([one.origin, other.origin], radius=0.1, drilling=0.5)
     with pytest.raises(ph.ModelError, match=r"one.origin and other.origin do not turn"):
         ph.Contact([one.origin, other.origin], radius=0.1, stiffness=1.0, friction=0.1)
     with pytest.raises(ph.ParameterError, match="with exponent=1.5 friction needs bristle="):

@@ -35,6 +35,7 @@ from phlexible.description.interactions.force_elements import (
     OneSided,
     Restitution,
     bristle_of,
+    check_impacts,
 )
 from phlexible.description.interactions.functions import (
     Coordinate,
@@ -116,13 +117,14 @@ class Contact(ForceElement):
             whole bodies ``stiffness``.
         bristle_damping: of a damper beside it [N s/m]; None: a tenth of the critical one of the body that touches.
         static_friction: coefficient as long as they stick; None: ``friction``.
-        restitution: speed after an impact over that before it, 0 to 1, in place of ``damping``; None: that; not of
-            many.
+        restitution: speed after an impact over that before it, 0 to 1, in place of ``damping``; None: that. Of many
+            it is that of each pair.
         restitution_speed: slower impacts lose less: they are damped as those of this speed [m/s].
         rolling: lever of the normal force whose moment resists rolling, b [m]; a ball stays on a slope below b over
-            its radius. With friction, of a sphere that a port with an orientation carries; not of many.
+            its radius. With friction, of a sphere that a port with an orientation carries; of many, of each sphere
+            that turns, on what turns or stays.
         drilling: radius of the patch whose friction resists turns about the normal [m]: of the moment ``friction``
-            times the normal force times 2/3 of it, with the exponent 1.5 3 pi/16 of it; not of many.
+            times the normal force times 2/3 of it, with the exponent 1.5 3 pi/16 of it; of many as ``rolling``.
         second_radius: ``radius`` of parts of ``second``, of lists and whole bodies; None: the same [m].
         longest_part: step times omega of the contact (8.23), to which steps around it are parted; of many, of each
             pair. More is faster: energy and momenta stay exact, the rebound is late by 0.25 / omega with 1.
@@ -165,6 +167,7 @@ class Contact(ForceElement):
 
     def __post_init__(self) -> None:
         is_ball = self._is_of_a_ball()
+        check_impacts(self, self.restitution, self.damping)
         if self.is_searched:
             self._check_search()
             return
@@ -190,8 +193,6 @@ class Contact(ForceElement):
             raise ParameterError(
                 f"{self}: friction needs to know where they touch; give Surface({self.second}, Sphere(...))"
             )
-        if self.restitution is not None and self.damping:
-            raise ParameterError(f"{self}: restitution takes the place of damping; give one of them")
         _ = self.sticking
         self._check_turns()
         if self._passes_between_nodes:
@@ -214,14 +215,15 @@ class Contact(ForceElement):
         return True
 
     def _check_turns(self) -> None:
-        for name in ("rolling", "drilling", "restitution"):
-            if self.is_searched and getattr(self, name):
-                raise ParameterError(f"{self}: {name} is of a contact of two, not of lists and whole bodies")
-        if not (self.rolling or self.drilling):
+        if not self.resists_turns:
             return
         name = "rolling" if self.rolling else "drilling"
         if not self.friction:
             raise ParameterError(f"{self}: {name} is of bodies that rub; give friction=, too")
+        if self.is_searched:
+            if not any(each.is_ball for each in self.members()):
+                raise ParameterError(f"{self}: {name} is of spheres that turn, and there are none")
+            return
         if not self.radius or not self.touchers[0].has_orientation:
             raise ParameterError(f"{self}: {name} is of a sphere that turns; give radius=, and a port of a body")
         others = self.second.ports if isinstance(self.second, Touchable) else (self.second,)
@@ -249,16 +251,28 @@ class Contact(ForceElement):
         size = self.radius or min([*sizes, *([thickness] if thickness else [])], default=SIZE)
         return float(mass * GRAVITY / (SHALLOW * size) ** self.exponent)
 
-    def _against_turns(self, dimension: int) -> tuple[Bristle | None, Bristle | None]:
+    @property
+    def resists_turns(self) -> bool:
+        """Rolling or drilling."""
+        return bool(self.rolling or self.drilling)
+
+    def law(self, side: float = 1.0) -> OneSided:
+        """Of the normal force."""
+        push = (self.hard, self.damping, self.exponent, side)
+        return OneSided(*push, self.restitution, self.restitution_speed, self.longest_part)
+
+    def against_turns(self, dimension: int = 3) -> tuple[Bristle | None, Bristle | None]:
         """Of rolling and drilling, as stiff beside a solid ball as the bristle, or the contact, is beside its mass.
+
+        Of many stiffness and damping are those of a ball with 0.4 r^2 = 1.
 
         Raises:
             ParameterError: drilling in the plane.
         """
         if self.drilling and dimension < 3:
             raise ParameterError(f"{self}: nothing drills in the plane; leave drilling= out")
-        along = self.bristle or self._along
-        gyration = SOLID_BALL * self.radius**2
+        along = self.bristle or (self.hard if self.is_searched else self._along)
+        gyration = 1.0 if self.is_searched else SOLID_BALL * self.radius**2
         sticking = self.sticking
         patch = self.friction * self.drilling * (PATCH if self.exponent == 1 else HERTZ_PATCH)
         rolls, drills = (
@@ -410,18 +424,18 @@ class Contact(ForceElement):
             if dimension == 1 and self.friction:
                 raise ParameterError(f"{self}: there is no friction on a line")
             check_depths(self, self.members(dimension), dimension)
+            _ = self.against_turns(dimension)
             return ()
         friction = None
         if self.friction:
-            rolls, drills = self._against_turns(dimension)
+            rolls, drills = self.against_turns(dimension)
             friction = Coulomb(self.friction, self.friction_speed, 0.0, None, self.sticking, rolls, drills)
         surface = self.second if isinstance(self.second, Touchable) else Surface(self._other, Sphere(self.radius))
         radius = self.radius if isinstance(self.second, Touchable) else 0.0
         found = []
         for port in self.touchers:
             for gap in surface.gaps(port, dimension):
-                push = (self.hard, self.damping, self.exponent, gap.side)
-                law = OneSided(*push, self.restitution, self.restitution_speed, self.longest_part)
+                law = self.law(gap.side)
                 rest = gap.surface + gap.side * radius
                 self._check_depth(port, gap.side * (rest - gap.coordinate.initial_value()), surface)
                 coordinate = self._coordinate(gap, port, surface, dimension)
@@ -430,7 +444,7 @@ class Contact(ForceElement):
 
     def is_lossy(self, dimension: int) -> bool:
         """With damping or friction."""
-        return self.damping > 0 or self.friction > 0
+        return self.damping > 0 or self.friction > 0 or self.restitution not in (None, 1.0)
 
     def _check_depth(self, port: Port, depth: float, surface: Touchable) -> None:
         size = size_of(port)

@@ -147,6 +147,12 @@ class Member(NamedTuple):
         """Radius about its axis of all that it may touch [m]; -1: it has no end."""
         return self.around if self.kind.is_solid else self.radius
 
+    @property
+    def is_ball(self) -> bool:
+        """A sphere that turns."""
+        is_round = self.kind is MemberKind.ROUND and self.radius > 0 and self.start is self.end
+        return is_round and self.start.has_orientation
+
     def directions(self, dimension: int) -> tuple[DirectionOf | WorldAxis, ...]:
         """Those that turn with it, at its start, then at its end; none of a body that does not turn."""
         axes = AXES if self.axes is None else self.axes.T  # of edges those of their body

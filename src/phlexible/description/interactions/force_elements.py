@@ -151,6 +151,16 @@ def _restitution(name: str, value: float | None) -> float | None:
 Restitution = Annotated[float | None, _restitution]
 
 
+def check_impacts(owner: object, restitution: float | None, damping: float) -> None:
+    """One of both.
+
+    Raises:
+        ParameterError: both.
+    """
+    if restitution is not None and damping:
+        raise ParameterError(f"{owner}: restitution takes the place of damping; give one of them")
+
+
 def loss_of_restitution(restitution: float) -> float:
     """d of Hunt and Crossley's law (1 + d v / v_0) k x^p that gives back e of the speed v_0, whatever k, p and m.
 

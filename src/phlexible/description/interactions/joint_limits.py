@@ -14,6 +14,7 @@ from phlexible.description.interactions.force_elements import (
     OneSided,
     Restitution,
     bristle_of,
+    check_impacts,
 )
 from phlexible.description.interactions.functions import Coordinate, expect
 from phlexible.errors import ModelError, ParameterError
@@ -114,8 +115,7 @@ class JointStop(AlongJoint):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.restitution is not None and self.damping:
-            raise ParameterError(f"{self}: restitution takes the place of damping; give one of them")
+        check_impacts(self, self.restitution, self.damping)
         if self.lower is None and self.upper is None:
             raise ParameterError(f"{self} stops nothing; give lower= or upper=")
         if self.lower is not None and self.upper is not None and not self.lower < self.upper:

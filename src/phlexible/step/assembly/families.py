@@ -21,13 +21,12 @@ from phlexible.bodies.soft_law import (
 )
 from phlexible.bodies.soft_mesh import SoftSurface
 from phlexible.description.interactions.contact_members import DEEPEST, Member, MemberKind
-from phlexible.description.interactions.force_elements import LONGEST_PART
 from phlexible.description.interactions.functions import PointOf, Vector
 from phlexible.description.interactions.loads import SurfacePressure
 from phlexible.description.interactions.rod_element import KEPT, RodElement
 from phlexible.description.ports import Attachment
 from phlexible.shapes.triangle_tree import TriangleTree
-from phlexible.state.branches import kept_pairs, searched_contacts
+from phlexible.state.branches import kept_pairs, kept_turns, searched_contacts
 from phlexible.state.functions import VectorCollector
 from phlexible.state.layout import Layout, offsets
 from phlexible.state.system import System
@@ -358,7 +357,7 @@ class ContactGroupTables:
             for _, member in self._members
         ]
         self._axes: list[int] = []
-        self._kept = kept_pairs(system)
+        self._kept, self._kept_turns = kept_pairs(system), kept_turns(system)
         for number, member in self._members:
             turns = (
                 member.kind.is_solid or member.is_edge or (self._contact_groups[number].friction and member.radius)
@@ -394,6 +393,8 @@ class ContactGroupTables:
             known = own[own > 0] if (own > 0).any() else sizes[sizes > 0]
             skins.append(SKIN * float(known.mean()) if len(known) else SKIN * system_size(members))
         bristles = [each.sticking for each in groups]
+        laws, turns = [each.law() for each in groups], [each.against_turns() for each in groups]
+        resisting = [next((bristle for bristle in pair if bristle), None) for pair in turns]
         meshes, trees = mesh_tables(members)
         meshed = np.zeros(len(groups), dtype=bool)
         meshed[[number for number, member in self._members if member.mesh is not None]] = True
@@ -404,8 +405,10 @@ class ContactGroupTables:
             "near_pairs": ROOM * len(members),
             "near_buckets": 1 << max(2 * len(members), 1).bit_length(),
             "kept_pairs": self._kept,
+            "kept_turns": self._kept_turns,
+            "turning_pairs": TOUCHING * len(members) if any(each.resists_turns for each in groups) else 0,
             "touching_pairs": TOUCHING * len(members),
-            "touch_ends": 4 * (TOUCHING * len(members) + 1),
+            "touch_sides": 2 * (TOUCHING * len(members) + 1),
             "pair_vectors": len(moving),
             "pair_unknowns": unknowns if members else 0,
             "pair_widest": widest if members else 0,
@@ -425,13 +428,19 @@ class ContactGroupTables:
             "member_size": [number for member in members for number in member.size],
             "contact_group_skin": skins,
             **trees,
-            "contact_group_stiffness": [each.hard for each in groups],
-            "contact_group_damping": [each.damping for each in groups],
-            "contact_group_exponent": [each.exponent for each in groups],
+            "contact_group_stiffness": [each.stiffness for each in laws],
+            "contact_group_damping": [each.damping for each in laws],
+            "contact_group_exponent": [each.exponent for each in laws],
             "contact_group_friction": [each.friction for each in groups],
             "contact_group_bristle": [each.stiffness if each else 0.0 for each in bristles],
             "contact_group_bristle_damping": [each.damping if each else 0.0 for each in bristles],
-            "contact_group_share": [(LONGEST_PART / each.longest_part) ** 2 for each in groups],
+            "contact_group_impact": [each.loss_of_impacts for each in laws],
+            "contact_group_slowest": [each.slowest for each in laws],
+            "contact_group_rolling": [rolls.lever if rolls else 0.0 for rolls, _ in turns],
+            "contact_group_drilling": [drills.lever if drills else 0.0 for _, drills in turns],
+            "contact_group_turn_stiffness": [each.stiffness if each else 0.0 for each in resisting],
+            "contact_group_turn_damping": [each.damping if each else 0.0 for each in resisting],
+            "contact_group_share": [each.part_share for each in laws],
             "contact_group_grip": [each.grip if each else 1.0 for each in bristles],
         }
 

@@ -81,12 +81,13 @@ def branches_of(rows: Mapping[str, Array]) -> Array:
     """What laws remember as ``State.branches`` has it, shape (rows, branches)."""
     soft = rows["soft_strain"] / 2  # of C, whose change is twice that of E
     springs = (rows["branch_strain"], soft.reshape(len(soft), -1), rows["inner_strain"])
-    return np.concatenate((*springs, rows["impact"], rows["pair_bristle"], rows["bristle"]), axis=1)
+    pairs = rows["pair_bristle"], rows["pair_turn"]
+    return np.concatenate((*springs, rows["impact"], *pairs, rows["bristle"]), axis=1)
 
 
 def set_branches(memory: Memory, branches: Array | None) -> None:
     """Puts ``State.branches`` into the state; None: relaxed."""
-    names = "branch_strain", "soft_strain", "inner_strain", "impact", "pair_bristle", "bristle"
+    names = "branch_strain", "soft_strain", "inner_strain", "impact", "pair_bristle", "pair_turn", "bristle"
     tables = [memory[name] for name in names]
     parts = np.cumsum([table.size for table in tables])
     given = np.zeros(parts[-1]) if branches is None else branches

@@ -8,7 +8,7 @@ carries it.
 from math import sqrt
 
 from phlexible.step.compilation.compiled import compiled
-from phlexible.step.compilation.notation import Reals, Tables, Vector, dot, vector, where
+from phlexible.step.compilation.notation import Reals, Tables, Truth, Vector, dot, vector, where
 from phlexible.step.tables.declarations import BRISTLE
 
 
@@ -26,16 +26,14 @@ def bent(t: Tables, b: int) -> Vector:
 
 
 @compiled
-def bend(
-    t: Tables, f: int, b: int, z: Vector, u: Vector, limit: float, h: float
-) -> tuple[Vector, Vector, Vector, float, float]:
-    """What bristle b of force f does in a step that slides by u: force, its slope to the limit; e, a, s (8.44).
+def held(
+    k: float, d: float, z: Vector, u: Vector, limit: float, h: float
+) -> tuple[Vector, Vector, Vector, float, float, Vector, Truth]:
+    """What a bristle does in a step that slides by u: its force, and how that grows with the limit; e, a, s (8.44).
 
-    The derivative to u is a I - s e e^T. Work, loss, and z at the end go to ``across_loss``, ``loss`` and
-    ``bristle_end``.
+    The derivative to u is a I - s e e^T. Then z at the end, and whether it slips.
     """
-    k, own = t.bristle_stiffness[b], t.bristle_end + BRISTLE * b
-    longest, size, beta = limit / k, sqrt(dot(z, z)), 0.5 + t.bristle_damping[b] / (t.bristle_stiffness[b] * h)
+    longest, size, beta = limit / k, sqrt(dot(z, z)), 0.5 + d / (k * h)
     relaxes = size > longest
     start = where(relaxes, longest / size, 1.0) * z
     to_limit = where(relaxes, 1.0 / size, 0.0) * z  # k dz'/dl
@@ -49,11 +47,22 @@ def bend(
     end = start + where(slips, 0.0, 1.0) * u + where(slips, 1.0 / max(beta, 1.0), 0.0) * (longest * e - start)
     reached = sqrt(dot(end, end))
     end = where(reached > longest, longest / reached, 1.0) * end
+    return force, to_limit, e, a, steeper, end, slips
+
+
+@compiled
+def bend(
+    t: Tables, f: int, b: int, z: Vector, u: Vector, limit: float, h: float
+) -> tuple[Vector, Vector, Vector, float, float]:
+    """The same of bristle b of force f, without what goes into the tables: work, loss, z at the end."""
+    k, own = t.bristle_stiffness[b], t.bristle_end + BRISTLE * b
+    force, to_limit, e, a, steeper, end, slips = held(k, t.bristle_damping[b], z, u, limit, h)
     own[6] = where(slips, 1.0, 0.0)
     put(own, end)
+    t.bristle_moved[b] = sqrt(dot(end - z, end - z))
     work = dot(force, u)
     t.across_loss[f] += work
-    t.loss[f] += work - 0.5 * k * (dot(end, end) - size * size)
+    t.loss[f] += work - 0.5 * k * (dot(end, end) - dot(z, z))
     return force, to_limit, e, a, steeper
 
 

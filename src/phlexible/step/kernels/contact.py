@@ -204,34 +204,46 @@ def depth_gradient(stiffness: float, exponent: float, x0: float, x1: float) -> t
 @exported
 def push(t: Tables, f: int, h: float) -> tuple[float, float]:
     """N of a one-sided force over the step and dN/dx1 (8.17); what it loses into ``loss``."""
-    x0, change, p = (
-        t.push_side[f] * (t.force_rest[f] - t.theta0[f]),
-        -t.push_side[f] * t.theta_change[f],
-        t.push_exponent[f],
-    )
-    stored, slope = depth_gradient(t.force_stiffness[f], p, x0, x0 + change)
-    mean, force, damping, varies = x0 + 0.5 * change, stored, t.push_damping[f], 1.0
-    if t.impact_of[f] >= 0:
-        damping, varies = loss_of_impact(t, f, x0, change, h)
+    side, k = t.push_side[f], t.impact_of[f]
+    x0, change = side * (t.force_rest[f] - t.theta0[f]), -side * t.theta_change[f]
+    damping, varies = t.push_damping[f], 1.0
+    if k >= 0:
+        damping, varies, t.impact_end[k] = loss_of_impact(
+            t.push_loss[f], t.push_slowest[f], t.impact[k], x0, change, h
+        )
+    stored, force, slope = pushed(t.force_stiffness[f], t.push_exponent[f], damping, varies, x0, change, h)
+    t.loss[f] = (force - stored) * change
+    return force, slope
+
+
+@compiled
+def pushed(
+    stiffness: float, p: float, damping: float, varies: float, x0: float, change: float, h: float
+) -> tuple[float, float, float]:
+    """The part of N that stores, N, and dN/dx1, of a depth at the start and its change."""
+    stored, slope = depth_gradient(stiffness, p, x0, x0 + change)
+    mean, force = x0 + 0.5 * change, stored
     is_damped = (mean > 0.0) & (damping > 0.0)
     if any_of(is_damped):
         depth = where(is_damped, mean, 1.0)
         c = where(is_damped, damping * depth**p / h, 0.0)
         force += c * change
         slope += c * (varies + 0.5 * p * change / depth)
-    slope = where(force < 0.0, 0.0, slope)
-    force = where(force < 0.0, 0.0, force)
-    t.loss[f] = (force - stored) * change
-    return force, slope
+    return stored, where(force < 0.0, 0.0, force), where(force < 0.0, 0.0, slope)
 
 
 @compiled
-def loss_of_impact(t: Tables, f: int, x0: float, change: float, h: float) -> tuple[float, float]:
-    """Damping by how fast bodies met, the speed of the step that enters (8.47); 0: it falls as that grows."""
-    k, rate, enters, slowest = t.impact_of[f], change / h, x0 <= 0.0, t.push_slowest[f]
-    met = where(enters, max(rate, 0.0), t.impact[k])
-    t.impact_end[k] = where(x0 + change > 0.0, met, 0.0)
-    return t.push_loss[f] / max(met, slowest), where(enters & (rate > slowest), 0.0, 1.0)
+def loss_of_impact(
+    loss: float, slowest: float, known: float, x0: float, change: float, h: float
+) -> tuple[float, float, float]:
+    """Damping by how fast bodies met, the speed of the step that enters (8.47).
+
+    Then 0 where it falls as that grows, else 1, and the speed, which is ``known`` where they have met before.
+    """
+    rate, enters = change / h, x0 <= 0.0
+    met = where(enters, max(rate, 0.0), known)
+    varies = where(enters & (rate > slowest), 0.0, 1.0)
+    return loss / max(met, slowest), varies, where(x0 + change > 0.0, met, 0.0)
 
 
 @compiled

@@ -26,12 +26,16 @@ from phlexible.step.kernels.many.contacts_among_many import (
     normal_of,
     touched_at,
 )
-from phlexible.step.kernels.many.pair_friction import coefficients, find_arms, place_of
+from phlexible.step.kernels.many.member_ends import in_axes, know_ends, none, place_of
+from phlexible.step.kernels.many.pair_friction import gyration
 from phlexible.step.kernels.many.pairs_in_matrix import forget_held_pairs, frequency_of_pairs, hold
 from phlexible.step.kernels.many.pieces import is_piece
 from phlexible.step.kernels.step import inertia_matrix, motion_and_forces
 from phlexible.step.kernels.vectors import mean_place, moved_by, outer, velocity_of
-from phlexible.step.tables.declarations import CONTACT, INSET, MOST_PARTS
+from phlexible.step.tables.declarations import CONTACT, INSET, MOST_PARTS, MOVING
+
+FIRM = 1e300  # load of what does not move
+LITTLE = 1.0 / 1024.0  # share of a step, in which what goes round goes straight on
 
 # How easily contacts move bodies, and so how stiff they are beside the masses (docs/theory.md, 8).
 
@@ -65,6 +69,96 @@ def steepest(stiffness: float, p: float, depth: float, change: float, total: flo
     return where(is_steep, stiffness * p * (max(depth, 0.0) + change) ** (p - 1.0), stiffness)
 
 
+# What rests or rolls on a contact, or slides on it steadily, is resolved by steps of any length: its forces stay
+# what they are. So omega counts as far as the force of a contact swings, beside the load of its bodies: the
+# greatest force that one of their contacts rests with, of the body that has less. A hit swings by all of it.
+# Bristles likewise, beside what friction can hold of that.
+
+
+@compiled
+def resting_force(stiffness: float, p: float, depth: float, change: float) -> float:
+    """At the mean of the depths at both ends of a step."""
+    rest = 0.5 * (max(depth, 0.0) + max(depth + change, 0.0))
+    return stiffness * rest if p == 1.0 else stiffness * rest**p
+
+
+@compiled
+def swing(square: float, h: float, ahead: float, change: float) -> float:
+    """How far a spring swings in a step, from the speeds at its ends and its acceleration.
+
+    Args:
+        square: omega^2.
+        h: the step [s].
+        ahead: by how much the speed at its start changes the spring's length in it.
+        change: by how much it changes.
+    """
+    theta = abs(h) * sqrt(where(square > 0.0, square, 1.0))
+    far = (0.5 * (abs(ahead) + abs(2.0 * change - ahead)) + 2.0 * abs(change - ahead) / theta) / theta
+    return far + 0.5 * abs(change)
+
+
+@compiled
+def beside(force: float, load: float) -> float:
+    """Of omega^2: the ratio to the power 4/3, at most 1. Then the error of a force is 8e-5 of the load over it."""
+    is_less = force < load
+    return where(is_less, (force / where(is_less, load, 1.0)) ** (4.0 / 3.0), 1.0)
+
+
+@compiled
+def load_member(t: Tables, m: int, force: float) -> None:
+    """Note a force on a member."""
+    a, b = t.vector_carrier[t.member_start[m]], t.vector_carrier[t.member_end[m]]
+    if a >= 0:
+        t.loaded[a] = max(t.loaded[a], force)
+    if b >= 0:
+        t.loaded[b] = max(t.loaded[b], force)
+
+
+@compiled
+def load_of_pair(t: Tables, n: int) -> float:
+    """The load of that member of two that has less."""
+    return min(_load_of_member(t, t.met_first[n]), _load_of_member(t, t.met_second[n]))
+
+
+@compiled
+def _load_of_member(t: Tables, m: int) -> float:
+    a, b = t.vector_carrier[t.member_start[m]], t.vector_carrier[t.member_end[m]]
+    if a < 0 and b < 0:
+        return FIRM
+    return max(t.loaded[a] if a >= 0 else 0.0, t.loaded[b] if b >= 0 else 0.0)
+
+
+@compiled
+def load_pairs(t: Tables, pairs: int) -> None:
+    """Note what pairs rest with at their bodies."""
+    for n in range(pairs):
+        i, j = t.met_first[n], t.met_second[n]
+        c, depth = t.member_contact_group[i], t.member_radius[i] + t.member_radius[j] - at_start(t, i, j)[0]
+        k, p = t.contact_group_stiffness[c], t.contact_group_exponent[c]
+        force = resting_force(k, p, depth, t.met_change[n])
+        load_member(t, i, force)
+        load_member(t, j, force)
+
+
+@compiled
+def load_force(t: Tables, f: int) -> None:
+    """The same of a contact of two."""
+    depth = t.push_side[f] * (t.force_rest[f] - t.theta0[f])
+    force = resting_force(t.force_stiffness[f], t.push_exponent[f], depth, t.sunk[f])
+    for a in range(t.carrier_count[f]):
+        b = t.group_node[t.group_start[f] + a]
+        t.loaded[b] = max(t.loaded[b], force)
+
+
+@compiled
+def load_of_force(t: Tables, f: int) -> float:
+    """The least load of its bodies."""
+    least = FIRM
+    for a in range(t.carrier_count[f]):
+        least = min(least, t.loaded[t.group_node[t.group_start[f] + a]])
+    return least
+
+
 @exported
 def harden_pair(t: Tables, n: int, h: float) -> float:
     """Add N' g M^-1 g^T of a pair to each of its carriers; its omega^2 without friction or other pairs."""
@@ -75,13 +169,17 @@ def harden_pair(t: Tables, n: int, h: float) -> float:
     y = place_of(t, small, s + z) if is_piece(t, small) else mean_place(t, t.member_start[small])
     total = _member(t, i, s, n_, 0.0, y) + _member(t, j, z, n_, 0.0, y)
     rubbed_at = y
-    c, reach, F = t.member_contact_group[i], t.member_radius[i] + t.member_radius[j], at_start(t, i, j)[0]
-    change = abs(at_end(t, i, j)[0] - F)
-    slope = steepest(t.contact_group_stiffness[c], t.contact_group_exponent[c], reach - F, change, total, h)
-    slope *= t.contact_group_share[c]
+    c, F = t.member_contact_group[i], at_start(t, i, j)[0]
+    depth, change = t.member_radius[i] + t.member_radius[j] - F, abs(at_end(t, i, j)[0] - F)
+    k, p, load = t.contact_group_stiffness[c], t.contact_group_exponent[c], load_of_pair(t, n)
+    slope = steepest(k, p, depth, change, total, h) * (1.0 + t.contact_group_impact[c] / k)
+    swings = slope * swing(slope * total, h, t.met_ahead[n], t.met_change[n])
+    slope *= t.contact_group_share[c] * beside(swings, load)
     stiffness, alone = slope * outer(n_, n_), slope * total
     if t.contact_group_friction[c] > 0.0:
-        sticks = t.contact_group_share[c] * t.contact_group_bristle[c]
+        sticks = t.contact_group_bristle[c]
+        bends = sticks * swing(sticks * total, h, t.met_bend[3 * n], t.met_bend[3 * n])
+        sticks *= t.contact_group_share[c] * beside(bends, t.contact_group_friction[c] * load)
         slope += sticks
         stiffness = stiffness + sticks * (one() - outer(n_, n_))
     if t.member_kind[j] <= INSET and t.member_kind[i] <= INSET:
@@ -90,13 +188,30 @@ def harden_pair(t: Tables, n: int, h: float) -> float:
         sign = 1.0 if solid == j else -1.0
         if t.member_axis[6 * small] >= 0:
             rubbed_at = y - (sign * t.member_radius[small]) * n_
-    arms = t.touch_arm + 4 * t.touching_pairs
-    find_arms(t, i, s, rubbed_at, arms)
-    find_arms(t, j, z, rubbed_at, arms + 2)
-    hold(t, i, j, s, z, stiffness, n_, arms)
+    know_ends(t, i)
+    know_ends(t, j)
+    twist, weight = none(), gyration(t, i, j) if t.turning_pairs > 0 else 0.0
+    if weight > 0.0:
+        k = t.contact_group_share[c] * t.contact_group_turn_stiffness[c]
+        rolls = k * _resists(t, c, 3 * n + 1, load * t.contact_group_rolling[c], weight, total, h)
+        drills = k * _resists(t, c, 3 * n + 2, load * t.contact_group_drilling[c], weight, total, h)
+        slope += rolls + drills
+        twist = weight * (rolls * (one() - outer(n_, n_)) + drills * outer(n_, n_))
+    place = hold(t, i, j, s, z, stiffness, n_, rubbed_at - place_of(t, i, s), rubbed_at - place_of(t, j, z))
+    if weight > 0.0 and place >= 0:
+        t.held_twist[place] = twist
     _member(t, i, s, n_, slope, y)
     _member(t, j, z, n_, slope, y)
     return alone
+
+
+@compiled
+def _resists(t: Tables, c: int, bend: int, limit: float, gyration: float, total: float, h: float) -> float:
+    """``beside`` of a bristle that resists turns; zero where none does."""
+    if limit == 0.0:
+        return 0.0
+    k, change = t.contact_group_turn_stiffness[c], t.met_bend[bend]
+    return beside(gyration * k * swing(k * total, h, change, change), limit)
 
 
 @compiled
@@ -113,7 +228,8 @@ def _member(t: Tables, m: int, share: float, normal: Vector, slope: float, y: Ve
         axes, row = t.member_axis + 6 * m, t.contact_group_row
         fill(row, t.width_of[a], 0.0)
         _lever_into(t, p, 1.0, normal)
-        arm = coefficients(t, axes, y - mean_place(t, p))
+        know_ends(t, m)
+        arm = in_axes(t, m, y - mean_place(t, p))
         for k in range(3):
             if t.vector_carrier[axes[k]] >= 0:
                 _lever_into(t, axes[k], along(arm, k), normal)
@@ -174,14 +290,16 @@ LONGEST_TOGETHER = 0.3  # the same of all pairs among many together: 0.023 / ome
 
 @exported
 def contacts_push(t: Tables) -> Truth:
-    """Whether a contact pushes at either end of the step that was tried last; notes which."""
+    """Whether a contact pushes at either end of the step that was tried last; notes which, and how they move."""
     found = False
+    copy(t.bristle_moved, t.bristle_bend, t.bristles)
     for f in range(t.forces):
         t.touching[f] = 0.0
         if t.energy_of[f] != CONTACT:
             continue
         depth = t.push_side[f] * (t.force_rest[f] - t.theta0[f])
-        pushes = (depth > 0.0) | (depth - t.push_side[f] * t.theta_change[f] > 0.0)
+        t.sunk[f] = -t.push_side[f] * t.theta_change[f]
+        pushes = (depth > 0.0) | (depth + t.sunk[f] > 0.0)
         t.touching[f] = where(pushes, 1.0, 0.0)
         found = found | pushes
     return found | members_push(t)
@@ -196,11 +314,18 @@ def parts_around_contacts(t: Tables, h: float, longest: float, damping: float) -
     """
     copy(t.velocity1, t.saved_velocity, t.velocities)
     copy(t.velocity, t.velocity1, t.velocities)
+    pairs = of_lane(t.met_count[0], 0)  # among many, which are not in lanes
+    note_speeds(t, h, damping, pairs)
     motion_and_forces(t, h, damping)  # without a change of the velocities
     inertia_matrix(t, h, 1.0)
     fill(t.hardness, t.carriers, 0.0)
+    fill(t.loaded, t.carriers, 0.0)
     for b in range(t.frames):
         t.hardness[b] = where(factor_frame(t, b), 0.0, -1.0)
+    load_pairs(t, pairs)
+    for f in range(t.forces):
+        if any_of(t.touching[f] > 0.0):
+            load_force(t, f)
     for f in range(t.forces):
         if any_of(t.touching[f] > 0.0):
             _harden(t, f, h)
@@ -209,9 +334,8 @@ def parts_around_contacts(t: Tables, h: float, longest: float, damping: float) -
         touches = t.touching[f] > 0.0
         if any_of(touches):
             largest = where(touches, max(largest, hardness_of_force(t, f)), largest)
-    pairs = of_lane(t.met_count[0], 0)  # among many, which are not in lanes
     if pairs > 0:
-        largest = max(largest, hardness_of_pairs(t, pairs, h, largest))
+        largest = max(largest, hardness_of_pairs(t, pairs, h, longest, largest))
     copy(t.saved_velocity, t.velocity1, t.velocities)
     motion_and_forces(t, h, damping)
     parts = where(largest > 0.0, 1.0, 1.0)
@@ -223,18 +347,41 @@ def parts_around_contacts(t: Tables, h: float, longest: float, damping: float) -
 
 
 @compiled
-def hardness_of_pairs(t: Tables, pairs: int, h: float, others: float) -> float:
+def note_speeds(t: Tables, h: float, damping: float, pairs: int) -> None:
+    """By how much the speeds at the start of the step change depths in it, as if paths were straight."""
+    slow_given(t, LITTLE)
+    motion_and_forces(t, LITTLE * h, damping)
+    for f in range(t.forces):
+        t.ahead[f] = -t.push_side[f] * t.theta_change[f] / LITTLE
+    for n in range(pairs):
+        i, j = t.met_first[n], t.met_second[n]
+        t.met_ahead[n] = (at_start(t, i, j)[0] - at_end(t, i, j)[0]) / LITTLE
+    slow_given(t, 1.0 / LITTLE)
+
+
+@compiled
+def slow_given(t: Tables, share: float) -> None:
+    """What moves as a function of time moves by a share of what it has in the step."""
+    for k in range(t.vectors):
+        if t.vector_carrier[k] == MOVING:
+            t.change[k] = share * t.change[k]
+
+
+@compiled
+def hardness_of_pairs(t: Tables, pairs: int, h: float, longest: float, others: float) -> float:
     """Largest omega^2 of a pair by itself, or a share of that of all pairs and ``others`` together."""
-    alone, bound = 0.0, 0.0
+    alone, bound, share = 0.0, 0.0, (LONGEST / LONGEST_TOGETHER) ** 2
     forget_held_pairs(t)
     for n in range(pairs):
         alone = max(alone, harden_pair(t, n, h))
     for n in range(pairs):
         bound = max(bound, hardness_of_pair(t, n))
-    together = frequency_of_pairs(t, h)
-    if together >= 0.0:
-        bound = min(bound, together + others)
-    return max(alone, bound * (LONGEST / LONGEST_TOGETHER) ** 2)
+    least = max(alone, (LONGEST / longest) ** 2)  # which asks for no parts
+    if share * bound > least:
+        together = frequency_of_pairs(t, h)
+        if together >= 0.0:
+            bound = min(bound, together + others)
+    return max(alone, share * bound)
 
 
 @compiled
@@ -260,13 +407,26 @@ def _harden(t: Tables, f: int, h: float) -> None:
     depth, change = t.push_side[f] * (t.force_rest[f] - t.theta0[f]), abs(t.theta_change[f])
     slope = steepest(t.force_stiffness[f], t.push_exponent[f], depth, change, total, h)
     slope *= 1.0 + t.push_loss[f] / t.force_stiffness[f]
+    load = load_of_force(t, f)
+    if t.friction[f] == 0.0 or t.bristle_of[f] >= 0:  # what creeps changes fast, however little a contact swings
+        slope *= beside(slope * swing(slope * total, h, t.ahead[f], t.sunk[f]), load)
     touches = t.touching[f] > 0.0
-    if t.bristle_of[f] >= 0:
-        slope += t.bristle_stiffness[t.bristle_of[f]]
-    if t.rolling_of[f] >= 0:  # of a solid ball of this radius, whose centre moves as its surface turns
-        slope += t.bristle_stiffness[t.rolling_of[f]] / (0.4 * t.slip_radius[f] * t.slip_radius[f])
-    if t.drilling_of[f] >= 0:
-        slope += t.bristle_stiffness[t.drilling_of[f]] / (0.4 * t.slip_radius[f] * t.slip_radius[f])
+    slope += stiffness_of_bristle(t, t.bristle_of[f], total, h, t.friction[f] * load)
+    if t.rolling_of[f] >= 0 or t.drilling_of[f] >= 0:  # of a solid ball, whose centre moves as its surface turns
+        turns = 0.4 * t.slip_radius[f] * t.slip_radius[f]
+        slope += stiffness_of_bristle(t, t.rolling_of[f], total / turns, h, load) / turns
+        slope += stiffness_of_bristle(t, t.drilling_of[f], total / turns, h, load) / turns
     slope *= t.push_share[f]
     for a in range(t.carrier_count[f]):
         t.hardness[t.group_node[t.group_start[f] + a]] += where(touches, slope * t.scratch[a], 0.0)
+
+
+@compiled
+def stiffness_of_bristle(t: Tables, b: int, mobility: float, h: float, limit: float) -> float:
+    """Of bristle b as far as it swings, beside a limit, or a load times its lever; of none zero."""
+    if b < 0:
+        return 0.0
+    k, bend = t.bristle_stiffness[b], t.bristle_bend[b]
+    if t.bristle_lever[b] > 0.0:
+        limit *= t.bristle_lever[b]
+    return k * beside(k * swing(k * mobility, h, bend, bend), limit)

@@ -137,23 +137,23 @@ def _turned(t: Tables, i: int) -> Vector:
     """How the body that touches turns past the other in the step (8.46)."""
     f, chord = i - t.constraints, sliding_chord(t, i)
     parts, points, turning = t.chord_vector + t.chord_start[chord], t.slip_points[f], t.slip_turning[f]
-    psi, first = _turn_of(t, parts + points, turning), points + turning
+    psi, first = turn_of(t, parts + points, turning), points + turning
     if t.chord_count[chord] > first:
-        psi -= _turn_of(t, parts + first, t.chord_count[chord] - first)
+        psi -= turn_of(t, parts + first, t.chord_count[chord] - first)
     return psi
 
 
 @compiled
-def _turn_of(t: Tables, parts: Integers, count: int) -> Vector:
+def turn_of(t: Tables, parts: Integers, count: int) -> Vector:
     """B^-1 sum m x delta(d) over directions of one body, m their means."""
     moment = vector(0.0, 0.0, 0.0)
     for k in range(count):
         moment += cross(mean_place(t, parts[k]), t.change[parts[k]])
-    return _spread(t, parts, count, moment)
+    return spread(t, parts, count, moment)
 
 
 @compiled
-def _spread(t: Tables, parts: Integers, count: int, moment: Vector) -> Vector:
+def spread(t: Tables, parts: Integers, count: int, moment: Vector) -> Vector:
     """B^-1 of a moment, B = sum |m|^2 I - m m^T."""
     a, b, c = vector(0.0, 0.0, 0.0), vector(0.0, 0.0, 0.0), vector(0.0, 0.0, 0.0)
     for k in range(count):
@@ -188,8 +188,8 @@ def _pull_of_couple(t: Tables, i: int, couple: Vector, k: int) -> Vector:
         return vector(0.0, 0.0, 0.0)
     m, first = mean_place(t, parts[k]), points + turning
     if k < first:
-        return cross(_spread(t, parts + points, turning, couple), m)
-    return -1.0 * cross(_spread(t, parts + first, t.chord_count[chord] - first, couple), m)
+        return cross(spread(t, parts + points, turning, couple), m)
+    return -1.0 * cross(spread(t, parts + first, t.chord_count[chord] - first, couple), m)
 
 
 @compiled

@@ -15,7 +15,7 @@ TOLERANCE = 1e-14
 PREDICTED = 1e-16  # an update that is expected to be smaller is left out
 PREDICTED_OF_FEW = 1e-17  # of few unknowns, where another iteration costs next to nothing:
 SHARE_OF_PLACES = 1e-13  # of the least speed: a thousandth of what round-off of places makes of velocities
-FEW = 12  # what is left out has a sign, and shows after a million steps
+FEW = 12  # what is left out has a sign, and shows after a million steps; with pairs updates fall unevenly
 ACCEPTABLE = 1e-8
 ACCEPTABLE_AT_SINGULAR = 1e-7  # beside a double root updates end at the square root of round-off
 AT_ROUND_OFF = 1e-12  # updates below this that do not fall to a tenth with the Jacobian of their place
@@ -172,7 +172,7 @@ def solve_step(
     start_norm = velocity_norm(t, t.velocity)
     residuals(t, h, damping)
     fill(t.history, MAXIMAL_ITERATIONS, 0.0)
-    predicted = PREDICTED_OF_FEW if t.unknowns <= FEW else PREDICTED
+    predicted = PREDICTED_OF_FEW if t.unknowns <= FEW or t.members > 0 else PREDICTED
     iterations, is_behind = 0, False
     active, wants, fresh = those, those, those  # fresh: factors are of the place of the last residuals
     status, taken = where(those, NOT_CONVERGED, CONVERGED), 0.0

@@ -77,10 +77,12 @@ CONTACT_GROUP_TABLES: tuple[Table, ...] = (
         near_pairs     | 1 | | most pairs that are listed
         near_buckets   | 1 | | of cells, a power of two
         kept_pairs     | 1 | | most bristles of pairs that are kept
+        kept_turns     | 1 | | the same, where pairs resist turns or remember how fast they met; else 0
         mesh_boxes     | 1 | | of all meshes, boxes that hold each other
         mesh_triangles | 1 | | in them
         touching_pairs | 1 | | most pairs that have a place in Newton's matrix
-        touch_ends     | 1 | | four of each of these and of one more
+        turning_pairs  | 1 | | the same, where pairs resist turns; else 0
+        touch_sides    | 1 | | two of each of these and of one more
         pair_vectors   | 1 | | vectors on carriers that members have
         pair_unknowns  | 1 | | rows of all nodes, where there are members
         pair_widest    | 1 | | velocities of one carrier, the most of any, where there are members
@@ -135,6 +137,12 @@ CONTACT_GROUP_TABLES: tuple[Table, ...] = (
         contact_group_friction  | contact_groups | | coefficient; 0: none
         contact_group_bristle   | contact_groups | N/m | stiffness
         contact_group_bristle_damping | contact_groups | N s/m |
+        contact_group_impact    | contact_groups | | damping times the speed of the impact (8.47); 0: without
+        contact_group_slowest   | contact_groups | m/s | slower impacts are damped as those
+        contact_group_rolling   | contact_groups | m | lever of the normal force that resists it; 0: nothing does
+        contact_group_drilling  | contact_groups | m |
+        contact_group_turn_stiffness | contact_groups | N/m | of bristles that resist turns, times 0.4 r^2
+        contact_group_turn_damping   | contact_groups | N s/m |
         contact_group_share     | contact_groups | | of omega^2 that asks for parts of steps
         contact_group_grip      | contact_groups | | its limit while it sticks, over that while it slips
         """,
@@ -164,7 +172,14 @@ CONTACT_GROUP_TABLES: tuple[Table, ...] = (
         held_count        | one | | pairs in Newton's matrix
         held_across       | one | | how many of them couple what its blocks do not
         held_point        | 4 touching_pairs | | vector of each end of both members; -1: it moves nothing
-        held_axes         | 4 touching_pairs | | first of its directions in ``member_axis``; -1: none
+        held_turns        | 4 touching_pairs | | end of a member, whose directions turn it; -1: none do
+        held_is_whole     | 4 touching_pairs | | 1: the elimination has all of the block of its carrier
+        end_is_known      | 2 members | | 1: of a member, whose ``end_dual`` and ``end_turn`` are those of the step
+        turning_end       | 2 members | | which these are
+        turning_ends      | one | | how many
+        end_is_held       | 2 members | | 1: of a pair in Newton's matrix, whose directions turn
+        held_end          | 2 members | | which these are
+        held_ends         | one | | how many
         """,
     ),
     *tables_of(
@@ -177,9 +192,12 @@ CONTACT_GROUP_TABLES: tuple[Table, ...] = (
         touch_normal      | touching_pairs | | from the second to the first
         touch_slip        | touching_pairs | | e (8.42); zero of what sticks
         touch_level       | touching_pairs | N/m | how friction grows with the depth
-        touch_arm         | touch_ends | | of both ends of both members: the place along their directions
-        held_arm          | 4 touching_pairs | | along the directions of each end
-        held_normal       | 4 touching_pairs | | along which turns do not move round ends; zero of others
+        touch_arm         | touch_sides | m | from both members to where they touch
+        held_arm          | 2 touching_pairs | m | the same of pairs in Newton's matrix
+        held_normal       | 2 touching_pairs | | along which turns do not move round ends; zero of others
+        held_moved        | 4 touching_pairs | | how each end moves, against its way for the second member
+        end_dual          | 6 members | | dual to the directions at both ends of members
+        held_dual         | 6 members | | the same in Newton's matrix
         pair_lever        | pair_widest | | how a force at a place enters the balance of its carrier
         pair_motion       | pair_widest | | and how its velocities move it
         """,
@@ -192,12 +210,19 @@ CONTACT_GROUP_TABLES: tuple[Table, ...] = (
         contact_group_loss | one | J | that they lose
         contact_group_row  | widest | | how a normal force enters the balance of a carrier
         pair_bristle_end   | 4 kept_pairs | | ``pair_bristle`` at the end of the step
+        met_change         | near_pairs | m | how much deeper they are at the end of the step
+        met_ahead          | near_pairs | m | the same by the speeds at its start
+        met_bend           | 3 near_pairs | m, rad | how far bristles are bent in it: that slide, roll, drill
+        pair_bend          | 3 kept_pairs | m, rad | the same of pairs that are kept
+        pair_met           | one | m/s | how fast the pair in hand met
+        pair_turn_end      | 6 kept_turns | | ``pair_turn`` at the end of the step
         touch_share        | 2 touching_pairs | | where along both axes they touch
         touch_stiffness    | 3 touching_pairs | N/m | dN/dx, and a and b (8.44)
         held_weight        | 4 touching_pairs | | of each end
         pair_basis         | 13 pair_unknowns | | orthogonal velocities (``pairs_in_matrix.py``)
         pair_image         | 13 pair_unknowns | | what pairs make of each
         pair_products      | 208 one | | of these with each other, and their least squares
+        pair_half_step     | one | s | half of the step in Newton's matrix
         pair_left          | one | | of the last update, what the iteration left of it
         """,
     ),
@@ -205,6 +230,12 @@ CONTACT_GROUP_TABLES: tuple[Table, ...] = (
         Kind.MATRIX,
         Writer.STEP,
         """
+        end_turn           | 2 members | | what an arm from an end is multiplied by to turn in the step
+        end_moment         | 2 members | N m | sum of forces times their arms, f r^T
+        held_turn          | 2 members | | the same two in products with Newton's matrix
+        held_moment        | 2 members | |
+        touch_twist        | turning_pairs | N m | couple on the first member against its turn
+        held_twist         | turning_pairs | N m s | the same times the step
         held_slope         | touching_pairs | N s/m | force on the first member against its way, times the step
         """,
     ),
@@ -821,6 +852,11 @@ TABLES: tuple[Table, ...] = (
         fading_step       | fadings | s | of its numbers
         fading            | 6 fadings | | e^-x, A, B; x A(2x), 2 x Q, x R of what is lost (8.37)
         touching          | forces | | 1: a contact that pushes at either end of the step
+        sunk              | forces | m, rad | how much deeper it is at its end
+        ahead             | forces | m, rad | the same by the speed at its start
+        bristle_moved     | bristles | m, rad | how far it is bent in the step
+        bristle_bend      | bristles | m, rad | the same of the step that was tried
+        loaded            | carriers | N | the greatest force that a contact on a carrier rests with
         hardness          | carriers | 1/s2 | of the contacts on a carrier; -1: it has no inertia
         parts             | one | | that the step is to be taken in
         scalar_force      | forces | | F along the coordinate
@@ -883,6 +919,7 @@ TABLES: tuple[Table, ...] = (
         bristle           | 7 bristles | | z, normal of the surface, 1: the last step slipped
         impact            | impacts | m/s | how fast bodies met; 0: they are apart
         pair_bristle      | 4 kept_pairs | | number of a pair, less than 0 where the last step slipped; z
+        pair_turn         | 6 kept_turns | | z that rolls, in axes, and drills; 1: it slipped; speed of the impact
         held              | switches | | where each is held; not a number: nowhere
         event_time        | events | s | when each happened; not a number: not yet
         event_loss        | events | J | energy that it took
@@ -931,6 +968,7 @@ BRISTLE = 7
 """Numbers of a bristle."""
 
 PAIR = 4
+TURN, DRILLED, SLIPS, MET = 6, 3, 4, 5
 """Numbers of the bristle of a pair among many."""
 
 ROUND, SAMPLE, EDGE, CORNER, INSET, PLANE, BALL_INSIDE, TUBE, BLOCK, RING, DRUM, MESH = range(12)

@@ -5,20 +5,23 @@ from math import sqrt
 from phlexible.step.compilation.compiled import compiled, exported
 from phlexible.step.compilation.dense import copy
 from phlexible.step.compilation.notation import Integers, Tables, Vector, dot, vector
-from phlexible.step.kernels.contact import LEAST, clamped, depth_energy, depth_gradient
+from phlexible.step.kernels.contact import LEAST, clamped, depth_energy, loss_of_impact, pushed
+from phlexible.step.kernels.many.member_ends import place_of, pull_on_directions
 from phlexible.step.kernels.many.near_pairs import candidates, pair_at
 from phlexible.step.kernels.many.pair_friction import (
     begin_pairs,
+    bend_of_pair,
     end_pairs,
     energy_of_pairs,
+    find_pair,
+    lose_pair,
     note_touch,
-    place_of,
     rub_pair,
 )
 from phlexible.step.kernels.many.pieces import distance_across, is_across, rise_across
 from phlexible.step.kernels.many.solids import axis_mean, height_at_end, height_at_start, place_in, rise
 from phlexible.step.kernels.vectors import mean_place
-from phlexible.step.tables.declarations import INSET, PAIR
+from phlexible.step.tables.declarations import INSET, MET, PAIR, TURN
 
 # Contacts among many: spheres and pieces of lines that push each other apart (docs/theory.md, 8).
 #
@@ -133,12 +136,14 @@ def push_contact_groups(t: Tables, h: float) -> None:
         else:
             _push(t, i, j, h)
     end_pairs(t)
+    pull_on_directions(t)
 
 
 @exported
 def end_contact_groups(t: Tables) -> None:
     """Accept the bristles of the step."""
     copy(t.pair_bristle_end, t.pair_bristle, PAIR * t.kept_pairs)
+    copy(t.pair_turn_end, t.pair_turn, TURN * t.kept_turns)
 
 
 @compiled
@@ -149,7 +154,8 @@ def _push_off(t: Tables, i: int, j: int, h: float) -> None:
     before, change, omega = rise(t, i, j, w, dw)
     if before >= radius and before + change >= radius:
         return
-    normal, slope = _normal(t, c, radius - before, -change, h)
+    known = find_pair(t, i, j)
+    normal, slope = _normal(t, c, known, radius - before, -change, h)
     axes, p, k = t.member_axis + 6 * j, t.member_start[i], t.member_start[j]
     mean = mean_place(t, p) - mean_place(t, k)
     n = _turned_out(t, axes, omega)
@@ -165,8 +171,9 @@ def _push_off(t: Tables, i: int, j: int, h: float) -> None:
         if t.member_axis[6 * i] >= 0:
             y = y - radius * n
         place = note_touch(t, i, j, 0.0, 0.0, y, n, slope)
-        if t.contact_group_friction[c] > 0.0:
-            rub_pair(t, i, j, 0.0, 0.0, n, normal, h, place)
+        rub_pair(t, i, j, 0.0, 0.0, n, normal, h, place, known)
+    else:
+        lose_pair(t, known)
 
 
 @compiled
@@ -180,7 +187,8 @@ def _push_across(t: Tables, i: int, j: int, h: float) -> None:
     before, change, s, on_a, on_b = rise_across(t, i, j)
     if before >= radius and before + change >= radius:
         return
-    normal, slope = _normal(t, c, radius - before, -change, h)
+    known = find_pair(t, i, j)
+    normal, slope = _normal(t, c, known, radius - before, -change, h)
     axes, p, q, k = t.member_axis + 6 * j, t.member_start[i], t.member_end[i], t.member_start[j]
     n, m = _turned_out(t, axes, on_a), _turned_out(t, axes, on_b)
     a, b = mean_place(t, p) - mean_place(t, k), mean_place(t, q) - mean_place(t, k)
@@ -200,7 +208,9 @@ def _push_across(t: Tables, i: int, j: int, h: float) -> None:
                 place = note_touch(t, i, j, s, 0.0, _foot(t, i, s, n), n, 0.0)
             else:
                 s = share
-            rub_pair(t, i, j, s, 0.0, n, normal * size, h, place)
+        rub_pair(t, i, j, s, 0.0, n, normal * size, h, place, known)
+    else:
+        lose_pair(t, known)
 
 
 @compiled
@@ -229,7 +239,8 @@ def _push_balls(t: Tables, i: int, j: int, h: float) -> None:
         return
     before = sqrt(before)
     both = max(before + sqrt(after), LEAST)
-    normal, slope = _normal(t, c, reach - before, -2.0 * dot(e, dr) / both, h)
+    known = find_pair(t, i, j)
+    normal, slope = _normal(t, c, known, reach - before, -2.0 * dot(e, dr) / both, h)
     f = (2.0 * normal / both) * e
     t.pull[p] += f
     t.pull[k] += -1.0 * f
@@ -237,8 +248,9 @@ def _push_balls(t: Tables, i: int, j: int, h: float) -> None:
     if size > 0.0:
         n = (1.0 / size) * e
         place = note_touch(t, i, j, 0.0, 0.0, touched_at(t, i, j, 0.0, e), n, slope)
-        if t.contact_group_friction[c] > 0.0:
-            rub_pair(t, i, j, 0.0, 0.0, n, normal, h, place)
+        rub_pair(t, i, j, 0.0, 0.0, n, normal, h, place, known)
+    else:
+        lose_pair(t, known)
 
 
 @compiled
@@ -267,7 +279,8 @@ def _push(t: Tables, i: int, j: int, h: float) -> None:
     share = rest / size if size > 0.0 else 0.0
     both = max(F0 + F1, LEAST)
     moved = (change + (rest if size > 0.0 else 0.0)) / both
-    normal, slope = _normal(t, c, reach - F0, -moved, h)
+    known = find_pair(t, i, j)
+    normal, slope = _normal(t, c, known, reach - F0, -moved, h)
     force = normal / both
     on_r = force * (2.0 * e + share * (2.0 * rr * r + ru * u + rv * v))
     on_u = force * ((2.0 * s) * e + along_u * u + share * (ru * r + 2.0 * uu * u + uv * v))
@@ -280,8 +293,9 @@ def _push(t: Tables, i: int, j: int, h: float) -> None:
     if size > 0.0:
         n = (1.0 / size) * e
         place = note_touch(t, i, j, s, z, touched_at(t, i, j, s, e), n, slope)
-        if t.contact_group_friction[c] > 0.0:
-            rub_pair(t, i, j, s, z, n, normal, h, place)
+        rub_pair(t, i, j, s, z, n, normal, h, place, known)
+    else:
+        lose_pair(t, known)
 
 
 @compiled
@@ -326,15 +340,17 @@ def _up(t: Tables, i: int, j: int) -> tuple[Vector, float]:
 
 
 @compiled
-def _normal(t: Tables, c: int, depth: float, change: float, h: float) -> tuple[float, float]:
-    """N (8.17) of a depth at the start and its change, with what it stores and loses; dN/d(depth) at the end."""
-    p = t.contact_group_exponent[c]
-    stored, slope = depth_gradient(t.contact_group_stiffness[c], p, depth, depth + change)
-    mean, force = depth + 0.5 * change, stored
-    if mean > 0.0 and t.contact_group_damping[c] > 0.0:
-        damper = t.contact_group_damping[c] * (mean if p == 1.0 else mean**p) / h
-        force = max(force + damper * change, 0.0)
-        slope = slope + damper * (1.0 + 0.5 * p * change / mean) if force > 0.0 else 0.0
+def _normal(t: Tables, c: int, known: int, depth: float, change: float, h: float) -> tuple[float, float]:
+    """N (8.17) of a depth at the start and its change, with what it stores and loses; dN/d(depth) at the end.
+
+    ``known``: where the pair is in the list of those that touched; -1: nowhere.
+    """
+    damping, varies = t.contact_group_damping[c], 1.0
+    if t.contact_group_impact[c] > 0.0:
+        speed, slowest = t.pair_turn[TURN * known + MET] if known >= 0 else 0.0, t.contact_group_slowest[c]
+        damping, varies, t.pair_met[0] = loss_of_impact(t.contact_group_impact[c], slowest, speed, depth, change, h)
+    k, p = t.contact_group_stiffness[c], t.contact_group_exponent[c]
+    stored, force, slope = pushed(k, p, damping, varies, depth, change, h)
     t.contact_group_work[0] += stored * change
     t.contact_group_work[1] += abs(stored * change)
     t.contact_group_loss[0] += (force - stored) * change
@@ -355,12 +371,18 @@ def contact_group_energy(t: Tables) -> float:
 
 @exported
 def members_push(t: Tables) -> bool:
-    """Whether two of a contact group push at either end of the step that was tried last; notes which."""
+    """Whether two of a contact group push at either end of the step that was tried; notes which, how they move."""
     t.met_count[0] = 0
+    place = 0
     for n in range(candidates(t)):
         i, j = pair_at(t, n)
-        if i >= 0 and min(at_start(t, i, j)[0], at_end(t, i, j)[0]) < t.member_radius[i] + t.member_radius[j]:
-            if t.met_count[0] < t.near_pairs:
-                t.met_first[t.met_count[0]], t.met_second[t.met_count[0]] = i, j
-                t.met_count[0] += 1
+        if i < 0:
+            continue
+        before, after = at_start(t, i, j)[0], at_end(t, i, j)[0]
+        met = t.met_count[0]
+        if min(before, after) < t.member_radius[i] + t.member_radius[j] and met < t.near_pairs:
+            t.met_first[met], t.met_second[met], t.met_change[met] = i, j, before - after
+            if t.kept_pairs > 0:
+                place = bend_of_pair(t, i, j, met, place)
+            t.met_count[0] = met + 1
     return t.met_count[0] > 0

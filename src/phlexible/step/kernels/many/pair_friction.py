@@ -8,85 +8,30 @@ z in axes of one of both bodies.
 from math import sqrt
 
 from phlexible.step.compilation.compiled import compiled
-from phlexible.step.compilation.notation import Integers, Tables, Vector, Vectors, cross, dot, vector
+from phlexible.step.compilation.notation import Reals, Tables, Vector, cross, dot, vector
+from phlexible.step.kernels.bristles import held, put
+from phlexible.step.kernels.floating_bodies import one
+from phlexible.step.kernels.friction import spread, turn_of
+from phlexible.step.kernels.many.member_ends import (
+    forget_ends,
+    in_axes,
+    know_ends,
+    none,
+    place_of,
+    pull_at,
+    slides,
+)
 from phlexible.step.kernels.many.solids import axis_mean
-from phlexible.step.kernels.vectors import mean_place
-from phlexible.step.tables.declarations import INSET, PAIR
-
-
-@compiled
-def coefficients(t: Tables, axes: Integers, v: Vector) -> Vector:
-    """Of three axes that make up a vector at the mean of the step."""
-    a, b, c = axis_mean(t, axes, 0), axis_mean(t, axes, 1), axis_mean(t, axes, 2)
-    volume = dot(a, cross(b, c))
-    return vector(dot(v, cross(b, c)) / volume, dot(v, cross(c, a)) / volume, dot(v, cross(a, b)) / volume)
-
-
-@compiled
-def place_of(t: Tables, m: int, s: float) -> Vector:
-    """The place on the axis of a member at the mean of the step."""
-    return (1.0 - s) * mean_place(t, t.member_start[m]) + s * mean_place(t, t.member_end[m])
-
-
-@compiled
-def find_arms(t: Tables, m: int, s: float, y: Vector, arms: Vectors) -> None:
-    """Where y, at the mean, is along the directions at both ends of a member, from its place at s."""
-    axes = t.member_axis + 6 * m
-    if axes[0] < 0:
-        return
-    arm = y - place_of(t, m, s)
-    arms[0] = coefficients(t, axes, arm)
-    if t.member_start[m] != t.member_end[m]:
-        arms[1] = coefficients(t, axes + 3, arm)
-
-
-@compiled
-def slides(t: Tables, m: int, s: float, arms: Vectors) -> Vector:
-    """How far the place of a member at these arms moves in the step."""
-    p, q, axes = t.member_start[m], t.member_end[m], t.member_axis + 6 * m
-    if p == q:
-        return t.change[p] + _turned(t, axes, arms[0]) if axes[0] >= 0 else t.change[p]
-    moved = (1.0 - s) * t.change[p] + s * t.change[q]
-    if axes[0] < 0:
-        return moved
-    moved += (1.0 - s) * _turned(t, axes, arms[0])
-    return moved + s * _turned(t, axes + 3, arms[1])
-
-
-@compiled
-def _turned(t: Tables, axes: Integers, c: Vector) -> Vector:
-    return c.x * t.change[axes[0]] + c.y * t.change[axes[1]] + c.z * t.change[axes[2]]
-
-
-@compiled
-def pull_at(t: Tables, m: int, s: float, arms: Vectors, f: Vector) -> None:
-    """A force on the place of a member at these arms: c_k f on its vectors."""
-    p, q, axes = t.member_start[m], t.member_end[m], t.member_axis + 6 * m
-    if p == q:
-        t.pull[p] += f
-        if axes[0] >= 0:
-            _twist(t, axes, arms[0], f)
-        return
-    t.pull[p] += (1.0 - s) * f
-    t.pull[q] += s * f
-    if axes[0] >= 0:
-        _twist(t, axes, arms[0], (1.0 - s) * f)
-        _twist(t, axes + 3, arms[1], s * f)
-
-
-@compiled
-def _twist(t: Tables, axes: Integers, c: Vector, f: Vector) -> None:
-    t.pull[axes[0]] += c.x * f
-    t.pull[axes[1]] += c.y * f
-    t.pull[axes[2]] += c.z * f
-
+from phlexible.step.kernels.vectors import mean_place, outer
+from phlexible.step.tables.declarations import DRILLED, INSET, MET, PAIR, SLIPS, TURN
 
 # Bristles of pairs, merged step by step with the list of the pairs that touch.
 
 
 @compiled
 def begin_pairs(t: Tables) -> None:
-    """No bristle is kept yet, none of the last step has been met."""
+    """No bristle is kept yet, none of the last step has been met, no end is known."""
+    forget_ends(t)
     t.pair_cursor[0], t.pair_cursor[1] = 0, 0
 
 
@@ -103,23 +48,68 @@ def group_of_pair(t: Tables, place: int) -> int:
 
 
 @compiled
-def _lose(t: Tables, place: int) -> None:
-    """What a bristle stored whose bodies have parted is lost."""
-    energy = 0.5 * t.contact_group_bristle[group_of_pair(t, place)] * _size(t, place)
+def _energy(t: Tables, place: int) -> float:
+    """That bristles of a pair store at the start of the step [J]."""
+    c = group_of_pair(t, place)
+    total = 0.5 * t.contact_group_bristle[c] * _size(t, place)
+    if t.kept_turns > 0:
+        z, square = t.pair_turn + TURN * place, 0.0
+        for k in range(SLIPS):
+            square += z[k] * z[k]
+        if square > 0.0:
+            total += 0.5 * t.contact_group_turn_stiffness[c] * gyration_of(t, place) * square
+    return total
+
+
+@compiled
+def gyration_of(t: Tables, place: int) -> float:
+    """0.4 r^2 of the sphere that resists turns in a pair that is kept."""
+    number = int(abs(t.pair_bristle[PAIR * place]) - 1.0)
+    return gyration(t, number // t.members, number % t.members)
+
+
+@compiled
+def gyration(t: Tables, i: int, j: int) -> float:
+    """0.4 r^2 of the sphere of two members; zero where turns are not resisted.
+
+    One is a sphere that turns, the other is known to turn or stay; the first one counts.
+    """
+    small = i if _is_ball(t, i) else j
+    other = i + j - small
+    if not _is_ball(t, small) or t.member_axis[6 * other] < 0 or t.member_start[other] != t.member_end[other]:
+        return 0.0
+    return 0.4 * t.member_radius[small] * t.member_radius[small]
+
+
+@compiled
+def _is_ball(t: Tables, m: int) -> bool:
+    is_round = t.member_kind[m] <= INSET and t.member_radius[m] > 0.0
+    return is_round and t.member_axis[6 * m] >= 0 and t.member_start[m] == t.member_end[m]
+
+
+@compiled
+def lose_pair(t: Tables, place: int) -> None:
+    """What the bristles of a pair stored whose bodies have parted is lost; -1: there is none."""
+    if place < 0:
+        return
+    energy = _energy(t, place)
     t.contact_group_work[0] -= energy
     t.contact_group_work[1] += energy
     t.contact_group_loss[0] += energy
 
 
 @compiled
-def _find(t: Tables, number: float) -> int:
-    """Where the bristle of a pair is; -1: it has none. Pairs come in the order of their numbers."""
-    place = t.pair_cursor[0]
+def find_pair(t: Tables, i: int, j: int) -> int:
+    """Where a pair is among those that touched; -1: nowhere. Pairs come in the order of their numbers."""
+    c = t.member_contact_group[i]
+    if t.contact_group_friction[c] == 0.0 and t.contact_group_impact[c] == 0.0:
+        return -1
+    place, number = t.pair_cursor[0], number_of(t, i, j)
     while place < t.kept_pairs:
         known = abs(t.pair_bristle[PAIR * place])
         if known == 0.0 or known >= number:
             break
-        _lose(t, place)
+        lose_pair(t, place)
         place += 1
     found = place < t.kept_pairs and abs(t.pair_bristle[PAIR * place]) == number
     t.pair_cursor[0] = place + 1 if found else place
@@ -127,14 +117,37 @@ def _find(t: Tables, number: float) -> int:
 
 
 @compiled
+def number_of(t: Tables, i: int, j: int) -> float:
+    """Of a pair, more than zero."""
+    return float(min(i, j)) * t.members + float(max(i, j)) + 1.0
+
+
+@compiled
+def bend_of_pair(t: Tables, i: int, j: int, met: int, place: int) -> int:
+    """How far the bristles of a pair that was met have been bent in the step that was tried.
+
+    Pairs come in the order of their numbers; where to go on in the list of what is kept.
+    """
+    number = number_of(t, i, j)
+    while place < t.kept_pairs and 0.0 < abs(t.pair_bristle_end[PAIR * place]) < number:
+        place += 1
+    is_there = place < t.kept_pairs and abs(t.pair_bristle_end[PAIR * place]) == number
+    for k in range(3):
+        t.met_bend[3 * met + k] = t.pair_bend[3 * place + k] if is_there else 0.0
+    return place
+
+
+@compiled
 def end_pairs(t: Tables) -> None:
     """Bristles of pairs that did not touch are lost; the list of those that did ends."""
     place = t.pair_cursor[0]
     while place < t.kept_pairs and t.pair_bristle[PAIR * place] != 0.0:
-        _lose(t, place)
+        lose_pair(t, place)
         place += 1
     for k in range(PAIR * t.pair_cursor[1], PAIR * t.kept_pairs):
         t.pair_bristle_end[k] = 0.0
+    for k in range(min(TURN * t.pair_cursor[1], TURN * t.kept_turns), TURN * t.kept_turns):
+        t.pair_turn_end[k] = 0.0
 
 
 @compiled
@@ -144,88 +157,175 @@ def note_touch(t: Tables, i: int, j: int, s: float, z: float, y: Vector, n: Vect
     Where it is noted; ``touching_pairs``: nothing but the arms is.
     """
     place = t.touch_count[0]
-    find_arms(t, i, s, y, t.touch_arm + 4 * place)
-    find_arms(t, j, z, y, t.touch_arm + (4 * place + 2))
+    know_ends(t, i)
+    know_ends(t, j)
+    t.touch_arm[2 * place], t.touch_arm[2 * place + 1] = y - place_of(t, i, s), y - place_of(t, j, z)
     if place == t.touching_pairs:
         return place
     t.touch_first[place], t.touch_second[place], t.touch_normal[place] = i, j, n
     t.touch_share[2 * place], t.touch_share[2 * place + 1] = s, z
     own, nothing = t.touch_stiffness + 3 * place, vector(0.0, 0.0, 0.0)
     own[0], own[1], own[2] = slope, 0.0, 0.0
+    if t.turning_pairs > 0:
+        t.touch_twist[place] = none()
     t.touch_slip[place], t.touch_level[place] = nothing, nothing
     t.touch_count[0] = place + 1
     return place
 
 
 @compiled
-def rub_pair(t: Tables, i: int, j: int, s: float, z: float, n: Vector, normal: float, h: float, touch: int) -> None:
+def rub_pair(
+    t: Tables, i: int, j: int, s: float, z: float, n: Vector, normal: float, h: float, touch: int, known: int
+) -> None:
     """Friction of two members, with the normal force and its direction n, where ``note_touch`` has noted them.
 
-    Its derivatives (8.44) are added there.
+    Its derivatives (8.44) are added there. What a pair remembers is kept where there is room; ``known``: where it
+    was.
     """
-    arms = t.touch_arm + 4 * touch
-    c, number = t.member_contact_group[i], float(min(i, j)) * t.members + float(max(i, j)) + 1.0
-    place = _find(t, number)
-    if normal == 0.0:
-        if place >= 0:
-            _lose(t, place)
+    c, remembers = t.member_contact_group[i], t.kept_turns > 0 and t.pair_met[0] > 0.0
+    rubs = t.contact_group_friction[c] > 0.0 and normal > 0.0
+    if not rubs:
+        lose_pair(t, known)
+    if not rubs and not (remembers and t.contact_group_impact[c] > 0.0):
         return
-    axes = t.member_axis + 6 * (j if t.member_kind[j] > INSET else i)
-    if axes[0] < 0:
-        axes = t.member_axis + 6 * j
-    k, limit = t.contact_group_bristle[c], t.contact_group_friction[c] * normal
-    bent, size = vector(0.0, 0.0, 0.0), 0.0
+    place = t.pair_cursor[1] if t.pair_cursor[1] < t.kept_pairs else -1
     if place >= 0:
-        own = t.pair_bristle + PAIR * place
-        size = sqrt(_size(t, place))
-        bent = own[1] * axis_mean(t, axes, 0) + own[2] * axis_mean(t, axes, 1) + own[3] * axis_mean(t, axes, 2)
-        bent -= dot(bent, n) * n
-        length = sqrt(dot(bent, bent))
-        bent = (size / length if length > 0.0 else 0.0) * bent
-    if place < 0 or t.pair_bristle[PAIR * place] > 0.0:
-        limit *= t.contact_group_grip[c]
-    u = slides(t, i, s, arms) - slides(t, j, z, arms + 2)
+        own = t.pair_bristle_end + PAIR * place
+        own[0], own[1], own[2], own[3] = number_of(t, i, j), 0.0, 0.0, 0.0
+        for k in range(3):
+            t.pair_bend[3 * place + k] = 0.0
+        for k in range(TURN if t.kept_turns > 0 else 0):
+            t.pair_turn_end[TURN * place + k] = 0.0
+        if t.contact_group_impact[c] > 0.0:
+            t.pair_turn_end[TURN * place + MET] = t.pair_met[0]
+        t.pair_cursor[1] = place + 1
+    if rubs:
+        _slide(t, i, j, s, z, n, normal, h, touch, known, place)
+        if t.contact_group_rolling[c] > 0.0 or t.contact_group_drilling[c] > 0.0:
+            _turn(t, i, j, n, normal, h, touch, known, place)
+
+
+@compiled
+def _slide(
+    t: Tables,
+    i: int,
+    j: int,
+    s: float,
+    z: float,
+    n: Vector,
+    normal: float,
+    h: float,
+    touch: int,
+    known: int,
+    place: int,
+) -> None:
+    """The bristle along the surface: force, derivatives, and what it is at the end."""
+    arms, c, carrier = t.touch_arm + 2 * touch, t.member_contact_group[i], _carrier_of(t, i, j)
+    k, share, bent = t.contact_group_bristle[c], t.contact_group_friction[c], vector(0.0, 0.0, 0.0)
+    if known >= 0:
+        bent = _carried(t, carrier, t.pair_bristle + (PAIR * known + 1), n)
+    if known < 0 or t.pair_bristle[PAIR * known] > 0.0:
+        share *= t.contact_group_grip[c]
+    u = slides(t, i, s, arms[0]) - slides(t, j, z, arms[1])
     u -= dot(u, n) * n
-    longest, beta = limit / k, 0.5 + t.contact_group_bristle_damping[c] / (k * h)
-    length = sqrt(dot(bent, bent))
-    start = (longest / length if length > longest else 1.0) * bent
-    g = start + beta * u
-    total = sqrt(dot(g, g))
-    slips = total > longest
-    force, end = k * g, start + u
-    if slips:
-        e = (1.0 / total) * g
-        force = limit * e
-        end = start + (1.0 / max(beta, 1.0)) * (longest * e - start)
-        if touch < t.touching_pairs:
-            own, level = t.touch_stiffness + 3 * touch, e
-            if length > longest:
-                level = e + (longest / (total * length)) * (bent - dot(e, bent) * e)
-            own[1], own[2], t.touch_slip[touch] = limit * beta / total, limit * beta / total, e
-            t.touch_level[touch] = (own[0] * limit / normal) * level
-    elif touch < t.touching_pairs:
+    d = t.contact_group_bristle_damping[c]
+    force, to_limit, e, a, steeper, end, slips = held(k, d, bent, u, share * normal, h)
+    if touch < t.touching_pairs:
         own = t.touch_stiffness + 3 * touch
-        own[1] = k * beta
-        if length > longest:
-            t.touch_level[touch] = (own[0] * limit / (normal * length)) * bent
-    reached = sqrt(dot(end, end))
-    end = (longest / reached if reached > longest else 1.0) * end
-    kept = t.pair_cursor[1]
-    is_kept = kept < t.kept_pairs
-    after = dot(end, end) if is_kept else 0.0
-    stored = 0.5 * k * (after - size * size)
+        own[1], own[2], t.touch_slip[touch], t.touch_level[touch] = a, steeper, e, (own[0] * share) * to_limit
+    _book(t, k, bent, end if place >= 0 else vector(0.0, 0.0, 0.0), dot(force, u))
+    if place >= 0:
+        own = t.pair_bristle_end + PAIR * place
+        if slips:
+            own[0] = -own[0]
+        _keep(t, carrier, own + 1, end)
+        t.pair_bend[3 * place] = sqrt(dot(end - bent, end - bent))
+    pull_at(t, i, s, arms[0], -1.0 * force)
+    pull_at(t, j, z, arms[1], force)
+
+
+@compiled
+def _turn(
+    t: Tables, i: int, j: int, n: Vector, normal: float, h: float, touch: int, known: int, place: int
+) -> None:
+    """What resists rolling and drilling of a sphere past the other (8.46)."""
+    weight = gyration(t, i, j)
+    if weight == 0.0:
+        return
+    c, carrier, nothing = t.member_contact_group[i], _carrier_of(t, i, j), vector(0.0, 0.0, 0.0)
+    k, d = weight * t.contact_group_turn_stiffness[c], weight * t.contact_group_turn_damping[c]
+    psi = turn_of(t, t.member_axis + 6 * i, 3) - turn_of(t, t.member_axis + 6 * j, 3)
+    twist, before, after = dot(psi, n), t.pair_turn + TURN * known, t.pair_turn_end + TURN * place
+    couple, slope = nothing, none()
+    if t.contact_group_rolling[c] > 0.0:
+        bent = _carried(t, carrier, before, n) if known >= 0 else nothing
+        u = psi - twist * n
+        couple, _, e, a, steeper, end, _ = held(k, d, bent, u, t.contact_group_rolling[c] * normal, h)
+        slope = a * (one() - outer(n, n)) - steeper * outer(e, e)
+        _book(t, k, bent, end if place >= 0 else nothing, dot(couple, u))
+        if place >= 0:
+            _keep(t, carrier, after, end)
+            t.pair_bend[3 * place + 1] = sqrt(dot(end - bent, end - bent))
+    if t.contact_group_drilling[c] > 0.0:
+        lever = t.contact_group_drilling[c]
+        if known < 0 or before[SLIPS] == 0.0:
+            lever *= t.contact_group_grip[c]
+        bent = vector(before[DRILLED] if known >= 0 else 0.0, 0.0, 0.0)
+        u = vector(twist, 0.0, 0.0)
+        moment, _, e, a, steeper, end, slips = held(k, d, bent, u, lever * normal, h)
+        couple += moment.x * n
+        slope = slope + (a - steeper * e.x * e.x) * outer(n, n)
+        _book(t, k, bent, end if place >= 0 else nothing, dot(moment, u))
+        if place >= 0:
+            after[DRILLED], after[SLIPS] = end.x, 1.0 if slips else 0.0
+            t.pair_bend[3 * place + 2] = abs(end.x - bent.x)
+    if touch < t.touching_pairs:
+        t.touch_twist[touch] = slope
+    _couple(t, i, -1.0 * couple)
+    _couple(t, j, couple)
+
+
+@compiled
+def _couple(t: Tables, m: int, couple: Vector) -> None:
+    """A couple on the directions of a member."""
+    axes = t.member_axis + 6 * m
+    shared = spread(t, axes, 3, couple)
+    for k in range(3):
+        t.pull[axes[k]] += cross(shared, mean_place(t, axes[k]))
+
+
+@compiled
+def _carrier_of(t: Tables, i: int, j: int) -> int:
+    """The member of two in whose axes their bristles are kept: the solid, or the first that turns."""
+    return j if t.member_kind[j] > INSET or t.member_axis[6 * i] < 0 else i
+
+
+@compiled
+def _carried(t: Tables, m: int, own: Reals, n: Vector) -> Vector:
+    """z, kept in the axes of member m, in the plane across n with its length."""
+    axes = t.member_axis + 6 * m
+    bent = own[0] * axis_mean(t, axes, 0) + own[1] * axis_mean(t, axes, 1) + own[2] * axis_mean(t, axes, 2)
+    bent -= dot(bent, n) * n
+    length = sqrt(dot(bent, bent))
+    size = sqrt(own[0] * own[0] + own[1] * own[1] + own[2] * own[2])
+    return (size / length if length > 0.0 else 0.0) * bent
+
+
+@compiled
+def _keep(t: Tables, m: int, own: Reals, end: Vector) -> None:
+    """z at the end in the axes of member m, with its length."""
+    local, length = in_axes(t, m, end), sqrt(dot(end, end))
+    size = sqrt(dot(local, local))
+    put(own, (length / size if size > 0.0 else 0.0) * local)
+
+
+@compiled
+def _book(t: Tables, k: float, before: Vector, after: Vector, work: float) -> None:
+    """What a bristle stores and loses of the work that is done on it."""
+    stored = 0.5 * k * (dot(after, after) - dot(before, before))
     t.contact_group_work[0] += stored
     t.contact_group_work[1] += abs(stored)
-    t.contact_group_loss[0] += dot(force, u) - stored
-    if is_kept:
-        own, local, length = t.pair_bristle_end + PAIR * kept, coefficients(t, axes, end), sqrt(after)
-        size = sqrt(dot(local, local))
-        local = (length / size if size > 0.0 else 0.0) * local
-        own[0] = -number if slips else number
-        own[1], own[2], own[3] = local.x, local.y, local.z
-        t.pair_cursor[1] = kept + 1
-    pull_at(t, i, s, arms, -1.0 * force)
-    pull_at(t, j, z, arms + 2, force)
+    t.contact_group_loss[0] += work - stored
 
 
 @compiled
@@ -233,6 +333,6 @@ def energy_of_pairs(t: Tables) -> float:
     """Of all bristles at the start of the step [J]."""
     total, place = 0.0, 0
     while place < t.kept_pairs and t.pair_bristle[PAIR * place] != 0.0:
-        total += 0.5 * t.contact_group_bristle[group_of_pair(t, place)] * _size(t, place)
+        total += _energy(t, place)
         place += 1
     return total

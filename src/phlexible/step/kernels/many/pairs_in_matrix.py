@@ -10,10 +10,10 @@ from math import sqrt
 
 from phlexible.step.compilation.compiled import compiled, exported
 from phlexible.step.compilation.dense import SIX, add_multiple, copy, fill, product, scale
-from phlexible.step.compilation.notation import Matrix, Reals, Tables, Vector, Vectors, along, dot, vector
+from phlexible.step.compilation.notation import Matrix, Reals, Tables, Vector, along, cross, dot, row, vector
 from phlexible.step.kernels.elimination import solve_frame, substitute
-from phlexible.step.kernels.floating_bodies import one
-from phlexible.step.kernels.many.pair_friction import coefficients
+from phlexible.step.kernels.floating_bodies import axis_of, one
+from phlexible.step.kernels.many.member_ends import none
 from phlexible.step.kernels.segments import has_segments, place_of
 from phlexible.step.kernels.vectors import mean_place, moved_by, outer, velocity_of
 from phlexible.step.tables.declarations import EDGE, INSET
@@ -21,7 +21,7 @@ from phlexible.step.tables.declarations import EDGE, INSET
 ENDS = 4  # of both members of a pair: start and end of each
 MOST = 12  # directions of GMRES
 ROWS = MOST + 1  # of ``pair_basis`` and ``pair_image``
-INEXACT = 1e-3  # of an update of Newton's method, by which it may be wrong
+INEXACT = 1e-4  # of an update of Newton's method, by which it may be wrong
 SWEEPS = 10  # of the power iteration for the greatest frequency
 BEYOND = 1.1  # times what it finds, which is never more than there is
 
@@ -29,25 +29,32 @@ BEYOND = 1.1  # times what it finds, which is never more than there is
 @exported
 def forget_held_pairs(t: Tables) -> None:
     """No pair has a place in Newton's matrix."""
-    t.held_count[0], t.held_across[0] = 0, 0
+    for n in range(t.held_ends[0]):
+        t.end_is_held[t.held_end[n]] = 0
+    t.held_count[0], t.held_across[0], t.held_ends[0] = 0, 0, 0
 
 
 @compiled
-def hold(t: Tables, i: int, j: int, s: float, z: float, slope: Matrix, normal: Vector, arms: Vectors) -> None:
-    """Give two members a place, if there is room.
+def hold(
+    t: Tables, i: int, j: int, s: float, z: float, slope: Matrix, normal: Vector, arm: Vector, other: Vector
+) -> int:
+    """Give two members, whose ends are known, a place, if there is room; which one.
 
     The normal force acts at the centre of what is round: of directions that a deformed body stretches, an arm along
     the normal would change its length.
     """
     n = t.held_count[0]
     if n == t.touching_pairs:
-        return
+        return -1
     t.held_slope[n] = slope
-    ends, whole = _hold_ends(t, ENDS * n, i, s, normal, arms)
-    others, all_whole = _hold_ends(t, ENDS * n + 2, j, z, normal, arms + 2)
+    if t.turning_pairs > 0:
+        t.held_twist[n] = none()
+    ends, whole = _hold_ends(t, 2 * n, i, s, normal, arm)
+    others, all_whole = _hold_ends(t, 2 * n + 1, j, z, normal, other)
     t.held_count[0] = n + 1
     if ends + others > 1 or not whole or not all_whole:
         t.held_across[0] += 1
+    return n
 
 
 @compiled
@@ -57,13 +64,16 @@ def is_edge(t: Tables, m: int) -> bool:
 
 
 @compiled
-def _hold_ends(t: Tables, at: int, m: int, s: float, normal: Vector, arms: Vectors) -> tuple[int, bool]:
+def _hold_ends(t: Tables, side: int, m: int, s: float, normal: Vector, arm: Vector) -> tuple[int, bool]:
     """Of one member: how many of its ends move, and whether blocks of the elimination have all of these."""
-    p, q, count, whole = t.member_start[m], t.member_end[m], 0, True
+    p, q, count, whole, at = t.member_start[m], t.member_end[m], 0, True, 2 * side
+    t.held_arm[side], t.held_normal[side] = arm, normal
     if t.member_kind[m] > INSET or is_edge(t, m):
-        normal = vector(0.0, 0.0, 0.0)
+        t.held_normal[side] = vector(0.0, 0.0, 0.0)
+    if is_edge(t, m):  # all of it moves as its start and the directions
+        t.held_arm[side] = arm + s * (mean_place(t, q) - mean_place(t, p))
     for end in range(2):
-        k, weight, axes = (p, 1.0 - s, 6 * m) if end == 0 else (q, s, 6 * m + 3)
+        k, weight = (p, 1.0 - s) if end == 0 else (q, s)
         if p == q or is_edge(t, m):
             weight = 1.0 - float(end)
         b = t.vector_carrier[k]
@@ -71,34 +81,43 @@ def _hold_ends(t: Tables, at: int, m: int, s: float, normal: Vector, arms: Vecto
             t.held_point[at + end] = -1
             continue
         count += 1
-        whole = whole and _has_block(t, b)
-        t.held_point[at + end], t.held_weight[at + end], t.held_axes[at + end] = k, weight, -1
-        t.held_normal[at + end] = normal
-        if t.member_axis[axes] >= 0:
-            t.held_axes[at + end], t.held_arm[at + end] = axes, arms[end]
-            if is_edge(t, m):  # all of it moves as its start and the directions
-                way = s * (mean_place(t, q) - mean_place(t, p))
-                t.held_arm[at + end] = arms[end] + coefficients(t, t.member_axis + axes, way)
+        is_whole = not has_segments(t, b)
+        whole = whole and is_whole
+        t.held_point[at + end], t.held_weight[at + end] = k, weight
+        t.held_is_whole[at + end], t.held_turns[at + end] = 1 if is_whole else 0, -1
+        if t.member_axis[6 * m + 3 * end] >= 0:
+            t.held_turns[at + end] = 2 * m + end
+            _hold_end(t, 2 * m + end)
     return count, whole
 
 
 @compiled
-def _has_block(t: Tables, b: int) -> bool:
-    """Whether the whole block of a carrier is there: of nodes, of frames without segments."""
-    return not has_segments(t, b)
+def _hold_end(t: Tables, e: int) -> None:
+    """Keep the dual vectors of its directions, which later evaluations of the forces change."""
+    if t.end_is_held[e] == 0:
+        for l in range(3):
+            t.held_dual[3 * e + l] = t.end_dual[3 * e + l]
+        t.end_is_held[e], t.held_end[t.held_ends[0]] = 1, e
+        t.held_ends[0] += 1
 
 
 @exported
 def pair_tangent(t: Tables, h: float) -> None:
     """All pairs that push in the last evaluation get places; blocks of one carrier are added to its own."""
     forget_held_pairs(t)
+    t.pair_half_step[0] = 0.5 * h
     for n in range(t.touch_count[0]):
-        s, z, arms = t.touch_share[2 * n], t.touch_share[2 * n + 1], t.touch_arm + 4 * n
-        hold(t, t.touch_first[n], t.touch_second[n], s, z, h * _slope(t, n), t.touch_normal[n], arms)
+        s, z, arms = t.touch_share[2 * n], t.touch_share[2 * n + 1], t.touch_arm + 2 * n
+        i, j = t.touch_first[n], t.touch_second[n]
+        place = hold(t, i, j, s, z, h * _slope(t, n), t.touch_normal[n], arms[0], arms[1])
+        if t.turning_pairs > 0 and place >= 0:
+            t.held_twist[place] = h * t.touch_twist[n]
     for n in range(t.held_count[0]):
         for e in range(ENDS * n, ENDS * n + ENDS):
-            if t.held_point[e] >= 0 and _has_block(t, t.vector_carrier[t.held_point[e]]):
+            if t.held_point[e] >= 0 and t.held_is_whole[e] == 1:
                 _add_own(t, e, t.held_slope[n])
+                if t.turning_pairs > 0 and t.held_turns[e] >= 0:
+                    _add_turn(t, e, t.held_twist[n])
 
 
 @compiled
@@ -124,17 +143,24 @@ def _gather(t: Tables, k: int, weight: float, normal: Vector) -> None:
 @compiled
 def _add_own(t: Tables, e: int, slope: Matrix) -> None:
     """lever . slope motion of one end of a pair into the block of its carrier."""
-    k, weight, axes = t.held_point[e], t.held_weight[e], t.held_axes[e]
-    b = t.vector_carrier[k]
+    k, weight, end = t.held_point[e], t.held_weight[e], t.held_turns[e]
+    b, arm, normal = t.vector_carrier[k], t.held_arm[e // 2], t.held_normal[e // 2]
     width, nothing = t.width_of[b], vector(0.0, 0.0, 0.0)
     for i in range(width):
         t.pair_lever[i], t.pair_motion[i] = nothing, nothing
     _gather(t, k, weight, nothing)
-    if axes >= 0:
+    if end >= 0:
         for l in range(3):
-            direction = t.member_axis[axes + l]
+            direction = t.member_axis[3 * end + l]
             if direction >= 0 and t.vector_carrier[direction] >= 0:
-                _gather(t, direction, weight * along(t.held_arm[e], l), t.held_normal[e])
+                _gather(t, direction, weight * dot(t.held_dual[3 * end + l], arm), normal)
+    _add_products(t, b, slope)
+
+
+@compiled
+def _add_products(t: Tables, b: int, slope: Matrix) -> None:
+    """``pair_lever`` . slope ``pair_motion`` into the block of carrier b."""
+    width = t.width_of[b]
     is_dense = b >= t.frames or width == t.rigid_of[b]
     if b < t.frames and width == SIX:
         _add_six(t, t.blocks + t.node_diagonal[b], t.corner_stride[b], slope)
@@ -156,6 +182,23 @@ def _add_own(t: Tables, e: int, slope: Matrix) -> None:
 
 
 @compiled
+def _add_turn(t: Tables, e: int, twist: Matrix) -> None:
+    """The same of how an end turns, and of couples."""
+    end, b, nothing = t.held_turns[e], t.vector_carrier[t.held_point[e]], vector(0.0, 0.0, 0.0)
+    for i in range(t.width_of[b]):
+        t.pair_lever[i], t.pair_motion[i] = nothing, nothing
+    for l in range(3):
+        k, g = t.member_axis[3 * end + l], 0.5 * t.held_dual[3 * end + l]
+        if t.vector_carrier[k] >= 0:
+            lever, motion = t.lever + t.vector_lever[k], t.motion + t.vector_lever[k]
+            for i in range(moved_by(t, k)):
+                v = velocity_of(t, k, i)
+                t.pair_lever[v] += cross(g, lever[i])
+                t.pair_motion[v] += cross(g, motion[i])
+    _add_products(t, b, twist)
+
+
+@compiled
 def _add_six(t: Tables, block: Reals, stride: int, slope: Matrix) -> None:
     """The same of a rigid body, of a length that LLVM knows."""
     for i in range(SIX):
@@ -170,55 +213,156 @@ def _add_six(t: Tables, block: Reals, stride: int, slope: Matrix) -> None:
 @compiled
 def _moved(t: Tables, e: int) -> Vector:
     """How an end moves, by ``left`` of its vectors."""
-    turned, axes, arm, normal = vector(0.0, 0.0, 0.0), t.held_axes[e], t.held_arm[e], t.held_normal[e]
-    if axes >= 0:
-        for l in range(3):
-            direction = t.member_axis[axes + l]
-            if direction >= 0 and t.vector_carrier[direction] >= 0:
-                turned += along(arm, l) * t.left[direction]
-    return t.held_weight[e] * (t.left[t.held_point[e]] + turned - dot(turned, normal) * normal)
+    moved, end, normal = t.left[t.held_point[e]], t.held_turns[e], t.held_normal[e // 2]
+    if end >= 0:
+        turned = t.held_turn[end] @ t.held_arm[e // 2]
+        moved += turned - dot(turned, normal) * normal
+    return t.held_weight[e] * moved
 
 
 @compiled
 def _push_end(t: Tables, e: int, f: Vector) -> None:
-    """A force on an end, into ``right`` of its vectors."""
-    k, axes, arm, own = t.held_point[e], t.held_axes[e], t.held_arm[e], t.held_weight[e] * f
-    t.right[k] += own
-    own = own - dot(own, t.held_normal[e]) * t.held_normal[e]
-    if axes >= 0:
+    """A force on an end, into ``right`` of its vector and what waits for its directions."""
+    own, end, normal = t.held_weight[e] * f, t.held_turns[e], t.held_normal[e // 2]
+    t.right[t.held_point[e]] += own
+    if end >= 0:
+        t.held_moment[end] = t.held_moment[end] + outer(own - dot(own, normal) * normal, t.held_arm[e // 2])
+
+
+@compiled
+def _twist(t: Tables, n: int, is_whole: bool) -> None:
+    """Couples of a pair on the starts of both members by how these turn."""
+    first, second = ENDS * n, ENDS * n + 2
+    psi, other = _psi(t, first), _psi(t, second)
+    whole = t.held_twist[n] @ (psi - other)
+    if t.held_point[first] >= 0 and t.held_turns[first] >= 0:
+        is_own = not is_whole and t.held_is_whole[first] == 1
+        _turn_end(t, t.held_turns[first], -1.0 * (t.held_twist[n] @ other) if is_own else whole)
+    if t.held_point[second] >= 0 and t.held_turns[second] >= 0:
+        is_own = not is_whole and t.held_is_whole[second] == 1
+        _turn_end(t, t.held_turns[second], -1.0 * (t.held_twist[n] @ psi) if is_own else -1.0 * whole)
+
+
+@compiled
+def _psi(t: Tables, e: int) -> Vector:
+    """How an end turns: half of sum g x delta(d)."""
+    if t.held_point[e] < 0 or t.held_turns[e] < 0:
+        return vector(0.0, 0.0, 0.0)
+    axes, g = t.member_axis + 3 * t.held_turns[e], t.held_dual + 3 * t.held_turns[e]
+    total = vector(0.0, 0.0, 0.0)
+    for l in range(3):
+        if t.vector_carrier[axes[l]] >= 0:
+            total += 0.5 * cross(g[l], t.left[axes[l]])
+    return total
+
+
+@compiled
+def _turn_end(t: Tables, end: int, couple: Vector) -> None:
+    axes, g = t.member_axis + 3 * end, t.held_dual + 3 * end
+    for l in range(3):
+        t.right[axes[l]] += 0.5 * cross(couple, g[l])
+
+
+@compiled
+def _turn_ends(t: Tables) -> None:
+    """How arms turn by ``left`` of the directions; no force on any."""
+    for n in range(t.held_ends[0]):
+        e, turn = t.held_end[n], none()
         for l in range(3):
-            direction = t.member_axis[axes + l]
-            if direction >= 0 and t.vector_carrier[direction] >= 0:
-                t.right[direction] += along(arm, l) * own
+            direction = t.member_axis[3 * e + l]
+            if t.vector_carrier[direction] >= 0:
+                turn = turn + outer(t.left[direction], t.held_dual[3 * e + l])
+        t.held_turn[e], t.held_moment[e] = turn, none()
+
+
+@compiled
+def _push_directions(t: Tables) -> None:
+    """What the forces on all ends do to ``right`` of the directions."""
+    for n in range(t.held_ends[0]):
+        e = t.held_end[n]
+        moment = t.held_moment[e]
+        for l in range(3):
+            t.right[t.member_axis[3 * e + l]] += moment @ t.held_dual[3 * e + l]
+
+
+@compiled
+def _move_vectors(t: Tables, x: Reals) -> None:
+    """What velocities x do to vectors, into ``left``; no force on any. Those of a carrier follow each other."""
+    half, last, shift, spin, own = t.pair_half_step[0], -1, vector(0.0, 0.0, 0.0), vector(0.0, 0.0, 0.0), x
+    for n in range(t.pair_vectors):
+        k = t.pair_vector[n]
+        b = t.vector_carrier[k]
+        if b != last:
+            last, own, spin = b, x + t.velocity_start[b], vector(0.0, 0.0, 0.0)
+            shift = half * vector(own[0], own[1] if t.dimension > 1 else 0.0, own[2] if t.dimension > 2 else 0.0)
+            for l in range(t.axes_of[b] if b < t.frames else 0):
+                spin += own[t.dimension + l] * row(t.inverse_mean[b], axis_of(l, t.axes_of[b]))
+            if b < t.frames:
+                spin = (half / (1.0 + dot(t.half_turn[b], t.half_turn[b]))) * spin
+        moved = shift if t.vector_is_point[k] == 1 else vector(0.0, 0.0, 0.0)
+        if b < t.frames:
+            moved += cross(spin, t.arm1[k])
+            rigid, first = t.rigid_of[b], t.vector_first[k]
+            for j in range(t.vector_last[k] - first):
+                moved += own[rigid + first + j] * t.motion[t.vector_lever[k] + rigid + j]
+        t.left[k], t.right[k] = moved, vector(0.0, 0.0, 0.0)
+
+
+@compiled
+def _push_carriers(t: Tables, y: Reals) -> None:
+    """Add what forces ``right`` on vectors are in the balances of their carriers to y."""
+    last, force, moment = -1, vector(0.0, 0.0, 0.0), vector(0.0, 0.0, 0.0)
+    for n in range(t.pair_vectors + 1):
+        k = t.pair_vector[n] if n < t.pair_vectors else -1
+        b = t.vector_carrier[k] if k >= 0 else -1
+        if b != last:
+            if last >= 0:
+                _balance(t, y + t.velocity_start[last], last, force, moment)
+            last, force, moment = b, vector(0.0, 0.0, 0.0), vector(0.0, 0.0, 0.0)
+        if k < 0:
+            continue
+        f = t.right[k]
+        if t.vector_is_point[k] == 1:
+            force += f
+        if b < t.frames:
+            moment += 0.5 * cross(t.arm0[k] + t.arm1[k], f)
+            rigid, first = t.rigid_of[b], t.vector_first[k]
+            for j in range(t.vector_last[k] - first):
+                place = t.velocity_start[b] + rigid + first + j
+                y[place] += dot(t.lever[t.vector_lever[k] + rigid + j], f)
+
+
+@compiled
+def _balance(t: Tables, own: Reals, b: int, force: Vector, moment: Vector) -> None:
+    for i in range(t.dimension):
+        own[i] += along(force, i)
+    if b < t.frames:
+        turned = t.inverse_mean[b] @ moment
+        for l in range(t.axes_of[b]):
+            own[t.dimension + l] += along(turned, axis_of(l, t.axes_of[b]))
 
 
 @compiled
 def _multiply(t: Tables, x: Reals, y: Reals, is_whole: bool) -> None:
     """Add what all held pairs make of velocities x to y; if not whole, without what the blocks of carriers have."""
     nothing = vector(0.0, 0.0, 0.0)
-    for n in range(t.pair_vectors):
-        k = t.pair_vector[n]
-        own, motion, moved = x + t.velocity_start[t.vector_carrier[k]], t.motion + t.vector_lever[k], nothing
-        for i in range(moved_by(t, k)):
-            moved += own[velocity_of(t, k, i)] * motion[i]
-        t.left[k], t.right[k] = moved, nothing
+    _move_vectors(t, x)
+    _turn_ends(t)
     for n in range(t.held_count[0]):
-        total, slope = nothing, t.held_slope[n]
-        for e in range(ENDS * n, ENDS * n + ENDS):
+        total, slope, first = nothing, t.held_slope[n], ENDS * n
+        for e in range(first, first + ENDS):
             if t.held_point[e] >= 0:
-                total = total + _moved(t, e) if e < ENDS * n + 2 else total - _moved(t, e)
-        for e in range(ENDS * n, ENDS * n + ENDS):
-            if t.held_point[e] < 0:
-                continue
-            sign, moved = 1.0 if e < ENDS * n + 2 else -1.0, total
-            if not is_whole and _has_block(t, t.vector_carrier[t.held_point[e]]):
-                moved = total - sign * _moved(t, e)
-            _push_end(t, e, sign * (slope @ moved))
-    for n in range(t.pair_vectors):
-        k = t.pair_vector[n]
-        own, lever = y + t.velocity_start[t.vector_carrier[k]], t.lever + t.vector_lever[k]
-        for i in range(moved_by(t, k)):
-            own[velocity_of(t, k, i)] += dot(lever[i], t.right[k])
+                moved = _moved(t, e) if e < first + 2 else -1.0 * _moved(t, e)
+                t.held_moved[e], total = moved, total + moved
+        for e in range(first, first + ENDS):
+            if t.held_point[e] >= 0:
+                moved = total - t.held_moved[e] if not is_whole and t.held_is_whole[e] == 1 else total
+                f = slope @ moved
+                _push_end(t, e, f if e < first + 2 else -1.0 * f)
+        if t.turning_pairs > 0:
+            _twist(t, n, is_whole)
+    _push_directions(t)
+    _push_carriers(t, y)
 
 
 @compiled
@@ -315,6 +459,7 @@ def frequency_of_pairs(t: Tables, h: float) -> float:
     if t.held_count[0] == t.touching_pairs:
         return -1.0
     x, y = t.pair_basis, t.pair_image
+    t.pair_half_step[0] = 0.5 * h
     fill(y, t.velocities, 0.0)
     for i in range(t.velocities):
         x[i] = 0.5 + float((7919 * i) % 101) / 101.0

@@ -1,0 +1,103 @@
+"""Places beside the axes of members: how they move with the ends, and forces there (docs/theory.md, 8).
+
+A place at the arm r from an end x with the directions d_i moves by delta(x) + T r, T = sum_i delta(d_i) g_i^T,
+with the dual vectors g_i of the directions at the mean, sum_i (g_i.r) d_i = r. A force f on it is f on x and
+(g_i.r) f on d_i: moments M = sum f r^T are summed and put on the directions at last, M g_i. End e is the start,
+2 m, or the end, 2 m + 1, of member m.
+"""
+
+from phlexible.step.compilation.compiled import compiled
+from phlexible.step.compilation.notation import Matrix, Tables, Vector, cross, dot, matrix, vector
+from phlexible.step.kernels.many.solids import axis_change, axis_mean
+from phlexible.step.kernels.vectors import mean_place, outer
+
+
+@compiled
+def place_of(t: Tables, m: int, s: float) -> Vector:
+    """The place on the axis of a member at the mean of the step."""
+    return (1.0 - s) * mean_place(t, t.member_start[m]) + s * mean_place(t, t.member_end[m])
+
+
+@compiled
+def none() -> Matrix:
+    """A matrix of zeros."""
+    nothing = vector(0.0, 0.0, 0.0)
+    return matrix(nothing, nothing, nothing)
+
+
+@compiled
+def forget_ends(t: Tables) -> None:
+    """Nothing is known of any end in this evaluation of the forces."""
+    for n in range(t.turning_ends[0]):
+        t.end_is_known[t.turning_end[n]] = 0
+    t.turning_ends[0] = 0
+
+
+@compiled
+def know_ends(t: Tables, m: int) -> bool:
+    """Find out how arms from a member's ends turn; whether they do."""
+    if t.member_axis[6 * m] < 0:
+        return False
+    _know_end(t, 2 * m)
+    if t.member_start[m] != t.member_end[m]:
+        _know_end(t, 2 * m + 1)
+    return True
+
+
+@compiled
+def _know_end(t: Tables, e: int) -> None:
+    if t.end_is_known[e] == 1:
+        return
+    axes, g = t.member_axis + 3 * e, t.end_dual + 3 * e
+    a, b, c = axis_mean(t, axes, 0), axis_mean(t, axes, 1), axis_mean(t, axes, 2)
+    share = 1.0 / dot(a, cross(b, c))
+    g[0], g[1], g[2] = share * cross(b, c), share * cross(c, a), share * cross(a, b)
+    turn = outer(axis_change(t, axes, 0), g[0]) + outer(axis_change(t, axes, 1), g[1])
+    t.end_turn[e], t.end_moment[e] = turn + outer(axis_change(t, axes, 2), g[2]), none()
+    t.end_is_known[e], t.turning_end[t.turning_ends[0]] = 1, e
+    t.turning_ends[0] += 1
+
+
+@compiled
+def in_axes(t: Tables, m: int, v: Vector) -> Vector:
+    """Coefficients of the directions at the start of a member, which are known, that make up a vector."""
+    g = t.end_dual + 6 * m
+    return vector(dot(g[0], v), dot(g[1], v), dot(g[2], v))
+
+
+@compiled
+def slides(t: Tables, m: int, s: float, arm: Vector) -> Vector:
+    """How far the place of a member moves in the step; its ends are known."""
+    p, q, turns = t.member_start[m], t.member_end[m], t.member_axis[6 * m] >= 0
+    if p == q:
+        return t.change[p] + t.end_turn[2 * m] @ arm if turns else t.change[p]
+    moved = (1.0 - s) * t.change[p] + s * t.change[q]
+    if not turns:
+        return moved
+    return moved + (1.0 - s) * (t.end_turn[2 * m] @ arm) + s * (t.end_turn[2 * m + 1] @ arm)
+
+
+@compiled
+def pull_at(t: Tables, m: int, s: float, arm: Vector, f: Vector) -> None:
+    """A force on the place of a member; what it does to directions waits for ``pull_on_directions``."""
+    p, q, turns = t.member_start[m], t.member_end[m], t.member_axis[6 * m] >= 0
+    if p == q:
+        t.pull[p] += f
+        if turns:
+            t.end_moment[2 * m] = t.end_moment[2 * m] + outer(f, arm)
+        return
+    t.pull[p] += (1.0 - s) * f
+    t.pull[q] += s * f
+    if turns:
+        t.end_moment[2 * m] = t.end_moment[2 * m] + outer((1.0 - s) * f, arm)
+        t.end_moment[2 * m + 1] = t.end_moment[2 * m + 1] + outer(s * f, arm)
+
+
+@compiled
+def pull_on_directions(t: Tables) -> None:
+    """What all forces on places do to the directions at the ends."""
+    for n in range(t.turning_ends[0]):
+        e = t.turning_end[n]
+        moment, axes, g = t.end_moment[e], t.member_axis + 3 * e, t.end_dual + 3 * e
+        for k in range(3):
+            t.pull[axes[k]] += moment @ g[k]

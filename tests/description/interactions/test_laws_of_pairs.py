@@ -1,0 +1,191 @@
+"""Laws of contacts among many that those of two have too: restitution, resistance to rolling and drilling."""
+
+import numpy as np
+import pytest
+
+import phlexible as ph
+
+GRAVITY = 9.81
+TURNS = {"friction": 0.3, "bristle": 2e4, "rolling": 2e-3}
+NO_PARTS = {"longest_part": 1e3}
+
+
+def lists(is_searched, one, other, **law):
+    """A contact of two, or one of the same as lists."""
+    return ph.Contact([one], [other], **law) if is_searched else ph.Contact(one, other, **law)
+
+
+@pytest.mark.parametrize(
+    "law",
+    [{"restitution": 0.6}, {"restitution": 0.4, "exponent": 1.5}, TURNS, {**TURNS, "restitution": 0.7}],
+    ids=["restitution", "restitution of Hertz", "rolling", "all"],
+)
+def test_a_ball_in_a_list_moves_as_in_a_contact_of_two(law):
+    """In the plane, where the bristles of both are along one line."""
+    seen = []
+    for is_searched in (False, True):
+        model = ph.Model(gravity=(0.3, -GRAVITY, 0), dimension=2)
+        ball = model.add(ph.RigidBody.sphere(0.05, 1000.0), position=(0, 0.06, 0), velocity=(0.5, -0.2, 0))
+        floor = ph.Plane(model.ground.at((0, 0, 0)), normal=(0, 1, 0))
+        model.apply(lists(is_searched, ball, floor, stiffness=2e4, **law, **NO_PARTS))
+        motion = model.simulate(0.3, 3e-4, progress=False)
+        assert np.abs(motion.energy.balance_error).max() <= 1e-13
+        lost = motion.energy.dissipated[-1]
+        seen.append([*motion.position(ball.origin)[-1], motion.angular_velocity(ball)[-1, 2], lost])
+    assert seen[0][-1] > 0.01
+    assert seen[1] == pytest.approx(seen[0], abs=1e-12)
+
+
+def test_a_ball_that_drills_in_a_list_stops_as_in_a_contact_of_two():
+    """It spins about the normal; the moment is mu N times 2/3 of the radius of the patch."""
+    law, seen = {"stiffness": 2e4, **TURNS, "static_friction": 0.4, "drilling": 1e-2, **NO_PARTS}, []
+    for is_searched in (False, True):
+        model = ph.Model(gravity=(0, 0, -GRAVITY))
+        body = ph.RigidBody.sphere(0.05, 1000.0)
+        sunk = body.mass * GRAVITY / 2e4
+        ball = model.add(body, position=(0, 0, 0.05 - sunk), velocity=(0, 0, 0), angular_velocity=(0, 0, 20.0))
+        model.apply(lists(is_searched, ball, ph.Plane(model.ground.at((0, 0, 0))), **law))
+        motion = model.simulate(1.4, 1e-3, progress=False)
+        inertia = 0.4 * body.mass * 0.05**2
+        moment = 0.3 * body.mass * GRAVITY * 1e-2 * 2 / 3
+        spin = motion.angular_velocity(ball)[:, 2]
+        assert spin[500] == pytest.approx(20.0 - moment / inertia * 0.5, rel=1e-3)
+        assert abs(spin[-1]) <= 1e-3
+        assert motion.energy.dissipated[-1] == pytest.approx(0.5 * inertia * 20.0**2, rel=1e-6)
+        seen.append(spin)
+    assert seen[1] == pytest.approx(seen[0], abs=1e-9)
+
+
+@pytest.mark.parametrize("law", [{}, {"rolling": 2e-3}, {"drilling": 1e-2}, {"rolling": 2e-3, "drilling": 1e-2}])
+@pytest.mark.parametrize("step", [2e-3, 2e-2])
+def test_energy_and_momenta_hold_where_free_balls_of_a_list_resist_turns_and_lose_speed(law, step):
+    """At any step."""
+    model = ph.Model()
+    small, large = (ph.RigidBody.sphere(radius, 1000.0) for radius in (0.05, 0.07))
+    bodies = [model.add(small, velocity=(0.3, 0, 0), angular_velocity=(3.0, 1.0, 5.0))]
+    for place in ((0.13, 0.03, 0.02), (0.2, 0.12, 0.1)):
+        bodies.append(model.add(large, position=place, velocity=(-0.3, 0.1, 0), angular_velocity=(-3, 2, 8.0)))
+    law = {"friction": 0.3, "restitution": 0.7, "static_friction": 0.4, **law}
+    model.apply(ph.Contact(bodies, stiffness=2e3, **law))
+    motion = model.simulate(0.4, step, progress=False)
+    assert np.abs(motion.energy.balance_error).max() <= 1e-13
+    for momentum in (motion.momentum.linear, motion.momentum.angular):
+        assert np.abs(momentum - momentum[0]).max() <= 1e-13
+    assert motion.energy.dissipated[-1] > 1e-3
+
+
+@pytest.mark.parametrize("restitution", [0.0, 0.3, 0.8])
+@pytest.mark.parametrize("speed", [0.05, 5.0])
+def test_pairs_part_with_their_restitution(restitution, speed):
+    """Of a column of three that meet one after the other, whatever their masses; all momentum stays."""
+    model = ph.Model()
+    bodies = [
+        model.add(ph.RigidBody.sphere(0.05, density), position=(0.3 * k, 0, 0), velocity=((k == 0) * speed, 0, 0))
+        for k, density in enumerate((3000.0, 1000.0, 500.0))
+    ]
+    model.apply(ph.Contact(bodies, stiffness=1e6, restitution=restitution))
+    masses = np.array([each.data.mass for each in bodies])
+    motion = model.simulate(0.25 / speed, 0.005 / speed, progress=False)
+    found = motion.velocity(bodies[0].origin)[-1, 0], motion.velocity(bodies[1].origin)[-1, 0]
+    assert found[1] - found[0] == pytest.approx(max(restitution, 0.01) * speed, abs=4e-4 * speed)
+    assert masses[:2] @ found == pytest.approx(masses[0] * speed, rel=1e-12)
+    assert np.abs(motion.energy.balance_error).max() <= 2e-12 * motion.energy.kinetic[0]
+
+
+def heap(**law):
+    """A pyramid of fourteen balls that fall on each other and on a floor, and part."""
+    model, rng = ph.Model(gravity=(0, 0, -GRAVITY)), np.random.default_rng(3)
+    body, places = ph.RigidBody.sphere(0.02, 2000.0), []
+    for layer in range(3):
+        side = np.arange(3 - layer) - (2 - layer) / 2
+        places += [(0.042 * x, 0.042 * y, 0.021 + 0.031 * layer) for x in side for y in side]
+    balls = [model.add(body, position=np.array(place) + rng.uniform(-4e-4, 4e-4, 3)) for place in places]
+    floor = ph.Plane(model.ground.at((0, 0, 0)))
+    model.apply(ph.Contact([*balls, floor], stiffness=5e3, friction=0.5, **law))
+    return model
+
+
+def test_a_heap_with_resistance_to_rolling_comes_to_rest():
+    """Without it balls roll on."""
+    fastest = []
+    for law in ({"rolling": 2e-3, "drilling": 5e-3}, {}):
+        motion = heap(restitution=0.3, **law).simulate(1.5, 2e-3, every=10, progress=False)
+        assert np.abs(motion.energy.balance_error).max() <= 1e-12
+        speeds = motion.recording.velocity[-1].reshape(-1, 6)[:, :3]
+        fastest.append(np.linalg.norm(speeds, axis=1).max())
+    assert fastest[0] < 1e-4
+    assert fastest[1] > 0.05
+
+
+def test_a_run_of_pairs_that_remember_goes_on_as_it_was():
+    """How fast they met and how their bristles are bent is in the state."""
+    model = heap(restitution=0.3, rolling=2e-3, drilling=5e-3)
+    whole = model.simulate(0.1, 2e-3, progress=False)
+    first = model.simulate(0.06, 2e-3, progress=False)
+    rest = model.simulate(0.04, 2e-3, initial=first.at(first.time[-1]), progress=False)
+    assert rest.recording.position[-1] == pytest.approx(whole.recording.position[-1], abs=1e-12)
+
+
+def test_laws_of_turns_are_refused_where_nothing_turns():
+    model = ph.Model()
+    point, box = model.add(ph.PointMass(1.0), "point"), model.add(ph.RigidBody.box((0.1, 0.1, 0.1), 500.0), "box")
+    floor = ph.Plane(model.ground.at((0, 0, -1)))
+    law = {"stiffness": 1.0, "rolling": 0.1}
+    with pytest.raises(ph.ParameterError, match="rolling is of bodies that rub; give friction=, too"):
+        ph.Contact([point.origin], [floor], radius=0.1, **law)
+    with pytest.raises(ph.ParameterError, match="rolling is of spheres that turn, and there are none"):
+        ph.Contact([point.origin, box], [floor], friction=0.1, **law)
+    with pytest.raises(ph.ParameterError, match="restitution takes the place of damping"):
+        ph.Contact([box], [floor], restitution=0.1, damping=1.0)
+
+
+def test_equilibria_and_linear_models_have_the_laws_of_pairs():
+    """As of a contact of two: a ball on a slope that resistance to rolling holds, and its modes."""
+    found = []
+    for is_searched in (False, True):
+        model = ph.Model(gravity=(0.2, 0, -GRAVITY))
+        ball = model.add(ph.RigidBody.sphere(0.05, 1000.0), "ball", position=(0, 0, 0.05))
+        law = {
+            "stiffness": 2e4,
+            "friction": 0.3,
+            "bristle": 2e4,
+            "restitution": 0.5,
+            "rolling": 2e-3,
+            "drilling": 1e-2,
+        }
+        model.apply(lists(is_searched, ball, ph.Plane(model.ground.at((0, 0, 0))), **law))
+        rest = model.equilibrium()
+        modes = model.linearize(about=rest).modes()
+        found.append([*modes.frequencies, *modes.damping_ratios])
+        motion = model.simulate(0.05, 1e-3, initial=rest, progress=False)
+        assert np.abs(motion.velocity(ball.origin)[-1]).max() < 1e-2  # it settles, and does not roll away
+    assert found[1] == pytest.approx(found[0], rel=1e-9)
+
+
+@pytest.mark.parametrize("is_searched", [False, True])
+def test_what_rests_rolls_or_slides_steadily_takes_no_parts_and_a_hit_takes_them(is_searched):
+    """Its forces stay what they are, in steps of any length; a ball that falls on it is resolved."""
+    model, body = ph.Model(gravity=(0, 0, -GRAVITY)), ph.RigidBody.sphere(0.05, 1000.0)
+    stiffness = 1e5
+    low = 0.05 - body.mass * GRAVITY / stiffness
+    rolls = {"velocity": (0.5, 0, 0), "angular_velocity": (0, 0.5 / low, 0)}
+    floor = ph.Plane(model.ground.at((0, 0, 0)))
+    balls = [
+        model.add(body, position=(0, 1.0 * k, low), **moving)
+        for k, moving in enumerate(({"velocity": (0, 0, 0)}, rolls, {"velocity": (5.0, 0, 0)}))
+    ]
+    for ball in balls:
+        model.apply(lists(is_searched, ball, floor, stiffness=stiffness, friction=0.2, bristle=stiffness))
+    motion = model.simulate(0.2, 1e-2, progress=False)
+    assert motion.contact_steps[-1] <= 80  # where the third begins to slide; 16 each step if all is resolved
+    assert motion.velocity(balls[2].origin)[-1, 0] == pytest.approx(5.0 - 0.2 * GRAVITY * 0.2, rel=1e-3)
+    assert motion.velocity(balls[1].origin)[-1, 0] == pytest.approx(0.5, rel=1e-3)
+    assert np.ptp(motion.position(balls[0].origin)[:, 2]) <= 1e-9
+    seen = []
+    for step in (1e-2, 1e-4):
+        model = ph.Model(gravity=(0, 0, -GRAVITY))
+        falls = model.add(body, position=(0, 0, 0.06), velocity=(0, 0, -1.0))
+        model.apply(lists(is_searched, falls, ph.Plane(model.ground.at((0, 0, 0))), stiffness=stiffness))
+        motion = model.simulate(0.03, step, progress=False)
+        seen.append(motion.velocity(falls.origin)[-1, 2])
+    assert seen[0] == pytest.approx(seen[1], abs=2e-3)
