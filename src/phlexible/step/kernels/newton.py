@@ -219,8 +219,10 @@ def solve_step(
         done = going & (size <= TOLERANCE * scale)
         rate = min(contraction, rate)  # where one falls less, what is left of it is round-off
         # The next update would be rate * trial, once the updates are small; what iterated pairs leave of it.
-        left = where(fresh & (size <= SQUARE_IS_NOTHING * scale), 0.0, max(rate, t.pair_left[0]) * trial)
-        goal = max(predicted * scale, SHARE_OF_PLACES * least_speed)
+        left, goal = max(rate, t.pair_left[0]) * trial, predicted * scale
+        if t.members == 0:  # pairs are in the matrix but for how their normals turn
+            left = where(fresh & (size <= SQUARE_IS_NOTHING * scale), 0.0, left)
+            goal = max(goal, SHARE_OF_PLACES * least_speed)
         last = is_whole & (not done) & (size <= SMALL * scale) & (left <= goal)
         if any_of(last):
             last = last & (next_multiplier_update(t) <= MULTIPLIER_TOLERANCE)
