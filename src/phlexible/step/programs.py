@@ -122,7 +122,8 @@ ENTRY_POINTS = (*(program.entry for program in PROGRAMS), *_LOOPS)
 def connect(memory: Memory) -> None:
     """Put the addresses of all functions that a model needs into its tables; compile what no model had before."""
     needed = [program.entry for program in PROGRAMS if program.is_needed(memory)]
-    announce(advance, *needed)
+    if announce(advance, *needed):
+        advance.made()  # what is told is done: the next model says nothing
     memory.connect(needed)
 
 
@@ -149,12 +150,14 @@ def announce_structure(*arguments: Any) -> None:
         print(COMPILING_STRUCTURE, file=sys.stderr, flush=True)
 
 
-def announce(*entries: EntryPoint) -> None:
-    """Say so where entry points have to be compiled."""
-    if not all(entry.is_ready for entry in entries):
-        unkept = CHECKING if CHECKED else NOT_KEPT
-        is_kept = not CHECKED and kept_folder() is not None
-        print(COMPILING if is_kept else unkept, file=sys.stderr, flush=True)
+def announce(*entries: EntryPoint) -> bool:
+    """Say so where entry points have to be compiled; whether any has."""
+    if all(entry.is_ready for entry in entries):
+        return False
+    unkept = CHECKING if CHECKED else NOT_KEPT
+    is_kept = not CHECKED and kept_folder() is not None
+    print(COMPILING if is_kept else unkept, file=sys.stderr, flush=True)
+    return True
 
 
 def load_all() -> Iterator[str]:

@@ -177,6 +177,7 @@ def independent(basis: Array, columns: Array, stiffness: Array) -> Array:
 
 TIE = 1e-6  # of squared frequencies; round-off of the lowest of a fine mesh stays well below
 COUPLED = 1e-9  # of the geometric mean of the diagonal
+ROUND_OFF = 1e-12  # of an entry of a mode of unit mass, times the root of the mass of its coordinate
 
 
 def modal_basis(basis: BeamBasis, mass: Array, stiffness: Array, modes: int) -> BeamBasis:
@@ -203,6 +204,7 @@ def modal_basis(basis: BeamBasis, mass: Array, stiffness: Array, modes: int) -> 
     if len(axial):
         following[axial] = -np.linalg.solve(stiffness[np.ix_(axial, axial)], stiffness[np.ix_(axial, across)])
     reduced_mass, reduced_stiffness = (following.T @ each @ following for each in (mass, stiffness))
+    weights = np.sqrt(np.diag(mass))
     found: list[tuple[float, int, Array]] = []
     for members in _apart(basis.families[across], reduced_mass, reduced_stiffness):
         block = np.ix_(members, members)
@@ -210,6 +212,7 @@ def modal_basis(basis: BeamBasis, mass: Array, stiffness: Array, modes: int) -> 
         for square, each in zip(squares, vectors.T, strict=True):
             shape = np.zeros(len(basis.families))
             shape[across[members]] = signed_columns(each[:, None])[:, 0]
+            shape[np.abs(shape) * weights < ROUND_OFF] = 0.0  # nodes of a mode in elements' nodes
             largest = across[members][int(np.argmax(np.abs(each)))]
             found.append((float(square), int(basis.families[largest]), shape))
     if modes > len(found):

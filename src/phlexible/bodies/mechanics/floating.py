@@ -218,6 +218,9 @@ def split_velocity(body: FloatingBody, nu: Array) -> tuple[Array, Array, Array]:
     return full[..., :3], full[..., 3:6], full[..., 6:]
 
 
+ROUND_OFF, CLEAR = 1e-12, 1e-10  # of what the diagonal bounds entries by: less is round-off, where none is between
+
+
 def centred(body: FloatingBody) -> tuple[FloatingBody, Array]:
     """The body with the place of its centre of mass subtracted from all points, and that place (2.6).
 
@@ -231,9 +234,42 @@ def centred(body: FloatingBody) -> tuple[FloatingBody, Array]:
     place = body.first_moments / body.mass
     if isinstance(body.second_moments, LocalMoments):
         moments: Array | LocalMoments = replace(body.second_moments, taken=np.sqrt(body.mass) * place)
-    else:
+    else:  # odd modes do not move it, but for round-off
+        weights = np.sqrt(np.einsum("aaii->i", body.second_moments) / body.mass)
+        place = np.where(np.abs(place) > ROUND_OFF * weights, place, 0.0)
         moments = body.second_moments - body.mass * np.einsum("ai,bj->abij", place, place)
     return replace(body, first_moments=np.zeros_like(place), second_moments=moments), place
+
+
+def without_round_off(body: FloatingBody) -> FloatingBody:
+    """The body with zeros for what only rounding left in the matrices of its coordinates.
+
+    Beams that differ in numbers alone, such as a width, then have entries in the same places, which is what lanes,
+    and libraries with parameters, ask for. Meshes, in which entries of all sizes are found, stay as they are.
+    """
+    if isinstance(body.second_moments, LocalMoments) or not isinstance(body.strain.stiffness, np.ndarray):
+        return body
+    strain = body.strain.with_arrays()
+    weights = np.sqrt(np.einsum("aaii->i", body.second_moments))
+    stretched = np.sqrt(np.diag(strain.stiffness) + strain.weights @ strain.rows**2)
+    damped = np.sqrt(np.diag(as_array(body.damping)))
+    return replace(
+        body,
+        second_moments=_cleared(body.second_moments, np.outer(weights, weights)),
+        damping=_cleared(as_array(body.damping), np.outer(damped, damped)),
+        strain=replace(
+            body.strain,
+            stiffness=_cleared(strain.stiffness, np.outer(stretched, stretched)),
+            squares=_cleared(strain.squares, np.abs(strain.squares).max(axis=0, initial=0.0)),
+        ),
+    )
+
+
+def _cleared(matrix: Array, bound: Array) -> Array:
+    size = np.abs(matrix)
+    if ((size > ROUND_OFF * bound) & (size < CLEAR * bound)).any():
+        return matrix
+    return np.where(size > ROUND_OFF * bound, matrix, 0.0)
 
 
 # Momentum balances of one floating body in continuous time (docs/theory.md, 2).

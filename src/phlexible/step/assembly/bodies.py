@@ -10,7 +10,7 @@ from scipy import sparse
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.algebra.sparse import Matrix, bytes_of, patches, supports, window
 from phlexible.bodies.floating_body import FloatingBody, LocalMoments, StrainEnergy
-from phlexible.bodies.mechanics.floating import mass_diagonal, mass_matrix
+from phlexible.bodies.mechanics.floating import mass_diagonal, mass_matrix, without_round_off
 from phlexible.elements.maxwell import Maxwell
 from phlexible.state.layout import offsets
 
@@ -236,7 +236,7 @@ class TypeTables:
             key = _fingerprint(data)
             if key not in known:
                 known[key] = len(self._types)
-                self._types.append(data)
+                self._types.append(without_round_off(data))
                 self.bands.append(band_of(body) if with_segments else None)
             same[id(data)] = known[key]
             self.type_of.append(known[key])
