@@ -271,7 +271,7 @@ def test_parameters_that_change_other_things_are_refused_by_name(tmp_path) -> No
     refused("the build function .*width", {"width": (1.0, 2.0, 3.0)})
     refused("with count = 3 the model has other", {"count": (1.0, 1.0, 3.0)})
     refused("no smooth function of modulus", {"modulus": (0.5, 1.0, 2.0)})
-    refused("build function with .ending=2.0. raised ValueError .*too long", {"ending": (1.0, 1.0, 2.0)})
+    refused("model.ending=2.0. raised ValueError .*too long", {"ending": (1.0, 1.0, 2.0)})
     refused("nothing in the model changes with nothing", {"nothing": (0.5, 1.0, 2.0)})
     with pytest.raises(ParameterError, match="leave out parameters="):
         ph.build(made, 1e-2, tmp_path / "model.tables", parameters={"stiffness": (1.0, 2.0, 3.0)})

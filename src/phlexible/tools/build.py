@@ -109,7 +109,7 @@ def build(
 
     def made(values: Mapping[str, float]) -> tuple[Model, Mapping[str, Sensor] | None]:
         own = _model(model, values)
-        return own, called(outputs, "outputs", own, at="for the model") if callable(outputs) else outputs
+        return own, _outputs(outputs, own)
 
     first, measured = made(usual)
     place = Path(file_path("path", path))
@@ -187,9 +187,19 @@ def _model(given: Model | Callable[..., Model], values: Mapping[str, float]) -> 
         found: object = given
     else:
         said = ", ".join(f"{name}={value!r}" for name, value in values.items())
-        found = called(partial(given, **values), f"the build function with ({said})", at="for these parameters")
+        found = called(partial(given, **values), f"model({said})", at="for these parameters")
     if not isinstance(found, Model):
         raise ModelError(f"build takes a model, or a function that returns one, got {found!r}")
+    return found
+
+
+def _outputs(given: Outputs | None, model: Model) -> Mapping[str, Sensor] | None:
+    """Of the model."""
+    if not callable(given):
+        return given
+    found = called(given, "outputs", model, at="for the model")
+    if not isinstance(found, Mapping) or not found:
+        raise ParameterError(f"outputs must return sensors by name, got {found!r}")
     return found
 
 
