@@ -269,6 +269,7 @@ DERIVED = [
             "inputs": NONE | frozenset({"()"}),
             "outputs": SCALES,
             "targets": NONE,
+            "parameters": NONE,
             "fmi": REFUSED,
             "duration": NONE | POSITIVE,
             "initial": REFUSED,

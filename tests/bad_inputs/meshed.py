@@ -47,6 +47,7 @@ def of(label, function, good, /, **takes):
 
 
 MESHED = [
+    of("MeshSurface", lambda s: ph.MeshSurface, lambda s: {"body": s.part}, body=REFUSED, where=NONE),
     of(
         "Pressure",
         lambda s: ph.Pressure,

@@ -318,7 +318,7 @@ PARTS = [
             "bristle": NONE,
             "bristle_damping": NONE,
             "static_friction": NONE,
-            "restitution": NONE | {"0"},
+            "restitution": NON_NEGATIVE | NONE,
             "restitution_speed": POSITIVE,
             "rolling": frozenset({"0"}),
             "drilling": frozenset({"0"}),

@@ -41,7 +41,7 @@ PICTURES = {"plot", "plot_reaction", "TriangleMesh"}  # how things look; a wrong
 # In signatures: what stands for other names, and what ``output_coordinates`` takes like the methods above.
 NO_ARGUMENTS = {
     *("self", "cls", "args", "kwargs", "named", "options"),
-    *("x of output_coordinates", "ranges of samples", "dimension of memory"),
+    *("x of output_coordinates", "ranges of samples", "dimension of memory", "parameters of load_library"),
 }
 
 

@@ -268,7 +268,7 @@ def test_parameters_that_change_other_things_are_refused_by_name(tmp_path) -> No
     refused(r"parameters must be \(low, value, high\)", {"stiffness": 1.0})
     refused("in this order", {"stiffness": (2.0, 1.0, 3.0)})
     refused("unit of stiffness", {"stiffness": (1.0, 2.0, 3.0, 4.0)})
-    refused("the build function .*width", {"width": (1.0, 2.0, 3.0)})
+    refused("model.*width", {"width": (1.0, 2.0, 3.0)})
     refused("with count = 3 the model has other", {"count": (1.0, 1.0, 3.0)})
     refused("no smooth function of modulus", {"modulus": (0.5, 1.0, 2.0)})
     refused("model.ending=2.0. raised ValueError .*too long", {"ending": (1.0, 1.0, 2.0)})

@@ -79,7 +79,7 @@ def test_energy_and_momenta_hold_where_free_bodies_meet_a_meshed_one(kind, frict
 def test_what_has_no_such_surface_is_refused_by_name():
     model = ph.Model()
     ball, body = model.add(ph.RigidBody.sphere(0.1, 500.0), "ball"), model.add(bar(4), "bar", position=(1, 0, 0))
-    with pytest.raises(ph.ModelError, match=r"takes a placed FlexibleBody or Plate, got PlacedBody\('ball'"):
+    with pytest.raises(ph.ModelError, match=r"must be a placed FlexibleBody or Plate, got PlacedBody\('ball'"):
         ph.MeshSurface(ball)
     with pytest.raises(ph.ParameterError, match="where.*must return True or False for each place"):
         ph.MeshSurface(body, where=lambda x: 1.0)

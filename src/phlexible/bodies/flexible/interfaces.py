@@ -191,8 +191,11 @@ def chosen_points(name: str, nodes: Any, places: Array, groups: Mapping[str, Int
                 f"lambda x: x[0] < 1e-6, got {answer!r}"
             )
         return np.flatnonzero(answer)
-    numbers = np.asarray(nodes)
-    if numbers.ndim != 1 or numbers.dtype.kind not in "iu" or not len(numbers):
+    try:
+        numbers = np.asarray(nodes)
+    except ValueError:  # of different lengths
+        numbers = np.zeros((0, 0))
+    if numbers.ndim != 1 or numbers.dtype.kind not in "iu" or not len(numbers) or bool in map(type, nodes):
         raise ParameterError(
             f"interface {name!r} must be numbers of nodes, a function of places or a group's name, got {nodes!r}"
         )

@@ -51,7 +51,8 @@ class MeshSurface:
         points = self.body.data.points if isinstance(self.body, PlacedBody) else None
         if not isinstance(points, FlexiblePoints):
             raise ModelError(
-                f"MeshSurface takes a placed FlexibleBody or Plate, got {self.body!r}; give other bodies themselves"
+                f"the body of a MeshSurface must be a placed FlexibleBody or Plate, got {self.body!r}; give other"
+                " bodies themselves"
             )
         if self.where is not None:
             places = points.nodes[points.surface_nodes]

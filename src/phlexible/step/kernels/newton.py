@@ -220,7 +220,7 @@ def solve_step(
         rate = min(contraction, rate)  # where one falls less, what is left of it is round-off
         # The next update would be rate * trial, once the updates are small; what iterated pairs leave of it.
         left, goal = max(rate, t.pair_left[0]) * trial, predicted * scale
-        if t.members == 0:  # those of pairs are not exact
+        if t.members == 0 and relaxation == 0.0:  # those of pairs are not exact, nor those near dependent joints
             goal = max(goal, SHARE_OF_PLACES * least_speed)
             if t.forces == 0:  # laws have kinks
                 left = where(fresh & (size <= SQUARE_IS_NOTHING * scale), 0.0, left)
