@@ -202,14 +202,14 @@ def take_step(
             break
         is_relaxed = is_redundant or attempt >= ATTEMPTS
         if attempt > 0 or not is_tried:
-            guess(t, h, attempt, rest)
+            guess(t, h, attempt, is_redundant, rest)
         relaxation = RELAXATION if is_relaxed else 0.0
         acceptable = ACCEPTABLE_AT_SINGULAR if attempt >= ATTEMPTS else ACCEPTABLE
         products = -1
         if most > 0 and attempt == 0 and not is_relaxed:
             products = solve_by_gradients(t, h, damping, least_speed, most)
             if products < 0:
-                guess(t, h, attempt, rest)
+                guess(t, h, attempt, is_redundant, rest)
         found, iterations = where(rest, CONVERGED, CONVERGED), where(rest, float(products), 0.0)
         if products < 0:
             found, iterations = solve_step(t, h, damping, least_speed, relaxation, acceptable, rest)
@@ -275,7 +275,7 @@ def checked(
 
 
 @compiled
-def guess(t: Tables, h: float, attempt: int, those: Truth) -> None:
+def guess(t: Tables, h: float, attempt: int, is_redundant: bool, those: Truth) -> None:
     """Where Newton's method starts in this attempt, in those lanes.
 
     First each velocity on the line through its last two values, with what lines miss continued (``remember``), nu_n
@@ -286,7 +286,7 @@ def guess(t: Tables, h: float, attempt: int, those: Truth) -> None:
     for i in range(t.rows):
         t.multiplier1[i] = where(those, t.multiplier[i], t.multiplier1[i])
     if attempt == 0:
-        continue_velocities(t, h, those)
+        continue_velocities(t, h, is_redundant, those)
         return
     kind = attempt % ATTEMPTS
     for b in range(t.carriers):
@@ -301,11 +301,14 @@ def guess(t: Tables, h: float, attempt: int, those: Truth) -> None:
 
 
 @compiled
-def continue_velocities(t: Tables, h: float, those: Truth) -> None:
-    """Each on the line through its last two values, in those lanes, with what lines miss by their recurrence."""
+def continue_velocities(t: Tables, h: float, is_redundant: bool, those: Truth) -> None:
+    """Each on the line through its last two values, in those lanes, with what lines miss by their recurrence.
+
+    Not where joints depend on each other: each iteration closes relaxed joints further, and too few are left then.
+    """
     length, count = share_of_last_step(t, h), 0
     is_learnt = (t.known_velocities[0] >= ENOUGH) & (abs(length - 1.0) <= SAME_SIZE)
-    if any_of(is_learnt):
+    if not is_redundant and any_of(is_learnt):
         find_recurrence(t)
         count = MISSES
     for i in range(t.velocities):
