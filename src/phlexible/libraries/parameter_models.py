@@ -88,7 +88,7 @@ def with_parameters(
             raise ParameterError(
                 f"with {said} the model has {_difference(usual, data)} than with usual values: parameters change"
                 " numbers, not which parts there are; let ranges leave out values such as a stiffness of zero, or"
-                " build a library for each"
+                " those beyond which other shapes are the lowest of modes=, or build a library for each"
             )
         return np.where(is_same, 0.0, found.view(np.float64))
 
