@@ -60,6 +60,7 @@ RECURRENCE = MISSES + 1  # of misses that follow from so many before them: numbe
 ENOUGH = 9.0  # equal steps, after which misses tell; (4.17) has eight in a row, each on a curve of its own
 FADES = 0.7  # what a product of misses counts a step later
 RIDGE = 1e-12  # relative; round-off of their products
+MOST_MISSED = 4.0  # times the greater of the last two misses: a recurrence that asks for more is of something else
 SAME_SIZE = 1e-9  # relative
 ANOTHER_SOLUTION = 1e4  # times what a ledger may miss: 1e-6 of energies, 1e-10 of their parts; right steps: 1e-16
 NOTICEABLE = 1e-12  # a share of 1e-6, squared, of multipliers that move nothing: some joints are nearly dependent
@@ -311,11 +312,20 @@ def continue_velocities(t: Tables, h: float, is_redundant: bool, those: Truth) -
     if not is_redundant and any_of(is_learnt):
         find_recurrence(t)
         count = MISSES
-    for i in range(t.velocities):
-        line, miss = t.velocity[i] + length * (t.velocity[i] - t.previous_velocity[i]), 0.0
+    n, found, last, before = t.velocities, 0.0, 0.0, 0.0
+    for i in range(n):
+        miss = 0.0
         for k in range(count):
-            miss += t.recurrence[RECURRENCE * k + MISSES] * t.line_miss[k * t.velocities + i]
-        t.velocity1[i] = where(those, line + where(is_learnt, miss, 0.0), t.velocity1[i])
+            miss += t.recurrence[RECURRENCE * k + MISSES] * t.line_miss[k * n + i]
+        weight, t.saved_velocity[i] = t.velocity_weight[i], miss
+        found += (weight * miss) * (weight * miss)
+        if count > 0:
+            last += (weight * t.line_miss[i]) * (weight * t.line_miss[i])
+            before += (weight * t.line_miss[n + i]) * (weight * t.line_miss[n + i])
+    is_learnt = is_learnt & (found <= MOST_MISSED * MOST_MISSED * max(last, before))
+    for i in range(n):
+        line = t.velocity[i] + length * (t.velocity[i] - t.previous_velocity[i])
+        t.velocity1[i] = where(those, line + where(is_learnt, t.saved_velocity[i], 0.0), t.velocity1[i])
 
 
 @compiled
