@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from tempfile import gettempdir
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -95,12 +96,45 @@ class SavedState:
     __repr__ = short_repr
 
 
-class LibraryInputs(MutableMapping[str, Array]):
+Value = TypeVar("Value")
+
+
+class _ByName(MutableMapping[str, Value]):
+    """What a library has by name, none of which can be removed.
+
+    Args:
+        functions, instance: of the library.
+        kind: "input" or "parameter", as the functions and errors say.
+        remedy: what to do where one is to be removed.
+    """
+
+    def __init__(self, functions: ctypes.CDLL, instance: int, kind: str, remedy: str = "") -> None:
+        self._c, self._instance, self._kind, self._remedy = functions, instance, kind, remedy
+        count, named = (getattr(functions, f"ph_{kind}_{what}") for what in ("count", "name"))
+        self._numbers = {named(k).decode(): k for k in range(count())}
+
+    def __delitem__(self, name: str) -> None:
+        """All stay."""
+        raise ParameterError(f"{self._kind} {name!r} cannot be removed{self._remedy}")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._numbers)
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def _number(self, name: str) -> int:
+        if not isinstance(name, str) or name not in self._numbers:
+            known = ", ".join(map(repr, self._numbers)) or "none"
+            raise ParameterError(f"no {self._kind} is named {name!r}; the {self._kind}s of this library: {known}")
+        return self._numbers[name]
+
+
+class LibraryInputs(_ByName[Array]):
     """Values of inputs by their names; a new value holds from the next step on."""
 
     def __init__(self, functions: ctypes.CDLL, instance: int) -> None:
-        self._c, self._instance = functions, instance
-        self._numbers = {self._c.ph_input_name(k).decode(): k for k in range(self._c.ph_input_count())}
+        super().__init__(functions, instance, "input", "; set it to zero")
 
     def __getitem__(self, name: str) -> Array:
         """Shape (1,), or (3,) of a load; read-only."""
@@ -120,27 +154,14 @@ class LibraryInputs(MutableMapping[str, Array]):
             raise ParameterError(f"input {name!r} takes {size} finite numbers, got {value!r}")
         self._c.ph_set_input(self._instance, self._numbers[name], _address(found))
 
-    def __delitem__(self, name: str) -> None:
-        """Inputs stay."""
-        raise ParameterError(f"input {name!r} cannot be removed; set it to zero")
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._numbers)
-
-    def __len__(self) -> int:
-        return len(self._numbers)
-
     def __repr__(self) -> str:
         return f"LibraryInputs({', '.join(f'{name!r}: {value.tolist()}' for name, value in self.items())})"
 
     def _size(self, name: str) -> int:
-        if not isinstance(name, str) or name not in self._numbers:
-            known = ", ".join(map(repr, self._numbers)) or "none"
-            raise ParameterError(f"no input is named {name!r}; the inputs of this library: {known}")
-        return int(self._c.ph_input_size(self._numbers[name]))
+        return int(self._c.ph_input_size(self._number(name)))
 
 
-class LibraryParameters(MutableMapping[str, float]):
+class LibraryParameters(_ByName[float]):
     """Values of parameters by their names.
 
     Before the first step the start follows them. Between steps those may change that move neither the start nor
@@ -148,8 +169,7 @@ class LibraryParameters(MutableMapping[str, float]):
     """
 
     def __init__(self, functions: ctypes.CDLL, instance: int) -> None:
-        self._c, self._instance = functions, instance
-        self._numbers = {self._c.ph_parameter_name(k).decode(): k for k in range(self._c.ph_parameter_count())}
+        super().__init__(functions, instance, "parameter")
 
     @property
     def ranges(self) -> dict[str, tuple[float, float, float]]:
@@ -190,24 +210,8 @@ class LibraryParameters(MutableMapping[str, float]):
                 words = "it moves the start or the joints, and the motion has begun: reset() first"
             raise ParameterError(f"{name} cannot be {value!r}: {words}")
 
-    def __delitem__(self, name: str) -> None:
-        """Parameters stay."""
-        raise ParameterError(f"parameter {name!r} cannot be removed")
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._numbers)
-
-    def __len__(self) -> int:
-        return len(self._numbers)
-
     def __repr__(self) -> str:
         return f"LibraryParameters({', '.join(f'{name!r}: {value!r}' for name, value in self.items())})"
-
-    def _number(self, name: str) -> int:
-        if not isinstance(name, str) or name not in self._numbers:
-            known = ", ".join(map(repr, self._numbers)) or "none"
-            raise ParameterError(f"no parameter is named {name!r}; the parameters of this library: {known}")
-        return self._numbers[name]
 
 
 class Library:

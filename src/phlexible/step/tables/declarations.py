@@ -968,8 +968,10 @@ BRISTLE = 7
 """Numbers of a bristle."""
 
 PAIR = 4
-TURN, DRILLED, SLIPS, MET = 6, 3, 4, 5
 """Numbers of the bristle of a pair among many."""
+
+TURN, DRILLED, SLIPS, MET = 6, 3, 4, 5
+"""Numbers of the bristles against its turns; of these places: drilling, whether it slipped, speed of the impact."""
 
 ROUND, SAMPLE, EDGE, CORNER, INSET, PLANE, BALL_INSIDE, TUBE, BLOCK, RING, DRUM, MESH = range(12)
 """Members: spheres and pieces of lines; what only solids touch: places, edges, places of those without end and with
