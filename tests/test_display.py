@@ -184,6 +184,7 @@ def test_signatures_are_short_in_help():
 
 
 def test_values_in_a_few_characters():
+    assert written(-(10**400)) == "a whole number of 1329 bits"
     assert written(np.zeros((3, 4))) == "array 3 x 4"
     assert written(np.array([1.0, 2.5])) == "(1, 2.5)"
     assert written((1.0, None, "a")) == "(1, None, a)"

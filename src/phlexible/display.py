@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 MOST_NUMBERS = 9
 LONGEST = 160  # characters of a part inside of another
+MOST_BITS = 1023  # of whole numbers that are floats, too
 HIDDEN = frozenset({"first", "second", "joint", "name", "attachment", "body"})
 """Parameters that the name of a joint, load or body tells."""
 
@@ -31,6 +32,8 @@ def written(value: Any) -> str:
             return value
         case Enum():
             return str(value.value)
+        case int() if value.bit_length() > MOST_BITS:
+            return f"a whole number of {value.bit_length()} bits"
         case int() | float() | complex() | np.number():
             return f"{value:.6g}"
         case np.ndarray() if value.size > MOST_NUMBERS:

@@ -186,7 +186,7 @@ def test_a_motion_comes_back_from_its_file(tmp_path):
         (lambda: ph.SoftBody((np.zeros((3, 3)), [[0, 1, 2]]), NEO, 1.0, 0.1), "elements 0 are flat"),
         (lambda: ph.SoftBody((np.eye(3), [[0, 1, 7]]), NEO, 1.0, 0.1), r"points 0 \.\. 2"),
         (lambda: bar(interfaces={"end": lambda x: x[0] > 9}), "interface 'end': there is no node in it"),
-        (lambda: bar(interfaces={"end": [10**6]}), "the mesh has nodes 0"),
+        (lambda: bar(interfaces={"end": [10**6]}), "the nodes are 0"),
         (lambda: ph.Model(dimension=2).add(bar()), "needs a model in space"),
         (lambda: ph.Model().add(bar(), shape=lambda x: [-x[0], x[1], x[2]]), "inside out"),
         (lambda: ph.Model().add(bar(), shape=np.zeros((2, 3))), r"array of shape \(\d+, 3\)"),

@@ -21,8 +21,6 @@ from phlexible.errors import ModelError
 if TYPE_CHECKING:
     from phlexible.papers.floating_forms import FloatingBodyForm
 
-# What users write down once and place any number of times.
-
 BodyData = FloatingBody | AbsoluteBody
 """What a body is in the plane or in space."""
 

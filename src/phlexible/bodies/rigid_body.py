@@ -80,8 +80,6 @@ def _box(size: Array, axes: Array, center: Array) -> Triangulation:
     return Triangulation(center + box.vertices @ axes.T, box.triangles)
 
 
-# A rigid body: six numbers of inertia and no elastic coordinates (docs/theory.md, 2).
-
 ROUND_OFF = 1e-12
 INERTIA = "I_zz, three numbers or a matrix (3, 3)"
 

@@ -154,8 +154,6 @@ class RodPoints(MaterialPoints):
         return places, np.zeros((2, 3, 0))
 
 
-# A geometrically exact rod: rigid sections with elastic elements between them (docs/theory.md, 8).
-
 ROUND_OFF = 1e-9
 ELEMENT_MEMORY = 100e3
 """In a run [bytes]."""

@@ -20,10 +20,10 @@ from phlexible.bodies.soft_mesh import (
     FACES,
     SoftMesh,
     SoftPoints,
-    chosen_points,
     moved_places,
     node_groups,
     node_velocities,
+    points_of,
     surface_mass,
 )
 from phlexible.display import short_repr
@@ -89,9 +89,6 @@ def _split(faces: IntArray) -> IntArray:
     if faces.shape[1] == 3:
         return faces
     return np.concatenate([faces[:, [0, 1, 2]], faces[:, [0, 2, 3]]])
-
-
-# Soft bodies: membranes and solids of large deformation in absolute coordinates (docs/theory.md, 5).
 
 
 def _plane_name(name: str, value: object) -> str:
@@ -187,7 +184,7 @@ class SoftBody(NodalBody):
         Raises:
             ParameterError: it chooses none.
         """
-        return chosen_points("nodes", nodes, self.soft_mesh)
+        return points_of("nodes", nodes, self.soft_mesh)
 
     @property
     def mass(self) -> float:

@@ -290,8 +290,6 @@ def as_tensor(six: Array) -> Array:
     return result
 
 
-# Elastic laws of soft bodies: energy per undeformed volume as a function of C (docs/theory.md, 5).
-
 Functions = tuple[Callable[[float], float], Callable[[float], float]]
 
 LEAST, MOST = 0.64, 1.5  # C between which functions of users are checked, relative

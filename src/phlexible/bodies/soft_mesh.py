@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array, IntArray, called, check_callable, numbers, text
 from phlexible.algebra.elimination import clusters
+from phlexible.bodies.flexible.chosen_points import listed_points, points_where
 from phlexible.bodies.flexible.element_mesh import CellKind, standard_element
 from phlexible.bodies.flexible.user_mesh import CORNERS, UserMesh
 from phlexible.bodies.locations import Interface, Location, MaterialPoint, MaterialPoints, MaterialPosition, Node
@@ -303,55 +304,34 @@ def node_groups(interfaces: object, mesh: SoftMesh, given: UserMesh | None) -> t
     if not isinstance(interfaces, Mapping):
         raise ParameterError(f'interfaces must be a dictionary such as {{"tip": nodes}}, got {interfaces!r}')
     return tuple(
-        NodeGroup(text("name of an interface", name), chosen_points(f"interface {name!r}", nodes, mesh, given))
+        NodeGroup(text("name of an interface", name), points_of(f"interface {name!r}", nodes, mesh, given))
         for name, nodes in interfaces.items()
     )
 
 
-def chosen_points(name: str, nodes: Any, mesh: SoftMesh, given: UserMesh | None = None) -> IntArray:
+def points_of(name: str, nodes: Any, mesh: SoftMesh, given: UserMesh | None = None) -> IntArray:
     """Points of the mesh that are nodes of elements, ascending, at least one.
 
+    Args:
+        name: what is chosen, as errors call it.
+        nodes: numbers of points, a function of places or the name of a group of the given mesh.
+
     Raises:
-        ParameterError: what chooses is no list of numbers, function of places or name of a group, or chooses none.
+        ParameterError: none of these, or it chooses none.
     """
-    if isinstance(nodes, str):
-        points = _group(name, nodes, given)
-    elif callable(nodes):
-        places = mesh.places.T
-        chosen = np.asarray(nodes(places))
-        if chosen.shape != places.shape[1:] or chosen.dtype != bool:
-            raise ParameterError(
-                f"{name}: the function must return True or False for each of the places x (x[0], x[1], x[2] are "
-                f"arrays of shape {places.shape[1:]}), got {chosen!r}"
-            )
-        points = mesh.nodes[chosen]
+    if callable(nodes):
+        points = mesh.nodes[points_where(name, nodes, mesh.places)]
     else:
-        try:
-            points, is_list = np.unique(np.asarray(nodes)), np.ndim(nodes) == 1
-        except (TypeError, ValueError):  # of different kinds, or of different lengths
-            points, is_list = np.zeros(0, dtype=np.int64), False
-        if not is_list or points.dtype.kind not in "iu":
-            rigid = (
-                "" if not isinstance(nodes, tuple) else "; groups of soft bodies are means of nodes, never rigid"
-            )
+        if isinstance(nodes, tuple) and len(nodes) == 2 and isinstance(nodes[1], str):
             raise ParameterError(
-                f"{name} must be numbers of nodes, a function of places or a name, got {written(nodes)}{rigid}"
+                f"{name} must be numbers of nodes, a function of places or a group's name, got {written(nodes)}; "
+                "groups of soft bodies are means of nodes, never rigid"
             )
-        if len(points) and not (0 <= points[0] and points[-1] < len(mesh.number)):
-            raise ParameterError(f"{name}: the mesh has nodes 0 .. {len(mesh.number) - 1}, got {points[-1]}")
+        points = np.unique(listed_points(name, nodes, len(mesh.number), given.points_by_name if given else {}))
     points = points[mesh.number[points] >= 0]
     if not len(points):
         raise ParameterError(f"{name}: there is no node in it; the function or the list must choose at least one")
     return np.sort(points).astype(np.int64)
-
-
-def _group(name: str, group: str, given: UserMesh | None) -> IntArray:
-    found = [] if given is None else [given.node_groups, given.facet_groups]
-    for groups in found:
-        if group in groups:
-            return np.unique(groups[group])
-    known = ", ".join(repr(each) for groups in found for each in groups) or "none"
-    raise ParameterError(f"{name}: the mesh has no group of nodes or of facets {group!r}; it has {known}")
 
 
 # The points of a soft body: nodes, where joints and loads can act, and means of nodes.

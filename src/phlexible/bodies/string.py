@@ -287,8 +287,6 @@ def _other_axis(direction: Array) -> Array:
     return np.asarray(np.cross(cross / np.linalg.norm(cross), direction))
 
 
-# Hyperelastic string: large motion and large strain, no bending stiffness (Kinon et al. 2023).
-
 ELEMENT_MEMORY = 15e3
 """In a run [bytes]."""
 

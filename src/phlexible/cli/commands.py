@@ -140,8 +140,6 @@ def run_live(model: Model, step: float, speed: float, port: int) -> None:
             run.forget()
 
 
-# The commands and their options.
-
 app = typer.Typer(
     help="Flexible multibody dynamics in port-Hamiltonian form.",
     no_args_is_help=True,

@@ -10,8 +10,6 @@ from phlexible.algebra.arrays import Array
 from phlexible.bodies.floating_body import FloatingBody
 from phlexible.state.layout import Layout
 
-# Small changes of states in as many numbers as there are velocities (docs/theory.md, 9).
-#
 # A change of the pose has the layout of nu: dx of each carrier, the small rotation of each frame in *world* axes
 # (dR = [phi] R), deta.
 

@@ -130,8 +130,6 @@ def _orthogonal(turns: Array) -> Array:
     return turns @ (3 * np.eye(3) - turns.transpose(0, 2, 1) @ turns) / 2
 
 
-# The ground: fixed points and frames that move as functions of time.
-
 _UNTURNED = np.eye(3)
 
 

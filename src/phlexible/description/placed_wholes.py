@@ -15,8 +15,6 @@ from phlexible.description.ports import Attachment, ModelPart, PlacedBody, shown
 from phlexible.display import described, written
 from phlexible.errors import AttachmentError
 
-# Handles of several bodies in a row that users see as one: beams in parts, rods.
-
 ROUND_OFF = 1e-12
 
 

@@ -62,9 +62,6 @@ def shown(title: str, rows: Iterable[tuple[str, str]], parts: Sequence[Drawn], c
     return beside(small_picture(whole, lines, color or COLOR, f"picture of {title.partition(':')[0]}"), text)
 
 
-# Ports: where joints and loads act on a placed body, on the ground or on a moving frame.
-
-
 class ModelPart:
     """What others refer to: placed bodies, frames, joints, loads, ... (``references``). Compared by identity."""
 

@@ -15,8 +15,6 @@ from phlexible.elements.line_functions import gauss
 from phlexible.elements.maxwell import Relaxation
 from phlexible.errors import ParameterError
 
-# Cross-sections of line bodies: y and z are principal axes through the centroid, x is the beam axis.
-#
 # Every section has ``area`` [m2], ``second_moment_y`` = int z^2 dA (bending in the xz plane),
 # ``second_moment_z`` = int y^2 dA (bending in the xy plane), ``torsion_constant`` (Saint-Venant's,
 # in G J theta'^2) and ``polar_moment`` = int (y^2 + z^2) dA (in the inertia), all [m4]. Shear, for

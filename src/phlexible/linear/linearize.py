@@ -162,8 +162,6 @@ def _added(matrix: sparse.csr_array, blocks: list[Array]) -> sparse.csr_array:
     return found
 
 
-# From a mechanism to a linear port-Hamiltonian model, in displacement or in stress form.
-#
 # Displacement form, x = (q, v, lambda)::
 #
 #     diag(I, M, 0) dx/dt = ([0 I 0; -I -D G^T; 0 -G 0] - diag(0, C, 0)) diag(K, I, I) x + (0, F, 0) u

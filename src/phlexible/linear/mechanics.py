@@ -236,8 +236,6 @@ def _reason(slopes: LawSlopes) -> str:
     return FEEDS if values[0] < -ASYMMETRY * np.abs(values).max() else ""
 
 
-# Second-order matrices of a mechanism about its operating point (docs/theory.md, 7).
-
 SMALL = 1e-6  # entries of rows this much smaller than the largest are round-off
 
 

@@ -205,9 +205,6 @@ def _shift(mechanics: LinearMechanics, scale: Array) -> float:
     return float(np.sqrt(positive.min() if len(positive) else 1.0)) / 2
 
 
-# Natural modes of a linear model: frequencies, damping ratios, shapes.
-
-
 @dataclass(frozen=True, eq=False)
 class Modes:
     """The lowest modes in the order of their frequencies; rigid modes come first, with frequency 0.

@@ -447,9 +447,6 @@ def open_balance(run: RecordedRun, scale: float, parts: float) -> list[str]:
     ]
 
 
-# What a motion is worth, at a glance: balances, joints, steps, limits of the models (docs/theory.md, 4).
-
-
 @dataclass(frozen=True)
 class MotionCheck:
     """Findings on a motion; printed, one line each.

@@ -190,8 +190,6 @@ class NewtonFactors:
 SINGULAR = "the equations of a step are singular: constraints depend on each other, or a state has no equation"
 
 
-# Collocation for port-Hamiltonian descriptor models of index 1 and 2: the papers' equations as they stand.
-#
 # A stage i has the state X_i = x_0 + h sum_j a_ij K_j and obeys E(X_i) K_i = (J - R) z(X_i) + B u.
 # States whose rows and columns of E are zero are multipliers; their stage values are unknowns themselves,
 # so that they need no initial value, and their end value is that of the polynomial through the stages.

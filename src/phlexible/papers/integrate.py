@@ -399,8 +399,6 @@ def _place(parts: tuple[StateBlock, ...] | tuple[Port, ...], name: str, what: st
     raise ModelError(f"no {what} is named {name!r}; the trajectory has: {known}")
 
 
-# Motions of any port-Hamiltonian model: the papers' equations live (docs/theory.md, 1).
-
 CONSISTENT = 1e-6
 ROUND_OFF = 1e-9
 CHUNK = 512

@@ -122,9 +122,6 @@ def _diagonal(blocks: Array) -> sparse.csr_array:
     return sparse.bsr_array((blocks, *places), shape=(count * rows, count * columns)).tocsr()
 
 
-# A geometrically exact rod as a port-Hamiltonian model with strains of its own (docs/theory.md, 8).
-
-
 class RodEnd(StrEnum):
     """FORCE: u is force and moment on the end, y its velocities. FIXED: it does not move and has no port."""
 

@@ -23,8 +23,6 @@ from phlexible.bodies.string import StringMesh
 from phlexible.errors import ParameterError
 from phlexible.port_hamiltonian.model import Port, PortHamiltonianModel, StateBlock
 
-# A string as the paper has it: (16)-(20), (29)-(31) and Remarks 3 and 4 of Kinon et al. (2023).
-
 MULTIPLIERS = "multipliers"
 
 

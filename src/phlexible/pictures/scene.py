@@ -33,9 +33,6 @@ def body_colors(bodies: Sequence[PlacedBody], wholes: Sequence[str]) -> list[str
     ]
 
 
-# A mechanism to be drawn: skins, poses, elastic coordinates, symbols, arrows.
-
-
 class SymbolKind(Enum):
     """What a small symbol stands for."""
 

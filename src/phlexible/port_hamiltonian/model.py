@@ -1,4 +1,4 @@
-"""The contract of a port-Hamiltonian descriptor model (docs/theory.md, 1)::"""
+"""The contract of a port-Hamiltonian descriptor model (docs/theory.md, 1)."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -62,8 +62,6 @@ def descriptor_solver(matrix: Matrix) -> Callable[[Array], Array]:
     return lambda rows: np.asarray(factors.solve(rows.T).T)
 
 
-# The contract of a port-Hamiltonian descriptor model (docs/theory.md, 1)::
-#
 #     E(x) dx/dt = (J(x) - R(x)) z(x) + B(x) u,   y = B(x)^T z(x),   E(x)^T z(x) = grad H(x)
 #     J = -J^T,  R = R^T >= 0    =>   dH/dt = u.y - z^T R z
 #

@@ -52,8 +52,6 @@ def _negativity(matrix: sparse.csr_array) -> float:
     return float(max(0.0, -np.linalg.eigvalsh(scale[:, None] * (dense + dense.T) / 2 * scale)[0]))
 
 
-# Does a model have the structure that it claims? Figures, and an error that names the block.
-
 DENSE = 1500
 """Up to this size eigenvalues and rates come from dense matrices."""
 

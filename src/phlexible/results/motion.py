@@ -67,8 +67,6 @@ def stored_state(recording: RecordedStates, time: float) -> State:
     return recording.state(nearest)
 
 
-# Motion: what a simulation returns, and the one object that users ask about it.
-
 FilePath = str | PathLike[str]
 
 

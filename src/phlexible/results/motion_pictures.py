@@ -93,9 +93,6 @@ class MotionView(Served):
         return motion_page(motion.run, motion.is_complete, self._frames, script=asset("live.js"))
 
 
-# Pictures, films and reports of a motion.
-
-
 class MotionPictures:
     """The part of ``Motion`` that draws.
 

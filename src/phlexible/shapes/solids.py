@@ -16,8 +16,6 @@ from phlexible.errors import ParameterError
 from phlexible.shapes.surfaces import SolidMoments, Triangulation, enclosed, frame_along, open_edges, revolved
 from phlexible.shapes.triangle_tree import TriangleTree
 
-# Shapes of rigid bodies: box, cylinder, sphere, torus, any closed surface.
-
 ROUND = 60
 """Corners of a circle, which then looks round at the size of a page."""
 BALL = 32

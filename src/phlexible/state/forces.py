@@ -194,8 +194,6 @@ def has_laws(system: System) -> bool:
     return any(isinstance(value, StateLaw) for value in values)
 
 
-# Gravity, loads and forces of elements of one state, and how they change as bodies move (7.2, 7.3).
-#
 # Forces are power-conjugate to nu (docs/theory.md, 7). Small motions dq = (dx, dtheta, deta) move a body by
 # (x_c + dx, R exp(dtheta), eta + deta), in the places of nu.
 

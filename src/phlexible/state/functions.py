@@ -26,8 +26,6 @@ from phlexible.state.instants import GivenFunctions, Instants
 from phlexible.state.layout import Layout
 from phlexible.state.vectors import CarriedVector, VectorResolver, VectorSet
 
-# Functions of world vectors at T instants: values, gradients, rates, curvature (docs/theory.md, 7 and 8).
-#
 # w = sum_t c_t y_a . y_b - constant with chords y = sum_i weight_i x_i; dw/dt = G nu + g_t. The entries of G are
 # linear in [dw/dx, rho x R^T dw/dx, R^T dw/dx] of each vector, with coefficients that never change: one sparse
 # product gives them for all functions and instants.

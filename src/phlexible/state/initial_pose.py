@@ -154,8 +154,6 @@ def _turn(port: Port, turns: dict[str, Array]) -> Array:
     return turns[port.placed.name] if isinstance(port, Attachment) else np.eye(3)
 
 
-# The nearest pose at which joints close, from approximate ones, and the nearest velocities there.
-#
 # Bodies move as rigid, undeformed ones; the displacement of a string is linear along it between its ends and
 # the nodes that joints hold, so that it is stretched evenly and keeps its curve. Rods keep their strains
 # where joints close then, too; else their sections move one by one. Nearest is least

@@ -14,8 +14,6 @@ from phlexible.state.quasi_static import quasi_static_motion
 from phlexible.state.redundancy import check_redundancy
 from phlexible.state.system import System
 
-# The state at t = 0: closed joints, velocities that fit them, undeformed or quasi-static.
-
 
 class InitialKind(Enum):
     """How the bodies are deformed at t = 0.

@@ -270,8 +270,6 @@ class FmuModel:
         return dict(zip(self.descriptions, np.concatenate(found).tolist() if found else [], strict=True))
 
 
-# ``write_fmu``: a model as a co-simulation FMU (FMI 3.0), through pythonfmu3.
-
 SCRIPT = '''"""Made by phlexible: the FMU of {file}."""
 
 from pythonfmu3 import Fmi3Slave

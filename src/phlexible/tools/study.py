@@ -455,9 +455,6 @@ def _mapped(task: bytes, runs: Sequence[tuple[int, dict[str, Any]]], executor: A
         yield number, outcome
 
 
-# A study: one model with many parameters, each run built and measured, on all cores or on a cluster.
-
-
 @dataclass(frozen=True)
 class Failure:
     """A run that failed: its parameters, and why."""

@@ -69,8 +69,6 @@ def _surface(meshes: Any, geometry: Any, handler: Any) -> Any:
     return part
 
 
-# ``from_urdf``: robots described by URDF files, read by yourdfpy; links of choice may be flexible.
-
 SAME = 1e-6  # of the length of a beam
 Flexible = Beam | FlexibleBody
 

@@ -10,8 +10,9 @@ from scipy import sparse
 
 from phlexible.algebra.arrays import Array, IntArray, called, check_callable, numbers, option, text
 from phlexible.algebra.rotations import cross_matrix
+from phlexible.bodies.flexible.chosen_points import chosen_points
 from phlexible.bodies.flexible.inertia import nodal_moments, rigid_momenta
-from phlexible.bodies.flexible.interfaces import InterfaceKind, InterfaceSpec, MeshInterface, chosen_points
+from phlexible.bodies.flexible.interfaces import InterfaceKind, InterfaceSpec, MeshInterface
 from phlexible.bodies.flexible.points import NodePoints
 from phlexible.bodies.flexible.retained import Choice, Condensed, condensed, interface_motion, retained_body
 from phlexible.bodies.flexible.stiffening import condensed_strain, linear_strain, projected
@@ -19,8 +20,6 @@ from phlexible.bodies.flexible.structure import Unknowns
 from phlexible.bodies.floating_body import FloatingBody, StrainEnergy
 from phlexible.elements.maxwell import Maxwell
 from phlexible.errors import ParameterError
-
-# Finite element models of other programs: mass and stiffness matrices with the nodes that they belong to.
 
 MatrixLike: TypeAlias = ArrayLike | sparse.sparray | sparse.spmatrix
 GeometricStiffness: TypeAlias = Callable[[Array], MatrixLike] | Mapping[str, Sequence[MatrixLike]]
@@ -124,7 +123,7 @@ def _interface(name: str, spec: InterfaceSpec, model: NodalModel) -> MeshInterfa
     if isinstance(spec, tuple) and len(spec) == 2 and isinstance(spec[1], str):
         nodes, kind = spec[0], option(f"kind of interface {name!r}", spec[1], InterfaceKind)
     nodes = [nodes] if isinstance(nodes, int | np.integer) and not isinstance(nodes, bool) else nodes
-    members = np.unique(chosen_points(name, nodes, model.places, {}))
+    members = np.unique(chosen_points(f"interface {name!r}", nodes, model.places, {}))
     if not len(members):
         raise ParameterError(f"interface {name!r} has no nodes")
     unknowns, d = model.unknowns, model.unknowns.dimension

@@ -11,12 +11,11 @@ from scipy import sparse
 
 from phlexible.algebra.arrays import Array, BoolArray, IntArray, option, text
 from phlexible.algebra.rotations import cross_matrix
+from phlexible.bodies.flexible.chosen_points import chosen_points
 from phlexible.bodies.flexible.element_mesh import ElementMesh
 from phlexible.bodies.flexible.structure import ElasticStructure, Unknowns
 from phlexible.bodies.flexible.user_mesh import UserMesh
 from phlexible.errors import ParameterError
-
-# Interfaces: parts of a mesh that joints and loads act on, averaged or held rigid (docs/theory.md, 3).
 
 Nodes = str | Sequence[int] | Callable[[Array], ArrayLike]
 InterfaceSpec = Nodes | tuple[Nodes, str]
@@ -127,7 +126,7 @@ def chosen_nodes(name: str, nodes: Any, given: UserMesh) -> IntArray:
     Raises:
         ParameterError: none of what an interface may be given by.
     """
-    return chosen_points(name, nodes, given.points, _node_groups(given))
+    return chosen_points(f"interface {name!r}", nodes, given.points, given.points_by_name)
 
 
 def facets_of(name: str, nodes: Any, given: UserMesh, mesh: ElementMesh) -> IntArray:
@@ -160,56 +159,6 @@ def facets_of(name: str, nodes: Any, given: UserMesh, mesh: ElementMesh) -> IntA
             f"needs {area}, or it has no rotation and what it carries depends on the mesh; take all nodes of a face"
         )
     return facets.astype(np.int64)
-
-
-def chosen_points(name: str, nodes: Any, places: Array, groups: Mapping[str, IntArray]) -> IntArray:
-    """Numbers of the points that an interface is given by.
-
-    Args:
-        nodes: numbers, a function of places, or the name of a group.
-        places: of all points, shape (k, 3) [m].
-        groups: points by name.
-
-    Raises:
-        ParameterError: none of these.
-    """
-    if isinstance(nodes, str):
-        if nodes in groups:
-            return groups[nodes]
-        known = ", ".join(map(repr, groups)) or "none"
-        raise ParameterError(f"interface {name!r}: there is no group {nodes!r} of facets or nodes, only {known}")
-    if callable(nodes):
-        try:
-            answer = np.asarray(nodes(places.T.copy()))
-        except Exception as error:
-            raise ParameterError(
-                f"interface {name!r}: its function of places x (x[0], x[1], x[2] are arrays) raised {error!r}"
-            ) from error
-        if answer.shape != (len(places),) or answer.dtype != np.bool_:
-            raise ParameterError(
-                f"interface {name!r}: its function must return True or False for each place, such as "
-                f"lambda x: x[0] < 1e-6, got {answer!r}"
-            )
-        return np.flatnonzero(answer)
-    try:
-        numbers = np.asarray(nodes)
-    except ValueError:  # of different lengths
-        numbers = np.zeros((0, 0))
-    if numbers.ndim != 1 or numbers.dtype.kind not in "iu" or not len(numbers) or bool in map(type, nodes):
-        raise ParameterError(
-            f"interface {name!r} must be numbers of nodes, a function of places or a group's name, got {nodes!r}"
-        )
-    if numbers.min() < 0 or numbers.max() >= len(places):
-        raise ParameterError(
-            f"interface {name!r}: the nodes are 0 to {len(places) - 1}, got {numbers.min()} to {numbers.max()}"
-        )
-    return numbers.astype(np.int64)
-
-
-def _node_groups(given: UserMesh) -> dict[str, IntArray]:
-    """Points of groups of nodes and of facets."""
-    facets = {name: np.unique(corners) for name, corners in given.facet_groups.items()}
-    return {**facets, **given.node_groups}
 
 
 def _near_miss(nodes: Any, given: UserMesh) -> str:

@@ -291,9 +291,6 @@ def effective_mass(data: FloatingBody) -> Array:
     return result
 
 
-# What a finite element model keeps as a floating body: shapes and their interfaces (docs/theory.md, 3).
-
-
 @dataclass(frozen=True)
 class Choice:
     """What of a finite element model is kept, and how.

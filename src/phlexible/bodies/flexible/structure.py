@@ -119,8 +119,6 @@ def mesh_unknowns(places: Array, dimension: int) -> Unknowns:
     return Unknowns(dimension, node, np.tile(np.arange(dimension), count), places[node])
 
 
-# A free elastic structure, and its answers and modes when a frame holds it (docs/theory.md, 3).
-
 WELL_CONDITIONED = 1e-9
 
 

@@ -83,6 +83,12 @@ class UserMesh:
         """Points at the corners of each element, shape (e, corners)."""
         return self.cells[:, : CORNERS[self.kind]]
 
+    @property
+    def points_by_name(self) -> dict[str, IntArray]:
+        """Points of groups of nodes and of facets."""
+        facets = {name: np.unique(corners) for name, corners in self.facet_groups.items()}
+        return {**facets, **self.node_groups}
+
 
 def user_mesh(mesh: Any, is_flat: bool = True) -> UserMesh:
     """The mesh that a user gave: of scikit-fem, of meshio, or the path of a file that meshio reads.

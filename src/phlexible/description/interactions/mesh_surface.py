@@ -8,7 +8,7 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.algebra.fields import set_fields
-from phlexible.bodies.flexible.interfaces import chosen_points
+from phlexible.bodies.flexible.chosen_points import chosen_points
 from phlexible.bodies.flexible.points import FlexiblePoints
 from phlexible.bodies.locations import SurfaceNode
 from phlexible.description.ports import Attachment, PlacedBody

@@ -70,8 +70,6 @@ from phlexible.description.references import replaced
 from phlexible.display import distinct, shortened
 from phlexible.errors import ModelError, ParameterError, UnusedPartWarning
 
-# A model as the user writes it: placed bodies, joints and loads, each checked where it is given.
-
 JointType = TypeVar("JointType", bound=Joint | JointRelation | Rolling)
 Applied = TypeVar("Applied", bound=Load | ForceElement | Drive | CompoundForce | Feedback)
 Part = TypeVar("Part", bound=Load | ForceElement | Drive)

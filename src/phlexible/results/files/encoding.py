@@ -161,8 +161,6 @@ class UnstoredPotential(Potential):
             object.__setattr__(self, name, value)
 
 
-# Descriptions as JSON and back: dataclasses of known classes by name and fields, never code.
-
 FAMILIES: tuple[type[Any], ...] = (
     *(Body, StringLaw, SoftLaw, Joint, JointRelation, Load, ForceElement, Shape, Sensor),
 )

@@ -179,9 +179,6 @@ def _plain(value: Any) -> Any:
     return value.decode() if isinstance(value, bytes) else value.item() if isinstance(value, np.generic) else value
 
 
-# Results files: save, load, and what a run needs to go on from one.
-
-
 @dataclass(frozen=True, eq=False)
 class SavedRun:
     """The run in a file.

@@ -59,8 +59,6 @@ from phlexible.step.tables.declarations import (
 )
 from phlexible.step.tables.memory import Memory
 
-# A system as memory of the kernels, and the functions of time and measurements beside it.
-
 HISTORY = 64
 
 

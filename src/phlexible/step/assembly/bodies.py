@@ -196,8 +196,6 @@ def _segments(reach: IntArray) -> tuple[int, ...]:
     return tuple(ends)
 
 
-# Floating bodies as tables of the kernels (docs/theory.md, 2); equal bodies share one type.
-
 MANY = 4.0
 """Entries of all squares of a strain, over those of a matrix in their place, from which on it is cheaper."""
 PATCH = tuple(f"patch_{name}" for name in ("first", "second", "row", "rows", "column", "columns", "number"))

@@ -27,33 +27,45 @@ PANEL = 4
 POSITIVE = 4.0  # by how much products of diagonal entries may be too small
 
 
-@compiled_apart
-def subtract_rows(x: Reals, rows: int, b: Reals, stride: int, c: Reals, count: int) -> None:
-    """c -= sum_r x[r] b_r over rows b_r of ``count`` numbers that begin ``stride`` apart."""
+@compiled
+def _add_rows_times(sign: float, x: Reals, rows: int, b: Reals, stride: int, c: Reals, count: int) -> None:
+    """c += sign sum_r x[r] b_r, sign 1 or -1, over rows b_r of ``count`` numbers that begin ``stride`` apart."""
     r = 0
     while r + 3 < rows:
-        x0, x1, x2, x3 = x[r], x[r + 1], x[r + 2], x[r + 3]
+        x0, x1, x2, x3 = sign * x[r], sign * x[r + 1], sign * x[r + 2], sign * x[r + 3]
         if any_of((x0 != 0.0) | (x1 != 0.0) | (x2 != 0.0) | (x3 != 0.0)):
             b0 = b + r * stride
             b1, b2, b3 = b0 + stride, b0 + 2 * stride, b0 + 3 * stride
             for j in range(count):
-                c[j] -= x0 * b0[j] + x1 * b1[j] + x2 * b2[j] + x3 * b3[j]
+                c[j] += x0 * b0[j] + x1 * b1[j] + x2 * b2[j] + x3 * b3[j]
         r += 4
     rest, b0 = rows - r, b + r * stride
     if rest == 3:
-        x0, x1, x2 = x[r], x[r + 1], x[r + 2]
+        x0, x1, x2 = sign * x[r], sign * x[r + 1], sign * x[r + 2]
         b1, b2 = b0 + stride, b0 + 2 * stride
         for j in range(count):
-            c[j] -= x0 * b0[j] + x1 * b1[j] + x2 * b2[j]
+            c[j] += x0 * b0[j] + x1 * b1[j] + x2 * b2[j]
     elif rest == 2:
-        x0, x1 = x[r], x[r + 1]
+        x0, x1 = sign * x[r], sign * x[r + 1]
         b1 = b0 + stride
         for j in range(count):
-            c[j] -= x0 * b0[j] + x1 * b1[j]
+            c[j] += x0 * b0[j] + x1 * b1[j]
     elif rest == 1:
-        x0 = x[r]
+        x0 = sign * x[r]
         for j in range(count):
-            c[j] -= x0 * b0[j]
+            c[j] += x0 * b0[j]
+
+
+@compiled_apart
+def add_rows(x: Reals, rows: int, b: Reals, stride: int, c: Reals, count: int) -> None:
+    """c += sum_r x[r] b_r over rows b_r of ``count`` numbers that begin ``stride`` apart."""
+    _add_rows_times(1.0, x, rows, b, stride, c, count)
+
+
+@compiled_apart
+def subtract_rows(x: Reals, rows: int, b: Reals, stride: int, c: Reals, count: int) -> None:
+    """c -= sum_r x[r] b_r over rows b_r of ``count`` numbers that begin ``stride`` apart."""
+    _add_rows_times(-1.0, x, rows, b, stride, c, count)
 
 
 @compiled_apart
@@ -87,35 +99,6 @@ def subtract_from_four(
             c2[j] -= x2 * b0[j]
             c3[j] -= x3 * b0[j]
         r += 1
-
-
-@compiled_apart
-def add_rows(x: Reals, rows: int, b: Reals, stride: int, c: Reals, count: int) -> None:
-    """c += sum_r x[r] b_r over rows b_r of ``count`` numbers that begin ``stride`` apart."""
-    r = 0
-    while r + 3 < rows:
-        x0, x1, x2, x3 = x[r], x[r + 1], x[r + 2], x[r + 3]
-        if any_of((x0 != 0.0) | (x1 != 0.0) | (x2 != 0.0) | (x3 != 0.0)):
-            b0 = b + r * stride
-            b1, b2, b3 = b0 + stride, b0 + 2 * stride, b0 + 3 * stride
-            for j in range(count):
-                c[j] += x0 * b0[j] + x1 * b1[j] + x2 * b2[j] + x3 * b3[j]
-        r += 4
-    rest, b0 = rows - r, b + r * stride
-    if rest == 3:
-        x0, x1, x2 = x[r], x[r + 1], x[r + 2]
-        b1, b2 = b0 + stride, b0 + 2 * stride
-        for j in range(count):
-            c[j] += x0 * b0[j] + x1 * b1[j] + x2 * b2[j]
-    elif rest == 2:
-        x0, x1 = x[r], x[r + 1]
-        b1 = b0 + stride
-        for j in range(count):
-            c[j] += x0 * b0[j] + x1 * b1[j]
-    elif rest == 1:
-        x0 = x[r]
-        for j in range(count):
-            c[j] += x0 * b0[j]
 
 
 @compiled

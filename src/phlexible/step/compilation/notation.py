@@ -104,8 +104,6 @@ def of_rows(builder: Any, rows: Sequence[Any]) -> Any:
     return made(builder, [builder.extract_element(r, ir.Constant(INDEX, i)) for r in rows for i in range(3)])
 
 
-# Types that let the kernels read like the formulas: 3-vectors, 3 x 3 matrices, rows of named tables.
-#
 # ``t.angular1[b] - t.angular0[b] + cross(a, p)`` is what a kernel says. A vector is three numbers and a matrix
 # nine, by value; both live in registers. ``t`` is one pointer to the addresses of all tables (``declarations.py``),
 # ``t.name`` a pointer to the first row of one of them, and ``rows + k`` starts k rows later. The rules below

@@ -139,8 +139,6 @@ def _most_compressed(assembly: Assembly) -> str:
     )
 
 
-# The conserving step (docs/theory.md, 4): compiled kernels on the tables of an assembly.
-
 NOTHING_MOVES = np.zeros((2, 0))
 NOTHING = np.zeros((0, 0))
 LEAST_MOTION = 1e-6

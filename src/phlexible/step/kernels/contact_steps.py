@@ -279,8 +279,6 @@ def _hardness(t: Tables, m: int) -> float:
     return own + max(t.hardness[b], 0.0) if b >= 0 and b != a else own
 
 
-# How many equal parts a step takes around contacts, so that it sees them (docs/theory.md, 8).
-#
 # The frequency of contacts on a body is at most that of all of them together, omega^2 = sum of N' g M^-1 g^T with
 # the row g of each gap (8.23); joints, which can only lower it, are left out.
 

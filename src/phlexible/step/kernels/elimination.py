@@ -43,8 +43,6 @@ from phlexible.step.tables.declarations import (
     VISIT,
 )
 
-# Block LU of Newton's matrix along the graph of bodies and interactions (docs/theory.md, 4).
-#
 # In large models memory takes longer than arithmetic. What is read of each node lies together, a cache line a node,
 # and nodes, their neighbours and their blocks lie in the order of their elimination. Where loops fill much,
 # constraints are eliminated some together, so that products take larger blocks (``algebra/elimination.py``).

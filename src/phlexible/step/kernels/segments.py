@@ -4,10 +4,9 @@ from phlexible.step.compilation.compiled import compiled, exported
 from phlexible.step.compilation.dense import add_multiple, copy, factor, fill, product, scale, solve, subtract_rows
 from phlexible.step.compilation.notation import Matrix, Reals, Tables, Truth, along, any_of, row, vector
 
-# LU of the block of a long body, whose coordinates couple along it only (docs/theory.md, 4).
-#
-# Its coordinates lie in segments that couple with the next ones alone, and with a border: V, w, and y = S deta/dt /
-# sqrt(m), of which the inertia of a body about its centre of mass takes S^T C y away (2.6). So the block is ::
+# The coordinates of a long body lie in segments that couple with the next ones alone, and with a border: V, w, and
+# y = S deta/dt / sqrt(m), of which the inertia of a body about its centre of mass takes S^T C y away (2.6). So the
+# block is ::
 #
 #     | side and band        |   eta:      band has blocks (segment, segment before, itself, next)
 #     | corner and bottom    |   V, w, y:  y is no unknown of the step; it ends with the elimination

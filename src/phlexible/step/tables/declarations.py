@@ -479,8 +479,6 @@ TEAM_TABLES: tuple[Table, ...] = (
 )
 
 
-# The one list of everything that the kernels read and write: name, kind, size, unit, writer, meaning.
-#
 # Offsets, sizes, packing, the stored state and the page of the documentation all follow from it. ``t.mass_of``
 # in a kernel is the table of that name. A table with the writer STATE is kept from step to step and is stored:
 # a stored row is all of them, one after the other, in the order of this list.

@@ -1,0 +1,74 @@
+"""Points of a mesh that users choose: by numbers, by a function of places, by the name of a group."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from phlexible.algebra.arrays import Array, IntArray
+from phlexible.display import written
+from phlexible.errors import ParameterError
+
+
+def chosen_points(name: str, nodes: Any, places: Array, groups: Mapping[str, IntArray]) -> IntArray:
+    """Numbers of the points that a user chose, in the order given.
+
+    Args:
+        name: what is chosen, as errors call it.
+        nodes: numbers, a function of places, or the name of a group.
+        places: of all points, shape (k, 3) [m].
+        groups: points by name.
+
+    Raises:
+        ParameterError: none of these.
+    """
+    if callable(nodes):
+        return points_where(name, nodes, places)
+    return listed_points(name, nodes, len(places), groups)
+
+
+def points_where(name: str, function: Callable[[Array], ArrayLike], places: Array) -> IntArray:
+    """Numbers of the places, shape (k, 3) [m], at which a user's function of all of them, shape (3, k), is True.
+
+    Raises:
+        ParameterError: the function fails, or returns anything but a truth value for each place.
+    """
+    try:
+        answer = np.asarray(function(places.T.copy()))
+    except Exception as error:
+        raise ParameterError(
+            f"{name}: its function of places x (x[0], x[1], x[2] are arrays) raised {error!r}"
+        ) from error
+    if answer.shape != (len(places),) or answer.dtype != np.bool_:
+        raise ParameterError(
+            f"{name}: its function of places x (x[0], x[1], x[2] are arrays of shape {(len(places),)}) must return "
+            f"True or False for each place, such as lambda x: x[0] < 1e-6, got {answer!r}"
+        )
+    return np.flatnonzero(answer)
+
+
+def listed_points(name: str, nodes: Any, count: int, groups: Mapping[str, IntArray]) -> IntArray:
+    """Numbers below ``count`` that a user listed or named, at least one.
+
+    Raises:
+        ParameterError: no list of whole numbers, a number that is none of a point, or no such group.
+    """
+    if isinstance(nodes, str):
+        if nodes in groups:
+            return groups[nodes]
+        known = ", ".join(map(repr, groups)) or "none"
+        raise ParameterError(f"{name}: there is no group {nodes!r} of facets or nodes, only {known}")
+    try:
+        numbers = np.asarray(nodes)
+    except (TypeError, ValueError):  # of different kinds, or of different lengths
+        numbers = np.zeros((0, 0))
+    if numbers.ndim != 1 or numbers.dtype.kind not in "iu" or not len(numbers) or bool in map(type, nodes):
+        raise ParameterError(
+            f"{name} must be numbers of nodes, a function of places or a group's name, got {written(nodes)}"
+        )
+    numbers = numbers.astype(np.int64)
+    outside = numbers[(numbers < 0) | (numbers >= count)]
+    if len(outside):
+        raise ParameterError(f"{name}: the nodes are 0 to {count - 1}, got {outside[0]}")
+    return numbers
