@@ -8,8 +8,11 @@ from phlexible.algebra.arrays import Array, IntArray
 from phlexible.description.interactions.functions import Coordinate
 from phlexible.description.joints.joint import Joint
 from phlexible.description.ports import Attachment, MovingFrame, PlacedBody, Port
+from phlexible.description.time_functions import TimePath
 from phlexible.errors import ModelError
 from phlexible.state.recorded_run import RecordedRun
+
+AT_ITS_PATH = 1e-6  # turns
 
 # Where points are and how bodies are turned, over time.
 
@@ -119,12 +122,30 @@ def coordinates_of(run: RecordedRun, joint: Joint) -> tuple[Coordinate, ...]:
     return run.mechanism.joints[run.joint_index(joint)].coordinates(run.system.dimension)
 
 
-def coordinate_values(run: RecordedRun, coordinate: Coordinate) -> Array:
-    """A coordinate over time, shape (N + 1,) [rad or m]."""
+def path_of(run: RecordedRun, joint: Joint, coordinate: Coordinate) -> TimePath | None:
+    """What drives a coordinate of a joint of the run, or of one there that reads the same."""
+    own = run.mechanism.joints[run.joint_index(joint)]
+    for drive in run.mechanism.drives:
+        if drive.joint is own and drive.coordinate == coordinate.name:
+            return drive.path
+    return None
+
+
+def coordinate_values(run: RecordedRun, coordinate: Coordinate, path: TimePath | None = None) -> Array:
+    """A coordinate over time, shape (N + 1,) [rad or m].
+
+    Turns of an angle that is at its path are those of the path: rates at the ends of a step that was halved tell
+    little of how far a fast drive turned in it.
+    """
     y = run.system.coordinate_functions(coordinate).values(run.instants)
     wrapped = np.array([coordinate.value(row) for row in y])
     if not coordinate.is_angle:
         return wrapped
+    if path is not None:
+        turns = (path.at_times(run.time) - wrapped) / (2 * np.pi)
+        whole = np.round(turns)
+        if np.abs(turns - whole).max() <= AT_ITS_PATH:  # files keep no functions, and events let go
+            return np.asarray(wrapped + 2 * np.pi * (whole - whole[0]))
     return over_full_turns(wrapped, coordinate_rates(run, coordinate, run.recording.velocity), run.time)
 
 

@@ -579,7 +579,8 @@ class JointSensor(Sensor):
     def of(self, run: RecordedRun, chosen: Sequence[Coordinate]) -> Array:
         """Of chosen coordinates, shape (N + 1,) of one, else (N + 1, count)."""
         if self.differentiations == 0:
-            values = [kinematics.coordinate_values(run, each) for each in chosen]
+            paths = [kinematics.path_of(run, self.joint, each) for each in chosen]
+            values = [kinematics.coordinate_values(run, *each) for each in zip(chosen, paths, strict=True)]
         else:
             values = [kinematics.coordinate_rates(run, each, run.velocities) for each in chosen]
         if self.differentiations == 2:

@@ -48,6 +48,33 @@ def test_a_smooth_but_fast_drive_is_no_jump():
     assert run(model).angle(pin)[-1] == pytest.approx(2.4, abs=1e-12)
 
 
+@pytest.mark.filterwarnings("ignore::phlexible.StepWarning")
+@pytest.mark.parametrize(("dimension", "sharpness", "turn"), [(3, 50, 2.4), (2, 1000, 2.4), (2, 100, 12.0)])
+def test_a_drive_far_faster_than_the_step_ends_at_its_path_and_not_turns_away(dimension, sharpness, turn):
+    """Its function vanishes half a turn away as well, and rates at the ends of a step do not tell its turns."""
+    model, _, pin = pendulum(dimension)
+
+    def path(t):
+        return 0.5 * turn * (np.tanh(sharpness * (t - 0.5)) + np.tanh(0.5 * sharpness))
+
+    model.apply(pin.drive(angle=path))
+    motion = model.simulate(1.0, 3e-3 if sharpness == 1000 else 5e-2, progress=False)
+    assert motion.angle(pin) == pytest.approx([path(t) for t in motion.time], abs=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore::phlexible.StepWarning")
+def test_what_a_frame_holds_that_turns_far_in_a_step_ends_where_the_frame_does():
+    model = ph.Model(gravity=(0, -9.81, 0), dimension=2)
+
+    def turn(t):
+        return 3 * np.tanh(100 * (t - 0.5)) + 3 * np.tanh(50)
+
+    body = model.add(ph.RigidBody(1.0, 0.3, center=(1, 0, 0)), "bob")
+    model.connect(ph.Fixed(model.ground.moving(lambda t: (0.0, 0.0, 0.0), rotation=turn), body.origin))
+    motion = model.simulate(1.0, 5e-2, progress=False)
+    assert motion.rotation(body)[:, 0, 0] == pytest.approx(np.cos([turn(t) for t in motion.time]), abs=1e-9)
+
+
 def test_a_coordinate_takes_one_drive_and_a_joint_must_be_connected():
     model, body, pin = pendulum()
     model.apply(pin.drive(angle=lambda t: t))

@@ -35,6 +35,7 @@ from phlexible.step.kernels.step import (
     angles_can_be_counted,
     begin_bodies,
     begin_ports,
+    driven_angles_follow,
     drives_are_smooth,
     start_from_end,
 )
@@ -262,10 +263,10 @@ def checked(
     """The status of a step where Newton's method stops, in those lanes.
 
     A step far longer than a period can stop where updates are small and the equations are not: its ledger shows
-    it. So it does where the iteration has converged to another solution: joints that are driven fast close half
-    a turn away. A converged step whose ledger is open by less is counted and goes on.
+    it. So it does where the iteration has converged far away. A converged step whose ledger is open by less is
+    counted and goes on.
     """
-    are_counted = angles_can_be_counted(t)
+    are_counted = angles_can_be_counted(t) & driven_angles_follow(t)
     if not any_of(those & are_counted):
         return where(those, NOT_CONVERGED, status)
     opens = those & are_counted & (not ledger_closes(t, h, damping, still, is_relaxed))

@@ -227,13 +227,39 @@ def angles_can_be_counted(t: Tables) -> Truth:
 
 @compiled
 def drives_are_smooth(t: Tables) -> Truth:
-    """Whether no driven angle is to turn by a right angle or more in this step."""
+    """Whether no driven angle and no moving frame is to turn by a right angle or more in this step."""
     are_small = True
+    for k in range(t.vectors):
+        if t.vector_carrier[k] == MOVING and t.vector_is_point[k] == 0:
+            moving = t.vector_moving[k]
+            are_small = are_small & (dot(t.moving0[moving], t.moving1[moving]) > 0.0)
     for p in range(t.terms):
         if t.term_time[p] >= 0:
             path = t.term_time[p] // 3
             are_small = are_small & (abs(t.moving1[path].z - t.moving0[path].z) < 1.5707)
     return are_small
+
+
+@compiled
+def driven_angles_follow(t: Tables) -> Truth:
+    """Whether driven angles end at their paths and not half a turn away, where (8.15) vanishes too.
+
+    There cos(theta - p), minus its derivative by p, is negative.
+    """
+    follow = True
+    for m in range(t.rows):
+        first, cosine, is_driven = t.function_term[m], 0.0, False
+        for p in range(first, first + t.term_count[m]):
+            time = t.term_time[p]
+            if time >= 0:
+                path = t.moving1[time // 3]
+                slope = path.y if time % 3 == 0 else -path.x
+                product = dot(end_chord(t, t.term_first[p]), end_chord(t, t.term_second[p]))
+                cosine += t.term_coefficient[p] * slope * product
+                is_driven = True
+        if is_driven:
+            follow = follow & ((cosine > 0.0) | (not is_held(t, m)))
+    return follow
 
 
 # The equations of one conserving step and their exact derivative, for everything (docs/theory.md, 4).
