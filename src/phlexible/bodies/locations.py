@@ -76,6 +76,25 @@ class Cut:
 Location = Cut | Start | End | Along | Origin | MaterialPosition | Interface | Node | SurfaceNode
 
 
+def label_of(location: Location) -> str:
+    """As users write it behind the name of a body."""
+    match location:
+        case Start() | Cut(at_end=False):
+            return "start"
+        case End() | Cut():
+            return "end"
+        case Origin():
+            return "origin"
+        case Along(x):
+            return f"at({x:g})"
+        case Interface(name):
+            return name
+        case Node(number) | SurfaceNode(number):
+            return f"node({number})"
+        case MaterialPosition(position):
+            return f"point({position[0]:g}, {position[1]:g}, {position[2]:g})"
+
+
 def user_locations(places: Mapping[str, ArrayLike], taken: Iterable[str]) -> dict[str, Location]:
     """Places that a user names: distances along a line body [m], or body coordinates, shape (3,) [m].
 

@@ -8,7 +8,7 @@ from phlexible.algebra.arrays import Array, line_plane_or_space
 from phlexible.algebra.fields import Positive
 from phlexible.bodies.body import Body
 from phlexible.bodies.floating_body import FloatingBody, no_strain
-from phlexible.bodies.locations import Location, MaterialPoint, MaterialPoints, Origin
+from phlexible.bodies.locations import Location, MaterialPoint, MaterialPoints, Origin, label_of
 from phlexible.errors import AttachmentError
 from phlexible.shapes.surfaces import Color
 
@@ -63,7 +63,7 @@ class SinglePoint(MaterialPoints):
             AttachmentError: any location but the origin.
         """
         if not isinstance(location, Origin):
-            raise AttachmentError(f"a PointMass has no {location}; it offers `origin`")
+            raise AttachmentError(f"a PointMass has no {label_of(location)}; it offers `origin`")
         return MaterialPoint(np.zeros(3), np.zeros((3, 0)), None)
 
     def outline(self, count: int) -> tuple[Array, Array]:

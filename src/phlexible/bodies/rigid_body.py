@@ -12,7 +12,7 @@ from phlexible.algebra.arrays import Array, file_path, numbers, plane_or_space, 
 from phlexible.algebra.fields import Positive, Vector
 from phlexible.bodies.body import Body, BodyData
 from phlexible.bodies.floating_body import FloatingBody, no_strain
-from phlexible.bodies.locations import Location, MaterialPoint, MaterialPoints, MaterialPosition, Origin
+from phlexible.bodies.locations import Location, MaterialPoint, MaterialPoints, MaterialPosition, Origin, label_of
 from phlexible.bodies.skin import Skin, line_skin, solid_skin
 from phlexible.display import short_repr
 from phlexible.errors import AttachmentError, ParameterError
@@ -289,7 +289,9 @@ class RigidPoints(MaterialPoints):
                 if self.dimension == 2 and position[2] != 0:
                     raise AttachmentError(f"position must have z = 0 in dimension 2, got {given}")
             case _:
-                raise AttachmentError(f"a RigidBody has no {location}; it offers `origin` and `point((x, y, z))`")
+                raise AttachmentError(
+                    f"a RigidBody has no {label_of(location)}; it offers `origin` and `point((x, y, z))`"
+                )
         return MaterialPoint(position, np.zeros((3, 0)), np.zeros((3, 0)))
 
     def outline(self, count: int) -> tuple[Array, Array]:

@@ -13,7 +13,15 @@ from phlexible.algebra.elimination import clusters
 from phlexible.bodies.flexible.chosen_points import listed_points, points_where
 from phlexible.bodies.flexible.element_mesh import CellKind, standard_element
 from phlexible.bodies.flexible.user_mesh import CORNERS, UserMesh
-from phlexible.bodies.locations import Interface, Location, MaterialPoint, MaterialPoints, MaterialPosition, Node
+from phlexible.bodies.locations import (
+    Interface,
+    Location,
+    MaterialPoint,
+    MaterialPoints,
+    MaterialPosition,
+    Node,
+    label_of,
+)
 from phlexible.bodies.soft_law import Constitution, ElementStrains
 from phlexible.display import short_repr, written
 from phlexible.elements.line_functions import (
@@ -372,8 +380,8 @@ class SoftPoints(MaterialPoints):
             case MaterialPosition(position):
                 return self._node(self._nearest(np.array(position)))
         raise AttachmentError(
-            f"a SoftBody has no {location}; it offers node(number), point(position) where a node is, and its "
-            'interfaces, body["name"]'
+            f"a SoftBody has no {label_of(location)}; it offers node(number), point(position) where a node is, "
+            'and its interfaces, body["name"]'
         )
 
     def outline(self, count: int) -> tuple[Array, Array]:

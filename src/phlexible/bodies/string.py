@@ -14,7 +14,7 @@ from phlexible.algebra.sparse import lu_factors
 from phlexible.bodies.absolute_body import AbsoluteBody, QuadraticStrains
 from phlexible.bodies.body import BodyData, NodalBody
 from phlexible.bodies.initial_nodes import Field, InitialNodes, initial_nodes
-from phlexible.bodies.locations import Along, End, Location, MaterialPoint, MaterialPoints, Start
+from phlexible.bodies.locations import Along, End, Location, MaterialPoint, MaterialPoints, Start, label_of
 from phlexible.bodies.mechanics.absolute import (
     elastic_force,
     elastic_tangent,
@@ -157,7 +157,7 @@ class StringPoints(MaterialPoints):
                 return self._at(min(max(s, 0.0), length))
             case Along(s):
                 raise AttachmentError(f"at(s) must lie in 0 .. {length:g} m (undeformed), got {s:g}")
-        raise AttachmentError(f"a String has no {location}; it offers start, end and at(s)")
+        raise AttachmentError(f"a String has no {label_of(location)}; it offers start, end and at(s)")
 
     def outline(self, count: int) -> tuple[Array, Array]:
         """At least ``count`` points, all nodes if there are few; straight lines between nodes."""

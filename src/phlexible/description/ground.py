@@ -144,6 +144,9 @@ class Ground:
         self._dimension = dimension
         self._moving_frames = 0
 
+    def __repr__(self) -> str:
+        return "ground"
+
     def at(self, position: ArrayLike) -> MovingFrame:
         """The fixed point at a world position, shape (3,) [m].
 

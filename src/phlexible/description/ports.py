@@ -21,7 +21,7 @@ from phlexible.bodies.locations import (
     Node,
     Origin,
     Start,
-    SurfaceNode,
+    label_of,
 )
 from phlexible.description.shared_numbers import shared_numbers
 from phlexible.display import beside, described, table, written
@@ -250,7 +250,7 @@ class Attachment:
         return self.placed.position + self.placed.rotation @ self.point.position
 
     def __repr__(self) -> str:
-        return f"{self.placed.name}.{_label(self.location)}"
+        return f"{self.placed.name}.{label_of(self.location)}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -285,21 +285,3 @@ class MovingFrame(ModelPart):
 
 
 Port = Attachment | MovingFrame
-
-
-def _label(location: Location) -> str:
-    match location:
-        case Start() | Cut(at_end=False):
-            return "start"
-        case End() | Cut():
-            return "end"
-        case Origin():
-            return "origin"
-        case Along(x):
-            return f"at({x:g})"
-        case Interface(name):
-            return name
-        case Node(number) | SurfaceNode(number):
-            return f"node({number})"
-        case MaterialPosition(position):
-            return f"point({position[0]:g}, {position[1]:g}, {position[2]:g})"

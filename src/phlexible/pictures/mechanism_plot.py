@@ -415,18 +415,19 @@ def plot_overview(
             upper = float(np.clip((OVERVIEW_WIDTH - 1.0) * reach[1] / reach[0] + 1.0, 1.6, 4.0))
             figure = new_figure(OVERVIEW_WIDTH, upper + PANEL + 0.9)
             top, bottom = np.ravel(figure.subfigures(2, 1, height_ratios=(upper, PANEL + 0.9)))  # type: ignore[arg-type]
-            rows = bottom.subplots(1, count, squeeze=False)[0]
+            rows = lowest = bottom.subplots(1, count, squeeze=False)[0]
             widths = (OVERVIEW_WIDTH - 0.8, OVERVIEW_WIDTH / count - 0.9)
         else:
             figure = new_figure(OVERVIEW_WIDTH, max(LOWEST[drawn.dimension], PANEL * count + 0.3))
             top, bottom = np.ravel(figure.subfigures(1, 2, width_ratios=(LEFT, 1 - LEFT)))  # type: ignore[arg-type]
             rows = bottom.subplots(count, 1, sharex=True, squeeze=False)[:, 0]
+            lowest = rows[-1:]
             widths = (LEFT * OVERVIEW_WIDTH - 0.9, (1 - LEFT) * OVERVIEW_WIDTH - 0.9)
         _draw_mechanism(top, drawn, colors, widths[0])
         for axes, panel in zip(rows, panels, strict=False):
             _draw_panel(axes, run, panel, widths[1])
         _draw_energy(rows[-1], run, widths[1])
-        for axes in rows if len(rows) and widths[1] < OVERVIEW_WIDTH / count else rows[-1:]:
+        for axes in lowest:
             axes.set_xlabel("time [s]")
         bottom.align_ylabels(rows)
         return finish(figure, path)

@@ -86,7 +86,8 @@ def note_below(axes: "Axes", energy: Energy, with_error: bool) -> None:
     if any(values[0] for _, values, _, _ in _curves(energy)):
         notes.append("in brackets: energy at the start [J]")
     if with_error:
-        notes.append(f"balance off by {np.abs(energy.balance_error).max():.0e} J")
+        error = np.abs(energy.balance_error).max()
+        notes.append(f"balance off by {error:.0e} J" if error else "balance exact")
     look: dict[str, Any] = dict(xycoords="axes fraction", textcoords="offset points", color=QUIET, fontsize=7)
     axes.annotate(";  ".join(notes), (0.5, 0.0), xytext=(0, -31), ha="center", va="top", **look)
 

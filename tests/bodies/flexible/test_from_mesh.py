@@ -128,7 +128,7 @@ def test_loads_act_on_interfaces_only():
         placed["tip"]
     with pytest.raises(ph.AttachmentError, match=r"outside the mesh; the nearest node is at \(0.3, 0, 0\)"):
         placed.point((0.301, 0, 0))
-    with pytest.raises(ph.AttachmentError, match="FlexibleBody has no Start"):
+    with pytest.raises(ph.AttachmentError, match="have no start: joints .* interfaces, .*'start'"):
         _ = placed.start
 
 

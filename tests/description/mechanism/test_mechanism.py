@@ -125,7 +125,7 @@ JOINT_CASES = [
     (2, lambda m, p: Cylindrical(p.end, m["beam"].end), "needs space", BEAM),
     (2, lambda m, p: "hinge", "connect takes a joint such as Revolute", BEAM),
     (2, lambda m, p: m.joints[0], "is already connected", BEAM),
-    (2, lambda m, p: Force(p.end, (0, 0, 0)), "connect takes a joint .* got Force", BEAM),
+    (2, lambda m, p: Force(p.end, (0, 0, 0)), "connect takes a joint .* got Force.*go to model.apply", BEAM),
     (2, lambda m, p: Fixed(pendulum()["beam"].end, p.end), "beam.end is on a body of another model", BEAM),
     (2, lambda m, p: Fixed(p.end, Mechanism(dimension=2).add(BEAM, "x").end), "x.end is on a body", BEAM),
 ]
@@ -167,7 +167,7 @@ def test_bad_load_values_are_refused(make, message):
     ("make", "message"),
     [
         (lambda model: "push", "part must be a load such as Force"),
-        (lambda model: Revolute(model.ground.at((0, 0, 0)), model["beam"].end), "part must be a load"),
+        (lambda model: Revolute(model.ground.at((0, 0, 0)), model["beam"].end), "joints go to model.connect"),
         (lambda model: model.loads[0], "is already applied"),
         (lambda model: Force(pendulum()["beam"].end, (0, 0, 0)), "on a body of another model"),
     ],

@@ -18,6 +18,7 @@ from phlexible.bodies.locations import (
     MaterialPosition,
     Origin,
     Start,
+    label_of,
 )
 from phlexible.errors import AttachmentError
 
@@ -55,7 +56,9 @@ class BeamPoints(MaterialPoints):
             case MaterialPosition(position):
                 x, y, z = (float(each) for each in vector("position", position))
                 return self._point(x, y, z)
-        raise AttachmentError(f"a Beam has no {location}; it offers start, end, at(x) and point((x, y, z))")
+        raise AttachmentError(
+            f"a Beam has no {label_of(location)}; it offers start, end, at(x) and point((x, y, z))"
+        )
 
     @cached_property
     def stations(self) -> Array:

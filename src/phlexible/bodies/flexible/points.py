@@ -17,6 +17,7 @@ from phlexible.bodies.locations import (
     MaterialPosition,
     Origin,
     SurfaceNode,
+    label_of,
 )
 from phlexible.errors import AttachmentError
 
@@ -116,8 +117,9 @@ class FlexiblePoints(MaterialPoints):
             case MaterialPosition(position):
                 return self.inside(vector("position", position), f"the point {position}")
         raise AttachmentError(
-            f'a FlexibleBody has no {location}; it offers its interfaces, part["name"] ({self.interfaces.listed}), '
-            "and `point((x, y, z))`"
+            f"a body from a mesh and a plate have no {label_of(location)}: joints and loads act on interfaces, "
+            f'part["name"] ({self.interfaces.listed}; the body is described with interfaces=...), '
+            "sensors at point((x, y, z)) too"
         )
 
     def outline(self, count: int) -> tuple[Array, Array]:

@@ -65,7 +65,7 @@ from phlexible.description.mechanism.wholes import (
     rod_sections,
 )
 from phlexible.description.placed_wholes import PlacedRod, PlacedSplitBeam, PlacedWhole
-from phlexible.description.ports import PlacedBody
+from phlexible.description.ports import ModelPart, PlacedBody
 from phlexible.description.references import replaced
 from phlexible.display import distinct, shortened
 from phlexible.errors import ModelError, ParameterError, UnusedPartWarning
@@ -280,7 +280,8 @@ class Mechanism(MechanismParts):
             self._given.append((joint, given))
             return joint
         if not isinstance(joint, Joint | JointRelation):
-            raise ModelError(f"connect takes a joint such as Revolute(a, b), got {described(joint)}")
+            other = "; loads, springs and drives go to model.apply" if isinstance(joint, ModelPart) else ""
+            raise ModelError(f"connect takes a joint such as Revolute(a, b), got {described(joint)}{other}")
         receive(joint, *ports_of(joint))
         if id(joint) in self._joints or any(joint is each for each in self._relations):
             raise ModelError(f"{joint} is already connected")
@@ -335,6 +336,7 @@ class Mechanism(MechanismParts):
             raise ModelError(
                 "part must be a load such as Force(beam.end, f), a force element such as SpringDamper(a, b, k), or"
                 f" what joint.spring, motor or drive make, got {described(part)}"
+                + ("; joints go to model.connect" if isinstance(part, Joint | JointRelation) else "")
             )
         return self._apply(part)
 
