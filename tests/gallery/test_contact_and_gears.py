@@ -135,6 +135,9 @@ def test_jaws_lift_a_soft_block_that_carries_its_weight():
         assert force[1] == pytest.approx(weight / 2 + jaw, rel=5e-3)
     corner = motion.position(model["block"].node(0))
     assert corner[-1, 1] - corner[0, 1] == pytest.approx(0.05, abs=3e-3)
+    middle = motion.position(model["left jaw"].origin)[:, 0]
+    assert (corner[:, 0] - middle).min() > 4e-3  # beyond its middle a jaw of 10 mm would push the other way
+    assert motion.halvings[-1] == 0
     assert np.abs(motion.energy.balance_error).max() <= 1e-12
 
 

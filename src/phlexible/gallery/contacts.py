@@ -506,7 +506,11 @@ EDGE = 0.06  # [m]
 
 @ready_model
 def soft_gripper(
-    friction: float = 0.6, squeeze: float = 8e-3, lift: float = 0.05, youngs_modulus: float = 5e4, elements: int = 4
+    friction: float = 0.6,
+    squeeze: float = 1.5e-3,
+    lift: float = 0.05,
+    youngs_modulus: float = 5e4,
+    elements: int = 4,
 ) -> Model:
     """Two jaws close on a block of soft rubber on a table, squeeze it, and lift it by friction that sticks.
 
@@ -515,9 +519,9 @@ def soft_gripper(
     Source: own model.
 
     Reference: each jaw carries half of the weight of 2.119 N, and the block stays where it is in them. With less
-    friction than half of the weight over the force of a jaw, 3.03 N, it stays behind.
+    friction than half of the weight over the force of a jaw, 7.97 N, it stays behind.
 
-    Shown by: ``phlexible run soft-gripper``, ``phlexible run soft-gripper --set friction=0.2``.
+    Shown by: ``phlexible run soft-gripper``, ``phlexible run soft-gripper --set friction=0.1``.
 
     Args:
         friction: coefficient of jaws, table and block.
@@ -543,7 +547,7 @@ def soft_gripper(
         rail = model.connect(Prismatic(hand, jaws[-1].origin, axis=(1.0, 0.0, 0.0), name=f"rail of the {name}"))
         model.apply(rail.drive(position=moved(place[0], -side * (gap + close))))
     table = Plane(model.ground.at((0.0, 0.0, 0.0)), normal=(0.0, 1.0, 0.0))
-    stiffness = 2000.0 / (count + 1)
+    stiffness = 2e4 / (count + 1)  # nodes of the block stay in the near half of the jaws
     touch: dict[str, Any] = {"stiffness": stiffness, "damping": 5 * stiffness}
     model.apply(Contact(block, [*jaws, table], friction=non_negative("friction", friction), **touch))
     return model

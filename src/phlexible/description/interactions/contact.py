@@ -196,9 +196,10 @@ class Contact(ForceElement):
         _ = self.sticking
         self._check_turns()
         if self._passes_between_nodes:
+            remedy = "leave out rolling= and drilling=" if self.resists_turns else "give bristle="
             warnings.warn(
                 f"{self}: pieces of the line are longer than {self.second} is thick, which passes between two"
-                " nodes: give it more elements, or leave out restitution, rolling and drilling",
+                f" nodes: give it more elements, or {remedy}",
                 MeshWarning,
                 stacklevel=2,
             )
@@ -324,9 +325,9 @@ class Contact(ForceElement):
 
     @property
     def _needs_two(self) -> bool:
-        """Whether it has what contacts of lists do not have."""
+        """Whether it has what lines in lists do not have: friction of Hertz without a bristle, nodes that roll."""
         is_curved = self.friction > 0 and self.exponent != 1 and self.bristle is None
-        return self.restitution is not None or self.rolling > 0 or self.drilling > 0 or is_curved
+        return self.resists_turns or is_curved
 
     @property
     def parts(self) -> tuple[Side, ...]:
