@@ -14,16 +14,20 @@ from phlexible.algebra.sparse import sparse_diagonal
 from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.mechanics.absolute import assembled_forms, places, strain_gradients, strains
 from phlexible.bodies.mechanics.any_body import gross_force, stiffness_matrix
+from phlexible.description.interactions.contact import Contact
+from phlexible.description.interactions.surfaces import Touchable
 from phlexible.errors import EquilibriumError, ModelError, SingularMatrixError
 from phlexible.state.branches import searched_contacts
 from phlexible.state.forces import (
     applied_forces,
     body_forces,
     constraint_stiffness,
+    element_state,
     load_stiffness,
     weights_and_loads,
 )
 from phlexible.state.initial_velocity import check_closure, undeformed, with_initial_velocity
+from phlexible.state.instants import Instants
 from phlexible.state.layout import State
 from phlexible.state.quasi_static import QuasiStaticMotion, quasi_static_motion
 from phlexible.state.redundancy import check_redundancy, independent_rows, smallest_multipliers_at
@@ -162,7 +166,7 @@ def _solved(
         change, answers = step
         multipliers[kept] = answers[: len(gap)]
         size = _size(system, change)
-        part = min(1.0, limits.longest / max(size, 1e-300))
+        part = min(1.0, limits.longest / max(size, 1e-300), _part_into(system, at, change))
         _approach(stresses, answers[len(gap) :], part)
         state = displaced(system, state, part * change)
         if size < limits.small or (size < SETTLED and size >= 0.5 * last):
@@ -237,6 +241,28 @@ def _size(system: System, change: Array) -> float:
     return max(move, float(np.abs(change[system.layout.spin[2]]).max(initial=0.0)))
 
 
+INTO = 0.25
+"""Of the thickness of a body: how much deeper others go into it in one iteration."""
+
+
+def _part_into(system: System, at: Instants, change: Array) -> float:
+    """The part of a motion in which nothing goes so deep into a thin body that it would leave on the other side."""
+    thick = [
+        (k, force.contact, force.rest, INTO * element.second.thickness)
+        for k, (element, force) in enumerate(system.forces)
+        if force.contact and isinstance(element, Contact) and isinstance(element.second, Touchable)
+    ]
+    if not any(most for *_, most in thick):
+        return 1.0
+    elements, part = element_state(system, at), 1.0
+    moves = elements.rows @ change
+    for k, contact, rest, most in thick:
+        depth, deeper = contact.side * (rest - elements.theta[k]), -contact.side * float(moves[k])
+        if most and deeper > 0.0:
+            part = min(part, (max(-depth, 0.0) + most) / deeper)
+    return part
+
+
 # Static equilibrium by pseudo-transient continuation: an implicit gradient flow ending as Newton's method.
 #
 # Each iteration solves ``(K + mu M) dx - G^T lambda = f``, ``G dx = -g`` and lowers mu with the residual, so that
@@ -307,6 +333,7 @@ def static_equilibrium(system: System, state: State, friction: StickingFriction)
                     break
             shift = max(4 * shift, 1e-6 * start)
         part = min(1.0, LONGEST_CONTINUATION_TURN / max(_size(system, change), 1e-300))
+        part = min(part, _part_into(system, at, change))
         state = displaced(system, state, part * change)
     if not best <= ACCEPTED:
         forces = system.forces
@@ -442,7 +469,8 @@ def _among_many(system: System, kind: OperatingKind, pose: State) -> OperatingPo
             point = _at_rest(pairs.system, resting, friction)
         more = TouchingPairs.at(system, point.state, pairs.numbers)
         if more.numbers == pairs.numbers:
-            return replace(point, state=pairs.without_pairs(point.state), system=pairs.system)
+            state = pairs.remembering(point.state, friction, point.holds)
+            return replace(point, state=state, system=pairs.system)
         pairs = more
     raise EquilibriumError(
         f"no static equilibrium was found in {MOST_TRIES} tries: in each one other sides or edges touch; start from"

@@ -41,6 +41,13 @@ class _Feet(NamedTuple):
     is_on: Array
     ways: Array
 
+    def part(self, place: int) -> tuple[int, int]:
+        """The triangle nearest to a place, and its part as the kernels number them."""
+        triangle, k, at = int(self.triangle[place]), int(self.edge[place]), float(self.share[place])
+        if self.is_on[place]:
+            return triangle, 0
+        return triangle, 1 + k if 0.0 < at < 1.0 else 4 + ((k + 1) % 3 if at >= 1.0 else k)
+
 
 @dataclass(frozen=True, eq=False)
 class TriangleTree:
@@ -182,15 +189,27 @@ class TriangleTree:
         Parts as the kernels number them: 0 its side, 1 to 3 an edge, 4 to 6 a corner.
         """
         feet = self._feet(w[None])
-        triangle, k, at = int(feet.triangle[0]), int(feet.edge[0]), float(feet.share[0])
+        triangle, part = feet.part(0)
         sizes = np.linalg.norm(feet.ways[0], axis=1)
         units = feet.ways[0] / sizes[:, None].clip(1e-300)
         is_same = units @ units[triangle] > 1 - ONE_WAY
-        part = 4 + ((k + 1) % 3 if at >= 1.0 else k)
-        if 0.0 < at < 1.0:
-            part = 1 + k
         is_alone = bool((is_same | (sizes > (1 + AS_NEAR) * sizes[triangle])).all())
-        return triangle, 0 if feet.is_on[0] else part, is_alone
+        return triangle, part, is_alone
+
+    def slope(self, w: Array) -> tuple[float, Array, Array]:
+        """Distance of a place (3,) from the surface, negative inside, its slope (3,), and how that turns (3, 3)."""
+        feet = self._feet(w[None])
+        triangle, part = feet.part(0)
+        height, normal = float(feet.height[0]), self.normals[triangle]
+        if part == 0 or not height:
+            return height, normal, np.zeros((3, 3))
+        normal = feet.ways[0, triangle] / height
+        bend = np.eye(3) - np.outer(normal, normal)
+        if part < 4:
+            start, end = (self.corners[triangle, k % 3] for k in (part - 1, part))
+            along = (end - start) / np.linalg.norm(end - start)
+            bend = bend - np.outer(along, along)
+        return height, normal, bend / height
 
     def _feet(self, w: Array) -> "_Feet":
         a, n = self.corners, self.normals

@@ -39,7 +39,7 @@ def forces_of_branches(system: System, branches: Array) -> Array:
     """Of the branches (..., branches) of elements along their coordinates, shape (..., forces)."""
     laws = [force.relaxation for _, force in system.forces]
     pulls = np.stack([np.zeros(branches.shape[:-1]), *_pulls(laws, branches)], axis=-1)[..., 1:]
-    begin = branch_count(system) + len(_remembering(system)) + _pair_numbers(system)
+    begin = pairs_begin(system) + _pair_numbers(system)
     for k, _, bristle in bristles_of(system):
         if not system.forces[k].force.contact:  # which rubs across its coordinate
             pulls[..., k] -= bristle.stiffness * branches[..., begin]
@@ -161,8 +161,12 @@ def kept_turns(system: System) -> int:
 
 def remembered_count(system: System) -> int:
     """Length of ``State.branches``."""
-    own = branch_count(system) + len(_remembering(system))
-    return own + _pair_numbers(system) + len(BRISTLE) * len(bristles_of(system))
+    return pairs_begin(system) + _pair_numbers(system) + len(BRISTLE) * len(bristles_of(system))
+
+
+def pairs_begin(system: System) -> int:
+    """Where bristles of pairs among many begin in ``State.branches``."""
+    return branch_count(system) + len(_remembering(system))
 
 
 def _pair_numbers(system: System) -> int:

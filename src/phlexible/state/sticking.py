@@ -25,12 +25,18 @@ from phlexible.description.interactions.functions import (
     WorldAxis,
     single,
 )
-from phlexible.description.interactions.surfaces import RubbingCoordinate, SegmentCoordinate
+from phlexible.description.interactions.surfaces import (
+    PieceCoordinate,
+    RubbingCoordinate,
+    SegmentCoordinate,
+    SlidingCoordinate,
+)
 from phlexible.state.branches import BRISTLE, BristleKind, bristles_of, remembered_count
 from phlexible.state.forces import ElementState, element_state
 from phlexible.state.instants import Instants
 from phlexible.state.layout import State
 from phlexible.state.system import System
+from phlexible.state.touching_pieces import PieceOnPiece, PieceOnSolid
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,6 +124,8 @@ class StickingFriction:
             if kind is not BristleKind.SLIDING:
                 level = bristle.lever
             level *= 1.0 if self.has_slipped[own] else bristle.grip
+            if isinstance(force.coordinate, RubbingCoordinate) and isinstance(force.coordinate.gap, PieceOnSolid):
+                level *= float(np.linalg.norm(_rise(self.system, at, force.coordinate)))  # on an edge less than one
             sizes = (level * normal, level * slope)
             if isinstance(force.coordinate, RubbingCoordinate):
                 side = force.contact.side if force.contact else 1.0
@@ -220,6 +228,16 @@ class StickingFriction:
                 found.append((k, bristle.stiffness, rows[np.abs(rows).max(axis=1) > 0]))
         return found
 
+    def bent(self, state: State, holds: Sequence[Hold]) -> list[Array]:
+        """z of each in world axes, shape (3,), and of turns about the normal, (1,)."""
+        at, found = self.system.at(state), []
+        for (k, *_), hold in zip(bristles_of(self.system), holds, strict=True):
+            z, coordinate = hold.z, self.system.forces[k].force.coordinate
+            if isinstance(coordinate, SlidingCoordinate):
+                z = z @ self.system.vectors(coordinate.across).places(at)[0]
+            found.append(z)
+        return found
+
     def remembering(self, state: State, holds: Sequence[Hold]) -> State:
         """The state with bristles bent so."""
         if not self.count:
@@ -244,8 +262,10 @@ class StickingFriction:
         n0, n1 = (_normal(system, each, coordinate) for each in (before, at))
         middle = _unit(n0 + n1)
         if kind is BristleKind.SLIDING:
+            s0, s1 = (_places(system, each, coordinate) for each in (before, at))
             mean, end = (
-                np.kron(_weights(coordinate, side, x, n), np.eye(3)) for x, n in (((x0 + x1) / 2, middle), (x1, n1))
+                np.kron(_weights(coordinate, x, Touch.of(coordinate, side, x, n, s)), np.eye(3))
+                for x, n, s in (((x0 + x1) / 2, middle, (s0 + s1) / 2), (x1, n1, s1))
             )
         else:
             mean, end = _turns(coordinate, (x0 + x1) / 2), _turns(coordinate, x1)
@@ -340,28 +360,82 @@ def _turned(z: Array, normal: Array, onto: Array) -> Array:
 
 def _normal(system: System, at: Instants, coordinate: RubbingCoordinate) -> Array:
     """dtheta/dx of the place that touches, as a unit vector."""
+    return _unit(_rise(system, at, coordinate))
+
+
+def _rise(system: System, at: Instants, coordinate: RubbingCoordinate) -> Array:
+    """dtheta/dx of what touches, where all of it moves by x."""
     functions = system.coordinate_functions(coordinate.gap)
     gradient = coordinate.gap.gradient(functions.values(at)[0])
-    key = system.resolver.resolve(PointOf(coordinate.toucher)).key
+    keys = [system.resolver.resolve(PointOf(port)).key for port in coordinate.touchers]
     owner, numbers = functions.parts
-    own = np.array([functions.set.vectors[k].key == key for k in numbers])
-    return _unit((gradient[owner[own], None] * functions.gradients(at)[0, own]).sum(axis=0))
+    own = np.array([functions.set.vectors[k].key in keys for k in numbers])
+    return np.asarray((gradient[owner[own], None] * functions.gradients(at)[0, own]).sum(axis=0))
 
 
-def _weights(coordinate: RubbingCoordinate, side: float, x: Array, normal: Array) -> Array:
+def _places(system: System, at: Instants, coordinate: RubbingCoordinate) -> Array:
+    """Where pieces touch along both, 0 to 1; zeros of others."""
+    if not isinstance(coordinate.gap, PieceCoordinate):
+        return np.zeros(2)
+    return np.array(coordinate.gap.places(system.coordinate_functions(coordinate.gap).values(at)[0]))
+
+
+@dataclass(frozen=True)
+class Touch:
+    """Where two bodies touch.
+
+    Attributes:
+        own, others: shares of the points of both sides in the places on their axes.
+        apart: from that of the second to that of the first, shape (3,) [m].
+        arm: from that of the first to where they touch, shape (3,) [m].
+    """
+
+    own: Array
+    others: Array
+    apart: Array
+    arm: Array
+
+    @classmethod
+    def of(cls, coordinate: RubbingCoordinate, side: float, x: Array, normal: Array, places: Array) -> "Touch":
+        """By the vectors x (k, 3) of what slides; ``places``: along pieces."""
+        points, count, gap = coordinate.points, len(coordinate.touchers), coordinate.gap
+        own, others = _shared(count, places[0]), _shared(points - count, places[1])
+        if isinstance(gap, SegmentCoordinate):
+            along = x[2] - x[1]
+            others = _shared(2, float(np.clip((x[0] - x[1]) @ along / (along @ along), 0.0, 1.0)))
+        apart = own @ x[:count] - others @ x[count:points]
+        arm = -side * coordinate.radius * normal
+        if isinstance(gap, SegmentCoordinate):
+            arm = -apart
+        elif isinstance(gap, PieceCoordinate) and not coordinate.turning:  # touched on its axis
+            arm = np.zeros(3)
+        elif isinstance(gap, PieceOnPiece):
+            turns = coordinate.carriers[0].has_orientation
+            arm = -apart * (coordinate.radius / (coordinate.radius + gap.radius) if turns else 1.0)
+        return cls(own, others, apart, arm)
+
+    def on_directions(self, coordinate: RubbingCoordinate, x: Array, beyond: Array) -> Array:
+        """Weights of the directions in x: of the first those of ``arm``, of the second those of ``beyond``."""
+        weights, d = np.zeros(len(x)), coordinate.dimension
+        middle = coordinate.points + coordinate.turning
+        for begin, end, shares, arm in (
+            (coordinate.points, middle, self.own, self.arm),
+            (middle, len(x), -self.others, beyond),
+        ):
+            for k, share in zip(range(begin, end, d), shares, strict=False):
+                weights[k : k + d] = share * _shares(x[k : k + d], arm, d)
+        return weights
+
+
+def _shared(count: int, place: float) -> Array:
+    """Of one point all, of two ends by the place between them."""
+    return np.ones(1) if count == 1 else np.array([1.0 - place, place])
+
+
+def _weights(coordinate: RubbingCoordinate, x: Array, touch: Touch) -> Array:
     """c_k of (8.28) for the vectors x (k, 3) of what slides."""
-    points, turning, d = coordinate.points, coordinate.turning, coordinate.dimension
-    weights, arm = np.zeros(len(x)), -side * coordinate.radius * normal
-    weights[:2] = 1.0, -1.0
-    if isinstance(coordinate.gap, SegmentCoordinate):
-        along = x[2] - x[1]
-        place = float(np.clip((x[0] - x[1]) @ along / (along @ along), 0.0, 1.0))
-        weights[1:3] = place - 1.0, -place
-        arm = x[1] + place * along - x[0]
-    if turning:
-        weights[points : points + turning] = _shares(x[points : points + turning], arm, d)
-    if len(x) > points + turning:
-        weights[points + turning :] = -_shares(x[points + turning :], x[0] + arm - x[1], d)
+    weights = touch.on_directions(coordinate, x, touch.apart + touch.arm)
+    weights[: coordinate.points] = np.concatenate([touch.own, -touch.others])
     return weights
 
 
@@ -396,20 +470,17 @@ def _turning(
         pulls = (_turns(coordinate, x).T @ couple).reshape(-1, 3)
         bent = sparse.csr_array(vectors.lever_stiffness(at, pulls))
         return sparse.csr_array((bent - bent.T) / 2)
-    weights = _weights(coordinate, side, x, n)
+    touch = Touch.of(coordinate, side, x, n, _places(system, at, coordinate))
+    weights = _weights(coordinate, x, touch)
     held = tuple((float(w), v) for w, (_, v) in zip(weights[:points], chord.parts, strict=False))
     turns = len(x) > points + turning
     axes = [DirectionOf(carrier, axis) if turns else WorldAxis(axis) for axis in AXES[:d]]
     rows = [Row((BilinearTerm(1.0, Chord(held), single(axis)),), 0.0, "sliding") for axis in axes]
     functions, pulls = system.functions(rows), force[:d]
     if turns:
-        pulls = _shares(x[points + turning :], force, d)
+        pulls = _shares(x[points + turning : points + turning + d], force, d)
     total = sparse.csr_array(functions.stiffness(at, pulls))
-    arm, on = -side * coordinate.radius * n, np.zeros(len(x))
-    if turning:
-        on[points : points + turning] = weights[points : points + turning]
-    if turns:
-        on[points + turning :] = -_shares(x[points + turning :], arm, d)
+    on = touch.on_directions(coordinate, x, touch.arm)
     bent = sparse.csr_array(vectors.lever_stiffness(at, on[:, None] * force))
     return sparse.csr_array(total + (bent - bent.T) / 2)
 

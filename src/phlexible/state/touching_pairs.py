@@ -2,34 +2,47 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
 from phlexible.algebra.arrays import Array
 from phlexible.description.interactions.contact import Contact
 from phlexible.description.interactions.contact_members import (
-    ALONG,
     Member,
     MemberKind,
     distance,
     heights,
     may_meet,
+    size_of,
 )
 from phlexible.description.interactions.functions import AXES, DirectionOf, PointOf, receive
 from phlexible.description.interactions.surfaces import Capsule, Plane, Surface, Touchable
 from phlexible.description.ports import Attachment, MovingFrame, Port
 from phlexible.errors import ModelError
 from phlexible.shapes.solids import Box, Cylinder, Sphere
-from phlexible.state.branches import BRISTLE, bristles_of, searched_contacts
+from phlexible.state.branches import (
+    BRISTLE,
+    PAIR,
+    TURN,
+    BristleKind,
+    bristles_of,
+    kept_pairs,
+    kept_turns,
+    pairs_begin,
+    searched_contacts,
+)
 from phlexible.state.layout import State
+from phlexible.state.sticking import Hold, StickingFriction
 from phlexible.state.system import ScalarForce, System
+from phlexible.state.touching_pieces import PieceOnSolid, TouchedPiece
 
 Numbers = frozenset[tuple[int, int, int, int]]
 """Contacts, two members of each, and which side, edge or corner of the second, of those that have several."""
 NEAR = 0.02
 """Of a radius or size: pairs that are so far apart are there too."""
 FLAT = 1e-5
-"""Of its length: so deep a piece touches between its ends."""
+"""Of its length: so much nearer a piece is between its ends than there, where it touches there."""
 THIN = 1e-9
 """Of a mesh: the radius of its edges and corners."""
 
@@ -42,11 +55,13 @@ class TouchingPairs:
         plain: without these.
         system: with them, after all other forces.
         numbers: of the members of each pair.
+        pairs: of each of these forces, in their order.
     """
 
     plain: System
     system: System
     numbers: Numbers
+    pairs: "tuple[Pair, ...]"
 
     @classmethod
     def at(cls, system: System, state: State, known: Numbers = frozenset()) -> "TouchingPairs":
@@ -56,15 +71,21 @@ class TouchingPairs:
             ModelError: a pair for which there is no contact of two.
         """
         forces, numbers = list(system.forces), set[tuple[int, int, int, int]]()
+        pairs, count = list[Pair](), 0
         for group, contact in enumerate(searched_contacts(system.mechanism)):
             members = contact.members(system.dimension)
             old, at = {(i, j) for g, i, j, _ in known if g == group}, _Places(system, state, members)
             for i, j in sorted(_near(at, members) | old):
                 pair, part = _contact_of_two(contact, at, i, j)
-                forces += [ScalarForce(pair, force) for force in pair.forces(system.dimension)]
+                more = [ScalarForce(pair, force) for force in pair.forces(system.dimension)]
+                sign = 1.0 if pair.first is members[i].start else -1.0
+                one, other = members[i], members[j]
+                pairs += [Pair(count + i, count + j, one, other, sign)] * len(more)
+                forces += more
                 receive(pair, *every_port(pair))
                 numbers.add((group, i, j, part))
-        return cls(system, replace(system, forces=tuple(forces)), frozenset(numbers))
+            count += len(members)
+        return cls(system, replace(system, forces=tuple(forces)), frozenset(numbers), tuple(pairs))
 
     def with_pairs(self, state: State) -> State:
         """The state as ``system`` has it, bristles of the pairs not bent."""
@@ -83,9 +104,67 @@ class TouchingPairs:
             branches = branches[: len(branches) - self._bristles]
         return replace(state, theta=theta, branches=branches)
 
+    def remembering(self, state: State, friction: StickingFriction, holds: Sequence[Hold]) -> State:
+        """The state as ``plain`` has it, with the bristles of the pairs where runs keep them."""
+        plain, at = self.without_pairs(state), self.system.at(state)
+        if plain.branches is None or not friction.count:
+            return plain
+        kept = dict[tuple[int, int], Array]()
+        bent = friction.bent(state, holds)
+        for (k, kind, _), hold, z in zip(bristles_of(self.system), holds, bent, strict=True):
+            if k < len(self.plain.forces) or not hold.limit > 0:
+                continue
+            pair = self.pairs[k - len(self.plain.forces)]
+            own = kept.setdefault((pair.first, pair.second), np.zeros(len(PAIR) + len(TURN)))
+            axes = self.system.vectors(pair.carrier.directions(self.system.dimension)[:3]).places(at)[0]
+            match kind:
+                case BristleKind.SLIDING:
+                    own[0], own[1:4] = -1.0 if hold.slips else 1.0, pair.sign * (axes @ z)
+                case BristleKind.ROLLING:
+                    own[4:7] = pair.sign * (axes @ z)
+                case BristleKind.DRILLING:
+                    own[7], own[8] = z[0], float(hold.slips)
+        return replace(plain, branches=self._with(plain.branches, kept))
+
+    def _with(self, branches: Array, kept: "dict[tuple[int, int], Array]") -> Array:
+        """Branches with these rows of pairs; of more than are kept the first ones."""
+        result, begin = branches.copy(), pairs_begin(self.plain)
+        members = sum(len(each.members(self.plain.dimension)) for each in searched_contacts(self.plain.mechanism))
+        room, turns = kept_pairs(self.plain), kept_turns(self.plain)
+        for place, (i, j) in enumerate(sorted(kept)[:room]):
+            own, at = kept[i, j].copy(), begin + len(PAIR) * place
+            own[0] *= i * members + j + 1
+            result[at : at + len(PAIR)] = own[: len(PAIR)]
+            if turns:
+                at = begin + len(PAIR) * room + len(TURN) * place
+                result[at : at + len(TURN)] = own[len(PAIR) :]
+        return result
+
     @property
     def _bristles(self) -> int:
         return len(BRISTLE) * (len(bristles_of(self.system)) - len(bristles_of(self.plain)))
+
+
+class Pair(NamedTuple):
+    """Two members that touch.
+
+    Attributes:
+        first, second: their numbers among the members of all contacts.
+        one, other: the members.
+        sign: 1.0: the first one slides past the second in the contact of two; -1.0: the second past the first.
+    """
+
+    first: int
+    second: int
+    one: Member
+    other: Member
+    sign: float
+
+    @property
+    def carrier(self) -> Member:
+        """In whose axes runs keep the bristle."""
+        turns = self.one.is_edge or self.one.radius > 0
+        return self.one if turns and self.one.directions(3) and not self.other.kind.is_solid else self.other
 
 
 class _Places:
@@ -93,12 +172,13 @@ class _Places:
 
     Attributes:
         members: all of them.
+        dimension: of the model.
         starts, ends: of their axes, shape (members, 3) [m].
     """
 
     def __init__(self, system: System, state: State, members: Sequence[Member]) -> None:
         at = system.at(state)
-        self.members = members
+        self.members, self.dimension = members, system.dimension
         self.starts, self.ends = (
             system.vectors([PointOf(port) for port in ports]).places(at)[0]
             for ports in ([each.start for each in members], [each.end for each in members])
@@ -114,12 +194,17 @@ class _Places:
         """Places (..., 3) in the axes of solid j [m]."""
         return np.asarray((places - self.starts[j]) @ self._axes[j].T)
 
-    def depth_between(self, i: int, j: int) -> float:
-        """How deep piece i is in solid j between its ends, beyond what these are [m]."""
-        radius, places = self.members[i].radius, ALONG @ np.stack([self.starts[i], self.ends[i]])
-        depths = radius - heights(self.members[j], self.seen(places, j))
-        own = np.maximum(depths[[0, -1]], 0.0) * (1.0 - self.members[i].size[2])
-        return float((depths - ALONG @ own).max())
+    def is_between(self, i: int, j: int) -> bool:
+        """Whether piece i touches solid j, or nearly, between its ends."""
+        piece, solid = self.members[i], self.members[j]
+        ends = np.stack([self.starts[i], self.ends[i]])
+        length = float(np.linalg.norm(ends[1] - ends[0]))
+        far = NEAR * max(piece.radius, size_of(piece.start))
+        if heights(solid, self.seen(ends.mean(axis=0)[None], j))[0] > piece.radius + far + length / 2:
+            return False
+        gap = TouchedPiece(piece, solid).coordinate(self.dimension)
+        assert isinstance(gap, PieceOnSolid), "of a solid"
+        return gap.is_between(self.seen(ends, j).ravel(), far, FLAT * piece.size[0])
 
 
 def _near(at: _Places, members: Sequence[Member]) -> set[tuple[int, int]]:
@@ -139,7 +224,7 @@ def _near(at: _Places, members: Sequence[Member]) -> set[tuple[int, int]]:
             if not may_meet(members[i], other) or (not other.kind.is_solid and i >= j):
                 continue
             if other.kind.is_solid and members[i].start is not members[i].end:
-                if at.depth_between(i, j) <= FLAT * members[i].size[0]:
+                if not at.is_between(i, j):
                     continue
             elif not other.kind.is_solid:
                 gap = distance(starts[i], ends[i], starts[j], ends[j]) - radius[i] - radius[j]
@@ -159,21 +244,19 @@ def _contact_of_two(contact: Contact, at: _Places, i: int, j: int) -> tuple[Cont
     one, other, place = at.members[i], at.members[j], np.zeros(3)
     if other.kind.is_solid:
         place = at.seen(at.starts[i], j)
-        if one.start is not one.end:
-            raise ModelError(
-                f"{contact}: {one.start} to {one.end} is {at.depth_between(i, j):.3g} m deep in what {other.start}"
-                " carries between its ends, which equilibria do not see; let it come to rest in a run with damping="
-            )
     elif one.start is not one.end and other.start is other.end:
         one, other = other, one
-    if one.start is not one.end:
-        raise ModelError(
-            f"{contact}: {one.start} and {other.start} touch along lines, which equilibria do not see; give lines"
-            " as first and a Capsule for each piece as second, in contacts of their own"
-        )
-    if contact.friction and not other.start.has_orientation and one.start.has_orientation and one.radius:
+    is_point = one.start is one.end
+    if (
+        is_point
+        and contact.friction
+        and not other.start.has_orientation
+        and one.start.has_orientation
+        and one.radius
+    ):
         one, other = other, one
-    (surface, part), law = _surface(contact, one, other, place), contact.law()
+    surface, part = _surface(contact, one, other, place) if is_point else (TouchedPiece(one, other), 0)
+    law = contact.law()
     turns = one.is_ball and (other.start.has_orientation or not isinstance(other.start, Attachment))
     pair = replace(
         contact,

@@ -238,15 +238,6 @@ def test_edges_that_start_inside_each_other_are_refused_with_the_depth():
             crossed.apply(ph.Contact([one, other], stiffness=1e4))
 
 
-def test_equilibria_name_edges_that_cross_with_the_depth():
-    model = ph.Model(gravity=(0, 0, -GRAVITY))
-    low = model.add(ph.RigidBody.box(PLANK, 500.0), "low", position=(0, 0, 0.02))
-    high = model.add(ph.RigidBody.box(PLANK, 500.0), "high", position=(0, 0, 0.059), rotation=ACROSS)
-    model.apply(ph.Contact([low, high, ph.Plane(model.ground.at((0, 0, 0)))], stiffness=1e4))
-    with pytest.raises(ph.ModelError, match=r"is 0\.001 m deep in what high.* carries between its ends"):
-        model.equilibrium()
-
-
 def test_a_line_and_one_thin_surface_are_searched_and_what_cannot_be_is_warned_of():
     """Longer pieces than it is thick: without a list, too."""
     model = ph.Model(gravity=(0, 0, -GRAVITY))

@@ -138,6 +138,21 @@ class SegmentCoordinate(GapCoordinate):
 
 
 @dataclass(frozen=True, eq=False)
+class PieceCoordinate(GapCoordinate):
+    """The distance of a piece of a line, which touches between its ends.
+
+    Attributes:
+        touchers: its ends.
+    """
+
+    touchers: tuple[Port, Port]
+
+    @abstractmethod
+    def places(self, y: Array) -> tuple[float, float]:
+        """Where it touches along itself, and along the other where that is a piece, too, 0 to 1."""
+
+
+@dataclass(frozen=True, eq=False)
 class SlidingCoordinate(PositionCoordinate):
     """The gap of a point to a plane and where the point is along the plane; theta is the gap [m]."""
 
@@ -167,7 +182,7 @@ class RubbingCoordinate(GapCoordinate):
 
     Attributes:
         gap: the coordinate.
-        toucher: port with the centre.
+        toucher: port with the centre; of a piece its start.
         carriers: ports of the surface: one, or two ends of a piece.
         radius: of the sphere that touches [m].
         dimension: 2 or 3.
@@ -182,23 +197,28 @@ class RubbingCoordinate(GapCoordinate):
     resists_turns: bool = False
 
     @property
+    def touchers(self) -> tuple[Port, ...]:
+        """Ports of what touches: one, or two ends of a piece."""
+        return self.gap.touchers if isinstance(self.gap, PieceCoordinate) else (self.toucher,)
+
+    @property
     def points(self) -> int:
         """Points in the sum: the centre, then those of the surface."""
-        return 1 + len(self.carriers)
+        return len(self.touchers) + len(self.carriers)
 
     @property
     def turning(self) -> int:
         """Directions of the touching body in the sum."""
-        return self.dimension if self.radius and self.toucher.has_orientation else 0
+        return self.dimension * len(self.touchers) if self.radius and self.toucher.has_orientation else 0
 
     def functions(self) -> tuple[Row, ...]:
         """Those of the gap, then the components of sliding."""
-        parts: list[tuple[float, PointOf | DirectionOf]] = [(1.0, PointOf(self.toucher))]
+        parts: list[tuple[float, PointOf | DirectionOf]] = [(1.0, PointOf(port)) for port in self.touchers]
         parts += [(-1.0, PointOf(port)) for port in self.carriers]
-        if self.turning:
-            parts += [(0.0, DirectionOf(self.toucher, axis)) for axis in AXES[: self.dimension]]
-        if len(self.carriers) == 1 and _turns(self.carriers[0]):
-            parts += [(0.0, DirectionOf(self.carriers[0], axis)) for axis in AXES[: self.dimension]]
+        turning = list(self.touchers) if self.turning else []
+        if (len(self.carriers) == 1 or len(self.touchers) > 1) and _turns(self.carriers[0]):
+            turning += self.carriers
+        parts += [(0.0, DirectionOf(port, axis)) for port in turning for axis in AXES[: self.dimension]]
         chord = Chord(tuple(parts))
         along = (
             Row((BilinearTerm(1.0, chord, single(WorldAxis(e))),), 0.0, "sliding") for e in AXES[: self.dimension]

@@ -20,6 +20,7 @@ BESIDE = 1e-6  # of the length, by which it touches later: flat sides that are a
 PARTS = 16  # a piece on what is not convex is looked at in
 TURNS = 60
 EXACT = 1e-14  # of the length
+BENT = 1e-6  # slope along the piece by which two sides of a solid differ at an edge
 SHORT = 1e-8  # of the length: so short a way has no part of its own, which would be round-off
 
 
@@ -44,65 +45,62 @@ def slope_at(t: Tables, i: int, j: int, w: Vector) -> tuple[float, Vector]:
     return high, slope
 
 
+Place = tuple[float, float, float, Vector]
+"""Of a piece: s, F, its slope along s, and that of phi."""
+
+
 @compiled
-def _between(
-    t: Tables, i: int, j: int, a: Vector, u: Vector, A: float, B: float, s: float
-) -> tuple[float, float, Vector]:
-    """What F is the least of at s, its slope along s, and that of phi."""
+def _between(t: Tables, i: int, j: int, a: Vector, u: Vector, held: tuple[float, float], s: float) -> Place:
+    """What F is the least of at s; ``held``: A and B."""
     share, n = SHARE * t.member_size[3 * i], vector(0.0, 0.0, 0.0)
+    A, B = held
     high, n = slope_at(t, i, j, a + s * u)
     value = high + (1.0 - s) * A + s * B + share * (s - 0.5) * (s - 0.5)
-    return value, dot(n, u) + B - A + 2.0 * share * (s - 0.5), n
+    return s, value, dot(n, u) + B - A + 2.0 * share * (s - 0.5), n
 
 
 @compiled
-def _cut(low: float, f: float, g: float, high: float, e: float, k: float) -> float:
+def _cut(low: Place, high: Place) -> float:
     """Where tangents of slopes g < 0 < k meet."""
-    return (e - f + g * low - k * high) / (g - k)
+    x, f, g, _ = low
+    y, e, k, _ = high
+    return (e - f + g * x - k * y) / (g - k)
 
 
 @compiled
 def _least(
-    t: Tables,
-    i: int,
-    j: int,
-    a: Vector,
-    u: Vector,
-    A: float,
-    B: float,
-    low: float,
-    f: float,
-    g: float,
-    n: Vector,
-    high: float,
-    e: float,
-    k: float,
-    m: Vector,
+    t: Tables, i: int, j: int, a: Vector, u: Vector, held: tuple[float, float], low: Place, high: Place
 ) -> tuple[float, float, Vector]:
-    """F, s and slope of phi between places where F falls, f with the slopes g and n, and rises, e, k and m.
+    """F, s and slope of phi between places where F falls and rises.
 
     Where two smooth parts meet in an edge both have a share, so that nothing is left along the piece.
     """
     length = t.member_size[3 * i]
     for turn in range(TURNS):
-        cut = _cut(low, f, g, high, e, k)
-        bound, s = f + g * (cut - low), cut
+        x, f, g, n = low
+        y, e, k, m = high
+        cut = _cut(low, high)
+        bound, s = f + g * (cut - x), cut
         if turn % 2 == 1:
-            s = (low * k - high * g) / (k - g)
-        if not low < s < high:
-            s = 0.5 * (low + high)
-        value, slope, normal = _between(t, i, j, a, u, A, B, s)
+            s = (x * k - y * g) / (k - g)
+        if not x < s < y:
+            s = 0.5 * (x + y)
+        here = _between(t, i, j, a, u, held, s)
+        _, value, slope, normal = here
         if abs(slope) <= EXACT * length:
             return value, s, normal
-        if (turn % 2 == 0 and value - bound <= EXACT * length) or high - low <= EXACT:
+        is_edge = dot(m - n, u) > BENT * length
+        if (turn % 2 == 0 and is_edge and value - bound <= EXACT * length) or y - x <= EXACT:
             share = k / (k - g)
             return value, s, m + share * (n - m)
         if slope < 0.0:
-            low, f, g, n = s, value, slope, normal
+            low = here
         else:
-            high, e, k, m = s, value, slope, normal
+            high = here
+    x, f, g, n = low
+    y, e, k, m = high
     share = k / (k - g)
-    return min(f, e), low if f < e else high, m + share * (n - m)
+    return min(f, e), x if f < e else y, m + share * (n - m)
 
 
 @compiled
@@ -112,20 +110,21 @@ def _nearest(
     j: int,
     a: Vector,
     u: Vector,
-    A: float,
-    B: float,
-    first: float,
-    n: Vector,
-    last: float,
-    m: Vector,
+    held: tuple[float, float],
+    first: tuple[float, Vector],
+    last: tuple[float, Vector],
 ) -> tuple[float, float, Vector]:
-    """F, s and the slope of phi there, of a piece whose ends are at phi ``first`` and ``last`` with slopes n and m.
+    """F, s and the slope of phi there, of a piece with phi and its slope at its ends.
 
     Between ends that are too far to touch an estimate that is no greater.
     """
     share, radius = SHARE * t.member_size[3 * i], t.member_radius[i]
-    f, g = first + A + 0.25 * share, dot(n, u) + B - A - share
-    e, k = last + B + 0.25 * share, dot(m, u) + B - A + share
+    A, B = held
+    begin, n = first
+    end, m = last
+    f, g = begin + A + 0.25 * share, dot(n, u) + B - A - share
+    e, k = end + B + 0.25 * share, dot(m, u) + B - A + share
+    low, top = (0.0, f, g, n), (1.0, e, k, m)
     best, at, slope = f, 0.0, n
     if e < best:
         best, at, slope = e, 1.0, m
@@ -136,27 +135,26 @@ def _nearest(
         if dot(m - n, u) <= EXACT * t.member_size[3 * i]:  # phi is straight along the piece
             at = -0.5 * g / share
             return f + 0.5 * g * at, at, n
-        cut = _cut(0.0, f, g, 1.0, e, k)
+        cut = _cut(low, top)
         if f + g * cut >= radius:
             weight = k / (k - g)
             return f + g * cut, cut, m + weight * (n - m)
-        return _least(t, i, j, a, u, A, B, 0.0, f, g, n, 1.0, e, k, m)
+        return _least(t, i, j, a, u, held, low, top)
     steepest = 2.02 * dot(u, u) ** 0.5 + 2.0 * share
-    low = 0.0
-    while low < 1.0:
-        high = low + max((f - radius) / steepest, 1.0 / PARTS)
-        value, rising, normal = e, k, m
-        if high < 1.0:
-            value, rising, normal = _between(t, i, j, a, u, A, B, high)
-        else:
-            high = 1.0
+    while low[0] < 1.0:
+        x, f, g, n = low
+        s = x + max((f - radius) / steepest, 1.0 / PARTS)
+        high = top
+        if s < 1.0:
+            high = _between(t, i, j, a, u, held, s)
+        s, value, rising, normal = high
         if value < best:
-            best, at, slope = value, high, normal
-        if g < 0.0 < rising and f + g * (_cut(low, f, g, high, value, rising) - low) < min(best, radius):
-            found, s, across = _least(t, i, j, a, u, A, B, low, f, g, n, high, value, rising, normal)
-            if found < best:
-                best, at, slope = found, s, across
-        low, f, g, n = high, value, rising, normal
+            best, at, slope = value, s, normal
+        if g < 0.0 < rising and f + g * (_cut(low, high) - x) < min(best, radius):
+            found, place, across = _least(t, i, j, a, u, held, low, high)
+            if found <= best:  # more exact than the ends of the interval
+                best, at, slope = found, place, across
+        low = high
     return best, at, slope
 
 
@@ -169,7 +167,7 @@ def over_solid(t: Tables, i: int, j: int, a: Vector, b: Vector) -> tuple[float, 
     A, B = 0.0, 0.0
     if t.member_size[3 * i + 2] == 0.0:
         A, B = max(radius - first, 0.0), max(radius - last, 0.0)
-    F, s, slope = _nearest(t, i, j, a, u, A, B, first, n, last, m)
+    F, s, slope = _nearest(t, i, j, a, u, (A, B), (first, n), (last, m))
     on_a, on_b = (1.0 - s) * slope, s * slope
     if A > 0.0:
         on_a -= (1.0 - s) * n

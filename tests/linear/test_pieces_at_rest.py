@@ -1,0 +1,132 @@
+"""Equilibria and linear models of edges that cross and lines between their nodes on solids: runs are theirs."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.linalg import expm
+from scipy.spatial.transform import Rotation
+
+import phlexible as ph
+from phlexible.state.small_motions import centred_motions, world_motions
+
+GRAVITY = 9.81
+ACROSS, TILT = (Rotation.from_rotvec(turn).as_matrix() for turn in ((0, 0, np.pi / 2), (np.pi / 4, 0, 0)))
+PLANK = (0.5, 0.08, 0.04)
+
+
+def planks(kind, friction, height=0.06):
+    """One lies across another on the floor; all corners of both are beside the other."""
+    shape, model = ph.Box(PLANK).centred(), ph.Model(gravity=(0, 0, -GRAVITY))
+    plank = ph.RigidBody.box(PLANK, 500.0)
+    if kind == "mesh":
+        plank = ph.RigidBody.from_mesh(shape.vertices, shape.triangles, 500.0)
+    low = model.add(plank, "low", position=(0, 0, 0.02))
+    high = model.add(plank, "high", position=(0, 0, height), rotation=ACROSS)
+    floor = ph.Plane(model.ground.at((0, 0, 0)))
+    model.apply(ph.Contact([low, high, floor], stiffness=1e4, friction=friction))
+    return model, [high.origin, high.point((0.2, 0.03, 0.02)), low.point((0.2, 0.03, 0.02))]
+
+
+def edges(friction):
+    """A bar on springs, edge down, lies on the edge of another."""
+    model, place = ph.Model(gravity=(0, 0, -GRAVITY)), (0.01, 0.02, 0.1408)
+    body = ph.RigidBody.box((0.4, 0.1, 0.1), 500.0)
+    low = model.add(body, "low", rotation=TILT)
+    high = model.add(body, "high", position=place, rotation=ACROSS @ TILT)
+    model.connect(ph.Fixed(model.ground.at((0, 0, 0)), low.origin))
+    springs = {"stiffness": (50.0, 50.0, 50.0), "rotational_stiffness": (5.0, 5.0, 5.0)}
+    model.apply(ph.Bushing(model.ground.at(place), high.origin, **springs))
+    model.apply(ph.Contact([low, high], stiffness=1e4, friction=friction))
+    return model, [high.origin, high.point((0.2, 0.03, 0.02))]
+
+
+def line(kind):
+    """A beam or rope over a bar that is thinner than its elements are long."""
+    model = ph.Model(gravity=(0, 0, -GRAVITY))
+    block = model.add(ph.RigidBody.box((0.04, 0.3, 0.04), 2000.0), "bar", position=(0.01, 0, 0))
+    model.connect(ph.Fixed(model.ground.at((0.01, 0, 0)), block.origin))
+    if kind == "beam":
+        body = ph.Beam(0.6, ph.CircularSection(0.01), ph.Material(1e8, 1000.0), elements=5)
+        placed = model.add(body, "line", position=(-0.3, 0, 0.025))
+        model.connect(ph.Fixed(model.ground.at((-0.3, 0, 0.025)), placed.start))
+        radius, ports = 5e-3, [placed.end, placed.at(0.3)]
+    else:
+        body, radius = ph.String(1.0, 0.1, 9, ph.LinearLaw(200.0)), 0.0
+        placed = model.add(body, "line", shape=[(-0.5, 0, 0.02), (0.5, 0, 0.02)])
+        for port, x in ((placed.start, -0.5), (placed.end, 0.5)):
+            model.connect(ph.Spherical(model.ground.at((x, 0, 0.02)), port))
+        ports = [placed.at(4 / 9), placed.at(3 / 9)]
+    model.apply(ph.Contact([placed], [block], radius=radius, stiffness=1e3, friction=0.4))
+    return model, ports
+
+
+def rods():
+    """A clamped rod bends over another, and rubs along it."""
+    model, material = ph.Model(gravity=(0, 0, -GRAVITY)), ph.Material(1e8, 1000.0)
+    rod = ph.Rod(0.6, ph.CircularSection(0.01), material, elements=3)
+    one = model.add(rod, "one", position=(-0.3, 0, 0.0101))
+    other = model.add(rod, "other", position=(0.02, -0.3, 0), rotation=ACROSS)
+    for port, place in (
+        (one.start, (-0.3, 0, 0.0101)),
+        (other.start, (0.02, -0.3, 0)),
+        (other.end, (0.02, 0.3, 0)),
+    ):
+        model.connect(ph.Fixed(model.ground.at(place), port))
+    model.apply(ph.Contact([one], [other], radius=5e-3, stiffness=1e4, friction=0.4))
+    return model, [one.end, one.at(0.3), other.at(0.3)]
+
+
+def misses(model, rest, ports, duration=0.01, step=1e-4):
+    """How far a small motion of the step is from that of the linear model, over its size."""
+    sensors = [ph.Velocity(port, axis) for port in ports for axis in np.eye(3)]
+    linear = model.linearize([], sensors, about=rest)
+    free, size = linear.eliminate_constraints(), linear.mechanics.size
+    A = np.linalg.solve(free.descriptor.toarray(), free.system_matrix.toarray())
+    kick = 1e-6 * linear.modes(6).shapes.sum(axis=1).real
+    system = linear.linearization.system
+    turned = world_motions(system, rest.state) @ centred_motions(system, rest.state) @ kick
+    start = np.zeros(linear.state_size)
+    start[size : 2 * size] = kick
+    names = dict(zip(linear.state_names, start, strict=True))
+    x = np.array([names[name] for name in free.state_names])
+    wanted = free.output_matrix @ expm(A * duration) @ x
+    motion = model.simulate(duration, step, initial=replace(rest.state, velocity=turned), progress=False)
+    found = np.concatenate([motion.velocity(port)[-1] for port in ports])
+    return np.linalg.norm(found - wanted) / np.linalg.norm(wanted)
+
+
+def test_a_plank_that_starts_above_another_rests_across_it():
+    """Two edges of each push; F is 1e-6 of an edge more than the distance."""
+    model, (place, *_) = planks("box", 0.4, 0.0601)
+    rest = model.equilibrium()
+    weight = 500 * np.prod(PLANK) * GRAVITY
+    beside = 1e-6 * 0.98 * PLANK[0]
+    assert rest.position(place)[2] == pytest.approx(0.06 - beside - 2 * weight / 4e4 - weight / 4e4, abs=1e-8)
+    assert rest.is_stable and rest.slipped == ()
+
+
+@pytest.mark.parametrize(
+    ("build", "stays", "close"),
+    [
+        (lambda: planks("box", 0.4), 1e-13, 1e-3),
+        (lambda: planks("mesh", 0.4), 1e-12, None),
+        (lambda: edges(0.4), 1e-11, 1e-3),
+        (lambda: edges(0.1), 1e-9, None),  # which slips
+        (lambda: line("rope"), 1e-10, 1e-4),
+        (lambda: line("beam"), 1e-9, None),  # which slips
+        (rods, 1e-7, None),
+    ],
+    ids=["planks", "meshes", "edges", "edges that slip", "rope", "beam", "rods"],
+)
+@pytest.mark.filterwarnings(
+    "ignore::phlexible.errors.SlackStringWarning", "ignore::phlexible.LargeDeflectionWarning"
+)
+def test_a_run_from_rest_stays_and_swings_as_the_linear_model(build, stays, close):
+    """Bristles stay as far bent as they hold."""
+    model, ports = build()
+    rest = model.equilibrium()
+    motion = model.simulate(0.01, 1e-3, initial=rest.state, progress=False)
+    assert np.abs(motion.recording.velocity).max() <= stays
+    if close:
+        assert misses(model, rest, ports) <= close
