@@ -175,6 +175,37 @@ def spun(on: str) -> ph.Model:
     return model
 
 
+def links(modulus: float = 2e7) -> ph.Model:
+    """A chain of equal flexible links, enough to step in lanes."""
+    model = ph.Model(gravity=(0, -9.81, 0), dimension=2)
+    last, section = model.ground.at((0, 0, 0)), ph.RectangularSection(0.01, 0.01)
+    for k in range(6):
+        beam = ph.Beam(0.1, section, ph.Material(modulus, 1000.0), elements=1)
+        link = model.add(beam, f"link {k}", position=(0.1 * k, 0, 0))
+        model.connect(ph.Revolute(last, link.start))
+        last = link.end
+    return model
+
+
+def test_equal_bodies_step_in_lanes_with_numbers_that_follow_parameters(built, tmp_path) -> None:
+    def tip(model: ph.Model) -> dict[str, Sensor]:
+        return {"tip": ph.Position(model["link 5"].end)}
+
+    with ZipFile(ph.build(links(), STEP, tmp_path / "links.zip", targets=[host()])) as archive:
+        assert b"#define PH_TEAMS 1\n" in archive.read("model_data.h")
+    file, ranges = tmp_path / f"links{built.suffix}", {"modulus": (1e7, 2e7, 4e7)}
+    library = ph.load_library(ph.build(links, STEP, file, outputs=tip, parameters=ranges), modulus=3e7)
+    run = links(3e7).start(STEP)
+    library.step(100), run.step(100)
+    assert library.read("tip") == pytest.approx(run.read(tip(run.now.mechanism)["tip"]), abs=1e-12)
+    saved = library.save()
+    library.step(50)
+    ended = library.save().content
+    library.restore(saved)
+    library.step(50)
+    assert library.save().content == ended
+
+
 @pytest.mark.parametrize("on", ["a moving pin", "gears", "gears on a moving pin", "two hinges"])
 @pytest.mark.filterwarnings("ignore::phlexible.RedundancyWarning")
 def test_steps_that_fail_are_halved_as_in_live_runs(built, tmp_path, on) -> None:
@@ -448,7 +479,10 @@ def test_a_program_in_c_has_the_digits_and_needs_the_mathematical_library_only(b
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "kind",
-    ["machine", *(pytest.param(name, marks=pytest.mark.thorough) for name in ("regulated", "with parameters"))],
+    [
+        "machine",
+        *(pytest.param(name, marks=pytest.mark.thorough) for name in ("regulated", "with parameters", "in lanes")),
+    ],
 )
 def test_random_calls_never_leave_their_memory(built, tmp_path, kind) -> None:
     folder = built.parent / "sources"
@@ -459,6 +493,10 @@ def test_random_calls_never_leave_their_memory(built, tmp_path, kind) -> None:
         ranges = {"modulus": (5e10, 7e10, 9e10), "mass": (0.1, 0.2, 0.5)}
         ph.build(machine, STEP, tmp_path / "ranges.zip", targets=[host()], parameters=ranges)
         ZipFile(tmp_path / "ranges.zip").extractall(folder := tmp_path)
+    if kind == "in lanes":
+        ranges = {"modulus": (1e7, 2e7, 4e7)}
+        ph.build(links, STEP, tmp_path / "links.zip", targets=[host()], parameters=ranges)
+        ZipFile(tmp_path / "links.zip").extractall(folder := tmp_path)
     flags = ["-g", "-fsanitize=address,undefined", "-fno-sanitize-recover"]
     probe = subprocess.run([CC, *flags, "-x", "c", "-", "-o", "/dev/null"], input=b"int main(void){return 0;}")
     if probe.returncode:

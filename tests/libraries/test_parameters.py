@@ -91,7 +91,7 @@ def test_numbers_follow_parameters_by_series_that_are_as_long_as_it_takes() -> N
         return np.array([values[0], abs(values[1] - 0.3)])
 
     numbers = SampledNumbers(["smooth", "kinked"], np.array([0, 1]), np.zeros(2, dtype=bool))
-    with pytest.raises(ParameterError, match="no smooth function of q: of the table 'kinked'"):
+    with pytest.raises(ParameterError, match="kinked are no smooth function of q"):
         SeriesFit(ranges, kinked, numbers).found()
     many = [Range(f"p{k}", 1.0, 2.0, 3.0) for k in range(11)]
     one = SampledNumbers(["all"], np.array([0]), np.zeros(1, dtype=bool))
@@ -269,8 +269,8 @@ def test_parameters_that_change_other_things_are_refused_by_name(tmp_path) -> No
     refused("in this order", {"stiffness": (2.0, 1.0, 3.0)})
     refused("unit of stiffness", {"stiffness": (1.0, 2.0, 3.0, 4.0)})
     refused("model.*width", {"width": (1.0, 2.0, 3.0)})
-    refused("with count = 3 the model has other", {"count": (1.0, 1.0, 3.0)})
-    refused("no smooth function of modulus", {"modulus": (0.5, 1.0, 2.0)})
+    refused("with count = 3 the model has a load '", {"count": (1.0, 1.0, 3.0)})
+    refused("a spring.* are no smooth function of modulus", {"modulus": (0.5, 1.0, 2.0)})
     refused("model.ending=2.0. raised ValueError .*too long", {"ending": (1.0, 1.0, 2.0)})
     refused("nothing in the model changes with nothing", {"nothing": (0.5, 1.0, 2.0)})
     with pytest.raises(ParameterError, match="leave out parameters="):
@@ -278,5 +278,5 @@ def test_parameters_that_change_other_things_are_refused_by_name(tmp_path) -> No
     with pytest.raises(ParameterError, match="input 'motor' .*leave it out of inputs="):
         ph.build(machine, STEP, path, inputs=["motor"], parameters={"torque": RANGES["torque"]})
     if find_spec("ziglang") is not None:
-        with pytest.raises(ParameterError, match="length changes where bodies .* are drawn"):
+        with pytest.raises(ParameterError, match="length changes the shape or the path of arm"):
             ph.build(machine, STEP, tmp_path / "page.html", parameters={"length": RANGES["length"]})

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
@@ -18,13 +18,13 @@ from phlexible.libraries.controllers import ControllerData
 from phlexible.libraries.number_tape import FIRST, NumberKind
 from phlexible.libraries.outputs import Outputs
 from phlexible.libraries.parameters import ParameterData, in_c
-from phlexible.libraries.programs import families, programs
+from phlexible.libraries.programs import families, is_of_teams, programs
 from phlexible.libraries.time_functions import Column, TimeData
 from phlexible.libraries.user_energies import ADDRESSES, UserEnergies
 from phlexible.step.compilation.objects import c_name
 from phlexible.step.integration.conserving import ConservingStepper
-from phlexible.step.tables.declarations import MOST_PARTS, MOVING, TABLES
-from phlexible.step.tables.memory import Memory
+from phlexible.step.tables.declarations import ABREAST, MOST_PARTS, MOVING, TABLES
+from phlexible.step.tables.memory import OF_TYPES, PLACES, Memory
 from phlexible.step.tables.requests import RELAXATION, StepRequest
 from phlexible.version import __version__
 
@@ -32,7 +32,7 @@ NEVER = 2**62
 BLOCK = 16  # steps that model.c takes at a time
 SEEN_THAT_CHANGE = (
     *("parts", "velocity", "position", "rotation", "eta", "step_error", "energy", "work", "dissipated"),
-    *("known_velocities", "trial_update"),
+    *("known_velocities", "trial_update", "team"),
 )
 SEEN_OF_SYSTEM = (
     "function_time",
@@ -178,7 +178,6 @@ class ModelData:
         return [*found, ("moving", moving), ("measured", len(self._measured.numbers) - moving), ("scales", 2)]
 
     def _numbers(self) -> Iterable[str]:
-        yield "#define PH_ALIGNED __attribute__((aligned(64)))"
         yield bit_patterns("ph_tables", self._table_words())
         yield bit_patterns("ph_start", self._start_words())
         yield reals("ph_reals", self._real_numbers())
@@ -233,8 +232,7 @@ class ModelData:
         found |= {"TAPE": self._tape_begin, "TAPE_NUMBERS": len(self.outputs.numbers)}
         found["SCRATCH"] = max(self._tape_begin + len(self.outputs.numbers), most if parts > 1 else 0)
         found |= {f"PLACE_{name}": memory.place(name) for name in SEEN_THAT_CHANGE}
-        places = {table.name: place for place, table in enumerate(TABLES)}
-        found |= {f"TABLE_{name}": places[name] for name in SEEN_OF_SYSTEM}
+        found |= {f"TABLE_{name}": PLACES[name] for name in SEEN_OF_SYSTEM}
         return [f"#define PH_{name} {value}" for name, value in found.items()]
 
     @property
@@ -250,10 +248,35 @@ class ModelData:
         yield from (entry.module_file().declaration for entry in programs(self.memory))
         yield reals("ph_shares", self.stepper.shares)
         yield from self._functions_of_users()
+        yield from self._teams()
         yield "static void ph_connect(int64_t *header) {"
         yield "    int64_t nothing[1];"
-        yield from (f"    {c_name(entry.name)}(header, PH_HEADER, nothing);" for entry in families(self.memory))
+        for entry in families(self.memory):
+            call = f"    {c_name(entry.name)}(header, PH_HEADER, nothing);"
+            yield f"#if PH_TEAMS\n{call}\n#endif" if is_of_teams(entry) else call
         yield "}"
+
+    def _teams(self) -> Iterable[str]:
+        """Tables of equal bodies that step in lanes: those of types are the model's."""
+        plan = self.stepper.assembly.plan.teams
+        if plan is None:
+            yield "#define PH_TEAMS 0\n#define PH_TEAM_NUMBERS 0"
+            return
+        yield f"#ifdef __wasm__\n#define PH_TEAMS 0\n#else\n#define PH_TEAMS {plan.counts['teams']}\n#endif"
+        header, own, numbers = plan.blank
+        of_types = {table.name for table in TABLES if table.size in OF_TYPES}
+        given = _aligned_tables({name: table for name, table in plan.given.items() if name not in of_types})
+        _place(header, given)
+        for place, number in own.items():
+            header[place] = 8 * ABREAST * number
+        yield f"#define PH_TEAM_NUMBERS {ABREAST * numbers}"
+        yield "#if PH_TEAMS"
+        yield integers("ph_team_header", header)
+        shared = [PLACES[name] for name in plan.given if name in of_types]
+        for name, places in (("given", [place for place, _ in given]), ("own", list(own)), ("shared", shared)):
+            yield integers(f"ph_team_{name}", places, "int32_t")
+        yield bit_patterns("ph_team_tables", np.concatenate([words for _, words in given]))
+        yield "#endif"
 
     def _functions_of_users(self) -> Iterable[str]:
         """Their declarations, and where the tables of their addresses are."""
@@ -270,26 +293,17 @@ class ModelData:
             yield f"#define PH_ADDRESS_TABLES {len(places)}"
 
     def _given(self) -> list[tuple[int, NDArray[np.uint64]]]:
-        """Tables of the system by their places in the header, as words, each up to the end of a cache line."""
-        found = list[tuple[int, NDArray[np.uint64]]]()
-        for place, table in enumerate(TABLES):
-            if table.name in self.memory.given:
-                content = self.energies.numbers_of(table.name, self.memory.given[table.name])
-                raw = np.ascontiguousarray(content).view(np.uint64).ravel()
-                padded = np.zeros(-(-len(raw) // 8) * 8, dtype=np.uint64)
-                padded[: len(raw)] = raw
-                found.append((place, padded))
-        return found
+        """Tables of the system."""
+        given = self.memory.given.items()
+        return _aligned_tables({name: self.energies.numbers_of(name, table) for name, table in given})
 
     def _table_words(self) -> NDArray[np.uint64]:
         return np.concatenate([*(words for _, words in self._given()), np.zeros(8, dtype=np.uint64)])
 
     def _places(self) -> Iterable[str]:
         header, own, _ = self.memory.blank
-        given, begin = self._given(), 0
-        for place, words in given:
-            header[place] = 8 * begin
-            begin += len(words)
+        given = self._given()
+        begin = _place(header, given)
         for place, number in own.items():
             header[place] = 8 * number
         yield integers("ph_header", header)
@@ -426,6 +440,26 @@ class ModelData:
             for each in self.outputs.outputs
         ]
         yield array_of("ph_output", "ph_outputs", described, '{"", "", 0, 0, 0, 0}')
+
+
+def _aligned_tables(tables: Mapping[str, NDArray[np.generic]]) -> list[tuple[int, NDArray[np.uint64]]]:
+    """Tables by their places in the header, as words, each up to the end of a cache line."""
+    found = list[tuple[int, NDArray[np.uint64]]]()
+    for name, table in sorted(tables.items(), key=lambda each: PLACES[each[0]]):
+        raw = np.ascontiguousarray(table).view(np.uint64).ravel()
+        padded = np.zeros(-(-len(raw) // 8) * 8, dtype=np.uint64)
+        padded[: len(raw)] = raw
+        found.append((PLACES[name], padded))
+    return found
+
+
+def _place(header: NDArray[np.int64], tables: Iterable[tuple[int, NDArray[np.uint64]]]) -> int:
+    """Where tables begin that stand one after the other [bytes], in a header; how many words they are."""
+    begin = 0
+    for place, words in tables:
+        header[place] = 8 * begin
+        begin += len(words)
+    return begin
 
 
 class _Measured(NamedTuple):

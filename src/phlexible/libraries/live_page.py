@@ -13,7 +13,7 @@ from phlexible.libraries.linking import TARGETS, WASM, check_linker, linked, sou
 from phlexible.libraries.outputs import page_outputs
 from phlexible.libraries.parameter_models import Variants, usual_values, with_parameters
 from phlexible.libraries.programs import object_files_of
-from phlexible.libraries.web_page import PageParts, are_alike, page_of, run_ahead
+from phlexible.libraries.web_page import PageParts, drawn_otherwise, page_of, run_ahead
 from phlexible.results.live import LiveRun
 from phlexible.state.recorded_run import RecordedRun
 
@@ -99,10 +99,13 @@ def _with_sliders(
     usual = usual_values(variants.ranges)
     for own in variants.ranges:
         for value in (own.low, own.high):
-            if not are_alike(parts, parts_of(*variants.made(usual | {own.name: value}), inputs)):
+            other = parts_of(*variants.made(usual | {own.name: value}), inputs)
+            has_parts = other.data.memory.counts == parts.data.memory.counts  # ``with_parameters`` refuses others
+            if has_parts and (names := drawn_otherwise(parts, other)):
                 raise ParameterError(
-                    f"{own.name} changes where bodies or moving frames are drawn, as lengths do, which a page"
-                    " knows for one value; leave it out of parameters=, or build a page for each value"
+                    f"{own.name} changes the shape or the path of {', '.join(names)}: a page steps the model with"
+                    f" other numbers, and draws it as it was built. Leave {own.name} out of parameters=, or build a"
+                    " page for each value; a library or FMU takes it"
                 )
     grips = [str(load) for grip in parts.grips for load in grip.loads]
     return replace(parts, data=with_parameters(data_of, parts.data, variants.ranges, inputs, grips))

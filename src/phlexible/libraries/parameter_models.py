@@ -13,6 +13,7 @@ from phlexible.description.mechanism.mechanism import Mechanism
 from phlexible.errors import ParameterError, PhlexibleError
 from phlexible.libraries.data import ModelData
 from phlexible.libraries.parameter_series import SampledNumbers, SeriesFit
+from phlexible.libraries.parameter_words import difference, numbers_in_words
 from phlexible.libraries.parameters import ParameterData, ParameterRange
 
 SCALES = ("velocity_weight", "row_length", "force_energy", "scales")
@@ -86,16 +87,15 @@ def with_parameters(
         found = data.words_of_numbers() if data.structure == structure else words[:0]
         if len(found) != len(words) or not np.array_equal(found[is_same], words[is_same]):
             raise ParameterError(
-                f"with {said} the model has {_difference(usual, data)} than with usual values: parameters change"
-                " numbers, not which parts there are; let ranges leave out values such as a stiffness of zero, or"
-                " those beyond which other shapes are the lowest of modes=, or build a library for each"
+                f"with {said} {difference(usual, data)}: parameters change numbers of the model, and its parts stay"
+                " what they are with usual values; choose ranges without such values, or build a library for each"
             )
         return np.where(is_same, 0.0, found.view(np.float64))
 
     is_whole = np.isin(kinds, [k for k, (name, _) in enumerate(parts) if usual.is_whole(name)])
     is_same = is_whole | ~np.isfinite(words.view(np.float64))
     is_scale = np.isin(kinds, [k for k, (name, _) in enumerate(parts) if name in SCALES])
-    fit = SeriesFit(ranges, sample, SampledNumbers([name for name, _ in parts], kinds, is_scale))
+    fit = SeriesFit(ranges, sample, SampledNumbers([numbers_in_words(name) for name, _ in parts], kinds, is_scale))
     series = fit.found()
     changed = [set[str]() for _ in ranges]
     for place, (terms, _) in zip(series.places.tolist(), series.entries, strict=True):
@@ -125,19 +125,3 @@ def _free_inputs(made: DataOf, usual: ModelData, ranges: Sequence[ParameterRange
 
 def _is_tunable(tables: set[str]) -> bool:
     return not tables & MOVES and any(not name.startswith("start of") and name not in SCALES for name in tables)
-
-
-def _difference(usual: ModelData, other: ModelData) -> str:
-    """What is other, in words."""
-    first, second = usual.stepper.assembly.memory.counts, other.stepper.assembly.memory.counts
-    counts = [name for name in first if first[name] != second[name]]
-    if counts:
-        return f"other {counts[0].replace('_', ' ')} ({second[counts[0]]}, not {first[counts[0]]})"
-    if [each.name for each in usual.inputs] != [each.name for each in other.inputs]:
-        return "other inputs"
-    for own, its in zip(usual.inputs, other.inputs, strict=True):
-        if not np.array_equal(own.start, its.start):
-            return f"another value of the input {own.name!r} (which is set by itself: leave it out of inputs=)"
-    if [each.name for each in usual.outputs.outputs] != [each.name for each in other.outputs.outputs]:
-        return "other outputs"
-    return "functions of time, joints or contacts of another kind"

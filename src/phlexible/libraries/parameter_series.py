@@ -77,7 +77,7 @@ class SampledNumbers:
     """What the numbers are that are sampled.
 
     Attributes:
-        names: of tables.
+        names: of tables, in words.
         table: of each number.
         is_scale: numbers that others are compared with, of which a rough value does.
     """
@@ -285,9 +285,9 @@ class SeriesFit:
     def _refuse(self, name: str, number: int, missed: float) -> None:
         own = self._numbers.names[self._numbers.table[number]]
         raise ParameterError(
-            f"numbers of the model are no smooth function of {name}: of the table {own!r} one is missed by"
-            f" {missed:.1g} of its size; kinks, modes that change places or a mesh that changes do that: narrow the"
-            " range, or build a .tables file for each value"
+            f"{own} are no smooth function of {name}: a series misses one number by {missed:.1g} of its size. A"
+            " kink such as abs(x) or max(x, y), modes that change places or a mesh that changes do that: choose a"
+            " range without them, or build a library for each value"
         )
 
 

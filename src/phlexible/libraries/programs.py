@@ -33,18 +33,28 @@ _OF_ALL = (
 )
 
 
-BUILT = (*_OF_ALL, *(program.entry for program in PROGRAMS if not program.is_of_one))
+BUILT = (*_OF_ALL, *(program.entry for program in PROGRAMS))
 """All that any model may need."""
 
 
 def families(memory: Memory) -> tuple[EntryPoint, ...]:
     """Programs of the families that a model has; each writes the addresses of its functions into a header."""
-    return tuple(each.entry for each in PROGRAMS if each.is_needed(memory) and not each.is_of_one)
+    return tuple(each.entry for each in PROGRAMS if each.is_needed(memory))
 
 
 def programs(memory: Memory) -> tuple[EntryPoint, ...]:
     """All that a model needs."""
     return *_OF_ALL, *families(memory)
+
+
+def is_of_teams(entry: EntryPoint) -> bool:
+    """Whether it steps equal bodies in lanes: browsers do without, whose vectors are short."""
+    return entry.name == "teams"
+
+
+def _programs_on(memory: Memory, platform: Platform) -> list[EntryPoint]:
+    """Those that a platform has."""
+    return [entry for entry in programs(memory) if not (platform.machine.is_small and is_of_teams(entry))]
 
 
 def object_files_of(
@@ -85,8 +95,9 @@ def as_in_python(platform: Platform) -> CodeTarget | None:
 def _object_files(memory: Memory, platform: Platform) -> dict[str, bytes]:
     optimized_for = as_in_python(platform)
     folder, ending = None if CHECKED else kept_folder(), _ending(platform, optimized_for)
-    found = {} if folder is None else {entry: _kept(folder / (entry.name + ending)) for entry in programs(memory)}
-    missing = [entry for entry in programs(memory) if not found.get(entry)]
+    needed = _programs_on(memory, platform)
+    found = {} if folder is None else {entry: _kept(folder / (entry.name + ending)) for entry in needed}
+    missing = [entry for entry in needed if not found.get(entry)]
     if missing:
         codes = {c_name(entry.name): entry.module_file().bitcode for entry in missing}
         made = object_files(codes, platform.machine, optimized_for)

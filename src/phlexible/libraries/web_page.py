@@ -133,28 +133,37 @@ def page_of(parts: PageParts, seen: RecordedRun | None, module: bytes, sections:
     return page(data.name, subtitle, head, pack, [*sections, *own])
 
 
-def are_alike(first: PageParts, second: PageParts) -> bool:
-    """Whether a page draws bodies, grips and moving frames of both in the same places, for the same state."""
-    own, other = _pose_numbers(first), _pose_numbers(second)
-    return own.shape == other.shape and np.allclose(own, other, rtol=1e-5, atol=1e-6)
+def drawn_otherwise(first: PageParts, second: PageParts) -> list[str]:
+    """Bodies, surfaces and moving frames that a page draws in other places for the same state, by their names."""
+    own, its = _numbers_by_name(first), _numbers_by_name(second)
+    return [
+        name
+        for name, numbers in own.items()
+        if numbers.shape != its[name].shape or not np.allclose(numbers, its[name], rtol=1e-5, atol=1e-6)
+    ]
 
 
-def _pose_numbers(parts: PageParts) -> Array:
-    scene, pack = replace(scene_of(parts.run.now, np.array([0])), arrows=()), Packing()
-    found: list[Array] = []
+def _numbers_by_name(parts: PageParts) -> dict[str, Array]:
+    scene = replace(scene_of(parts.run.now, np.array([0])), arrows=())
+    found = {}
+    for kind, count in (("bodies", len(scene.bodies)), ("surfaces", len(scene.surfaces)), ("frames", 1)):
+        for number in range(count):
+            pack = Packing()
+            tree = _frames(parts, scene) if kind == "frames" else _posed(parts, scene, pack)[kind][number]
+            name = "moving frames" if kind == "frames" else getattr(scene, kind)[number].name
+            found[name] = np.concatenate([np.zeros(0), *_numbers_in(tree), *pack.arrays()])
+    return found
 
-    def walk(tree: object) -> None:
-        match tree:
-            case dict():
-                walk(list(tree.values()))
-            case list() | tuple():
-                for each in tree:
-                    walk(each)
-            case float():
-                found.append(np.array([tree]))
 
-    walk(_posed(parts, scene, pack))
-    return np.concatenate([np.zeros(0), *found, *pack.arrays()])
+def _numbers_in(tree: object) -> list[Array]:
+    match tree:
+        case dict():
+            return _numbers_in(list(tree.values()))
+        case list() | tuple():
+            return [numbers for each in tree for numbers in _numbers_in(each)]
+        case float():
+            return [np.array([tree])]
+    return []
 
 
 def _posed(parts: PageParts, scene: Scene, pack: Packing) -> Tree:

@@ -208,8 +208,9 @@ def assemble(system: System, with_segments: bool = True, like: Assembly | None =
         memory = like.memory.with_tables(counts, tables, {"visit": known.visits})
     if memory is None or known is None:
         memory = Memory(counts, tables)
-        known = Plan(asked, schedule, memory["visit"].copy())
-        memory.form_teams(teams_of(memory))
+        made = memory["visit"].copy()
+        known = Plan(asked, schedule, made, teams_of(memory))
+        memory.form_teams(known.teams)
         connect(memory)
     return Assembly(
         system,
@@ -238,11 +239,13 @@ class Plan:
         asked: of the graph that it is of.
         schedule: of its nodes.
         visits: in their order before equal bodies were brought together.
+        teams: tables of equal bodies that step in lanes; None: there are none.
     """
 
     asked: Couplings
     schedule: BlockSchedule
     visits: IntArray
+    teams: Memory | None
 
 
 @dataclass(frozen=True, eq=False)
