@@ -1,5 +1,5 @@
 """A crane that looks ahead
-=======================
+========================
 
 Optimal inputs that are found once know nothing of what comes: a gust, a load that is heavier than the model says.
 Found again every half second, from where the crane is then, they become a controller: *receding horizon* or *model

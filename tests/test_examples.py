@@ -52,6 +52,12 @@ def example(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
         yield request.param, runpy.run_path(str(EXAMPLES / request.param), run_name="__main__")
 
 
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.name)
+def test_titles_of_examples_are_underlined_as_the_site_asks(path) -> None:
+    title, line = path.read_text(encoding="utf-8").removeprefix('"""').splitlines()[:2]
+    assert len(line) >= len(title) and set(line) == {"="}
+
+
 def test_an_example_prints_the_right_numbers(example) -> None:
     name, variables = example
     for variable, value, tolerance in NUMBERS[name]:
