@@ -6,23 +6,26 @@ import pytest
 import phlexible as ph
 
 TURN = 2 * np.pi / 150.0
+QUASI_STATIC = {"initial": "quasi_static"}
 
 
 @pytest.mark.parametrize(
-    ("build", "duration", "step", "initial", "most"),
+    ("build", "duration", "step", "options", "most"),
     [
         # smooth; without recurrences three
-        (lambda: ph.gallery.crank_slider(elements=4, modes=2), TURN, TURN / 336, "quasi_static", 2.2),
+        (lambda: ph.gallery.crank_slider(elements=4, modes=2), TURN, TURN / 336, QUASI_STATIC, 2.2),
         # an axial vibration that turns by two radians a step; without 5.9
-        (lambda: ph.gallery.crank_slider(elements=4, modes=2), TURN, TURN / 336, "undeformed", 4.2),
+        (lambda: ph.gallery.crank_slider(elements=4, modes=2), TURN, TURN / 336, {}, 4.2),
         # two, whose second update is round-off and must not ask for more; then 2.8
-        (ph.gallery.double_pendulum, 0.5, 1e-3, "undeformed", 2.1),
+        (ph.gallery.double_pendulum, 0.5, 1e-3, {}, 2.1),
         # many vibrations that are far faster than the steps; where round-off of places is not seen 4.6
-        (lambda: ph.gallery.chain(30, youngs_modulus=1e9), 0.05, 1e-3, "undeformed", 4.2),
+        (lambda: ph.gallery.chain(30, youngs_modulus=1e9), 0.05, 1e-3, {}, 4.2),
+        # ten parts a step, each with a recurrence of its own; without 60
+        (lambda: ph.gallery.crank_slider(modes=3), TURN, TURN / 42, {"order": 4}, 50.0),
     ],
 )
-def test_iterations_of_a_step_are_few(build, duration, step, initial, most):
-    motion = build().simulate(duration, step, initial=initial)
+def test_iterations_of_a_step_are_few(build, duration, step, options, most):
+    motion = build().simulate(duration, step, **options)
     count = len(motion.time) - 1
     assert motion.iterations[-1] / count <= most
     assert np.abs(motion.energy.balance_error).max() <= 1e-11 * motion.energy.kinetic.max()

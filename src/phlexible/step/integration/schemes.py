@@ -73,6 +73,8 @@ class KeptNumbers:
         if self._assembly is None or self._assembly.system is not system:
             self._assembly = assemble(system)
         tables, damping = self._assembly.fresh(), options.numerical_damping
+        if options.order > 2:
+            tables = replace(tables, memory=tables.memory.of_parts(len(SUBSTEPS[options.order])))
         if options.scheme is Scheme.LINEARLY_IMPLICIT:
             from phlexible.step.integration.linearly_implicit import LinearlyImplicitStepper
 

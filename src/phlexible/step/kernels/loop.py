@@ -58,10 +58,10 @@ from phlexible.step.tables.requests import (
 ATTEMPTS = 4
 RELAXED_ATTEMPTS = 2  # after those, for joints at a singular position
 RECURRENCE = MISSES + 1  # of misses that follow from so many before them: numbers a row of its equations
-ENOUGH = 9.0  # equal steps, after which misses tell; (4.17) has eight in a row, each on a curve of its own
+ENOUGH = 9.0  # equal steps, after which misses tell
 FADES = 0.7  # what a product of misses counts a step later
 RIDGE = 1e-12  # relative; round-off of their products
-MOST_MISSED = 4.0  # times the greater of the last two misses: a recurrence that asks for more is of something else
+MOST_MISSED = 4.0  # times the greatest of the last misses: a recurrence that asks for more is of something else
 SAME_SIZE = 1e-9  # relative
 ANOTHER_SOLUTION = 1e4  # times what a ledger may miss: 1e-6 of energies, 1e-10 of their parts; right steps: 1e-16
 NOTICEABLE = 1e-12  # a share of 1e-6, squared, of multipliers that move nothing: some joints are nearly dependent
@@ -124,13 +124,17 @@ def advance(
             set_vectors(t.load_value, values + 3 * t.load_values * place, t.load_values)
             if place == 0 and not asked.continues:
                 t.known_velocities[0] = 0.0
-            if are_equal:
+            if are_equal or (part == 0 and not is_around):  # the first part is as long as the last
                 differs = abs(sizes[part] - t.step_taken[0]) > SAME_SIZE * longest
                 t.known_velocities[0] = where(differs, 0.0, t.known_velocities[0])
             wanted = 0.0 if is_around else longest
             is_tried = asked.is_tried and place == 0
-            damping, most = asked.numerical_damping, asked.gradient_iterations
-            status = take_step(t, sizes[part], damping, least_speed, asked.is_redundant, wanted, is_tried, most)
+            damping, most, own = asked.numerical_damping, asked.gradient_iterations, -1
+            if substeps > 1 and substeps == t.recurrences and not is_around:
+                own = part
+            status = take_step(
+                t, sizes[part], damping, least_speed, asked.is_redundant, wanted, is_tried, most, own
+            )
             if any_of(status != CONVERGED):
                 if substeps > 1:
                     copy(t.saved_state, t.state, t.state_numbers)
@@ -185,13 +189,14 @@ def take_step(
     longest: float,
     is_tried: bool,
     most: int,
+    part: int,
 ) -> Choice:
     """One step from the state, of which ``begin_bodies`` or ``start_from_end`` has told, to the next; its status.
 
     Where a lane cannot take it no lane does. No attempt of one lane changes what another has.
     Where contacts ask for parts of steps of the length ``longest`` (0: they are not asked) it is not taken.
     ``is_tried``: the last try is where the first attempt begins. ``most``: iterations of conjugate gradients that
-    are tried before matrices are eliminated.
+    are tried before matrices are eliminated. ``part``: of a composed step whose parts have recurrences; else -1.
     """
     begin_ports(t)
     t.ledger[0], t.ledger[1] = 0.0, 0.0
@@ -204,14 +209,14 @@ def take_step(
             break
         is_relaxed = is_redundant or attempt >= ATTEMPTS
         if attempt > 0 or not is_tried:
-            guess(t, h, attempt, is_redundant, rest)
+            guess(t, h, attempt, is_redundant, part, rest)
         relaxation = RELAXATION if is_relaxed else 0.0
         acceptable = ACCEPTABLE_AT_SINGULAR if attempt >= ATTEMPTS else ACCEPTABLE
         products = -1
         if most > 0 and attempt == 0 and not is_relaxed:
             products = solve_by_gradients(t, h, damping, least_speed, most)
             if products < 0:
-                guess(t, h, attempt, is_redundant, rest)
+                guess(t, h, attempt, is_redundant, part, rest)
         found, iterations = where(rest, CONVERGED, CONVERGED), where(rest, float(products), 0.0)
         if products < 0:
             found, iterations = solve_step(t, h, damping, least_speed, relaxation, acceptable, rest)
@@ -234,7 +239,7 @@ def take_step(
         t.counter[1], t.counter[3] = depended, opened  # of steps that are taken
     else:
         t.last_error[0] = step_error(t, h)
-        remember(t, h)
+        remember(t, h, part)
         end_step(t, h, damping)
         start_from_end(t)
     return status
@@ -277,7 +282,7 @@ def checked(
 
 
 @compiled
-def guess(t: Tables, h: float, attempt: int, is_redundant: bool, those: Truth) -> None:
+def guess(t: Tables, h: float, attempt: int, is_redundant: bool, part: int, those: Truth) -> None:
     """Where Newton's method starts in this attempt, in those lanes.
 
     First each velocity on the line through its last two values, with what lines miss continued (``remember``), nu_n
@@ -288,7 +293,7 @@ def guess(t: Tables, h: float, attempt: int, is_redundant: bool, those: Truth) -
     for i in range(t.rows):
         t.multiplier1[i] = where(those, t.multiplier[i], t.multiplier1[i])
     if attempt == 0:
-        continue_velocities(t, h, is_redundant, those)
+        continue_velocities(t, h, is_redundant, part, those)
         return
     kind = attempt % ATTEMPTS
     for b in range(t.carriers):
@@ -303,27 +308,32 @@ def guess(t: Tables, h: float, attempt: int, is_redundant: bool, those: Truth) -
 
 
 @compiled
-def continue_velocities(t: Tables, h: float, is_redundant: bool, those: Truth) -> None:
+def continue_velocities(t: Tables, h: float, is_redundant: bool, part: int, those: Truth) -> None:
     """Each on the line through its last two values, in those lanes, with what lines miss by their recurrence.
 
     Not where joints depend on each other: each iteration closes relaxed joints further, and too few are left then.
     """
-    length, count = share_of_last_step(t, h), 0
+    length, count, seen = share_of_last_step(t, h), 0, 2
     is_learnt = (t.known_velocities[0] >= ENOUGH) & (abs(length - 1.0) <= SAME_SIZE)
+    if part >= 0:
+        is_learnt, seen = t.known_velocities[0] >= ENOUGH + t.recurrences, MISSES
     if not is_redundant and any_of(is_learnt):
-        find_recurrence(t)
+        find_recurrence(t, t.miss_product + RECURRENCE * RECURRENCE * max(part, 0))
         count = MISSES
-    n, found, last, before = t.velocities, 0.0, 0.0, 0.0
+    n, found, largest = t.velocities, 0.0, 0.0
     for i in range(n):
         miss = 0.0
         for k in range(count):
             miss += t.recurrence[RECURRENCE * k + MISSES] * t.line_miss[k * n + i]
         weight, t.saved_velocity[i] = t.velocity_weight[i], miss
         found += (weight * miss) * (weight * miss)
-        if count > 0:
-            last += (weight * t.line_miss[i]) * (weight * t.line_miss[i])
-            before += (weight * t.line_miss[n + i]) * (weight * t.line_miss[n + i])
-    is_learnt = is_learnt & (found <= MOST_MISSED * MOST_MISSED * max(last, before))
+    for k in range(min(count, seen)):
+        size = 0.0
+        for i in range(n):
+            weighted = t.velocity_weight[i] * t.line_miss[k * n + i]
+            size += weighted * weighted
+        largest = max(largest, size)
+    is_learnt = is_learnt & (found <= MOST_MISSED * MOST_MISSED * largest)
     for i in range(n):
         line = t.velocity[i] + length * (t.velocity[i] - t.previous_velocity[i])
         t.velocity1[i] = where(those, line + where(is_learnt, t.saved_velocity[i], 0.0), t.velocity1[i])
@@ -336,7 +346,7 @@ def share_of_last_step(t: Tables, h: float) -> float:
 
 
 @compiled
-def find_recurrence(t: Tables) -> None:
+def find_recurrence(t: Tables, products: Reals) -> None:
     """How a miss follows from those before it, by least squares: coefficients in the last column of ``recurrence``.
 
     A miss that is a combination of later ones has none.
@@ -344,9 +354,9 @@ def find_recurrence(t: Tables) -> None:
     for i in range(MISSES):
         row = t.recurrence + RECURRENCE * i
         for j in range(MISSES):
-            row[j] = t.miss_product[RECURRENCE * (min(i, j) + 1) + max(i, j) + 1]
+            row[j] = products[RECURRENCE * (min(i, j) + 1) + max(i, j) + 1]
         row[i] += RIDGE * row[i]
-        row[MISSES] = t.miss_product[i + 1]
+        row[MISSES] = products[i + 1]
     for i in range(MISSES):
         row = t.recurrence + RECURRENCE * i
         inverse = where(row[i] > 0.0, 1.0 / row[i], 0.0)
@@ -380,34 +390,47 @@ def step_error(t: Tables, h: float) -> float:
 
 
 @compiled
-def remember(t: Tables, h: float) -> None:
+def remember(t: Tables, h: float, part: int) -> None:
     """Velocities for the guess of the next step, and what lines through the last ones missed in the last steps.
 
     Smooth motions and vibrations of a few frequencies obey linear recurrences from one equal step to the next, and
     so do these misses. All velocities have one recurrence, so that the axes of the world do not matter to what is
-    found where a step is so long that it has several solutions. Older products fade.
+    found where a step is so long that it has several solutions. Older products fade. In composed steps, whose parts
+    are not equal, each part has a recurrence of its own, that of the same part in the steps before.
     """
-    length, n = share_of_last_step(t, h), t.velocities
-    is_known = (t.known_velocities[0] > 0.0) & (abs(length - 1.0) <= SAME_SIZE)
+    length, n, rows = share_of_last_step(t, h), t.velocities, RECURRENCE
+    is_known = t.known_velocities[0] > 0.0
+    if part < 0:
+        is_known, rows = is_known & (abs(length - 1.0) <= SAME_SIZE), 1
+    if not all_of(is_known):
+        for k in range(RECURRENCE * RECURRENCE * t.recurrences):
+            t.miss_product[k] = where(is_known, t.miss_product[k], 0.0)
+        for k in range(MISSES * n):
+            t.line_miss[k] = where(is_known, t.line_miss[k], 0.0)
+    products = t.miss_product + RECURRENCE * RECURRENCE * max(part, 0)
     for i in range(n):
         line = t.velocity[i] + length * (t.velocity[i] - t.previous_velocity[i])
         t.saved_velocity[i] = where(is_known, t.velocity1[i] - line, 0.0)
-    for i in range(MISSES, 0, -1):
-        for j in range(MISSES, i - 1, -1):
-            earlier = t.miss_product[RECURRENCE * (i - 1) + j - 1]
-            t.miss_product[RECURRENCE * i + j] = where(is_known, earlier, 0.0)
-    for k in range(RECURRENCE):
-        older = t.saved_velocity if k == 0 else t.line_miss + n * (k - 1)
-        total = where(is_known, FADES * t.miss_product[k], 0.0)
-        for i in range(n):
-            weight = t.velocity_weight[i]
-            total += (weight * t.saved_velocity[i]) * (weight * older[i])
-        t.miss_product[k] = where(is_known, total, 0.0)
+    if part < 0:
+        for i in range(MISSES, 0, -1):
+            for j in range(MISSES, i - 1, -1):
+                products[RECURRENCE * i + j] = products[RECURRENCE * (i - 1) + j - 1]
+    for k in range(rows):
+        first = t.saved_velocity if k == 0 else t.line_miss + n * (k - 1)
+        for j in range(k, RECURRENCE):
+            older = t.saved_velocity if j == 0 else t.line_miss + n * (j - 1)
+            total = FADES * products[RECURRENCE * k + j]
+            for i in range(n):
+                weight = t.velocity_weight[i]
+                total += (weight * first[i]) * (weight * older[i])
+            products[RECURRENCE * k + j] = total
     for k in range(MISSES - 1, 0, -1):
-        for i in range(n):
-            t.line_miss[n * k + i] = where(is_known, t.line_miss[n * (k - 1) + i], 0.0)
+        copy(t.line_miss + n * (k - 1), t.line_miss + n * k, n)
     copy(t.saved_velocity, t.line_miss, n)
-    keep_velocity(t, where(is_known, min(t.known_velocities[0] + 1.0, ENOUGH), 1.0))
+    enough = ENOUGH
+    if part >= 0:
+        enough = ENOUGH + t.recurrences
+    keep_velocity(t, where(is_known, min(t.known_velocities[0] + 1.0, enough), 1.0))
 
 
 @compiled

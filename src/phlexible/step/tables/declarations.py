@@ -543,6 +543,7 @@ TABLES: tuple[Table, ...] = (
         product_numbers | 1 | | in products of constraints that are eliminated together
         border_numbers  | 1 | | right-hand sides in the border of a segmented frame, the most of any
         history_length  | 1 | | updates of Newton's method that are remembered
+        recurrences     | 1 | | of misses: one, or in composed steps one for each part
         kept_numbers    | 1 | | in lanes those of all blocks, for lanes that keep their factors; else none
         kept_rows       | 1 | | the same of constrained functions
         kept_pivots     | 1 | | the same of pivots
@@ -906,10 +907,10 @@ TABLES: tuple[Table, ...] = (
         eta               | elastic | |
         velocity          | velocities | | nu
         previous_velocity | velocities | | of the step before, where Newton's method starts from
-        known_velocities  | one | | steps of its length that came one after the other, up to 9; 0: it is not known
+        known_velocities  | one | | steps or parts in a row, as far as it matters; 0: it is not known
         step_taken        | one | s | length of the last step
         line_miss         | 6 velocities | | what the line through the two before it missed of each, the last first
-        miss_product      | 49 one | (m/s)^2 | of these misses and the six before them, from one step to the next
+        miss_product      | 49 recurrences | (m/s)^2 | of a miss and the six before it, for what follows from them
         work              | sources | J | since the start, by loads, then by given vectors in interactions
         theta             | forces | rad, m | coordinates, angles over full turns
         branch_strain     | branches | rad, m | e of its spring

@@ -87,7 +87,7 @@ class Memory:
     """
 
     def __init__(self, counts: Mapping[str, int], given: Mapping[str, ArrayLike]) -> None:
-        self.counts = {**dict.fromkeys(OF_FEW, 0), "one": 1, **counts}
+        self.counts = {**dict.fromkeys(OF_FEW, 0), "one": 1, "recurrences": 1, **counts}
         self.counts["state_numbers"] = sum(numbers(table, self.counts) for table in STATE)
         self._given: dict[str, NDArray[np.generic]] = {}
         self._structure: list[bytes] = []  # of all that share these tables, once one of them was asked
@@ -135,6 +135,14 @@ class Memory:
         """Memory with the same tables of the system and zeros in all others."""
         other = copy(self)
         other._allocate()
+        return other
+
+    def of_parts(self, parts: int) -> "Memory":
+        """Memory with the same tables of the system, and a recurrence for each part of composed steps."""
+        other = Memory({**self.counts, "recurrences": parts}, self._given)
+        functions = slice(2 * len(TABLES), None)
+        other._template[functions] = self._template[functions]
+        other.form_teams(self._plan_of_teams)
         return other
 
     def with_numbers(self, tables: Mapping[str, Array]) -> Self:
