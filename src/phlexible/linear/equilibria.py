@@ -298,12 +298,13 @@ def static_equilibrium(system: System, state: State, friction: StickingFriction)
         return _with_smallest(system, *found, kept)
     start = first = best = 0.0
     best_state, best_multipliers = state, multipliers.copy()
+    mass = system.mass(state)  # a metric, to which it does not matter how bodies bend
+    weight = 1 / np.sqrt(mass.diagonal())
     for iteration in range(CONTINUATION_ITERATIONS):
         at = system.at(state)
-        mass, matrix = system.mass(state), system.rows.matrix(at)
+        matrix = system.rows.matrix(at)
         holds = friction.at(state, multipliers)
         applied, gap = applied_forces(system, state, at) + friction.forces(holds), system.rows.values(at)[0]
-        weight = 1 / np.sqrt(mass.diagonal())
         force = applied - body_forces(system, state)
         given = weights_and_loads(system, at)  # without springs, which may balance them alone
         parts = (applied, given, body_forces(system, state, gross_force), matrix.T @ multipliers)

@@ -173,8 +173,11 @@ def with_rigid_velocity(system: System, state: State, at: Instants | None = None
     shift = reference_transform(system, state)
     matrix, drive = system.rows.small_matrix(here) @ shift, system.rows.drift(here)[0]
     aim = -drive - matrix @ given
-    if system.rod_strains.count and (moving := _with_whole_rods(system, state, here, given, free)) is not None:
-        return moving
+    is_still = not (aim.any() or given.any())
+    if system.mechanism.rods and not is_still:
+        moving = _with_whole_rods(system, state, here, given, free)
+        if moving is not None:
+            return moving
     if not aim.any():  # at rest, or given so that it fits
         return replace(state, velocity=shift @ given)
     mass = shift.T @ system.small_mass(state, here) @ shift
@@ -211,6 +214,8 @@ def check_velocity(system: System, state: State, is_deformed: bool = False, at: 
     here = system.at(state) if at is None else at
     residual, scale = missed_rates(system, here, state.velocity)
     worst = float(np.abs(residual).max(initial=0.0))
+    if worst <= TOLERANCE * scale:
+        return
     allowed = TOLERANCE * scale + _round_off(system, here, state.velocity)
     if worst <= allowed or (system.rows.drift(here)[0].any() and worst <= allowed + _noise(system, state)):
         return

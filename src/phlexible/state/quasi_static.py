@@ -37,7 +37,9 @@ from phlexible.state.small_motions import displaced
 from phlexible.state.system import System
 
 GOAL, ACCEPTED, ROUND_OFF = 1e-13, 1e-10, 1e-12
-NEAR = 1e-9  # where the matrix of the point before does as well
+NEAR = 1e-9  # where the matrix of the point before does as well,
+LAST = 1e-14  # predicted errors below it are not looked at
+FALLS = 1e-4  # as it does where the error fell to such a share of the one before
 STIFF = 1e-6  # greatest error that round-off of positions may have, in what is far stiffer than it is heavy
 ITERATIONS = 60
 PATIENCE = 8
@@ -214,12 +216,13 @@ def quasi_static_motion(system: System, state: State, at: Instants | None = None
     motions = RigidMotions.of(system, state)
     rigid = np.zeros(len(motions.places) if motions.basis is None else motions.basis.shape[1])
     start = QuasiStaticMotion(state, here, motions.turning, rigid, np.zeros(rows), np.zeros(rows))
-    round_off = round_off_of_forces(system, state, _stiffness(system, start, 1.0))
+    stiffness = _stiffness(system, start, 1.0)
+    round_off = round_off_of_forces(system, state, stiffness)
     problem = _Problem(system, state, independent, here.given, 1.0, rate, round_off)
     with np.errstate(all="ignore"):  # a diverging iteration is reported below
-        found, error = _solved(problem, start, is_searched=False)
+        found, error = _solved(problem, start, is_searched=False, stiffness=stiffness)
         if not error < ACCEPTED:
-            found, error = _solved(problem, start, is_searched=True)
+            found, error = _solved(problem, start, is_searched=True, stiffness=stiffness)
         if not error < ACCEPTED:
             share, found, error = _raised(problem, start, error)
             if not error < ACCEPTED:
@@ -239,7 +242,8 @@ def _raised(problem: _Problem, start: QuasiStaticMotion, error: float) -> tuple[
         if step < LEAST_SHARE:
             break
         aim = min(1.0, share + step)
-        found, error = _solved(replace(problem, share=aim), motion, is_searched=True)
+        part = replace(problem, share=aim)
+        found, error = _solved(part, _with_velocity(part, motion), is_searched=True)
         if error < ACCEPTED:
             share, motion, step = aim, found, 2 * step
         else:
@@ -285,23 +289,36 @@ def _softest(problem: _Problem, motion: QuasiStaticMotion) -> str:
     return system.bodies[int(np.argmax(sizes))].name
 
 
-def _solved(problem: _Problem, motion: QuasiStaticMotion, is_searched: bool) -> tuple[QuasiStaticMotion, float]:
+def _solved(
+    problem: _Problem, motion: QuasiStaticMotion, is_searched: bool, stiffness: "Matrix | None" = None
+) -> tuple[QuasiStaticMotion, float]:
     """Newton's method, with natural monotonicity or full steps; the best point and its error, zero where the
-    step from there is the round-off of positions."""
-    motion = _with_velocity(problem, motion)
+    step from there is the round-off of positions.
+
+    Args:
+        problem: what is solved.
+        motion: where it begins, with velocities of its pose.
+        is_searched: with natural monotonicity.
+        stiffness: there, where the caller has it.
+    """
     residual = _residual(problem, motion)
     best, best_error, left, since, creeping = motion, residual.error, np.inf, 0, 0
+    before = residual.error
     weight = np.sqrt(problem.system.small_mass(motion.state, motion.at).diagonal())
     solve: Callable[[Array], Array] | None = None
     for _ in range(ITERATIONS):
         if not np.isfinite(residual.error) or best_error < GOAL:
             break
-        if solve is None or residual.error > NEAR:
+        fall, before = residual.error / before, residual.error
+        if solve is None or (residual.error > NEAR and fall > FALLS):
             try:
-                solve = _solver(problem, motion)
+                solve = _solver(problem, motion, stiffness)
             except (SingularMatrixError, np.linalg.LinAlgError):
                 break
+            stiffness = None
         step = solve(residual.right_side(problem))
+        if fall * residual.error < LAST and fall < FALLS and residual.error < NEAR:
+            return _moved(problem, motion, step), fall * residual.error
         if motion is best:
             left = float(np.linalg.norm(weight * step[: len(weight)]))
         if is_searched and residual.error > ACCEPTED:
@@ -415,8 +432,15 @@ def _moved(problem: _Problem, motion: QuasiStaticMotion, step: Array) -> QuasiSt
     return _with_velocity(problem, moved)
 
 
-def _solver(problem: _Problem, motion: QuasiStaticMotion) -> Callable[[Array], Array]:
+def _solver(
+    problem: _Problem, motion: QuasiStaticMotion, stiffness: "Matrix | None" = None
+) -> Callable[[Array], Array]:
     """What solves for changes of (pose, eta), of the acceleration, the pose multipliers and less the multipliers.
+
+    Args:
+        problem: what is solved.
+        motion: where.
+        stiffness: there, where the caller has it.
 
     Raises:
         SingularMatrixError: no single step leads on.
@@ -426,7 +450,8 @@ def _solver(problem: _Problem, motion: QuasiStaticMotion) -> Callable[[Array], A
     mass = system.small_mass(state, at)
     motions = RigidMotions.of(system, state, motion.rigid)
     held, moved = motions.columns(matrix), motions.columns(mass)
-    stiffness = _stiffness(system, motion, problem.share)
+    if stiffness is None:
+        stiffness = _stiffness(system, motion, problem.share)
     if motions.stiffness is not None:
         stiffness = stiffness + motions.stiffness
     softness = held**2 @ (1 / motions.masses(mass))

@@ -311,8 +311,12 @@ class System:
 
     def relative_gaps(self, gaps: Array) -> Array:
         """|g| of all rows beyond the round-off of positions, over ``gap_lengths``, shape (rows,)."""
-        round_off = np.array([ROUND_OFF if owner.row.is_angle else self.round_off for owner in self.owners])
-        return np.asarray(np.maximum(np.abs(gaps) - round_off, 0.0) / self.gap_lengths)
+        return np.asarray(np.maximum(np.abs(gaps) - self._gap_round_off, 0.0) / self.gap_lengths)
+
+    @cached_property
+    def _gap_round_off(self) -> Array:
+        """Of g of each row, shape (rows,)."""
+        return np.array([ROUND_OFF if owner.row.is_angle else self.round_off for owner in self.owners])
 
 
 @dataclass(frozen=True, eq=False)
@@ -368,7 +372,7 @@ def system_of(mechanism: Mechanism) -> System:
 
 def moving_frames(mechanism: Mechanism) -> tuple[MovingFrame, ...]:
     """Frames of joints and force elements that are not fixed, by first appearance."""
-    parts = (*mechanism.joints, *mechanism.elements, *mechanism.relations)
+    parts = (*mechanism.joints, *mechanism.applied_elements, *mechanism.relations)
     ports = (port for part in parts for port in ports_of(part))
     moving = [port for port in ports if isinstance(port, MovingFrame) and not port.is_fixed]
     return tuple({id(frame): frame for frame in moving}.values())

@@ -123,8 +123,16 @@ class RodElement(ForceElement):
         return [lower / np.diag(lower) for lower in self._lower(dimension)]
 
     def _lower(self, dimension: int) -> list[Array]:
-        kept = np.ix_(KEPT[dimension], KEPT[dimension])
-        return [np.linalg.cholesky(stiffness[kept]) for stiffness in self.stiffness]
+        """Cholesky factors of C at each quadrature point."""
+        if dimension not in self._factors:
+            kept = np.ix_(KEPT[dimension], KEPT[dimension])
+            self._factors[dimension] = [np.linalg.cholesky(stiffness[kept]) for stiffness in self.stiffness]
+        return self._factors[dimension]
+
+    @cached_property
+    def _factors(self) -> dict[int, list[Array]]:
+        """Those that were asked for, by the dimension."""
+        return {}
 
     def _terms(self, values: Array, slopes: Array, k: int) -> tuple[BilinearTerm, ...]:
         """Of Gamma_k (k = 0, 1, 2) or K_k-3."""

@@ -3,6 +3,7 @@
 import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from scipy import sparse
@@ -18,12 +19,13 @@ from phlexible.description.interactions.servo import ServoPush
 from phlexible.description.joints.relations import JointRelation
 from phlexible.description.joints.rolling import RollingCoordinate
 from phlexible.description.time_functions import TimePath, at_all_times, numbers_at
+from phlexible.state.functions import FunctionSet
 from phlexible.state.layout import State, offsets
 from phlexible.state.system import System
 from phlexible.state.vectors import CarriedVector
 from phlexible.step.assembly.bodies import BlockPlaces, Tables, TypeTables, place_tables, velocity_weights
 from phlexible.step.assembly.controlled import ControlledValue, controlled_values
-from phlexible.step.assembly.families import ContactGroupTables, RodTables, SoftTables
+from phlexible.step.assembly.families import ContactGroupTables, RodTables, SoftTables, initial_strains
 from phlexible.step.assembly.interactions import (
     CoupledTables,
     ForceData,
@@ -97,14 +99,30 @@ class Assembly:
         if not len(found):
             return found
         system, at = self.system, self.system.at(state)
-        y = system.force_functions.values(at)[0]
-        for number, each in enumerate(system.forces):
-            count = len(each.force.coordinate.functions())
-            found[number] = each.force.coordinate.value(y[first : first + count])
+        numbers, functions = self._apart_from_rods
+        y = functions.values(at)[0]
+        for number in numbers:
+            coordinate = system.forces[number].force.coordinate
+            count = len(coordinate.functions())
+            found[number] = coordinate.value(y[first : first + count])
             first += count
+        places, strains = initial_strains(self.memory, state)
+        found[places] = strains
         for number, related in enumerate(system.related, start=len(found) - len(system.related)):
             found[number] = related.coordinate.value(system.coordinate_functions(related.coordinate).values(at)[0])
         return found
+
+    @cached_property
+    def _apart_from_rods(self) -> tuple[list[int], FunctionSet]:
+        """Numbers of scalar forces that are no strains in tables of rods, and their functions."""
+        system, strains = self.system, self.memory["rod_force"].tolist()
+        if not strains:
+            return list(range(len(system.forces))), system.force_functions
+        each = range(self.memory.counts["rod_strains"])
+        inside = {first + k for first in strains for k in each}
+        numbers = [number for number in range(len(system.forces)) if number not in inside]
+        rows = [row for number in numbers for row in system.forces[number].force.coordinate.functions()]
+        return numbers, system.functions(rows)
 
     def moving_values(self, times: Array) -> Array:
         """Vectors that are functions of time, at the given times, shape (times, 3 vectors).
@@ -549,7 +567,7 @@ def work_sources(assembly: Assembly) -> dict[str, list[int]]:
         if isinstance(part, Drive) or {part.first, part.second} & moving:
             sources.setdefault(str(part), []).append(k)
     for k, each in enumerate(system.forces, start=len(system.loads) + len(system.constraints)):
-        if each.is_prescribed or each.force.is_servo or set(each.element.ports) & moving:
+        if each.is_prescribed or each.force.is_servo or (moving and set(each.element.ports) & moving):
             sources.setdefault(str(each.element), []).append(k)
     for k, place in enumerate(system.related, start=_first_related(assembly)):
         relation = system.owners[place.row].joint
