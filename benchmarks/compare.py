@@ -1,8 +1,9 @@
 """phlexible beside Exudyn, at equal error: python benchmarks/compare.py [--write] [--peer PYTHON] [CASE ...]
 
-Both run one after the other, again and again, on one thread; the least processor time of each. ``--write`` puts
-the rows into the table of docs/performance.md, which keeps its other rows. Exudyn comes with the extra ``bench``,
-or from another environment's interpreter, ``--peer``.
+Both run one after the other, again and again, on one thread; the least processor time of each. Each run of Exudyn
+is a process of its own with a limit of time: a variant that does not end within it counts as one that does not
+converge. ``--write`` puts each row into the table of docs/performance.md as soon as it is measured, which keeps its
+other rows. Exudyn comes with the extra ``bench``, or from another environment's interpreter, ``--peer``.
 """
 
 import argparse
@@ -32,9 +33,18 @@ REPEATS = 5
 COMPARED, FINER = 200, 16  # steps after which errors are measured; how much finer the steps of the exact run are
 TURN = 2 * np.pi / 150.0
 COMPARED_TURNS, TIMED_TURNS = 2, 10
-KEPT_A_TURN = 42
-STEPS_A_TURN = {2: (126, 210, 252, 294, 336, 420, 630, 840, 1260, 1680), 4: (42, 84, 126, 210, 420)}  # by the order
+KEPT_A_TURN = 21
+SIZES = (2, 4, 6, 8)  # elements
+STEPS_A_TURN = {  # by the order
+    2: (126, 210, 252, 273, 294, 315, 336, 378, 420, 630, 840, 1050, 1260, 1470, 1680),
+    4: (21, 25, 30, 36, 42, 63, 84, 126),
+}
+LIMIT, TRIES = 120.0, 2  # of one process of Exudyn, which may hang on a busy machine [s]
 EXACT, FLEXIBLE = {"shear": 0}, {"shear": 1}
+
+
+class PeerError(Exception):
+    """A run of Exudyn that does not converge, or does not end."""
 
 
 @dataclass(frozen=True)
@@ -65,18 +75,30 @@ def ours(build: Callable[[], ph.Model], value: Callable, duration: float, step: 
 
 
 def theirs(python: str, case: str, **numbers: float | Path) -> tuple[Run, str]:
-    """One run of Exudyn, fastest of a few within one process, and its version."""
+    """One run of Exudyn, fastest of a few within one process, and its version.
+
+    Raises:
+        PeerError: it fails, or takes longer than the limit each time.
+    """
     words = [f"{key}={value}" for key, value in numbers.items()]
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    done = subprocess.run(
-        [python, "-W", "ignore", str(PEER), case, *words],
-        capture_output=True,
-        text=True,
-        env=environment,
-        check=True,
-    )
-    found = json.loads(done.stdout.strip().splitlines()[-1])
-    return Run(found["seconds"], np.array(found["times"]), np.array(found["places"])), found["version"]
+    for _ in range(TRIES):
+        try:
+            done = subprocess.run(
+                [python, "-W", "ignore", str(PEER), case, *words],
+                capture_output=True,
+                text=True,
+                env=environment,
+                check=True,
+                timeout=LIMIT,
+            )
+        except subprocess.CalledProcessError as failure:
+            raise PeerError(f"{case}: {failure.stderr[-300:]}") from failure
+        except subprocess.TimeoutExpired:
+            continue
+        found = json.loads(done.stdout.strip().splitlines()[-1])
+        return Run(found["seconds"], np.array(found["times"]), np.array(found["places"])), found["version"]
+    raise PeerError(f"{case} does not end within {LIMIT:g} s")
 
 
 def bend(places: np.ndarray) -> np.ndarray:
@@ -114,14 +136,20 @@ def cheapest(
     """
     best = None
     for kind in kinds:
+        longest = None
         for n in sorted(STEPS_A_TURN[kind.get("order", 2)], reverse=True):
-            found = run(kind, n)
+            try:
+                found = run(kind, n)
+            except PeerError:
+                break
             wrong = error(found, found.values, exact)
             if wrong > goal:
                 break
-            seconds = run(kind, n, TIMED_TURNS).seconds
+            longest = kind, n, wrong
+        if longest is not None:
+            seconds = run(*longest[:2], TIMED_TURNS).seconds
             if best is None or seconds < best[0]:
-                best = (seconds, (kind, n, wrong))
+                best = (seconds, longest)
     if best is None:
         raise SystemExit(f"no choice reaches {goal:g}")
     return best[1]
@@ -137,27 +165,49 @@ def peer_crank(
 
 
 @lru_cache
+def exact_peer(python: str) -> Run:
+    """With 16 elements and far smaller steps."""
+    return peer_crank(python, {"elements": 16, **EXACT}, 1, step=4e-6, every=2e-5)
+
+
+@lru_cache
+def peer_turns(python: str, elements: int, shear: int, n: int, turns: int) -> Run:
+    """Some turns of a kind of the peer, run once: all goals ask for the same."""
+    return peer_crank(python, {"elements": elements, "shear": shear}, n, turns)
+
+
+@lru_cache
 def cheapest_peer(python: str, goal: float) -> tuple[dict[str, Any], int, float]:
     """Its cheapest kind, as ``cheapest`` has it."""
-    exact = peer_crank(python, {"elements": 16, **EXACT}, 1, step=4e-6, every=2e-5)
-    kinds = [{"elements": m, **each} for each in (EXACT, FLEXIBLE) for m in (2, 4, 8)]
-    return cheapest(kinds, partial(peer_crank, python), exact, goal)
+
+    def run(kind: dict[str, Any], n: int, turns: int = COMPARED_TURNS) -> Run:
+        return peer_turns(python, kind["elements"], kind["shear"], n, turns)
+
+    kinds = [{"elements": m, **each} for each in (EXACT, FLEXIBLE) for m in SIZES]
+    return cheapest(kinds, run, exact_peer(python), goal)
 
 
 def crank_at(python: str, times: int, goal: float, start: str) -> tuple[float, float, str]:
     """Seconds a turn of both at an error of ``goal``, and how.
 
-    Errors are those of the first turns from the undeformed start. Ours may take steps of order 4, the peer cannot.
+    Errors are those of the first turns, of ours beside the exact motion from the same start. Ours may take steps of
+    order 4, the peer cannot; both may have the same numbers of elements.
     """
 
     def mine(kind: dict[str, Any], n: int, turns: int = COMPARED_TURNS, **options: Any) -> Run:
         repeats = 3 if turns == TIMED_TURNS else 1
-        step = {"step": TURN / n, "every": n // KEPT_A_TURN, "initial": start, "turns": turns, "repeats": repeats}
+        step = {
+            "step": TURN / n,
+            "every": max(1, n // KEPT_A_TURN),
+            "initial": start,
+            "turns": turns,
+            "repeats": repeats,
+        }
         return crank(**kind, **step, **options)
 
-    sizes = [{"elements": n, **kept} for n in (4, 8) for kept in ({}, *({"modes": k} for k in (2, 3, 6)))]
+    sizes = [{"elements": n, **kept} for n in SIZES[1:] for kept in ({}, *({"modes": k} for k in (1, 2, 3, 6)))]
     kinds = [{"parameters": each, "order": order} for each in sizes for order in STEPS_A_TURN]
-    ours_is, n, wrong = cheapest(kinds, mine, crank({"elements": 16}, 5e-6, 20), goal)
+    ours_is, n, wrong = cheapest(kinds, mine, crank({"elements": 16}, 5e-6, 4, initial=start), goal)
     theirs_is, m, peer_wrong = cheapest_peer(python, goal)
     mine(ours_is, n, specialize=True)  # its program is made
     rows = []
@@ -210,7 +260,7 @@ def a_step(
     for number, variant in enumerate(variants):
         try:
             known[number] = other(variant, steps, 1).seconds
-        except subprocess.CalledProcessError:
+        except PeerError:
             continue  # this variant does not converge
     best = variants[min(known, key=known.__getitem__)]
     pairs = []
@@ -222,7 +272,7 @@ def a_step(
         try:
             wrong[1] = way_off(other(best, few, 1), other(best, few, parts))
             break
-        except subprocess.CalledProcessError:
+        except PeerError:
             continue  # with shorter steps it does not converge
     words = ", ".join(f"{name} {best[name]}" for name in ("shear", "sparse") if name in best)
     return (
@@ -368,16 +418,24 @@ def main() -> None:
     for name, measure in cases(given.peer, given.repeats).items():
         if given.cases and not any(word in name for word in given.cases):
             continue
-        a, b, words = measure()
+        try:
+            a, b, words = measure()
+        except PeerError as failure:
+            print(f"{name}: {failure}", flush=True)
+            continue
         rows[name] = f"| {name} | {amount(a)} | {amount(b)} | {b / a:.1f} | {words} |"
         print(rows[name], flush=True)
-    if given.write:
-        text = PAGE.read_text()
-        before, rest = text.split(BEGIN)
-        table, after = rest.split(END)
-        known = {line.split("|")[1].strip(): line for line in table.splitlines() if line.startswith("| ")}
-        kept = [(rows.get(name) or known.get(name)) for name in cases(given.peer, given.repeats)]
-        PAGE.write_text(before + BEGIN + "\n".join([*head, *filter(None, kept)]) + "\n" + END + after)
+        if given.write:
+            write(head, rows, list(cases(given.peer, given.repeats)))
+
+
+def write(head: list[str], rows: dict[str, str], names: list[str]) -> None:
+    """Into the page, in the order of the names; rows that were not measured stay."""
+    before, rest = PAGE.read_text().split(BEGIN)
+    table, after = rest.split(END)
+    known = {line.split("|")[1].strip(): line for line in table.splitlines() if line.startswith("| ")}
+    kept = [(rows.get(name) or known.get(name)) for name in names]
+    PAGE.write_text(before + BEGIN + "\n".join([*head, *filter(None, kept)]) + "\n" + END + after)
 
 
 if __name__ == "__main__":
