@@ -1,6 +1,6 @@
-"""Whether direct shooting swings a flexible pole up, from first values that know nothing of it.
+"""Whether shooting, in one or several shots, swings a flexible pole up, from first values that know nothing of it.
 
-python benchmarks/swing_up.py [first seed] [last seed]
+python benchmarks/swing_up.py [first seed] [last seed] [shots]
 
 An elastic pole with a mass at its tip hangs from a cart on a rail; sought is the push, within 20 N and of the least
 effort, after which it stands upright above where the cart began, at rest. First values are noise. Printed for each
@@ -42,7 +42,8 @@ def sensors(model: ph.Model) -> dict[str, Any]:
 
 
 def main() -> None:
-    first, last = (int(sys.argv[k]) if len(sys.argv) > k else default for k, default in ((1, 0), (2, 11)))
+    given = ((1, 0), (2, 11), (3, 1))
+    first, last, shots = (int(sys.argv[k]) if len(sys.argv) > k else default for k, default in given)
     print(f"{'seed':>4}{'turn':>6}{'effort':>10}{'iterations':>12}{'runs':>6}{'s':>7}")
     for seed in range(first, last + 1):
         noise = ph.Signal(np.linspace(0.0, DURATION, SAMPLES), np.random.default_rng(seed).normal(size=SAMPLES))
@@ -58,6 +59,7 @@ def main() -> None:
                 final={"place": 0.0, "speed": 0.0, "angle": turn, "rate": 0.0},
                 weights={"push": 1.0},
                 bounds={"push": (-20.0, 20.0)},
+                shots=shots,
                 iterations=ITERATIONS,
                 progress=False,
             )

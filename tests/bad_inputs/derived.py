@@ -247,6 +247,7 @@ DERIVED = [
             "at_rest": FLAG,
             "initial": REFUSED,
             "scales": SCALES,
+            "shots": COUNT,
             "iterations": COUNT,
             "accuracy": POSITIVE,
             "progress": FLAG | NONE,

@@ -143,6 +143,72 @@ def test_slopes_to_samples_and_to_the_duration_are_those_of_differences(inputs):
     assert run.of_duration(1.0) == pytest.approx((longer - shorter) / 2e-4, rel=1e-6)
 
 
+def falling(p):
+    """A cart with an elastic pole that stands upright, and would fall over."""
+    model = ph.Model(gravity=(0.0, -9.81, 0.0), dimension=2)
+    cart = model.add(ph.RigidBody(1.0, 0.01), "cart")
+    rail = model.connect(ph.Prismatic(model.ground.at((0, 0, 0)), cart.origin, name="rail"))
+    strip, material = ph.RectangularSection(0.02, 5e-3), ph.Material(7e10, 2700.0, viscosity=5e-3)
+    pole = ph.Beam(0.6, strip, material, elements=1, frame="cantilever")
+    placed = model.add(pole, "pole", rotation=np.pi / 2)
+    model.connect(ph.Revolute(cart.origin, placed.start, name="pin"))
+    model.apply(rail.force(p["push"]))
+    return model
+
+
+def of_pole(model):
+    rail, pin = model.joint("rail"), model.joint("pin")
+    places = {"place": ph.JointPosition(rail), "angle": ph.JointPosition(pin)}
+    return places | {"speed": ph.JointRate(rail), "rate": ph.JointRate(pin)}
+
+
+def test_an_unstable_pole_is_moved_by_shots_that_meet():
+    lasts, times = 5.0, np.linspace(0.0, 5.0, 21)
+    given = {
+        "sensors": of_pole,
+        "final": {"place": 1.0, "angle": 0.0, "speed": 0.0, "rate": 0.0},
+        "weights": {"push": 1.0},
+        "bounds": {"push": (-5.0, 5.0)},
+        "progress": False,
+    }
+    first = {"push": ph.Signal(times, 0.0 * times)}
+    for duration in (lasts, 6.0):  # after so long inputs that change by nothing change the end by metres
+        with pytest.raises(ph.ConvergenceError, match="place is missed by .* give shots="):
+            ph.optimal_inputs(falling, None, first, duration, 0.05, iterations=30, **given)
+    best = ph.optimal_inputs(falling, None, first, lasts, 0.05, shots=8, **given)
+    assert max(map(abs, best.missed.values())) < 1e-4  # of a run in one, where 1e-16 grows to 1e-5
+    assert best.steepness < 1e-4
+
+
+def test_slopes_of_shots_are_those_of_differences():
+    push = ph.Signal(np.linspace(0.0, 0.4, 4), [2.0, -1.0, 3.0, 0.0])
+    gaps = [0]
+
+    def all_costs(model):
+        tip = ph.Position(model["pole"].end)
+        return [ph.Cost.integral(tip, lambda x: x[:, 1] ** 2) + ph.Cost.peak(tip), *[ph.Cost()] * gaps[0]]
+
+    runs = InputRuns(falling, all_costs, 40, "undeformed", {"push": 1.0})
+    shots = runs.run({"push": push}, 0.4).shots(3)
+    gaps[0] = shots.count
+    at = np.concatenate([push.values, np.concatenate(shots.numbers), [0.4]])
+    at[4:-1] += 1e-3 * np.random.default_rng(1).normal(size=gaps[0]) * shots.sizes(0.4) / 100
+
+    def run(x):
+        signal = ph.Signal(push.times * x[-1] / 0.4, x[:4])
+        return runs.run({"push": signal}, x[-1], shots.with_numbers(x[4:-1]))
+
+    here = run(at)
+    found = np.column_stack([here.slopes, here.slopes_of_starts, here.of_duration(0.4)])
+    assert found.shape == (1 + gaps[0], 4 + gaps[0] + 1)
+    sizes = np.concatenate([np.ones(4), shots.sizes(0.4) / 100, [0.4]])
+    for seed in range(3):
+        way = sizes * np.random.default_rng(seed).normal(size=len(at))
+        more, less = (run(at + sign * 1e-5 * way).values for sign in (1, -1))
+        change = (more - less) / 2e-5
+        assert found @ way == pytest.approx(change, rel=1e-6, abs=1e-7 * np.abs(change).max())
+
+
 def arm(p):
     """A hub with a motor, a strip and a mass at its tip."""
     model = ph.Model(dimension=2)

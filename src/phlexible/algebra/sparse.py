@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from importlib import import_module
 from typing import Any, TypeAlias
 
@@ -427,11 +427,15 @@ OVERHEAD = 30  # what a patch costs beside its entries, in entries
 WIDEST = 32  # columns of a patch
 
 
-def patches(matrix: Matrix) -> list[tuple[slice, slice]]:
+def patches(matrix: Matrix) -> Sequence[tuple[slice, slice]]:
     """Rows and columns of rectangles, each with columns of its own, together the cheapest to go through."""
-    if is_zero(matrix):
-        return []
-    spans, count = _spans(matrix), matrix.shape[1]
+    return () if is_zero(matrix) else _cheapest(tuple(_spans(matrix)))
+
+
+@lru_cache(maxsize=256)  # models that differ in numbers alone ask for the same ones again and again
+def _cheapest(spans: tuple[tuple[int, int], ...]) -> tuple[tuple[slice, slice], ...]:
+    """The same of the first and one past the last row of each column."""
+    count = len(spans)
     first, last = (np.array(each) for each in zip(*spans, strict=True))
     top, bottom = first, last
     own = np.full((count, WIDEST), np.inf)  # cost of a patch of 1, 2, ... columns up to each
@@ -455,7 +459,7 @@ def patches(matrix: Matrix) -> list[tuple[slice, slice]]:
         if bottom > top:
             found.append((slice(top, bottom), slice(begin, end)))
         end = begin
-    return found[::-1]
+    return tuple(found[::-1])
 
 
 def _spans(matrix: Matrix) -> list[tuple[int, int]]:

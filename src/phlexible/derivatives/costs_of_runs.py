@@ -9,6 +9,7 @@ import numpy as np
 from phlexible.algebra.arrays import Array
 from phlexible.derivatives.both_sides import Beside, each_change, models_beside
 from phlexible.derivatives.costs import Costs
+from phlexible.derivatives.model_numbers import are_alike
 from phlexible.derivatives.parameters import (
     Built,
     Direction,
@@ -135,9 +136,9 @@ class CostsOfRun:
             return False
         read = self._read(other, self._run.times)
         for own, cost in zip(self._readings, read, strict=True):
-            if not all(np.array_equal(first, second) for first, second in zip(own, cost, strict=True)):
+            if not all(are_alike(first, second) for first, second in zip(own, cost, strict=True)):
                 return False
-        return np.array_equal(self._valued(other.measured, read, self._run.times), self.values)
+        return are_alike(self.values, self._valued(other.measured, read, self._run.times))
 
     def _add_start_and_sensors(self, slopes: Array, model: Beside[Costs]) -> None:
         """What costs change by with the initial state, and by themselves."""

@@ -13,6 +13,7 @@ from phlexible.derivatives.costs_of_runs import CostsOfRun
 from phlexible.derivatives.dense_steps import turning
 from phlexible.derivatives.parameters import Build, Built, Parameters, Recipe, Start, check_same
 from phlexible.derivatives.runs import TakenRun, take_run
+from phlexible.derivatives.shots import CostsOfShots, Shots, shots_along, take_shots
 from phlexible.derivatives.steps import functions_of
 from phlexible.derivatives.sweeps import is_plain
 from phlexible.description.time_functions import Signal
@@ -32,6 +33,7 @@ class InputRun:
     _inputs: dict[str, Signal]
     _run: TakenRun
     _own: Built[Costs]
+    _in_shots: bool = False
 
     @property
     def values(self) -> Array:
@@ -50,7 +52,22 @@ class InputRun:
         Raises:
             PhlexibleError: as ``gradient``.
         """
-        return self._costs.slopes(self._runs.recipe, Parameters(self._inputs, self._runs.scales))
+        found = self._costs.slopes(self._runs.recipe, Parameters(self._inputs, self._runs.scales))
+        if self._in_shots and not all(self._costs.loads_alone.values()):
+            raise ModelError(
+                "shots= needs inputs that are forces and torques; these move what joints hold where shots begin"
+            )
+        return found
+
+    @property
+    def slopes_of_starts(self) -> Array:
+        """Of the costs to the numbers of the states in which shots begin, shape (costs, numbers)."""
+        costs = self._costs
+        return costs.slopes_of_starts if isinstance(costs, CostsOfShots) else np.zeros((len(self.values), 0))
+
+    def shots(self, count: int) -> Shots:
+        """The run in so many shots, which begin where it went."""
+        return shots_along(self._run, self._runs.steps_of(count))
 
     def of_duration(self, duration: float) -> Array:
         """Of the costs to the duration, with which samples move and of which each step keeps its share, (costs,).
@@ -59,26 +76,34 @@ class InputRun:
             ModelError: a run that is more than steps, or a model that becomes another one.
         """
         run, own = self._run, self._own
-        if not is_plain(run):
+        if not (self._in_shots or is_plain(run)):
             raise ModelError(
                 "bounds of the duration: it can be free in runs that are nothing but steps, without controllers,"
                 " events, breakpoints and laws that creep; give a fixed one"
             )
-        stretch, sides = run.stretches[0], []
+        if self._in_shots and (run.system.moving_frames or run.system.paths):
+            raise ModelError("bounds of the duration: with shots= nothing may move as a function of time")
+        sides: list[tuple[Array, Array]] = []
         for sign in (1, -1):
             share = 1 + sign * LONGER
             other = self._runs.recipe.made(stretched(self._inputs, share), own)
             check_same(own, other, "the duration")
-            times = share * run.times
-            missed = stretch.residuals(other.assembly, functions_of(other.assembly, times), share * stretch.sizes)
-            sides.append((missed, self._costs.values_at(other, times)))
+            missed = [
+                each.residuals(other.assembly, functions_of(other.assembly, share * each.times), share * each.sizes)
+                for each in run.stretches
+            ]
+            sides.append((np.concatenate(missed), self._costs.values_at(other, share * run.times)))
         (more, first), (less, second) = sides
-        missed = (more - less) / (2 * LONGER)
+        changes = (more - less) / (2 * LONGER)
         ways = np.array(
-            [turning(stretch, k) @ stretch.rows["velocity"][k : k + 2].sum(axis=0) for k in range(self._runs.steps)]
+            [
+                turning(each, k) @ each.rows["velocity"][k : k + 2].sum(axis=0)
+                for each in run.stretches
+                for k in range(each.count)
+            ]
         )
         felt = [
-            float(np.sum(each.parts.equations[0] * missed) + np.sum(each.poses[1:] * ways))
+            float(np.sum(np.concatenate(each.parts.equations) * changes) + np.sum(each.poses * ways))
             for each in self._costs.adjoints
             if each.poses is not None
         ]
@@ -111,13 +136,23 @@ class InputRuns:
         self._kept: tuple[Built[Costs], dict[str, Signal]] | None = None
         self._loads_alone: dict[str, bool] = {}
 
-    def run(self, inputs: dict[str, Signal], duration: float) -> InputRun:
-        """With signals by name, over a duration [s].
+    def steps_of(self, shots: int) -> list[int]:
+        """How many steps each of so many shots has."""
+        return [int(each) for each in np.diff(np.round(np.linspace(0, self.steps, shots + 1)))]
+
+    def run(self, inputs: dict[str, Signal], duration: float, shots: Shots | None = None) -> InputRun:
+        """With signals by name, over a duration [s], in one or in shots.
 
         Raises:
             PhlexibleError: as ``gradient``.
         """
         own, given = self._made(inputs)
+        if shots is not None:
+            in_shots = take_shots(own, shots, self.steps_of(len(shots.near) + 1), duration / self.steps)
+            self.taken += 1
+            found = CostsOfShots(in_shots, own, given)
+            found.loads_alone = self._loads_alone
+            return InputRun(found, self, inputs, in_shots.run, own, True)
         taken = take_run(own.assembly, own.start, duration, duration / self.steps, StepOptions())
         self.taken += 1
         costs = CostsOfRun(taken, own, given)

@@ -8,6 +8,7 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array, check_callable, non_negative
 from phlexible.derivatives.both_sides import each_change, models_beside
+from phlexible.derivatives.model_numbers import are_alike
 from phlexible.derivatives.parameters import (
     Build,
     Built,
@@ -17,8 +18,7 @@ from phlexible.derivatives.parameters import (
     Start,
     Values,
 )
-from phlexible.derivatives.places import weighed_place
-from phlexible.derivatives.readings import Sight, state_jacobian, states_at
+from phlexible.derivatives.readings import Sight, state_jacobian, states_at, weighed_place
 from phlexible.derivatives.recorded_runs import recorded_run
 from phlexible.derivatives.runs import TakenRun, take_run
 from phlexible.derivatives.sweeps import RunParts, parts_of_nothing, state_derivatives
@@ -146,7 +146,7 @@ def _derivatives(
 
     def reads_alike(other: Built[Sequence[Sensor]]) -> bool:
         found = Sight(other.assembly, run.times).read_all(other.measured, run.rows)
-        return all(np.array_equal(first, second) for first, second in zip(readings, found, strict=True))
+        return all(are_alike(first, second) for first, second in zip(readings, found, strict=True))
 
     models = models_beside(run, own, recipe, chosen, directions, reads_alike)
     changes = [parts_of_nothing(run)] * len(models)

@@ -167,8 +167,8 @@ class Adjoint:
     Attributes:
         start: its derivative to the initial state, shape (velocities,) each.
         parts: its derivatives to equations of steps and to what jumps, controllers and laws give.
-        poses: its derivatives to the poses at all rows of a run of nothing but steps, shape (N + 1, velocities);
-            None: of another one.
+        poses: its derivatives to the poses at the ends of all steps of a run of nothing but steps, shape (N,
+            velocities); None: of another one.
     """
 
     start: Variation
@@ -201,7 +201,7 @@ def adjoints(run: TakenRun, slopes: Sequence[Variation], after: Sequence[Variati
         Adjoint(
             Variation(pose[0, number] + each.pose[0], velocity[0, number] + each.velocity[0]),
             replace(nothing, equations=(felt[:, number],)),
-            pose[:, number],
+            pose[1:, number],
         )
         for number, each in enumerate(slopes)
     ]

@@ -1,4 +1,4 @@
-"""Inputs that make a cost of a motion least: direct shooting on exact gradients.
+"""Inputs that make a cost of a motion least: direct shooting on exact gradients, in one or in several shots.
 
 What is sought are samples of inputs, and the duration if it is free. Each trial is a run; the derivatives of the
 cost and of all final readings follow from one run backwards (docs/theory.md, 9), and sequential quadratic
@@ -12,7 +12,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import lsq_linear, minimize
 
 from phlexible.algebra.arrays import (
@@ -30,6 +30,7 @@ from phlexible.derivatives.gradient import checked_cost
 from phlexible.derivatives.input_runs import InputRun, InputRuns, stretched
 from phlexible.derivatives.parameters import Build, Start
 from phlexible.derivatives.readings import Brought
+from phlexible.derivatives.shots import Shots
 from phlexible.description.interactions.sensor import Sensor
 from phlexible.description.time_functions import Between, Signal
 from phlexible.display import short_repr
@@ -56,6 +57,8 @@ TINY = 1e-9
 """Of the size of unknowns."""
 REACHED = 1e-9
 """Relative to the greatest: below it inputs do not change a final reading."""
+FAR = 1e-3
+"""Of what final readings missed at first, or shall be: when more is missed they are not there."""
 STEEP = 1e-3
 """Of the greatest slope at the start of the search: what is left where a search that was broken off may stand."""
 FAILED = 1e30
@@ -153,6 +156,7 @@ def optimal_inputs(
     at_rest: bool = False,
     initial: Start = InitialKind.UNDEFORMED,
     scales: Mapping[str, float] | None = None,
+    shots: int = 1,
     iterations: int = 300,
     accuracy: float = 1e-9,
     progress: bool | None = None,
@@ -160,8 +164,8 @@ def optimal_inputs(
     """The inputs that make a cost of a motion least, by direct shooting on the adjoint of the conserving step.
 
     Finds a minimum near the first values; of several it is not said to be the least one. Where a motion goes its
-    own way from small changes at its start (a pole that stands upright), put a controller that holds it into
-    ``build`` and seek what is added to it.
+    own way from small changes at its start (a pole that stands upright), take several ``shots``, or put a
+    controller that holds it into ``build`` and seek what is added to it.
 
     Args:
         build: inputs by name -> model, as of ``ph.gradient``; an input is a function of time, used as a force, a
@@ -178,6 +182,11 @@ def optimal_inputs(
         at_rest: everything stands at the end, and stays so while inputs keep their last values.
         initial: as of ``ph.gradient``.
         scales: sizes of inputs by name, where neither bounds nor first values tell them.
+        shots: parts of the run, of nearly as many steps each. With several of them the states in which they begin
+            are sought, too, and that each part ends where the next one begins is a condition (multiple shooting:
+            H. G. Bock, K. J. Plitt, *A multiple shooting algorithm for direct solution of optimal control
+            problems*, IFAC World Congress, 1984). For inputs that are forces or torques, and runs of nothing but
+            steps.
         iterations: the most.
         accuracy: relative, of the least cost.
         progress: as of ``Model.simulate``.
@@ -241,7 +250,12 @@ def optimal_inputs(
     rests = flag("at_rest", at_rest)
     if rests and steps < 2:
         raise ParameterError(f"at_rest needs two steps or more, got duration = {last:g} s and step = {h:g} s")
-    problem = _Shooting(build, cost, signals, steps, sensors, targets, rests, limits, weighed, initial, sizes, last)
+    parts = whole("shots", shots)
+    if not 1 <= parts <= steps:
+        raise ParameterError(f"shots must be 1 to {steps}, the number of steps, got {shots!r}")
+    problem = _Shooting(
+        build, cost, signals, steps, sensors, targets, rests, limits, weighed, initial, sizes, last, parts
+    )
     search = _Descent(problem, whole("iterations", iterations), positive("accuracy", accuracy))
     return search.best(progress)
 
@@ -283,10 +297,11 @@ class _Shooting:
         initial: Start,
         scales: dict[str, float],
         duration: float,
+        shots: int,
     ) -> None:
         self.build, self.signals, self.steps, self.limits, self._weights = build, signals, steps, limits, weights
         self._cost, self._sensors, self.targets, self._duration = cost, sensors, targets, duration
-        self.rests, self._at_rest = rests, 0
+        self.rests, self._at_rest, self._gaps = rests, 0, 0
         self.is_free = DURATION in limits
         self.is_time_alone = self.is_free and cost is None and set(weights) == {DURATION}
         self.names = [f"{name}[{k}]" if len(t) > 1 else name for name, t in targets.items() for k in range(len(t))]
@@ -311,6 +326,19 @@ class _Shooting:
         self._squares = {name: _squares(signals[name], duration) for name in weights if name in signals}
         self._initial = initial
         self.runs = InputRuns(build, self._costs, steps, initial, own_sizes)
+        self._shots: Shots | None = None
+        if shots > 1:
+            self._shoot_from(self.run(self.start), shots)
+
+    def _shoot_from(self, first: InputRun, shots: int) -> None:
+        """Take several shots, which begin where a run went; numbers of their states follow samples."""
+        self._shots = first.shots(shots)
+        self._gaps = self._shots.count
+        at = len(self.start) - self.is_free
+        own, sizes = np.concatenate(self._shots.numbers), self._shots.sizes(self._duration)
+        self.sizes, self.start = np.insert(self.sizes, at, sizes), np.insert(self.start, at, own / sizes)
+        free = np.full(len(own), np.inf)
+        self.low, self.high = np.insert(self.low, at, -free), np.insert(self.high, at, free)
 
     def _costs(self, model: Any) -> list[Cost]:
         """The cost, each final number with a target, and the velocities that are to be zero."""
@@ -324,7 +352,7 @@ class _Shooting:
             terms = [NumberTerm(velocities, k, instant) for instant in (-1, -2) for k in range(count)]
             self._at_rest = len(terms)
             found += [Cost(((1.0, term),)) for term in terms]
-        return found
+        return found + [Cost()] * self._gaps
 
     def sensors_of(self, model: Any) -> dict[str, Sensor]:
         """Those of final readings, by name."""
@@ -344,19 +372,20 @@ class _Shooting:
 
     @property
     def wanted(self) -> Array:
-        """What final readings shall be, with velocities."""
-        return np.concatenate([self.goals[np.isfinite(self.goals)], np.zeros(self._at_rest)])
+        """What final readings shall be, with velocities, and gaps between shots."""
+        return np.concatenate([self.goals[np.isfinite(self.goals)], np.zeros(self._at_rest + self._gaps)])
 
     @property
-    def velocities(self) -> int:
-        """How many of these are velocities, the last ones."""
-        return self._at_rest
+    def velocities(self) -> slice:
+        """Which of these are velocities."""
+        return slice(len(self.wanted) - self._at_rest - self._gaps, len(self.wanted) - self._gaps)
 
     @property
     def labels(self) -> list[str]:
         """Of these."""
         named = [name for name, goal in zip(self.names, self.goals, strict=True) if np.isfinite(goal)]
-        return [f"final {name}" for name in named] + ["rest at the end"] * self._at_rest
+        own = [f"final {name}" for name in named] + ["rest at the end"] * self._at_rest
+        return own + ["where a shot ends, and the next one begins,"] * self._gaps
 
     def duration(self, x: Array) -> float:
         """Of the run [s]."""
@@ -369,7 +398,25 @@ class _Shooting:
 
     def run(self, x: Array) -> InputRun:
         """With these unknowns."""
-        return self.runs.run(self.inputs(x), self.duration(x))
+        shots = self._shots
+        return self.runs.run(self.inputs(x), self.duration(x), shots and shots.with_numbers(self._numbers(x)))
+
+    @property
+    def gaps(self) -> int:
+        """How many numbers of gaps between shots there are, the last ones of what is missed."""
+        return self._gaps
+
+    @property
+    def is_input(self) -> NDArray[np.bool_]:
+        """Which unknowns are samples, or the duration: others are numbers of the states in which shots begin."""
+        end = len(self.start) - self.is_free
+        found = np.ones(len(self.start), dtype=bool)
+        found[end - self._gaps : end] = False
+        return found
+
+    def _numbers(self, x: Array) -> Array:
+        """Of the states in which shots begin."""
+        return np.asarray((x * self.sizes)[~self.is_input])
 
     def values(self, x: Array, run: InputRun) -> tuple[float, Array]:
         """The cost, and what final readings miss."""
@@ -377,7 +424,7 @@ class _Shooting:
 
     def slopes(self, x: Array, run: InputRun) -> tuple[Array, Array]:
         """Of both, shapes (unknowns,) and (readings, unknowns)."""
-        found = run.slopes
+        found = np.column_stack([run.slopes, run.slopes_of_starts])
         if self.is_free:
             found = np.column_stack([found, run.of_duration(self.duration(x))])
         found = found * self.sizes
@@ -475,12 +522,13 @@ class _Descent:
         problem, x = self._problem, np.clip(self._problem.start, self._problem.low, self._problem.high)
         first = self._slopes(x)[0]
         price, ways = self._price(x, first), self._conditions(x)
+        self._first_missed = np.abs(self._values(x)[1])
         with progress_bar(progress, "optimizing") as report:
             for _ in range(TURNS):
                 found = self._searched(x, price, ways, report)
                 x = self._brought(np.clip(found.x, problem.low, problem.high), ways)
                 is_there = self._left(x).max(initial=0.0) < NEAR
-                if is_there or not problem.velocities or len(self._history) >= self._most:
+                if is_there or not problem.rests or len(self._history) >= self._most:
                     break
                 ways = self._conditions(x)  # what stood at first is moved now
         largest = max(float(np.abs(each).max()) for each in (first, self._slopes(x)[0]))
@@ -530,11 +578,10 @@ class _Descent:
     def _factors(self, x: Array) -> Array:
         """By which misses count: all of a size of unknowns."""
         problem, sizes = self._problem, np.linalg.norm(self._slopes(x)[1], axis=1)
-        read = len(sizes) - problem.velocities
         found: Array = np.asarray(1 / np.maximum(sizes, REACHED))
-        if problem.velocities:
-            weights = np.tile(self._run(x).velocity_weights, 2)
-            found[read:] = weights / (float((weights * sizes[read:]).max()) or 1.0)
+        if problem.rests:
+            own, weights = problem.velocities, np.tile(self._run(x).velocity_weights, 2)
+            found[own] = weights / (float((weights * sizes[own]).max()) or 1.0)
         return found
 
     def _left(self, x: Array) -> Array:
@@ -548,7 +595,7 @@ class _Descent:
             ParameterError: a reading that no input changes, or more conditions than samples.
         """
         problem, missed, slopes = self._problem, np.abs(self._values(x)[1]), self._slopes(x)[1]
-        read, sizes = len(missed) - problem.velocities, np.linalg.norm(slopes, axis=1)
+        read, sizes = problem.velocities.start, np.linalg.norm(slopes, axis=1)
         for k in range(read):
             if sizes[k] <= REACHED * max(1.0, abs(problem.wanted[k])):
                 raise ParameterError(
@@ -558,7 +605,7 @@ class _Descent:
         factors = self._factors(x)
         left, found, _ = np.linalg.svd(factors[:, None] * slopes, full_matrices=False)
         kept = found > DEPENDENT * found.max(initial=0.0)
-        count, samples = int(kept.sum()), len(x) - problem.is_free
+        count, samples = int(kept.sum()) - problem.gaps, len(x) - problem.is_free - problem.gaps
         if count > samples or samples < read:
             raise ParameterError(
                 f"final has {max(count, read)} conditions for {samples} samples; give more samples of inputs"
@@ -568,7 +615,8 @@ class _Descent:
     def _price(self, x: Array, slopes: Array) -> float:
         """A factor of the cost that makes its curvature about 1."""
         problem, draw = self._problem, np.random.default_rng(1)
-        way = np.clip(x + 1e-3 * draw.choice([-1.0, 1.0], len(x)), problem.low, problem.high) - x
+        change = 1e-3 * draw.choice([-1.0, 1.0], len(x)) * problem.is_input
+        way = np.clip(x + change, problem.low, problem.high) - x
         size = float(way @ way)
         curved = float(way @ (self._slopes(x + way)[0] - slopes)) / size if size else 0.0
         largest = float(np.linalg.norm(slopes))
@@ -614,12 +662,16 @@ class _Descent:
             ConvergenceError: not.
         """
         problem, missed, far = self._problem, np.abs(self._values(x)[1]), self._left(x)
-        is_there = far.max(initial=0.0) < NEAR
+        read = problem.velocities.start
+        sizes = np.maximum(self._first_missed, np.abs(problem.wanted))[:read]
+        # where inputs change an end by factors of thousands, little of them is not little of the end
+        is_far = (sizes > 0) & (missed[:read] > FAR * sizes)
+        is_there = far.max(initial=0.0) < NEAR and not is_far.any()
         if is_there and (found.success or steepness < STEEP):
             return
         motion = self._made(x, steepness).motion
         if not is_there:
-            k = int(np.argmax(far))
+            k = int(np.argmax(is_far) if is_far.any() else np.argmax(far))
             words = (
                 f"{problem.labels[k]} is missed by {missed[k]:.3g} after {len(self._history)} iterations: give"
                 " wider bounds, a longer duration, more samples, or first values nearer to it"
@@ -630,7 +682,10 @@ class _Descent:
                 f" one; {found.message}): give more iterations=, scales= of inputs, other first values, or a cost"
                 " that is smooth"
             )
-        words += "; where the motion is unstable, let a controller in build hold it, and seek what is added to it"
+        words += (
+            "; where the motion is unstable, give shots=, or let a controller in build hold it, and seek what is"
+            " added to it"
+        )
         raise ConvergenceError(words, float(motion.time[-1]), np.array(self._history), motion)
 
     def _made(self, x: Array, steepness: float) -> OptimalInputs:

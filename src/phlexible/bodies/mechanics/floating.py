@@ -6,6 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from phlexible.algebra.arrays import Array
+from phlexible.algebra.kept import kept
 from phlexible.algebra.rotations import cross, cross_matrix
 from phlexible.algebra.sparse import Matrix, as_array, scaled_rows
 from phlexible.bodies.floating_body import FloatingBody, LocalMoments
@@ -221,6 +222,7 @@ def split_velocity(body: FloatingBody, nu: Array) -> tuple[Array, Array, Array]:
 ROUND_OFF, CLEAR = 1e-12, 1e-10  # of what the diagonal bounds entries by: less is round-off, where none is between
 
 
+@kept
 def centred(body: FloatingBody) -> tuple[FloatingBody, Array]:
     """The body with the place of its centre of mass subtracted from all points, and that place (2.6).
 
@@ -241,6 +243,7 @@ def centred(body: FloatingBody) -> tuple[FloatingBody, Array]:
     return replace(body, first_moments=np.zeros_like(place), second_moments=moments), place
 
 
+@kept
 def without_round_off(body: FloatingBody) -> FloatingBody:
     """The body with zeros for what only rounding left in the matrices of its coordinates.
 

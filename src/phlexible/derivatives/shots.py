@@ -1,0 +1,420 @@
+"""Runs in several shots, each of which begins in a state of its own and is to end where the next one begins.
+
+What a run of an unstable motion ends in depends on its inputs by factors of thousands; over a part of it by less.
+States between are numbers: u = V nu of velocities, and z of poses q near a first one, in which joints hold,
+
+    q = q0 + W^-1 (N z + (G0 W^-1)^T lambda),  g(q, t) = 0,
+
+with the gaps g of the joints, G their derivative, N what G0 W^-1 leaves free, and weights V, W in which turns count
+most, so that angles of joints are what moves along z, and in W stiff coordinates as much as the speed they make.
+Rotations are R0 exp(phi). Velocities are all free: those of single instants satisfy joints to second order of the
+step only (docs/theory.md, 4).
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+from scipy.linalg import null_space
+from scipy.spatial.transform import Rotation
+
+from phlexible.algebra.arrays import Array
+from phlexible.algebra.rotations import cross_matrix
+from phlexible.bodies.beam.strain import linear_stiffness
+from phlexible.bodies.mechanics.floating import mass_diagonal
+from phlexible.derivatives.costs import Costs
+from phlexible.derivatives.costs_of_runs import CostsOfRun
+from phlexible.derivatives.parameters import Built
+from phlexible.derivatives.readings import Sight, slopes_of_costs
+from phlexible.derivatives.runs import RunPiece, TakenRun, take_run
+from phlexible.derivatives.sweeps import Adjoint, is_plain, parts_of_nothing
+from phlexible.derivatives.variations import Variation, moved
+from phlexible.errors import ConvergenceError, ModelError
+from phlexible.state.layout import State
+from phlexible.state.system import System
+from phlexible.step.assembly.assembly import Assembly
+from phlexible.step.assembly.bodies import velocity_weights
+from phlexible.step.integration.schemes import StepOptions
+
+TURNS = 4.0
+"""How many of the largest length a turn of one radian counts as."""
+
+CLOSED = 1e-13
+"""Of the lengths that gaps are compared with."""
+
+CLOSINGS = 30
+"""Iterations that close the joints at most."""
+
+LARGE = 100.0
+"""Of the size of the mechanism, and of how fast it is: a search that begins with curvature 1 along all unknowns of
+size 1 lets states follow inputs then, which alone cost anything. With 1 it takes ten times as many iterations."""
+
+MORE_THAN_STEPS = (
+    "shots= takes runs that are nothing but steps, without controllers, events, breakpoints and laws that creep or"
+    " stick; leave it out"
+)
+
+
+@dataclass(frozen=True, eq=False)
+class NearStates:
+    """States near one that joints allow at its time, as numbers: z of the pose, then u of the velocity.
+
+    Attributes:
+        system: what moves.
+        state: the one.
+        lasts: as long as a shot [s].
+    """
+
+    system: System
+    state: State
+    lasts: float
+
+    @cached_property
+    def of_speeds(self) -> Array:
+        """V, shape (velocities,)."""
+        layout, found = self.system.layout, np.ones(int(self.system.layout.velocity[-1]))
+        found[layout.spin[2]] = TURNS * self.system.largest_length
+        weights = [velocity_weights(body)[body.rigid_count :] for body in self.system.frames]
+        found[layout.elastic_rate] = np.concatenate([np.zeros(0), *weights])
+        return found
+
+    @cached_property
+    def weights(self) -> Array:
+        """W, shape (velocities,)."""
+        found, layout = self.of_speeds.copy(), self.system.layout
+        rates = [
+            np.sqrt(linear_stiffness(body.strain).diagonal() / mass_diagonal(body)[body.rigid_count :])
+            for body in self.system.frames
+        ]
+        found[layout.elastic_rate] *= np.maximum(1.0, self.lasts * np.concatenate([np.zeros(0), *rates]))
+        return found
+
+    @cached_property
+    def _rows(self) -> Array:
+        """G0 W^-1, shape (rows, velocities)."""
+        return self._matrix(self.state) / self.weights
+
+    @cached_property
+    def free(self) -> Array:
+        """N, shape (velocities, k)."""
+        return np.asarray(null_space(self._rows)) if len(self._rows) else np.eye(len(self.weights))
+
+    @property
+    def count(self) -> int:
+        """How many numbers there are: k, and one for each velocity."""
+        return int(sum(self.free.shape))
+
+    def _matrix(self, state: State) -> Array:
+        """G, shape (rows, velocities); of turns in body axes."""
+        found = self.system.rows.small_matrix(self.system.at(state))
+        return found if isinstance(found, np.ndarray) else found.toarray()
+
+    def state_of(self, numbers: Array, time: float, theta: Callable[[State], Array]) -> State:
+        """The state of numbers (count,).
+
+        Args:
+            numbers: z, then u.
+            time: of it [s].
+            theta: coordinates of the forces in a state, over full turns.
+
+        Raises:
+            ConvergenceError: joints do not close that far from the first state.
+        """
+        z, u = np.split(numbers, [self.free.shape[1]])
+        along, across = self.free @ z, np.zeros(len(self._rows))
+        for _ in range(CLOSINGS):
+            state = replace(self._moved((along + across @ self._rows) / self.weights), time=time)
+            if not len(self._rows):
+                break
+            gaps = self.system.rows.values(self.system.at(state))[0]
+            own = self._matrix(state) / self.weights
+            if np.abs(gaps / self.system.gap_lengths).max() < CLOSED:
+                break
+            across = across - np.linalg.lstsq(own @ self._rows.T, gaps, rcond=None)[0]
+        if len(self._rows) and not self.system.relative_gaps(gaps).max() < 1e4 * CLOSED:
+            raise ConvergenceError("joints do not close between two shots", state.time, np.abs(gaps))
+        found = replace(state, velocity=u / self.of_speeds)
+        return replace(found, theta=theta(found))
+
+    def _moved(self, change: Array) -> State:
+        """The first state, moved by turns in its body axes, (velocities,)."""
+        rows = _tables(self.state)
+        turns = _turned(self.system, self.state.rotation) @ change
+        moved(self.system.layout, rows, Variation(turns, np.zeros_like(turns)))
+        return replace(self.state, **{name: table[0] for name, table in rows.items()})
+
+    def numbers_of(self, rows: Mapping[str, Array]) -> tuple[Array, Array, Array]:
+        """Numbers of a state in tables (1, ...), and their derivatives to its pose and velocity.
+
+        Shapes (count,), and (count, velocities) twice.
+        """
+        layout = self.system.layout
+        change = np.zeros((1, len(self.weights)))
+        d = layout.linear.shape[1]
+        change[..., layout.linear] = (rows["position"][0] - self.state.position)[..., :d]
+        change[..., layout.elastic_rate] = rows["eta"][0] - self.state.eta
+        turns = _turns(self.state, rows["rotation"][0])
+        frame, axis, place = layout.spin
+        change[..., place] = turns[frame, axis]
+        scaled = self.free.T * self.weights
+        back = _blocks(self.system, (np.asarray(np.linalg.inv(_right(phi))) for phi in turns))
+        to_pose = scaled @ back @ _turned(self.system, rows["rotation"][0]).T
+        return (
+            np.concatenate([scaled @ change[0], self.of_speeds * rows["velocity"][0]]),
+            np.concatenate([to_pose, np.zeros((len(self.weights), len(self.weights)))]),
+            np.concatenate([np.zeros_like(to_pose), np.diag(self.of_speeds)]),
+        )
+
+    def slopes(self, state: State) -> tuple[Array, Array]:
+        """d(pose) and d(velocity) of a state of this kind to its numbers, (velocities, count) each."""
+        own = self._matrix(state) / self.weights
+        forward = _blocks(self.system, (_right(phi) for phi in _turns(self.state, state.rotation)))
+        shifted = forward * self.weights[:, None] / self.weights  # of W times changes
+        along, across = shifted @ self.free, shifted @ self._rows.T
+        held = along - across @ np.linalg.lstsq(own @ across, own @ along, rcond=None)[0]
+        of_pose = _turned(self.system, state.rotation) @ (held / self.weights[:, None])
+        return (
+            np.hstack([of_pose, np.zeros((len(self.weights), len(self.weights)))]),
+            np.hstack([np.zeros_like(of_pose), np.diag(1 / self.of_speeds)]),
+        )
+
+
+def _tables(state: State) -> dict[str, Array]:
+    return {name: np.array(getattr(state, name))[None] for name in ("position", "rotation", "eta", "velocity")}
+
+
+def _turns(state: State, rotation: Array) -> Array:
+    """phi of rotations R0 exp(phi), shape (frames, 3)."""
+    if not len(rotation):
+        return np.zeros((0, 3))
+    return np.asarray(Rotation.from_matrix(np.swapaxes(state.rotation, 1, 2) @ rotation).as_rotvec())
+
+
+def _right(phi: Array) -> Array:
+    """J: exp(phi + dphi) = exp(phi) exp(J dphi)."""
+    angle, own = float(np.linalg.norm(phi)), cross_matrix(phi)
+    if angle < 1e-6:
+        return np.asarray(np.eye(3) - own / 2)
+    first, second = (1 - np.cos(angle)) / angle**2, (angle - np.sin(angle)) / angle**3
+    return np.asarray(np.eye(3) - first * own + second * own @ own)
+
+
+def _blocks(system: System, turns: Iterable[Array]) -> Array:
+    """Matrices of the turns of each frame among ones, shape (velocities,) * 2."""
+    frame, axis, place = system.layout.spin
+    found = np.eye(int(system.layout.velocity[-1]))
+    for b, turn in enumerate(turns):
+        own = frame == b
+        found[np.ix_(place[own], place[own])] = turn[np.ix_(axis[own], axis[own])]
+    return found
+
+
+def _turned(system: System, rotation: Array) -> Array:
+    """From turns in body axes to those in world axes, for rotations (frames, 3, 3)."""
+    return _blocks(system, rotation)
+
+
+# A run of several shots, its costs, and what they and the gaps between shots feel.
+
+
+@dataclass(frozen=True, eq=False)
+class Shots:
+    """Where shots begin: the first one at the start of the model, others in states near known ones.
+
+    Attributes:
+        near: of all but the first shot.
+        numbers: of the states they begin in.
+    """
+
+    near: tuple[NearStates, ...]
+    numbers: tuple[Array, ...]
+
+    @property
+    def count(self) -> int:
+        """Of all numbers."""
+        return sum(each.count for each in self.near)
+
+    def with_numbers(self, numbers: Array) -> "Shots":
+        """From other states, with numbers one after the other."""
+        ends = np.cumsum([each.count for each in self.near])[:-1]
+        return replace(self, numbers=tuple(np.split(numbers, ends)))
+
+    def sizes(self, duration: float) -> Array:
+        """By which numbers are divided for a search, in a run of such a duration [s]."""
+        speed = max(float(np.abs(each.of_speeds * each.state.velocity).max(initial=0.0)) for each in self.near)
+        found = []
+        for each in self.near:
+            length = each.system.largest_length
+            parts = each.free.shape[1], each.free.shape[0]
+            found.append(np.repeat([length, max(speed, length / duration)], parts))
+        return LARGE * np.concatenate(found)
+
+
+@dataclass(frozen=True, eq=False)
+class ShotRun:
+    """Steps of several shots, one after the other.
+
+    Attributes:
+        run: all of them; instants between are those at the ends of shots.
+        shots: where they began.
+        starts: the states in which they began.
+    """
+
+    run: TakenRun
+    shots: Shots
+    starts: tuple[State, ...]
+
+    @cached_property
+    def ends(self) -> list[tuple[Array, Array, Array]]:
+        """Of each shot but the last one: its end as numbers of the next one, see ``NearStates.numbers_of``."""
+        found = []
+        for near, stretch in zip(self.shots.near, self.run.stretches[:-1], strict=True):
+            found.append(near.numbers_of(self.run.assembly.memory.rows(stretch.states[-1:])))
+        return found
+
+    @cached_property
+    def gaps(self) -> Array:
+        """What ends miss of the next starts, (numbers,)."""
+        pairs = zip(self.ends, self.shots.numbers, strict=True)
+        return np.concatenate([np.zeros(0), *(end[0] - own for end, own in pairs)])
+
+
+def take_shots(own: Built[Costs], shots: Shots, steps: Sequence[int], step: float) -> ShotRun:
+    """A run in shots of so many steps each.
+
+    Raises:
+        ConvergenceError: a step, or joints between shots, did not converge.
+    """
+    runs: list[TakenRun] = []
+    starts = [own.start]
+    for number, count in enumerate(steps):
+        if number:
+            before, near = runs[-1], shots.near[number - 1]
+            theta = partial(_wound, own.assembly, before.rows["theta"][-1])
+            starts.append(near.state_of(shots.numbers[number - 1], float(before.times[-1]), theta))
+        taken = take_run(own.assembly, starts[-1], count * step, step, StepOptions())
+        if not is_plain(taken):
+            raise ConvergenceError("steps of a shot had to be halved", starts[-1].time, np.zeros(0))
+        runs.append(taken)
+    stretches = tuple(each.stretches[0] for each in runs)
+    places = [np.column_stack([np.full(len(each.places), k), each.places[:, 1]]) for k, each in enumerate(runs)]
+    run = TakenRun(
+        own.assembly,
+        stretches,
+        tuple(RunPiece(k, 0, each.count) for k, each in enumerate(stretches)),
+        (),
+        np.concatenate([runs[0].times[:1], *(each.times[1:] for each in runs)]),
+        np.concatenate([runs[0].states[:1], *(each.states[1:] for each in runs)]),
+        np.concatenate(places),
+    )
+    return ShotRun(run, shots, tuple(starts))
+
+
+def shots_along(run: TakenRun, steps: Sequence[int]) -> Shots:
+    """Those that begin where a run in one went, after so many steps each.
+
+    Raises:
+        ModelError: a run that is more than steps.
+    """
+    if not is_plain(run):
+        raise ModelError(MORE_THAN_STEPS)
+    near = []
+    for at in np.cumsum(steps)[:-1].tolist():
+        names = ("position", "rotation", "eta", "velocity", "theta")
+        state = State(float(run.times[at]), **{name: run.rows[name][at].copy() for name in names})
+        near.append(NearStates(run.system, state, float(run.times[-1] - run.times[0]) / len(steps)))
+    numbers = [each.numbers_of(_tables(each.state))[0] for each in near]
+    return Shots(tuple(near), tuple(numbers))
+
+
+def _wound(assembly: Assembly, before: Array, state: State) -> Array:
+    """Coordinates of the forces, angles over as many turns as just before."""
+    found, angles = (
+        assembly.initial_thetas(state),
+        [force.coordinate.is_angle for _, force in assembly.system.forces],
+    )
+    turns = np.round((before[: len(found)] - found) / (2 * np.pi))
+    found = found + np.where(angles, 2 * np.pi * turns, 0.0)
+    return np.concatenate([found, before[len(found) :]])
+
+
+class CostsOfShots(CostsOfRun):
+    """Costs of a run in shots, and after them what its gaps are, with their derivatives.
+
+    Args:
+        shots: the run.
+        own, given: as of ``CostsOfRun``; costs of ``own`` end with an empty one for each gap.
+    """
+
+    def __init__(self, shots: ShotRun, own: Built[Costs], given: Any) -> None:
+        super().__init__(shots.run, own, given)
+        self._shots = shots
+        self._costs = len(self.values) - len(shots.gaps)
+        self.values[self._costs :] = shots.gaps
+
+    @cached_property
+    def _felt(self) -> list[tuple[Array, Array, Array]]:
+        """Of each shot what costs, and then the gaps at its end, feel: of poses and velocities at its rows, (rows,
+        numbers, velocities) each, and of its equations, (steps, numbers, unknowns)."""
+        run, pairs = self._run, zip(self._own.measured[: self._costs], self._weights, strict=False)
+        sight, found = Sight(run.assembly, run.times), []
+        slopes = slopes_of_costs(
+            sight, run.rows, [list(zip(cost.sensors, own, strict=True)) for cost, own in pairs]
+        )
+        for number, stretch in enumerate(run.stretches):
+            instants = 1 + np.flatnonzero(run.places[:, 0] == number)
+            rows = run.places[instants - 1, 1]
+            _, to_pose, to_velocity = (
+                self._shots.ends[number] if number < len(self._shots.ends) else np.zeros((3, 0, run.velocities))
+            )
+            pose, velocity = np.zeros((2, stretch.count + 1, len(slopes) + len(to_pose), run.velocities))
+            for k, each in enumerate(slopes):
+                pose[rows, k], velocity[rows, k] = each.pose[instants], each.velocity[instants]
+                if number == 0:
+                    pose[0, k], velocity[0, k] = each.pose[0], each.velocity[0]
+            pose[-1, len(slopes) :] += to_pose
+            velocity[-1, len(slopes) :] += to_velocity
+            equations = stretch.pull(0, stretch.count, pose, velocity)
+            found.append((pose, velocity, equations))
+        return found
+
+    @cached_property
+    def adjoints(self) -> list[Adjoint]:
+        """What each cost and gap feels."""
+        nothing, found = parts_of_nothing(self._run), []
+        zeros = [np.zeros((len(own[2]), own[2].shape[2])) for own in self._felt]
+        still = [np.zeros((len(own[0]), own[0].shape[2])) for own in self._felt]
+        for k in range(self._costs):
+            equations = tuple(own[2][:, k] for own in self._felt)
+            poses = np.concatenate([own[0][1:, k] for own in self._felt])
+            pose, velocity, _ = self._felt[0]
+            found.append(
+                Adjoint(Variation(pose[0, k], velocity[0, k]), replace(nothing, equations=equations), poses)
+            )
+        for number, (pose, velocity, felt) in enumerate(self._felt[:-1]):
+            for k in range(self._costs, pose.shape[1]):
+                equations = tuple(felt[:, k] if j == number else own for j, own in enumerate(zeros))
+                poses = np.concatenate([pose[1:, k] if j == number else own[1:] for j, own in enumerate(still)])
+                start = np.stack([pose[0, k], velocity[0, k]]) if number == 0 else np.zeros((2, pose.shape[2]))
+                found.append(Adjoint(Variation(*start), replace(nothing, equations=equations), poses))
+        return found
+
+    @cached_property
+    def slopes_of_starts(self) -> Array:
+        """Of costs and gaps to the numbers of all starts but the first, shape (costs + gaps, numbers)."""
+        shots = self._shots.shots
+        found = np.zeros((len(self.values), shots.count))
+        column, row = 0, self._costs + (shots.near[0].count if shots.near else 0)
+        for number, near in enumerate(shots.near, start=1):
+            own = slice(column, column + near.count)
+            of_pose, of_velocity = near.slopes(self._shots.starts[number])
+            pose, velocity, _ = self._felt[number]
+            felt = pose[0] @ of_pose + velocity[0] @ of_velocity
+            found[: self._costs, own] = felt[: self._costs]
+            found[self._costs + column : self._costs + column + near.count, own] -= np.eye(near.count)
+            ends = len(felt) - self._costs
+            found[row : row + ends, own] += felt[self._costs :]
+            column, row = column + near.count, row + ends
+        return found
