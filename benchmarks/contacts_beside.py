@@ -5,8 +5,9 @@
 1000 balls of one stiffness fall into a box by half a millimetre and settle; MuJoCo's contacts are made so soft that
 they go as deep. How far the mean height of the balls, before chance decides where they go, misses that of the same
 program with fine steps compares programs at equal error. Twenty-four balls roll between a ring that turns and one
-that stays. One thread, processor time; programs that are not installed are left out. MuJoCo's heap is taken on when
-asked for (``python benchmarks/contacts_beside.py 10 mujoco``): it takes long.
+that stays. One thread, processor time; programs that are not installed are left out. MuJoCo solves by conjugate
+gradients with sparse matrices: its default, Newton's method, factors matrices of the whole heap in each iteration,
+and takes some thirty times as long.
 """
 
 import sys
@@ -143,7 +144,7 @@ def box_of_triangles(wide: float) -> tuple[list, list]:
     return corners, faces
 
 
-def mujoco(side: int, step: float, rigidity: float) -> Settled:
+def mujoco(side: int, step: float, rigidity: float, duration: float = SETTLED) -> Settled:
     """Implicit in velocity; contacts with ``rigidity`` [1/s2] and critical damping."""
     import mujoco as mj
 
@@ -159,12 +160,13 @@ def mujoco(side: int, step: float, rigidity: float) -> Settled:
         for x, y, z in places
     )
     model = mj.MjModel.from_xml_string(
-        f'<mujoco><option timestep="{step}" gravity="0 0 {-GRAVITY}" integrator="implicitfast" cone="elliptic"/>'
-        f'<size memory="2G"/><default><geom friction="{FRICTION} 0 0" condim="3" solref="{reference}"/></default>'
+        f'<mujoco><option timestep="{step}" gravity="0 0 {-GRAVITY}" integrator="implicitfast" cone="elliptic"'
+        f' solver="CG" jacobian="sparse"/><size memory="2G"/>'
+        f'<default><geom friction="{FRICTION} 0 0" condim="3" solref="{reference}"/></default>'
         f"<worldbody>{planes}{balls}</worldbody></mujoco>"
     )
     data = mj.MjData(model)
-    count = round(SETTLED / step)
+    count = round(duration / step)
     begin = time.process_time()
     for _ in range(count):
         mj.mj_step(model, data)
@@ -311,8 +313,8 @@ def told(name: str, found: Settled, side: int) -> float:
     return float(carried)
 
 
-def told_of_heights(side: int) -> None:
-    """Prints how far mean heights miss those of fine steps, for what time."""
+def told_of_heights(side: int, rigidity: float) -> None:
+    """Prints how far mean heights miss those of fine steps, for what time; ``rigidity``: of MuJoCo's contacts."""
     runs = {
         "phlexible, 1 ms": [(f"longest_part={part:g}", ours(side, 1e-3, part, COMPARED)) for part in (0.1, 1.0)]
     }
@@ -321,6 +323,10 @@ def told_of_heights(side: int) -> None:
         steps = 2e-4, 1e-4, 5e-5
         runs["Exudyn"] = [(f"{1e3 * step:g} ms", exudyn(side, step, COMPARED)) for step in steps]
         fine["Exudyn"] = exudyn(side, 1e-5, COMPARED)
+    if find_spec("mujoco"):
+        steps = 1e-3, 5e-4, 2.5e-4
+        runs["MuJoCo"] = [(f"{1e3 * step:g} ms", mujoco(side, step, rigidity, COMPARED)) for step in steps]
+        fine["MuJoCo"] = mujoco(side, 5e-5, rigidity, COMPARED)
     for name, found in runs.items():
         for how, run in found:
             misses = abs(run.places[:, 2].mean() - fine[name].places[:, 2].mean())
@@ -338,16 +344,16 @@ def main() -> None:
     if find_spec("exudyn"):
         for step in (1e-3, 1e-4, 2e-5):
             told_of_bearing(f"Exudyn, {1e3 * step:g} ms", exudyn_bearing(step))
-    told_of_heights(side)
     deep = told("phlexible, 1 ms", ours(side), side)
+    rigidity = SOFTENED * side * GRAVITY / deep
     told("phlexible, 1 ms, longest_part=1", ours(side, longest=1.0), side)
     if find_spec("exudyn"):
         for step in (2e-4, 1e-4):
             told(f"Exudyn, explicit, {1e3 * step:g} ms", exudyn(side, step), side)
-    if find_spec("mujoco") and "mujoco" in sys.argv:
+    if find_spec("mujoco"):
         for step in (1e-3, 5e-4):
-            found = mujoco(side, step, SOFTENED * side * GRAVITY / deep)
-            told(f"MuJoCo, {1e3 * step:g} ms", found, side)
+            told(f"MuJoCo, {1e3 * step:g} ms", mujoco(side, step, rigidity), side)
+    told_of_heights(side, rigidity)
 
 
 if __name__ == "__main__":
