@@ -7,20 +7,22 @@ is not in them. Ways take turns within a round, so that ratios do not depend on 
 them stand iterations of Newton's method a step: of a mechanism alone, and of eight that wait for the one with most.
 
 With ``threads`` the time that passes for steps of 512 live mechanisms in one thread and in so many, in place of
-that.
+that, on a machine that does nothing else: ``python benchmarks/batches.py 16 7 2``. Beside it stands the share of
+the processor time of one thread that is in compiled loops, where other threads of Python go on: it tells on a busy
+machine too how much can be shared.
 """
 
 import os
 import sys
 from collections.abc import Callable
-from time import perf_counter, thread_time
+from time import perf_counter, process_time, thread_time
 from typing import Any
 
 import numpy as np
 
 import phlexible as ph
 from phlexible.step.compilation.lanes import lanes_of_processor
-from phlexible.step.integration import company
+from phlexible.step.integration import company, held_lanes
 from phlexible.step.integration.conserving import ConservingStepper
 from phlexible.step.programs import advance
 
@@ -107,7 +109,10 @@ def iterations(build, step, count, n):
 
 
 def time_that_passes(build, step, count, n, threads, rounds):
-    """For a step of one of n live mechanisms [s], the least of the rounds: in one thread and in several."""
+    """For a step of one of n live mechanisms [s], the least of the rounds: in one thread and in several; the share
+    of the one that is in compiled loops."""
+    loop, shares = TimedLoop(), []
+    held_lanes.advance = loop
     factors = 1.0 + 0.14 * np.arange(n) / n
     ways = [ph.batch(build, {"factor": factors}).start(step, threads=each, lanes=True) for each in (1, threads)]
     steps, least = max(1, count // 30), [np.inf, np.inf]
@@ -119,10 +124,13 @@ def time_that_passes(build, step, count, n, threads, rounds):
         for k, live in enumerate(ways):
             live.restore(saved[k])
             live.step(1)  # runs that were put back go into lanes again
-            begin = perf_counter()
+            loop.begin()
+            begin, used = perf_counter(), process_time()
             live.step(steps)
             least[k] = min(least[k], (perf_counter() - begin) / (steps * n))
-    return least
+            if k == 0:
+                shares.append(loop.seconds / (process_time() - used))
+    return *least, np.median(shares)
 
 
 def main() -> None:
@@ -132,8 +140,9 @@ def main() -> None:
     if threads > 1:
         print(f"{MANY} live mechanisms, us that pass a step and mechanism: 1 thread, {threads} threads, ratio")
         for name, (build, step, count) in MODELS.items():
-            one, several = time_that_passes(build, step, count, MANY, threads, rounds)
-            print(f"{name:30s} {1e6 * one:8.2f} {1e6 * several:8.2f} {one / several:6.2f}", flush=True)
+            one, several, share = time_that_passes(build, step, count, MANY, threads, rounds)
+            row = f"{1e6 * one:8.2f} {1e6 * several:8.2f} {one / several:6.2f}"
+            print(f"{name:30s} {row}   ({100 * share:.0f} % of one thread in compiled loops)", flush=True)
         return
     print(f"{n} mechanisms, us a step and mechanism; iterations a step")
     print(f"{'':30s}    alone in lanes  ratio specialized iterations alone together")

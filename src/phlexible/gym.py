@@ -224,7 +224,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Any]):
         reward: (observations, actions) -> (n,).
         is_over: observations -> (n,) truth values; None: never.
         threads: that share the steps; None: one for each core.
-        lanes: as of ``Batch.simulate``.
+        lanes, specialize: as of ``Batch.simulate``.
         device: as of ``Batch.start``.
 
     Attributes:
@@ -253,10 +253,11 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Any]):
         bounds: tuple[Any, Any] = (-np.inf, np.inf),
         threads: int | None = 1,
         lanes: bool | None = None,
+        specialize: bool = False,
         device: str | None = None,
     ) -> None:
-        count, width = whole("n", n), lanes_for(whole("n", n), lanes)
-        self._device = device_for(device, lanes)
+        count, width = whole("n", n), lanes_for(whole("n", n), lanes, specialize)
+        self._device, self._is_specialized = device_for(device, lanes, specialize), specialize
         if self._device is not None:
             width = count + 1
         workers = cores() if threads is None else whole("threads", threads)
@@ -319,7 +320,9 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Any]):
         if self._rows_of_runs is None:
             runs = [self._new_run(k, env._built(env.np_random)) for k, env in enumerate(self._envs)]
             groups = [range(begin, min(begin + self._width, n)) for begin in range(0, n, self._width)]
-            self._rows_of_runs = LiveRows(runs, groups, self._width, self._workers, self._device)
+            self._rows_of_runs = LiveRows(
+                runs, groups, self._width, self._workers, self._device, self._is_specialized
+            )
             self._list_sensors()
         else:
             self._begin(range(n))

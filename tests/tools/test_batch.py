@@ -121,6 +121,10 @@ def test_a_live_mechanism_that_fails_stays_and_comes_back():
             lambda: ph.batch(cart, {"push": [0.0]}).simulate(1.0, 0.1, place, lanes=False, specialize=True),
             "leave out lanes=False",
         ),
+        (
+            lambda: ph.batch(cart, {"push": [0.0]}).start(0.1, device="cuda", specialize=True),
+            "leave out lanes=True and specialize=True",
+        ),
         (lambda: ph.batch(cart, {"push": [0.0]}).simulate(1.0, 0.1, place).motion(1), "below 1"),
         (lambda: ph.batch(cart, {"push": [0.0]}).start(0.1).restore(()), "what save"),
         (

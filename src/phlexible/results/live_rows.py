@@ -116,6 +116,7 @@ class LiveRows:
         width: lanes; 1: one run after the other.
         threads: that share the steps.
         device: whose threads take all steps in place of lanes; the groups are one then.
+        is_specialized: steps in lanes are taken by a program for the structure alone.
 
     Attributes:
         time: reached by each run, shape (runs,) [s].
@@ -128,8 +129,10 @@ class LiveRows:
         width: int,
         threads: int,
         device: "Device | None" = None,
+        is_specialized: bool = False,
     ) -> None:
         self._runs, self._width, self._device = list(runs), width, device
+        self._is_specialized = is_specialized
         self._groups: list[IntArray] = [np.array(group, dtype=np.int64) for group in groups]
         self._places = [_place_of(numbers) for numbers in self._groups]
         self._group_of = {int(k): (g, lane) for g, group in enumerate(groups) for lane, k in enumerate(group)}
@@ -357,7 +360,7 @@ class LiveRows:
         calls = [each.call for each in asked if each is not None and each.call.can_join]
         if len(calls) < len(runs) or len({call.key for call in calls}) > 1:
             return None
-        known = self._known[thread] = self._known[thread] or LanesOfStructures(self._width)
+        known = self._known[thread] = self._known[thread] or LanesOfStructures(self._width, self._is_specialized)
         lanes = known.of([call.memory for call in calls], group)
         self._are_alone[group] = lanes is None
         return None if lanes is None else _Held(runs, HeldLanes(calls, lanes))
@@ -370,7 +373,7 @@ class LiveRows:
         if lanes is None:
             from phlexible.step.integration.company import LaneLoop  # with the compiler
 
-            lanes = self._lanes[group] = LaneLoop(self._width)
+            lanes = self._lanes[group] = LaneLoop(self._width, self._is_specialized)
         runs = [self._runs[k] for k in which]
         asked = [run.ask(count) for run in runs]
         lanes.take([each.call for each in asked if each is not None and each.call.can_join])

@@ -142,11 +142,11 @@ def connect_lanes(lanes: LaneMemory, memory: Memory) -> None:
     lanes.connect(needed)
 
 
-def announce_structure(*arguments: Any) -> None:
-    """Say so where ``advance`` has to be compiled for the structure that the header of these arguments has."""
+def announce_structure(*arguments: Any, entry: EntryPoint = advance) -> None:
+    """Say so where an entry point has to be compiled for the structure that the header of these arguments has."""
     from phlexible.step.compilation.compiled import has_signature  # with Numba
 
-    if not has_signature(advance.source, *arguments):
+    if not has_signature(entry.source, *arguments):
         print(COMPILING_STRUCTURE, file=sys.stderr, flush=True)
 
 

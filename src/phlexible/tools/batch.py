@@ -165,9 +165,7 @@ class Batch:
         duration, step = positive("duration", duration), positive("step", step)
         workers = cores() if threads is None else whole("threads", threads)
         options = {"initial": initial, "order": order, "every": every, "numerical_damping": numerical_damping}
-        if flag("specialize", specialize) and lanes is False:
-            raise ParameterError("specialize=True is for lanes; leave out lanes=False")
-        width = lanes_for(len(self), True if specialize else lanes, duration / step)
+        width = lanes_for(len(self), lanes, specialize, duration / step)
         groups = _groups(self.parameters, width)
         found: dict[int, _Reading] = {}
 
@@ -192,6 +190,7 @@ class Batch:
         numerical_damping: float = 0.0,
         threads: int | None = 1,
         lanes: bool | None = None,
+        specialize: bool = False,
         device: str | None = None,
     ) -> "LiveBatch":
         """All mechanisms as live runs, with arrays of inputs that change between steps.
@@ -201,6 +200,7 @@ class Batch:
             threads: that share the steps; None: one for each core. It pays where a call of ``step`` takes
                 milliseconds.
             lanes: as of ``simulate``; None: where there are 64 or more.
+            specialize: as of ``simulate``.
             device: "cuda": an NVIDIA GPU, whose threads step one mechanism each; for some
                 thousands of one structure, without contacts and functions. The step is compiled for each
                 structure, which takes a minute or two, and kept. None: this processor.
@@ -211,13 +211,14 @@ class Batch:
             DeviceError: there is no such device.
             ModelError: as of ``Model.start``.
         """
-        workers, width = cores() if threads is None else whole("threads", threads), lanes_for(len(self), lanes)
-        chosen = device_for(device, lanes)
+        workers = cores() if threads is None else whole("threads", threads)
+        width, chosen = lanes_for(len(self), lanes, specialize), device_for(device, lanes, specialize)
         models = [self.model(number) for number in range(len(self))]
         runs = [model.start(step, initial=initial, numerical_damping=numerical_damping) for model in models]
         if chosen is not None:
             return LiveBatch(tuple(models), runs, 1, [range(len(runs))], len(runs) + 1, chosen)
-        return LiveBatch(tuple(models), runs, workers, _groups(self.parameters, width), width)
+        groups = _groups(self.parameters, width)
+        return LiveBatch(tuple(models), runs, workers, groups, width, is_specialized=specialize)
 
     def _read(
         self,
@@ -259,16 +260,18 @@ class Batch:
         return found | {number: run(number) for number in built}
 
 
-def lanes_for(count: int, lanes: bool | None, steps: float = np.inf) -> int:
+def lanes_for(count: int, lanes: bool | None, specialize: bool = False, steps: float = np.inf) -> int:
     """In how many lanes so many mechanisms are stepped, each so often; 1: one by one.
 
     Raises:
-        ParameterError: ``lanes`` is no truth.
+        ParameterError: ``lanes`` or ``specialize`` is no truth, or they contradict each other.
     """
     if not isinstance(lanes, bool | None):
         raise ParameterError(f"lanes must be True, False or None, got {lanes!r}")
+    if flag("specialize", specialize) and lanes is False:
+        raise ParameterError("specialize=True is for lanes; leave out lanes=False")
     are_worth_it = count >= WORTH_LANES and count * steps >= WORTH_STEPS
-    if not (are_worth_it if lanes is None else lanes):
+    if not (specialize or (are_worth_it if lanes is None else lanes)):
         return 1
     from phlexible.step.compilation.lanes import lanes_of_processor  # with the compiler
 
@@ -281,18 +284,21 @@ class DeviceKind(Enum):
     CUDA = "cuda"
 
 
-def device_for(given: str | None, lanes: bool | None) -> "Device | None":
+def device_for(given: str | None, lanes: bool | None, specialize: bool) -> "Device | None":
     """What steps mechanisms; None: this processor.
 
     Raises:
-        ParameterError: no such device, or lanes beside it.
+        ParameterError: no such device, or lanes beside it or a program for them.
         DeviceError: it is not there.
     """
     if given is None:
         return None
     option("device", given, DeviceKind)
-    if lanes:
-        raise ParameterError(f"device={given!r} steps mechanisms in threads of its own; leave out lanes=True")
+    if lanes or specialize:
+        raise ParameterError(
+            f"device={given!r} steps mechanisms in threads of its own, by a program for their structure; leave out"
+            " lanes=True and specialize=True"
+        )
     from phlexible.step.compilation.cuda import cuda  # with the compiler
 
     return cuda()
@@ -483,6 +489,7 @@ class LiveBatch:
         groups: Sequence[Sequence[int]],
         width: int,
         device: "Device | None" = None,
+        is_specialized: bool = False,
     ) -> None:
         known = [{name: len(value) for name, value in run.inputs.items()} for run in runs]
         for number, names in enumerate(known):
@@ -491,7 +498,7 @@ class LiveBatch:
                     "mechanisms of a batch have the same inputs; number 0 has"
                     f" {', '.join(known[0]) or 'none'}, number {number} {', '.join(names) or 'none'}"
                 )
-        self._rows = LiveRows(runs, groups, width, threads, device)
+        self._rows = LiveRows(runs, groups, width, threads, device, is_specialized)
         self.models, self.inputs = models, BatchInputs(self._rows)
         self.failures: dict[int, Exception] = {}
         self._sensors: dict[Any, dict[str, list[Sensor]]] = {}

@@ -293,12 +293,12 @@ def test_live_mechanisms_in_lanes_fail_alone_and_go_back():
 
 
 def test_a_program_for_one_structure_alone_has_the_digits_of_all():
-    """Of a pendulum with a spring and a load."""
+    """Of a pendulum with a spring and a load, in runs and stepped by hand."""
 
-    def pendulum(length):
+    def pendulum(length, force=lambda t: (np.sin(9 * t), 0 * t, 0 * t)):
         model = ph.gallery.double_pendulum(length=length)
         model.apply(model.joints[0].spring(2.0))
-        model.apply(ph.Force(model.bodies[1].origin, lambda t: (np.sin(9 * t), 0 * t, 0 * t)))
+        model.apply(ph.Force(model.bodies[1].origin, force, name="push"))
         return model
 
     batch = ph.batch(pendulum, {"length": np.linspace(0.9, 1.1, 5)})
@@ -312,3 +312,14 @@ def test_a_program_for_one_structure_alone_has_the_digits_of_all():
     model = pendulum(0.9)
     alone = model.simulate(0.1, 1e-3, specialize=True, progress=False)
     np.testing.assert_allclose(alone[ph.JointPosition(model.joints[1])], found[0]["turn"][0], rtol=0, atol=1e-12)
+    lengths, zero = [0.9, 1.0, 1.1], (0.0, 0.0, 0.0)
+    live = ph.batch(lambda length: pendulum(length, zero), {"length": lengths}).start(1e-3, specialize=True)
+    live.inputs["push"] = pushes = [(3.0, 0.0, 0.0), (0.0, 0.0, 0.0), (-3.0, 0.0, 0.0)]
+    live.step(50)
+    assert live._rows._held[0].lanes._lanes.is_specialized
+    turns = live.read(lambda model: {"turn": ph.JointPosition(model.joints[1])})["turn"]
+    for length, push, turn in zip(lengths, pushes, turns, strict=True):
+        model = pendulum(length, push)
+        single = model.start(1e-3)
+        single.step(50)
+        assert turn == pytest.approx(single.read(ph.JointPosition(model.joints[1])), abs=1e-12)

@@ -85,22 +85,34 @@ def written_into(
     return _Compiler(typing, context, library, parameters, result, flags, {}).compile_extra(function)
 
 
+class ProgramInLanes(JITCodeLibrary):
+    """A program for several mechanisms at once."""
+
+    def _optimize_final_module(self) -> None:
+        with passes.settings(passes.TURN_BY_TURN):
+            super()._optimize_final_module()
+
+
 class ProgramOfStructure(JITCodeLibrary):
     """A program for one structure of few unknowns: code without loops and calls takes half the time."""
 
     MOST = 24
     """Unknowns: code of more fills the caches, and takes minutes to compile."""
 
-    @classmethod
-    def take(cls, library: Any, tables: TablesType) -> None:
-        """A library becomes one, where it is for such a structure."""
-        if type(library) is JITCodeLibrary and tables.structure:
-            if structure_of(tables.structure).counts["unknowns"] <= cls.MOST:
-                library.__class__ = cls
-
     def _optimize_final_module(self) -> None:
-        with passes.written_out():
+        with passes.settings(passes.WRITTEN_OUT):
             super()._optimize_final_module()
+
+
+def take_for(library: Any, tables: TablesType) -> None:
+    """A library becomes one of these, where it is for such tables."""
+    if type(library) is not JITCodeLibrary:
+        return
+    known = structure_of(tables.structure).counts["unknowns"] if tables.structure else ProgramOfStructure.MOST + 1
+    if known <= ProgramOfStructure.MOST:
+        library.__class__ = ProgramOfStructure
+    elif tables.width > 1:
+        library.__class__ = ProgramInLanes
 
 
 class Kernel(Written):
@@ -140,7 +152,7 @@ class Kernel(Written):
         library = context.active_code_library
         if not self.is_in(library, sig):
             if sig.args and isinstance(sig.args[0], TablesType):
-                ProgramOfStructure.take(library, sig.args[0])
+                take_for(library, sig.args[0])
             with global_compiler_lock:
                 made = written_into(context, self._function, sig.args, sig.return_type, self._are_apart)
             # LLVM may drop the function from the module once it has put it into its callers:

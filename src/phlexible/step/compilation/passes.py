@@ -1,34 +1,37 @@
 """The passes of LLVM that make modules of kernels fast, with Numba's settings and without Numba."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from threading import Lock
 from typing import Any
 
 from llvmlite import binding
 
-USUAL = {"inline-threshold": 250, "unroll-threshold-aggressive": 300}
-"""Instructions up to which LLVM puts functions into their callers, and writes out loops whose lengths it knows."""
-WRITTEN_OUT = 3000
-"""The same of both in programs of one structure, where it knows all lengths."""
+USUAL = {"inline-threshold": "250", "unroll-threshold-aggressive": "300", "unroll-runtime": "true"}
+"""Instructions up to which LLVM puts functions into their callers, and writes out loops whose lengths it knows;
+whether it takes several turns of others at once."""
+WRITTEN_OUT = dict.fromkeys(["inline-threshold", "unroll-threshold-aggressive"], "100000")
+"""In programs of one structure, where it knows all lengths: all becomes one function."""
+TURN_BY_TURN = {"unroll-runtime": "false"}
+"""In lanes, where each turn fills registers and most loops have two or three: asking for more takes longer."""
 _one_at_a_time = Lock()  # these are settings of the process
 
 
 @contextmanager
-def written_out() -> Iterator[None]:
-    """Meanwhile functions and loops are written out as far as it goes."""
+def settings(own: Mapping[str, str]) -> Iterator[None]:
+    """Meanwhile some are others than usual: ``WRITTEN_OUT`` or ``TURN_BY_TURN``."""
     with _one_at_a_time:
         try:
-            _limit(dict.fromkeys(USUAL, WRITTEN_OUT))
+            _set(own)
             yield
         finally:
-            _limit(USUAL)
+            _set({name: USUAL[name] for name in own})
 
 
-def _limit(instructions: dict[str, int]) -> None:
-    for name, count in instructions.items():
-        binding.set_option("phlexible", f"--{name}={count}")
+def _set(values: Mapping[str, str]) -> None:
+    for name, value in values.items():
+        binding.set_option("phlexible", f"--{name}={value}")
 
 
 def level() -> int:

@@ -58,7 +58,8 @@ def failure_words(
     """
     memory = assembly.memory
     history = np.asarray(memory["history"], dtype=np.float64)
-    history = history[: int(np.flatnonzero(history)[-1]) + 1].copy() if history.any() else history[:1].copy()
+    ends = np.flatnonzero(history == 0.0)
+    history = history[: max(1, int(ends[0])) if len(ends) else None].copy()
     words = f"the scaled Newton update was still {history[-1]:.2g} after {len(history)} iterations"
     missed, explained = memory["ledger"]
     if missed > explained:

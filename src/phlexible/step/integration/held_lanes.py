@@ -1,13 +1,14 @@
 """Mechanisms of one structure whose states stay in lanes from call to call, as arrays that are stepped and read."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from phlexible.algebra.arrays import Array, BoolArray
 from phlexible.step.integration.company import StepCall
-from phlexible.step.programs import advance, alone, connect_lanes, joint_velocities
+from phlexible.step.programs import advance, alone, announce_structure, connect_lanes, joint_velocities
 from phlexible.step.tables.memory import LaneMemory, Memory
 
 COUNTED = (1, 3)
@@ -21,10 +22,11 @@ class LanesOfStructures:
 
     Args:
         width: lanes.
+        is_specialized: steps are taken by a program for the structure alone.
     """
 
-    def __init__(self, width: int) -> None:
-        self._width = width
+    def __init__(self, width: int, is_specialized: bool) -> None:
+        self._width, self._is_specialized = width, is_specialized
         self._known: dict[object, tuple[Mapping[str, NDArray[np.generic]], LaneMemory]] = {}
 
     def of(self, memories: Sequence[Memory], group: int) -> LaneMemory | None:
@@ -37,8 +39,9 @@ class LanesOfStructures:
         if lanes is None or lanes.have_types != have_types or not lanes.fits(first):
             if alone(first):
                 return None
-            lanes = LaneMemory(first, self._width, have_types=have_types)
-            connect_lanes(lanes, first)
+            lanes = LaneMemory(first, self._width, self._is_specialized, have_types)
+            if not self._is_specialized:
+                connect_lanes(lanes, first)
             self._known[name] = first.given, lanes  # kept, so that no other tables have their address
         return lanes if are_same or all(lanes.fits(memory) for memory in memories) else None
 
@@ -80,6 +83,7 @@ class HeldLanes:
             False  # velocities, after the steps before: they are found where these have left the state
         )
         self._advance, self._project = advance.source, joint_velocities.source
+        self._announces = lanes.is_specialized  # programs that are compiled, in the first call of each
 
     def step(self, count: int, which: BoolArray) -> tuple[int, bool]:
         """So many steps of some mechanisms.
@@ -100,8 +104,10 @@ class HeldLanes:
         given[:] = self.loads
         lanes.put_tables(self._memories)
         lanes.state[:] = self.state
-        arguments = self._sizes, self._requests, self._moving, given, self._reactions, self._rows
-        done = int(self._advance(lanes.header, *arguments)[0])
+        arguments = lanes.header, self._sizes, self._requests, self._moving, given, self._reactions, self._rows
+        if self._announces:
+            announce_structure(*arguments)
+        self._announces, done = False, int(self._advance(*arguments)[0])
         tells = any(lanes.state[own].tobytes() != self.state[own].tobytes() for own in self._counted)
         self.state[:] = lanes.state
         if len(rest):
@@ -130,8 +136,14 @@ class HeldLanes:
         counts, width = self._memories[0].counts, self._lanes.width
         if self._found.shape[1] != width:
             self._found, self._drift = np.zeros((counts["velocities"], width)), np.zeros((counts["rows"], width))
-        known = self._project(self._lanes.header, np.zeros((1, 0, width)), self._drift, self._found, 0.0)
+            if self._lanes.is_specialized:
+                announce_structure(*self._projects(), entry=joint_velocities)
+        known = self._project(*self._projects())
         return self._found if known else None
+
+    def _projects(self) -> tuple[Any, ...]:
+        """Arguments of ``joint_velocities``."""
+        return self._lanes.header, np.zeros((1, 0, self._lanes.width)), self._drift, self._found, 0.0
 
     def _room(self, count: int) -> Array:
         """For loads of so many steps, which are asked for from now on."""

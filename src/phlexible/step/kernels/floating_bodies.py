@@ -430,6 +430,8 @@ def elastic_forces(t: Tables, b: int, h: float, damping: float) -> None:
     """Elastic and damping forces of frame b against eta (4.8), and its strains at the end."""
     kind, c = t.type_of[b], t.coordinate_start[b] + 1
     n = t.elastic_count[kind]
+    if n == 0:
+        return
     eta1 = t.xi1 + c
     gamma, mean, force = t.viscosity[kind] / h + damping, t.elastic_mean + c, t.elastic_force + c
     grown = t.scratch
@@ -460,7 +462,10 @@ def elastic_forces(t: Tables, b: int, h: float, damping: float) -> None:
 def elastic_tangent(t: Tables, b: int, h: float, damping: float) -> None:
     """Add the exact derivative of h ``elastic_forces`` to the block (eta, eta) of frame b."""
     kind, lines = t.type_of[b], t.line + t.elastic_start[b]
-    gamma, n = t.viscosity[kind] / h + damping, t.elastic_count[kind]
+    n = t.elastic_count[kind]
+    if n == 0:
+        return
+    gamma = t.viscosity[kind] / h + damping
     whole = gamma + inner_slope(t, b, h)
     _add_matrix(t, lines, t.stiffness_start[kind], t.stiffness_count[kind], 0.5 * h * h * (0.5 + whole))
     _add_matrix(t, lines, t.damping_start[kind], t.damping_count[kind], 0.5 * h)
@@ -541,7 +546,10 @@ def _add_matrix(t: Tables, lines: Integers, first: int, count: int, factor: floa
 def dissipation(t: Tables, b: int, h: float, damping: float) -> float:
     """Energy that frame b loses in the step, from the last residual (3.4)."""
     kind, c = t.type_of[b], t.coordinate_start[b] + 1
-    n, gamma, lost = t.elastic_count[kind], t.viscosity[kind] / h + damping, 0.0
+    n, lost = t.elastic_count[kind], 0.0
+    if n == 0:
+        return lost
+    gamma = t.viscosity[kind] / h + damping
     if any_of(gamma != 0.0):
         change = t.elastic_mean + c
         for i in range(n):

@@ -171,7 +171,7 @@ def solve_step(
     """
     start_norm = velocity_norm(t, t.velocity)
     residuals(t, h, damping)
-    fill(t.history, MAXIMAL_ITERATIONS, 0.0)
+    t.history[0] = 0.0
     predicted = PREDICTED_OF_FEW if t.unknowns <= FEW or t.members > 0 else PREDICTED
     iterations, is_behind = 0, False
     active, wants, fresh = those, those, those  # fresh: factors are of the place of the last residuals
@@ -190,6 +190,8 @@ def solve_step(
         scale = max(start_norm, velocity_norm(t, t.velocity1), least_speed)
         t.history[iterations] = size / scale
         iterations += 1
+        if iterations < MAXIMAL_ITERATIONS:
+            t.history[iterations] = 0.0  # where it ends
         taken = where(active, taken + 1.0, taken)
         length, searching = 1.0, active
         while True:

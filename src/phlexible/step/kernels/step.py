@@ -197,6 +197,8 @@ def given_work(t: Tables, i: int) -> float:
     total, count = 0.0, t.function_count[i]
     if i >= t.constraints and t.slip_points[i - t.constraints] > 0:
         total, count = sliding_work(t, i), t.gap_count[i]
+    if t.moving == 0:
+        return total
     for m in range(t.interaction_start[i], t.interaction_start[i] + count):
         g, time = t.multiplier1[m] if i < t.constraints else t.generalized[m], t.function_time[m]
         if time >= 0:

@@ -880,7 +880,7 @@ TABLES: tuple[Table, ...] = (
         copied            | 36 one | | columns of a block that is multiplied by the inverse of another
         coefficient       | 9 one | | of a contraction
         status            | one | | of the last step that was not taken
-        history           | history_length | | scaled updates of the last step
+        history           | history_length | | scaled updates of the last step, up to the first zero
         ledger            | 2 one | J | what the energies of the last step miss, and what they may
         recurrence        | 42 one | | equations of the coefficients by which misses follow from each other
         mean_reaction     | reactions | | multipliers and forces, mean over the substeps of a composed step

@@ -297,6 +297,7 @@ class LaneMemory:
         state: stored tables, shape (state numbers, width).
         status: of the last step that was not taken, shape (width,).
         width: how many lanes.
+        is_specialized, have_types: as given.
     """
 
     def __init__(self, example: Memory, width: int, is_specialized: bool = False, have_types: bool = False) -> None:
@@ -307,7 +308,7 @@ class LaneMemory:
             "kept_pivots": 2 * counts["unknowns"],
         }
         plan = Memory({**counts, **kept}, example._given)
-        self.width, self.have_types, self._example = width, have_types, example
+        self.width, self.is_specialized, self.have_types, self._example = width, is_specialized, have_types, example
         self._numbers = _aligned_zeros(plan._length, width)
         self.state = self._numbers[: counts["state_numbers"]]
         self.status = self._numbers[plan._places["status"][0]]
