@@ -24,7 +24,7 @@ from phlexible.display import beside, table
 from phlexible.errors import ConvergenceError, ParameterError
 from phlexible.pictures.style import COLORS, INK, finish, house_style, new_figure, picture_html, picture_path
 from phlexible.results.files.writing import replacing
-from phlexible.results.progress import progress_bar
+from phlexible.results.progress import progress_bar, shown
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -658,6 +658,7 @@ def identify(
         >>> round(fit.values["g"], 2)
         9.81
     """
+    shown(progress)  # or refused before anything is computed
     data = tuple(_data(recordings))
     given = _named("parameters", parameters)
     if not given or any(isinstance(value, Signal) for value in given.values()):

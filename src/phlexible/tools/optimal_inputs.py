@@ -37,7 +37,7 @@ from phlexible.display import short_repr
 from phlexible.errors import ConvergenceError, ParameterError
 from phlexible.pictures.style import COLORS, INK, QUIET, finish, house_style, new_figure, picture_path
 from phlexible.results.motion import Motion
-from phlexible.results.progress import progress_bar
+from phlexible.results.progress import progress_bar, shown
 from phlexible.state.initial_state import InitialKind
 from phlexible.state.system import system_of
 from phlexible.tools.linear_programs import least_in_corners
@@ -253,11 +253,12 @@ def optimal_inputs(
     parts = whole("shots", shots)
     if not 1 <= parts <= steps:
         raise ParameterError(f"shots must be 1 to {steps}, the number of steps, got {shots!r}")
+    shown(progress)  # or refused before anything is computed
+    most, small = whole("iterations", iterations), positive("accuracy", accuracy)
     problem = _Shooting(
         build, cost, signals, steps, sensors, targets, rests, limits, weighed, initial, sizes, last, parts
     )
-    search = _Descent(problem, whole("iterations", iterations), positive("accuracy", accuracy))
-    return search.best(progress)
+    return _Descent(problem, most, small).best(progress)
 
 
 def _limits(bounds: object, signals: Mapping[str, Signal], duration: float) -> dict[str, tuple[float, float]]:
