@@ -401,6 +401,20 @@ def test_events_with_their_times(build, order):
     check(build, tip, {"mass": 1.1, "stiffness": 3.0}, 0.1, 2e-3, order=order)
 
 
+def test_readings_that_depend_on_another_body_until_it_lets_go():
+    """Velocities are brought onto the joints that hold: the beam's feel the bar until the elbow is gone."""
+
+    def let_go(p):
+        model = linkage(p)
+        model.at(0.031, release=model.joint("elbow"))
+        return model
+
+    def course(model):
+        return ph.Cost.integral(ph.Velocity(model["beam"].start, (0, 1, 0)))
+
+    check(let_go, course, {"mass": 1.1, "stiffness": 3.0}, 0.04, 4e-3)
+
+
 def telescope(p):
     """Thin beams, whose twist carries hardly any mass; velocities are brought onto the path of the drive."""
     model = ph.Model(gravity=(0, 0, -9.81))

@@ -19,8 +19,10 @@ from phlexible.description.interactions.feedback import LinearController
 from phlexible.description.interactions.sensor import Sensor
 from phlexible.description.ports import PlacedBody
 from phlexible.libraries import programs
+from phlexible.libraries.library import Library
 from phlexible.libraries.linking import host
 from phlexible.libraries.time_functions import time_data
+from phlexible.results.live import LiveRun
 from phlexible.step.compilation.objects import settings, this_target
 from pictures.report.decoding import Decoded
 
@@ -141,15 +143,34 @@ def test_without_functions_of_time_nothing_but_passes_has_digits_of_its_own(
     for each in (run, library):
         each.inputs["motor"] = 0.7
         each.step(1000)
-    own = np.frombuffer(library.save().content, dtype=np.uint64)[6:]
-    memory = run.stepper.assembly.memory
+    for name, (found, expected) in states(library, run).items():
+        if has_all_bits:
+            assert np.array_equal(found.view(np.uint64), expected.view(np.uint64)), name
+        size = np.abs(expected).max(initial=1.0)
+        assert found == pytest.approx(expected, abs=1e-11 * size), name
+
+
+def states(library: Library, run: LiveRun) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """Numbers of a library and of a live run by the names of their tables."""
+    own = np.frombuffer(library.save().content, dtype=np.float64)[6:]
+    memory, found = run.stepper.assembly.memory, {}
     for name in ("position", "rotation", "velocity", "multiplier", "force", "work", "dissipated"):
         begin, expected = memory.place(name), memory[name].ravel()
-        found = own[begin : begin + expected.size]
-        if has_all_bits:
-            assert np.array_equal(found, expected.view(np.uint64)), name
-        size = np.abs(expected).max(initial=1.0)
-        assert found.view(np.float64) == pytest.approx(expected, abs=1e-11 * size), name
+        found[name] = own[begin : begin + expected.size], expected
+    return found
+
+
+@pytest.mark.thorough
+@pytest.mark.skipif(bool(settings()), reason="the environment asks for code of another processor than libraries")
+@pytest.mark.parametrize("name", ["double_pendulum", "heavy_top", "flexible_pendulum", "free_pair", "chain"])
+def test_libraries_of_gallery_models_have_every_bit_of_live_runs(built, tmp_path, monkeypatch, name) -> None:
+    monkeypatch.setattr(programs, "as_in_python", lambda platform: this_target())
+    model, step = getattr(ph.gallery, name)(), 1e-3
+    library, run = ph.load_library(ph.build(model, step, tmp_path / f"{name}{built.suffix}")), model.start(step)
+    for each in (run, library):
+        each.step(1000)
+    for name, (found, expected) in states(library, run).items():
+        assert np.array_equal(found.view(np.uint64), expected.view(np.uint64)), name
 
 
 def spun(on: str) -> ph.Model:

@@ -320,7 +320,11 @@ def _slopes(
         directions, values = place_slopes(sight.run(states_at(rows, instants), instants), point)
         return directions, iter([(instants, np.asarray(np.einsum("ci,tid->tcd", weights, values)))])
     steps = difference_steps(sight, rows)
-    directions = _touching(sight, rows, sensor, int(instants[-1]), steps)
+    # Velocities are brought onto the joints before they are read: on those that hold, which events change.
+    holding = np.isfinite(states_at(rows, instants)["held"]).reshape(len(instants), -1)
+    _, places = np.unique(holding[::-1], axis=0, return_index=True)
+    found = [_touching(sight, rows, sensor, int(instants[::-1][place]), steps) for place in places]
+    directions = np.unique(np.concatenate(found))
     return directions, _parts(sight, rows, sensor, instants, directions, steps)
 
 
