@@ -86,6 +86,12 @@ def changed_parts(seed: int, model: ph.Model) -> list[tuple[Any, str]]:
     return [(parts[number], str(rng.choice(["mass", "time"]))) for number in chosen]
 
 
+def stands_still(motion: Any) -> bool:
+    """Whether speeds are round-off of places, whose squares differences of runs take for numbers."""
+    speeds = np.abs(motion.run.recording.velocity).max()
+    return bool(speeds * np.ptp(motion.time) < 1e-12 * motion.run.system.body_length)
+
+
 def compared(seed: int) -> Compared | str:
     """A gradient and differences; a string: it is refused."""
     with warnings.catch_warnings():
@@ -108,6 +114,10 @@ def _compared(seed: int, case: Case) -> Compared:
         own = {part: Change(**{unit: factor}) for (part, unit), factor in zip(parts, p, strict=True)}
         return copied(case.placed, alone=own)
 
+    if stands_still(
+        case.placed.simulate(duration, case.step, progress=False, initial=initial(case.placed), **options)
+    ):
+        return "nothing moves but for round-off"
     touching = []
 
     def value(p: np.ndarray) -> float:

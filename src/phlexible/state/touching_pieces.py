@@ -23,8 +23,15 @@ from phlexible.description.interactions.functions import (
 from phlexible.description.interactions.surfaces import Gap, PieceCoordinate, Touchable
 from phlexible.description.ports import Port
 from phlexible.errors import ModelError
-from phlexible.step.kernels.many.contacts_among_many import SHARE as SHARE_OF_LINES
-from phlexible.step.kernels.many.pieces import BENT, BESIDE, EXACT, PARTS, SHARE, TURNS
+from phlexible.step.tables.piece_distances import (
+    BENT,
+    BESIDE,
+    EXACT,
+    PARTS,
+    SHARE,
+    SHARE_OF_LINES,
+    TURNS,
+)
 
 KEPT = 2
 """Feet that a pair remembers: where it began, and where it is."""

@@ -22,6 +22,7 @@ from phlexible.step.kernels.many.pieces import distance_across, is_across, rise_
 from phlexible.step.kernels.many.solids import axis_mean, height_at_end, height_at_start, place_in, rise
 from phlexible.step.kernels.vectors import mean_place
 from phlexible.step.tables.declarations import INSET, MET, PAIR, TURN
+from phlexible.step.tables.piece_distances import SHARE_OF_LINES as SHARE
 
 # Contacts among many: spheres and pieces of lines that push each other apart (docs/theory.md, 8).
 #
@@ -33,7 +34,6 @@ from phlexible.step.tables.declarations import INSET, MET, PAIR, TURN
 # the force along the discrete derivative of F is exact; of its tangent Newton's matrix has what is along and across
 # the normal (``pairs_in_matrix.py``), not how the normal turns: that is the depth over the radius beside it.
 
-SHARE = 1e-4
 BALANCED = 1e-6  # of a force: what is left of forces on both ends of a piece that hold each other
 TOGETHER = 1e-9  # of a piece: the force acts where it touches
 

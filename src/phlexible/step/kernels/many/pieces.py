@@ -14,13 +14,8 @@ from phlexible.step.compilation.notation import Tables, Vector, dot, vector
 from phlexible.step.kernels.many.meshes import slope_over_mesh
 from phlexible.step.kernels.many.solids import height_at, rise, seen_in
 from phlexible.step.tables.declarations import BLOCK, DRUM, INSET, MESH, TUBE
+from phlexible.step.tables.piece_distances import BENT, BESIDE, EXACT, PARTS, SHARE, TURNS
 
-SHARE = 5e-3
-BESIDE = 1e-6  # of the length, by which it touches later: flat sides that are as deep as their ends do not
-PARTS = 16  # a piece on what is not convex is looked at in
-TURNS = 60
-EXACT = 1e-14  # of the length
-BENT = 1e-6  # slope along the piece by which two sides of a solid differ at an edge
 SHORT = 1e-8  # of the length: so short a way has no part of its own, which would be round-off
 
 

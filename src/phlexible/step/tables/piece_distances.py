@@ -1,0 +1,13 @@
+"""Numbers in the distances of pieces, which steps and equilibria have in common (docs/theory.md, 8)."""
+
+SHARE = 5e-3
+"""Of the length of a piece on a solid, by which the middle of what is parallel is chosen."""
+
+SHARE_OF_LINES = 1e-4
+"""The same of two pieces of lines, of squares of lengths."""
+
+BESIDE = 1e-6  # of the length, by which it touches later: flat sides that are as deep as their ends do not
+PARTS = 16  # a piece on what is not convex is looked at in
+TURNS = 60
+EXACT = 1e-14  # of the length
+BENT = 1e-6  # slope along the piece by which two sides of a solid differ at an edge
