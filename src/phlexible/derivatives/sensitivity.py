@@ -18,7 +18,7 @@ from phlexible.derivatives.parameters import (
     Start,
     Values,
 )
-from phlexible.derivatives.readings import Sight, state_jacobian, states_at, weighed_place
+from phlexible.derivatives.readings import Sight, state_jacobian, states_at
 from phlexible.derivatives.recorded_runs import recorded_run
 from phlexible.derivatives.runs import TakenRun, take_run
 from phlexible.derivatives.sweeps import RunParts, parts_of_nothing, state_derivatives
@@ -26,6 +26,7 @@ from phlexible.derivatives.variations import Variation, moved
 from phlexible.description.interactions.sensor import Sensor
 from phlexible.display import short_repr, sparkline, table
 from phlexible.errors import ParameterError
+from phlexible.measure.places import weighed_place
 from phlexible.measure.sensors import sensors
 from phlexible.state.initial_state import InitialKind
 from phlexible.state.recording import RecordedStates

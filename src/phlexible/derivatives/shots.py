@@ -18,7 +18,6 @@ from typing import Any
 
 import numpy as np
 from scipy.linalg import null_space
-from scipy.spatial.transform import Rotation
 
 from phlexible.algebra.arrays import Array
 from phlexible.algebra.rotations import cross_matrix
@@ -30,7 +29,7 @@ from phlexible.derivatives.parameters import Built
 from phlexible.derivatives.readings import Sight, slopes_of_costs
 from phlexible.derivatives.runs import RunPiece, TakenRun, take_run
 from phlexible.derivatives.sweeps import Adjoint, is_plain, parts_of_nothing
-from phlexible.derivatives.variations import Variation, moved
+from phlexible.derivatives.variations import Variation, difference, moved, rotation_vectors
 from phlexible.errors import ConvergenceError, ModelError
 from phlexible.state.layout import State
 from phlexible.state.system import System
@@ -141,28 +140,27 @@ class NearStates:
     def _moved(self, change: Array) -> State:
         """The first state, moved by turns in its body axes, (velocities,)."""
         rows = _tables(self.state)
-        turns = _turned(self.system, self.state.rotation) @ change
+        turns = _blocks(self.system, self.state.rotation) @ change
         moved(self.system.layout, rows, Variation(turns, np.zeros_like(turns)))
         return replace(self.state, **{name: table[0] for name, table in rows.items()})
+
+    def _change_to(self, rows: Mapping[str, Array]) -> Array:
+        """From the first state to one in tables (1, ...), turns in its body axes, (velocities,)."""
+        change = difference(self.system.layout, _tables(self.state), rows).pose[0]
+        return np.asarray(_blocks(self.system, self.state.rotation).T @ change)
 
     def numbers_of(self, rows: Mapping[str, Array]) -> tuple[Array, Array, Array]:
         """Numbers of a state in tables (1, ...), and their derivatives to its pose and velocity.
 
         Shapes (count,), and (count, velocities) twice.
         """
-        layout = self.system.layout
-        change = np.zeros((1, len(self.weights)))
-        d = layout.linear.shape[1]
-        change[..., layout.linear] = (rows["position"][0] - self.state.position)[..., :d]
-        change[..., layout.elastic_rate] = rows["eta"][0] - self.state.eta
-        turns = _turns(self.state, rows["rotation"][0])
-        frame, axis, place = layout.spin
-        change[..., place] = turns[frame, axis]
+        change = self._change_to(rows)
+        turns = rotation_vectors(self.system.layout, change)
         scaled = self.free.T * self.weights
         back = _blocks(self.system, (np.asarray(np.linalg.inv(_right(phi))) for phi in turns))
-        to_pose = scaled @ back @ _turned(self.system, rows["rotation"][0]).T
+        to_pose = scaled @ back @ _blocks(self.system, rows["rotation"][0]).T
         return (
-            np.concatenate([scaled @ change[0], self.of_speeds * rows["velocity"][0]]),
+            np.concatenate([scaled @ change, self.of_speeds * rows["velocity"][0]]),
             np.concatenate([to_pose, np.zeros((len(self.weights), len(self.weights)))]),
             np.concatenate([np.zeros_like(to_pose), np.diag(self.of_speeds)]),
         )
@@ -170,11 +168,12 @@ class NearStates:
     def slopes(self, state: State) -> tuple[Array, Array]:
         """d(pose) and d(velocity) of a state of this kind to its numbers, (velocities, count) each."""
         own = self._matrix(state) / self.weights
-        forward = _blocks(self.system, (_right(phi) for phi in _turns(self.state, state.rotation)))
+        turns = rotation_vectors(self.system.layout, self._change_to(_tables(state)))
+        forward = _blocks(self.system, (_right(phi) for phi in turns))
         shifted = forward * self.weights[:, None] / self.weights  # of W times changes
         along, across = shifted @ self.free, shifted @ self._rows.T
         held = along - across @ np.linalg.lstsq(own @ across, own @ along, rcond=None)[0]
-        of_pose = _turned(self.system, state.rotation) @ (held / self.weights[:, None])
+        of_pose = _blocks(self.system, state.rotation) @ (held / self.weights[:, None])
         return (
             np.hstack([of_pose, np.zeros((len(self.weights), len(self.weights)))]),
             np.hstack([np.zeros_like(of_pose), np.diag(1 / self.of_speeds)]),
@@ -183,13 +182,6 @@ class NearStates:
 
 def _tables(state: State) -> dict[str, Array]:
     return {name: np.array(getattr(state, name))[None] for name in ("position", "rotation", "eta", "velocity")}
-
-
-def _turns(state: State, rotation: Array) -> Array:
-    """phi of rotations R0 exp(phi), shape (frames, 3)."""
-    if not len(rotation):
-        return np.zeros((0, 3))
-    return np.asarray(Rotation.from_matrix(np.swapaxes(state.rotation, 1, 2) @ rotation).as_rotvec())
 
 
 def _right(phi: Array) -> Array:
@@ -202,18 +194,16 @@ def _right(phi: Array) -> Array:
 
 
 def _blocks(system: System, turns: Iterable[Array]) -> Array:
-    """Matrices of the turns of each frame among ones, shape (velocities,) * 2."""
+    """Matrices of the turns of each frame among ones, shape (velocities,) * 2.
+
+    Of rotations, (frames, 3, 3): from turns in body axes to those in world axes.
+    """
     frame, axis, place = system.layout.spin
     found = np.eye(int(system.layout.velocity[-1]))
     for b, turn in enumerate(turns):
         own = frame == b
         found[np.ix_(place[own], place[own])] = turn[np.ix_(axis[own], axis[own])]
     return found
-
-
-def _turned(system: System, rotation: Array) -> Array:
-    """From turns in body axes to those in world axes, for rotations (frames, 3, 3)."""
-    return _blocks(system, rotation)
 
 
 # A run of several shots, its costs, and what they and the gaps between shots feel.

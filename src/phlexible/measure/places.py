@@ -1,0 +1,45 @@
+"""How places of points change with poses, exactly: what weighs these alone is not differenced.
+
+x = r + R (x0 + P eta),    dx = dr + phi x (x - r) + R P deta
+"""
+
+import numpy as np
+
+from phlexible.algebra.arrays import Array, IntArray
+from phlexible.algebra.rotations import cross
+from phlexible.description.interactions.sensor import Sensor
+from phlexible.description.ports import Attachment
+from phlexible.state.recorded_run import RecordedRun
+
+AXES = np.eye(3)
+
+
+def weighed_place(sensor: object) -> tuple[Attachment, Array] | None:
+    """The point whose place a sensor weighs, and weights (components, 3); None: it reads something else."""
+    share = sensor.share if isinstance(sensor, Sensor) else None
+    if share is None or not isinstance(share[0], Attachment) or share[1][:, 3:].any():
+        return None
+    return share[0], share[1][:, :3]
+
+
+def place_slopes(run: RecordedRun, point: Attachment) -> tuple[IntArray, Array]:
+    """Numbers of the pose that a point moves with, (d,), and its derivatives to them, (T, 3, d)."""
+    layout, at = run.system.layout, run.instants
+    weights, vectors = run.point(point)
+    frame, axis, place = layout.spin
+    directions: list[IntArray] = []
+    columns: list[Array] = []
+    for weight, vector, x in zip(weights.tolist(), vectors.vectors, vectors.places(at).swapaxes(0, 1), strict=True):
+        carrier = vector.carrier
+        along = layout.linear[carrier]
+        directions.append(along)
+        columns.append(np.broadcast_to(weight * AXES[:, : len(along)], (at.count, 3, len(along))))
+        if carrier >= layout.frames:
+            continue
+        turns, lever = frame == carrier, x - at.position[:, carrier]
+        directions.append(place[turns])
+        columns.append(weight * cross(AXES[axis[turns]], lever[:, None]).swapaxes(1, 2))
+        bends = np.flatnonzero(vector.shapes.any(axis=0))
+        directions.append(int(layout.velocity[carrier + 1]) - vector.shapes.shape[1] + bends)
+        columns.append(weight * (at.rotation[:, carrier] @ vector.shapes[:, bends]))
+    return np.concatenate(directions), np.concatenate(columns, axis=2)
