@@ -31,7 +31,7 @@ from phlexible.pictures.report_page import (
     versions,
 )
 from phlexible.pictures.reports import FLAT
-from phlexible.pictures.scene import PALETTE, Scene
+from phlexible.pictures.scene import PALETTE, DrawnBody, Scene
 from phlexible.pictures.scenes import scene_of
 from phlexible.pictures.summaries import model_parts
 from phlexible.results.live import LiveRun
@@ -135,24 +135,26 @@ def page_of(parts: PageParts, seen: RecordedRun | None, module: bytes, sections:
 
 def drawn_otherwise(first: PageParts, second: PageParts) -> list[str]:
     """Bodies, surfaces and moving frames that a page draws in other places for the same state, by their names."""
-    own, its = _numbers_by_name(first), _numbers_by_name(second)
+    pairs = zip(_drawn_numbers(first), _drawn_numbers(second), strict=True)
     return [
         name
-        for name, numbers in own.items()
-        if numbers.shape != its[name].shape or not np.allclose(numbers, its[name], rtol=1e-5, atol=1e-6)
+        for (name, own), (_, its) in pairs
+        if own.shape != its.shape or not np.allclose(own, its, rtol=1e-5, atol=1e-6)
     ]
 
 
-def _numbers_by_name(parts: PageParts) -> dict[str, Array]:
+def _drawn_numbers(parts: PageParts) -> list[tuple[str, Array]]:
+    """What is drawn of each, with its name."""
     scene = replace(scene_of(parts.run.now, np.array([0])), arrows=())
-    found = {}
-    for kind, count in (("bodies", len(scene.bodies)), ("surfaces", len(scene.surfaces)), ("frames", 1)):
-        for number in range(count):
-            pack = Packing()
-            tree = _frames(parts, scene) if kind == "frames" else _posed(parts, scene, pack)[kind][number]
-            name = "moving frames" if kind == "frames" else getattr(scene, kind)[number].name
-            found[name] = np.concatenate([np.zeros(0), *_numbers_in(tree), *pack.arrays()])
-    return found
+    found = []
+    for number, body in enumerate(scene.bodies):
+        pack = Packing()
+        found.append((body.name, [*_numbers_in(_body(parts, scene, number, pack)), *pack.arrays()]))
+    for surface in scene.surfaces:
+        pack = Packing()
+        found.append((surface.name, [*_numbers_in(_surface(scene, surface, pack)), *pack.arrays()]))
+    found.append(("moving frames", _numbers_in(_frames(parts, scene))))
+    return [(name, np.concatenate([np.zeros(0), *numbers])) for name, numbers in found]
 
 
 def _numbers_in(tree: object) -> list[Array]:
@@ -169,12 +171,13 @@ def _numbers_in(tree: object) -> list[Array]:
 def _posed(parts: PageParts, scene: Scene, pack: Packing) -> Tree:
     return {
         "bodies": [_body(parts, scene, number, pack) for number in range(len(scene.bodies))],
-        "surfaces": [
-            {"anchor": None if each.anchor is None else anchor_data(scene, each.anchor, pack)}
-            for each in scene.surfaces
-        ],
+        "surfaces": [_surface(scene, each, pack) for each in scene.surfaces],
         "frames": _frames(parts, scene),
     }
+
+
+def _surface(scene: Scene, surface: DrawnBody, pack: Packing) -> Tree:
+    return {"anchor": None if surface.anchor is None else anchor_data(scene, surface.anchor, pack)}
 
 
 # How far things go.
