@@ -6,10 +6,14 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+import phlexible as ph
 from mechanisms import arbitrary_state, crank_slider, moved_along, slope, tangle
 from phlexible.algebra import sparse as sparse_matrices
 from phlexible.state.forces import constraint_stiffness
 from phlexible.state.instants import GivenFunctions, Instants
+from phlexible.state.wiring import _remembered as _wirings
+from phlexible.step.assembly.assembly import assemble
+from phlexible.step.assembly.couplings import _remembered as _couplings
 
 MODELS = [tangle(2), tangle(3), crank_slider(angle=0.6)]
 EPS = 1e-5
@@ -88,3 +92,39 @@ def test_many_instants_are_answered_as_each_alone(model):
         ]
         for found, alone in pairs:
             assert found == pytest.approx(alone, abs=1e-12 * np.abs(alone).max())
+
+
+def test_models_of_one_wiring_have_their_own_numbers():
+    # what follows from the way in which functions are made is remembered, for models that differ in numbers alone
+    _, y, z = np.eye(3)
+    models = [hung(1.0, 1 / 3, z), hung(1.0, 0.5, z), hung(1.3, 0.5, z), hung(1.0, 0.5, y)]
+    models += [crank_slider(angle=0.6), crank_slider(angle=1.1)]
+
+    def numbers_of(model):
+        system, state = arbitrary_state(model)
+        rows, at = system.rows, system.at(state)
+        memory = assemble(system).memory
+        given = {name: table for name, table in memory.given.items() if name != "visit"}
+        return {**given, "values": rows.values(at), "matrix": rows.matrix(at).toarray(), "drift": rows.drift(at)}
+
+    remembered = [numbers_of(model) for model in models]
+    assert _wirings.cache_info().hits and _couplings.cache_info().hits
+    for model, found in zip(models, remembered, strict=True):
+        _wirings.cache_clear()
+        _couplings.cache_clear()
+        for name, expected in numbers_of(model).items():
+            np.testing.assert_array_equal(found[name], expected, err_msg=name)
+
+
+def hung(length, place, axis):
+    """A beam that two pins hold, the second one somewhere on it, with a bar at its end."""
+    model = ph.Model(gravity=(0, -9.81, 0))
+    beam = ph.Beam(length, ph.CircularSection(0.01), ph.Material(2e11, 7850.0, 0.3), elements=3, frame="cantilever")
+    arm = model.add(beam, "arm")
+    bar = model.add(ph.RigidBody(1.0, (0.1, 0.1, 0.1)), "bar", position=(length, 0, 0))
+    other = model.add(ph.RigidBody(1.0, (0.1, 0.1, 0.1)), "other", position=(place, 0, 0))
+    model.connect(ph.Revolute(model.ground.at((0, 0, 0)), arm.start, axis=axis))
+    tip = model.connect(ph.Revolute(arm.end, bar.origin, axis=axis))
+    model.connect(ph.Spherical(arm.at(place), other.origin))
+    model.apply(tip.spring(2.0 * length, damping=0.1))
+    return model

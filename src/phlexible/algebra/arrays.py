@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from enum import Enum
 from math import isfinite
 from operator import index
+from types import FunctionType
 from typing import Any, TypeVar
 
 import numpy as np
@@ -289,6 +290,10 @@ def check_callable(name: str, value: object, *arguments: str) -> None:
     expected = f"a function of {arguments[0]}" if len(arguments) == 1 else f"a function of ({', '.join(arguments)})"
     if not callable(value):
         raise ParameterError(f"{name} must be {expected}, got {value!r}")
+    if isinstance(value, FunctionType) and not value.__kwdefaults__:
+        code, defaults = value.__code__, len(value.__defaults__ or ())
+        if not code.co_kwonlyargcount and code.co_argcount - defaults <= len(arguments) <= code.co_argcount:
+            return  # as below, at a tenth of its price
     try:
         inspect.signature(value).bind(*arguments)
     except ValueError:  # some functions of other languages do not tell

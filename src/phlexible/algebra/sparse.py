@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from importlib import import_module
 from typing import Any, TypeAlias
@@ -387,6 +387,12 @@ class WeightedSums:
             weights = self.weights.reshape(-1, *(1,) * (values.ndim - 2))
             result[0, self._owners] = np.add.reduceat(weights * values[0][self.sources], self._starts)
         return result
+
+    def weighted(self, weights: Array) -> "WeightedSums":
+        """The same sums with other weights, shape (entries,)."""
+        other = replace(self, weights=weights)
+        vars(other).update(_starts=self._starts, _owners=self._owners)
+        return other
 
     @cached_property
     def _starts(self) -> IntArray:

@@ -200,9 +200,10 @@ class PlacedBody(ModelPart):
         Raises:
             AttachmentError: the body has no such place.
         """
-        if location not in self.points:
-            self.points[location] = self.data.points.locate(location)
-        return self.points[location]
+        found = self.points.get(location)
+        if found is None:
+            found = self.points[location] = self.data.points.locate(location)
+        return found
 
     def __repr__(self) -> str:
         return f"PlacedBody({self.name!r}, {type(self.body).__name__})"

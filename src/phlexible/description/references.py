@@ -1,6 +1,6 @@
 """What parts refer to: one walk over their fields, and copies of parts that refer to others."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
 from functools import cache
 from types import FunctionType, NoneType
@@ -29,7 +29,7 @@ def values_in(value: object) -> Iterator[object]:
     """
     for each in _direct(value):
         yield each
-        if not isinstance(each, ENDS):
+        if not _is_end(each.__class__):
             yield from values_in(each)
 
 
@@ -51,29 +51,39 @@ def replaced(part: Value, new: Mapping[Any, Any]) -> Value:
     return replace(part, **_changes(part, new))  # type: ignore[type-var]
 
 
-def _direct(value: object) -> Iterator[object]:
-    match value:
-        case tuple() | list():
-            yield from value
-        case Mapping():
-            yield from value
-            yield from value.values()
-        case _:
-            yield from _fields(value).values()
+def _direct(value: Any) -> Iterable[Any]:
+    if isinstance(value, tuple | list):
+        return value
+    if _is_mapping(value.__class__):
+        return (*value, *value.values())
+    return [getattr(value, name) for name in _names(value.__class__)]
 
 
-def _fields(value: object) -> dict[str, Any]:
+def _fields(value: Any) -> dict[str, Any]:
     """Arguments of a dataclass, in which there may be references."""
-    if isinstance(value, CLOSED) or not is_dataclass(value) or isinstance(value, type):
-        return {}
-    if callable(value) and not isinstance(value, ModelPart):
-        return {}
-    return {name: getattr(value, name) for name in _names(type(value))}
+    return {name: getattr(value, name) for name in _names(value.__class__)}
+
+
+# What follows from the class of a value alone: parts are walked over again and again.
 
 
 @cache
-def _names(kind: type) -> tuple[str, ...]:
-    """Arguments of a class of dataclasses."""
+def _is_end(kind: Any) -> bool:
+    return issubclass(kind, ENDS)
+
+
+@cache
+def _is_mapping(kind: Any) -> bool:
+    return issubclass(kind, Mapping)
+
+
+@cache
+def _names(kind: Any) -> tuple[str, ...]:
+    """Arguments of a class of dataclasses in which there may be references; none of others."""
+    if issubclass(kind, (*CLOSED, type)) or not is_dataclass(kind):
+        return ()
+    if issubclass(kind, Callable) and not issubclass(kind, ModelPart):  # type: ignore[arg-type]
+        return ()
     return tuple(each.name for each in fields(kind) if each.init)
 
 

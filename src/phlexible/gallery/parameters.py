@@ -16,15 +16,18 @@ P = ParamSpec("P")
 def ready_model(function: Callable[P, Model]) -> Callable[P, Model]:
     """The function, which refuses parameters that it does not have, or that are of another kind than annotated."""
 
+    @functools.cache
+    def declared() -> tuple[inspect.Signature, dict[str, Any]]:
+        return inspect.signature(function), get_type_hints(function)
+
     @functools.wraps(function)
     def checked(*args: P.args, **kwargs: P.kwargs) -> Model:
-        signature = inspect.signature(function)
+        signature, hints = declared()
         try:
             given = signature.bind(*args, **kwargs).arguments
         except TypeError as error:
             known = ", ".join(signature.parameters)
             raise ParameterError(f"{function.__name__} {error}; its parameters are {known}") from None
-        hints = get_type_hints(function)
         values: Any = {name: _checked(name, value, hints[name]) for name, value in given.items()}
         return function(**values)  # type: ignore[call-arg]  # they are those of the signature
 

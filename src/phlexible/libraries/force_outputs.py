@@ -28,8 +28,9 @@ from phlexible.libraries.number_tape import NumberKind, NumberTape, Term
 from phlexible.measure.reactions import is_of
 from phlexible.measure.section_forces import rod_of_run, sections, stations_of_parts, strain_places
 from phlexible.measure.sensors import Reaction, ReactionMoment
-from phlexible.state.functions import FunctionSet, total_weight
+from phlexible.state.functions import FunctionSet
 from phlexible.state.vectors import CarriedVector
+from phlexible.state.wiring import total_weight
 
 NORMAL, MOMENT_Y, MOMENT_Z = 0, 4, 5
 

@@ -11,13 +11,8 @@ from phlexible.algebra.arrays import Array, IntArray
 from phlexible.algebra.rotations import cross
 from phlexible.algebra.sparse import (
     Matrix,
-    Pattern,
     WeightedSums,
     is_small,
-    plain_sums,
-    ranges,
-    sums_of,
-    weighted_sums,
 )
 from phlexible.description.interactions.functions import Chord, Coordinate, Row, Vector
 from phlexible.description.joints.relations import RelationRow
@@ -25,6 +20,7 @@ from phlexible.description.time_functions import Timed, TimeFactor, TimePath
 from phlexible.state.instants import GivenFunctions, Instants
 from phlexible.state.layout import Layout
 from phlexible.state.vectors import CarriedVector, VectorResolver, VectorSet
+from phlexible.state.wiring import Scatter, Wiring, wiring
 
 # w = sum_t c_t y_a . y_b - constant with chords y = sum_i weight_i x_i; dw/dt = G nu + g_t. The entries of G are
 # linear in [dw/dx, rho x R^T dw/dx, R^T dw/dx] of each vector, with coefficients that never change: one sparse
@@ -43,6 +39,7 @@ class VectorCollector:
         self._numbers: dict[object, int] = {}
         self._parts: dict[Vector, list[tuple[float, int]]] = {}  # of vectors that chords share
         self._chords: dict[tuple[tuple[float, int], ...], int] = {}
+        self._seen: dict[Chord, int] = {}  # that terms share
         self.vectors: list[CarriedVector] = []
 
     @property
@@ -59,8 +56,11 @@ class VectorCollector:
 
     def chord(self, chord: Chord) -> int:
         """The number of a chord."""
-        parts = [(weight * share, number) for weight, vector in chord.parts for share, number in self._of(vector)]
-        return self.chord_of(tuple(parts))
+        seen = self._seen.get(chord)
+        if seen is None:
+            parts = [(weight * share, number) for weight, own in chord.parts for share, number in self._of(own)]
+            seen = self._seen[chord] = self.chord_of(tuple(parts))
+        return seen
 
     def _of(self, vector: Vector) -> list[tuple[float, int]]:
         """Weights and numbers of what a vector is the sum of."""
@@ -102,12 +102,12 @@ class FunctionSet:
 
     def values(self, at: Instants) -> Array:
         """w, shape (T, M)."""
-        result = self._owner.of(self._factors(at)[0] * self._products(at)) - self.constants
+        result = self.wiring.owner.of(self._factors(at)[0] * self._products(at)) - self.constants
         return result - self._offset_values(at)[0]
 
     def sizes(self, at: Instants) -> Array:
         """Sums of the sizes of what w is the sum of, shape (T, M)."""
-        return self._owner.of(np.abs(self._factors(at)[0] * self._products(at))) + np.abs(self.constants)
+        return self.wiring.owner.of(np.abs(self._factors(at)[0] * self._products(at))) + np.abs(self.constants)
 
     def gradients(self, at: Instants) -> Array:
         """dw/dx of every function and vector in it (``parts``), shape (T, parts, 3)."""
@@ -115,21 +115,21 @@ class FunctionSet:
 
     def _gradients(self, at: Instants) -> Array:
         y = self._chord_values(at)
-        factors = self._factors(at)[0][:, :, None]
-        return self._spread.of(np.concatenate([factors * y[:, self._second], factors * y[:, self._first]], axis=1))
+        factors, made = self._factors(at)[0][:, :, None], self.wiring
+        return made.spread.of(np.concatenate([factors * y[:, made.second], factors * y[:, made.first]], axis=1))
 
     def matrix_entries(self, at: Instants) -> Array:
         """Entries of G at its places ``pattern``, shape (T, entries)."""
-        gradients = self.gradients(at)[:, self._carried]
-        vectors, frames = self._framed_vectors
-        turned = np.einsum("tkij,tki->tkj", at.rotation[:, frames], gradients[:, self._framed])
+        gradients = self.gradients(at)[:, self.wiring.carried]
+        vectors, frames = self.wiring.framed_vectors
+        turned = np.einsum("tkij,tki->tkj", at.rotation[:, frames], gradients[:, self.wiring.framed])
         local = np.zeros((at.count, len(self.set.vectors), 3))
         local[:, self.set._on_frames] = self.set.local(at)
-        sources = np.zeros((at.count, len(self._carried), 3, 3))
+        sources = np.zeros((at.count, len(self.wiring.carried), 3, 3))
         sources[:, :, 0] = gradients
-        sources[:, self._framed, 1] = cross(local[:, vectors], turned)
-        sources[:, self._framed, 2] = turned
-        return self._scattered[2].of(sources.reshape(at.count, -1))
+        sources[:, self.wiring.framed, 1] = cross(local[:, vectors], turned)
+        sources[:, self.wiring.framed, 2] = turned
+        return self._scattered[1].of(sources.reshape(at.count, -1))
 
     def matrix(self, at: Instants) -> sparse.csr_array:
         """G at one instant, shape (M, velocities)."""
@@ -156,21 +156,21 @@ class FunctionSet:
         result = np.zeros((at.count, self.count))
         if len(self.set._on_moving):
             moved = np.einsum("tki,tki->tk", self.gradients(at), self.set.prescribed_rates(at)[:, self.parts[1]])
-            result += self._part_owner.of(moved)
+            result += self.wiring.part_owner.of(moved)
         if self._is_timed:
-            result += self._owner.of(self._factors(at)[1] * self._products(at)) - self._offset_values(at)[1]
+            result += self.wiring.owner.of(self._factors(at)[1] * self._products(at)) - self._offset_values(at)[1]
         return result
 
     def rates(self, at: Instants, velocity: Array) -> Array:
         """dw/dt for flat velocities (T, velocities), shape (T, M)."""
-        return self._entry_owner.of(self.matrix_entries(at) * velocity[:, self.pattern[1]]) + self.drift(at)
+        return self._scattered[0].owner.of(self.matrix_entries(at) * velocity[:, self.pattern[1]]) + self.drift(at)
 
     def accelerations(self, at: Instants) -> Array:
         """d2w/dt2 where all dnu/dt vanish, so that d2w/dt2 = G dnu/dt + this; shape (T, M)."""
         y = self._chord_values(at)
         dy = self._chords_of(self.set.rates(at, at.velocity))
         ddy = self._chords_of(self.set.accelerations(at))
-        a, b = self._first, self._second
+        a, b = self.wiring.first, self.wiring.second
 
         def dot(u: Array, v: Array) -> Array:
             return np.asarray(np.einsum("tpi,tpi->tp", u, v))
@@ -179,16 +179,17 @@ class FunctionSet:
         change = dot(dy[:, a], y[:, b]) + dot(y[:, a], dy[:, b])
         curve = dot(ddy[:, a], y[:, b]) + 2 * dot(dy[:, a], dy[:, b]) + dot(y[:, a], ddy[:, b])
         products = second * dot(y[:, a], y[:, b]) + 2 * rate * change + value * curve
-        return self._owner.of(products) - self._offset_values(at, with_second=True)[2]
+        return self.wiring.owner.of(products) - self._offset_values(at, with_second=True)[2]
 
     def forces(self, at: Instants, multipliers: Array) -> Array:
         """sum of multiplier dw/dx on every vector of ``set``, from multipliers (T, M); shape (T, k, 3)."""
-        return self._vector_owner.of(multipliers[:, self.parts[0], None] * self.gradients(at))
+        return self.wiring.vector_owner.of(multipliers[:, self.parts[0], None] * self.gradients(at))
 
     def stiffness(self, at: Instants, multipliers: Array) -> Matrix:
         """d(sum of multiplier dw/dq)/dq at constant multipliers and one instant, shape (velocities,) * 2."""
-        values = self._factors(at)[0][0] * multipliers[self._term_owner]
-        chords, jacobian, between = self._chord_matrix, self.set.jacobian(at), self._pairs.matrix(values)
+        made, jacobian = self.wiring, self.set.jacobian(at)
+        values = self._factors(at)[0][0] * multipliers[made.term_owner]
+        chords, between = made.chord_matrix, made.pairs.matrix(values)
         inner = chords.T @ (between + between.T) @ chords  # of one component of all vectors
         if isinstance(jacobian, np.ndarray):
             bent = (inner @ jacobian.reshape(len(self.set.vectors), 3 * jacobian.shape[1])).reshape(jacobian.shape)
@@ -197,57 +198,29 @@ class FunctionSet:
         return jacobian.T @ bent + self.set.lever_stiffness(at, self.forces(at, multipliers[None])[0])
 
     @cached_property
+    def wiring(self) -> Wiring:
+        """How it is made, without numbers."""
+        return wiring(self.chords, ([(a, b) for _, a, b, _ in terms] for terms in self.functions), self.set)
+
+    @property
     def parts(self) -> tuple[IntArray, IntArray]:
         """Function and vector of every gradient, each of shape (parts,)."""
-        pairs = list(self._part_numbers)
-        table = np.array(pairs, dtype=np.int64).reshape(-1, 2)
-        return table[:, 0], table[:, 1]
+        return self.wiring.parts
 
     @property
     def pattern(self) -> tuple[IntArray, IntArray]:
         """Row and column of every entry of G."""
-        return self._scattered[:2]
+        scatter = self._scattered[0]
+        return scatter.rows, scatter.columns
 
     @cached_property
-    def _part_numbers(self) -> dict[tuple[int, int], int]:
-        found: dict[tuple[int, int], int] = {}
-        for m, terms in enumerate(self.functions):
-            for _, a, b, _ in terms:
-                for _, vector in (*self.chords[a], *self.chords[b]):
-                    found.setdefault((m, vector), len(found))
-        return found
+    def _scattered(self) -> tuple[Scatter, WeightedSums]:
+        """The entries of G, and what adds up to each."""
+        return self.wiring.scattered(self.set)
 
     @cached_property
     def _terms(self) -> list[tuple[int, float, int, int, Timed | None]]:
         return [(m, *term) for m, terms in enumerate(self.functions) for term in terms]
-
-    @cached_property
-    def _first(self) -> IntArray:
-        return np.array([term[2] for term in self._terms], dtype=np.int64)
-
-    @cached_property
-    def _second(self) -> IntArray:
-        return np.array([term[3] for term in self._terms], dtype=np.int64)
-
-    @cached_property
-    def _term_owner(self) -> IntArray:
-        return np.array([term[0] for term in self._terms], dtype=np.int64)
-
-    @cached_property
-    def _owner(self) -> WeightedSums:
-        return plain_sums(self._term_owner, self.count)
-
-    @cached_property
-    def _part_owner(self) -> WeightedSums:
-        return plain_sums(self.parts[0], self.count)
-
-    @cached_property
-    def _vector_owner(self) -> WeightedSums:
-        return plain_sums(self.parts[1], len(self.set.vectors))
-
-    @cached_property
-    def _entry_owner(self) -> WeightedSums:
-        return plain_sums(self.pattern[0], self.count)
 
     @cached_property
     def _shape(self) -> tuple[int, int]:
@@ -260,85 +233,6 @@ class FunctionSet:
         factors = any(timed is not None for *_, timed in self._terms)
         return factors or any(offset is not None for offset in self.offsets)
 
-    @cached_property
-    def _chord_matrix(self) -> Matrix:
-        """Weights, shape (chords, vectors)."""
-        entries = [(weight, y, vector) for y, parts in enumerate(self.chords) for weight, vector in parts]
-        weights, chords, vectors = np.array(entries, dtype=np.float64).reshape(-1, 3).T
-        shape = len(self.chords), len(self.set.vectors)
-        return Pattern(chords.astype(np.int64), vectors.astype(np.int64), shape).matrix(weights)
-
-    @cached_property
-    def _pairs(self) -> Pattern:
-        """Of the chords of each term."""
-        return Pattern(self._first, self._second, (len(self.chords),) * 2)
-
-    @cached_property
-    def _spread(self) -> WeightedSums:
-        """What the partners of chords (T, 2 terms, 3), second then first, give to the gradients."""
-        entries, count = [], len(self._terms)
-        for p, (m, _, a, b, _) in enumerate(self._terms):
-            for chord, source in ((a, p), (b, count + p)):
-                for weight, vector in self.chords[chord]:
-                    entries.append((weight, self._part_numbers[m, vector], source))
-        return weighted_sums(entries, len(self._part_numbers), 2 * count)
-
-    @cached_property
-    def _carried(self) -> IntArray:
-        """Parts whose vector a carrier moves."""
-        return np.flatnonzero(self.set.carrier[self.parts[1]] >= 0)
-
-    @cached_property
-    def _framed(self) -> IntArray:
-        """Those of them that floating bodies move."""
-        return np.flatnonzero(self.set.carrier[self.parts[1][self._carried]] < self.layout.frames)
-
-    @cached_property
-    def _framed_vectors(self) -> tuple[IntArray, IntArray]:
-        """Their vectors and these bodies."""
-        vectors = self.parts[1][self._carried[self._framed]]
-        return vectors, self.set.carrier[vectors]
-
-    @cached_property
-    def _scattered(self) -> tuple[IntArray, IntArray, WeightedSums]:
-        """Rows and columns of the entries of G, and what adds up to each, of 9 sources a carried part."""
-        values, sources, rows, columns = self._contributions()
-        width = max(self._shape[1], 1)
-        _, first, entry = np.unique(rows * width + columns, return_index=True, return_inverse=True)
-        order = np.argsort(first)  # in the order of their first contribution
-        turn = np.empty_like(order)
-        turn[order] = np.arange(len(order))
-        sums = sums_of(values, turn[entry], sources, len(order), 9 * len(self._carried))
-        return rows[first[order]], columns[first[order]], sums
-
-    def _contributions(self) -> tuple[Array, IntArray, IntArray, IntArray]:
-        """Coefficient, source, row and column of everything that adds up to G."""
-        frame, axis, spin = self.layout.spin
-        begins = np.searchsorted(frame, np.arange(self.layout.frames + 1))
-        on = self.parts[1][self._carried]
-        carrier, d = self.set.carrier[on], self.layout.linear.shape[1]
-        points = np.flatnonzero(self.set.is_point[on] > 0)
-        turning = np.flatnonzero(carrier < self.layout.frames)
-        first, spins = begins[carrier[turning]], np.diff(begins)[carrier[turning]]
-        turned = ranges(first, spins)
-        values = [np.ones(d * len(points) + len(turned))]
-        numbers = [np.repeat(points, d), np.repeat(turning, spins)]
-        sources = [np.tile(np.arange(d), len(points)), 3 + axis[turned]]
-        columns = [self.layout.linear[carrier[points]].ravel(), spin[turned]]
-        for number in turning.tolist():
-            shapes = self.set.vectors[on[number]].shapes
-            if not shapes.shape[1]:
-                continue
-            i, j = np.nonzero(shapes)
-            values.append(shapes[i, j])
-            numbers.append(np.full(len(i), number))
-            sources.append(6 + i)
-            columns.append(int(self.layout.velocity[carrier[number] + 1]) - shapes.shape[1] + j)
-        owner = np.concatenate(numbers)
-        order = np.argsort(owner, kind="stable")  # part after part
-        owner, source, column = owner[order], np.concatenate(sources)[order], np.concatenate(columns)[order]
-        return np.concatenate(values)[order], 9 * owner + source, self.parts[0][self._carried[owner]], column
-
     def _chord_values(self, at: Instants) -> Array:
         """Chords, shape (T, chords, 3)."""
         return at.once(self, "chords", lambda: self._chords_of(self.set.places(at)))
@@ -346,25 +240,11 @@ class FunctionSet:
     def _products(self, at: Instants) -> Array:
         """Of the two chords of each term, shape (T, terms)."""
         y = self._chord_values(at)
-        return np.asarray(np.einsum("tpi,tpi->tp", y[:, self._first], y[:, self._second]))
+        return np.asarray(np.einsum("tpi,tpi->tp", y[:, self.wiring.first], y[:, self.wiring.second]))
 
     def _chords_of(self, vectors: Array) -> Array:
         """Chords (T, chords, 3) of vectors (T, k, 3), from differences to the first of each."""
-        return self._differences.of(vectors) + self._totals.of(vectors)
-
-    @cached_property
-    def _totals(self) -> WeightedSums:
-        entries = [(total_weight(parts), y, parts[0][1]) for y, parts in enumerate(self.chords)]
-        return weighted_sums(entries, len(self.chords), len(self.set.vectors))
-
-    @cached_property
-    def _differences(self) -> WeightedSums:
-        """Weights of the others, and less their sum of the first: exactly cancelling."""
-        entries = []
-        for y, parts in enumerate(self.chords):
-            for weight, vector in parts[1:]:
-                entries += [(weight, y, vector), (-weight, y, parts[0][1])]
-        return weighted_sums(entries, len(self.chords), len(self.set.vectors))
+        return self.wiring.differences.of(vectors) + self.wiring.totals.of(vectors)
 
     def _factors(self, at: Instants, with_second: bool = False) -> tuple[Array, Array, Array]:
         """Coefficients of the terms, their rates and, where asked for, second rates, each (T, terms)."""
@@ -434,13 +314,6 @@ def timed_values(factor: TimeFactor, p: Array, rate: Array, second: Array) -> tu
             return np.sin(p), np.cos(p) * rate, -np.sin(p) * rate**2 + np.cos(p) * second
         case TimeFactor.VALUE:
             return p, rate, second
-
-
-def total_weight(parts: Sequence[tuple[float, int]]) -> float:
-    """Sum of the weights of a chord, exactly zero where it is round-off."""
-    weights = [weight for weight, _ in parts]
-    total = sum(weights)
-    return 0.0 if abs(total) <= 1e-14 * max(abs(weight) for weight in weights) else total
 
 
 # The functions of constraints, where some are relations of coordinates (docs/theory.md, 8).

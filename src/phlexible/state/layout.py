@@ -110,7 +110,7 @@ class Layout:
     @cached_property
     def cluster_count(self) -> int:
         """How many there are."""
-        return int(self.cluster[-1]) + 1 if len(self.cluster) else 0
+        return self.clusters.count
 
     @cached_property
     def row_in_cluster(self) -> IntArray:
@@ -118,10 +118,14 @@ class Layout:
         first = np.searchsorted(self.cluster, self.cluster)
         return np.asarray(self.carrier_velocity[:-1] - self.carrier_velocity[first])
 
+    @cached_property
+    def clusters(self) -> "Clusters":
+        """The same as numbers that compare."""
+        return Clusters(tuple(self.cluster.tolist()))
+
     def node(self, part: int) -> int:
         """Node of the elimination of a carrier, or of an auxiliary or constraint, which follow the carriers."""
-        carriers = len(self.cluster)
-        return int(self.cluster[part]) if part < carriers else part - carriers + self.cluster_count
+        return self.clusters.node(part)
 
     def row_in_node(self, part: int) -> int:
         """First row of it in that node."""
@@ -174,9 +178,31 @@ class Layout:
         return nodes[..., :d].reshape(*nodes.shape[:-2], -1)
 
 
+@dataclass(frozen=True)
+class Clusters:
+    """Nodes of the elimination.
+
+    Attributes:
+        of: that of each carrier.
+    """
+
+    of: tuple[int, ...]
+
+    @property
+    def count(self) -> int:
+        """How many hold carriers."""
+        return self.of[-1] + 1 if self.of else 0
+
+    def node(self, part: int) -> int:
+        """That of a carrier, or of an auxiliary or constraint, which follow the carriers."""
+        return self.of[part] if part < len(self.of) else part - len(self.of) + self.count
+
+
 def offsets(counts: list[int]) -> IntArray:
     """Sums of the counts before each, and of all."""
-    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    found = np.zeros(len(counts) + 1, dtype=np.int64)
+    np.cumsum(counts, dtype=np.int64, out=found[1:])
+    return found
 
 
 def _carriers(placed: PlacedBody) -> int:

@@ -48,7 +48,7 @@ class CarriedVector:
     shapes: Array
     frame: int = -1
 
-    @property
+    @cached_property
     def key(self) -> tuple[object, ...]:
         """Equal for vectors that are always equal."""
         return (self.carrier, self.is_point, self.frame, self.base.tobytes(), self.shapes.tobytes())

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 from itertools import combinations_with_replacement
 
 import numpy as np
@@ -87,6 +88,21 @@ def clamped_coordinates(columns: Array, basis: BeamBasis, mesh: BeamMesh) -> Arr
 
 def coordinate_units(mesh: BeamMesh, columns: Matrix, others: str) -> tuple[str, ...]:
     """Units of coordinates: of those that are a displacement or a turn of one node, and of all others."""
+    if isinstance(columns, np.ndarray) and columns.size <= KEPT_SIZE:
+        return _kept_units(mesh, np.asarray(columns, dtype=np.float64).tobytes(), columns.shape, others)
+    return _units(mesh, columns, others)
+
+
+KEPT_SIZE, KEPT_COUNT = 4096, 64
+"""Of columns whose units are kept, as those of beams that differ in section or material alone."""
+
+
+@lru_cache(KEPT_COUNT)
+def _kept_units(mesh: BeamMesh, columns: bytes, shape: tuple[int, int], others: str) -> tuple[str, ...]:
+    return _units(mesh, np.frombuffer(columns).reshape(shape), others)
+
+
+def _units(mesh: BeamMesh, columns: Matrix, others: str) -> tuple[str, ...]:
     entries = sparse.coo_array(columns)
     alone = np.bincount(entries.row, minlength=mesh.size)[entries.row] == 1
     result, turns = [others] * columns.shape[1], mesh.turns()

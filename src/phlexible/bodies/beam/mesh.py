@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from enum import IntEnum, StrEnum
+from functools import lru_cache
 from typing import Annotated, Any
 
 import numpy as np
@@ -171,6 +172,8 @@ class BeamFields:
 
     def with_arrays(self) -> "BeamFields":
         """The same, all as arrays."""
+        if isinstance(self.axial, np.ndarray):
+            return self
         return BeamFields(**{each.name: as_array(getattr(self, each.name)) for each in fields(self)})
 
 
@@ -263,8 +266,15 @@ class BeamMesh:
     def fields(self, x: Array, basis: Matrix) -> BeamFields:
         """Shape functions at x (k,) of coordinates eta, where ``basis @ eta`` are those of the mesh.
 
-        basis (size, n). Stretch, curvature and twist rate at a node are those to its right.
+        basis (size, n). Stretch, curvature and twist rate at a node are those to its right. Those of short beams
+        are kept: beams that differ in section or material alone have the same ones.
         """
+        if isinstance(basis, np.ndarray) and len(x) * basis.shape[1] <= KEPT_SIZE:
+            given = (np.asarray(each, dtype=np.float64).tobytes() for each in (x, basis))
+            return _kept_fields(self, *given, basis.shape)
+        return self._fields(x, basis)
+
+    def _fields(self, x: Array, basis: Matrix) -> BeamFields:
         element, s = self.located(x)
         length = self.element_length
         linear, linear_rate = lagrange_values(s), lagrange_slopes(s, length)
@@ -324,6 +334,19 @@ class BeamMesh:
         for function, column in zip(local.T, columns.T, strict=True):
             result += function[:, None] * basis[column]
         return result
+
+
+KEPT_SIZE, KEPT_COUNT = 4096, 64
+"""Of shape functions that are kept: numbers of each field, half a megabyte in all, and of how many beams."""
+
+
+@lru_cache(KEPT_COUNT)
+def _kept_fields(mesh: BeamMesh, x: bytes, basis: bytes, shape: tuple[int, int]) -> BeamFields:
+    columns = np.frombuffer(basis).reshape(shape)
+    found = mesh._fields(np.frombuffer(x), columns)
+    for field in vars(found).values():
+        field.flags.writeable = False
+    return found
 
 
 def _nothing(count: int, basis: Matrix) -> Matrix:

@@ -595,7 +595,7 @@ class JointElement(AlongJoint):
     def forces(self, dimension: int) -> tuple[CoordinateForce, ...]:
         """One force along the coordinate."""
         coordinate = self.joint.coordinate(dimension, self.coordinate)
-        rest = self.joint.initial_coordinate(dimension, self.coordinate) if self.rest is None else self.rest
+        rest = coordinate.initial_value() if self.rest is None else self.rest
         own = (coordinate, self.stiffness, self.damping, rest, self.potential, self.force)
         return (CoordinateForce(*own, relaxation=self.relaxation),)
 

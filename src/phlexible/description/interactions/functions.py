@@ -3,11 +3,13 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 
 from phlexible.algebra.arrays import Array
+from phlexible.algebra.kept import kept
 from phlexible.algebra.rotations import cross
 from phlexible.description.ports import Attachment, ModelPart, MovingFrame, Port
 from phlexible.description.time_functions import Timed, TimeFactor, TimePath
@@ -104,7 +106,7 @@ class Row:
     label: str
     offset: Timed | None = None
 
-    @property
+    @cached_property
     def is_angle(self) -> bool:
         """True where only directions meet: g is a cosine and no length."""
         return all(term.first.is_direction and term.second.is_direction for term in self.terms)
@@ -128,14 +130,14 @@ def initial_vector(vector: Vector) -> Array:
             return axis
 
 
+WORLD_AXES = tuple(single(WorldAxis(axis)) for axis in AXES)
+
+
 def coincident_points(a: Port, b: Port, dimension: int) -> tuple[Row, ...]:
     """x_b - x_a = 0: one row for each world axis."""
-    return tuple(along_fixed_axis(a, b, AXES[k], f"point along {'xyz'[k]}") for k in range(dimension))
-
-
-def along_fixed_axis(a: Port, b: Port, axis: Array, label: str) -> Row:
-    """(x_b - x_a) . axis = 0 with an axis that never turns."""
-    return Row((BilinearTerm(1.0, between(a, b), single(WorldAxis(axis))),), 0.0, label)
+    chord = between(a, b)
+    along = zip(WORLD_AXES[:dimension], "xyz"[:dimension], strict=True)
+    return tuple(Row((BilinearTerm(1.0, chord, axis),), 0.0, f"point along {name}") for axis, name in along)
 
 
 def along_turning_axis(a: Port, b: Port, axis: Array, label: str) -> Row:
@@ -393,6 +395,11 @@ class AngleCoordinate(Coordinate):
     cosine: tuple[BilinearTerm, ...]
     sine: tuple[BilinearTerm, ...]
 
+    @kept
+    def initial_value(self) -> float:
+        """Zero but for rounding [rad]: directions do not depend on where ports are."""
+        return super().initial_value()
+
     def functions(self) -> tuple[Row, ...]:
         """y = (c, s)."""
         return Row(self.cosine, 0.0, f"cos {self.name}"), Row(self.sine, 0.0, f"sin {self.name}")
@@ -491,7 +498,10 @@ class KinematicPair(ModelPart, ABC):
             ModelError: there is none of that name, or more than one without a name; lists them.
         """
         name = self.coordinate_name(name)
-        return next(each for each in self.coordinates(dimension) if each.name == name)
+        known: dict[int, dict[str, Coordinate]] = vars(self).setdefault("_coordinates", {})
+        if dimension not in known:
+            known[dimension] = {each.name: each for each in self.coordinates(dimension)}
+        return known[dimension][name]
 
     def initial_coordinate(self, dimension: int, name: str | None = None) -> float:
         """Value of a coordinate at the initial pose [rad or m]."""

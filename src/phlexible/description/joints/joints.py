@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array, unit_vector
 from phlexible.algebra.fields import Positive, set_fields
+from phlexible.algebra.kept import kept
 from phlexible.description.interactions.functions import (
     AXES,
     AngleCoordinate,
@@ -43,6 +44,7 @@ class AxialJoint(Joint):
         self.unit_axis()
         super().__post_init__()
 
+    @kept
     def unit_axis(self) -> Array:
         """The axis divided by its length, shape (3,)."""
         return unit_vector("axis", self.axis)
@@ -268,6 +270,7 @@ class Revolute(Joint):
             for k, b in enumerate(across, start=1)
         )
 
+    @kept
     def unit_axis(self) -> Array:
         """The axis divided by its length, shape (3,)."""
         return unit_vector("axis", self.axis)

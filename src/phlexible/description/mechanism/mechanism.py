@@ -379,8 +379,9 @@ class Mechanism(MechanismParts):
 
     def _apply(self, part: Part) -> Part:
         receive(part, *ports_of(part))
-        if self._applied.get(str(part)) is part:
-            raise ModelError(f"{part} is already applied")
+        label = str(part)
+        if self._applied.get(label) is part:
+            raise ModelError(f"{label} is already applied")
         check_belongs(part, self._bodies, self._joints)
         check_nodes(part)
         check_plane(part, self._dimension)
@@ -389,11 +390,12 @@ class Mechanism(MechanismParts):
             part.check_against(self.drives)
         elif isinstance(part, ForceElement):
             part.forces(self._dimension)
-        if (name := distinct(str(part), self._applied)) != str(part):
+        if (name := distinct(label, self._applied)) != label:
             renamed: Any = dataclasses.replace(part, name=name)  # type: ignore[arg-type]
             part = renamed
             receive(part, *ports_of(part))
-        self._applied[str(part)] = part
+            label = str(part)
+        self._applied[label] = part
         match part:
             case Load():
                 self._loads.append(part)

@@ -25,15 +25,14 @@ from phlexible.state.system import System
 from phlexible.state.vectors import CarriedVector
 from phlexible.step.assembly.bodies import BlockPlaces, Tables, TypeTables, place_tables, velocity_weights
 from phlexible.step.assembly.controlled import ControlledValue, controlled_values
+from phlexible.step.assembly.couplings import Couplings, Places
 from phlexible.step.assembly.families import ContactGroupTables, RodTables, SoftTables, initial_strains
 from phlexible.step.assembly.interactions import (
-    CoupledTables,
     ForceData,
     Function,
     Interaction,
     InteractionTables,
     MovingPart,
-    Places,
     StrainLaws,
     branch_tables,
     bristle_tables,
@@ -218,7 +217,7 @@ def assemble(system: System, with_segments: bool = True, like: Assembly | None =
     """
     parts = _numbered(system, with_segments)
     known = like.plan if like is not None else None
-    asked = _couplings(system, parts)
+    asked = _graph(system, parts)
     schedule = known.schedule if known is not None and known.asked == asked else block_schedule(*asked)
     counts, tables = _filled(system, parts, schedule)
     memory = None
@@ -237,7 +236,7 @@ def assemble(system: System, with_segments: bool = True, like: Assembly | None =
         tuple(parts.prescribed),
         parts.controlled,
         len(system.forces),
-        tuple(parts.coupled.vectors),
+        tuple(parts.tables.collector.vectors),
         parts.coupled.chords,
         parts.laws,
         parts.soft,
@@ -245,7 +244,7 @@ def assemble(system: System, with_segments: bool = True, like: Assembly | None =
     )
 
 
-Couplings = tuple[list[int], set[tuple[int, int]], list[list[int]], dict[int, int], int]
+Graph = tuple[list[int], set[tuple[int, int]], list[list[int]], dict[int, int], int]
 """What ``block_schedule`` takes."""
 
 
@@ -260,7 +259,7 @@ class Plan:
         teams: tables of equal bodies that step in lanes; None: there are none.
     """
 
-    asked: Couplings
+    asked: Graph
     schedule: BlockSchedule
     visits: IntArray
     teams: Memory | None
@@ -289,7 +288,7 @@ class Parts:
     types: TypeTables
     places: list[BlockPlaces]
     masses: list[tuple[int, int, float]]
-    coupled: CoupledTables
+    coupled: Couplings
 
     @property
     def laws(self) -> tuple[ForceData, ...]:
@@ -341,14 +340,14 @@ def _numbered(system: System, with_segments: bool) -> Parts:
     )
 
 
-def _couplings(system: System, parts: Parts) -> Couplings:
+def _graph(system: System, parts: Parts) -> Graph:
     """The graph of bodies and of what couples them."""
     node, coupled = system.layout.cluster.tolist(), parts.coupled
-    edges = {(node[a], node[b]) for a, b, _ in parts.masses if node[a] != node[b]} | coupled.edges()
+    edges = {(node[a], node[b]) for a, b, _ in parts.masses if node[a] != node[b]} | coupled.edges
     edges |= parts.soft.edges(system.layout) | parts.rods.edges()
     lengths = {b: own.length for b, own in enumerate(parts.places)}
-    sizes = coupled.node_sizes()
-    waits = [list(before) for before in coupled.waits()]
+    sizes = coupled.node_sizes
+    waits = [list(before) for before in coupled.waits]
     return list(sizes), edges, waits, lengths, len(sizes) - coupled.constraint_count
 
 
@@ -358,9 +357,9 @@ def _filled(system: System, parts: Parts, schedule: BlockSchedule) -> tuple[dict
     places, types, coupled = parts.places, parts.types, parts.coupled
     apart, is_long = np.zeros((2, len(schedule.size)), dtype=np.int64)
     apart[: layout.frames] = system.dimension
-    apart[[b for b in coupled.coupled_translations() if b < layout.frames]] = 0
+    apart[[b for b in coupled.coupled_translations if b < layout.frames]] = 0
     apart[parts.rods.sections()] = 0
-    vectors = coupled.vectors
+    vectors = parts.tables.collector.vectors
     apart[[b for b in {vectors[k].carrier for k in parts.contact_groups.vectors(vectors)} if b < layout.frames]] = 0
     rows = np.full(len(schedule.size), -1)
     rows[len(rows) - coupled.constraint_count :] = coupled.constraint_starts
@@ -368,6 +367,7 @@ def _filled(system: System, parts: Parts, schedule: BlockSchedule) -> tuple[dict
     counts, tables = _merged(
         types,
         coupled.tables(blocks),
+        ({}, parts.tables.numbers(coupled)),
         _carrier_tables(system, parts.masses, blocks),
         _node_tables(schedule, apart, is_long, rows),
         place_tables(places, [schedule.places[b, b] for b in range(layout.frames)]),
@@ -387,7 +387,7 @@ def _filled(system: System, parts: Parts, schedule: BlockSchedule) -> tuple[dict
         "events": len(system.mechanism.events) if system.mechanism.switches else 0,
         "sources": len(system.loads) + counts["interactions"],
         "history_length": HISTORY,
-        "border_numbers": max((own.strides[0] for own in places), default=0) * max(coupled.node_sizes(), default=1),
+        "border_numbers": max((own.strides[0] for own in places), default=0) * max(coupled.node_sizes, default=1),
         "reactions": counts["rows"] + counts["forces"],
     }
     return counts, tables

@@ -32,7 +32,7 @@ from phlexible.state.layout import Layout, State, offsets
 from phlexible.state.system import System
 from phlexible.state.vectors import CarriedVector
 from phlexible.step.assembly.bodies import Tables, columns
-from phlexible.step.assembly.interactions import Places
+from phlexible.step.assembly.couplings import Places
 from phlexible.step.compilation.user_function import UserFunction, user_function
 from phlexible.step.tables.declarations import (
     BALL_INSIDE,

@@ -169,7 +169,7 @@ class Memory:
         changed: dict[str, Array] = {}
         for name, own in self._given.items():
             table = given.get(name, ())
-            if not own.size and not np.size(table):
+            if table is own or not (own.size or (len(table) and np.size(table))):  # type: ignore[arg-type]
                 continue
             array = np.ascontiguousarray(table, dtype=own.dtype)
             if array.shape != own.shape:

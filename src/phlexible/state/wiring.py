@@ -1,0 +1,258 @@
+"""How functions are made of vectors, without numbers: models that differ in numbers have it in common."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+import numpy as np
+
+from phlexible.algebra.arrays import Array, IntArray
+from phlexible.algebra.sparse import Matrix, Pattern, WeightedSums, plain_sums, ranges, sums_of, weighted_sums
+from phlexible.state.layout import Layout
+from phlexible.state.vectors import VectorSet
+
+Chords = tuple[tuple[tuple[float, int], ...], ...]
+"""Weights and vectors of each chord."""
+
+KEPT, LARGEST = 32, 2000
+"""So many wirings are remembered, of up to so many chords each."""
+
+
+@dataclass(frozen=True)
+class Wiring:
+    """Which vectors meet in which functions, and what follows from that alone.
+
+    Attributes:
+        chords: weights and vectors of each.
+        functions: the two chords of each term.
+        carriers: of the vectors.
+        points: which of them are points and no directions.
+        frames: number of the floating bodies, the first carriers.
+    """
+
+    chords: Chords
+    functions: tuple[tuple[tuple[int, int], ...], ...]
+    carriers: tuple[int, ...]
+    points: tuple[bool, ...]
+    frames: int
+
+    @property
+    def count(self) -> int:
+        """Number M of functions."""
+        return len(self.functions)
+
+    @cached_property
+    def parts(self) -> tuple[IntArray, IntArray]:
+        """Function and vector of every gradient, each of shape (parts,)."""
+        table = np.array(list(self._part_numbers), dtype=np.int64).reshape(-1, 2)
+        return table[:, 0], table[:, 1]
+
+    @cached_property
+    def _part_numbers(self) -> dict[tuple[int, int], int]:
+        found: dict[tuple[int, int], int] = {}
+        for m, terms in enumerate(self.functions):
+            for a, b in terms:
+                for _, vector in (*self.chords[a], *self.chords[b]):
+                    found.setdefault((m, vector), len(found))
+        return found
+
+    @cached_property
+    def _terms(self) -> IntArray:
+        """Function and both chords of each term, shape (terms, 3)."""
+        found = [(m, a, b) for m, terms in enumerate(self.functions) for a, b in terms]
+        return np.array(found, dtype=np.int64).reshape(-1, 3)
+
+    @cached_property
+    def first(self) -> IntArray:
+        """First chord of each term."""
+        return self._terms[:, 1].copy()
+
+    @cached_property
+    def second(self) -> IntArray:
+        """Second chord of each term."""
+        return self._terms[:, 2].copy()
+
+    @cached_property
+    def term_owner(self) -> IntArray:
+        """Function of each term."""
+        return self._terms[:, 0].copy()
+
+    @cached_property
+    def owner(self) -> WeightedSums:
+        """Sums of terms to functions."""
+        return plain_sums(self.term_owner, self.count)
+
+    @cached_property
+    def part_owner(self) -> WeightedSums:
+        """Sums of parts to functions."""
+        return plain_sums(self.parts[0], self.count)
+
+    @cached_property
+    def vector_owner(self) -> WeightedSums:
+        """Sums of parts to vectors."""
+        return plain_sums(self.parts[1], len(self.carriers))
+
+    @cached_property
+    def chord_matrix(self) -> Matrix:
+        """Weights, shape (chords, vectors)."""
+        entries = [(weight, y, vector) for y, parts in enumerate(self.chords) for weight, vector in parts]
+        weights, chords, vectors = np.array(entries, dtype=np.float64).reshape(-1, 3).T
+        shape = len(self.chords), len(self.carriers)
+        return Pattern(chords.astype(np.int64), vectors.astype(np.int64), shape).matrix(weights)
+
+    @cached_property
+    def pairs(self) -> Pattern:
+        """Of the chords of each term."""
+        return Pattern(self.first, self.second, (len(self.chords),) * 2)
+
+    @cached_property
+    def spread(self) -> WeightedSums:
+        """What the partners of chords (T, 2 terms, 3), second then first, give to the gradients."""
+        entries, count = [], len(self._terms)
+        for p, (m, a, b) in enumerate(self._terms.tolist()):
+            for chord, source in ((a, p), (b, count + p)):
+                for weight, vector in self.chords[chord]:
+                    entries.append((weight, self._part_numbers[m, vector], source))
+        return weighted_sums(entries, len(self._part_numbers), 2 * count)
+
+    @cached_property
+    def totals(self) -> WeightedSums:
+        """Of the first vector of each chord, by the sum of its weights."""
+        entries = [(total_weight(parts), y, parts[0][1]) for y, parts in enumerate(self.chords)]
+        return weighted_sums(entries, len(self.chords), len(self.carriers))
+
+    @cached_property
+    def differences(self) -> WeightedSums:
+        """Weights of the others, and less their sum of the first: exactly cancelling."""
+        entries = []
+        for y, parts in enumerate(self.chords):
+            for weight, vector in parts[1:]:
+                entries += [(weight, y, vector), (-weight, y, parts[0][1])]
+        return weighted_sums(entries, len(self.chords), len(self.carriers))
+
+    @cached_property
+    def carrier(self) -> IntArray:
+        """Of each vector, shape (vectors,)."""
+        return np.array(self.carriers, dtype=np.int64)
+
+    @cached_property
+    def carried(self) -> IntArray:
+        """Parts whose vector a carrier moves."""
+        return np.flatnonzero(self.carrier[self.parts[1]] >= 0)
+
+    @cached_property
+    def framed(self) -> IntArray:
+        """Those of them that floating bodies move."""
+        return np.flatnonzero(self.carrier[self.parts[1][self.carried]] < self.frames)
+
+    @cached_property
+    def framed_vectors(self) -> tuple[IntArray, IntArray]:
+        """Their vectors and these bodies."""
+        vectors = self.parts[1][self.carried[self.framed]]
+        return vectors, self.carrier[vectors]
+
+    @cached_property
+    def _scatters(self) -> "dict[tuple[object, ...], Scatter]":
+        """The last one that was asked for."""
+        return {}
+
+    def scattered(self, set_of: VectorSet) -> "tuple[Scatter, WeightedSums]":
+        """Where entries of G are, and what adds up to each, of 9 sources a carried part.
+
+        Args:
+            set_of: the vectors with their numbers.
+        """
+        layout = set_of.layout
+        shapes = [set_of.vectors[vector].shapes for vector in self.framed_vectors[0].tolist()]
+        flat = np.concatenate([np.ones(1), *(each.ravel() for each in shapes)])
+        arrays = (*layout.spin, layout.linear, layout.velocity, flat != 0)
+        key = (*(each.tobytes() for each in arrays), layout.linear.shape, *(each.shape[1] for each in shapes))
+        found = self._scatters.get(key)
+        if found is None:
+            found = self._scatter(layout, shapes)
+            self._scatters.clear()
+            self._scatters[key] = found
+        return found, found.sums.weighted(flat[found.places])
+
+    def _scatter(self, layout: Layout, shapes: list[Array]) -> "Scatter":
+        places, sources, rows, columns = self._contributions(layout, shapes)
+        _, first, entry = np.unique(rows * max(int(layout.velocity[-1]), 1) + columns, True, True)
+        order = np.argsort(first)  # in the order of their first contribution
+        turn = np.empty_like(order)
+        turn[order] = np.arange(len(order))
+        sums = sums_of(places.astype(np.float64), turn[entry], sources, len(order), 9 * len(self.carried))
+        rows, columns = rows[first[order]], columns[first[order]]
+        return Scatter(rows, columns, sums.weights.astype(np.int64), sums, plain_sums(rows, self.count))
+
+    def _contributions(self, layout: Layout, shapes: list[Array]) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+        """Place of the coefficient, source, row and column of everything that adds up to G.
+
+        Coefficients are 1, at place 0, and after it all numbers of the shapes.
+        """
+        frame, axis, spin = layout.spin
+        begins = np.searchsorted(frame, np.arange(self.frames + 1))
+        on = self.parts[1][self.carried]
+        carrier, d = self.carrier[on], layout.linear.shape[1]
+        points = np.flatnonzero(np.array(self.points, dtype=bool)[on])
+        turning = self.framed
+        first, spins = begins[carrier[turning]], np.diff(begins)[carrier[turning]]
+        turned = ranges(first, spins)
+        places = [np.zeros(d * len(points) + len(turned), dtype=np.int64)]
+        numbers = [np.repeat(points, d), np.repeat(turning, spins)]
+        sources = [np.tile(np.arange(d), len(points)), 3 + axis[turned]]
+        columns = [layout.linear[carrier[points]].ravel(), spin[turned]]
+        begin = 1
+        for number, own in zip(turning.tolist(), shapes, strict=True):
+            i, j = np.nonzero(own)
+            places.append(begin + i * own.shape[1] + j)
+            numbers.append(np.full(len(i), number))
+            sources.append(6 + i)
+            columns.append(int(layout.velocity[carrier[number] + 1]) - own.shape[1] + j)
+            begin += own.size
+        owner = np.concatenate(numbers)
+        order = np.argsort(owner, kind="stable")  # part after part
+        owner, source, column = owner[order], np.concatenate(sources)[order], np.concatenate(columns)[order]
+        return np.concatenate(places)[order], 9 * owner + source, self.parts[0][self.carried[owner]], column
+
+
+@dataclass(frozen=True, eq=False)
+class Scatter:
+    """Entries of G.
+
+    Attributes:
+        rows, columns: of each entry, shape (entries,).
+        places: of the coefficients of the sums, among 1 and all numbers of shapes.
+        sums: with these places for weights.
+        owner: sums of entries to rows.
+    """
+
+    rows: IntArray
+    columns: IntArray
+    places: IntArray
+    sums: WeightedSums
+    owner: WeightedSums
+
+
+@lru_cache(KEPT)
+def _remembered(*made_of: object) -> Wiring:
+    return Wiring(*made_of)  # type: ignore[arg-type]
+
+
+def wiring(chords: Chords, functions: Iterable[Iterable[tuple[int, int]]], set_of: VectorSet) -> Wiring:
+    """The wiring of functions, the same one as long as it is remembered.
+
+    Args:
+        chords, functions: as of a ``Wiring``.
+        set_of: the vectors.
+    """
+    carriers = tuple(vector.carrier for vector in set_of.vectors)
+    points = tuple(vector.is_point for vector in set_of.vectors)
+    made_of = chords, tuple(tuple(terms) for terms in functions), carriers, points, set_of.layout.frames
+    return Wiring(*made_of) if len(chords) > LARGEST else _remembered(*made_of)
+
+
+def total_weight(parts: Iterable[tuple[float, int]]) -> float:
+    """Sum of the weights of a chord, exactly zero where it is round-off."""
+    weights = [weight for weight, _ in parts]
+    total = sum(weights)
+    return 0.0 if abs(total) <= 1e-14 * max(abs(weight) for weight in weights) else total

@@ -1,0 +1,520 @@
+"""What couples what between bodies: places in Newton's matrix, and tables of integers (docs/theory.md, 8)."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from phlexible.algebra.arrays import IntArray
+from phlexible.algebra.elimination import BlockSchedule
+from phlexible.state.layout import Clusters, Layout, offsets
+from phlexible.state.wiring import total_weight
+from phlexible.step.assembly.bodies import Tables, columns
+from phlexible.step.tables.declarations import FOLLOWER_FORCE, MOVING
+
+# Where the blocks of carriers, auxiliaries and constraints are in Newton's matrix.
+#
+# Nodes of soft bodies are eliminated in clusters: a block of two clusters holds those of their nodes, row by row.
+# The others are nodes of the elimination of their own.
+
+
+@dataclass(frozen=True, eq=False)
+class Places:
+    """Places by parts: carriers, then auxiliaries, then constraints, by their numbers.
+
+    Attributes:
+        layout: of the carriers.
+        schedule: of the nodes of the elimination: clusters, then auxiliaries, then constraints.
+    """
+
+    layout: Layout
+    schedule: BlockSchedule
+
+    def __getitem__(self, pair: tuple[int, int]) -> int:
+        """First number of the block (row part, column part)."""
+        row, column = pair
+        own, other = self.layout.node(row), self.layout.node(column)
+        start = self.schedule.places[own, other]
+        return (
+            start + self.layout.row_in_node(row) * int(self.schedule.size[other]) + self.layout.row_in_node(column)
+        )
+
+    def of_carriers(self, rows: IntArray, columns: IntArray) -> IntArray:
+        """The same of many pairs of carriers, each of shape (k,)."""
+        if not len(rows):
+            return np.zeros(0, dtype=np.int64)
+        cluster, inside, count = self.layout.cluster, self.layout.row_in_cluster, self.layout.cluster_count
+        pairs, number = np.unique(cluster[rows] * count + cluster[columns], return_inverse=True)
+        starts = np.array([self.schedule.places[divmod(pair, count)] for pair in pairs.tolist()], dtype=np.int64)
+        return starts[number] + inside[rows] * self.schedule.size[cluster[columns]] + inside[columns]
+
+    @property
+    def strides(self) -> IntArray:
+        """From row to row of blocks in the columns of each carrier, shape (carriers,)."""
+        return self.schedule.size[self.layout.cluster]
+
+
+# Everything between bodies without its numbers.
+
+
+class VectorKind(NamedTuple):
+    """A vector: what carries it, or GIVEN or MOVING, and the coordinates, from first to last, that shift it."""
+
+    carrier: int
+    is_point: bool
+    first: int
+    last: int
+
+
+class FunctionKind(NamedTuple):
+    """A function: both chords and the component of the moving vectors, or -1, of each term, and of itself."""
+
+    terms: tuple[tuple[int, int, int], ...]
+    time: int
+
+
+class InteractionKind(NamedTuple):
+    """A constraint or a law: how many functions its coordinate has, whether the others are components of sliding,
+    the row whose multiplier pulls on it and the constraint whose force makes its friction, or -1."""
+
+    functions: tuple[FunctionKind, ...]
+    is_law: bool
+    gap_count: int
+    slides: bool
+    row: int
+    bearing: int
+
+
+WEIGHTS = frozenset(("chord_weight", "chord_total", "pair_weight"))
+"""Tables of numbers that follow from weights of chords."""
+
+KEPT, LARGEST = 32, 2000
+"""So many couplings are remembered, of up to so many chords each."""
+
+
+@dataclass(frozen=True)
+class Couplings:
+    """Which vectors meet, which changes of vectors are unknowns of their own, which nodes are coupled.
+
+    Second derivatives of functions, and laws, couple carriers with each other. Between rigid carriers these blocks
+    stay; the change of a vector on an elastic body that meets another body becomes an auxiliary unknown, so
+    that blocks between two elastic bodies never arise (8.6). So does that of any vector on a long body.
+
+    There are no numbers of the mechanism in it but weights of chords, so that models beside one another have it in
+    common, with all that follows.
+
+    Attributes:
+        clusters: nodes of the elimination of the carriers.
+        widths: velocities of each carrier.
+        rigid: how many of them are rigid.
+        dimension: of the mechanism.
+        long_carriers: those with segments, in whose block any two coordinates do not meet.
+        vectors: all of them.
+        chords: weights and vectors of each.
+        interactions: constraints first.
+        loads: kind, vector of the point and first vector of the triad of each.
+        moving: number of the vectors, and paths, that are functions of time.
+    """
+
+    clusters: Clusters
+    widths: tuple[int, ...]
+    rigid: tuple[int, ...]
+    dimension: int
+    long_carriers: frozenset[int]
+    vectors: tuple[VectorKind, ...]
+    chords: tuple[tuple[tuple[float, int], ...], ...]
+    interactions: tuple[InteractionKind, ...]
+    loads: tuple[tuple[int, int, int], ...]
+    moving: int
+
+    @cached_property
+    def functions(self) -> list[FunctionKind]:
+        """Of all interactions."""
+        return [function for each in self.interactions for function in each.functions]
+
+    @cached_property
+    def parts(self) -> list[list[int]]:
+        """Distinct vectors on carriers in each function."""
+        return [self._parts(function) for function in self.functions]
+
+    @cached_property
+    def pairs(self) -> list[list[tuple[int, int, int, float]]]:
+        """Vectors on carriers that meet in each function, see ``_pairs``."""
+        return [list(self._pairs(function)) for function in self.functions]
+
+    @cached_property
+    def _starts(self) -> IntArray:
+        return offsets([len(each.functions) for each in self.interactions])
+
+    @cached_property
+    def auxiliary(self) -> dict[int, int]:
+        """Vectors whose changes are unknowns, with their numbers."""
+        found: dict[int, int] = {}
+        self._find_auxiliaries(found)
+        return found
+
+    @cached_property
+    def _filled(self) -> list[tuple[BlockSchedule, dict[str, int], Tables]]:
+        """Tables of the last schedule."""
+        return []
+
+    @cached_property
+    def constraint_count(self) -> int:
+        """How many interactions are constraints."""
+        return sum(not each.is_law for each in self.interactions)
+
+    @cached_property
+    def node_sizes(self) -> list[int]:
+        """Rows of all nodes: clusters of carriers, auxiliaries, constraints."""
+        constraints = self.interactions[: self.constraint_count]
+        return [
+            *np.bincount(self.clusters.of, self.widths).astype(np.int64).tolist(),
+            *([self.dimension] * len(self.auxiliary)),
+            *(len(c.functions) for c in constraints),
+        ]
+
+    @cached_property
+    def waits(self) -> list[list[int]]:
+        """Nodes that have to be eliminated before each: joints after their bodies, auxiliaries after theirs."""
+        node = self.clusters.node
+        waits: list[list[int]] = [[] for _ in range(self.clusters.count)]
+        waits += [[node(self.vectors[vector].carrier)] for vector in self.auxiliary]
+        for number in range(self.constraint_count):
+            waits.append(sorted({node(carrier) for carrier in self._held(number)}))
+        return waits
+
+    @property
+    def constraint_starts(self) -> IntArray:
+        """First row of each constraint."""
+        return np.array(self._starts[: self.constraint_count], dtype=np.int64)
+
+    @property
+    def _laws(self) -> Sequence[InteractionKind]:
+        return self.interactions[self.constraint_count :]
+
+    @cached_property
+    def _related(self) -> dict[int, list[int]]:
+        """The interactions whose coordinates a relation has, by the number of its constraint."""
+        constraint = {int(start): number for number, start in enumerate(self._starts[: self.constraint_count])}
+        found: dict[int, list[int]] = {}
+        for number, each in enumerate(self.interactions):
+            if each.row >= 0:
+                found.setdefault(constraint[each.row], []).append(number)
+        return found
+
+    def _held(self, constraint: int) -> set[int]:
+        """Carriers that a constraint holds, by its functions or by coordinates that it relates."""
+        return {c for n in (constraint, *self._related.get(constraint, ())) for c in self._carriers(n)}
+
+    @cached_property
+    def coupled_translations(self) -> set[int]:
+        """Carriers whose V is in forces that depend on the motion: other forces leave m delta(V) alone."""
+        found = {c for n in range(self.constraint_count, len(self.interactions)) for c in self._carriers(n)}
+        for pairs in self.pairs:
+            found |= {self.vectors[vector].carrier for _, k, l, _ in pairs for vector in (k, l)}
+        for kind, point, _ in self.loads:
+            if kind == FOLLOWER_FORCE:
+                found.add(self.vectors[point].carrier)
+        return found
+
+    @cached_property
+    def edges(self) -> frozenset[tuple[int, int]]:
+        """Pairs of nodes that interactions couple."""
+        found: set[tuple[int, int]] = set()
+        for vector, number in self.auxiliary.items():
+            found.add((self.vectors[vector].carrier, len(self.widths) + number))
+        for number in range(len(self.interactions)):
+            carriers = self._carriers(number)
+            if number < self.constraint_count:
+                found |= {(carrier, self._constraint_node(number)) for carrier in self._held(number)}
+            else:
+                found |= {(a, node) for a in carriers for node, _ in self._columns(number, a)}
+            for _, k, l, _ in self._pairs_of(number):
+                found.add((self.vectors[k].carrier, self._column(k, l)))
+                found.add((self.vectors[l].carrier, self._column(l, k)))
+        for kind, point, triad in self.loads:
+            if kind == FOLLOWER_FORCE:
+                found |= {(self.vectors[point].carrier, self._column(point, triad + i)) for i in range(3)}
+        node = self.clusters.node
+        nodes = {(node(a), node(b)) for a, b in found}
+        return frozenset((a, b) for a, b in nodes if a != b)
+
+    def tables(self, places: Places) -> tuple[dict[str, int], Tables]:
+        """Counts and tables, with the places of the blocks, of all but numbers."""
+        known = self._filled[0] if self._filled else None
+        if known is None or known[0] is not places.schedule:
+            counts, tables = self._tables(places)
+            arrays: Tables = {}
+            for name, own in tables.items():
+                array = np.ascontiguousarray(own, dtype=np.float64 if name in WEIGHTS else np.int64)
+                array.flags.writeable = False
+                arrays[name] = array
+            known = (places.schedule, counts, arrays)
+            self._filled[:] = [known]
+        return dict(known[1]), dict(known[2])
+
+    def _tables(self, places: Places) -> tuple[dict[str, int], Tables]:
+        keys, loads = list(self.auxiliary), self.loads
+        counts = {"auxiliaries": len(keys), "moving": self.moving, "loads": len(loads)}
+        tables: Tables = {
+            "auxiliary_vector": keys,
+            "auxiliary_lower": [
+                places[len(self.widths) + k, self.vectors[vector].carrier] for k, vector in enumerate(keys)
+            ],
+            "constraint_node": np.arange(self.constraint_count) + self.clusters.count + len(keys),
+            **columns(("load_kind", "load_point", "load_triad"), loads),
+            "load_block": [
+                places[self.vectors[point].carrier, self._column(point, triad + i)]
+                if kind == FOLLOWER_FORCE
+                else -1
+                for kind, point, triad in loads
+                for i in range(3)
+            ],
+        }
+        for more in (self._vector_tables(), self._function_tables(places), self._law_tables(places)):
+            counts, tables = counts | more[0], tables | more[1]
+        return counts, tables
+
+    def _parts(self, function: FunctionKind) -> list[int]:
+        found: dict[int, None] = {}
+        for one, two, _ in function.terms:
+            for _, vector in (*self.chords[one], *self.chords[two]):
+                if self.vectors[vector].carrier >= 0:
+                    found.setdefault(vector)
+        return list(found)
+
+    def _pairs(self, function: FunctionKind) -> Iterator[tuple[int, int, int, float]]:
+        """Term (within the function), two vectors on carriers that meet in it, the product of their weights."""
+        for p, (one, two, _) in enumerate(function.terms):
+            weights: dict[tuple[int, int], float] = {}
+            for wa, k in self.chords[one]:
+                for wb, l in self.chords[two]:
+                    if self.vectors[k].carrier >= 0 and self.vectors[l].carrier >= 0:
+                        key = (min(k, l), max(k, l))
+                        weights[key] = weights.get(key, 0.0) + wa * wb
+            yield from ((p, k, l, weight) for (k, l), weight in weights.items())
+
+    def _pairs_of(self, number: int) -> Iterator[tuple[int, int, int, float]]:
+        for m in range(self._starts[number], self._starts[number + 1]):
+            yield from self.pairs[m]
+
+    def _carriers(self, number: int) -> list[int]:
+        """Carriers of an interaction, in the order of their vectors."""
+        found: dict[int, None] = {}
+        for m in range(self._starts[number], self._starts[number + 1]):
+            for vector in self.parts[m]:
+                found.setdefault(self.vectors[vector].carrier)
+        return list(found)
+
+    def _is_elastic(self, carrier: int) -> bool:
+        return bool(self.widths[carrier] > self.rigid[carrier])
+
+    def _find_auxiliaries(self, found: dict[int, int]) -> None:
+        for number in range(len(self.interactions)):
+            for _, k, l, _ in self._pairs_of(number):
+                for own, other in ((k, l), (l, k)):
+                    if self._are_apart(self.vectors[other].carrier, self.vectors[own].carrier):
+                        self._need(own, found)
+            if number >= self.constraint_count and self._has_auxiliaries(number):
+                for m in range(self._starts[number], self._starts[number + 1]):
+                    for vector in self.parts[m]:
+                        self._need(vector, found)
+
+        for kind, point, triad in self.loads:
+            if kind == FOLLOWER_FORCE and self.vectors[point].carrier in self.long_carriers:
+                for vector in range(triad, triad + 3):
+                    self._need(vector, found)
+
+    def _are_apart(self, a: int, b: int) -> bool:
+        """Whether the balance of carrier a does not see the velocities of carrier b itself."""
+        return a != b or b in self.long_carriers
+
+    def _has_auxiliaries(self, number: int) -> bool:
+        carriers = self._carriers(number)
+        return len(carriers) > 1 or any(carrier in self.long_carriers for carrier in carriers)
+
+    def _need(self, vector: int, found: dict[int, int]) -> None:
+        if self._is_elastic(self.vectors[vector].carrier):
+            found.setdefault(vector, len(found))
+
+    def _constraint_node(self, number: int) -> int:
+        return len(self.widths) + len(self.auxiliary) + number
+
+    def _column(self, k: int, l: int) -> int:
+        """Node by which the change of vector l is seen from the balance of vector k's carrier."""
+        a, b = self.vectors[k].carrier, self.vectors[l].carrier
+        return len(self.widths) + self.auxiliary[l] if self._are_apart(a, b) and self._is_elastic(b) else b
+
+    def _columns(self, number: int, carrier: int) -> list[tuple[int, int]]:
+        """Nodes of a law's groups as its carrier sees them, each with the number of its group."""
+        groups = self._groups(number)
+        found = []
+        for place, node in enumerate(groups):
+            is_auxiliary = node >= len(self.widths)
+            if is_auxiliary:
+                vector = list(self.auxiliary)[node - len(self.widths)]
+                if self._are_apart(carrier, self.vectors[vector].carrier):
+                    found.append((node, place))
+            elif not self._is_elastic(node) or not self._are_apart(carrier, node):
+                found.append((node, place))
+        return found
+
+    def _groups(self, number: int) -> list[int]:
+        """Nodes of a law's groups: carriers, then the auxiliaries of their vectors where there are several."""
+        carriers = self._carriers(number)
+        if not self._has_auxiliaries(number):
+            return carriers
+        found: dict[int, None] = {}
+        for m in range(self._starts[number], self._starts[number + 1]):
+            for vector in self.parts[m]:
+                if vector in self.auxiliary:
+                    found.setdefault(len(self.widths) + self.auxiliary[vector])
+        return [*carriers, *found]
+
+    def _vector_tables(self) -> tuple[dict[str, int], Tables]:
+        rows, lever, moving, count = [], 0, 0, 0
+        first_moving = self.moving - sum(v.carrier == MOVING for v in self.vectors)
+        for carrier, is_point, first, last in self.vectors:
+            rows.append((carrier, int(is_point), count, first, last, lever, first_moving + moving))
+            count += last - first
+            moving += carrier == MOVING
+            if carrier >= 0:
+                lever += self.rigid[carrier] + last - first
+        names = ("carrier", "is_point", "shape", "first", "last", "lever", "moving")
+        tables = columns([f"vector_{name}" for name in names], rows)
+        parts = [part for chord in self.chords for part in chord]
+        starts = offsets([len(chord) for chord in self.chords])
+        tables |= {
+            "chord_start": starts[:-1],
+            "chord_count": np.diff(starts),
+            "chord_vector": [vector for _, vector in parts],
+            "chord_weight": [weight for weight, _ in parts],
+            "chord_total": [total_weight(chord) for chord in self.chords],
+        }
+        totals = {
+            "vectors": len(self.vectors),
+            "shape_vectors": count,
+            "lever_vectors": lever,
+            "chords": len(self.chords),
+            "chord_parts": len(parts),
+        }
+        return totals, tables
+
+    def _function_tables(self, places: Places) -> tuple[dict[str, int], Tables]:
+        terms = np.array([term for function in self.functions for term in function.terms]).reshape(-1, 3)
+        term_start = offsets([len(function.terms) for function in self.functions])
+        part_rows, pair_rows, pair_weights = [], [], []
+        for number in range(len(self.interactions)):
+            groups = self._groups(number) if number >= self.constraint_count else []
+            for m in range(self._starts[number], self._starts[number + 1]):
+                for vector in self.parts[m]:
+                    carrier = self.vectors[vector].carrier
+                    if number < self.constraint_count:
+                        node = self._constraint_node(number)
+                        upper, lower = places[carrier, node], places[node, carrier]
+                    else:
+                        upper, lower = groups.index(carrier), -1
+                        if self._has_auxiliaries(number) and vector in self.auxiliary:
+                            lower = groups.index(len(self.widths) + self.auxiliary[vector])
+                    part_rows.append((vector, upper, lower))
+                for p, k, l, weight in self.pairs[m]:
+                    upper = places[self.vectors[k].carrier, self._column(k, l)]
+                    lower = places[self.vectors[l].carrier, self._column(l, k)]
+                    pair_rows.append((int(term_start[m]) + p, k, l, upper, lower))
+                    pair_weights.append(weight)
+        part_start = offsets([len(own) for own in self.parts])
+        pair_start = offsets([len(own) for own in self.pairs])
+        tables: Tables = {
+            "term_first": terms[:, 0],
+            "term_second": terms[:, 1],
+            "term_time": terms[:, 2],
+            "function_term": term_start[:-1],
+            "term_count": np.diff(term_start),
+            "function_time": [function.time for function in self.functions],
+            "function_part": part_start[:-1],
+            "part_count": np.diff(part_start),
+            "function_pair": pair_start[:-1],
+            "pair_count": np.diff(pair_start),
+            "pair_weight": pair_weights,
+            "interaction_start": self._starts[:-1],
+            "function_count": np.diff(self._starts),
+            "gap_count": [each.gap_count for each in self.interactions],
+        }
+        tables |= columns(("part_vector", "part_upper", "part_lower"), part_rows)
+        tables |= columns(("pair_term", "pair_first", "pair_second", "pair_upper", "pair_lower"), pair_rows)
+        totals = {
+            "terms": len(terms),
+            "functions": len(self.functions),
+            "function_parts": len(part_rows),
+            "pairs": len(pair_rows),
+            "rows": int(self._starts[self.constraint_count]),
+            "interactions": len(self.interactions),
+            "constraints": self.constraint_count,
+            "forces": len(self.interactions) - self.constraint_count,
+        }
+        return totals, tables
+
+    def _law_tables(self, places: Places) -> tuple[dict[str, int], Tables]:
+        groups: list[tuple[int, int, int, int, int]] = []  # node, width, place and blocks of each
+        pulled_by = {number: own for own, numbers in self._related.items() for number in numbers}
+        numbered = enumerate(self._laws, start=self.constraint_count)
+        pulled_by |= {k: law.bearing for k, law in numbered if law.bearing >= 0}
+        entries, blocks, most = [], list[int](), 0
+        d = self.dimension
+        for number in range(self.constraint_count, len(self.interactions)):
+            nodes, carriers, place = self._groups(number), self._carriers(number), 0
+            entries.append((len(groups), len(nodes), len(carriers), len(blocks)))
+            for node in nodes:
+                width = d if node >= len(self.widths) else self.widths[node]
+                upper = lower = -1
+                if number in pulled_by and node < len(self.widths):
+                    held = self._constraint_node(pulled_by[number])
+                    upper, lower = places[node, held], places[held, node]
+                groups.append((node, width, place, upper, lower))
+                place += width
+            for carrier in carriers:
+                seen = {node for node, _ in self._columns(number, carrier)}
+                blocks += [places[carrier, node] if node in seen else -1 for node in nodes]
+            most = max(most, place * len(self.interactions[number].functions))
+        strides = places.strides.tolist()
+        tables = columns(("group_start", "group_count", "carrier_count", "group_block_start"), entries)
+        tables |= columns(("group_node", "group_width", "group_place", "group_upper", "group_lower"), groups)
+        tables |= {
+            "group_stride": [strides[node] if node < len(strides) else d for node, *_ in groups],
+            "group_block": blocks,
+        }
+        chords = [each.functions[each.gap_count].terms[0][0] if each.slides else -1 for each in self._laws]
+        slips = offsets([len(self.chords[chord]) if chord >= 0 else 0 for chord in chords])
+        tables["slip_start"] = slips[:-1]
+        rows = int(self._starts[self.constraint_count])
+        first, count = np.zeros(rows, dtype=np.int64), np.zeros(rows, dtype=np.int64)
+        for constraint, own in self._related.items():
+            row = self._starts[constraint]
+            first[row], count[row] = own[0] - self.constraint_count, len(own)
+        tables |= {"row_force": first, "row_force_count": count}
+        totals = {"groups": len(groups), "group_blocks": len(blocks), "group_numbers": most}
+        return {**totals, "slip_parts": int(slips[-1])}, tables
+
+
+@lru_cache(KEPT)
+def _remembered(*made_of: object) -> Couplings:
+    return Couplings(*made_of)  # type: ignore[arg-type]
+
+
+def couplings(
+    layout: Layout,
+    long_carriers: frozenset[int],
+    vectors: tuple[VectorKind, ...],
+    chords: tuple[tuple[tuple[float, int], ...], ...],
+    interactions: tuple[InteractionKind, ...],
+    loads: tuple[tuple[int, int, int], ...],
+    moving: int,
+) -> Couplings:
+    """What couples what, the same one as long as it is remembered; see ``Couplings``."""
+    widths = tuple(np.diff(layout.carrier_velocity).tolist())
+    rigid = (*(placed.data.rigid_count for placed in layout.bodies[: layout.frames]), *widths[layout.frames :])
+    own = (layout.clusters, widths, rigid, layout.linear.shape[1], long_carriers)
+    rest = (vectors, chords, interactions, loads, moving)
+    return Couplings(*own, *rest) if len(chords) > LARGEST else _remembered(*own, *rest)
