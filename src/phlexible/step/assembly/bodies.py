@@ -389,7 +389,7 @@ def support(row: Array) -> tuple[int, int]:
     """First and one past the last column that is not zero, for shape (n,) or (k, n)."""
     if not row.size:
         return 0, 0
-    columns = np.atleast_2d(row).any(axis=0).nonzero()[0]
+    columns = np.flatnonzero(np.atleast_2d(row).any(axis=0))
     return (int(columns[0]), int(columns[-1]) + 1) if columns.size else (0, 0)
 
 
