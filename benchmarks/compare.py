@@ -216,7 +216,9 @@ def crank_at(python: str, times: int, goal: float, start: str) -> tuple[float, f
         runs = *runs, peer_crank(python, theirs_is, m, TIMED_TURNS, 3)
         rows.append(tuple(run.seconds / TIMED_TURNS for run in runs))
     seconds, own_program, peer = least(rows)
-    words = ", ".join(f"{value} {key}" for key, value in ours_is["parameters"].items())
+    words = ", ".join(
+        f"{count} {name if count > 1 else name.removesuffix('s')}" for name, count in ours_is["parameters"].items()
+    )
     words += f", {n} steps of order {ours_is['order']}, error {100 * wrong:.2f} %; with `specialize=True`"
     words += f" {amount(own_program)}, ratio {peer / own_program:.1f}; Exudyn {theirs_is['elements']} elements,"
     words += f" shear {theirs_is['shear']}, {m} steps, error {100 * peer_wrong:.2f} %"
@@ -275,10 +277,11 @@ def a_step(
         except PeerError:
             continue  # with shorter steps it does not converge
     words = ", ".join(f"{name} {best[name]}" for name in ("shear", "sparse") if name in best)
+    peer_wrong = "unknown" if np.isnan(wrong[1]) else f"{100 * wrong[1]:.2g} %"
     return (
         *least(pairs),
         f"h = {step:g}, error after {few} steps {100 * wrong[0]:.2g} %; Exudyn: {words},"
-        f" error {100 * wrong[1]:.2g} %, {len(known)} of {len(variants)} variants converge",
+        f" error {peer_wrong}, {len(known)} of {len(variants)} variants converge",
     )
 
 
@@ -386,8 +389,9 @@ def cases(python: str, repeats: int) -> dict[str, Callable[[], tuple[float, floa
 
 
 def amount(seconds: float) -> str:
-    """With a unit."""
-    return f"{1e3 * seconds:.1f} ms" if seconds >= 2e-3 else f"{1e6 * seconds:.1f} us"
+    """With a unit, in three digits."""
+    value, unit = (1e3 * seconds, "ms") if seconds >= 1e-3 else (1e6 * seconds, "us")
+    return f"{value:.{2 if value < 10 else 1 if value < 100 else 0}f} {unit}"
 
 
 def main() -> None:

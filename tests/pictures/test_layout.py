@@ -8,6 +8,7 @@ import pytest
 
 import phlexible as ph
 from phlexible.gallery.table import ENTRIES
+from phlexible.pictures import mechanism_plot
 from phlexible.pictures.style import silhouette
 from phlexible.shapes.solids import Box, Sphere
 
@@ -31,6 +32,11 @@ def faults(figure) -> list[str]:
     for place in legends + [text.get_window_extent(renderer) for each in axes for text in labels_of(each)]:
         if min(place.x0, place.y0, width - place.x1, height - place.y1) < -LOOSE:
             found.append(f"something at {place} is cut off by the edge of the figure {width} x {height}")
+    for each in axes:
+        numbers = numbers_of(each) if each.name == "3d" else []
+        for a, b in combinations(numbers, 2):
+            if a.get_window_extent(renderer).overlaps(b.get_window_extent(renderer)):
+                found.append(f"{a.get_text()} and {b.get_text()} touch")
     for own, place in zip([each for each in axes if each.get_legend()], legends, strict=True):
         for other, box in zip(axes, boxes, strict=True):
             if other is not own and overlap(place, box):
@@ -54,6 +60,15 @@ def labels_of(axes) -> list:
     texts = [axes.xaxis.label, axes.yaxis.label]
     texts += [axes.zaxis.label] if axes.name == "3d" else [*axes.texts, axes.title]
     return [text for text in texts if text.get_visible() and text.get_text().strip()]
+
+
+def numbers_of(axes) -> list:
+    """The numbers along axes in space."""
+    shown = []
+    for axis in (axes.xaxis, axes.yaxis, axes.zaxis):
+        low, high = sorted(axis.get_view_interval())
+        shown += [tick.label1 for tick in axis.get_major_ticks() if low <= tick.get_loc() <= high]
+    return [number for number in shown if number.get_text()]
 
 
 def overlap(a, b) -> bool:
@@ -89,6 +104,19 @@ def test_a_high_model_in_space_has_room_for_its_labels():
     model.add(ph.RigidBody.box((1, 0.1, 0.1), 100.0, (0.5, 0, 0)), "bar")
     assert faults(model.plot()) == []
     assert faults(model.simulate(0.1, 0.01, progress=False).plot()) == []
+
+
+def test_what_comes_back_to_its_place_is_drawn_elsewhere_too():
+    """A ball that is at the top of its flight at evenly spread instants."""
+    model = ph.Model(gravity=(0, 0, -9.81))
+    ball = model.add(ph.RigidBody.sphere(0.1, 100.0), "ball", position=(0, 0, 1))
+    model.apply(ph.SpringDamper(model.ground.at((0, 0, 2)), ball.origin, 400.0, length=1.0))
+    period = 2 * np.pi * np.sqrt(ball.body.mass / 400.0)
+    motion = model.simulate(3 * period, period / 100, progress=False)
+    chosen = mechanism_plot._telling_instants(motion.run)
+    heights = np.sort(motion.position(ball.origin)[chosen, 2])
+    assert len(chosen) == 4 and np.all(np.diff(chosen) > 0)
+    assert np.diff(heights).min() > 0.2 * np.ptp(motion.position(ball.origin)[:, 2])
 
 
 def test_names_do_not_cover_each_other():

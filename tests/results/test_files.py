@@ -1,5 +1,6 @@
 """Files give back everything, to phlexible and to readers of HDF5."""
 
+import importlib.util
 import os
 import subprocess
 import sys
@@ -80,6 +81,21 @@ def test_loads_come_back_without_their_functions(tmp_path):
     assert push.at_time(0.0) == pytest.approx([0, 1, 0])
     with pytest.raises(ModelError, match="do not hold functions of time"):
         push.at_time(0.1)
+
+
+def test_driven_angles_of_a_loaded_motion_go_on_over_their_turns_and_into_pictures(tmp_path):
+    """Files keep no functions of drives, by which the turns of the motion itself are counted."""
+    model = phlexible.Model(dimension=2)
+    arm = model.add(RigidBody.box((1.0, 0.1, 0.1), 100.0, (0.5, 0, 0)), "arm")
+    pin = model.connect(phlexible.Revolute(model.ground.at((0, 0, 0)), arm.origin))
+    model.apply(pin.drive(angle=lambda t: 9 * t * t))
+    motion = model.simulate(1.0, 0.02, progress=False)
+    motion.save(tmp_path / "run.h5")
+    loaded = Motion.load(tmp_path / "run.h5")
+    assert motion.angle(pin)[-1] == pytest.approx(9.0)
+    assert loaded.angle(pin) == pytest.approx(motion.angle(pin), abs=1e-12)
+    if importlib.util.find_spec("matplotlib"):
+        assert "angle of joints [rad]" in [axes.get_ylabel() for axes in loaded.plot().axes]
 
 
 def test_a_file_can_be_saved_again_and_bodies_without_joints_too(tmp_path):

@@ -135,18 +135,26 @@ def coordinate_values(run: RecordedRun, coordinate: Coordinate, path: TimePath |
     """A coordinate over time, shape (N + 1,) [rad or m].
 
     Turns of an angle that is at its path are those of the path: rates at the ends of a step that was halved tell
-    little of how far a fast drive turned in it.
+    little of how far a fast drive turned in it. They count turns of motions from files, which keep no functions.
     """
     y = run.system.coordinate_functions(coordinate).values(run.instants)
     wrapped = np.array([coordinate.value(row) for row in y])
     if not coordinate.is_angle:
         return wrapped
-    if path is not None:
-        turns = (path.at_times(run.time) - wrapped) / (2 * np.pi)
-        whole = np.round(turns)
-        if np.abs(turns - whole).max() <= AT_ITS_PATH:  # files keep no functions, and events let go
-            return np.asarray(wrapped + 2 * np.pi * (whole - whole[0]))
+    turns = None if path is None else _turns_to(path, wrapped, run.time)
+    if turns is not None:
+        return np.asarray(wrapped + 2 * np.pi * (turns - turns[0]))
     return over_full_turns(wrapped, coordinate_rates(run, coordinate, run.recording.velocity), run.time)
+
+
+def _turns_to(path: TimePath, wrapped: Array, time: Array) -> Array | None:
+    """Whole turns from angles to a path, (N + 1,); None where events let go of it, or a file kept no function."""
+    try:
+        turns = (path.at_times(time) - wrapped) / (2 * np.pi)
+    except ModelError:
+        return None
+    whole = np.round(turns)
+    return whole if np.abs(turns - whole).max() <= AT_ITS_PATH else None
 
 
 def over_full_turns(wrapped: Array, rate: Array, time: Array) -> Array:

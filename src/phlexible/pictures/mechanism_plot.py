@@ -1,6 +1,7 @@
 """Pictures of a mechanism before a run, at some instants of a motion, and beside its energies."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -68,6 +69,7 @@ WIDTH = 5.6
 MOST_PICTURES = 1_000
 MOST_NAMES = 12
 MOST_IN_LEGEND = 8
+BESIDE = 1.5  # [pixels], around a number
 APART = 0.1  # of the scene: what moved less since an earlier instant is not drawn there
 BAR, BELOW = (0.06, 0.075, 0.4, 0.02), 0.11  # of the figure, the bar of stress below axes in space, and its room
 FRAME = 0.07  # of the scene, the axes of a body
@@ -266,6 +268,27 @@ def _fill(axes: Any, figure: Any, reach: Array, below: float) -> None:
         )
         zoom *= FULL * min(float(given / taken) for given, taken in sides)
     axes.set_box_aspect(reach, zoom=zoom)
+    axes.draw(renderer)
+    _leave_out_numbers(axes, renderer)
+
+
+def _leave_out_numbers(axes: Any, renderer: Any) -> None:
+    """Numbers in space that would touch others: every other one of an axis, and where two axes meet one of them."""
+    shown: dict[Any, list[Any]] = {}  # by axis, (tick, box of its number)
+    for axis in sorted((axes.xaxis, axes.yaxis, axes.zaxis), key=lambda axis: -np.ptp(axis.get_view_interval())):
+        low, high = np.sort(axis.get_view_interval())
+        ticks = [tick for tick in axis.get_major_ticks() if low <= tick.get_loc() <= high]
+        boxes = [tick.label1.get_window_extent(renderer).padded(BESIDE) for tick in ticks]
+        every = 1
+        while any(a.overlaps(b) for a, b in pairwise(boxes[::every])):
+            every += 1
+        others = [box for numbers in shown.values() for _, box in numbers]
+        kept = list(zip(ticks, boxes, strict=True))[(len(ticks) // 2) % every :: every]
+        shown[axis] = [(tick, box) for tick, box in kept if not any(box.overlaps(other) for other in others)]
+        if len(shown[axis]) < len(ticks):  # ticks and lines behind the scene stay
+            told = {id(tick) for tick, _ in shown[axis]}
+            words = [tick.label1.get_text() if id(tick) in told else "" for tick in ticks]
+            axis.set_ticks([tick.get_loc() for tick in ticks], words)
 
 
 def box_of(scene: Scene) -> Array:
@@ -380,6 +403,8 @@ def _caption(time: Array, scale: float) -> str:
 # One picture of a run: the mechanism, what tells most, the energies.
 
 INSTANTS = {1: 1, 2: 9, 3: 4}
+TRIED = 8
+"""Times as many instants, of which those in space are chosen."""
 OVERVIEW_WIDTH = 10.4
 WIDE = 2.2
 """Width over height of a mechanism that is drawn above the graphs, not beside them."""
@@ -403,7 +428,7 @@ def plot_overview(
         ResultFileError: the file cannot be written.
     """
     path = picture_path(path)
-    instants = picked_instants(run.recording.time, INSTANTS[run.mechanism.dimension])
+    instants = _telling_instants(run)
     if any(isinstance(placed.data.points, MeshedPoints) for placed in run.mechanism.bodies):
         instants = np.append(instants, busiest(run.recording))  # the last is drawn in the colours of its stress
     drawn = scene_of(run, instants)
@@ -431,6 +456,27 @@ def plot_overview(
             axes.set_xlabel("time [s]")
         bottom.align_ylabels(rows)
         return finish(figure, path)
+
+
+def _telling_instants(run: RecordedRun) -> IntArray:
+    """Evenly spread instants; in space others where bodies would cover each other at these, as what swings may."""
+    time, count = run.recording.time, INSTANTS[run.mechanism.dimension]
+    even = picked_instants(time, count)
+    if run.mechanism.dimension == 2:
+        return even
+    tried = np.union1d(even, picked_instants(time, TRIED * count))
+    nodes = np.concatenate([body.nodes() for body in scene_of(run, tried).bodies], axis=1)
+    away = np.array([np.linalg.norm(nodes - each, axis=2).max(axis=1) for each in nodes])
+    told = [len(tried) - 1]
+    while len(told) < len(even):
+        told.append(int(np.argmax(away[told].min(axis=0))))
+
+    def nearest(chosen: IntArray) -> float:
+        own = away[np.ix_(chosen, chosen)]
+        return float(own[np.triu_indices(len(own), 1)].min(initial=np.inf))
+
+    picked = np.searchsorted(tried, even)
+    return even if nearest(picked) >= nearest(np.array(told)) / 2 else tried[np.sort(told)]
 
 
 def _draw_mechanism(figure: Any, drawn: Scene, colors: StressColors, width: float) -> None:
