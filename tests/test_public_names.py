@@ -17,8 +17,9 @@ def test_every_name_of_the_stub_is_there_and_nothing_else() -> None:
     assert all(alias.name == alias.asname for alias in listed), "type checkers export only names written twice"
     assert sorted(alias.name for alias in listed) == ph.__all__ == dir(ph)
     assert all(getattr(ph, name) is not None for name in ph.__all__)
-    with pytest.raises(AttributeError):
+    with pytest.raises(AttributeError, match="module 'phlexible' has no attribute 'Bean'") as told:
         ph.Bean  # noqa: B018
+    assert (told.value.name, told.value.obj) == ("Bean", ph)  # by these Python asks: did you mean 'Beam'?
 
 
 def test_gallery_names_are_functions_that_return_models() -> None:

@@ -54,6 +54,11 @@ def written(value: Any) -> str:
     return str(value)
 
 
+def how_many(count: int, one: str, many: str | None = None) -> str:
+    """ "1 body" and "2 bodies": ``many`` where it is not ``one`` with an s."""
+    return f"{count} {one if count == 1 else many or f'{one}s'}"
+
+
 def shortened(names: Sequence[str], most: int = MOST_NUMBERS) -> str:
     """A few of many names, one after the other."""
     some = ", ".join(names[:most])

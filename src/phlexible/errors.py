@@ -1,5 +1,9 @@
 """Exceptions: each says what came, what was expected, what to do, and is also the builtin it specialises."""
 
+from os import PathLike
+from pathlib import Path
+from typing import Self
+
 
 class PhlexibleError(Exception):
     """Anything that phlexible refuses or fails at."""
@@ -114,6 +118,13 @@ class ResultFileError(PhlexibleError, OSError):
     """
 
     motion: object = None
+
+    @classmethod
+    def of_writing(cls, path: str | PathLike[str], error: OSError) -> Self:
+        """The error for a folder or a disk that refuses."""
+        folder = Path(path).parent
+        words = error.strerror or error if folder.is_dir() else f"there is no folder {folder}"
+        return cls(f"cannot write {path}: {words}")
 
 
 class MissingExtraError(PhlexibleError, ImportError):

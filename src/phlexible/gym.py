@@ -8,6 +8,7 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array, BoolArray, called, check_callable, numbers, positive, whole
 from phlexible.description.interactions.sensor import Sensor
+from phlexible.display import how_many
 from phlexible.errors import ConvergenceError, MissingExtraError, ModelError, ParameterError
 from phlexible.extras import optional
 from phlexible.measure.sensors import sensors
@@ -202,7 +203,9 @@ class Env(gymnasium.Env[Array, Array]):
             for end, limit in zip(ends, limits, strict=True):
                 found = numbers(f"limit of {name!r}", limit)
                 if found.shape not in ((), (size,)) or not np.isfinite(found).all():
-                    raise ParameterError(f"limits of {name!r} must be {size} finite numbers, got {limit!r}")
+                    raise ParameterError(
+                        f"limits of {name!r} must be {how_many(size, 'finite number')}, got {limit!r}"
+                    )
                 end.append(np.broadcast_to(found, (size,)))
             names.append((name, size))
         low, high = (np.concatenate(end) for end in ends)

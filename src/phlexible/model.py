@@ -700,7 +700,8 @@ def _steps(step: float | None, every: int, output_step: float | None, tolerance:
             raise ParameterError("with tolerance= steps are found: give output_step= without step=")
         return interval, 1
     if step is None:
-        raise ParameterError("simulate needs step= (a duration in s), or tolerance= with output_step=; got neither")
+        got = "neither" if tolerance is None else "tolerance= alone"
+        raise ParameterError(f"simulate needs step= (a duration in s), or tolerance= with output_step=; got {got}")
     size = positive("step", step)
     if interval is None:
         return size, every

@@ -36,6 +36,7 @@ def delayed(delay):
         (lambda: inverse(duration=1e7), "duration=1e.07 s and twice the lead .* are more than 1000000 steps"),
         (lambda: inverse(duration=1.0, lead=1e7), "lead of 1e.07 s are more than 1000000 steps"),
         (lambda: ph.Model(gravity=(0.0, -1e200, 0.0)), "gravity must be at most 1e"),
+        (lambda: bar()[0].simulate(0.1, tolerance=1e-3), "with output_step=; got tolerance= alone"),
         (lambda: bar()[0].simulate(0.1, 0.01, tolerance=1e-300), "tolerance must be at least"),
         (lambda: bar()[0].simulate(0.1, 0.01, tolerance=1e-20), "tolerance must be at least 1e-16"),
         (lambda: bar()[0].simulate(1e-299, 1e-300), "duration must be at least"),

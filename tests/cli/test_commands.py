@@ -187,7 +187,10 @@ def test_results_are_replaced_only_where_that_is_asked_for(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["run", "crank-slidr"], "no model is named 'crank-slidr'; choose crank-slider, "),
+        (
+            ["run", "crank-slidr"],
+            "no model is named 'crank-slidr'; `phlexible list` shows all, such as crank-slider",
+        ),
         (["run", "absent.py"], "there is no file 'absent.py'"),
         (["run", "chain", "--set", "link=3"], "--set link: there is no such parameter; it is one of links, "),
         (["run", "chain", "--set", "links=many"], "--set links=many: expected an integer"),
@@ -287,7 +290,7 @@ def test_modes_of_the_four_bar(tmp_path: Path) -> None:
 
 
 def test_modes_turn_with_a_rotating_model_unless_asked_otherwise() -> None:
-    assert "steady rotation: 1 rigid modes" in call("modes", "spinning-shaft", "--set", "elements=6").output
+    assert "steady rotation: 1 rigid mode\n" in call("modes", "spinning-shaft", "--set", "elements=6").output
     still = call("modes", "spinning-shaft", "--set", "elements=6", "--at", "given", "--count", 3).output
     assert still.count("255.") == 2
 

@@ -23,6 +23,7 @@ from phlexible.cli.programs import (
     parse_sweep,
 )
 from phlexible.cli.simulation import FILMS, PAGES, PICTURES, RESULTS, Order, carry_out, prepare_file
+from phlexible.display import how_many
 from phlexible.gallery.table import ENTRIES, TOPICS
 from phlexible.model import Model
 from phlexible.pictures.modes import mode_sweep
@@ -90,7 +91,8 @@ def show_modes(
     modes = program.model.linearize(at=at).modes(count)
     if chosen is not None and chosen > len(modes.frequencies):
         raise UsageError(f"--mode must be 1 to {len(modes.frequencies)}, got {chosen}; see --count")
-    console.print(f"[bold]{program.name}[/bold], {at.replace('_', ' ')}: {modes.rigid_modes} rigid modes")
+    rigid = how_many(modes.rigid_modes, "rigid mode")
+    console.print(f"[bold]{program.name}[/bold], {at.replace('_', ' ')}: {rigid}")
     table = Table(box=None, pad_edge=False)
     for head in ("mode", "frequency [rad/s]", "[Hz]", "damping ratio"):
         table.add_column(head.replace("[", "\\["), justify="right")

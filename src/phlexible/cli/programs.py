@@ -6,6 +6,7 @@ import runpy
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import get_args, get_type_hints
@@ -159,8 +160,11 @@ def find_program(name_or_file: str, settings: Sequence[str]) -> ModelToRun:
         return _from_gallery(entry, parse_settings(entry.function, settings))
     path = Path(name_or_file)
     if path.suffix != ".py":
-        known = ", ".join(entries)
-        raise UsageError(f"no model is named {name_or_file!r}; choose {known} or a Python file (my_model.py)")
+        near = get_close_matches(name_or_file, entries, n=3) or ["crank-slider"]
+        raise UsageError(
+            f"no model is named {name_or_file!r}; `phlexible list` shows all, such as {', '.join(near)};"
+            " a file of yours ends in .py (my_model.py)"
+        )
     if not path.is_file():
         raise UsageError(f"there is no file {name_or_file!r}")
     if settings:

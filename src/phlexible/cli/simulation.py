@@ -19,6 +19,7 @@ from phlexible.bodies.rod import Rod
 from phlexible.cli.failures import FAILED, INTERRUPTED, UsageError, complain
 from phlexible.cli.programs import ModelToRun
 from phlexible.description.ports import Attachment
+from phlexible.display import how_many
 from phlexible.errors import (
     ConvergenceError,
     LargeDeflectionWarning,
@@ -62,7 +63,7 @@ def print_summary(console: Console, program: ModelToRun, motion: Motion, step: f
     table.add_column()
     model, steps = program.model, max(1, math.ceil(motion.time[-1] / step - 1e-9))
     table.add_row("model", f"{program.name}, bodies: {len(model.bodies)}, joints: {len(model.joints)}")
-    table.add_row("simulated", f"{motion.time[-1]:g} s in {steps} steps")
+    table.add_row("simulated", f"{motion.time[-1]:g} s in {how_many(steps, 'step')}")
     table.add_row("wall time", f"{wall_time:.2f} s, with loading of compiled code")
     table.add_row("Newton", f"{motion.iterations[-1] / steps:.2f} iterations a step")
     table.add_row("halved steps", f"{motion.halvings[-1]}")

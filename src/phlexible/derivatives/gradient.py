@@ -19,6 +19,7 @@ from phlexible.derivatives.parameters import (
     Values,
 )
 from phlexible.derivatives.runs import instants_of, take_run
+from phlexible.display import how_many
 from phlexible.errors import ParameterError
 from phlexible.state.initial_state import InitialKind
 from phlexible.step.integration.schemes import StepOptions
@@ -121,7 +122,7 @@ class Objective:
         return value, np.concatenate([np.ravel(part) for part in parts])
 
     def __repr__(self) -> str:
-        return f"Objective({self.start.size} parameters)"
+        return f"Objective({how_many(self.start.size, 'parameter')})"
 
     def parameters(self, values: ArrayLike) -> Any:
         """Flat parameters as the build function takes them.

@@ -239,4 +239,4 @@ def write_fmu(files: FmuFiles, binaries: Sequence[tuple[str, str, bytes]], path:
             for folder, suffix, content in binaries:
                 archive.writestr(f"binaries/{folder}/{name}{suffix}", content)
     except OSError as error:
-        raise ResultFileError(f"cannot write {path}: {error}") from error
+        raise ResultFileError.of_writing(path, error) from error

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array, file_path, finite, numbers, read_only, whole
-from phlexible.display import short_repr
+from phlexible.display import how_many, short_repr
 from phlexible.errors import ConvergenceError, ParameterError, ResultFileError
 
 OK, NOT_CONVERGED, SINGULAR, _, _, OVER, _, OUT_OF_RANGE, FIXED = range(9)
@@ -151,7 +151,7 @@ class LibraryInputs(_ByName[Array]):
         size = self._size(name)
         found = np.array(np.atleast_1d(numbers(f"input {name!r}", value)), dtype=np.float64)
         if found.shape != (size,) or not np.isfinite(found).all():
-            raise ParameterError(f"input {name!r} takes {size} finite numbers, got {value!r}")
+            raise ParameterError(f"input {name!r} takes {how_many(size, 'finite number')}, got {value!r}")
         self._c.ph_set_input(self._instance, self._numbers[name], _address(found))
 
     def __repr__(self) -> str:

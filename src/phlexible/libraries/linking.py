@@ -142,7 +142,7 @@ def write_archive(files: Mapping[str, bytes], path: Path) -> None:
             for name, content in files.items():
                 archive.writestr(name, content)
     except OSError as error:
-        raise ResultFileError(f"cannot write {path}: {error}") from error
+        raise ResultFileError.of_writing(path, error) from error
 
 
 def linked(target: Platform, files: Mapping[str, bytes], is_fmu: bool = False) -> bytes:
@@ -182,7 +182,7 @@ def write_bytes(content: bytes, path: Path) -> None:
     try:
         path.write_bytes(content)
     except OSError as error:
-        raise ResultFileError(f"cannot write {path}: {error}") from error
+        raise ResultFileError.of_writing(path, error) from error
 
 
 def write_library(content: bytes, path: Path) -> None:
@@ -197,7 +197,7 @@ def write_library(content: bytes, path: Path) -> None:
         os.replace(beside, path)  # a library that somebody has loaded stays what it is
         shutil.copyfile(HERE / "model.h", path.with_name("model.h"))
     except OSError as error:
-        raise ResultFileError(f"cannot write {path}: {error}") from error
+        raise ResultFileError.of_writing(path, error) from error
 
 
 def _flags(target: Platform) -> list[str]:

@@ -339,8 +339,8 @@ def static_equilibrium(system: System, state: State, friction: StickingFriction)
     if not best <= ACCEPTED:
         forces = system.forces
         raise EquilibriumError(
-            f"no static equilibrium found near the given pose: forces miss by {best:.2g} of their size; "
-            "nothing may hold the model against its loads, or the pose is far away (give state=)"
+            f"no static equilibrium found near the given pose: forces miss balance by {100 * best:.2g} % of their"
+            " size; nothing may hold the model against its loads, or the pose is far away (give state=)"
             + "; friction without bristle=, which equilibria leave out, holds nothing"
             * any(f.friction is not None and f.friction.bristle is None for _, f in forces)
             + "; friction that sticks holds no more than it can" * bool(friction.count)

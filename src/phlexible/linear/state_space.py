@@ -163,4 +163,4 @@ def save_mat(matrices: StateSpaceMatrices, path: str | PathLike[str]) -> None:
     try:
         io.savemat(str(path), variables)
     except OSError as error:
-        raise ResultFileError(f"cannot write {path}: {error}") from error
+        raise ResultFileError.of_writing(path, error) from error

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array, IntArray, file_path, function_error, numbers, option, positive
 from phlexible.algebra.blas_threads import one_blas_thread
+from phlexible.display import how_many
 from phlexible.errors import (
     ConvergenceError,
     ModelError,
@@ -254,7 +255,7 @@ class Trajectory:
     dissipated: Array
 
     def __repr__(self) -> str:
-        return f"Trajectory({len(self.time) - 1} steps of {self.method} to t = {self.time[-1]:g} s)"
+        return f"Trajectory({how_many(len(self.time) - 1, 'step')} of {self.method} to t = {self.time[-1]:g} s)"
 
     @property
     def balance_error(self) -> Array:

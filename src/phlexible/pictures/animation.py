@@ -92,7 +92,7 @@ def animate(
                     if progress is not None:
                         progress(k + 1, count)
         except OSError as error:
-            raise ResultFileError(f"cannot write {target}: {error}") from error
+            raise ResultFileError.of_writing(target, error) from error
 
 
 def speed_in_words(speed: float) -> str:

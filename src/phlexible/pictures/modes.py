@@ -327,7 +327,7 @@ class ModeShapes(Modes):
                             curve.set_data(*line[:, view].T)
                         writer.grab_frame()
             except OSError as error:
-                raise ResultFileError(f"cannot write {target}: {error}") from error
+                raise ResultFileError.of_writing(target, error) from error
 
     def _repr_html_(self) -> str:
         """For notebooks: frequencies and shapes."""

@@ -445,7 +445,7 @@ def write_page(path: str | PathLike[str], text: str) -> None:
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)
     except OSError as error:
-        raise ResultFileError(f"cannot write {path}: {error}") from error
+        raise ResultFileError.of_writing(path, error) from error
 
 
 def section(title: str, content: str, is_open: bool = False) -> str:

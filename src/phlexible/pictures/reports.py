@@ -14,7 +14,7 @@ from phlexible.algebra.arrays import Array, IntArray, numbers, optional_text, wh
 from phlexible.description.interactions.sensor import Sensor
 from phlexible.description.mechanism.parts import counted
 from phlexible.description.ports import Attachment, PlacedBody
-from phlexible.display import table
+from phlexible.display import how_many, table
 from phlexible.errors import ParameterError
 from phlexible.linear.linearize import Linearization
 from phlexible.linear.modes import Modes
@@ -262,5 +262,5 @@ def report_modes(modes: Modes, linear: Linearization, path: str | PathLike[str],
         section("Model", model_tree(model_parts(mechanism), f"gravity ({gravity}) m/s²")),
         section("Versions", versions()),
     ]
-    subtitle = f"{counted(mechanism)}; {count} modes, {modes.rigid_modes} of them rigid"
+    subtitle = f"{counted(mechanism)}; {how_many(count, 'mode')}, {modes.rigid_modes} of them rigid"
     write_page(target, page(heading, subtitle, head, pack, sections))

@@ -140,7 +140,7 @@ def finish(figure: "Figure", path: str | PathLike[str] | None) -> "Figure":
         except ValueError as error:
             raise ParameterError(f"cannot write a figure to {path}: {error}") from error
         except OSError as error:
-            raise ResultFileError(f"cannot write {path}: {error}") from error
+            raise ResultFileError.of_writing(path, error) from error
     return figure
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from phlexible.algebra.arrays import Array, IntArray, hold_read_only
-from phlexible.display import shortened, table
+from phlexible.display import how_many, shortened, table
 from phlexible.errors import ModelError, StructureError
 from phlexible.port_hamiltonian.model import (
     Matrix,
@@ -74,7 +74,7 @@ class LinearPHDAE(PortHamiltonianModel):
             raise StructureError(f"E^T Q must be symmetric, but it misses its transpose by {gap:.3g}")
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.order} states, {self.port_size} inputs)"
+        return f"{type(self).__name__}({how_many(self.order, 'state')}, {how_many(self.port_size, 'input')})"
 
     def _repr_html_(self) -> str:
         """For notebooks: how large the model is, and what its ports and states are called."""

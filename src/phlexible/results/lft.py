@@ -104,7 +104,7 @@ class LinearFractional:
         try:
             io.savemat(str(path), variables)
         except OSError as error:
-            raise ResultFileError(f"cannot write {path}: {error}") from error
+            raise ResultFileError.of_writing(path, error) from error
 
     @property
     def _names(self) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array, finite, numbers, positive, read_only, whole
 from phlexible.description.interactions.sensor import Sensor, Share
-from phlexible.display import short_repr
+from phlexible.display import how_many, short_repr
 from phlexible.errors import ConvergenceError, ParameterError
 from phlexible.pictures.live_view import Served, checked_port
 from phlexible.pictures.report_page import Packing, asset, moved_data, page, scene_data
@@ -69,7 +69,7 @@ class Inputs(MutableMapping[str, Array]):
         wanted = self._values[name].shape
         found = np.atleast_1d(numbers(f"input {name!r}", value))
         if found.shape != wanted or not np.isfinite(found).all():
-            raise ParameterError(f"input {name!r} takes {wanted[0]} finite numbers, got {value!r}")
+            raise ParameterError(f"input {name!r} takes {how_many(wanted[0], 'finite number')}, got {value!r}")
         if (load := self._known[name].load) is not None:
             load.check_inside(found, self._dimension)
         self._values[name], self.is_new = found, True
@@ -541,7 +541,8 @@ class LiveRun:
         return Motion(self._system, self._recording())
 
     def __repr__(self) -> str:
-        return f"LiveRun(t = {self.time:g} s, {self._steps} steps of {self.step_size:g} s, {self.inputs!r})"
+        steps = how_many(self._steps, "step")
+        return f"LiveRun(t = {self.time:g} s, {steps} of {self.step_size:g} s, {self.inputs!r})"
 
     def _instant(self) -> RecordedRun:
         return RecordedRun(self._system, self._now(), self._is_redundant)

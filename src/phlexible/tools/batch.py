@@ -21,7 +21,7 @@ from phlexible.algebra.arrays import (
     whole,
 )
 from phlexible.description.interactions.sensor import Sensor
-from phlexible.display import shortened
+from phlexible.display import how_many, shortened
 from phlexible.errors import ModelError, ParameterError
 from phlexible.measure.quality import balance_error
 from phlexible.model import Model, take_steps_with
@@ -425,9 +425,8 @@ class BatchRuns:
 
     def __repr__(self) -> str:
         failed = f", {len(self.failures)} failed" if self.failures else ""
-        return (
-            f"BatchRuns({len(self.batch)} runs{failed}, {len(self.time)} instants: {shortened(tuple(self.values))})"
-        )
+        runs, names = how_many(len(self.batch), "run"), shortened(tuple(self.values))
+        return f"BatchRuns({runs}{failed}, {len(self.time)} instants: {names})"
 
 
 # Live batches: many runs that are stepped by hand.

@@ -322,5 +322,5 @@ def write_fmu(model_file: str | PathLike[str], path: str | PathLike[str]) -> Pat
         try:
             shutil.copyfile(made, target)
         except OSError as error:
-            raise ResultFileError(f"cannot write {target}: {error}") from error
+            raise ResultFileError.of_writing(target, error) from error
     return target

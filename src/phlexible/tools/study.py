@@ -27,7 +27,7 @@ from phlexible.algebra.arrays import Array, check_callable, file_path, finite, f
 from phlexible.bodies.rigid_body import RigidBody
 from phlexible.description.interactions.feedback import Feedback
 from phlexible.description.interactions.loads import Force
-from phlexible.display import shortened
+from phlexible.display import how_many, shortened
 from phlexible.errors import ParameterError, ResultFileError
 from phlexible.extras import optional
 from phlexible.model import Model
@@ -226,7 +226,7 @@ class StudyJournal(AbstractContextManager["StudyJournal"]):
         except BaseException as error:
             self._lock.release()
             if isinstance(error, OSError) and not isinstance(error, ResultFileError):
-                raise ResultFileError(f"cannot write {path}: {error.strerror}") from error
+                raise ResultFileError.of_writing(path, error) from error
             raise
 
     @property
@@ -479,7 +479,9 @@ class Study:
 
     def __repr__(self) -> str:
         failed = f", {len(self.failures)} failed" if self.failures else ""
-        return f"Study({len(self.outcomes)} runs{failed}: {shortened(self.names) or 'nothing measured'})"
+        return (
+            f"Study({how_many(len(self.outcomes), 'run')}{failed}: {shortened(self.names) or 'nothing measured'})"
+        )
 
     @property
     def failures(self) -> tuple[Failure, ...]:
@@ -550,7 +552,8 @@ class Study:
     def __str__(self) -> str:
         seconds = sum(outcome.seconds for outcome in self.outcomes)
         lines = [
-            f"{len(self.outcomes)} runs, {seconds:.3g} s in all; measured: {', '.join(self.names) or 'nothing'}",
+            f"{how_many(len(self.outcomes), 'run')}, {seconds:.3g} s in all;"
+            f" measured: {', '.join(self.names) or 'nothing'}",
             *(f"failed: {each.parameters}: {each.reason}" for each in self.failures),
         ]
         return "\n".join(lines)

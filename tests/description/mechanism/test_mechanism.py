@@ -125,7 +125,7 @@ JOINT_CASES = [
     (2, lambda m, p: Cylindrical(p.end, m["beam"].end), "needs space", BEAM),
     (2, lambda m, p: "hinge", "connect takes a joint such as Revolute", BEAM),
     (2, lambda m, p: m.joints[0], "is already connected", BEAM),
-    (2, lambda m, p: Force(p.end, (0, 0, 0)), "connect takes a joint .* got Force.*go to model.apply", BEAM),
+    (2, lambda m, p: Force(p.end, (0, 0, 0)), "connect takes a joint .* got force on .*go to model.apply", BEAM),
     (2, lambda m, p: Fixed(pendulum()["beam"].end, p.end), "beam.end is on a body of another model", BEAM),
     (2, lambda m, p: Fixed(p.end, Mechanism(dimension=2).add(BEAM, "x").end), "x.end is on a body", BEAM),
 ]

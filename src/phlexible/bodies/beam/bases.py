@@ -15,6 +15,7 @@ from phlexible.algebra.sparse import Matrix
 from phlexible.bodies.beam.mesh import BeamInertia, BeamMesh, Family, NodeComponent, momentum_rows
 from phlexible.bodies.beam.strain import linear_stiffness
 from phlexible.bodies.floating_body import StrainEnergy
+from phlexible.display import how_many
 from phlexible.errors import ParameterError
 
 # Which motion of a beam counts as elastic: what ties the body frame to the beam (docs/theory.md, 2 and 3).
@@ -163,7 +164,7 @@ class ReducedBasis:
         return hash((self.array.shape, self.array.tobytes()))
 
     def __repr__(self) -> str:
-        return f"ReducedBasis({self.array.shape[0]} coordinates, {self.array.shape[1]} columns)"
+        return f"ReducedBasis({self.array.shape[0]} coordinates, {how_many(self.array.shape[1], 'column')})"
 
 
 def independent(basis: Array, columns: Array, stiffness: Array) -> Array:

@@ -48,7 +48,8 @@ def described(value: object) -> str:
     if isinstance(value, PlacedBody | PlacedWhole):
         return value.name
     if isinstance(value, Attachment | Joint | Load):
-        return f"{type(value).__name__} {value}"
+        kind, words = type(value).__name__, str(value)
+        return words if words.lower().startswith(kind.lower()) else f"{kind} {words}"
     return repr(value)
 
 

@@ -17,7 +17,7 @@ from phlexible.description.mechanism.events import Constraint, Event, Switch
 from phlexible.description.mechanism.wholes import RodInModel, handle_of
 from phlexible.description.placed_wholes import PlacedSplitBeam, PlacedWhole
 from phlexible.description.ports import PlacedBody
-from phlexible.display import shortened
+from phlexible.display import how_many, shortened
 from phlexible.errors import ModelError
 
 # Parts by their names.
@@ -209,12 +209,12 @@ def counted(mechanism: MechanismParts) -> str:
     nodes = sum(len(rod.handle.parts) - 1 for rod in mechanism.rods)
     counts = (
         (len(mechanism.bodies) - nodes, "body", "bodies"),
-        (len(mechanism.joints), "joint", "joints"),
-        (len(mechanism.loads), "load", "loads"),
-        (len(mechanism.applied_elements), "force element", "force elements"),
-        (len(mechanism.drives), "drive", "drives"),
-        (len(mechanism.relations), "relation", "relations"),
-        (len(mechanism.events), "event", "events"),
+        (len(mechanism.joints), "joint"),
+        (len(mechanism.loads), "load"),
+        (len(mechanism.applied_elements), "force element"),
+        (len(mechanism.drives), "drive"),
+        (len(mechanism.relations), "relation"),
+        (len(mechanism.events), "event"),
     )
-    found = [f"{count} {one if count == 1 else many}" for count, one, many in counts if count]
+    found = [how_many(*each) for each in counts if each[0]]
     return ", ".join(found) or "no bodies"

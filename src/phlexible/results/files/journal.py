@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from phlexible.algebra.arrays import Array
 from phlexible.errors import ResultFileError
 from phlexible.results.files.fields import FIELDS, complete_fields, labels
-from phlexible.results.files.writing import cannot_write, replacing
+from phlexible.results.files.writing import replacing
 from phlexible.state.recording import RecordedStates, concatenated
 from phlexible.state.system import System
 from phlexible.step.integration.clock import Checkpoint
@@ -76,7 +76,7 @@ class Journal:
                 os.truncate(self._path, self._length)
             except OSError:
                 pass  # the part of a record at the end is passed over
-            raise cannot_write(self._path, error) from error
+            raise ResultFileError.of_writing(self._path, error) from error
         self._length += len(new)
 
 

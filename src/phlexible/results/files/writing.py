@@ -65,7 +65,7 @@ class FileLock(AbstractContextManager["FileLock"]):
             try:
                 descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o666)
             except OSError as error:
-                raise ResultFileError(f"cannot write {path}: {error.strerror}") from error
+                raise ResultFileError.of_writing(path, error) from error
             self.descriptor = self._locked(descriptor, path)
 
     def _locked(self, descriptor: int, path: Path) -> int:
@@ -129,13 +129,8 @@ def replacing(path: Path) -> Iterator[Path]:
         except OSError:
             pass  # the first error says more
         if isinstance(error, OSError) and not isinstance(error, ResultFileError):
-            raise cannot_write(path, error) from error
+            raise ResultFileError.of_writing(path, error) from error
         raise
-
-
-def cannot_write(path: Path, error: OSError) -> ResultFileError:
-    """The error for a disk that refuses."""
-    return ResultFileError(f"cannot write {path}: {error.strerror or error}")
 
 
 def refuse_existing(path: Path, overwrite: bool) -> None:

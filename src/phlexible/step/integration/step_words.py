@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from phlexible.display import how_many
 from phlexible.errors import RedundancyWarning, StepWarning
 
 if TYPE_CHECKING:
@@ -85,4 +86,4 @@ def _of_a_jump(name: str, steps: int) -> str:
 
 
 def _steps(count: int) -> str:
-    return "1 step" if count == 1 else f"{count} steps"
+    return how_many(count, "step")
