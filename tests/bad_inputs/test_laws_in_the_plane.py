@@ -71,6 +71,17 @@ def test_controllers_return_real_numbers(answer):
         here.model.simulate(0.05, 0.01, progress=False)
 
 
+@pytest.mark.parametrize("period", [None, 0.02])
+def test_controllers_that_raise_are_named_with_the_time(period):
+    here = Hung()
+    joint = hinge(here)
+    here.model.apply(
+        ph.Feedback(lambda t, measured: {}["gain"], measured=[joint], on=[joint], period=period, name="servo")
+    )
+    with pytest.raises(ph.FunctionError, match="the controller of servo raised KeyError at t = 0 s: 'gain'"):
+        here.model.simulate(0.05, 0.01, progress=False)
+
+
 def test_inputs_of_live_runs_stay_in_the_plane():
     here = Hung()
     here.model.apply(ph.Force(tip(here), (0.0, 1.0, 0.0), name="push"))

@@ -68,4 +68,4 @@ def to_csv(run: RecordedRun, path: str, given: Sequence[Sensor]) -> None:
     try:
         np.savetxt(path, np.column_stack([run.time, *found.values()]), "%.17g", ",", header=heads, comments="")
     except OSError as error:
-        raise ResultFileError(f"{path} cannot be written: {error.strerror or error}") from error
+        raise ResultFileError.of_writing(path, error) from error

@@ -56,7 +56,7 @@ def export(run: RecordedRun, path: str, every: int | None, progress: bool | None
                     _append(file, _entry(float(time), part, name, own.name))
                 tell(number + 1, len(scene.time))
     except OSError as error:
-        raise ResultFileError(f"{path} cannot be written: {error}") from error
+        raise ResultFileError.of_writing(path, error) from error
 
 
 def _append(file: TextIO, lines: str) -> None:

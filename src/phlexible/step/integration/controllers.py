@@ -10,11 +10,11 @@ from types import FrameType
 
 import numpy as np
 
-from phlexible.algebra.arrays import ANY_SIZE, Array, IntArray, numbers
+from phlexible.algebra.arrays import ANY_SIZE, Array, IntArray, function_error, numbers
 from phlexible.description.ground import frame_angular_velocities, frame_rotations, frame_velocities
 from phlexible.description.interactions.feedback import Controller, moves
 from phlexible.description.interactions.state_force import StateLaw
-from phlexible.errors import ParameterError
+from phlexible.errors import ParameterError, PhlexibleError
 from phlexible.state.layout import offsets
 from phlexible.state.recorded_run import RecordedRun
 from phlexible.state.recording import RecordedStates
@@ -71,7 +71,8 @@ class SampledController:
             read: gives the whole state as a run of one instant.
 
         Raises:
-            ParameterError: the controller returned something else than finite numbers of its size.
+            FunctionError: the controller raised; names it and the time.
+            ParameterError: it returned something else than finite numbers of its size.
         """
         is_first = bool(np.isnan(self._clock[0]))
         return self.answer(time, lambda: self._measured(numbers, read, is_first))
@@ -86,7 +87,8 @@ class SampledController:
         """The values that act from a time on, shape (size,), with what is measured where a sample is due.
 
         Raises:
-            ParameterError: the controller returned something else than finite numbers of its size.
+            FunctionError: the controller raised; names it and the time.
+            ParameterError: it returned something else than finite numbers of its size.
         """
         clock = self._clock
         is_due, is_first = self.is_due(time), bool(np.isnan(clock[0]))
@@ -103,7 +105,7 @@ class SampledController:
         given = measured if feedback.target is None else feedback.target_at(time) - measured
         answer: object
         if law is None:
-            answer = feedback.controller(time, given)
+            answer = asked(self.value, feedback.controller, time, given)
         else:
             if not is_first and (feedback.period is not None or time > self._clock[2]):
                 A, B = self._move(time - self._clock[2] if feedback.period is None else feedback.period)
@@ -139,6 +141,22 @@ class SampledController:
             place += len(values)
         self._readings[:] = found
         return found
+
+
+def asked(
+    value: ControlledValue, controller: Callable[[float, Array], object], time: float, measured: Array
+) -> object:
+    """What a controller returns at a time [s].
+
+    Raises:
+        FunctionError: it raised; names it and the time.
+    """
+    try:
+        return controller(time, measured)
+    except PhlexibleError:
+        raise
+    except Exception as error:
+        raise function_error(f"the controller of {value.name}", error, f"at t = {time:.9g} s") from error
 
 
 def checked_values(value: ControlledValue, answer: object, time: float) -> Array:
@@ -257,13 +275,14 @@ class Controllers:
             read: gives the whole state, for sensors that need it.
 
         Raises:
-            ParameterError: a controller returned something else than finite numbers of its size.
+            FunctionError: a controller raised; names it and the time.
+            ParameterError: one returned something else than finite numbers of its size.
         """
         self._write_moving_rates(moving_rates)
         self._measure(*self._memory, self.angles)
         measured = self._numbers.copy()  # theirs to keep
         for each, controller, begin, end, column in self._calls:
-            answer = controller(time, measured[begin:end])
+            answer = asked(each, controller, time, measured[begin:end])
             if type(answer) is float and column >= 0 and isfinite(answer):
                 held[column] = answer
             else:
