@@ -77,6 +77,34 @@ def swung(model):
     return ph.Cost.integral(last(model), lambda x: x[:, 0] ** 2)
 
 
+def crowd(p, dimension=2):
+    """Three discs, or balls that roll and drill, on a floor; one runs into the others."""
+    model = ph.Model(gravity=(0, -9.81, 0), dimension=dimension)
+    floor = ph.Plane(model.ground.at((0, 0, 0)), (0, 1, 0))
+    bodies = [
+        model.add(
+            ph.RigidBody((1 + 0.1 * k) * p["mass"], 0.004 if dimension == 2 else np.diag([0.004] * 3)),
+            f"body {k}",
+            position=(0.25 * k, 0.0999, 0),
+            velocity=(0.1 if k else 1.5, 0, 0),
+            angular_velocity=(0, 0, 0 if k else 3.0),
+        )
+        for k in range(3)
+    ]
+    law = {"stiffness": p["stiffness"], "damping": 1e2, "friction": p["friction"], "bristle": p["bristle"]}
+    turns = {} if dimension == 2 else {"rolling": 2e-3, "drilling": 3e-3}
+    model.apply(ph.Contact([*(body.origin for body in bodies), floor], radius=0.1, **law, **turns))
+    return model
+
+
+def hit(model):
+    return ph.Position(model["body 1"].origin)
+
+
+def far(model):
+    return ph.Cost.final(hit(model), lambda x: x[:, 0])
+
+
 SEVEN = {
     "crank_length": 0.15,
     "crank_speed": 150.0,
@@ -86,10 +114,13 @@ SEVEN = {
     "density": 7870.0,
     "slider_mass": 0.033,
 }
+RUBBING = {"mass": 1.0, "stiffness": 2e4, "friction": 0.4, "bristle": 1e4}
 NUMBERS = {
     "crank-slider": (crank_slider, bent, middle, SEVEN, 7, 0.1, 1e-4),
     "crank-slider, longer": (crank_slider, bent, middle, SEVEN, 7, 1.0, 1e-4),
     "chain of ten": (damped_chain, swung, last, {"damping": np.full(10, 1e-3)}, 10, 1.0, 1e-3),
+    "crowd of discs": (crowd, far, hit, RUBBING, 4, 0.25, 2e-3),
+    "crowd of balls": (partial(crowd, dimension=3), far, hit, RUBBING, 4, 0.25, 2e-3),
 }
 CASES = {
     "crane": (pushed_crane, swing, 10.0, 5e-3),

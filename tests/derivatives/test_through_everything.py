@@ -1,12 +1,16 @@
 """Gradients through controllers, laws of the state, contact, friction, events, other steps: against whole runs."""
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
 import pytest
 
 import phlexible as ph
+from phlexible.derivatives.fading import strains_of
 from phlexible.derivatives.parameters import Parameters
+from phlexible.derivatives.runs import differentiable
+from phlexible.state.system import system_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 CONTROL = {"gain": 5.0, "height": 0.005}
@@ -15,11 +19,13 @@ CONTROL = {"gain": 5.0, "height": 0.005}
 def by_differences(build, cost, parameters, duration, step, share, options):
     """Of order 4, of whole runs; every parameter is changed by a share of itself."""
     chosen = Parameters(parameters)
+    options = {"initial": lambda model: "undeformed", **options}
 
     def value(numbers):
         model = build(chosen.made(numbers))
         steps = {"output_step" if "tolerance" in options else "step": step}
-        motion, own = model.simulate(duration, **steps, **options), cost(model)
+        given = options | {"initial": options["initial"](model)}
+        motion, own = model.simulate(duration, **steps, **given), cost(model)
         return own.value(motion.time, [motion[sensor] for sensor in own.sensors])
 
     found = np.zeros(len(chosen))
@@ -276,22 +282,143 @@ def bouncing(p):
     return model
 
 
+def crowd(p):
+    """Discs on a floor, found by a search: pairs come and go, and with them the rows of their bristles."""
+    model = ph.Model(gravity=(0, -9.81, 0), dimension=2)
+    floor = ph.Plane(model.ground.at((0, 0, 0)), (0, 1, 0))
+    law = {"stiffness": p["bristle"], "damping": 1e2, "friction": p["friction"], "bristle": 0.5 * p["bristle"]}
+    discs = [
+        model.add(
+            ph.RigidBody((1 + 0.1 * k) * p["mass"], 0.004),
+            name,
+            position=(0.21 * k, 0.0999 + 0.002 * k, 0),
+            velocity=(1.5 - 1.4 * k, 0, 0),
+            angular_velocity=(0, 0, 3.0 - 3 * k),
+        )
+        for k, name in enumerate(("block", "other"))
+    ]
+    model.apply(ph.Contact([*(disc.origin for disc in discs), floor], radius=0.1, **law))
+    model.apply(ph.Force(discs[1].origin, (-p["push"], 0, 0)))
+    return model
+
+
+def balls_in_space(p):
+    """They slide, roll and drill on a plane and on each other, and bounce off it by a restitution."""
+    model = ph.Model(gravity=(0.5, 0.2, -9.81))
+    floor = ph.Plane(model.ground.at((0, 0, 0)), (0, 0, 1))
+    balls = [
+        model.add(
+            ph.RigidBody((1 + 0.1 * k) * p["mass"], np.diag([0.004] * 3)),
+            name,
+            position=(0.21 * k, 0.02 * k, 0.0999),
+            velocity=(1.5 - 1.4 * k, 0.02, 0),
+            angular_velocity=(0.3, 1.0, 3.0 - 2 * k),
+        )
+        for k, name in enumerate(("block", "other"))
+    ]
+    law = {"friction": p["friction"], "bristle": 0.5 * p["bristle"], "rolling": 2e-3, "drilling": 3e-3}
+    model.apply(ph.Contact([*(b.origin for b in balls), floor], radius=0.1, stiffness=2e4, damping=1e2, **law))
+    light = model.add(ph.PointMass(0.2), "light", position=(0.1, 0.3, 0.03), velocity=(0, 0, -2.0))
+    sides = [light.origin], [floor]
+    model.apply(ph.Contact(*sides, radius=0.02, stiffness=2e4, restitution=p["friction"]))
+    model.apply(ph.SpringDamper(light.origin, balls[0].origin, 10 * p["push"], 0.1, length=0.3))
+    return model
+
+
+def resting(p):
+    """A block that sticks with one foot alone and with one that is found by a search."""
+    model = ph.Model(gravity=(0.25 * p["push"], -9.81, 0), dimension=2)
+    floor = ph.Plane(model.ground.at((0, 0, 0)), (0, 1, 0))
+    law = {"radius": 0.1, "stiffness": 1e4, "damping": 1e2, "friction": 0.6, "bristle": 1e4}
+    block = model.add(ph.RigidBody(1.0, 0.01), "block", position=(0, 0.0999, 0))
+    model.apply(ph.Contact(block.point((-0.1, 0, 0)), floor, **law))
+    model.apply(ph.Contact([block.point((0.1, 0, 0)), floor], **law))
+    model.apply(ph.Force(block.origin, lambda t: (3 * np.sin(20 * t), 0 * t, 0 * t)))
+    return model
+
+
 @pytest.mark.parametrize(
-    "build", [shoved, held_wheel, bouncing, pytest.param(ball_on_plate, marks=pytest.mark.thorough)]
+    ("build", "steps"),
+    [
+        (shoved, 100),
+        (held_wheel, 100),
+        (bouncing, 100),
+        (crowd, 20),
+        pytest.param(ball_on_plate, 100, marks=pytest.mark.thorough),
+        pytest.param(balls_in_space, 60, marks=pytest.mark.thorough),
+    ],
 )
-def test_what_sticks(build):
-    check(build, way, STICKING, 0.1, 1e-3, share=1e-6)
-    motion = build(STICKING).simulate(0.1, 1e-3)
+def test_what_sticks(build, steps):
+    duration, step = 0.1 if steps == 100 else 2e-3 * steps, 1e-3 if steps == 100 else 2e-3
+    check(build, way, STICKING, duration, step, share=1e-6)
+    motion = build(STICKING).simulate(duration, step)
     forwards = motion.sensitivity(build, STICKING, lambda model: ph.Velocity(model["block"].origin, (1, 0, 0)))
     _, back = ph.gradient(
         build,
         lambda model: ph.Cost.final(ph.Velocity(model["block"].origin, (1, 0, 0))),
         STICKING,
-        duration=0.1,
-        step=1e-3,
+        duration=duration,
+        step=step,
     )
     for name, slope in back.items():
         assert forwards.derivatives[0][name][-1] == pytest.approx(slope, rel=1e-6, abs=1e-9 * abs(back["mass"]))
+
+
+def test_a_start_on_bent_bristles():
+    check(resting, way, {"push": 6.0}, 0.02, 2e-3, initial=lambda model: model.simulate(0.02, 2e-3).at(0.02))
+
+
+def test_what_a_pair_remembers_stays_its_own():
+    """Rows of pairs among many, put where another state has these pairs."""
+    model = crowd(STICKING)
+    assembly, state = differentiable(system_of(model)), model.simulate(0.01, 2e-3).at(0.0)
+    own, other = (np.zeros_like(state.branches) for _ in range(2))
+    own[:8] = 5, 0.1, 0.2, 0, 7, 0.3, 0, 0
+    other[:12] = -3, 9, 9, 9, 5, 9, 9, 9, 8, 9, 9, 9
+    found = strains_of(assembly, replace(state, branches=own), replace(state, branches=other))
+    assert found[:9].tolist() == [0, 0, 0, 0.1, 0.2, 0, 0, 0, 0] and not found[9:].any()
+
+
+def wheel(p):
+    """It leans and turns while it rolls."""
+    model = ph.Model(gravity=(0.5, 0.3, -9.81))
+    turning = {"velocity": (0.3, -0.02, 0), "angular_velocity": (0.2, 3.0, 0.4)}
+    disc = model.add(
+        ph.RigidBody(p["mass"], np.diag([0.01, 0.02, 0.011])), "block", position=(0, 0, 0.1), **turning
+    )
+    model.connect(ph.Rolling(disc.origin, ph.Plane(model.ground.at((0, 0, 0))), 0.1, axis=(0, 1, 0)))
+    model.apply(ph.Force(disc.point((0, 0, 0.05)), (p["push"], 0, 0)))
+    return model
+
+
+def wheel_on_a_beam(p):
+    """An elastic arm holds a wheel on a table that turns: directions of the arm's end are no unknowns."""
+    model = ph.Model(gravity=(0.5, 0.3, -9.81))
+    table = model.add(ph.RigidBody(3.0, np.diag([0.3, 0.2, 0.4])), "table", angular_velocity=(0.1, 0.2, 1.0))
+    model.connect(ph.Spherical(model.ground.at((0, 0, -0.2)), table.point((0, 0, -0.2))))
+    body = ph.Beam(0.3, ph.RectangularSection(0.01, 0.01), ph.Material(7e8, 2700.0), elements=1, frame="cantilever")
+    turned = [[0.8, -0.6, 0], [0.6, 0.8, 0], [0, 0, 1]]
+    arm = model.add(body, "beam", position=(0.05, 0.02, 0.1), rotation=turned)
+    wheel = model.add(ph.RigidBody(p["mass"], np.diag([0.004] * 3)), "block", position=(0.29, 0.2, 0.1))
+    model.connect(ph.Fixed(arm.end, wheel.origin))
+    model.connect(ph.Rolling(arm.end, ph.Plane(table.origin), 0.1, axis=(0.8, 0.6, 0)))
+    model.apply(ph.Force(arm.start, lambda t: (np.sin(9 * t), 0 * t, 0.3 * p["push"] * np.cos(3 * t))))
+    return model
+
+
+@pytest.mark.parametrize("build", [wheel, wheel_on_a_beam])
+def test_rolling_without_slip(build):
+    """Rows of both ends of a step; readings over time go the other way."""
+    parameters = {"mass": 1.3, "push": 6.0}
+    check(build, way, parameters, 0.06, 3e-3)
+    motion = build(parameters).simulate(0.06, 3e-3)
+    forwards = motion.sensitivity(build, parameters, lambda model: ph.Velocity(model["block"].origin, (1, 0, 0)))
+    options = {"duration": 0.06, "step": 3e-3}
+    _, back = ph.gradient(
+        build, lambda model: ph.Cost.final(ph.Velocity(model["block"].origin, (1, 0, 0))), parameters, **options
+    )
+    for name, slope in back.items():
+        assert forwards.derivatives[0][name][-1] == pytest.approx(slope, rel=1e-8)
 
 
 def thin(p, length, mass, part):

@@ -86,7 +86,7 @@ class Beside(Generic[Measured]):
         for built, numbers in ((self.less, self.down), (self.more, self.up)):
             if numbers is None:
                 assert built is not None, "of a model of which nothing is known but itself"
-                sides.append(start_tables(built))
+                sides.append(start_tables(built, self.own))
             else:
                 sides.append({name: table + numbers.start[name] for name, table in own.items()})
         return start_difference(sides[0], sides[1], self.own.assembly.system.layout, 2 * self.direction.size)

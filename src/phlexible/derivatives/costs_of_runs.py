@@ -147,7 +147,7 @@ class CostsOfRun:
             slopes[:, number] += self._of_sensors(model.more, model.less) / (2 * model.direction.size)
         for row, adjoint in zip(slopes, self.adjoints, strict=True):
             if self._is_at_start:
-                row[number] += adjoint.start.pose @ change.pose + adjoint.start.velocity @ change.velocity
+                row[number] += adjoint.start.times(change)
 
     def _of_sensors(self, more: Built[Costs], less: Built[Costs]) -> Array:
         """By what costs of two models differ at the states of the run, shape (costs,)."""
@@ -184,7 +184,7 @@ class CostsOfRun:
                 first, second, label, partial(stretch.residuals_of, run.assembly.memory, stretch.functions)
             )
         changes, layout = upper.minus(lower, twice), run.system.layout
-        change = start_difference(start_tables(less), start_tables(more), layout, twice)
+        change = start_difference(start_tables(less, self._own), start_tables(more, self._own), layout, twice)
         assert direction.steps is not None, "of samples"
         check_local(np.concatenate(changes.equations) * twice, direction.steps >= 0, label)
         read = [self._read(own, run.times) for own in (more, less)]
@@ -193,7 +193,7 @@ class CostsOfRun:
             for weight, first, second in zip(self._weights[number], read[0][number], read[1][number], strict=True):
                 at_instants += (weight * (first - second)).reshape(len(run.times), -1).sum(axis=1) / twice
             if self._is_at_start:
-                at_instants[0] += adjoint.start.pose @ change.pose + adjoint.start.velocity @ change.velocity
+                at_instants[0] += adjoint.start.times(change)
             _share_out(row, direction, _in_steps(adjoint.parts, changes), at_instants)
 
 

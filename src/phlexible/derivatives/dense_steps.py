@@ -12,9 +12,8 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.algebra.rotations import cross_matrix
-from phlexible.derivatives.steps import TakenSteps
+from phlexible.derivatives.steps import TakenSteps, constraint_rows
 from phlexible.derivatives.variations import moved_one, pose_sizes
-from phlexible.step.assembly.assembly import Assembly
 
 MOVED = 1e-7
 """Of the largest length, in central differences of the equations of a step."""
@@ -129,16 +128,6 @@ def _is_exact(taken: TakenSteps, k: int) -> bool:
     pose, velocity = np.zeros((2, 2, 1, count))
     taken.push_by_matrix(k, k + 1, pose, velocity, change)
     return float(np.abs((velocity[1, 0] + way) / length).max()) <= EXACT
-
-
-def constraint_rows(assembly: Assembly) -> IntArray:
-    """Rows of the equations of constraints, in the order of multipliers, shape (rows,)."""
-    memory = assembly.memory
-    found = np.zeros(memory.counts["rows"], dtype=np.int64)
-    for i in range(memory.counts["constraints"]):
-        begin, size = memory["interaction_start"][i], memory["function_count"][i]
-        found[begin : begin + size] = memory["node_row"][memory["constraint_node"][i]] + np.arange(size)
-    return found
 
 
 def turning(taken: TakenSteps, k: int) -> Array:

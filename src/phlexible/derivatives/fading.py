@@ -11,9 +11,12 @@ from scipy.spatial.transform import Rotation
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.algebra.sparse import columns_apart
 from phlexible.derivatives.variations import pose_sizes
+from phlexible.state.layout import State
 from phlexible.step.assembly.assembly import Assembly
+from phlexible.step.integration.stored_rows import set_branches
 from phlexible.step.programs import fade_in_steps
-from phlexible.step.tables.declarations import BRISTLE
+from phlexible.step.tables.declarations import BRISTLE, PAIR, SLIPS, TURN
+from phlexible.step.tables.memory import Memory
 
 # The strains e of branches are states beside the pose and nu: with theta of the pose,
 #
@@ -26,6 +29,7 @@ SLIPPED = 6
 """What of a bristle says so: the numbers before it are smooth."""
 
 STRAINS = ("branch_strain", "soft_strain", "inner_strain", "impact")
+PAIRS = ("pair_bristle", PAIR), ("pair_turn", TURN)
 MOVED = 3e-6
 """Of lengths and angles: central differences err by its square."""
 ASIDE = 1e-3
@@ -36,21 +40,63 @@ Residuals = Callable[[Array, Array, Array], Array]
 
 
 def strain_places(assembly: Assembly) -> IntArray:
-    """Of what laws remember among the numbers of a state; of bristles but whether they slipped."""
+    """Of what laws remember among the numbers of a state; of bristles but whether they slipped.
+
+    Those of pairs among many come last, in the rows that the pairs have at the instant.
+    """
     memory = assembly.memory
     numbers = memory.rows(np.arange(memory.counts["state_numbers"], dtype=np.float64)[None])
     bristles = numbers["bristle"].reshape(-1, BRISTLE)[:, :SLIPPED]
-    return np.concatenate([*(numbers[name].ravel() for name in STRAINS), bristles.ravel()]).astype(np.int64)
+    pairs = numbers["pair_bristle"].reshape(-1, PAIR)[:, 1:]
+    turns = np.delete(numbers["pair_turn"].reshape(-1, TURN), SLIPS, axis=1)
+    found = [*(numbers[name] for name in STRAINS), bristles, pairs, turns]
+    return np.concatenate([each.ravel() for each in found]).astype(np.int64)
 
 
 def strains_after(assembly: Assembly, states: Array, sizes: Array, moving: Array) -> Array:
-    """Strains that branches have at the ends of steps between states (N + 1, numbers), shape (N, branches)."""
-    count, places = len(sizes), strain_places(assembly)
+    """Strains that branches have at the ends of steps between states (N + 1, numbers), shape (N, branches).
+
+    Those of pairs among many stand where the states have the pair: what one pair has lost no other one gets.
+    """
+    count, places, memory = len(sizes), strain_places(assembly), assembly.memory
     if not len(places):
         return np.zeros((count, 0))
-    found, loads = np.zeros((count, states.shape[1])), np.zeros((count, 3 * assembly.memory.counts["load_values"]))
-    fade_in_steps(assembly.memory.header, count, sizes, np.ascontiguousarray(states), moving, loads, found)
+    found, loads = np.zeros((count, states.shape[1])), np.zeros((count, 3 * memory.counts["load_values"]))
+    fade_in_steps(memory.header, count, sizes, np.ascontiguousarray(states), moving, loads, found)
+    if memory.counts["kept_pairs"]:
+        _put_where_pairs_are(memory, found, states[1:])
     return found[:, places]
+
+
+def strains_of(assembly: Assembly, state: State, like: State | None = None) -> Array:
+    """Strains that a state has, (branches,), those of pairs among many where another state has the pair."""
+    places, rows = strain_places(assembly), []
+    if not len(places):
+        return np.zeros(0)
+    memory = assembly.memory.fresh()
+    for each in (state, state if like is None else like):
+        set_branches(memory, each.branches)
+        rows.append(memory.state[None].copy())
+    if memory.counts["kept_pairs"]:
+        _put_where_pairs_are(memory, *rows)
+    return np.asarray(rows[0][0, places])
+
+
+def pair_numbers(memory: Memory, states: Array) -> Array:
+    """Of the pairs among many in the rows of states (N, numbers), shape (N, pairs); zero: of none."""
+    return np.asarray(np.abs(memory.rows(states)["pair_bristle"].reshape(len(states), -1, PAIR)[:, :, 0]))
+
+
+def _put_where_pairs_are(memory: Memory, found: Array, states: Array) -> None:
+    """Rows of pairs as states (N, numbers) have them: a pair more or less moves those behind it, in place."""
+    own, wanted = pair_numbers(memory, found), pair_numbers(memory, states)
+    tables = [memory.rows(found)[name].reshape(len(found), -1, size) for name, size in PAIRS]
+    for k in np.flatnonzero((own != wanted).any(axis=1)):
+        where = {number: row for row, number in enumerate(own[k].tolist()) if number}
+        rows = np.array([where.get(number, -1) for number in wanted[k].tolist()])
+        for table in tables:
+            if table.size:
+                table[k] = np.where(rows[:, None] >= 0, table[k][rows], 0.0)
 
 
 @dataclass(frozen=True, eq=False)

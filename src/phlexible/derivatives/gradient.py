@@ -62,7 +62,7 @@ def gradient(
 
     Raises:
         ParameterError: a build function that returns no model, a cost that is none, numbers out of range.
-        ModelError: parts that cannot be differentiated (rolling), sensors that read forces or
+        ModelError: parts that cannot be differentiated, sensors that read forces or
             accelerations, or a model whose parts change with a parameter.
         ConvergenceError: a step did not converge.
 

@@ -187,12 +187,13 @@ def numbers_of(run: TakenRun, own: Built[Any], other: Built[Any]) -> ModelNumber
     if any(first[name].shape != second[name].shape for name in REALS):
         return None
     tables = {name: second[name] - first[name] for name in REALS if not _are_equal(first[name], second[name])}
+    begin = start_tables(own)
     functions = [(stretch.functions, stretch.functions_of(other.assembly)) for stretch in run.stretches]
     return ModelNumbers(
         tables,
         tuple(b.moving - a.moving for a, b in functions),
         tuple(b.loads - a.loads for a, b in functions),
-        {name: table - getattr(own.start, name) for name, table in start_tables(other).items()},
+        {name: table - begin[name] for name, table in start_tables(other, own).items()},
     )
 
 

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from phlexible.algebra.arrays import Array, IntArray, called, numbers, option, positive
 from phlexible.derivatives.costs import Costs
+from phlexible.derivatives.fading import strains_of
 from phlexible.derivatives.runs import TakenRun, VelocityJump, differentiable
 from phlexible.derivatives.steps import Functions, functions_of
 from phlexible.derivatives.variations import Variation, difference
@@ -315,9 +316,15 @@ BY_CHANCE = 10
 """As many times what equations miss are round-off, too."""
 
 
-def start_tables(built: Built[Any]) -> dict[str, Array]:
-    """Of the initial state of a model."""
-    return {name: getattr(built.start, name) for name in ("position", "rotation", "eta", "velocity")}
+def start_tables(built: Built[Any], own: Built[Any] | None = None) -> dict[str, Array]:
+    """Of the initial state of a model, with what laws remember then, as ``strain_places`` has it.
+
+    Args:
+        built: the model.
+        own: the one that is run, in whose rows pairs among many stand; None: this one.
+    """
+    found = {name: getattr(built.start, name) for name in ("position", "rotation", "eta", "velocity")}
+    return found | {"strains": strains_of(built.assembly, built.start, None if own is None else own.start)}
 
 
 def start_difference(
@@ -325,7 +332,8 @@ def start_difference(
 ) -> Variation:
     """d(initial state)/dp from two starts, (velocities,) each."""
     change = difference(layout, less, more)
-    return Variation(change.pose / distance, change.velocity / distance)
+    strains = (more["strains"] - less["strains"]) / distance
+    return Variation(change.pose / distance, change.velocity / distance, strains)
 
 
 def check_same(own: Built[Any], other: Built[Any], label: str, run: TakenRun | None = None) -> None:
@@ -432,8 +440,8 @@ def is_load_alone(own: Built[Costs], other: Built[Costs], changed: Sequence[Func
     for stretch, functions in zip(run.stretches, changed, strict=True):
         if not np.array_equal(functions_of(second, stretch.times).loads, functions.loads):
             return False
-    names = ("position", "rotation", "eta", "velocity")
-    if not all(np.array_equal(getattr(own.start, name), getattr(other.start, name)) for name in names):
+    begins, begins_too = start_tables(own), start_tables(other, own)
+    if not all(np.array_equal(table, begins_too[name]) for name, table in begins.items()):
         return False
     tables = (table for table in TABLES if table.writer is Writer.SYSTEM and table.kind is not Kind.COUNT)
     return all(np.array_equal(first.memory[table.name], second.memory[table.name]) for table in tables)

@@ -9,8 +9,8 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.derivatives.dense_steps import DifferentiableSteps
+from phlexible.derivatives.fading import strain_places
 from phlexible.derivatives.steps import Functions, TakenSteps, entries
-from phlexible.description.joints.rolling import RollingRow
 from phlexible.errors import ModelError
 from phlexible.measure.when import watched_conditions
 from phlexible.state.branches import branch_names, searched_contacts
@@ -341,22 +341,8 @@ def differentiable(system: System, like: Assembly | None = None) -> Assembly:
         like: as of ``assemble``.
 
     Raises:
-        ModelError: rolling without slip, laws that creep or stick with functions of the state or conditions, named.
+        ModelError: laws that creep or stick with functions of the state or conditions, named.
     """
-    for constraint in system.constraints:
-        if isinstance(constraint, RollingRow):
-            raise ModelError(
-                f"{constraint} holds what moves in a step, not where bodies are, and cannot be differentiated yet"
-            )
-    for contact in searched_contacts(system.mechanism):
-        if contact.friction or contact.restitution is not None:
-            why, name = ("remembers how fast each pair met", "restitution=")
-            if contact.friction:
-                why, name = "sticks by a bristle for each pair", "friction="
-            raise ModelError(
-                f"{contact} {why}, which cannot be differentiated yet; write a Contact for each that touches, or"
-                f" leave {name} out"
-            )
     conditions = [event for event in system.mechanism.events if not isinstance(event.when, float)]
     remember = [f"{name.rsplit(':', 1)[0]} creeps (ph.Maxwell)" for name in branch_names(system)]
     remember += [
@@ -369,6 +355,11 @@ def differentiable(system: System, like: Assembly | None = None) -> Assembly:
         for element, force in system.forces
         if force.contact and force.contact.restitution is not None
     ]
+    for contact in searched_contacts(system.mechanism):
+        if contact.friction:
+            remember.append(f"{contact} sticks by a bristle for each pair")
+        elif contact.restitution is not None:
+            remember.append(f"{contact} remembers how fast each pair met")
     if remember and (conditions or has_laws(system)):
         what = "events that conditions begin" if conditions else "functions of the state"
         raise ModelError(f"{remember[0]}, and cannot be differentiated together with {what}")
@@ -534,7 +525,7 @@ def _span(
         return None
     if not isinstance(assembly.system.mechanism.events[jump.event].when, float):
         return len(before.sizes), len(after.sizes)
-    if branch_names(assembly.system) or has_laws(assembly.system) or assembly.memory.counts["impacts"]:
+    if len(strain_places(assembly)) or has_laws(assembly.system):
         return None
     fixed = grid | {each.time for each in log if isinstance(each, VelocityJump) and each.event >= 0}
     begin = next((k for k in range(len(before.sizes) - 1, -1, -1) if before.times[k] in fixed), -1)

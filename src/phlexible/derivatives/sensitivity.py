@@ -8,6 +8,7 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array, check_callable, non_negative
 from phlexible.derivatives.both_sides import each_change, models_beside
+from phlexible.derivatives.fading import strain_places
 from phlexible.derivatives.model_numbers import are_alike
 from phlexible.derivatives.parameters import (
     Build,
@@ -159,9 +160,10 @@ def _derivatives(
     starts = [model.start for model in models]
     if missed is not None:  # it changes the states beside the parameters
         changes.append(replace(parts_of_nothing(run), equations=(missed,)))
-        starts.append(Variation(*np.zeros((2, run.velocities))))
+        nothing, strains = np.zeros(run.velocities), np.zeros(len(strain_places(run.assembly)))
+        starts.append(Variation(nothing, nothing, strains))
     start = Variation(
-        *(np.stack([getattr(each, name) for each in starts], axis=0) for name in ("pose", "velocity"))
+        *(np.stack([getattr(each, name) for each in starts], axis=0) for name in ("pose", "velocity", "strains"))
     )
     states = state_derivatives(run, start, changes)
     if missed is not None:

@@ -14,7 +14,7 @@ from phlexible.errors import ModelError
 from phlexible.state.system import System
 from phlexible.step.assembly.assembly import Assembly
 from phlexible.step.programs import differentiate
-from phlexible.step.tables.declarations import COUNT, DIAGONAL, NEIGHBOURS, ROW, SIZE, VISIT
+from phlexible.step.tables.declarations import COUNT, DIAGONAL, NEIGHBOURS, ROLLING, ROW, SIZE, VISIT
 from phlexible.step.tables.memory import Memory
 from phlexible.step.tables.requests import (
     ADJOINT,
@@ -224,6 +224,23 @@ class TakenSteps:
         return found
 
 
+def constraint_rows(assembly: Assembly) -> IntArray:
+    """Rows of the equations of constraints, in the order of multipliers, shape (rows,)."""
+    memory = assembly.memory
+    found = np.zeros(memory.counts["rows"], dtype=np.int64)
+    for i in range(memory.counts["constraints"]):
+        begin, size = memory["interaction_start"][i], memory["function_count"][i]
+        found[begin : begin + size] = memory["node_row"][memory["constraint_node"][i]] + np.arange(size)
+    return found
+
+
+def rolling_rows(assembly: Assembly) -> IntArray:
+    """Those of them that hold how far bodies move in a step, of both of its ends: rolling without slip (8.30)."""
+    memory = assembly.memory
+    rolls = np.asarray(memory["coordinate_of"])[memory.counts["constraints"] :] == ROLLING
+    return np.asarray(constraint_rows(assembly)[np.asarray(memory["force_row"])[rolls]])
+
+
 def entries(assembly: Assembly) -> tuple[IntArray, tuple[int, int]]:
     """Places of entries of Newton's matrix as ``differentiate`` takes them, and how many each kind has."""
     memory = assembly.memory
@@ -238,10 +255,11 @@ def entries(assembly: Assembly) -> tuple[IntArray, tuple[int, int]]:
             parts.append(_block(memory["lower"][i], other, row, width, size))
     places = np.concatenate(parts)
     used = nv + memory.counts["dimension"] * memory.counts["auxiliaries"]
-    row_is_velocity, column_is_velocity = places[:, 1] < nv, places[:, 2] < nv
-    own = places[row_is_velocity & column_is_velocity]
-    across = places[row_is_velocity & ~column_is_velocity & (places[:, 2] < used)]
-    down = places[~row_is_velocity & (places[:, 1] < used) & column_is_velocity]
+    column_is_velocity = places[:, 2] < nv
+    is_of_both_ends = (places[:, 1] < nv) | np.isin(places[:, 1], rolling_rows(assembly))
+    own = places[is_of_both_ends & column_is_velocity]
+    across = places[is_of_both_ends & ~column_is_velocity & (places[:, 2] < used)]
+    down = places[~is_of_both_ends & (places[:, 1] < used) & column_is_velocity]
     return np.ascontiguousarray(np.concatenate([own, across, down])), (len(own), len(across))
 
 

@@ -165,7 +165,7 @@ class Adjoint:
     """What a cost feels.
 
     Attributes:
-        start: its derivative to the initial state, shape (velocities,) each.
+        start: its derivative to the initial state, shape (velocities,) each, and to strains (strains,).
         parts: its derivatives to equations of steps and to what jumps, controllers and laws give.
         poses: its derivatives to the poses at the ends of all steps of a run of nothing but steps, shape (N,
             velocities); None: of another one.
@@ -300,7 +300,7 @@ def adjoint(run: TakenRun, slopes: Variation, ends_with: Variation | None = None
         np.concatenate([np.zeros(0), *locks[::-1]]),
         np.array(conditions[::-1]),
     )
-    return Adjoint(Variation(q + slopes.pose[0], v + slopes.velocity[0]), parts)
+    return Adjoint(Variation(q + slopes.pose[0], v + slopes.velocity[0], kept), parts)
 
 
 def _pulled_fading(
@@ -358,7 +358,7 @@ def state_derivatives(run: TakenRun, start: Variation, changes: Sequence[RunPart
 
     Args:
         run: that was taken.
-        start: of the first state, each (parameters, velocities).
+        start: of the first state, (parameters, .) each.
         changes: of everything else at constant states, of each parameter.
     """
     if is_plain(run) and len(run.times) == run.stretches[0].count + 1:
@@ -373,7 +373,7 @@ def state_derivatives(run: TakenRun, start: Variation, changes: Sequence[RunPart
         where[stretch][row] = k
     pose[0], velocity[0] = start.pose, start.velocity
     q, v, held = start.pose.copy(), start.velocity.copy(), np.zeros((number, laws.held))
-    kept = np.zeros((number, len(strain_places(run.assembly))))  # changes of strains of branches
+    kept = start.strains  # changes of strains of branches
     jump = obeyed = locks = conditions = 0
     crossings, switches = crossings_of(run), len(run.system.mechanism.switches)
     places = np.zeros((number, switches))

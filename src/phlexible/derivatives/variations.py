@@ -1,7 +1,7 @@
 """Small changes of states, in as many numbers as there are velocities (docs/theory.md, 9)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from scipy.spatial.transform import Rotation
@@ -16,10 +16,21 @@ from phlexible.state.layout import Layout
 
 @dataclass(frozen=True, eq=False)
 class Variation:
-    """Changes of states; pose and velocity each (..., velocities)."""
+    """Changes of states.
+
+    Attributes:
+        pose, velocity: (..., velocities) each.
+        strains: of what laws remember (``strain_places``), (..., strains); empty where they are followed elsewhere.
+    """
 
     pose: Array
     velocity: Array
+    strains: Array = field(default_factory=lambda: np.zeros(0))
+
+    def times(self, other: "Variation") -> float:
+        """Sum of the products of all numbers of one state."""
+        found = self.pose @ other.pose + self.velocity @ other.velocity
+        return float(found + self.strains @ other.strains)
 
 
 def moved(layout: Layout, rows: Mapping[str, Array], change: Variation) -> None:

@@ -18,7 +18,7 @@ from phlexible.step.kernels.ledger import energies
 from phlexible.step.kernels.loop import set_vectors
 from phlexible.step.kernels.soft import end_soft
 from phlexible.step.kernels.step import begin_ports, begin_step, inertia_matrix, jacobian, residuals
-from phlexible.step.tables.declarations import ANGLE, BRISTLE, FADING
+from phlexible.step.tables.declarations import ANGLE, BRISTLE, FADING, PAIR, TURN
 from phlexible.step.tables.requests import (
     ADJOINT,
     COLUMNS,
@@ -54,7 +54,8 @@ def differentiate(
         header: of the tables; the state in them is moved.
         request: a ``DerivativeRequest``.
         places: of entries of Newton's matrix: in the blocks, row, column, a line each; (velocity, velocity), then
-            (velocity, auxiliary), then (auxiliary, velocity).
+            (velocity, auxiliary), then (auxiliary, velocity). Among the rows of the first two are constraints of
+            both ends of a step (8.30): taken backwards they are the same, where balances change their sign.
         sizes: of the steps, shape (steps,) [s].
         rows: stored instants, one more than steps; multipliers in them are those of the step before.
         moving: given vectors at these instants, (steps + 1, 3 vectors).
@@ -71,6 +72,7 @@ def differentiate(
     damping, count = asked.numerical_damping, asked.steps
     wanted, changes = asked.wanted, asked.changes
     entries, nv, n = len(places), t.velocities, t.unknowns
+    constraints_begin = nv + t.dimension * t.auxiliaries
     tangent, momenta = scratch, scratch + entries
     scratch = scratch + 2 * entries
     for number in range(count):
@@ -98,6 +100,8 @@ def differentiate(
             if is_backwards:
                 for i in range(entries):
                     tangent[i] = t.blocks[places[i, 0]]
+                    if places[i, 1] >= constraints_begin:
+                        tangent[i] = -tangent[i]
         if wanted == RESIDUALS:
             continue
         if not eliminate(t, asked.relaxation):
@@ -235,6 +239,8 @@ def fade_in_steps(
             end_inner(t, b, h)
         copy(t.impact_end, t.impact, t.impacts)
         copy(t.bristle_end, t.bristle, BRISTLE * t.bristles)
+        copy(t.pair_bristle_end, t.pair_bristle, PAIR * t.kept_pairs)
+        copy(t.pair_turn_end, t.pair_turn, TURN * t.kept_turns)
         copy(t.state, target + step * t.state_numbers, t.state_numbers)
 
 

@@ -131,7 +131,7 @@ class DerivativeRequest(NamedTuple):
         relaxation: of redundant joints.
         wanted: RESIDUALS, ADJOINT or DIRECT.
         changes: at a time.
-        velocity_entries: places of Newton's matrix that are (velocity, velocity).
+        velocity_entries: places of Newton's matrix that are (velocity, velocity), with rows of rolling.
         auxiliary_entries: those that are (velocity, auxiliary), which follow.
     """
 
