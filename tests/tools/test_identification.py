@@ -211,8 +211,10 @@ def test_tables_of_files_are_read(tmp_path):
         )
         np.testing.assert_allclose(found.outputs["z"], columns["z"], rtol=1e-15)
         assert found.outputs["both"].shape == (51, 2) and found.inputs["force"](0.5) == pytest.approx(np.sin(0.5))
-    with pytest.raises(ph.ParameterError, match="no column 'y'"):
-        ph.Recording.of(columns, {"z": "y"}, time="t")
+    assert repr(found).startswith("Recording(z, both: 51 instants, t = 0 to ") and len(repr(found)) < 80
+    for source in (tmp_path / "run.csv", columns):
+        with pytest.raises(ph.ParameterError, match="no column 'y' .*; there are t, z"):
+            ph.Recording.of(source, {"z": "y"}, time="t")
     with pytest.raises(ph.ParameterError, match="csv"):
         ph.Recording.of("run.txt", {"z": "z"})
 

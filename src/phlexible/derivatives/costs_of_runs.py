@@ -64,6 +64,12 @@ class CostsOfRun:
     def _valued(costs: Costs, readings: list[list[Array]], times: Array) -> Array:
         return np.array([cost.value(times, own) for cost, own in zip(costs, readings, strict=True)])
 
+    @property
+    def travel(self) -> Array:
+        """By how much what each cost reads changes in the run, at most, shape (costs,)."""
+        readings = ([float(np.ptp(own, axis=0).max(initial=0.0)) for own in each] for each in self._readings)
+        return np.array([max(each, default=0.0) for each in readings])
+
     @cached_property
     def _weights(self) -> list[list[Array]]:
         """What each cost feels of its readings."""

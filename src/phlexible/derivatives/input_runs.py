@@ -41,6 +41,11 @@ class InputRun:
         return self._costs.values
 
     @property
+    def travel(self) -> Array:
+        """By how much what each cost reads changes in the run, at most, shape (costs,)."""
+        return self._costs.travel
+
+    @property
     def velocity_weights(self) -> Array:
         """By which velocities count as those of points, shape (velocities,)."""
         return np.asarray(self._run.assembly.memory["velocity_weight"])

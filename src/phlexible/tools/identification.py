@@ -74,6 +74,11 @@ class Recording:
             raise ParameterError(f"noise of {', '.join(sorted(unknown))}, which is no output of the recording")
         vars(self).update(time=time, outputs=outputs, noise=checked, inputs=_named("inputs", self.inputs))
 
+    def __repr__(self) -> str:
+        inputs = f"; inputs {', '.join(self.inputs)}" if self.inputs else ""
+        ends = f"{len(self.time)} instants, t = {self.time[0]:g} to {self.time[-1]:g} s"
+        return f"{type(self).__name__}({', '.join(self.outputs)}: {ends}{inputs})"
+
     @classmethod
     def of(
         cls,
@@ -108,7 +113,10 @@ class Recording:
             try:
                 return np.asarray(columns[name], dtype=np.float64).ravel()
             except (KeyError, IndexError, ValueError, TypeError) as error:
-                raise ParameterError(f"no column {name!r} of numbers in the table: {error}") from None
+                names = getattr(getattr(columns, "dtype", None), "names", None)
+                names = list(columns) if isinstance(columns, Mapping) else names
+                known = f"; there are {', '.join(map(str, names))}" if names else ""
+                raise ParameterError(f"no column {name!r} of numbers in the table: {error}{known}") from None
 
         times = column(time)
         values = {

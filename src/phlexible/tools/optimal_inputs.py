@@ -664,7 +664,9 @@ class _Descent:
         """
         problem, missed, far = self._problem, np.abs(self._values(x)[1]), self._left(x)
         read = problem.velocities.start
-        sizes = np.maximum(self._first_missed, np.abs(problem.wanted))[:read]
+        sizes, travel = np.maximum(self._first_missed, np.abs(problem.wanted))[:read], self._run(x).travel
+        # what is to end where it began, and missed at first by round-off, is small beside how far it went
+        sizes = np.where(sizes > NEAR * travel[1 : 1 + read], sizes, travel[1 : 1 + read])
         # where inputs change an end by factors of thousands, little of them is not little of the end
         is_far = (sizes > 0) & (missed[:read] > FAR * sizes)
         is_there = far.max(initial=0.0) < NEAR and not is_far.any()
