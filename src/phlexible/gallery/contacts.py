@@ -402,7 +402,8 @@ def geneva_drive(slots: int = 4, distance: float = 0.1, speed: float = 6.2831853
             inner, outer = (wheel.point(length * along + beside) for length in (apart - crank - PIN, reach))
             walls.append(Capsule(inner, outer, BAR))
     pin = driver.point((crank, 0.0, 0.0))
-    model.apply(Contact([pin], walls, stiffness=2e5, damping=1e5, friction=0.05, radius=PIN, name="pin in slots"))
+    law: dict[str, Any] = {"stiffness": 2e5, "damping": 1e5, "friction": 0.05, "longest_part": 0.1}
+    model.apply(Contact([pin], walls, radius=PIN, name="pin in slots", **law))
     return model
 
 

@@ -96,6 +96,24 @@ def test_newtons_matrix_has_a_ball_and_a_solid(kind, friction):
     assert solution_error(model, motion, 2e-3) <= 2e-3
 
 
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_newtons_matrix_has_discs_in_the_plane_points_and_balls_beside_their_centres(dimension):
+    """Bodies of three rows, of six, and points, one of them touched beside its centre of mass."""
+    model = ph.Model(dimension=dimension)
+    body = ph.RigidBody(1.0, 4e-3 if dimension == 2 else (4e-3, 5e-3, 6e-3))
+    placed = [
+        model.add(body, position=(x, 0.02 * k, 0), velocity=(-4 * x, 0, 0), angular_velocity=(0, 0, 4.0 - k))
+        for k, x in enumerate((-0.11, 0.11))
+    ]
+    beside = (0.02, 0.01, 0.0) if dimension == 2 else (0.02, 0.01, 0.03)
+    stone = model.add(ph.PointMass(0.5), position=(0.0, 0.19, 0.0), velocity=(0, -1, 0))
+    members = [placed[0].origin, placed[1].point(beside), stone.origin]
+    model.apply(ph.Contact(members, radius=0.1, stiffness=1e4, friction=0.3, bristle=8e3))
+    motion = model.simulate(0.1, 2e-3, progress=False)
+    assert ledger(motion) <= 1e-12
+    assert solution_error(model, motion, 2e-3) <= 2e-3
+
+
 @pytest.mark.filterwarnings("ignore::phlexible.LargeDeflectionWarning")
 def test_newtons_method_converges_where_a_bent_beam_rubs():
     """Directions of a cross-section that slopes are longer than 1, and stretch: the normal force does not see it.

@@ -26,6 +26,7 @@ from phlexible.description.interactions.contact_members import (
 )
 from phlexible.description.interactions.force_elements import (
     BRISTLE_DAMPING,
+    LONGEST_OF_MANY,
     LONGEST_PART,
     Bristle,
     CoordinateForce,
@@ -127,7 +128,8 @@ class Contact(ForceElement):
             times the normal force times 2/3 of it, with the exponent 1.5 3 pi/16 of it; of many as ``rolling``.
         second_radius: ``radius`` of parts of ``second``, of lists and whole bodies; None: the same [m].
         longest_part: step times omega of the contact (8.23), to which steps around it are parted; of many, of each
-            pair. More is faster: energy and momenta stay exact, the rebound is late by 0.25 / omega with 1.
+            pair. More is faster: energy and momenta stay exact, the rebound is late by 0.25 / omega with 1. None:
+            0.1; of lists and whole bodies with ``damping`` 0.3.
 
     Raises:
         ParameterError: numbers out of range, or a shape that needs a radius.
@@ -162,7 +164,7 @@ class Contact(ForceElement):
     rolling: NonNegative = field(default=0.0, kw_only=True)
     drilling: NonNegative = field(default=0.0, kw_only=True)
     second_radius: NonNegative | None = field(default=None, kw_only=True)
-    longest_part: Positive = field(default=LONGEST_PART, kw_only=True)
+    longest_part: Positive | None = field(default=None, kw_only=True)
     is_guessed: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:
@@ -260,7 +262,12 @@ class Contact(ForceElement):
     def law(self, side: float = 1.0) -> OneSided:
         """Of the normal force."""
         push = (self.hard, self.damping, self.exponent, side)
-        return OneSided(*push, self.restitution, self.restitution_speed, self.longest_part)
+        return OneSided(*push, self.restitution, self.restitution_speed, self.longest_part or self._usual_part)
+
+    @property
+    def _usual_part(self) -> float:
+        """Longer among many with damping, which settle; what bounces is to do so at its time."""
+        return LONGEST_OF_MANY if self.is_searched and self.damping > 0 else LONGEST_PART
 
     def against_turns(self, dimension: int = 3) -> tuple[Bristle | None, Bristle | None]:
         """Of rolling and drilling, as stiff beside a solid ball as the bristle, or the contact, is beside its mass.

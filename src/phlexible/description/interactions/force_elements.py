@@ -140,6 +140,7 @@ Exponent = Annotated[float, _exponent]
 
 LEAST_RESTITUTION = 0.01  # less is as good as nothing
 LONGEST_PART = 0.1  # step times omega of a contact
+LONGEST_OF_MANY = 0.3  # the same of each pair among many that settle: a rebound comes 0.023 / omega late
 
 
 def _restitution(name: str, value: float | None) -> float | None:

@@ -3,7 +3,7 @@
 from math import sqrt
 
 from phlexible.step.compilation.compiled import compiled, compiled_lane_by_lane, exported
-from phlexible.step.compilation.notation import Number, Tables, along, any_of, vector, where
+from phlexible.step.compilation.notation import Number, Tables, all_of, along, any_of, vector, where
 from phlexible.step.kernels.bristles import bend, bent, held_by, rub_along
 from phlexible.step.tables.declarations import LAW_WIDTH, ROLLING, ROUNDED, SEGMENT
 
@@ -226,7 +226,7 @@ def pushed(
     is_damped = (mean > 0.0) & (damping > 0.0)
     if any_of(is_damped):
         depth = where(is_damped, mean, 1.0)
-        c = where(is_damped, damping * depth**p / h, 0.0)
+        c = where(is_damped, damping * (depth if all_of(p == 1.0) else depth**p) / h, 0.0)
         force += c * change
         slope += c * (varies + 0.5 * p * change / depth)
     return stored, where(force < 0.0, 0.0, force), where(force < 0.0, 0.0, slope)

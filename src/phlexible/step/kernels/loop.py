@@ -64,6 +64,7 @@ RIDGE = 1e-12  # relative; round-off of their products
 MOST_MISSED = 4.0  # times the greatest of the last misses: a recurrence that asks for more is of something else
 SAME_SIZE = 1e-9  # relative
 ANOTHER_SOLUTION = 1e4  # times what a ledger may miss: 1e-6 of energies, 1e-10 of their parts; right steps: 1e-16
+ROUGH = 1e-3  # of velocities: enough to tell how many parts a step takes that will not be kept
 NOTICEABLE = 1e-12  # a share of 1e-6, squared, of multipliers that move nothing: some joints are nearly dependent
 
 
@@ -124,6 +125,7 @@ def advance(
             set_vectors(t.load_value, values + 3 * t.load_values * place, t.load_values)
             if place == 0 and not asked.continues:
                 t.known_velocities[0] = 0.0
+                t.parts[0] = where(t.parts[0] > 1.0, 1.0, 1.0)
             if are_equal or (part == 0 and not is_around):  # the first part is as long as the last
                 differs = abs(sizes[part] - t.step_taken[0]) > SAME_SIZE * longest
                 t.known_velocities[0] = where(differs, 0.0, t.known_velocities[0])
@@ -218,8 +220,14 @@ def take_step(
             if products < 0:
                 guess(t, h, attempt, is_redundant, part, rest)
         found, iterations = where(rest, CONVERGED, CONVERGED), where(rest, float(products), 0.0)
+        if products < 0 and attempt == 0 and longest > 0.0 and t.members > 0 and any_of(t.parts[0] > 1.0):
+            found, iterations = solve_step(t, h, damping, least_speed, relaxation, acceptable, rest, ROUGH)
+            t.counter[0] += where(rest, iterations, 0.0)
+            if all_of(found == CONVERGED) and any_of(asks_for_parts(t, h, longest, damping)):
+                status = where(rest, TOUCHING, TOUCHING)
+                break
         if products < 0:
-            found, iterations = solve_step(t, h, damping, least_speed, relaxation, acceptable, rest)
+            found, iterations = solve_step(t, h, damping, least_speed, relaxation, acceptable, rest, 0.0)
         t.counter[0] += where(rest, iterations, 0.0)
         stopped = rest & ((found == CONVERGED) | (found == NEARLY_CONVERGED))
         if any_of(stopped):
@@ -229,10 +237,8 @@ def take_step(
         rest = rest & (not solved)
         if is_relaxed and any_of(solved):
             spare_multipliers(t, h, damping, ACCEPTABLE * least_speed, solved)
-    if longest > 0.0 and any_of(contacts_push(t)):
-        parts = parts_around_contacts(t, h, longest, damping)
-        t.parts[0] = parts
-        status = where(parts > 1.0, TOUCHING, status)
+    if longest > 0.0 and not any_of(status == TOUCHING):
+        status = where(asks_for_parts(t, h, longest, damping), TOUCHING, status)
     are_solved = status == CONVERGED
     if not all_of(are_solved):  # lanes that have a solution take the step once more, without the others
         t.counter[0] = where(are_solved, iterated, t.counter[0])
@@ -243,6 +249,16 @@ def take_step(
         end_step(t, h, damping)
         start_from_end(t)
     return status
+
+
+@compiled
+def asks_for_parts(t: Tables, h: float, longest: float, damping: float) -> Truth:
+    """Whether contacts that push in the step that was tried ask for parts of it; how many is noted."""
+    parts = where(t.parts[0] > 1.0, 1.0, 1.0)
+    if any_of(contacts_push(t)):
+        parts = parts_around_contacts(t, h, longest, damping)
+    t.parts[0] = parts
+    return parts > 1.0
 
 
 @compiled

@@ -25,6 +25,7 @@ SMALL = 0.1  # updates beyond this fraction of the velocities predict nothing
 MULTIPLIER_TOLERANCE = 1e-10  # relative
 LEAST_DAMPING = 1.0 / 128.0
 KEEP_JACOBIAN = 0.02
+KEEP_OF_PAIRS = 4e-3  # among many, whose factors take less than two residuals
 
 
 @compiled
@@ -158,6 +159,7 @@ def solve_step(
     relaxation: float,
     acceptable: float,
     those: Truth,
+    enough: float,
 ) -> tuple[Choice, float]:
     """Newton's method from velocity1 and multiplier1; (status, iterations). Lanes that are not of those stay.
 
@@ -165,6 +167,7 @@ def solve_step(
     trial point has fallen to (1 - t / 4) of the update. While it falls fast the factored
     Jacobian is used again. ``least_speed`` [m/s] keeps the tolerance above round-off at rest.
     ``relaxation`` of redundant joints: see ``eliminate``; 0 without. Updates below ``acceptable`` may stall.
+    Where the next update would be below ``enough``, a share of the velocities, it ends; 0: as near as it comes.
 
     A lane that has converged leaves ``active`` and stays where it is: what follows from its unknowns is computed
     again with each residual of the others, and is the same.
@@ -218,7 +221,7 @@ def solve_step(
         if relaxation != 0.0:
             is_closed = constraints_close(t)
             going, is_whole = going & is_closed, is_whole & is_closed
-        done = going & (size <= TOLERANCE * scale)
+        done = going & ((size <= TOLERANCE * scale) | (trial < enough * scale))
         rate = min(contraction, rate)  # where one falls less, what is left of it is round-off
         # The next update would be rate * trial, once the updates are small; what iterated pairs leave of it.
         left, goal = max(rate, t.pair_left[0]) * trial, predicted * scale
@@ -241,7 +244,7 @@ def solve_step(
         active = active & (not (done | stalls | nearly))
         if not any_of(active):
             break
-        wants = is_stuck | (contraction > KEEP_JACOBIAN)
+        wants = is_stuck | (contraction > (KEEP_JACOBIAN if t.members == 0 else KEEP_OF_PAIRS))
         size, rate, fresh = trial, where(fresh, 1.0, contraction), fresh & (not fresh)
     if is_behind:
         motion_and_forces(t, h, damping)

@@ -174,6 +174,9 @@ CONTACT_GROUP_TABLES: tuple[Table, ...] = (
         held_point        | 4 touching_pairs | | vector of each end of both members; -1: it moves nothing
         held_turns        | 4 touching_pairs | | end of a member, whose directions turn it; -1: none do
         held_is_whole     | 4 touching_pairs | | 1: the elimination has all of the block of its carrier
+        held_is_rigid     | touching_pairs | | 1: no end is on a body that deforms (``rigid_pairs.py``)
+        held_others       | one | | pairs in Newton's matrix of which that is not so
+        held_carrier      | 2 touching_pairs | | of each side of one that is rigid; -1: it does not move
         end_is_known      | 2 members | | 1: of a member, whose ``end_dual`` and ``end_turn`` are those of the step
         turning_end       | 2 members | | which these are
         turning_ends      | one | | how many
@@ -195,6 +198,8 @@ CONTACT_GROUP_TABLES: tuple[Table, ...] = (
         touch_arm         | touch_sides | m | from both members to where they touch
         held_arm          | 2 touching_pairs | m | the same of pairs in Newton's matrix
         held_normal       | 2 touching_pairs | | along which turns do not move round ends; zero of others
+        held_lever        | 6 touching_pairs | m | of rigid sides: what a force there is for each turn of the body
+        held_motion       | 6 touching_pairs | m s | how these turns move them
         held_moved        | 4 touching_pairs | | how each end moves, against its way for the second member
         end_dual          | 6 members | | dual to the directions at both ends of members
         held_dual         | 6 members | | the same in Newton's matrix

@@ -144,10 +144,13 @@ def end_pairs(t: Tables) -> None:
     while place < t.kept_pairs and t.pair_bristle[PAIR * place] != 0.0:
         lose_pair(t, place)
         place += 1
-    for k in range(PAIR * t.pair_cursor[1], PAIR * t.kept_pairs):
-        t.pair_bristle_end[k] = 0.0
-    for k in range(min(TURN * t.pair_cursor[1], TURN * t.kept_turns), TURN * t.kept_turns):
-        t.pair_turn_end[k] = 0.0
+    place = t.pair_cursor[1]
+    while place < t.kept_pairs and t.pair_bristle_end[PAIR * place] != 0.0:  # behind the end there are zeros
+        for k in range(PAIR * place, PAIR * place + PAIR):
+            t.pair_bristle_end[k] = 0.0
+        for k in range(TURN * place, TURN * place + TURN if t.kept_turns > 0 else 0):
+            t.pair_turn_end[k] = 0.0
+        place += 1
 
 
 @compiled

@@ -14,9 +14,10 @@ from phlexible.step.compilation.notation import Matrix, Reals, Tables, Vector, a
 from phlexible.step.kernels.elimination import solve_frame, substitute
 from phlexible.step.kernels.floating_bodies import axis_of, one
 from phlexible.step.kernels.many.member_ends import none
+from phlexible.step.kernels.many.rigid_pairs import add_rigid, hold_side, is_edge, is_rigid, multiply_rigid
 from phlexible.step.kernels.segments import has_segments, place_of
 from phlexible.step.kernels.vectors import mean_place, moved_by, outer, velocity_of
-from phlexible.step.tables.declarations import EDGE, INSET
+from phlexible.step.tables.declarations import INSET
 
 ENDS = 4  # of both members of a pair: start and end of each
 MOST = 12  # directions of GMRES
@@ -31,7 +32,7 @@ def forget_held_pairs(t: Tables) -> None:
     """No pair has a place in Newton's matrix."""
     for n in range(t.held_ends[0]):
         t.end_is_held[t.held_end[n]] = 0
-    t.held_count[0], t.held_across[0], t.held_ends[0] = 0, 0, 0
+    t.held_count[0], t.held_across[0], t.held_ends[0], t.held_others[0] = 0, 0, 0, 0
 
 
 @compiled
@@ -46,21 +47,22 @@ def hold(
     n = t.held_count[0]
     if n == t.touching_pairs:
         return -1
-    t.held_slope[n] = slope
+    t.held_slope[n], t.held_count[0] = slope, n + 1
+    is_simple = t.turning_pairs == 0 and is_rigid(t, i) and is_rigid(t, j)
+    t.held_is_rigid[n] = 1 if is_simple else 0
+    if is_simple:
+        moving = hold_side(t, 2 * n, i, s, normal, arm)
+        moving += hold_side(t, 2 * n + 1, j, z, normal, other)
+        t.held_across[0] += 1 if moving > 1 else 0
+        return n
+    t.held_others[0] += 1
     if t.turning_pairs > 0:
         t.held_twist[n] = none()
     ends, whole = _hold_ends(t, 2 * n, i, s, normal, arm)
     others, all_whole = _hold_ends(t, 2 * n + 1, j, z, normal, other)
-    t.held_count[0] = n + 1
     if ends + others > 1 or not whole or not all_whole:
         t.held_across[0] += 1
     return n
-
-
-@compiled
-def is_edge(t: Tables, m: int) -> bool:
-    """Whether a member is an edge of a rigid body, which turns with it."""
-    return t.member_kind[m] == EDGE and t.member_axis[6 * m] >= 0
 
 
 @compiled
@@ -113,6 +115,10 @@ def pair_tangent(t: Tables, h: float) -> None:
         if t.turning_pairs > 0 and place >= 0:
             t.held_twist[place] = h * t.touch_twist[n]
     for n in range(t.held_count[0]):
+        if t.held_is_rigid[n] == 1:
+            add_rigid(t, 2 * n, t.held_slope[n])
+            add_rigid(t, 2 * n + 1, t.held_slope[n])
+            continue
         for e in range(ENDS * n, ENDS * n + ENDS):
             if t.held_point[e] >= 0 and t.held_is_whole[e] == 1:
                 _add_own(t, e, t.held_slope[n])
@@ -346,9 +352,17 @@ def _balance(t: Tables, own: Reals, b: int, force: Vector, moment: Vector) -> No
 def _multiply(t: Tables, x: Reals, y: Reals, is_whole: bool) -> None:
     """Add what all held pairs make of velocities x to y; if not whole, without what the blocks of carriers have."""
     nothing = vector(0.0, 0.0, 0.0)
+    if t.held_others[0] < t.held_count[0]:
+        for n in range(t.held_count[0]):
+            if t.held_is_rigid[n] == 1:
+                multiply_rigid(t, n, x, y, is_whole)
+    if t.held_others[0] == 0:
+        return
     _move_vectors(t, x)
     _turn_ends(t)
     for n in range(t.held_count[0]):
+        if t.held_is_rigid[n] == 1:
+            continue
         total, slope, first = nothing, t.held_slope[n], ENDS * n
         for e in range(first, first + ENDS):
             if t.held_point[e] >= 0:

@@ -1,0 +1,133 @@
+"""Pairs between bodies that do not deform, in Newton's matrix: few numbers a side, and quick products with them.
+
+By changes of the velocities v and w a place on such a body moves by h v/2 + sum_l w_l motion_l, and a force f on
+it is f in the balance of v and lever_l . f in that of w_l. Levers and motions stay as they were where the matrix
+was made (docs/theory.md, 8). Side 2 n is that of the first member of pair n, 2 n + 1 that of the second.
+"""
+
+from phlexible.step.compilation.compiled import compiled
+from phlexible.step.compilation.notation import Matrix, Reals, Tables, Vector, along, dot, row, vector
+from phlexible.step.kernels.vectors import mean_place
+from phlexible.step.tables.declarations import EDGE, INSET
+
+TURNS = 3  # of a body, the most
+
+
+@compiled
+def is_edge(t: Tables, m: int) -> bool:
+    """Whether a member is an edge of a rigid body, which turns with it."""
+    return t.member_kind[m] == EDGE and t.member_axis[6 * m] >= 0
+
+
+@compiled
+def is_rigid(t: Tables, m: int) -> bool:
+    """Whether all of a member moves with one body that does not deform, or not at all."""
+    b = t.vector_carrier[t.member_start[m]]
+    if t.member_start[m] != t.member_end[m] and not is_edge(t, m):
+        return b < 0 and t.vector_carrier[t.member_end[m]] < 0
+    return b < 0 or b >= t.frames or t.width_of[b] == t.rigid_of[b]
+
+
+@compiled
+def hold_side(t: Tables, side: int, m: int, s: float, normal: Vector, arm: Vector) -> int:
+    """Note how the place at an arm from a member, whose ends are known, moves; how many bodies move it, 0 or 1.
+
+    The normal force of what is round acts at its centre.
+    """
+    p = t.member_start[m]
+    b = t.vector_carrier[p]
+    t.held_carrier[side] = max(b, -1)
+    if b < 0:
+        return 0
+    if b >= t.frames:
+        return 1
+    if t.member_kind[m] > INSET or is_edge(t, m):
+        normal = vector(0.0, 0.0, 0.0)
+    if is_edge(t, m):
+        arm = arm + s * (mean_place(t, t.member_end[m]) - mean_place(t, p))
+    axes, g, d = t.member_axis + 6 * m, t.end_dual + 6 * m, t.dimension
+    point = t.vector_lever[p] + d
+    for l in range(t.axes_of[b]):
+        lever, motion = vector(0.0, 0.0, 0.0), vector(0.0, 0.0, 0.0)
+        for k in range(3):
+            direction = axes[k]
+            if axes[0] >= 0 and direction >= 0 and t.vector_carrier[direction] >= 0:
+                share, place = dot(g[k], arm), t.vector_lever[direction] + d + l
+                lever += share * t.lever[place]
+                motion += share * t.motion[place]
+        own = TURNS * side + l
+        t.held_lever[own] = t.lever[point + l] + lever - dot(lever, normal) * normal
+        t.held_motion[own] = t.motion[point + l] + motion - dot(motion, normal) * normal
+    return 1
+
+
+@compiled
+def _turns_of(t: Tables, b: int) -> int:
+    return t.axes_of[b] if b < t.frames else 0
+
+
+@compiled
+def _moved(t: Tables, side: int, x: Reals) -> Vector:
+    """How far a side moves by velocities x."""
+    b = t.held_carrier[side]
+    if b < 0:
+        return vector(0.0, 0.0, 0.0)
+    own, d, half = x + t.velocity_start[b], t.dimension, t.pair_half_step[0]
+    moved = half * vector(own[0], own[1] if d > 1 else 0.0, own[2] if d > 2 else 0.0)
+    motion = t.held_motion + TURNS * side
+    for l in range(_turns_of(t, b)):
+        moved += own[d + l] * motion[l]
+    return moved
+
+
+@compiled
+def _push(t: Tables, side: int, f: Vector, y: Reals) -> None:
+    """Add a force on a side to the balances y."""
+    b = t.held_carrier[side]
+    if b < 0:
+        return
+    own, d, lever = y + t.velocity_start[b], t.dimension, t.held_lever + TURNS * side
+    for i in range(d):
+        own[i] += along(f, i)
+    for l in range(_turns_of(t, b)):
+        own[d + l] += dot(lever[l], f)
+
+
+@compiled
+def multiply_rigid(t: Tables, n: int, x: Reals, y: Reals, is_whole: bool) -> None:
+    """Add what pair n makes of velocities x to y; if not whole, without what each body does to itself."""
+    first, second, slope = _moved(t, 2 * n, x), _moved(t, 2 * n + 1, x), t.held_slope[n]
+    if is_whole:
+        f = slope @ (first - second)
+        _push(t, 2 * n, f, y)
+        _push(t, 2 * n + 1, -1.0 * f, y)
+    elif t.held_carrier[2 * n] >= 0 and t.held_carrier[2 * n + 1] >= 0:
+        _push(t, 2 * n, -1.0 * (slope @ second), y)
+        _push(t, 2 * n + 1, -1.0 * (slope @ first), y)
+
+
+@compiled
+def add_rigid(t: Tables, side: int, slope: Matrix) -> None:
+    """What a side does to itself, into the block of its body."""
+    b = t.held_carrier[side]
+    if b < 0:
+        return
+    d, turns, half = t.dimension, _turns_of(t, b), t.pair_half_step[0]
+    block, stride = t.blocks, t.carrier_stride[b]
+    if b >= t.frames:
+        block = t.blocks + t.carrier_block[b]
+    else:
+        block, stride = t.blocks + t.node_diagonal[b], t.corner_stride[b]
+    lever, motion = t.held_lever + TURNS * side, t.held_motion + TURNS * side
+    for i in range(d):
+        own, line = block + i * stride, row(slope, i)
+        for j in range(d):
+            own[j] += half * along(line, j)
+        for l in range(turns):
+            own[d + l] += dot(line, motion[l])
+    for k in range(turns):
+        own, line = block + (d + k) * stride, lever[k] @ slope
+        for j in range(d):
+            own[j] += half * along(line, j)
+        for l in range(turns):
+            own[d + l] += dot(line, motion[l])
