@@ -77,6 +77,55 @@ def rods():
     return model, [one.end, one.at(0.3), other.at(0.3)]
 
 
+def offset():
+    """A box on a box, offset along both edges and turned: two corners alone do not carry it."""
+    model, shape = ph.Model(gravity=(0, 0, -GRAVITY)), ph.RigidBody.box((0.2, 0.2, 0.1), 500.0)
+    low = model.add(shape, "low", position=(0, 0, 0.05))
+    around = Rotation.from_rotvec((0, 0, 0.4)).as_matrix()
+    high = model.add(shape, "high", position=(-0.05, 0.03, 0.15), rotation=around)
+    model.apply(ph.Contact([low, high, ph.Plane(model.ground.at((0, 0, 0)))], stiffness=1e5, friction=0.4))
+    return model, [high.origin]
+
+
+def pile():
+    """Two logs between walls, and a third one on them, a little aside."""
+    model, radius, length = ph.Model(gravity=(0, 0, -GRAVITY)), 0.05, 0.4
+    shape = ph.RigidBody.cylinder(radius, length, 500.0, axis=(0, 1, 0))
+    logs = [
+        model.add(shape, name, position=place)
+        for name, place in (("a", (-0.052, 0, 0.05)), ("b", (0.052, 0, 0.05)), ("c", (2e-4, 0.006, 0.1354)))
+    ]
+    walls = [
+        ph.Plane(model.ground.at(place), normal)
+        for place, normal in (
+            ((0, 0, 0), (0, 0, 1)),
+            ((-0.102, 0, 0), (1, 0, 0)),
+            ((0.102, 0, 0), (-1, 0, 0)),
+        )
+    ]
+    round_ends = [ph.Capsule(log.point((0, -length / 2, 0)), log.point((0, length / 2, 0)), radius) for log in logs]
+    model.apply(ph.Contact([*round_ends, *walls], stiffness=1e5, friction=0.4))
+    return model, [logs[2].origin]
+
+
+def round_ones():
+    """Balls that springs press against a ring and the rim of a drum."""
+    model = ph.Model(gravity=(0, 0, -GRAVITY))
+    shape, springs = (
+        ph.RigidBody.sphere(0.05, 500.0),
+        {"stiffness": (200.0,) * 3, "rotational_stiffness": (5.0,) * 3},
+    )
+    places = {"ring": (0.24, 0.1, 0.14), "drum": (0.235, 1.0, 0.1355)}
+    balls = [model.add(shape, name, position=place) for name, place in places.items()]
+    for ball, place in zip(balls, places.values(), strict=True):
+        model.apply(ph.Bushing(model.ground.at(place), ball.origin, **springs))
+    ring = ph.Surface(model.ground.at((0.0, 0.0, 0.06)), ph.Torus(0.2, 0.05))
+    drum = model.add(ph.RigidBody.cylinder(0.2, 0.2, 500.0), "still", position=(0, 1.0, 0))
+    model.connect(ph.Fixed(model.ground.at((0, 1.0, 0)), drum.origin))
+    model.apply(ph.Contact(balls, [ring, drum], stiffness=1e4, friction=0.4))
+    return model, [ball.origin for ball in balls]
+
+
 def misses(model, rest, ports, duration=0.01, step=1e-4):
     """How far a small motion of the step is from that of the linear model, over its size."""
     sensors = [ph.Velocity(port, axis) for port in ports for axis in np.eye(3)]
@@ -106,6 +155,26 @@ def test_a_plank_that_starts_above_another_rests_across_it():
     assert rest.is_stable and rest.slipped == ()
 
 
+def test_what_starts_above_thin_bars_rests_on_them():
+    """Not on the floor below, nor below the bars: who comes near on the way is looked for."""
+    model, thick = ph.Model(gravity=(0, 0, -GRAVITY)), 0.004
+    box = model.add(ph.RigidBody.box((0.2, 0.2, 0.1), 500.0), "box", position=(0, 0, 0.172))
+    bars = [ph.Surface(model.ground.at((x, 0, 0.1)), ph.Box((0.01, 0.5, thick))) for x in (-0.05, 0.05)]
+    model.apply(ph.Contact([box, *bars, ph.Plane(model.ground.at((0, 0, 0)))], stiffness=1e5))
+    height = model.equilibrium().position(box.origin)[2]
+    weight, beside = 500 * 0.2 * 0.2 * 0.1 * GRAVITY, 0.02 * 0.05 * 0.1
+    assert 0.152 - weight / 1e5 < height < 0.152 - beside / 10
+
+
+def test_what_slides_off_without_friction_is_refused_with_the_reason():
+    """A stone on a floor that leans by 2 degrees."""
+    model = ph.Model(gravity=(0, 0, -GRAVITY))
+    stone = model.add(ph.PointMass(1.0), "stone")
+    model.apply(ph.Contact(stone.origin, ph.Plane(model.ground.at((0, 0, 0)), (0.03, 0, 1)), stiffness=1e5))
+    with pytest.raises(ph.EquilibriumError, match="what touches without friction slides off all that leans"):
+        model.equilibrium()
+
+
 @pytest.mark.parametrize(
     ("build", "stays", "close"),
     [
@@ -116,8 +185,14 @@ def test_a_plank_that_starts_above_another_rests_across_it():
         (lambda: line("rope"), 1e-10, 1e-4),
         (lambda: line("beam"), 1e-9, None),  # which slips
         (rods, 1e-7, None),
+        (offset, 1e-9, None),
+        (pile, 1e-8, None),
+        (round_ones, 1e-9, None),
     ],
-    ids=["planks", "meshes", "edges", "edges that slip", "rope", "beam", "rods"],
+    ids=[
+        *("planks", "meshes", "edges", "edges that slip", "rope", "beam", "rods"),
+        *("offset boxes", "logs in a pile", "balls on rims"),
+    ],
 )
 @pytest.mark.filterwarnings(
     "ignore::phlexible.errors.SlackStringWarning", "ignore::phlexible.LargeDeflectionWarning"

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from functools import cached_property
+from functools import cache, cached_property, partial
 
 import numpy as np
 from scipy import sparse
@@ -14,9 +14,8 @@ from phlexible.algebra.sparse import sparse_diagonal
 from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.mechanics.absolute import assembled_forms, places, strain_gradients, strains
 from phlexible.bodies.mechanics.any_body import gross_force, stiffness_matrix
-from phlexible.description.interactions.contact import Contact
-from phlexible.description.interactions.surfaces import Touchable
 from phlexible.errors import EquilibriumError, ModelError, SingularMatrixError
+from phlexible.linear.one_sided import OneSidedForces, OneSidedStep, Rubbing
 from phlexible.state.branches import searched_contacts
 from phlexible.state.forces import (
     applied_forces,
@@ -27,7 +26,6 @@ from phlexible.state.forces import (
     weights_and_loads,
 )
 from phlexible.state.initial_velocity import check_closure, undeformed, with_initial_velocity
-from phlexible.state.instants import Instants
 from phlexible.state.layout import State
 from phlexible.state.quasi_static import QuasiStaticMotion, quasi_static_motion
 from phlexible.state.redundancy import check_redundancy, independent_rows, smallest_multipliers_at
@@ -148,6 +146,7 @@ def _solved(
         friction: that sticks.
     """
     multipliers, last = multipliers.copy(), np.inf
+    touching = OneSidedForces.of(system, 0.0)
     for _ in range(limits.iterations):
         at = system.at(state)
         matrix, gap = system.rows.matrix(at)[kept], system.rows.values(at)[0][kept]
@@ -166,7 +165,7 @@ def _solved(
         change, answers = step
         multipliers[kept] = answers[: len(gap)]
         size = _size(system, change)
-        part = min(1.0, limits.longest / max(size, 1e-300), _part_into(system, at, change))
+        part = min(1.0, limits.longest / max(size, 1e-300), touching.at(element_state(system, at)).part(change))
         _approach(stresses, answers[len(gap) :], part)
         state = displaced(system, state, part * change)
         if size < limits.small or (size < SETTLED and size >= 0.5 * last):
@@ -241,28 +240,6 @@ def _size(system: System, change: Array) -> float:
     return max(move, float(np.abs(change[system.layout.spin[2]]).max(initial=0.0)))
 
 
-INTO = 0.25
-"""Of the thickness of a body: how much deeper others go into it in one iteration."""
-
-
-def _part_into(system: System, at: Instants, change: Array) -> float:
-    """The part of a motion in which nothing goes so deep into a thin body that it would leave on the other side."""
-    thick = [
-        (k, force.contact, force.rest, INTO * element.second.thickness)
-        for k, (element, force) in enumerate(system.forces)
-        if force.contact and isinstance(element, Contact) and isinstance(element.second, Touchable)
-    ]
-    if not any(most for *_, most in thick):
-        return 1.0
-    elements, part = element_state(system, at), 1.0
-    moves = elements.rows @ change
-    for k, contact, rest, most in thick:
-        depth, deeper = contact.side * (rest - elements.theta[k]), -contact.side * float(moves[k])
-        if most and deeper > 0.0:
-            part = min(part, (max(-depth, 0.0) + most) / deeper)
-    return part
-
-
 # Static equilibrium by pseudo-transient continuation: an implicit gradient flow ending as Newton's method.
 #
 # Each iteration solves ``(K + mu M) dx - G^T lambda = f``, ``G dx = -g`` and lowers mu with the residual, so that
@@ -275,31 +252,85 @@ CLOSER = 100.0
 """So much better joints close than forces balance: the first step of a run, however short, closes what is open."""
 LONGEST_CONTINUATION_TURN = 0.3  # of a body in one iteration [rad]
 SMALLEST_SHIFT = 1e-14
+HOPELESS = 60  # iterations in which contacts did not come nearer to a balance
+MOST_SHIFTS = 40  # in one iteration
+MOST_CAUTION = 1e6  # times the shift, where forces do not become smaller
 
 
-def static_equilibrium(system: System, state: State, friction: StickingFriction) -> tuple[State, Array]:
-    """The state at rest in which forces balance, near the given one, and its multipliers (rows,).
+@dataclass(frozen=True, eq=False)
+class Held:
+    """A system with friction that sticks, and pairs that touch.
+
+    Attributes:
+        system: what is loaded; with the pairs.
+        friction: that sticks; what creeps is left out.
+        pairs: of contacts among many; None: there are none.
+    """
+
+    system: System
+    friction: StickingFriction
+    pairs: TouchingPairs | None = None
+
+    @classmethod
+    def of(cls, pairs: TouchingPairs, start: State) -> "Held":
+        """With pairs; ``start``: of their ways, without pairs."""
+        return cls(pairs.system, StickingFriction.of(pairs.system, pairs.with_pairs(start)), pairs)
+
+    def with_pairs(self, pairs: TouchingPairs, state: State) -> tuple["Held", State]:
+        """With others, and a state of this one as that has it; what slipped before still does."""
+        assert self.pairs is not None, "there are pairs"
+        known = dict(zip(self.pairs.bristle_keys, self.friction.has_slipped.tolist(), strict=True))
+        held = Held.of(pairs, self.pairs.without_pairs(self.friction.start))
+        slipped = np.array([known.get(key, False) for key in pairs.bristle_keys], dtype=bool)
+        held = replace(held, friction=held.friction.letting_go(slipped))
+        return held, pairs.with_pairs(self.pairs.without_pairs(state))
+
+    def meeting(self, before: State, after: State) -> tuple["Held", State] | None:
+        """With those that come near on the way between two states, and the first of these; None: there are none."""
+        pairs = None if self.pairs is None else self.pairs.met(before, after)
+        return None if pairs is None else self.with_pairs(pairs, before)
+
+
+def static_equilibrium(held: Held, state: State) -> tuple[Held, State, Array]:
+    """The state at rest in which forces balance, near the given one, with all that was met, and its multipliers.
 
     Args:
-        system: what is loaded.
+        held: what is loaded.
         state: near which.
-        friction: that sticks; what creeps is left out.
 
     Raises:
         EquilibriumError: none was found.
     """
-    length = system.largest_length
-    kept = independent_rows(system, state)
-    multipliers = np.zeros(int(system.layout.multiplier[-1]))
-    found = _raised_equilibrium(system, state, kept, friction) if system.mechanism.rods else None
+    kept = independent_rows(held.system, state)
+    while found := _by_newton(held, state, kept):
+        if not (more := held.meeting(state, found[0])):
+            return held, *_with_smallest(held.system, *found, kept)
+        held, state = more
+    return _by_descent(held, state, kept)
+
+
+def _by_newton(held: Held, state: State, kept: IntArray) -> tuple[State, Array] | None:
+    """Of rods and strings; None: not found, or others."""
+    found, system, friction = None, held.system, held.friction
+    if system.mechanism.rods:
+        found = _raised_equilibrium(system, state, kept, friction)
     if found is None and any(placed.is_string for placed in system.bodies):
+        multipliers = np.zeros(int(system.layout.multiplier[-1]))
         found = _solved(system, state, multipliers, kept, 1.0, TAUT, _first_stresses(system, state), friction)
-    if found is not None:
-        return _with_smallest(system, *found, kept)
+    return found
+
+
+def _by_descent(held: Held, state: State, kept: IntArray) -> tuple[Held, State, Array]:
+    """Of all, see ``static_equilibrium``; ``kept``: rows of G that do not repeat others."""
+    system, friction, length = held.system, held.friction, held.system.largest_length
+    multipliers = np.zeros(int(system.layout.multiplier[-1]))
     start = first = best = 0.0
+    caution, last, improved = 1.0, np.inf, 0
     best_state, best_multipliers = state, multipliers.copy()
     mass = system.mass(state)  # a metric, to which it does not matter how bodies bend
     weight = 1 / np.sqrt(mass.diagonal())
+    load = float(np.abs(weights_and_loads(system, system.at(state))[system.layout.linear]).sum())
+    touching = OneSidedForces.of(system, load)
     for iteration in range(CONTINUATION_ITERATIONS):
         at = system.at(state)
         matrix = system.rows.matrix(at)
@@ -309,6 +340,7 @@ def static_equilibrium(system: System, state: State, friction: StickingFriction)
         given = weights_and_loads(system, at)  # without springs, which may balance them alone
         parts = (applied, given, body_forces(system, state, gross_force), matrix.T @ multipliers)
         stiffness = _stiffness(system, state, multipliers) - friction.stiffness(state, holds)
+        stiffness = sparse.csr_array(stiffness - friction.wandering(state, holds))
         size = max(float(np.linalg.norm(weight * each)) for each in parts)
         round_off = float(np.linalg.norm(weight * round_off_of_forces(system, state, stiffness)))
         size = max(size, round_off / ACCEPTED)
@@ -320,32 +352,78 @@ def static_equilibrium(system: System, state: State, friction: StickingFriction)
             first = max(residual, 1e-3) if size else 1.0
             start = float(np.linalg.norm(weight * force) / np.sqrt(mass.diagonal().max())) / (0.1 * length)
         if iteration == 0 or missed < best:
-            best, best_state, best_multipliers = missed, state, multipliers.copy()
+            best, best_state, best_multipliers, improved = missed, state, multipliers.copy(), iteration
         is_balanced = balance <= round_off and CLOSER * open_by < GOAL  # without loads before the first step
         is_settled = best < GOAL or (best < ACCEPTED and missed > best)
-        if size == 0 or is_balanced or (iteration and is_settled):
+        is_hopeless = bool(touching.ones) and iteration > improved + HOPELESS
+        if size == 0 or is_balanced or (iteration and is_settled) or is_hopeless:
             break
-        shift = max(start * min(1.0, residual / first) ** 1.5, SMALLEST_SHIFT * start)
+        if touching.ones:  # which two poses may take turns with otherwise
+            caution = max(1.0, caution / 2.0) if balance < last else min(4.0 * caution, MOST_CAUTION)
+        last = balance
+        shift = caution * max(start * min(1.0, residual / first) ** 1.5, SMALLEST_SHIFT * start)
+        ones = touching.at(element_state(system, at))
+        rubbing = cache(partial(friction.stiffness_if_stuck, state))
+        step = _falling_step(
+            ones, stiffness, force, (matrix[kept], gap[kept]), mass, (shift, 1e-6 * start), rubbing
+        )
         change = np.full(len(force), np.nan)  # if all steps are singular
-        for _ in range(40):
-            if step := newton_step(stiffness + shift * mass, matrix[kept], force, gap[kept], np.zeros(len(kept))):
-                change, multipliers[kept] = step
-                if change @ (stiffness @ change + shift * (mass @ change)) >= 0:
-                    break
-            shift = max(4 * shift, 1e-6 * start)
+        if step:
+            change, multipliers[kept] = step
         part = min(1.0, LONGEST_CONTINUATION_TURN / max(_size(system, change), 1e-300))
-        part = min(part, _part_into(system, at, change))
-        state = displaced(system, state, part * change)
+        part = min(part, ones.part(change))
+        moved = displaced(system, state, part * change)
+        if more := held.meeting(state, moved):
+            held, state = more
+            system, friction, touching = held.system, held.friction, OneSidedForces.of(held.system, load)
+            best_state, last = replace(best_state, theta=state.theta), np.inf
+            continue
+        state = moved
     if not best <= ACCEPTED:
         forces = system.forces
+        slides = any(f.contact is not None and f.friction is None for _, f in forces)
         raise EquilibriumError(
             f"no static equilibrium found near the given pose: forces miss balance by {100 * best:.2g} % of their"
             " size; nothing may hold the model against its loads, or the pose is far away (give state=)"
             + "; friction without bristle=, which equilibria leave out, holds nothing"
             * any(f.friction is not None and f.friction.bristle is None for _, f in forces)
             + "; friction that sticks holds no more than it can" * bool(friction.count)
+            + "; what touches without friction slides off all that leans" * slides
         )
-    return _with_smallest(system, best_state, best_multipliers, kept)
+    return held, *_with_smallest(system, best_state, best_multipliers, kept)
+
+
+def _falling_step(
+    ones: OneSidedStep,
+    stiffness: sparse.csr_array,
+    force: Array,
+    rows: tuple[sparse.csr_array, Array],
+    mass: sparse.csr_array,
+    shifts: tuple[float, float],
+    rubbing: Rubbing,
+) -> tuple[Array, Array] | None:
+    """A step along which the potential energy falls, if there is one, and its multipliers; None: all are singular.
+
+    Args:
+        ones: what pushes on one side.
+        stiffness, force: at the pose.
+        rows: G and g of joints.
+        mass: M.
+        shifts: times M to begin with, and the least one after that.
+        rubbing: see ``OneSidedStep.solve``.
+    """
+    (matrix, gap), (shift, least), found = rows, shifts, None
+    for _ in range(MOST_SHIFTS):
+
+        def solved(K: sparse.csr_array, f: Array, shift: float = shift) -> tuple[Array, Array] | None:
+            return newton_step(sparse.csr_array(K + shift * mass), matrix, f, gap, np.zeros(len(gap)))
+
+        if more := ones.solve(stiffness, force, solved, rubbing):
+            (change, _), resisting = found = more
+            if change @ (resisting @ change + shift * (mass @ change)) >= 0:
+                break
+        shift = max(4 * shift, least)
+    return found[0] if found else None
 
 
 def _with_smallest(system: System, state: State, multipliers: Array, kept: IntArray) -> tuple[State, Array]:
@@ -443,51 +521,62 @@ def operating_point(system: System, kind: OperatingKind, state: State | None) ->
     check_redundancy(system, resting)
     friction = StickingFriction.of(system, pose)
     if kind is OperatingKind.STATIC:
-        with one_blas_thread():
-            return _at_rest(system, resting, friction)
+        return _at_rest(Held(system, friction), resting)
     return OperatingPoint(kind, resting, np.zeros(int(layout.multiplier[-1])), friction)
 
 
 def _among_many(system: System, kind: OperatingKind, pose: State) -> OperatingPoint:
-    """The same with a contact for each pair that touches; where others touch in the end, again with these.
+    """The same with a contact for each pair that touches.
 
     Raises:
-        EquilibriumError: in each try others touch.
+        EquilibriumError: none was found.
     """
     pairs = TouchingPairs.at(system, pose)
-    for _ in range(MOST_TRIES):
-        start = pairs.with_pairs(pose)
-        resting = replace(start, velocity=np.zeros_like(pose.velocity), branches=None)
-        check_redundancy(pairs.system, resting)
-        friction = StickingFriction.of(pairs.system, start)
-        if kind is OperatingKind.STEADY_ROTATION:
-            point = _steady_rotation(pairs.system, start)
-            return replace(point, state=pairs.without_pairs(point.state), system=pairs.system)
-        if kind is OperatingKind.GIVEN:
-            none = np.zeros(int(system.layout.multiplier[-1]))
-            return OperatingPoint(kind, pairs.without_pairs(resting), none, friction, pairs.system)
+    start = pairs.with_pairs(pose)
+    resting = replace(start, velocity=np.zeros_like(pose.velocity), branches=None)
+    check_redundancy(pairs.system, resting)
+    if kind is OperatingKind.STATIC:
+        return _at_rest(Held.of(pairs, pose), resting)
+    if kind is OperatingKind.STEADY_ROTATION:
+        point = _steady_rotation(pairs.system, start)
+        return replace(point, state=pairs.without_pairs(point.state), system=pairs.system)
+    friction, none = StickingFriction.of(pairs.system, start), np.zeros(int(system.layout.multiplier[-1]))
+    return OperatingPoint(kind, pairs.without_pairs(resting), none, friction, pairs.system)
+
+
+def _at_rest(held: Held, resting: State) -> OperatingPoint:
+    """The static equilibrium; where friction lets go, what is kinetic holds in the next try.
+
+    Where other sides, edges or corners touch in the end, it is sought again with these.
+
+    Raises:
+        EquilibriumError: none was found.
+    """
+    state, tries = resting, 0
+    while tries < MOST_TRIES:
         with one_blas_thread():
-            point = _at_rest(pairs.system, resting, friction)
-        more = TouchingPairs.at(system, point.state, pairs.numbers)
+            held, found, multipliers = static_equilibrium(held, state)
+        friction, pairs = held.friction, held.pairs
+        holds = friction.at(found, multipliers)
+        slips = np.array([hold.slips and hold.limit > 0 for hold in holds], dtype=bool)
+        lets_go, friction = (slips & friction.grips & ~friction.has_slipped).any(), friction.letting_go(slips)
+        if lets_go:
+            held = replace(held, friction=friction)
+            state = resting if pairs is None else pairs.with_pairs(pairs.without_pairs(resting))
+            continue
+        rest = friction.remembering(found, holds)
+        if pairs is None:
+            return OperatingPoint(OperatingKind.STATIC, rest, multipliers, friction)
+        more = pairs.again(found)
         if more.numbers == pairs.numbers:
-            state = pairs.remembering(point.state, friction, point.holds)
-            return replace(point, state=state, system=pairs.system)
-        pairs = more
+            rest = pairs.remembering(rest, friction, holds)
+            return OperatingPoint(OperatingKind.STATIC, rest, multipliers, friction, pairs.system)
+        tries += 1
+        held, state = held.with_pairs(more, found)
     raise EquilibriumError(
         f"no static equilibrium was found in {MOST_TRIES} tries: in each one other sides or edges touch; start from"
         " a pose where those that carry touch"
     )
-
-
-def _at_rest(system: System, resting: State, friction: StickingFriction) -> OperatingPoint:
-    """The static equilibrium; where friction lets go, what is kinetic holds in the next try."""
-    while True:
-        found, multipliers = static_equilibrium(system, resting, friction)
-        holds = friction.at(found, multipliers)
-        slips = np.array([hold.slips for hold in holds], dtype=bool)
-        if not (slips & ~friction.has_slipped).any():
-            return OperatingPoint(OperatingKind.STATIC, friction.remembering(found, holds), multipliers, friction)
-        friction = friction.letting_go(slips)
 
 
 def _steady_rotation(system: System, pose: State) -> OperatingPoint:

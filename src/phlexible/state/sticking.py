@@ -5,9 +5,10 @@ allows (docs/theory.md, 8; (8.45)). It is bent along a coordinate of a joint, al
 world axes where surfaces touch whose normal turns.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -37,6 +38,9 @@ from phlexible.state.instants import Instants
 from phlexible.state.layout import State
 from phlexible.state.system import System
 from phlexible.state.touching_pieces import PieceOnPiece, PieceOnSolid
+
+WANDERS = 1e-6
+"""Of its length, for differences of places along pieces."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,9 +98,14 @@ class StickingFriction:
         return len(self.has_slipped)
 
     @cached_property
+    def grips(self) -> BoolArray:
+        """Which hold more before they let go than after that, shape (bristles,)."""
+        return np.array([bristle.grip != 1.0 for *_, bristle in self._bristles], dtype=bool)
+
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """Of the elements that they are of."""
-        return tuple(str(self.system.forces[k].element) for k, *_ in bristles_of(self.system))
+        return tuple(str(self.system.forces[k].element) for k, *_ in self._bristles)
 
     @cached_property
     def _began(self) -> tuple[Instants, Array, Array]:
@@ -107,40 +116,67 @@ class StickingFriction:
         """What they do at a pose where joints transmit these multipliers."""
         if not self.count:
             return []
+        poses = self._poses(state)
+        return [self._hold(own, poses, multipliers, False) for own in range(self.count)]
+
+    def stiffness_if_stuck(self, state: State, numbers: Set[int]) -> sparse.csr_array:
+        """What those of some forces, by their numbers, would resist with, if all of them stuck."""
+        size = int(self.system.layout.velocity[-1])
+        total, none = sparse.csr_array((size, size)), np.zeros(0)
+        own = [place for place, (k, *_) in enumerate(self._bristles) if k in numbers]
+        poses = self._poses(state) if own else None
+        for place in own:
+            assert poses is not None, "there are some"
+            hold = self._hold(place, poses, none, True)
+            rows = sparse.csr_array(hold.rows)
+            total = total - rows.T @ sparse.csr_array(hold.tangent) @ rows
+        return sparse.csr_array(total)
+
+    @cached_property
+    def _bristles(self) -> list[tuple[int, BristleKind, Bristle]]:
+        return list(bristles_of(self.system))
+
+    def _poses(self, state: State) -> "_Poses":
         at = self.system.at(state)
         elements = element_state(self.system, at)
-        values = self.system.force_functions.values(at)[0]
-        found, remembered = [], _remembered(self.start, self.count)
         starts = np.cumsum([0, *(len(each) for each in elements.gradients)])
-        for own, (k, kind, bristle) in enumerate(bristles_of(self.system)):
-            force = self.system.forces[k].force
-            assert force.friction is not None, "it has a bristle"
-            normal, slope = 1.0, 0.0
-            if force.contact:
-                side = force.contact.side
-                normal = side * force.contact.force(float(elements.theta[k]), force.rest)
-                slope = side * force.contact.slope(float(elements.theta[k]), force.rest)
-            level = self._level(force.friction, multipliers)
-            if kind is not BristleKind.SLIDING:
-                level = bristle.lever
-            level *= 1.0 if self.has_slipped[own] else bristle.grip
-            if isinstance(force.coordinate, RubbingCoordinate) and isinstance(force.coordinate.gap, PieceOnSolid):
-                level *= float(np.linalg.norm(_rise(self.system, at, force.coordinate)))  # on an edge less than one
-            sizes = (level * normal, level * slope)
-            if isinstance(force.coordinate, RubbingCoordinate):
-                side = force.contact.side if force.contact else 1.0
-                way = self._way(at, force.coordinate, side, kind)
-                found.append(_held_where_they_touch(way, bristle, sizes, remembered[own]))
-                continue
-            if force.contact:
-                along = slice(starts[k] + 1, starts[k + 1])
-                u, rows = values[along] - self._began[2][along], elements.matrix[along].toarray()
-            else:
-                u, rows = elements.theta[k : k + 1] - self._began[1][k], elements.rows[[k]].toarray()
-                if force.coordinate.is_angle:
-                    u = (u + np.pi) % (2 * np.pi) - np.pi
-            found.append(_held(bristle, remembered[own, : len(u)], u, rows, sizes, np.zeros(3)))
-        return found
+        return _Poses(at, elements, self.system.force_functions.values(at)[0], starts)
+
+    def _hold(self, own: int, poses: "_Poses", multipliers: Array, is_stuck: bool) -> Hold:
+        """Of one bristle; ``is_stuck``: whatever presses."""
+        (k, kind, bristle), (at, elements, values, starts) = self._bristles[own], poses
+        remembered = _remembered(self.start, self.count)[own]
+        force = self.system.forces[k].force
+        assert force.friction is not None, "it has a bristle"
+        normal, slope = 1.0, 0.0
+        if force.contact:
+            side = force.contact.side
+            normal = side * force.contact.force(float(elements.theta[k]), force.rest)
+            slope = side * force.contact.slope(float(elements.theta[k]), force.rest)
+        if is_stuck:
+            normal, slope = np.inf, 0.0
+        if normal == 0.0:
+            count = len(force.coordinate.across) if isinstance(force.coordinate, SlidingCoordinate) else 3
+            return _loose(1 if kind is BristleKind.DRILLING else count, elements.matrix.shape[1])
+        level = self._level(force.friction, multipliers)
+        if kind is not BristleKind.SLIDING:
+            level = bristle.lever
+        level *= 1.0 if self.has_slipped[own] else bristle.grip
+        if isinstance(force.coordinate, RubbingCoordinate) and isinstance(force.coordinate.gap, PieceOnSolid):
+            level *= float(np.linalg.norm(_rise(self.system, at, force.coordinate)))  # on an edge less than one
+        sizes = (level * normal, level * slope)
+        if isinstance(force.coordinate, RubbingCoordinate):
+            side = force.contact.side if force.contact else 1.0
+            way = self._way(at, force.coordinate, side, kind)
+            return _held_where_they_touch(way, bristle, sizes, remembered)
+        if force.contact:
+            along = slice(starts[k] + 1, starts[k + 1])
+            u, rows = values[along] - self._began[2][along], elements.matrix[along].toarray()
+        else:
+            u, rows = elements.theta[k : k + 1] - self._began[1][k], elements.rows[[k]].toarray()
+            if force.coordinate.is_angle:
+                u = (u + np.pi) % (2 * np.pi) - np.pi
+        return _held(bristle, remembered[: len(u)], u, rows, sizes, np.zeros(3))
 
     def sticks(self, holds: Sequence[Hold], is_balanced: bool) -> BoolArray:
         """Which hold small motions, shape (bristles,).
@@ -149,7 +185,7 @@ class StickingFriction:
             holds: at the pose.
             is_balanced: whether joints transmit there what loads ask for; those that follow it hold otherwise too.
         """
-        forces = [self.system.forces[k].force for k, *_ in bristles_of(self.system)]
+        forces = [self.system.forces[k].force for k, *_ in self._bristles]
         found = []
         for force, hold, slipped in zip(forces, holds, self.has_slipped, strict=True):
             follows = force.friction is not None and force.friction.joint is not None
@@ -187,7 +223,7 @@ class StickingFriction:
         elements = element_state(self.system, at)
         pulls, bends = np.zeros(self.system.force_functions.count), []
         starts = np.cumsum([0, *(len(each) for each in elements.gradients)])
-        for own, ((k, kind, _), hold) in enumerate(zip(bristles_of(self.system), holds, strict=True)):
+        for own, ((k, kind, _), hold) in enumerate(zip(self._bristles, holds, strict=True)):
             rows = sparse.csr_array(hold.rows)
             if sticks is None or sticks[own]:
                 total = total + rows.T @ sparse.csr_array(hold.tangent) @ rows
@@ -208,11 +244,59 @@ class StickingFriction:
             total = total + _curvature(elements, bends, starts) + elements.functions.stiffness(at, pulls)
         return sparse.csr_array(total)
 
+    def wandering(self, state: State, holds: Sequence[Hold]) -> sparse.csr_array:
+        """What is added to d(forces)/dq where forces wander along pieces, without a potential.
+
+        Where two of these are nearly parallel the place moves by thousands of times the angle between them.
+        """
+        size, poses = int(self.system.layout.velocity[-1]), self._poses(state)
+        total = sparse.csr_array((size, size))
+        for (k, kind, _), hold in zip(self._bristles, holds, strict=True):
+            force = self.system.forces[k].force
+            coordinate = force.coordinate
+            if (
+                kind is not BristleKind.SLIDING
+                or not isinstance(coordinate, RubbingCoordinate)
+                or not hold.limit > 0
+            ):
+                continue
+            if not isinstance(coordinate.gap, PieceCoordinate):
+                continue
+            side = force.contact.side if force.contact else 1.0
+            for along, pulls, more in self._wandering(poses.at, coordinate, side, hold):
+                total = total + sparse.csr_array(pulls + hold.rows.T @ (hold.tangent @ more))[:, None] @ along
+        return sparse.csr_array(total)
+
+    def _wandering(
+        self, at: Instants, coordinate: RubbingCoordinate, side: float, hold: Hold
+    ) -> Iterator[tuple[sparse.csr_array, Array, Array]]:
+        """Of each place along a piece its row dplace/dq, and d(force, slide)/dplace."""
+        system, before, gap = self.system, self._began[0], coordinate.gap
+        assert isinstance(gap, PieceCoordinate), "asked for where it is one"
+        functions = system.coordinate_functions(gap)
+        y, changes = functions.values(at)[0], sparse.csr_array(functions.matrix(at))
+        steps = WANDERS * np.abs(y).max() * np.eye(len(y))
+        slopes = np.array([np.subtract(gap.places(y + h), gap.places(y - h)) for h in steps]) / (2 * steps.max())
+        chord = coordinate.functions()[coordinate.gap_count].terms[0].first
+        vectors = system.vectors([vector for _, vector in chord.parts])
+        x0, x1 = vectors.places(before)[0], vectors.places(at)[0]
+        normal, place = _normal(system, at, coordinate), _places(system, at, coordinate)
+        jacobian = sparse.csr_array(vectors.jacobian(at))
+        for k, move in enumerate(WANDERS * np.eye(2)):
+            ends = (
+                _weights(coordinate, x1, Touch.of(coordinate, side, x1, normal, each))
+                for each in (place + move, place - move)
+            )
+            moved = np.kron(np.subtract(*ends), np.eye(3)) / (2 * WANDERS)
+            along = sparse.csr_array(slopes[:, k][None]) @ changes
+            if moved.any() and along.nnz:
+                yield along, jacobian.T @ (moved.T @ hold.force), moved @ (x1 - x0).ravel() / 2
+
     def damping(self, holds: Sequence[Hold], sticks: BoolArray) -> sparse.csr_array:
         """Of the dampers beside those that stick, shape (velocities,) * 2."""
         size = int(self.system.layout.velocity[-1])
         total = sparse.csr_array((size, size))
-        for (*_, bristle), hold, is_held in zip(bristles_of(self.system), holds, sticks, strict=True):
+        for (*_, bristle), hold, is_held in zip(self._bristles, holds, sticks, strict=True):
             if is_held and bristle.damping:
                 rows = sparse.csr_array(hold.rows)
                 total = total + bristle.damping * (rows.T @ rows)
@@ -221,7 +305,7 @@ class StickingFriction:
     def independent_rows(self, holds: Sequence[Hold], sticks: BoolArray) -> list[tuple[int, float, Array]]:
         """Of each that sticks the number of its force, its stiffness k, and d(slide)/dq without repeated rows."""
         found = []
-        for (k, _, bristle), hold, is_held in zip(bristles_of(self.system), holds, sticks, strict=True):
+        for (k, _, bristle), hold, is_held in zip(self._bristles, holds, sticks, strict=True):
             if is_held:
                 shares, directions = np.linalg.eigh(-hold.tangent / bristle.stiffness)
                 rows = directions[:, shares > 0.5].T @ hold.rows
@@ -231,7 +315,7 @@ class StickingFriction:
     def bent(self, state: State, holds: Sequence[Hold]) -> list[Array]:
         """z of each in world axes, shape (3,), and of turns about the normal, (1,)."""
         at, found = self.system.at(state), []
-        for (k, *_), hold in zip(bristles_of(self.system), holds, strict=True):
+        for (k, *_), hold in zip(self._bristles, holds, strict=True):
             z, coordinate = hold.z, self.system.forces[k].force.coordinate
             if isinstance(coordinate, SlidingCoordinate):
                 z = z @ self.system.vectors(coordinate.across).places(at)[0]
@@ -279,6 +363,22 @@ class StickingFriction:
         return Way(u, (np.eye(3) - np.outer(n1, n1)) @ rows, n1, axes)
 
 
+class _Poses(NamedTuple):
+    """A pose as bristles see it.
+
+    Attributes:
+        at: the instant.
+        elements: all force elements.
+        values: of their functions.
+        starts: of each among these.
+    """
+
+    at: Instants
+    elements: ElementState
+    values: Array
+    starts: Array
+
+
 @dataclass(frozen=True, eq=False)
 class Way:
     """How far surfaces that touch slid or turned.
@@ -294,6 +394,12 @@ class Way:
     rows: Array
     normal: Array
     axes: Array | None
+
+
+def _loose(count: int, velocities: int) -> Hold:
+    """Of a bristle where nothing touches."""
+    z, rows, tangent = np.zeros(count), np.zeros((count, velocities)), np.zeros((count, count))
+    return Hold(z, z, rows, tangent, z, 0.0, False, np.zeros(len(BRISTLE)))
 
 
 def _held_where_they_touch(way: Way, bristle: Bristle, sizes: tuple[float, float], own: Array) -> Hold:

@@ -1,7 +1,8 @@
 """Pairs among many as contacts of two: what equilibria and linear models see of them (docs/theory.md, 8)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -35,14 +36,13 @@ from phlexible.state.branches import (
 from phlexible.state.layout import State
 from phlexible.state.sticking import Hold, StickingFriction
 from phlexible.state.system import ScalarForce, System
-from phlexible.state.touching_pieces import PieceOnSolid, TouchedPiece
+from phlexible.state.touching_pieces import PieceOnSolid, TouchedPiece, TouchedSolid
+from phlexible.state.vectors import VectorSet
 
 Numbers = frozenset[tuple[int, int, int, int]]
 """Contacts, two members of each, and which side, edge or corner of the second, of those that have several."""
 NEAR = 0.02
 """Of a radius or size: pairs that are so far apart are there too."""
-FLAT = 1e-5
-"""Of its length: so much nearer a piece is between its ends than there, where it touches there."""
 THIN = 1e-9
 """Of a mesh: the radius of its edges and corners."""
 
@@ -56,26 +56,61 @@ class TouchingPairs:
         system: with them, after all other forces.
         numbers: of the members of each pair.
         pairs: of each of these forces, in their order.
+        searches: of each contact of many.
     """
 
     plain: System
     system: System
     numbers: Numbers
     pairs: "tuple[Pair, ...]"
+    searches: "tuple[_Search, ...]"
 
     @classmethod
-    def at(cls, system: System, state: State, known: Numbers = frozenset()) -> "TouchingPairs":
-        """Those of a pose, and those that are known.
+    def at(cls, system: System, state: State) -> "TouchingPairs":
+        """Those of a pose.
 
         Raises:
             ModelError: a pair for which there is no contact of two.
         """
+        contacts = searched_contacts(system.mechanism)
+        searches = tuple(_Search(system, each, tuple(each.members(system.dimension))) for each in contacts)
+        return cls._of(system, state, searches, [search.near(state) for search in searches])
+
+    def again(self, state: State) -> "TouchingPairs":
+        """Those of another pose, and those that are known.
+
+        Raises:
+            ModelError: a pair for which there is no contact of two.
+        """
+        state = self.without_pairs(state)
+        found = [search.near(state) | self._known(g) for g, search in enumerate(self.searches)]
+        return self._of(self.plain, state, self.searches, found)
+
+    def met(self, before: State, after: State) -> "TouchingPairs | None":
+        """With those that come near on the way from one pose to another; None: those that are known are all.
+
+        Raises:
+            ModelError: a pair for which there is no contact of two.
+        """
+        before, after = self.without_pairs(before), self.without_pairs(after)
+        known = [self._known(g) for g in range(len(self.searches))]
+        found = [s.near(before, after, own) for s, own in zip(self.searches, known, strict=True)]
+        if not any(found):
+            return None
+        return self._of(self.plain, before, self.searches, [a | b for a, b in zip(found, known, strict=True)])
+
+    def _known(self, group: int) -> set[tuple[int, int]]:
+        return {(i, j) for g, i, j, _ in self.numbers if g == group}
+
+    @classmethod
+    def _of(
+        cls, system: System, state: State, searches: "tuple[_Search, ...]", found: Sequence[set[tuple[int, int]]]
+    ) -> "TouchingPairs":
         forces, numbers = list(system.forces), set[tuple[int, int, int, int]]()
         pairs, count = list[Pair](), 0
-        for group, contact in enumerate(searched_contacts(system.mechanism)):
-            members = contact.members(system.dimension)
-            old, at = {(i, j) for g, i, j, _ in known if g == group}, _Places(system, state, members)
-            for i, j in sorted(_near(at, members) | old):
+        for group, (search, own) in enumerate(zip(searches, found, strict=True)):
+            contact, members, at = search.contact, search.members, search.at(state)
+            for i, j in sorted(own):
                 pair, part = _contact_of_two(contact, at, i, j)
                 more = [ScalarForce(pair, force) for force in pair.forces(system.dimension)]
                 sign = 1.0 if pair.first is members[i].start else -1.0
@@ -85,7 +120,7 @@ class TouchingPairs:
                 receive(pair, *every_port(pair))
                 numbers.add((group, i, j, part))
             count += len(members)
-        return cls(system, replace(system, forces=tuple(forces)), frozenset(numbers), tuple(pairs))
+        return cls(system, replace(system, forces=tuple(forces)), frozenset(numbers), tuple(pairs), searches)
 
     def with_pairs(self, state: State) -> State:
         """The state as ``system`` has it, bristles of the pairs not bent."""
@@ -141,6 +176,15 @@ class TouchingPairs:
         return result
 
     @property
+    def bristle_keys(self) -> list[tuple[int, int, BristleKind]]:
+        """Of each bristle of ``system`` what stays when pairs are added."""
+        count = len(self.plain.forces)
+        return [
+            (k, -1, kind) if k < count else (self.pairs[k - count].first, self.pairs[k - count].second, kind)
+            for k, kind, _ in bristles_of(self.system)
+        ]
+
+    @property
     def _bristles(self) -> int:
         return len(BRISTLE) * (len(bristles_of(self.system)) - len(bristles_of(self.plain)))
 
@@ -167,71 +211,123 @@ class Pair(NamedTuple):
         return self.one if turns and self.one.directions(3) and not self.other.kind.is_solid else self.other
 
 
-class _Places:
+@dataclass(frozen=True, eq=False)
+class _Search:
+    """Who is near whom of the members of one contact.
+
+    Attributes:
+        system: without pairs.
+        contact: of many.
+        members: all of them.
+    """
+
+    system: System
+    contact: Contact
+    members: tuple[Member, ...]
+
+    @cached_property
+    def _vectors(self) -> tuple[VectorSet, VectorSet, dict[int, VectorSet]]:
+        """Of the starts, the ends, and the axes of solids."""
+        starts, ends = (
+            self.system.vectors([PointOf(port) for port in ports])
+            for ports in ([each.start for each in self.members], [each.end for each in self.members])
+        )
+        axes = {
+            j: self.system.vectors([DirectionOf(each.start, axis) for axis in each.axes.T])
+            for j, each in enumerate(self.members)
+            if each.axes is not None and each.kind.is_solid
+        }
+        return starts, ends, axes
+
+    @cached_property
+    def _gaps(self) -> dict[tuple[int, int], PieceOnSolid]:
+        return {}
+
+    def at(self, state: State) -> "_Places":
+        """Where they are at a pose."""
+        at, (starts, ends, axes) = self.system.at(state), self._vectors
+        turned = {j: each.places(at)[0] for j, each in axes.items()}
+        return _Places(self.members, starts.places(at)[0], ends.places(at)[0], turned)
+
+    def near(
+        self, state: State, after: State | None = None, known: Set[tuple[int, int]] = frozenset()
+    ) -> set[tuple[int, int]]:
+        """Pairs that touch, or nearly, by the numbers of their members; the solid last.
+
+        Args:
+            state: a pose.
+            after: another one; those that may touch on the way to it, too.
+            known: pairs that are not asked for.
+        """
+        at, members = self.at(state), self.members
+        then = None if after is None else self.at(after)
+        radius = np.array([each.radius for each in members])
+        lengths = np.linalg.norm(at.ends - at.starts, axis=1)
+        found, least = set[tuple[int, int]](), _least(members)
+        for j, other in enumerate(members):
+            if other.kind.is_solid:
+                apart = heights(other, at.seen(at.starts, j)) - radius - lengths
+            else:
+                apart = np.linalg.norm(at.starts - at.starts[j], axis=1) - radius - radius[j]
+                apart -= lengths + lengths[j]
+            ways = np.zeros(len(members)) if then is None else at.ways(then, j)
+            most = NEAR * np.maximum(np.maximum(radius, radius[j]), least) + ways
+            for i in np.flatnonzero(apart <= most).tolist():
+                if (i, j) in known or not may_meet(members[i], other) or (not other.kind.is_solid and i >= j):
+                    continue
+                if other.kind.is_solid and members[i].start is not members[i].end:
+                    if not self._is_between(at, i, j, float(ways[i])):
+                        continue
+                elif not other.kind.is_solid:
+                    gap = distance(at.starts[i], at.ends[i], at.starts[j], at.ends[j]) - radius[i] - radius[j]
+                    if gap > NEAR * max(radius[i], radius[j]) + ways[i]:
+                        continue
+                found.add((i, j))
+        return found
+
+    def _is_between(self, at: "_Places", i: int, j: int, way: float) -> bool:
+        """Whether piece i touches solid j, or nearly, between its ends."""
+        piece, solid = self.members[i], self.members[j]
+        ends = np.stack([at.starts[i], at.ends[i]])
+        length = float(np.linalg.norm(ends[1] - ends[0]))
+        far = NEAR * max(piece.radius, size_of(piece.start)) + way
+        if heights(solid, at.seen(ends.mean(axis=0)[None], j))[0] > piece.radius + far + length / 2:
+            return False
+        if (i, j) not in self._gaps:
+            gap = TouchedPiece(piece, solid).coordinate(self.system.dimension)
+            assert isinstance(gap, PieceOnSolid), "of a solid"
+            self._gaps[i, j] = gap
+        return self._gaps[i, j].foot(at.seen(ends, j).ravel()).value < piece.radius + far
+
+
+class _Places(NamedTuple):
     """Where members are at a pose.
 
     Attributes:
         members: all of them.
-        dimension: of the model.
         starts, ends: of their axes, shape (members, 3) [m].
+        axes: of solids, in rows, shape (3, 3).
     """
 
-    def __init__(self, system: System, state: State, members: Sequence[Member]) -> None:
-        at = system.at(state)
-        self.members, self.dimension = members, system.dimension
-        self.starts, self.ends = (
-            system.vectors([PointOf(port) for port in ports]).places(at)[0]
-            for ports in ([each.start for each in members], [each.end for each in members])
-        )
-        self._axes: dict[int, Array] = {}
-        for j, each in enumerate(members):
-            if each.kind.is_solid:
-                assert each.axes is not None, "a solid has some"
-                directions = [DirectionOf(each.start, axis) for axis in each.axes.T]
-                self._axes[j] = system.vectors(directions).places(at)[0]
+    members: tuple[Member, ...]
+    starts: Array
+    ends: Array
+    axes: dict[int, Array]
 
     def seen(self, places: Array, j: int) -> Array:
         """Places (..., 3) in the axes of solid j [m]."""
-        return np.asarray((places - self.starts[j]) @ self._axes[j].T)
+        return np.asarray((places - self.starts[j]) @ self.axes[j].T)
 
-    def is_between(self, i: int, j: int) -> bool:
-        """Whether piece i touches solid j, or nearly, between its ends."""
-        piece, solid = self.members[i], self.members[j]
-        ends = np.stack([self.starts[i], self.ends[i]])
-        length = float(np.linalg.norm(ends[1] - ends[0]))
-        far = NEAR * max(piece.radius, size_of(piece.start))
-        if heights(solid, self.seen(ends.mean(axis=0)[None], j))[0] > piece.radius + far + length / 2:
-            return False
-        gap = TouchedPiece(piece, solid).coordinate(self.dimension)
-        assert isinstance(gap, PieceOnSolid), "of a solid"
-        return gap.is_between(self.seen(ends, j).ravel(), far, FLAT * piece.size[0])
-
-
-def _near(at: _Places, members: Sequence[Member]) -> set[tuple[int, int]]:
-    """Pairs that touch, or nearly, by the numbers of their members; the solid last."""
-    starts, ends = at.starts, at.ends
-    radius = np.array([each.radius for each in members])
-    found, least = set[tuple[int, int]](), _least(members)
-    for j, other in enumerate(members):
-        if other.kind.is_solid:
-            apart = heights(other, at.seen(starts, j)) - radius
-            apart -= np.linalg.norm(ends - starts, axis=1)
-        else:
-            apart = np.linalg.norm(starts - starts[j], axis=1) - radius - radius[j]
-            apart -= np.linalg.norm(ends - starts, axis=1) + np.linalg.norm(ends[j] - starts[j])
-        most = NEAR * np.maximum(np.maximum(radius, radius[j]), least)
-        for i in np.flatnonzero(apart <= most).tolist():
-            if not may_meet(members[i], other) or (not other.kind.is_solid and i >= j):
-                continue
-            if other.kind.is_solid and members[i].start is not members[i].end:
-                if not at.is_between(i, j):
-                    continue
-            elif not other.kind.is_solid:
-                gap = distance(starts[i], ends[i], starts[j], ends[j]) - radius[i] - radius[j]
-                if gap > NEAR * max(radius[i], radius[j]):
-                    continue
-            found.add((i, j))
-    return found
+    def ways(self, then: "_Places", j: int) -> Array:
+        """How far each moves beside member j to another pose, shape (members,) [m]."""
+        if j in self.axes:
+            moves = [
+                then.seen(b, j) - self.seen(a, j) for a, b in ((self.starts, then.starts), (self.ends, then.ends))
+            ]
+            return np.asarray(np.linalg.norm(moves, axis=2).max(axis=0))
+        moves = [then.starts - self.starts, then.ends - self.ends]
+        own = np.linalg.norm(moves, axis=2).max(axis=0)
+        return np.asarray(own + own[j])
 
 
 def _least(members: Sequence[Member]) -> float:
@@ -291,23 +387,11 @@ def _surface(contact: Contact, one: Member, other: Member, place: Array) -> tupl
             return _tube(other, inside=b < 0), 0
         case MemberKind.BLOCK if one.radius:
             return Surface(port, Box((2 * a, 2 * b, 2 * c))), 0
-        case MemberKind.BLOCK:
-            k = int(np.argmax(np.abs(place) - other.size))
-            out = np.copysign(AXES[k], place[k])
-            return _side(other, other.size[k] * out, out), 2 * k + int(place[k] > 0)
-        case MemberKind.DRUM:
-            beyond = np.array([np.hypot(place[0], place[1]) - a, abs(place[2]) - b])
-            if (beyond <= 0).any() or not one.radius:
-                if beyond[0] >= beyond[1]:
-                    return _tube(other, inside=False), 0
-                out = np.copysign(AXES[2], place[2])
-                return _side(other, b * out, out), 1 + int(place[2] > 0)
+        case MemberKind.BLOCK | MemberKind.DRUM | MemberKind.RING:
+            return TouchedSolid(other), 0
         case MemberKind.MESH:
             return _part_of_mesh(contact, one, other, place)
-    raise ModelError(
-        f"{contact}: {one.start} touches {port}, whose edges or ends equilibria do not see: nothing touches tori"
-        " there, and spheres no rims of cylinders"
-    )
+    raise AssertionError("no such solid")
 
 
 def _side(solid: Member, place: Array, normal: Array) -> Plane:

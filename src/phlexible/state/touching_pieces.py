@@ -20,7 +20,7 @@ from phlexible.description.interactions.functions import (
     between,
     single,
 )
-from phlexible.description.interactions.surfaces import Gap, PieceCoordinate, Touchable
+from phlexible.description.interactions.surfaces import Gap, GapCoordinate, PieceCoordinate, Touchable
 from phlexible.description.ports import Port
 from phlexible.errors import ModelError
 from phlexible.step.tables.piece_distances import (
@@ -195,18 +195,6 @@ class PieceOnSolid(PieceCoordinate):
         is_held = self.piece.size[2] == 0.0
         return tuple(end if is_held and end.height < self.piece.radius else none for end in foot.ends)
 
-    def is_between(self, y: Array, far: float, flat: float) -> bool:
-        """Whether it is less than ``far`` away [m], and nearer by ``flat`` [m] between its ends than there.
-
-        Ends that touch by themselves do not count.
-        """
-        foot, radius = self.foot(y), self.piece.radius
-        if self.piece.size[2] == 0.0:
-            nearest = min(max(end.height, radius) for end in foot.ends)
-            if foot.is_end or foot.value >= nearest - flat:
-                return False
-        return foot.value < radius + far
-
     def _nearest(self, a: Array, b: Array, first: Slope, last: Slope) -> Foot:
         radius, length, u = self.piece.radius, self.piece.size[0], b - a
         share, is_held = SHARE * length, self.piece.size[2] == 0.0
@@ -233,6 +221,66 @@ class PieceOnSolid(PieceCoordinate):
             high = (float(s), *at(s))
             best, low = _better(best, at, low, high, radius, length, u), high
         return _better(best, at, low, end, radius, length, u)
+
+
+@dataclass(frozen=True, eq=False)
+class PlaceOnSolid(GapCoordinate):
+    """The distance of a place, or of the middle of a sphere, from a solid.
+
+    Attributes:
+        place: the port.
+        solid: a member.
+        axes: of the solid.
+    """
+
+    place: Port
+    solid: Member
+    axes: tuple[DirectionOf | WorldAxis, ...]
+
+    def functions(self) -> tuple[Row, ...]:
+        """The place in the axes of the solid."""
+        chord = between(self.solid.start, self.place)
+        return tuple(Row((BilinearTerm(1.0, chord, single(axis)),), 0.0, "gap") for axis in self.axes)
+
+    def value(self, y: Array) -> float:
+        """Negative inside."""
+        return slope_over(self.solid, y).height
+
+    def gradient(self, y: Array) -> Array:
+        """The normal there."""
+        return slope_over(self.solid, y).normal
+
+    def hessian(self, y: Array) -> Array:
+        """How that turns."""
+        return slope_over(self.solid, y).bend
+
+
+@dataclass(frozen=True, eq=False)
+class TouchedSolid(Touchable):
+    """What places and spheres touch, as the second of a contact of two.
+
+    Attributes:
+        solid: a member.
+    """
+
+    solid: Member
+
+    def __post_init__(self) -> None:
+        """Members are as they are."""
+
+    @property
+    def ports(self) -> tuple[Port, ...]:
+        """Its own."""
+        return (self.solid.start,)
+
+    @property
+    def thickness(self) -> float:
+        """Its least extent [m]."""
+        return self.solid.thickness
+
+    def gaps(self, other: Port, dimension: int) -> tuple[Gap, ...]:
+        """The distance from it."""
+        return (Gap(PlaceOnSolid("gap", other, self.solid, self.solid.directions(dimension)[:3]), 0.0),)
 
 
 Place = tuple[float, float, float, Slope]
