@@ -63,7 +63,7 @@ class TouchingPairs:
     system: System
     numbers: Numbers
     pairs: "tuple[Pair, ...]"
-    searches: "tuple[_Search, ...]"
+    searches: "tuple[_PairSearch, ...]"
 
     @classmethod
     def at(cls, system: System, state: State) -> "TouchingPairs":
@@ -73,7 +73,7 @@ class TouchingPairs:
             ModelError: a pair for which there is no contact of two.
         """
         contacts = searched_contacts(system.mechanism)
-        searches = tuple(_Search(system, each, tuple(each.members(system.dimension))) for each in contacts)
+        searches = tuple(_PairSearch(system, each, tuple(each.members(system.dimension))) for each in contacts)
         return cls._of(system, state, searches, [search.near(state) for search in searches])
 
     def again(self, state: State) -> "TouchingPairs":
@@ -104,7 +104,11 @@ class TouchingPairs:
 
     @classmethod
     def _of(
-        cls, system: System, state: State, searches: "tuple[_Search, ...]", found: Sequence[set[tuple[int, int]]]
+        cls,
+        system: System,
+        state: State,
+        searches: "tuple[_PairSearch, ...]",
+        found: Sequence[set[tuple[int, int]]],
     ) -> "TouchingPairs":
         forces, numbers = list(system.forces), set[tuple[int, int, int, int]]()
         pairs, count = list[Pair](), 0
@@ -212,7 +216,7 @@ class Pair(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class _Search:
+class _PairSearch:
     """Who is near whom of the members of one contact.
 
     Attributes:
