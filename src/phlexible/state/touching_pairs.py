@@ -115,7 +115,12 @@ class TouchingPairs:
         for group, (search, own) in enumerate(zip(searches, found, strict=True)):
             contact, members, at = search.contact, search.members, search.at(state)
             for i, j in sorted(own):
-                pair, part = _contact_of_two(contact, at, i, j)
+                try:
+                    pair, part = _contact_of_two(contact, at, i, j)
+                except ModelError:
+                    if (i, j) in search.near(state):
+                        raise
+                    continue  # on the way, and asked again when it is nearer
                 more = [ScalarForce(pair, force) for force in pair.forces(system.dimension)]
                 sign = 1.0 if pair.first is members[i].start else -1.0
                 one, other = members[i], members[j]
