@@ -29,3 +29,16 @@ def test_iterations_of_a_step_are_few(build, duration, step, options, most):
     count = len(motion.time) - 1
     assert motion.iterations[-1] / count <= most
     assert np.abs(motion.energy.balance_error).max() <= 1e-11 * motion.energy.kinetic.max()
+
+
+@pytest.mark.parametrize(
+    ("build", "step", "known"),
+    [
+        (lambda: ph.gallery.crank_slider(elements=4, modes=2), TURN / 336, 9.0),  # rings
+        (ph.gallery.double_pendulum, 1e-3, 1.0),  # two iterations after the first step, in which nothing is known
+    ],
+)
+def test_misses_are_kept_from_the_first_step_on_that_needs_them(build, step, known):
+    live = build().start(step)
+    live.step(20)
+    assert live._stepper._memory["known_velocities"][0] == known

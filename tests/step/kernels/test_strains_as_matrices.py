@@ -25,6 +25,29 @@ def test_which_strains_do():
     assert not tables["strain_has_matrix"][own:].any()
 
 
+@pytest.mark.parametrize("dimension", [2, 3])
+@pytest.mark.parametrize("options", [{}, {"modes": 12}])
+def test_squares_of_a_strain_go_together(dimension, options):
+    """Those with one support have rows that follow each other; none loses a number."""
+    section, steel = ph.RectangularSection(0.02, 0.01), ph.Material(2e11, 7850.0)
+    beam = ph.Beam(1.0, section, steel, elements=6, **options).discretize(dimension)
+    _, tables = TypeTables([beam], [beam]).tables()
+    rows, first, last, alike = (tables[f"square_{name}"] for name in ("row", "first", "last", "alike"))
+    assert not any(tables["strain_has_matrix"])
+    found = np.zeros_like(beam.strain.with_arrays().squares)
+    for g, (row, begin, end, count) in enumerate(zip(rows, first, last, alike, strict=True)):
+        found[g, begin:end] = tables["type_number"][row + begin : row + end]
+        for k in range(1, count):
+            assert (first[g + k], last[g + k], rows[g + k]) == (begin, end, row + k * (end - begin))
+    assert found == pytest.approx(beam.strain.with_arrays().squares, rel=1e-12, abs=1e-12 * np.abs(found).max())
+    starts, counts = tables["square_start"], tables["square_count"]
+    # three points about each axis of bending, whose elements have the same coordinates; modes are of one axis
+    are_mixed = dimension == 3 and not options
+    expected = [4, 4, 4, 3, 2, 1] if are_mixed else [3, 2, 1] * (dimension - 1)
+    for start, count in zip(starts, counts, strict=True):
+        assert list(alike[start : start + count]) == expected
+
+
 def test_force_and_tangent_are_those_of_the_squares():
     """Newton's matrix against differences; the energy that the ledger counts is that of the squares."""
     model = ph.Model()

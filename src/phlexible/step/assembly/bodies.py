@@ -197,9 +197,15 @@ def _segments(reach: IntArray) -> tuple[int, ...]:
     return tuple(ends)
 
 
+WIDER = 1.25
+"""Entries of squares with the support of all of them, over those with their own, up to which they get it."""
+AT_ONCE = 4
+"""Squares of one strain that go together."""
 MANY = 4.0
 """Entries of all squares of a strain, over those of a matrix in their place, from which on it is cheaper."""
-PATCH = tuple(f"patch_{name}" for name in ("first", "second", "row", "rows", "column", "columns", "number"))
+PATCH = tuple(
+    f"patch_{name}" for name in ("first", "second", "row", "rows", "column", "columns", "number", "alike")
+)
 OF_TYPE = (
     *("elastic_count", "viscosity", "first_moment", "segment_count", "strain_start", "strain_count"),
     *(f"{name}_{number}" for name in ("patch", "stiffness", "damping") for number in ("start", "count")),
@@ -244,7 +250,7 @@ class TypeTables:
         self._patches: list[tuple[int, ...]] = []
         self._strains: list[tuple[int, int, int, int, int, int]] = []
         self._weights: list[float] = []
-        self._squares: list[tuple[int, int, int]] = []
+        self._squares: list[tuple[int, int, int, int]] = []
         self._factors: list[float] = []
 
     def places(self) -> list[BlockPlaces]:
@@ -284,7 +290,7 @@ class TypeTables:
             **_segment_tables(self.bands),
             **columns(PATCH, self._patches),
             **columns(STRAIN, self._strains),
-            **columns(("square_row", "square_first", "square_last"), self._squares),
+            **columns(("square_row", "square_first", "square_last", "square_alike"), self._squares),
             "type_of": self.type_of,
             "rigid_inertia": inertia,
             "strain_weight": self._weights,
@@ -331,6 +337,7 @@ class TypeTables:
 
     def _add_patches(self, planes: dict[tuple[int, int], Matrix], apart: int) -> None:
         """What is not zero of matrices (p, q); the first ``apart`` rows, full in a band, by themselves."""
+        added: list[tuple[int, ...]] = []
         for (p, q), plane in planes.items():
             found = [(slice(0, apart), columns) for _, columns in patches(plane[:apart])]
             below = patches(plane[apart:])
@@ -338,7 +345,9 @@ class TypeTables:
             for rows, columns in found:
                 number = self._add(window(plane, rows, columns).T)
                 sizes = (rows.start, rows.stop - rows.start, columns.start, columns.stop - columns.start)
-                self._patches.append((p, q, *sizes, number))
+                added.append((p, q, *sizes, number))
+        alike = _alike([patch[2:6] for patch in added], len(planes))
+        self._patches += [(*patch, count) for patch, count in zip(added, alike, strict=True)]
 
     def _add_strains(self, body: FloatingBody) -> None:
         """The strains of one type, each with its squares, or where these are many with the matrix of their sum."""
@@ -354,12 +363,15 @@ class TypeTables:
                 rows = (matrix + matrix.T) / 2
                 own = [(first + begin, first + end) if end else (0, 0) for begin, end in supports(rows)]
                 factors = np.ones(last - first)
+            else:
+                own = _widened(own)
             number = self._add(window(strain.rows, slice(s, s + 1), columns)) - first
             self._strains.append((number, first, last, int(has_matrix), len(self._squares), len(rows)))
             self._weights.append(float(strain.weights[s]))
-            for row, (begin, end), factor in zip(rows, own, factors.tolist(), strict=True):
+            alike = _alike(own, AT_ONCE)
+            for row, (begin, end), factor, count in zip(rows, own, factors.tolist(), alike, strict=True):
                 part = row[begin - first : end - first] if end else row[:0]
-                self._squares.append((self._add(part) - begin, begin, end))
+                self._squares.append((self._add(part) - begin, begin, end, count))
                 self._factors.append(factor)
 
     def _add(self, block: Array) -> int:
@@ -368,6 +380,29 @@ class TypeTables:
         self._numbers.append(np.ascontiguousarray(block, dtype=np.float64).ravel())
         self._length += block.size
         return start
+
+
+def _alike(places: Sequence[tuple[int, ...]], most: int) -> list[int]:
+    """How many from each place on are the same, and go together where the first of them is met; at most so many."""
+    found = [1] * len(places)
+    for k in range(len(places) - 2, -1, -1):
+        if places[k] == places[k + 1]:
+            found[k] = found[k + 1] + 1
+    return [min(count, most) for count in found]
+
+
+def _widened(own: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Supports of squares, those of neighbours the same where few zeros come in by that."""
+    found: list[tuple[int, int]] = []
+    begin, end, entries, count = 0, 0, 0, 0
+    for first, last in own:
+        wide = min(begin, first), max(end, last)
+        is_near = count > 0 and last > 0 and (wide[1] - wide[0]) * (count + 1) <= WIDER * (entries + last - first)
+        if not is_near:
+            found += [(begin, end)] * count
+            wide, entries, count = (first, last), 0, 0
+        (begin, end), entries, count = wide, entries + last - first, count + 1
+    return found + [(begin, end)] * count
 
 
 def _planes(w: "Planes", dimension: int) -> dict[tuple[int, int], Matrix]:

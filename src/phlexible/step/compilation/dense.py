@@ -27,45 +27,43 @@ PANEL = 4
 POSITIVE = 4.0  # by how much products of diagonal entries may be too small
 
 
-@compiled
-def _add_rows_times(sign: float, x: Reals, rows: int, b: Reals, stride: int, c: Reals, count: int) -> None:
-    """c += sign sum_r x[r] b_r, sign 1 or -1, over rows b_r of ``count`` numbers that begin ``stride`` apart."""
-    r = 0
-    while r + 3 < rows:
-        x0, x1, x2, x3 = sign * x[r], sign * x[r + 1], sign * x[r + 2], sign * x[r + 3]
-        if any_of((x0 != 0.0) | (x1 != 0.0) | (x2 != 0.0) | (x3 != 0.0)):
-            b0 = b + r * stride
-            b1, b2, b3 = b0 + stride, b0 + 2 * stride, b0 + 3 * stride
+def rows_times(sign: float) -> Any:
+    """The function c += sign sum_r x[r] b_r over rows b_r of ``count`` numbers that begin ``stride`` apart.
+
+    LLVM knows the sign, 1 or -1: it is in no product.
+    """
+
+    @compiled_apart
+    def add(x: Reals, rows: int, b: Reals, stride: int, c: Reals, count: int) -> None:
+        r = 0
+        while r + 3 < rows:
+            x0, x1, x2, x3 = sign * x[r], sign * x[r + 1], sign * x[r + 2], sign * x[r + 3]
+            if any_of((x0 != 0.0) | (x1 != 0.0) | (x2 != 0.0) | (x3 != 0.0)):
+                b0 = b + r * stride
+                b1, b2, b3 = b0 + stride, b0 + 2 * stride, b0 + 3 * stride
+                for j in range(count):
+                    c[j] += x0 * b0[j] + x1 * b1[j] + x2 * b2[j] + x3 * b3[j]
+            r += 4
+        rest, b0 = rows - r, b + r * stride
+        if rest == 3:
+            x0, x1, x2 = sign * x[r], sign * x[r + 1], sign * x[r + 2]
+            b1, b2 = b0 + stride, b0 + 2 * stride
             for j in range(count):
-                c[j] += x0 * b0[j] + x1 * b1[j] + x2 * b2[j] + x3 * b3[j]
-        r += 4
-    rest, b0 = rows - r, b + r * stride
-    if rest == 3:
-        x0, x1, x2 = sign * x[r], sign * x[r + 1], sign * x[r + 2]
-        b1, b2 = b0 + stride, b0 + 2 * stride
-        for j in range(count):
-            c[j] += x0 * b0[j] + x1 * b1[j] + x2 * b2[j]
-    elif rest == 2:
-        x0, x1 = sign * x[r], sign * x[r + 1]
-        b1 = b0 + stride
-        for j in range(count):
-            c[j] += x0 * b0[j] + x1 * b1[j]
-    elif rest == 1:
-        x0 = sign * x[r]
-        for j in range(count):
-            c[j] += x0 * b0[j]
+                c[j] += x0 * b0[j] + x1 * b1[j] + x2 * b2[j]
+        elif rest == 2:
+            x0, x1 = sign * x[r], sign * x[r + 1]
+            b1 = b0 + stride
+            for j in range(count):
+                c[j] += x0 * b0[j] + x1 * b1[j]
+        elif rest == 1:
+            x0 = sign * x[r]
+            for j in range(count):
+                c[j] += x0 * b0[j]
+
+    return add
 
 
-@compiled_apart
-def add_rows(x: Reals, rows: int, b: Reals, stride: int, c: Reals, count: int) -> None:
-    """c += sum_r x[r] b_r over rows b_r of ``count`` numbers that begin ``stride`` apart."""
-    _add_rows_times(1.0, x, rows, b, stride, c, count)
-
-
-@compiled_apart
-def subtract_rows(x: Reals, rows: int, b: Reals, stride: int, c: Reals, count: int) -> None:
-    """c -= sum_r x[r] b_r over rows b_r of ``count`` numbers that begin ``stride`` apart."""
-    _add_rows_times(-1.0, x, rows, b, stride, c, count)
+add_rows, subtract_rows = rows_times(1.0), rows_times(-1.0)
 
 
 @compiled_apart
@@ -285,6 +283,21 @@ def subtract_image(a: Reals, rows: int, columns: int, x: Reals, y: Reals) -> Non
     while i < rows:
         y[i] -= product(a + i * columns, x, columns)
         i += 1
+
+
+@compiled_apart
+def images_of_rows(a: Reals, rows: int, columns: int, x: Reals, y: Reals) -> None:
+    """y = a x for a (rows, columns) block of few rows."""
+    if rows == 3 and are_in_lanes(y):  # as many as quadrature most often has points
+        a1, a2, t0, t1, t2 = a + columns, a + 2 * columns, 0.0, 0.0, 0.0
+        for j in range(columns):
+            t0 += a[j] * x[j]
+            t1 += a1[j] * x[j]
+            t2 += a2[j] * x[j]
+        y[0], y[1], y[2] = t0, t1, t2
+        return
+    for i in range(rows):
+        y[i] = product(a + i * columns, x, columns)
 
 
 @compiled_apart

@@ -1,7 +1,7 @@
 """Floating bodies over one step: moments, inertia, elastic force, damping (docs/theory.md, 2 to 4)."""
 
 from phlexible.step.compilation.compiled import compiled
-from phlexible.step.compilation.dense import add_multiple, add_rows, copy, fill, product
+from phlexible.step.compilation.dense import add_multiple, add_rows, copy, fill, images_of_rows, product
 from phlexible.step.compilation.notation import (
     Integers,
     Matrix,
@@ -22,7 +22,7 @@ from phlexible.step.kernels.branches import fade
 from phlexible.step.kernels.segments import add_border, centre_moments
 from phlexible.step.tables.declarations import FADING
 
-AT_ONCE = 4  # strains, and squares of one, that are added to a block at once
+AT_ONCE = 4  # strains that are added to a block at once
 
 # Moments of a body's functions psi_i with its points and velocities (docs/theory.md, 2).
 #
@@ -158,14 +158,21 @@ def add_moments(t: Tables, b: int, C: Matrix) -> None:
     Column i of W_qp is row i of W_pq. Where there are segments W is that of the frame's point, and y =
     S x / sqrt(m) an unknown in the border, with which it loses S^T C S / m.
     """
-    kind, line = t.type_of[b], t.line + (t.elastic_start[b] - 1)
-    for s in range(t.patch_start[kind], t.patch_start[kind] + t.patch_count[kind]):
-        i, j, length = t.patch_column[s], t.patch_row[s], t.patch_rows[s]
-        c = along(row(C, t.patch_second[s]), t.patch_first[s])
-        skip = 1 if j == 0 else 0
+    kind, line, c = t.type_of[b], t.line + (t.elastic_start[b] - 1), t.coefficient
+    s, last = t.patch_start[kind], t.patch_start[kind] + t.patch_count[kind]
+    while s < last:
+        i, j, length, count = t.patch_column[s], t.patch_row[s], t.patch_rows[s], t.patch_alike[s]
+        for k in range(count):  # those of several p, q go together: the block is passed over once for all of them
+            c[k] = along(row(C, t.patch_second[s + k]), t.patch_first[s + k])
+        skip, size = 1 if j == 0 else 0, length * t.patch_columns[s]
         for k in range(1 if i == 0 else 0, t.patch_columns[s]):
             W = t.type_number + (t.patch_number[s] + k * length + skip)
-            add_multiple(t.blocks + (line[i + k] + j + skip - 1), c, W, length - skip)
+            own = t.blocks + (line[i + k] + j + skip - 1)
+            if count == 1:  # in space, where moments of modes have no patches in common
+                add_multiple(own, c[0], W, length - skip)
+            else:
+                add_rows(c, count, W, size, own, length - skip)
+        s += count
     if t.first_moment[kind] >= 0:
         add_border(t, b, C)
 
@@ -239,11 +246,23 @@ def end_rotation(t: Tables, b: int, h: float) -> None:
     """a, A, A^-1 and R_{n+1} from the spins at both ends (4.1, 4.3)."""
     a = (0.25 * h) * (t.spin0[b] + t.spin1[b])
     R = t.rotation[b]
-    turn = crossing(a)
     t.half_turn[b] = a
-    A = R @ ((1.0 / (1.0 + dot(a, a))) * (one() + turn + matrix(a.x * a, a.y * a, a.z * a)))
+    share = 1.0 / (1.0 + dot(a, a))
+    if t.dimension == 2:
+        x = row(R, 0) - a.z * row(R, 1)  # row 0 of A over the share, and of A^-1 with another sign of y
+        t.inverse_mean[b] = about_z(vector(x.x, -x.y, 0.0))
+        t.rotation1[b] = about_z((2.0 * share) * x - row(R, 0))
+        return
+    turn = crossing(a)
+    A = R @ (share * (one() + turn + matrix(a.x * a, a.y * a, a.z * a)))
     t.inverse_mean[b] = (one() - turn) @ transposed(R)
     t.rotation1[b] = 2.0 * A - R
+
+
+@compiled
+def about_z(x: Vector) -> Matrix:
+    """The matrix that turns about z, or this times a number, with its first row."""
+    return matrix(x, vector(-x.y, x.x, 0.0), unit(2))
 
 
 @compiled
@@ -327,6 +346,10 @@ def end_inertia(t: Tables, b: int) -> None:
     n, c = t.elastic_count[t.type_of[b]], t.coordinate_start[b]
     copy(t.xi1 + (c + 1), t.eta + t.elastic_start[b], n)
     R = t.rotation1[b]
+    if t.dimension == 2:
+        x = row(R, 0)
+        t.rotation[b] = about_z((1.5 - 0.5 * dot(x, x)) * x)
+        return
     t.rotation[b] = 1.5 * R - 0.5 * (R @ (transposed(R) @ R))
 
 
@@ -346,23 +369,18 @@ def strain_value(t: Tables, s: int, eta: Reals, slopes: Reals) -> float:
     first, last = t.strain_first[s], t.strain_last[s]
     value = product(t.type_number + (t.strain_row[s] + first), eta + first, last - first)
     start, end = t.square_start[s], t.square_start[s] + t.square_count[s]
-    if t.strain_has_matrix[s] == 1:
-        for g in range(start, end):
-            slopes[g] = slope_of(t, g, eta)
-            value += 0.5 * eta[t.strain_first[s] + g - start] * slopes[g]
-        return value
-    for g in range(start, end):
-        slope = slope_of(t, g, eta)
-        slopes[g] = slope
-        value += 0.5 * t.square_factor[g] * slope * slope
+    g = start
+    while g < end:
+        count, begin = t.square_alike[g], t.square_first[g]
+        L, length = t.type_number + (t.square_row[g] + begin), t.square_last[g] - begin
+        images_of_rows(L, count, length, eta + begin, slopes + g)
+        g += count
+    for k in range(start, end):
+        if t.strain_has_matrix[s] == 1:
+            value += 0.5 * eta[first + k - start] * slopes[k]
+        else:
+            value += 0.5 * t.square_factor[k] * slopes[k] * slopes[k]
     return value
-
-
-@compiled
-def slope_of(t: Tables, g: int, eta: Reals) -> float:
-    """L_g.eta."""
-    first = t.square_first[g]
-    return product(t.type_number + (t.square_row[g] + first), eta + first, t.square_last[g] - first)
 
 
 @compiled
@@ -370,15 +388,19 @@ def strain_gradient(t: Tables, s: int, slopes_a: Reals, slopes_b: Reals, out: Re
     """B + Q eta of strain s in its support, at the mean of the states with those slopes."""
     for i in range(t.strain_first[s], t.strain_last[s]):
         out[i] = t.type_number[t.strain_row[s] + i]
-    start = t.square_start[s]
+    g, end = t.square_start[s], t.square_start[s] + t.square_count[s]
     if t.strain_has_matrix[s] == 1:
-        for g in range(start, start + t.square_count[s]):
-            out[t.strain_first[s] + g - start] += 0.5 * (slopes_a[g] + slopes_b[g])
+        for k in range(g, end):
+            out[t.strain_first[s] + k - g] += 0.5 * (slopes_a[k] + slopes_b[k])
         return
-    for g in range(start, start + t.square_count[s]):
-        value = 0.5 * t.square_factor[g] * (slopes_a[g] + slopes_b[g])
-        begin = t.square_first[g]
-        add_multiple(out + begin, value, t.type_number + (t.square_row[g] + begin), t.square_last[g] - begin)
+    weighted = t.coefficient
+    while g < end:
+        count, begin = t.square_alike[g], t.square_first[g]
+        L, length = t.type_number + (t.square_row[g] + begin), t.square_last[g] - begin
+        for k in range(count):
+            weighted[k] = 0.5 * t.square_factor[g + k] * (slopes_a[g + k] + slopes_b[g + k])
+        add_rows(weighted, count, L, length, out + begin, length)
+        g += count
 
 
 @compiled
@@ -515,21 +537,13 @@ def _add_curvature(t: Tables, s: int, lines: Integers, stress: float) -> None:
             add_multiple(line, stress, t.type_number + (t.square_row[k] + begin), t.square_last[k] - begin)
         return
     while g < end:
-        begin, length, count = t.square_first[g], t.square_last[g] - t.square_first[g], 1
-        while g + count < end and count < AT_ONCE and _continues(t, g + count - 1):
-            count += 1
+        begin, length, count = t.square_first[g], t.square_last[g] - t.square_first[g], t.square_alike[g]
         slopes, weighted = t.type_number + (t.square_row[g] + begin), t.scratch
         for i in range(length):
             for k in range(count):
                 weighted[k] = stress * t.square_factor[g + k] * slopes[k * length + i]
             add_rows(weighted, count, slopes, length, t.blocks + (lines[begin + i] + begin), length)
         g += count
-
-
-@compiled
-def _continues(t: Tables, g: int) -> bool:
-    """Whether the square after g has the same support: its slope then stands after that of g."""
-    return t.square_first[g] == t.square_first[g + 1] and t.square_last[g] == t.square_last[g + 1]
 
 
 @compiled

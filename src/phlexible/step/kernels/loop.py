@@ -61,6 +61,7 @@ RECURRENCE = MISSES + 1  # of misses that follow from so many before them: numbe
 ENOUGH = 9.0  # equal steps, after which misses tell
 FADES = 0.7  # what a product of misses counts a step later
 RIDGE = 1e-12  # relative; round-off of their products
+FEWEST = 2.0  # iterations, which no better start makes fewer
 MOST_MISSED = 4.0  # times the greatest of the last misses: a recurrence that asks for more is of something else
 SAME_SIZE = 1e-9  # relative
 ANOTHER_SOLUTION = 1e4  # times what a ledger may miss: 1e-6 of energies, 1e-10 of their parts; right steps: 1e-16
@@ -245,7 +246,7 @@ def take_step(
         t.counter[1], t.counter[3] = depended, opened  # of steps that are taken
     else:
         t.last_error[0] = step_error(t, h)
-        remember(t, h, part)
+        remember(t, h, part, t.counter[0] - iterated, is_redundant)
         end_step(t, h, damping)
         start_from_end(t)
     return status
@@ -329,30 +330,33 @@ def continue_velocities(t: Tables, h: float, is_redundant: bool, part: int, thos
 
     Not where joints depend on each other: each iteration closes relaxed joints further, and too few are left then.
     """
-    length, count, seen = share_of_last_step(t, h), 0, 2
+    length, seen = share_of_last_step(t, h), 2
     is_learnt = (t.known_velocities[0] >= ENOUGH) & (abs(length - 1.0) <= SAME_SIZE)
     if part >= 0:
         is_learnt, seen = t.known_velocities[0] >= ENOUGH + t.recurrences, MISSES
-    if not is_redundant and any_of(is_learnt):
-        find_recurrence(t, t.miss_product + RECURRENCE * RECURRENCE * max(part, 0))
-        count = MISSES
-    n, found, largest = t.velocities, 0.0, 0.0
+    n = t.velocities
+    for i in range(n):
+        line = t.velocity[i] + length * (t.velocity[i] - t.previous_velocity[i])
+        t.velocity1[i] = where(those, line, t.velocity1[i])
+    if is_redundant or not any_of(is_learnt):
+        return
+    find_recurrence(t, t.miss_product + RECURRENCE * RECURRENCE * max(part, 0))
+    found, largest = 0.0, 0.0
     for i in range(n):
         miss = 0.0
-        for k in range(count):
+        for k in range(MISSES):
             miss += t.recurrence[RECURRENCE * k + MISSES] * t.line_miss[k * n + i]
         weight, t.saved_velocity[i] = t.velocity_weight[i], miss
         found += (weight * miss) * (weight * miss)
-    for k in range(min(count, seen)):
+    for k in range(seen):
         size = 0.0
         for i in range(n):
             weighted = t.velocity_weight[i] * t.line_miss[k * n + i]
             size += weighted * weighted
         largest = max(largest, size)
-    is_learnt = is_learnt & (found <= MOST_MISSED * MOST_MISSED * largest)
+    is_followed = those & is_learnt & (found <= MOST_MISSED * MOST_MISSED * largest)
     for i in range(n):
-        line = t.velocity[i] + length * (t.velocity[i] - t.previous_velocity[i])
-        t.velocity1[i] = where(those, line + where(is_learnt, t.saved_velocity[i], 0.0), t.velocity1[i])
+        t.velocity1[i] += where(is_followed, t.saved_velocity[i], 0.0)
 
 
 @compiled
@@ -369,21 +373,24 @@ def find_recurrence(t: Tables, products: Reals) -> None:
     """
     for i in range(MISSES):
         row = t.recurrence + RECURRENCE * i
-        for j in range(MISSES):
-            row[j] = products[RECURRENCE * (min(i, j) + 1) + max(i, j) + 1]
+        for j in range(i, MISSES):  # symmetric
+            row[j] = products[RECURRENCE * (i + 1) + j + 1]
         row[i] += RIDGE * row[i]
         row[MISSES] = products[i + 1]
-    for i in range(MISSES):
-        row = t.recurrence + RECURRENCE * i
-        inverse = where(row[i] > 0.0, 1.0 / row[i], 0.0)
-        for j in range(i + 1, RECURRENCE):
-            row[j] *= inverse
-        for k in range(MISSES):
-            if k != i:
-                other = t.recurrence + RECURRENCE * k
-                factor = other[i]
-                for j in range(i + 1, RECURRENCE):
-                    other[j] -= factor * row[j]
+    for k in range(MISSES):
+        row = t.recurrence + RECURRENCE * k
+        inverse = where(row[k] > 0.0, 1.0 / row[k], 0.0)
+        for i in range(k + 1, MISSES):
+            other, factor = t.recurrence + RECURRENCE * i, row[i] * inverse
+            for j in range(i, RECURRENCE):
+                other[j] -= factor * row[j]
+        row[k] = inverse
+    for k in range(MISSES - 1, -1, -1):
+        row = t.recurrence + RECURRENCE * k
+        rest = row[MISSES]
+        for j in range(k + 1, MISSES):
+            rest -= row[j] * t.recurrence[RECURRENCE * j + MISSES]
+        row[MISSES] = rest * row[k]
 
 
 @compiled
@@ -406,23 +413,30 @@ def step_error(t: Tables, h: float) -> float:
 
 
 @compiled
-def remember(t: Tables, h: float, part: int) -> None:
+def remember(t: Tables, h: float, part: int, iterations: float, is_redundant: bool) -> None:
     """Velocities for the guess of the next step, and what lines through the last ones missed in the last steps.
 
     Smooth motions and vibrations of a few frequencies obey linear recurrences from one equal step to the next, and
     so do these misses. All velocities have one recurrence, so that the axes of the world do not matter to what is
     found where a step is so long that it has several solutions. Older products fade. In composed steps, whose parts
-    are not equal, each part has a recurrence of its own, that of the same part in the steps before.
+    are not equal, each part has a recurrence of its own, that of the same part in the steps before. Misses are kept
+    from the first step on that takes more than the fewest iterations: before it there is nothing to gain. Models
+    with redundant joints have no use for them.
     """
     length, n, rows = share_of_last_step(t, h), t.velocities, RECURRENCE
-    is_known = t.known_velocities[0] > 0.0
+    known, is_known = t.known_velocities[0], t.known_velocities[0] > 0.0
     if part < 0:
         is_known, rows = is_known & (abs(length - 1.0) <= SAME_SIZE), 1
-    if not all_of(is_known):
+    is_known = is_known & ((known > 1.0) | (iterations > FEWEST))
+    if is_redundant or not any_of(is_known):
+        keep_velocity(t, 1.0)
+        return
+    goes_on = is_known & (known > 1.0)
+    if not all_of(goes_on):
         for k in range(RECURRENCE * RECURRENCE * t.recurrences):
-            t.miss_product[k] = where(is_known, t.miss_product[k], 0.0)
+            t.miss_product[k] = where(goes_on, t.miss_product[k], 0.0)
         for k in range(MISSES * n):
-            t.line_miss[k] = where(is_known, t.line_miss[k], 0.0)
+            t.line_miss[k] = where(goes_on, t.line_miss[k], 0.0)
     products = t.miss_product + RECURRENCE * RECURRENCE * max(part, 0)
     for i in range(n):
         line = t.velocity[i] + length * (t.velocity[i] - t.previous_velocity[i])
@@ -446,7 +460,7 @@ def remember(t: Tables, h: float, part: int) -> None:
     enough = ENOUGH
     if part >= 0:
         enough = ENOUGH + t.recurrences
-    keep_velocity(t, where(is_known, min(t.known_velocities[0] + 1.0, enough), 1.0))
+    keep_velocity(t, where(is_known, min(known + 1.0, enough), 1.0))
 
 
 @compiled

@@ -600,6 +600,7 @@ TABLES: tuple[Table, ...] = (
         patch_column      | patches | | first j
         patch_columns     | patches | | how many
         patch_number      | patches | | start in type_number, column by column
+        patch_alike       | patches | | so many of W from this one on have these rows and columns: they go together
         strain_row        | strains | | where entry 0 of the linear row would be; its support is stored
         strain_first      | strains | | support of the gradient: first ..
         strain_last       | strains | | .. last + 1
@@ -609,6 +610,7 @@ TABLES: tuple[Table, ...] = (
         square_row        | squares | | where entry 0 of the slope function would be
         square_first      | squares | |
         square_last       | squares | |
+        square_alike      | squares | | so many of its strain from this one on have its support: at most four
         frame_strain      | frames | | first strain of a frame among frame_strains, less that of its type
         frame_square      | frames | | first square of a frame among frame_squares, less that of its type
         inner_branch_start | types | | first branch
