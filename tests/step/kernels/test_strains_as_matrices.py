@@ -41,10 +41,9 @@ def test_squares_of_a_strain_go_together(dimension, options):
             assert (first[g + k], last[g + k], rows[g + k]) == (begin, end, row + k * (end - begin))
     assert found == pytest.approx(beam.strain.with_arrays().squares, rel=1e-12, abs=1e-12 * np.abs(found).max())
     starts, counts = tables["square_start"], tables["square_count"]
-    # three points about each axis of bending, whose elements have the same coordinates; modes are of one axis
-    are_mixed = dimension == 3 and not options
-    expected = [4, 4, 4, 3, 2, 1] if are_mixed else [3, 2, 1] * (dimension - 1)
-    for start, count in zip(starts, counts, strict=True):
+    for start, count in zip(starts[1:-1], counts[1:-1], strict=True):  # three points about each axis of bending
+        are_mixed = dimension == 3 and not options  # elements have the coordinates of both, modes are of one axis
+        expected = [4, 4, 4, 3, 2, 1] if are_mixed else [3, 2, 1] * (dimension - 1)
         assert list(alike[start : start + count]) == expected
 
 
