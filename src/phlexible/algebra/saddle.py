@@ -47,12 +47,14 @@ class SaddlePoint:
         soft = np.zeros(count) if compliance is None else self._row_scale**2 * compliance
         self._exact = _whole(matrix, rows, soft)
         self._refinements = REFINEMENTS if relaxation else 0
-        relaxed = _whole(matrix, rows, soft + relaxation) if relaxation else self._exact
         # an inverse is as good as the refinement needs, and its products are faster than solutions
         if relaxation and is_array:
+            relaxed = self._exact.copy()
+            relaxed.reshape(-1)[len(matrix) * (len(relaxed) + 1) :: len(relaxed) + 1] -= relaxation
             self._solve: Callable[[Array], Array] = np.linalg.inv(relaxed).__matmul__
         else:
-            self._solve = solver(relaxed) if count or is_array else diagonal_solver(relaxed)
+            whole = _whole(matrix, rows, soft + relaxation) if relaxation else self._exact
+            self._solve = solver(whole) if count or is_array else diagonal_solver(whole)
 
     def solve(self, forces: Array, values: Array | None = None) -> tuple[Array, Array]:
         """x and y for f, shape (n,) or (n, columns), and g, shape (rows,) or (rows, columns); None: zero."""

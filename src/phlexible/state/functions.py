@@ -103,7 +103,7 @@ class FunctionSet:
     def values(self, at: Instants) -> Array:
         """w, shape (T, M)."""
         result = self.wiring.owner.of(self._factors(at)[0] * self._products(at)) - self.constants
-        return result - self._offset_values(at)[0]
+        return result - self._offset_values(at)[0] if self._is_timed else result
 
     def sizes(self, at: Instants) -> Array:
         """Sums of the sizes of what w is the sum of, shape (T, M)."""
@@ -175,9 +175,11 @@ class FunctionSet:
         def dot(u: Array, v: Array) -> Array:
             return np.asarray(np.einsum("tpi,tpi->tp", u, v))
 
+        curve = dot(ddy[:, a], y[:, b]) + 2 * dot(dy[:, a], dy[:, b]) + dot(y[:, a], ddy[:, b])
+        if not self._is_timed:
+            return self.wiring.owner.of(self._coefficients * curve)
         value, rate, second = self._factors(at, with_second=True)
         change = dot(dy[:, a], y[:, b]) + dot(y[:, a], dy[:, b])
-        curve = dot(ddy[:, a], y[:, b]) + 2 * dot(dy[:, a], dy[:, b]) + dot(y[:, a], ddy[:, b])
         products = second * dot(y[:, a], y[:, b]) + 2 * rate * change + value * curve
         return self.wiring.owner.of(products) - self._offset_values(at, with_second=True)[2]
 
@@ -265,10 +267,10 @@ class FunctionSet:
     def _timed(
         self, at: Instants, constants: Array, timed: Sequence[tuple[int, float, Timed]], with_second: bool
     ) -> tuple[Array, Array, Array]:
-        values = np.tile(constants, (at.count, 1))
         if not timed:
-            zero = np.zeros_like(values)
-            return values, zero, zero
+            zero = np.zeros((at.count, len(constants)))
+            return zero + constants, zero, zero
+        values = np.tile(constants, (at.count, 1))
         rates, seconds = np.zeros_like(values), np.zeros_like(values)
         for k, c, each in timed:
             column = next(i for i, path in enumerate(self.paths) if path is each.path)

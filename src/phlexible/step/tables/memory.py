@@ -21,6 +21,10 @@ NUMBERS = {Kind.REAL: (), Kind.INTEGER: (), Kind.VECTOR: (3,), Kind.MATRIX: (3, 
 
 SIZES = {kind: int(np.prod(shape)) for kind, shape in NUMBERS.items()}
 
+TYPES = {kind: np.dtype(np.int64 if kind is Kind.INTEGER else np.float64) for kind in NUMBERS}
+
+NO_ENTRIES = {kind: np.zeros((0, *shape), dtype=TYPES[kind]) for kind, shape in NUMBERS.items()}
+
 PLACES = {table.name: place for place, table in enumerate(TABLES)}
 """Of tables in a header."""
 
@@ -44,6 +48,27 @@ _OF_TYPES = tuple(table.name for table in TABLES if table.kind is not Kind.INTEG
 
 OF_FEW = ("kept_numbers", "kept_rows", "kept_pivots", "teams", "team_slots", "team_pairs", "team_moves")
 """Counts that only tables of several mechanisms, or bodies, in lanes have."""
+
+
+# The list as arrays, for all sizes at once: places of tables in it, by what they are, and the factors and counts
+# whose products are their entries.
+
+
+def _placed(*writers: Writer) -> IntArray:
+    """Of all tables with these writers that are no counts."""
+    found = [k for k, table in enumerate(TABLES) if table.kind is not Kind.COUNT and table.writer in writers]
+    return np.array(found, dtype=np.int64)
+
+
+_GIVEN, _STORED, _VIEWS = _placed(Writer.SYSTEM), _placed(Writer.STATE), _placed(Writer.VIEW)
+_WRITTEN, _CHANGING = _placed(Writer.CLOCK, Writer.STEP), _placed(*set(Writer) - {Writer.SYSTEM})
+_TABLES = _placed(*Writer)
+_COUNTS = np.setdiff1d(np.arange(len(TABLES)), _TABLES)
+_COUNT_NAMES = [TABLES[place].name for place in _COUNTS]
+_ONE_OF_EACH = dict.fromkeys(_COUNT_NAMES, 1)
+_FACTORS = np.array([TABLES[place].entries(_ONE_OF_EACH) for place in _TABLES])
+_SIZED_BY = np.array([_COUNT_NAMES.index(TABLES[place].size.split()[-1]) for place in _TABLES])
+_WIDTHS = np.array([SIZES[TABLES[place].kind] for place in _TABLES])
 
 
 class StateRows(Mapping[str, Array]):
@@ -88,38 +113,39 @@ class Memory:
 
     def __init__(self, counts: Mapping[str, int], given: Mapping[str, ArrayLike]) -> None:
         self.counts = {**dict.fromkeys(OF_FEW, 0), "one": 1, "recurrences": 1, **counts}
-        self.counts["state_numbers"] = sum(numbers(table, self.counts) for table in STATE)
-        self._given: dict[str, NDArray[np.generic]] = {}
         self._structure: list[bytes] = []  # of all that share these tables, once one of them was asked
         self._types: list[bytes] = []
-        self._places: dict[str, tuple[int, int, Kind]] = {}  # in the numbers that change: the state, then others
-        self._length = _aligned(self.counts["state_numbers"])
-        own: list[tuple[int, int]] = []  # place in the header and in the numbers that change
-        self._template: IntArray = np.zeros(HEADER, dtype=np.int64)
-        state = 0
-        for place, table in enumerate(TABLES):
-            if table.kind is Kind.COUNT:
-                self._template[place] = self.counts[table.name]
-                continue
-            self._template[len(TABLES) + place] = table.entries(self.counts)
-            if table.writer is Writer.SYSTEM:
-                self._given[table.name] = array = self._checked(table, given)
-                self._template[place] = array.__array_interface__["data"][0]
-                continue
-            size = numbers(table, self.counts)
-            match table.writer:
-                case Writer.STATE:
-                    begin, state = state, state + size
-                case Writer.VIEW:  # of the last numbers of the state
-                    begin = self.counts["state_numbers"] - size
-                case _:
-                    begin, self._length = self._length, self._length + _aligned(size)
-            self._places[table.name] = (begin, begin + size, table.kind)
-            own.append((place, begin))
-        self._columns = {table.name: self._stored(table.name) for table in STATE}
-        self._own: IntArray = np.array(own, dtype=np.int64)
         self._plan_of_teams: Memory | None = None
+        self._template: IntArray = np.zeros(HEADER, dtype=np.int64)
+        self._lay_out()
+        given_tables = [TABLES[place] for place in _GIVEN]
+        self._given = {table.name: self._checked(table, given.get(table.name, ())) for table in given_tables}
+        self._template[_GIVEN] = [array.__array_interface__["data"][0] for array in self._given.values()]
         self._allocate()
+
+    def _lay_out(self) -> None:
+        """Lengths of all tables, and places of those that change: the state, then what steps write."""
+        self.counts["state_numbers"] = 0
+        entries, sizes = np.zeros((2, len(TABLES)), dtype=np.int64)
+        for _ in range(2):  # what is as long as the state is known once its tables are
+            counts = np.array([self.counts[name] for name in _COUNT_NAMES])
+            entries[_TABLES] = _FACTORS * counts[_SIZED_BY]
+            sizes[_TABLES] = _WIDTHS * entries[_TABLES]
+            self.counts["state_numbers"] = state = int(sizes[_STORED].sum())
+        self._template[_COUNTS] = counts
+        self._template[len(TABLES) : 2 * len(TABLES)] = entries
+        begins, lengths = np.zeros_like(sizes), -(-sizes[_WRITTEN] // ALIGNED) * ALIGNED
+        begins[_STORED] = _starts(sizes[_STORED])
+        begins[_VIEWS] = state - sizes[_VIEWS]  # the last numbers of the state
+        begins[_WRITTEN] = _aligned(state) + _starts(lengths)
+        self._length = _aligned(state) + int(lengths.sum())
+        own = begins[_CHANGING]
+        self._own: IntArray = np.stack([_CHANGING, own], axis=1)  # in the header, and of the numbers
+        changing = zip(_CHANGING.tolist(), own.tolist(), (own + sizes[_CHANGING]).tolist(), strict=True)
+        self._places: dict[str, tuple[int, int, Kind]] = {
+            TABLES[k].name: (begin, end, TABLES[k].kind) for k, begin, end in changing
+        }
+        self._columns = {table.name: self._stored(table.name) for table in STATE}
 
     def form_teams(self, plan: "Memory | None") -> None:
         """Have equal bodies step in lanes: tables of teams, of which those with numbers of types are these here."""
@@ -139,10 +165,11 @@ class Memory:
 
     def of_parts(self, parts: int) -> "Memory":
         """Memory with the same tables of the system, and a recurrence for each part of composed steps."""
-        other = Memory({**self.counts, "recurrences": parts}, self._given)
-        functions = slice(2 * len(TABLES), None)
-        other._template[functions] = self._template[functions]
-        other.form_teams(self._plan_of_teams)
+        other = copy(self)
+        other.counts, other._structure = {**self.counts, "recurrences": parts}, []
+        other._template = self._template.copy()
+        other._lay_out()
+        other._allocate()
         return other
 
     def with_numbers(self, tables: Mapping[str, Array]) -> Self:
@@ -259,11 +286,11 @@ class Memory:
             self._teams = TeamMemory(self._plan_of_teams, self._given)
             self["team"][0] = self._teams.header.ctypes.data
 
-    def _checked(self, table: Table, given: Mapping[str, ArrayLike]) -> NDArray[np.generic]:
+    def _checked(self, table: Table, given: ArrayLike) -> NDArray[np.generic]:
         shape = (table.entries(self.counts), *NUMBERS[table.kind])
-        kind = np.int64 if table.kind is Kind.INTEGER else np.float64
-        array = np.ascontiguousarray(given.get(table.name, ()), dtype=kind)
-        array = array if array.size else np.zeros((0, *shape[1:]), dtype=kind)
+        array = np.ascontiguousarray(given, dtype=TYPES[table.kind])
+        if not array.size:
+            array = NO_ENTRIES[table.kind]
         assert array.shape == shape, f"{table.name} has shape {array.shape}, expected {shape}"
         return array
 
@@ -390,6 +417,6 @@ def _aligned(size: int) -> int:
     return -(-size // ALIGNED) * ALIGNED
 
 
-def numbers(table: Table, counts: Mapping[str, int]) -> int:
-    """How many numbers a table holds."""
-    return table.entries(counts) * SIZES[table.kind]
+def _starts(lengths: IntArray) -> IntArray:
+    """Of what lies one after the other."""
+    return np.asarray(np.cumsum(lengths) - lengths)
