@@ -5,12 +5,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import phlexible as ph
 from mechanisms import arbitrary_state, moved_along, slope, tangle, with_elements
+from phlexible.bodies.mechanics.any_body import elastic_force, stiffness_matrix
 from phlexible.bodies.rigid_body import RigidBody
 from phlexible.description.interactions.functions import PointOf
 from phlexible.description.interactions.loads import Torque
 from phlexible.description.mechanism.mechanism import Mechanism
-from phlexible.state.forces import applied_forces, body_triad, element_damping, load_stiffness
+from phlexible.state.forces import applied_forces, body_forces, body_triad, element_damping, load_stiffness
 
 EPS = 1e-5
 
@@ -68,3 +70,31 @@ def test_a_torque_on_a_rigid_material_turns_it_and_nothing_else():
     force = applied_forces(system, state)
     assert force[:3] == pytest.approx([0, 0, 0], abs=1e-14)
     assert force[3:] == pytest.approx(state.rotation[0].T @ [1, 2, 3] + [3, 2, 1], abs=1e-14)
+
+
+@pytest.mark.parametrize(("together", "sizes"), [(1, [1] * 4), (200, [3, 1]), (2**18, [4])])
+def test_equal_bodies_are_evaluated_together_as_they_are_one_by_one(monkeypatch, together, sizes):
+    """In lots of one, a few and all, among others of few, in any order, and with some left out."""
+    monkeypatch.setattr("phlexible.state.system.TOGETHER", together)
+    model = ph.Model(dimension=2)
+    beam = ph.Beam(1.0, ph.CircularSection(0.01), ph.Material(2e11, 7850.0), elements=3)
+    for _ in range(4):
+        model.add(beam)
+        model.add(ph.RigidBody(1.0, 0.1))
+    model.add(ph.String(1.0, 0.1, 3, ph.LinearLaw(1e3)))
+    system, state = arbitrary_state(model)
+    lots = [numbers for data, numbers in system.alike if data is system.bodies[0].data]
+    assert [len(lot) for lot in lots] == sizes
+    assert sorted(index for _, numbers in system.alike for index in numbers) == list(range(len(system.bodies)))
+    forces, fewer = body_forces(system, state), body_forces(system, state, leave_out={2, 8})
+    for index, placed in enumerate(system.bodies):
+        own = forces[system.layout.place(index)][placed.data.rigid_count :]
+        alone = elastic_force(placed.data, system.elastic(state, index))
+        limit = 1e-12 * np.abs(alone).max(initial=0.0)
+        assert own == pytest.approx(alone, rel=1e-13, abs=limit)
+        rest = fewer[system.layout.place(index)][placed.data.rigid_count :]
+        assert rest == pytest.approx(0 * alone if index in (2, 8) else alone, rel=1e-13, abs=limit)
+    data = system.bodies[0].data
+    eta = np.array([system.elastic(state, index) for lot in lots for index in lot])
+    for slopes, one in zip(stiffness_matrix(data, eta), eta, strict=True):
+        assert slopes == pytest.approx(stiffness_matrix(data, one), rel=1e-13, abs=1e-13 * np.abs(slopes).max())

@@ -1,5 +1,6 @@
 """Equilibria and operating points: where a model rests, what it is linearized about (docs/theory.md, 7)."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cache, cached_property, partial
@@ -10,7 +11,7 @@ from scipy import sparse
 from phlexible.algebra.arrays import Array, BoolArray, IntArray
 from phlexible.algebra.blas_threads import one_blas_thread
 from phlexible.algebra.saddle import SaddlePoint
-from phlexible.algebra.sparse import sparse_diagonal
+from phlexible.algebra.sparse import Matrix, sparse_diagonal
 from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.mechanics.absolute import assembled_forms, places, strain_gradients, strains
 from phlexible.bodies.mechanics.any_body import gross_force, stiffness_matrix
@@ -23,6 +24,7 @@ from phlexible.state.forces import (
     constraint_stiffness,
     element_state,
     load_stiffness,
+    of_bodies,
     weights_and_loads,
 )
 from phlexible.state.initial_velocity import check_closure, undeformed, with_initial_velocity
@@ -179,15 +181,16 @@ def _stiffness(
     system: System, state: State, multipliers: Array, share: float = 1.0, stresses: Stresses | None = None
 ) -> sparse.csr_array:
     """Derivative of what bodies and joints resist with less a share of the loads; strings at given stresses."""
-    blocks = []
-    for index, placed in enumerate(system.bodies):
-        body, eta = placed.data, system.elastic(state, index)
-        if stresses and index in stresses and isinstance(body, AbsoluteBody):
-            groups = zip(body.strains, stresses[index], strict=True)
-            blocks.append(sum(assembled_forms(body, group, group.weights * stress) for group, stress in groups))
+    blocks: dict[int, Matrix] = {}
+    own: Array | Sequence[Matrix]
+    for body, numbers in system.alike:
+        if stresses and numbers[0] in stresses and isinstance(body, AbsoluteBody):
+            groups = zip(body.strains, stresses[numbers[0]], strict=True)
+            own = [sum(assembled_forms(body, group, group.weights * stress) for group, stress in groups)]
         else:
-            blocks.append(stiffness_matrix(body, eta))
-    elastic = sparse_diagonal(blocks)
+            own = of_bodies(system, state, np.array(numbers), partial(stiffness_matrix, body))
+        blocks |= dict(zip(numbers, own, strict=True))
+    elastic = sparse_diagonal(blocks[index] for index in range(len(system.bodies)))
     return sparse.csr_array(
         elastic - load_stiffness(system, state, share) - constraint_stiffness(system, state, multipliers)
     )

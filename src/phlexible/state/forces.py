@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from scipy import sparse
 
-from phlexible.algebra.arrays import Array
+from phlexible.algebra.arrays import Array, IntArray
 from phlexible.bodies.body import BodyData
 from phlexible.bodies.mechanics.any_body import elastic_force
 from phlexible.description.interactions.feedback import Feedback
@@ -319,12 +320,25 @@ def body_forces(
     leave_out: Container[int] = (),
 ) -> Array:
     """What a function of (body, eta) has of all bodies but some, in the places of nu, shape (velocities,)."""
-    result = np.zeros(int(system.layout.velocity[-1]))
-    for index, placed in enumerate(system.bodies):
-        if index not in leave_out:
-            own = system.layout.place(index)
-            result[own][placed.data.rigid_count :] = of(placed.data, system.elastic(state, index))
+    layout = system.layout
+    result = np.zeros(int(layout.velocity[-1]))
+    for data, numbers in system.alike:
+        kept = np.array([index for index in numbers if index not in leave_out], dtype=np.int64)
+        if not len(kept):
+            continue
+        own = layout.velocity[kept][:, None] + np.arange(data.rigid_count, data.velocity_count)
+        result[own] = of_bodies(system, state, kept, partial(of, data))
     return result
+
+
+def of_bodies(
+    system: System, state: State, numbers: IntArray, of: Callable[[Array], Array]
+) -> Array | Sequence[Array]:
+    """What a function of eta has of each of some bodies that are ``alike``, shape (bodies, ...)."""
+    if len(numbers) < 2:
+        return [of(system.elastic(state, int(index))) for index in numbers]
+    own = np.arange(system.bodies[numbers[0]].data.elastic_count)
+    return of(state.eta[system.layout.eta[numbers][:, None] + own])
 
 
 def gravity_forces(system: System) -> Array:

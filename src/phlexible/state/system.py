@@ -12,9 +12,10 @@ from scipy import sparse
 from phlexible.algebra.arrays import Array, BoolArray, IntArray
 from phlexible.algebra.sparse import Matrix, block_diagonal, is_small
 from phlexible.bodies.absolute_body import AbsoluteBody
+from phlexible.bodies.body import BodyData
 from phlexible.bodies.floating_body import FloatingBody
 from phlexible.bodies.mechanics import absolute
-from phlexible.bodies.mechanics.floating import centred, mass_matrix
+from phlexible.bodies.mechanics.floating import are_evaluated_together, centred, mass_matrix
 from phlexible.description.interactions.drives import Drive
 from phlexible.description.interactions.force_elements import CoordinateForce, ForceElement
 from phlexible.description.interactions.functions import Coordinate, PointOf, Row, Vector
@@ -44,6 +45,7 @@ from phlexible.state.vectors import VectorResolver, VectorSet
 # What assembly, observables, linear analysis and rank decisions read.
 
 COINCIDENT = 1e-9
+TOGETHER = 2**18  # numbers in the matrices of bodies that are evaluated together
 ROUND_OFF = 8 * float(np.finfo(float).eps)
 
 
@@ -234,6 +236,22 @@ class System:
     def elastic(self, state: State, index: int) -> Array:
         """eta of a floating body, positions of the nodes of another, flat."""
         return self.layout.elastic(index, state.position, state.eta)
+
+    @cached_property
+    def alike(self) -> tuple[tuple[BodyData, list[int]], ...]:
+        """Numbers of the bodies that share their numbers and whose forces are evaluated together, in lots of which
+        matrices do not fill the memory; each other body alone."""
+        lots: list[tuple[BodyData, list[int]]] = []
+        open_lots: dict[int, list[int]] = {}
+        for index, placed in enumerate(self.bodies):
+            data, lot = placed.data, open_lots.get(id(placed.data))
+            if lot is not None and len(lot) * max(data.elastic_count, 1) ** 2 < TOGETHER:
+                lot.append(index)
+                continue
+            lots.append((data, [index]))
+            if isinstance(data, FloatingBody) and are_evaluated_together(data):
+                open_lots[id(data)] = lots[-1][1]
+        return tuple(lots)
 
     def body_mass(self, state: State, index: int) -> Matrix:
         """M of one body in the components of nu; sparse in absolute coordinates."""

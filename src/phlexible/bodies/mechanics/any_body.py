@@ -38,9 +38,12 @@ def gross_force(body: BodyData, eta: Array) -> Array:
 
 
 def stiffness_matrix(body: BodyData, eta: Array) -> Matrix:
-    """d2V/deta2 with zeros for the frame, shape (velocity_count,) * 2; sparse in absolute coordinates."""
+    """d2V/deta2 with zeros for the frame, shape (velocity_count,) * 2; sparse in absolute coordinates.
+
+    Of floating bodies whose forces ``are_evaluated_together`` for eta (..., n), too.
+    """
     if isinstance(body, AbsoluteBody):
         return absolute.elastic_tangent(body, eta)
-    block = np.zeros((body.velocity_count,) * 2)
-    block[body.rigid_count :, body.rigid_count :] = floating.elastic_tangent(body, eta)
+    block = np.zeros((*eta.shape[:-1], *[body.velocity_count] * 2))
+    block[..., body.rigid_count :, body.rigid_count :] = floating.elastic_tangent(body, eta)
     return block

@@ -170,12 +170,12 @@ def _least_value(matrix: Matrix) -> tuple[float, Array]:
 
 
 def strains(body: FloatingBody, eta: Array) -> Array:
-    """The scalar strains eps(eta), shape (s,)."""
+    """The scalar strains eps(eta) for eta (..., n), shape (..., s)."""
     strain = body.strain
-    half_squares = strain.factors * (strain.squares @ eta) ** 2 / 2
-    return strain.rows @ eta + np.bincount(
-        strain.square_strain, weights=half_squares, minlength=len(strain.weights)
-    )
+    result = np.asarray(strain.rows @ eta.T)
+    half_squares = strain.factors * (strain.squares @ eta.T).T ** 2 / 2
+    np.add.at(result, strain.square_strain, half_squares.T)
+    return result.T
 
 
 def strain_energy(body: FloatingBody, eta: Array) -> float:
@@ -185,22 +185,32 @@ def strain_energy(body: FloatingBody, eta: Array) -> float:
 
 
 def strain_rows(body: FloatingBody, eta: Array) -> Matrix:
-    """d eps / d eta, shape (s, n)."""
+    """d eps / d eta, shape (s, n); where it is an array for eta (..., n), too, (..., s, n)."""
     strain = body.strain
     if not isinstance(strain.rows, np.ndarray):
         shape = (len(strain.weights), len(strain.factors))
         weights = strain.factors * (strain.squares @ eta)
         sums = sparse.coo_array((weights, (strain.square_strain, np.arange(shape[1]))), shape).tocsr()
         return sparse.csr_array(strain.rows + sums @ strain.squares)
-    rows = strain.rows.copy()
-    np.add.at(rows, strain.square_strain, (strain.factors * (strain.squares @ eta))[:, None] * strain.squares)
+    rows = np.broadcast_to(strain.rows, (*eta.shape[:-1], *strain.rows.shape)).copy()
+    weights = strain.factors * (strain.squares @ eta.T).T
+    turned = weights[..., None] * strain.squares
+    np.add.at(np.moveaxis(rows, -2, 0), strain.square_strain, np.moveaxis(turned, -2, 0))
     return rows
 
 
+def are_evaluated_together(body: FloatingBody) -> bool:
+    """Whether forces and their slopes are those of many eta at once; those of long bodies are of one."""
+    strain = body.strain
+    return all(isinstance(each, np.ndarray) for each in (strain.stiffness, strain.rows, strain.squares))
+
+
 def elastic_force(body: FloatingBody, eta: Array) -> Array:
-    """dV / d eta, shape (n,)."""
-    stress = body.strain.weights * strains(body, eta)
-    return np.asarray(body.strain.stiffness @ eta + strain_rows(body, eta).T @ stress)
+    """dV / d eta, shape (n,); where ``are_evaluated_together`` for eta (..., n), too."""
+    stress, rows = body.strain.weights * strains(body, eta), strain_rows(body, eta)
+    if eta.ndim == 1:
+        return np.asarray(body.strain.stiffness @ eta + rows.T @ stress)
+    return np.asarray((body.strain.stiffness @ eta.T).T + (stress[..., None, :] @ rows)[..., 0, :])
 
 
 def viscous_matrix(body: FloatingBody, eta: Array) -> Matrix:
@@ -211,9 +221,13 @@ def viscous_matrix(body: FloatingBody, eta: Array) -> Matrix:
 
 
 def elastic_tangent(body: FloatingBody, eta: Array) -> Matrix:
-    """d2V / d eta2, shape (n, n), symmetric."""
+    """d2V / d eta2, shape (n, n), symmetric; where ``are_evaluated_together`` for eta (..., n), too."""
     strain, rows = body.strain, strain_rows(body, eta)
     stress = strain.weights * strains(body, eta)
+    if eta.ndim > 1:
+        bent = (strain.factors * stress[..., strain.square_strain])[..., None] * strain.squares
+        turned = np.swapaxes(rows, -1, -2)
+        return np.asarray(strain.stiffness + turned @ (strain.weights[:, None] * rows) + strain.squares.T @ bent)
     geometric = scaled_rows(strain.factors * stress[strain.square_strain], strain.squares)
     return strain.stiffness + rows.T @ scaled_rows(strain.weights, rows) + strain.squares.T @ geometric
 
