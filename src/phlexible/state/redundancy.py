@@ -75,6 +75,8 @@ def redundancies(system: System, state: State, at: Instants | None = None) -> li
     Args:
         at: the state as an instant, where its frames are known as numbers only.
     """
+    if not system.owners:
+        return []
     layout = system.layout
     fronts: list[set[_Front]] = [set() for _ in system.constraints]  # those that touch a joint
     body_fronts, lengths = _body_fronts(system, state, system.at(state) if at is None else at)

@@ -305,7 +305,7 @@ class Contact(ForceElement):
         ports = [each.start for each in self.members()] if self.is_searched else self.touchers[:1]
         return min((port.placed.data.mass for port in ports if isinstance(port, Attachment)), default=0.0)
 
-    @property
+    @cached_property
     def is_searched(self) -> bool:
         """Whether it is of lists or whole bodies, of which those that are near are found."""
         if self.second is None or isinstance(self.first, list | tuple) or isinstance(self.second, list | tuple):

@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -351,11 +352,20 @@ class Plane(Touchable):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.unit_normal()
+        _ = self._unit_normal
 
     def unit_normal(self) -> Array:
         """The normal divided by its length, shape (3,)."""
+        return self._unit_normal
+
+    @cached_property
+    def _unit_normal(self) -> Array:
         return unit_vector("normal", self.normal)
+
+    @cached_property
+    def _up(self) -> DirectionOf:
+        """The same for all that touch it."""
+        return DirectionOf(self._oriented(self.port), self._unit_normal)
 
     @property
     def thickness(self) -> float:
@@ -364,12 +374,10 @@ class Plane(Touchable):
 
     def gaps(self, other: Port, dimension: int) -> tuple[Gap, ...]:
         """The height above it."""
-        normal = self.unit_normal()
-        if normal[dimension:].any():
+        if self.unit_normal()[dimension:].any():
             where = "lie in the xy plane" if dimension == 2 else "be along x"
             raise ParameterError(f"normal of {self} must {where}, got {self.normal!r}")
-        up = DirectionOf(self._oriented(self.port), normal)
-        return (Gap(PositionCoordinate("gap", self.port, other, up), 0.0),)
+        return (Gap(PositionCoordinate("gap", self.port, other, self._up), 0.0),)
 
 
 @dataclass(frozen=True, eq=False)
