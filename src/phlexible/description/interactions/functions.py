@@ -275,12 +275,9 @@ class PositionCoordinate(LinearCoordinate):
     second: Port
     direction: DirectionOf
 
+    @kept
     def functions(self) -> tuple[Row, ...]:
         """y = (x_b - x_a) . d."""
-        return self._functions
-
-    @cached_property
-    def _functions(self) -> tuple[Row, ...]:
         return (Row(self._terms(), 0.0, self.name),)
 
     def _terms(self) -> tuple[BilinearTerm, ...]:

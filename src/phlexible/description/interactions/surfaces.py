@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array, flag, hold_own, unit_vector
 from phlexible.algebra.fields import Positive, convert_fields
+from phlexible.algebra.kept import kept
 from phlexible.description.interactions.functions import (
     AXES,
     BilinearTerm,
@@ -352,20 +353,17 @@ class Plane(Touchable):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _ = self._unit_normal
+        self.unit_normal()
 
+    @kept
     def unit_normal(self) -> Array:
         """The normal divided by its length, shape (3,)."""
-        return self._unit_normal
-
-    @cached_property
-    def _unit_normal(self) -> Array:
         return unit_vector("normal", self.normal)
 
     @cached_property
     def _up(self) -> DirectionOf:
         """The same for all that touch it."""
-        return DirectionOf(self._oriented(self.port), self._unit_normal)
+        return DirectionOf(self._oriented(self.port), self.unit_normal())
 
     @property
     def thickness(self) -> float:
