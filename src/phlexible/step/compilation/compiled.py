@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, get_args, get_origin
 
 from llvmlite import ir
+from llvmlite.binding import Linkage
 from numba import njit, typeof, types
 from numba.core import cgutils, compiler, typed_passes, untyped_passes
 from numba.core.codegen import JITCodeLibrary
@@ -85,7 +86,22 @@ def written_into(
     return _Compiler(typing, context, library, parameters, result, flags, {}).compile_extra(function)
 
 
-class ProgramInLanes(JITCodeLibrary):
+class ProgramOfKernels(JITCodeLibrary):
+    """A program that no other one takes functions from.
+
+    Numba tells functions of one name, such as those that ``rows_times`` makes, apart by a number that each process
+    counts from one. So a program from the cache and one that was just compiled can have a name in common, and the
+    linker would take the function of the first for both.
+    """
+
+    def _optimize_final_module(self) -> None:
+        super()._optimize_final_module()
+        for each in self._final_module.functions:
+            if each.linkage is Linkage.linkonce_odr:
+                each.linkage = "internal"  # not before: LLVM would put all that is called once into its caller
+
+
+class ProgramInLanes(ProgramOfKernels):
     """A program for several mechanisms at once."""
 
     def _optimize_final_module(self) -> None:
@@ -93,7 +109,7 @@ class ProgramInLanes(JITCodeLibrary):
             super()._optimize_final_module()
 
 
-class ProgramOfStructure(JITCodeLibrary):
+class ProgramOfStructure(ProgramOfKernels):
     """A program for one structure of few unknowns: code without loops and calls takes half the time."""
 
     MOST = 24
@@ -104,10 +120,13 @@ class ProgramOfStructure(JITCodeLibrary):
             super()._optimize_final_module()
 
 
-def take_for(library: Any, tables: TablesType) -> None:
-    """A library becomes one of these, where it is for such tables."""
-    if type(library) is not JITCodeLibrary:
+def take_for(library: Any, arguments: Sequence[Any]) -> None:
+    """A library becomes a program when the first kernel, with arguments of these types, is written into it."""
+    if type(library) is JITCodeLibrary:
+        library.__class__ = ProgramOfKernels
+    if type(library) is not ProgramOfKernels or not arguments or not isinstance(arguments[0], TablesType):
         return
+    tables = arguments[0]
     known = structure_of(tables.structure).counts["unknowns"] if tables.structure else ProgramOfStructure.MOST + 1
     if known <= ProgramOfStructure.MOST:
         library.__class__ = ProgramOfStructure
@@ -151,8 +170,7 @@ class Kernel(Written):
         """How Numba describes the function, for these types, in the library that is being made."""
         library = context.active_code_library
         if not self.is_in(library, sig):
-            if sig.args and isinstance(sig.args[0], TablesType):
-                take_for(library, sig.args[0])
+            take_for(library, sig.args)
             with global_compiler_lock:
                 made = written_into(context, self._function, sig.args, sig.return_type, self._are_apart)
             # LLVM may drop the function from the module once it has put it into its callers:
@@ -207,7 +225,7 @@ class Exported(Kernel):
     """A function of one program that others call too, by its address in the tables.
 
     Where the tables have no address, since a model has no use for the program, it does nothing and returns zero.
-    Lanes share all that is a ``float``; a ``Number`` is of each lane.
+    Lanes share all that is a ``float``; a ``Number`` is of each lane, and so are rows.
     """
 
     def signature_of(self, given: Sequence[Any]) -> Any:
@@ -227,6 +245,9 @@ class Exported(Kernel):
             return super()._call(context, builder, sig, values)
         if structure:
             return context.get_constant_null(sig.return_type)
+        for given, known in zip(sig.args[1:], self.signature_in(sig.args[0].width).args[1:], strict=True):
+            if width_of([given]) != width_of([known]):  # the program at that address would read other numbers
+                raise TypeError(f"{self.__name__} in another program takes {known}, got {given}")
         address = header_number(builder, values[0], FUNCTION_PLACES[self.__name__])
         result = sig.return_type
         found = cgutils.alloca_once_value(builder, context.get_constant_null(result))

@@ -87,7 +87,7 @@ def moments(t: Tables, b: int, x: Reals, N: Reals) -> None:
         plane = N + ((t.patch_second[s] * d + t.patch_first[s]) * m + t.patch_row[s])
         add_rows(x + t.patch_column[s], columns, W, rows, plane, rows)
     if t.first_moment[kind] >= 0:
-        centre_moments(t, t.type_number + t.first_moment[kind], x, N, m)
+        centre_moments(t, b, x, N)
 
 
 @compiled

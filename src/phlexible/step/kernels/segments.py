@@ -103,8 +103,10 @@ def solve_segments(t: Tables, b: int, x: Reals, columns: int) -> None:
 
 
 @exported
-def centre_moments(t: Tables, S: Reals, x: Reals, N: Reals, m: int) -> None:
-    """N_pq,i -= S_p,i S_q . x / m, from the point of the frame to the centre of mass; S comes over sqrt(m)."""
+def centre_moments(t: Tables, b: int, x: Reals, N: Reals) -> None:
+    """N_pq,i -= S_p,i S_q . x / m, from the point of frame b to its centre of mass; S is kept over sqrt(m)."""
+    kind = t.type_of[b]
+    m, S = t.elastic_count[kind] + 1, t.type_number + t.first_moment[kind]
     for q in range(t.dimension):
         s = -product(S + q * m, x, m)
         if t.planes == 2:
