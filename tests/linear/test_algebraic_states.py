@@ -138,4 +138,4 @@ def test_free_rows_of_the_null_space_are_an_identity_and_keep_their_names():
 
 def test_collocated_outputs_have_the_units_of_the_ports():
     assert collocated(mass("a")).output_units == ("m/s",)
-    assert repr(mass("a")) == "LinearPHDAE(1 states, 1 inputs)"
+    assert repr(mass("a")) == "LinearPHDAE(1 state, 1 input)"

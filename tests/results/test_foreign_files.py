@@ -143,7 +143,7 @@ def test_other_and_missing_files_are_refused(tmp_path):
     ):
         with pytest.raises(ResultFileError, match=message):
             Motion.load(tmp_path / name)
-    for name, message in (("no folder/run.h5", "No such file or directory"), ("", "it is not a file")):
+    for name, message in (("no folder/run.h5", "there is no folder"), ("", "it is not a file")):
         with pytest.raises(ResultFileError, match=f"cannot write .*{message}"):
             sample().save(tmp_path / name)
 

@@ -358,14 +358,18 @@ def _by_descent(held: Held, state: State, kept: IntArray) -> tuple[Held, State, 
             best, best_state, best_multipliers, improved = missed, state, multipliers.copy(), iteration
         is_balanced = balance <= round_off and CLOSER * open_by < GOAL  # without loads before the first step
         is_settled = best < GOAL or (best < ACCEPTED and missed > best)
-        is_hopeless = bool(touching.ones) and iteration > improved + HOPELESS
+        is_hopeless = iteration > improved + HOPELESS
         if size == 0 or is_balanced or (iteration and is_settled) or is_hopeless:
             break
-        if touching.ones:  # which two poses may take turns with otherwise
-            caution = max(1.0, caution / 2.0) if balance < last else min(4.0 * caution, MOST_CAUTION)
+        ones = touching.at(element_state(system, at))
+        if not ones.touch:  # on the way forces need not become smaller
+            improved, caution = iteration, 1.0
+        elif balance < last:
+            caution = max(1.0, caution / 2.0)
+        else:  # two poses may take turns with otherwise
+            caution = min(4.0 * caution, MOST_CAUTION)
         last = balance
         shift = caution * max(start * min(1.0, residual / first) ** 1.5, SMALLEST_SHIFT * start)
-        ones = touching.at(element_state(system, at))
         rubbing = cache(partial(friction.stiffness_if_stuck, state))
         step = _falling_step(
             ones, stiffness, force, (matrix[kept], gap[kept]), mass, (shift, 1e-6 * start), rubbing

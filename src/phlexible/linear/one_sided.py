@@ -90,6 +90,11 @@ class OneSidedStep:
     depths: Array
     rows: sparse.csr_array
 
+    @property
+    def touch(self) -> bool:
+        """Whether any of them pushes."""
+        return bool((self.depths > 0).any())
+
     def solve(
         self, stiffness: sparse.csr_array, force: Array, solved: Solve, rubbing: Rubbing
     ) -> tuple[Step, sparse.csr_array] | None:

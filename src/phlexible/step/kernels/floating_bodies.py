@@ -247,22 +247,10 @@ def end_rotation(t: Tables, b: int, h: float) -> None:
     a = (0.25 * h) * (t.spin0[b] + t.spin1[b])
     R = t.rotation[b]
     t.half_turn[b] = a
-    share = 1.0 / (1.0 + dot(a, a))
-    if t.dimension == 2:
-        x = row(R, 0) - a.z * row(R, 1)  # row 0 of A over the share, and of A^-1 with another sign of y
-        t.inverse_mean[b] = about_z(vector(x.x, -x.y, 0.0))
-        t.rotation1[b] = about_z((2.0 * share) * x - row(R, 0))
-        return
     turn = crossing(a)
-    A = R @ (share * (one() + turn + matrix(a.x * a, a.y * a, a.z * a)))
+    A = R @ ((1.0 / (1.0 + dot(a, a))) * (one() + turn + matrix(a.x * a, a.y * a, a.z * a)))
     t.inverse_mean[b] = (one() - turn) @ transposed(R)
     t.rotation1[b] = 2.0 * A - R
-
-
-@compiled
-def about_z(x: Vector) -> Matrix:
-    """The matrix that turns about z, or this times a number, with its first row."""
-    return matrix(x, vector(-x.y, x.x, 0.0), unit(2))
 
 
 @compiled
@@ -346,10 +334,6 @@ def end_inertia(t: Tables, b: int) -> None:
     n, c = t.elastic_count[t.type_of[b]], t.coordinate_start[b]
     copy(t.xi1 + (c + 1), t.eta + t.elastic_start[b], n)
     R = t.rotation1[b]
-    if t.dimension == 2:
-        x = row(R, 0)
-        t.rotation[b] = about_z((1.5 - 0.5 * dot(x, x)) * x)
-        return
     t.rotation[b] = 1.5 * R - 0.5 * (R @ (transposed(R) @ R))
 
 
