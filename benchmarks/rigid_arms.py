@@ -3,15 +3,19 @@
 Both take the same arms from rest for a second, on one thread, by turns; processor times, the least of a few runs.
 MuJoCo (the extra ``bench``) works in the coordinates of the joints; its loop of steps is in C, building is not
 counted. Errors are those of the end of the arm, the greatest over the second, against MuJoCo's ``RK4`` with a far
-smaller step; how far phlexible with small steps of order 4 is from that is printed too.
+smaller step; how far phlexible with small steps of order 4 is from that is printed too. Beside a run of one arm
+stands what an arm takes among as many as the processor has lanes (``ph.batch``): the compiled loop over steps.
 """
 
 import os
 import time
 
 import numpy as np
+from batches import TimedLoop
 
 import phlexible as ph
+from phlexible.step.compilation.lanes import lanes_of_processor
+from phlexible.step.integration import company
 
 try:
     import mujoco
@@ -24,17 +28,18 @@ AXES = {
     "arm of 6 axes": ((0, 0, 1), (0, 1, 0), (0, 1, 0), (1, 0, 0), (0, 1, 0), (1, 0, 0)),
     "chain of 30 links": ((0, 1, 0),) * 30,
 }
-OUR_STEPS = {2: (50, 100, 200, 400, 1000, 2000, 4000, 10000), 4: (50, 100, 200, 400, 800)}
-THEIR_STEPS = {"implicitfast": (200, 1000, 4000, 20000), "RK4": (50, 100, 200, 400, 1000, 2000)}
-LEVELS = 1e-2, 1e-4, 1e-6
+OUR_STEPS = {2: (50, 100, 200, 400, 1000, 2000, 4000), 4: (50, 100, 150, 200, 400)}
+THEIR_STEPS = {"implicitfast": (200, 1000, 4000, 20000), "RK4": (50, 100, 200, 300, 400, 600, 1000)}
+LEVELS = 1e-2, 1e-4, 1e-6, 1e-8
 
 
-def ours(kind):
-    """The arm and its end."""
+def ours(kind, factor=1.0):
+    """The arm, of which all masses may be multiplied, and its end."""
     model = ph.Model((0.0, 0.0, -9.81))
     port = model.ground.at((0.0, 0.0, 0.0))
     for k, axis in enumerate(AXES[kind]):
-        link = ph.RigidBody(MASS, INERTIA, center=(LENGTH / 2, 0.0, 0.0))
+        inertia = tuple(factor * each for each in INERTIA)
+        link = ph.RigidBody(factor * MASS, inertia, center=(LENGTH / 2, 0.0, 0.0))
         placed = model.add(link, f"link {k}", position=(k * LENGTH, 0.0, 0.0))
         model.connect(ph.Revolute(port, placed.origin, axis=axis))
         port = placed.point((LENGTH, 0.0, 0.0))
@@ -81,6 +86,24 @@ def our_run(kind, order, steps):
     return time.process_time() - begin, motion.position(end)
 
 
+def our_batch(kind, order, steps):
+    """Seconds of the compiled loop an arm, of arms in lanes whose masses differ, and places of the first."""
+    loop, lanes = TimedLoop(), lanes_of_processor()
+    company.advance = loop
+    rows = ph.batch(lambda factor: ours(kind, factor)[0], {"factor": 1.0 + 0.1 * np.arange(lanes) / lanes})
+    runs = rows.simulate(
+        DURATION,
+        DURATION / steps,
+        lambda model: {"end": ph.Position(model.bodies[-1].point((LENGTH, 0.0, 0.0)))},
+        order=order,
+        every=steps // KEPT,
+        threads=1,
+        lanes=True,
+        progress=False,
+    )
+    return loop.seconds / lanes, runs["end"][0]
+
+
 def curve(run, kind, choices, best):
     """(error, seconds, what) of all steps, seconds the least of the rounds."""
     found = []
@@ -88,8 +111,12 @@ def curve(run, kind, choices, best):
         for steps in counts:
             runs = [run(kind, way, steps) for _ in range(ROUNDS)]
             error = np.abs(runs[0][1] - best).max()
-            found.append((error, min(seconds for seconds, _ in runs), f"{way}, {steps} steps"))
+            found.append((error, min(seconds for seconds, _ in runs), f"{words(way)}, {steps} steps"))
     return found
+
+
+def words(way):
+    return f"order {way}" if isinstance(way, int) else way
 
 
 def cheapest(found, level):
@@ -103,16 +130,17 @@ if __name__ == "__main__":
         raise SystemExit("MuJoCo is needed: pip install mujoco")
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     print(f"MuJoCo {mujoco.__version__}; an error of the end in metres, milliseconds for a second of motion\n")
-    print("| arm | error | phlexible | MuJoCo | phlexible / MuJoCo |\n| --- | --- | --- | --- | --- |")
+    print("| arm | error | phlexible | in lanes, an arm | MuJoCo | ratios |\n| --- | --- | --- | --- | --- | --- |")
     for kind in AXES:
         best = their_run(kind, "RK4", 100_000)[1]
         apart = np.abs(our_run(kind, 4, 10_000)[1] - best).max()
-        mine, other = curve(our_run, kind, OUR_STEPS, best), curve(their_run, kind, THEIR_STEPS, best)
+        curves = [curve(run, kind, OUR_STEPS, best) for run in (our_run, our_batch)]
+        curves.append(curve(their_run, kind, THEIR_STEPS, best))
         for level in LEVELS:
-            pair = cheapest(mine, level), cheapest(other, level)
-            if None in pair:
+            found = [cheapest(each, level) for each in curves]
+            if None in found:
                 continue
-            texts = [f"{1e3 * seconds:.2f} ms (order {what})" for _, seconds, what in pair]
-            texts[1] = texts[1].replace("order ", "")
-            print(f"| {kind} | {level:g} | {texts[0]} | {texts[1]} | {pair[0][1] / pair[1][1]:.1f} |")
+            texts = [f"{1e3 * seconds:.2f} ms ({what})" for _, seconds, what in found]
+            ratios = [f"{seconds / found[-1][1]:.1f}" for _, seconds, _ in found[:-1]]
+            print(f"| {kind} | {level:g} | {' | '.join(texts)} | {', '.join(ratios)} |", flush=True)
         print(f"{kind}: both with small steps are {apart:.1e} m apart")
