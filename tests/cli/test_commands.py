@@ -164,6 +164,8 @@ def test_resume_goes_on_to_the_new_end(tmp_path: Path) -> None:
     out = tmp_path / "run.h5"
     words = ("run", "double-pendulum", "--out", out, "--step", 1e-3)
     assert call(*words, "--duration", 0.05).exit_code == 0
+    other = refusal("run", "double-pendulum", "--out", out, "--duration", 0.1, "--step", 2e-3, "--resume")
+    assert "holds steps of 0.001 s, and 0.002 s are asked for" in other
     assert call(*words, "--duration", 0.1, "--resume").exit_code == 0
     resumed = ph.Motion.load(out)
     whole = ph.gallery.double_pendulum().simulate(duration=0.1, step=1e-3)

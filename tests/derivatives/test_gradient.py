@@ -325,6 +325,25 @@ def test_steps_that_memory_does_not_hold_are_taken_once_more(monkeypatch, option
             assert slopes[name] == pytest.approx(alone[name], rel=1e-7, abs=1e-9 * np.abs(alone[name]).max())
 
 
+def test_long_steps_are_told_as_simulate_tells_them():
+    """Also where states are not remembered."""
+
+    def build(p):
+        return ph.gallery.heavy_top(gravity=p["gravity"])
+
+    def cost(model):
+        return ph.Cost.final(ph.Position(model.bodies[0].origin), lambda x: x[:, 0])
+
+    with pytest.warns(ph.StepWarning) as simulated:
+        build({"gravity": 9.81}).simulate(0.5, 1e-2)
+    for memory in (None, 1.3e5):
+        with pytest.warns(ph.StepWarning) as told:
+            ph.gradient(build, cost, {"gravity": 9.81}, duration=0.5, step=1e-2, memory=memory)
+        assert [(str(each.message), each.filename) for each in told] == [
+            (str(each.message), __file__) for each in simulated
+        ]
+
+
 def test_memory_for_too_few_steps_is_refused():
     build, cost, parameters, (duration, step) = CASES["satellite"]
     with pytest.raises(ph.ParameterError, match="memory must be at least"):
@@ -402,6 +421,7 @@ def test_what_cannot_be_differentiated_is_refused_by_name():
     refused(lambda p: ph.gallery.chain(3 if p["length"] > 1.0 else 2), "other parts", lambda m: chained(m))
     refused(lawful_event, "a condition that ends a step .* and StateForce", duration=0.5)
     refused(lambda p: None, "must return a ph.Model", error=ph.ParameterError)
+    refused(lambda *, length: None, r"as one dict, by name: build=lambda p: .*\(\*\*p\)", error=ph.ParameterError)
     refused(pendulum, "returns a ph.Cost", lambda m: 1.0, ph.ParameterError)
     refused(
         pendulum, "one number an instant", lambda m: ph.Cost.final(ph.Position(m["bob"].origin)), ph.ParameterError

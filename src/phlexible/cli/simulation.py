@@ -30,7 +30,8 @@ from phlexible.errors import (
 )
 from phlexible.gallery.table import BeamPoint, Reference
 from phlexible.measure.quality import MotionCheck
-from phlexible.model import Model
+from phlexible.model import SAME_STEP, Model
+from phlexible.results.files.files import load
 from phlexible.results.motion import Motion
 
 if TYPE_CHECKING:
@@ -267,6 +268,12 @@ def _simulate(program: ModelToRun, order: Order) -> tuple[Motion, int]:
 
 def _motion(program: ModelToRun, order: Order) -> Motion:
     if order.resume and order.out is not None:
+        begun = load(order.out).checkpoint
+        if begun is not None and abs(begun.step - order.step) > SAME_STEP * begun.step:
+            raise UsageError(
+                f"{order.out} holds steps of {begun.step:g} s, and {order.step:g} s are asked for: go on with --step"
+                f" {begun.step:g}, or begin anew with --overwrite in place of --resume"
+            )
         return program.model.resume(order.out, order.duration, order.step, every=order.every)
     return program.model.simulate(
         order.duration,

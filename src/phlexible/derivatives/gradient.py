@@ -17,6 +17,7 @@ from phlexible.derivatives.parameters import (
     Recipe,
     Start,
     Values,
+    check_build,
 )
 from phlexible.derivatives.runs import instants_of, take_run
 from phlexible.display import how_many
@@ -43,7 +44,7 @@ def gradient(
 
     The exact derivative of the *computed* motion: what central differences of whole runs tend to. It takes one run,
     one backwards, and two evaluations of the equations at the known states for each parameter; for all samples of a
-    ``Signal`` together a few.
+    ``Signal`` together a few. A ``StepWarning`` says of the steps what ``simulate`` says of them.
 
     Args:
         build: parameters -> model. It is called for each parameter, and must make the same parts each time.
@@ -79,7 +80,7 @@ def gradient(
         >>> round(value, 9), round(slopes["mass"], 9)  # F t^2 / (2 m) and its derivative
         (0.25, -0.0625)
     """
-    check_callable("build", build, "parameters")
+    check_build(build)
     check_callable("cost", cost, "model")
     chosen, options = Parameters(parameters, scales), StepOptions(order, 1, numerical_damping, tolerance).checked()
     recipe: Recipe[Costs] = Recipe(build, initial, lambda model: [checked_cost(cost(model))], "cost")
@@ -91,7 +92,7 @@ def gradient(
         if not fits(own.assembly, instants, limit):
             value, slopes = costs_of_long_run(own, given, recipe, chosen, instants, options, limit)
             return float(value[0]), chosen.shaped(slopes[0])
-    found = CostsOfRun(take_run(own.assembly, own.start, duration, step, options), own, given)
+    found = CostsOfRun(take_run(own.assembly, own.start, duration, step, options, warns=True), own, given)
     return float(found.values[0]), chosen.shaped(found.slopes(recipe, chosen)[0])
 
 
@@ -105,7 +106,7 @@ class Objective:
     """
 
     def __init__(self, build: Build, cost: Callable[[Any], Cost], parameters: Given, **options: Any) -> None:
-        check_callable("build", build, "parameters")
+        check_build(build)
         check_callable("cost", cost, "model")
         self._build, self._cost, self._options = build, cost, options
         self._parameters = Parameters(parameters, options.get("scales"))

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from phlexible.algebra.arrays import Array, called, check_callable, whole
+from phlexible.algebra.arrays import Array, called, whole
 from phlexible.algebra.sparse import lu_factors
 from phlexible.derivatives.model_numbers import ROUNDED
-from phlexible.derivatives.parameters import Direction, Given, Parameters, Values
+from phlexible.derivatives.parameters import Direction, Given, Parameters, Values, check_build
 from phlexible.display import short_repr, table
 from phlexible.errors import ModelError, ParameterError, PoleError, SingularMatrixError
 from phlexible.linear.frequency_response import checked_frequencies, frequency_response
@@ -157,7 +157,7 @@ def response_derivatives(
 
 
 def _linear(build: Build, parameters: Any) -> ObservedPHDAE:
-    check_callable("build", build, "parameters")
+    check_build(build)
     found = called(build, "the build function", parameters, at="for these parameters")
     if not isinstance(found, ObservedPHDAE):
         raise ParameterError(

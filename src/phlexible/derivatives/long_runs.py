@@ -40,6 +40,9 @@ MORE_THAN_STEPS = (
 FEWEST = 16
 """Steps at a time."""
 
+LOOKED_AT = 1000
+"""Instants, for warnings of long steps."""
+
 
 @dataclass(frozen=True, eq=False)
 class RepeatedPiece:
@@ -272,7 +275,8 @@ def costs_of_long_run(
     grid = np.array([instants.instant(k) for k in range(instants.first, count + 1)])
     redundant = has_redundancy(assembly, own.start)
     stepper = ForgettingStepper(assembly, options.order, options.numerical_damping, redundant, most, grid, take)
-    taken_by(stepper, assembly, own.start, instants, options.tolerance)
+    every = max(1, count // LOOKED_AT)
+    taken_by(stepper, assembly, own.start, instants, options, every, warns=True)
     stepper.close()
     rest = iter([np.concatenate(values) for values in read])
     readings = [[next(rest) for _ in cost.sensors] for cost in own.measured]

@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from phlexible.algebra.arrays import Array, IntArray, called, numbers, option, positive
+from phlexible.algebra.arrays import Array, IntArray, called, check_callable, numbers, option, positive
 from phlexible.derivatives.costs import Costs
 from phlexible.derivatives.fading import strains_of
 from phlexible.derivatives.runs import TakenRun, VelocityJump, differentiable
@@ -232,6 +232,24 @@ def _flat(name: str, value: object) -> Array:
 Build = Callable[[Any], Any]
 Start = InitialKind | str | Callable[[Any], Any]
 Measured = TypeVar("Measured")
+
+
+def check_build(build: object, argument: str = "parameters") -> None:
+    """Refuses what is no function of all parameters at once.
+
+    Raises:
+        ParameterError: says how it gets them.
+    """
+    try:
+        check_callable("build", build, argument)
+    except ParameterError as error:
+        if not callable(build):
+            raise
+        name = getattr(build, "__name__", "build")
+        raise ParameterError(
+            f"{error}; it gets all {argument} as one dict, by name: build=lambda p: {name}(**p) hands them over one"
+            " by one"
+        ) from None
 
 
 @dataclass(frozen=True, eq=False)

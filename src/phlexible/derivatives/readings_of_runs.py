@@ -9,7 +9,7 @@ import numpy as np
 from phlexible.algebra.arrays import Array, check_callable
 from phlexible.derivatives.costs import Cost, CostTerm
 from phlexible.derivatives.gradient import gradient
-from phlexible.derivatives.parameters import Build, Recipe, Start
+from phlexible.derivatives.parameters import Build, Recipe, Start, check_build
 from phlexible.derivatives.readings import Sight
 from phlexible.derivatives.runs import take_run
 from phlexible.description.interactions.sensor import Sensor
@@ -80,7 +80,7 @@ class ReadingsOfRuns:
     options: StepOptions
 
     def __post_init__(self) -> None:
-        check_callable("build", self.build, "parameters")
+        check_build(self.build)
         check_callable("sensors", self.sensors, "model")
 
     def read(self, parameters: Mapping[str, Any]) -> tuple[Array, dict[str, Array]]:

@@ -1,5 +1,6 @@
 """Runs with all that they did: steps of any size, what brought velocities back, questions to controllers."""
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -11,23 +12,29 @@ from phlexible.algebra.arrays import Array, IntArray
 from phlexible.derivatives.dense_steps import DifferentiableSteps
 from phlexible.derivatives.fading import strain_places
 from phlexible.derivatives.steps import Functions, TakenSteps, entries
-from phlexible.errors import ModelError
+from phlexible.errors import ModelError, StepWarning
+from phlexible.measure.quality import long_steps
+from phlexible.measure.wave_times import stiff_strings
 from phlexible.measure.when import watched_conditions
 from phlexible.state.branches import branch_names, searched_contacts
 from phlexible.state.forces import has_laws
 from phlexible.state.layout import State
-from phlexible.state.recording import RecordedStates
+from phlexible.state.recorded_run import RecordedRun
+from phlexible.state.recording import RecordedStates, concatenated
 from phlexible.state.redundancy import redundancies
 from phlexible.state.system import System
 from phlexible.step.assembly.assembly import Assembly, assemble
 from phlexible.step.integration.clock import Checkpoint, Clock, clock
-from phlexible.step.integration.composition import check_lossless, substep_times
+from phlexible.step.integration.composition import SUBSTEPS, check_lossless, substep_times
 from phlexible.step.integration.conserving import ConservingStepper
 from phlexible.step.integration.run import Simulation
 from phlexible.step.integration.schemes import StepOptions
 from phlexible.step.integration.start import check_rates
 from phlexible.step.integration.stored_rows import Advance, Course, Storage, StoredRows
 from phlexible.step.tables.requests import CONVERGED, RELAXATION
+
+WHERE_ASKED = 4
+"""Calls from ``gradient`` to where runs warn of their steps: warnings name the line that asked for it."""
 
 # What a stepper did, one after the other.
 
@@ -366,8 +373,10 @@ def differentiable(system: System, like: Assembly | None = None) -> Assembly:
     return assemble(system, with_segments=False, like=like)
 
 
-def take_run(assembly: Assembly, start: State, duration: float, step: float, options: StepOptions) -> TakenRun:
-    """A run from a state, and all that it did.
+def take_run(
+    assembly: Assembly, start: State, duration: float, step: float, options: StepOptions, warns: bool = False
+) -> TakenRun:
+    """A run from a state, and all that it did; ``warns``: of its steps, as ``simulate`` does.
 
     Raises:
         ParameterError: a duration or step out of range.
@@ -375,7 +384,7 @@ def take_run(assembly: Assembly, start: State, duration: float, step: float, opt
     """
     instants = instants_of(assembly, start, duration, step, options)
     stepper = RecordingStepper(assembly, options.order, options.numerical_damping, has_redundancy(assembly, start))
-    first, times = taken_by(stepper, assembly, start, instants, options.tolerance)
+    first, times = taken_by(stepper, assembly, start, instants, options, warns=warns)
     return run_of(assembly, stepper, stepper.log, first, times)
 
 
@@ -402,20 +411,36 @@ def has_redundancy(assembly: Assembly, start: State) -> bool:
 
 
 def taken_by(
-    stepper: RecordingStepper, assembly: Assembly, start: State, instants: Clock, tolerance: float | None
+    stepper: RecordingStepper,
+    assembly: Assembly,
+    start: State,
+    instants: Clock,
+    options: StepOptions,
+    every: int = 1,
+    warns: bool = False,
 ) -> tuple[Array, Array]:
     """Have a stepper take a run: its first row, (numbers,), and the instants that were stored, (T,) [s].
+
+    Args:
+        stepper, assembly, start, instants, options: the run.
+        every: each so many instants are stored.
+        warns: of long steps, as ``simulate`` does.
 
     Raises:
         ConvergenceError: a step did not converge, however short.
     """
-    system, stored = assembly.system, _Instants()
+    system, stored, tolerance = assembly.system, _Instants(warns), options.tolerance
     conditions = watched_conditions(system, None, None)
     run = Simulation(
-        system, stepper, start, instants, 1, stored.take, tolerance, is_late=True, conditions=conditions
+        system, stepper, start, instants, every, stored.take, tolerance, is_late=True, conditions=conditions
     )
     begin = stepper.now(start.time)
     run.run(_silent)
+    if warns:
+        steps = instants.count * len(SUBSTEPS[options.order]) if tolerance is None and every == 1 else None
+        told = stiff_strings(system, instants.step) if tolerance is None else []
+        for text in [*told, *long_steps(RecordedRun(system, stored.recording), steps)]:
+            warnings.warn(text, StepWarning, stacklevel=WHERE_ASKED)
     return np.concatenate([array[:1].reshape(-1) for array in begin.values()]), stored.times
 
 
@@ -429,19 +454,28 @@ def _silent(done: int, count: int) -> None:
 
 
 class _Instants:
-    """Takes the instants of a run and forgets the rest."""
+    """Takes the instants of a run; what was recorded there is kept where it is asked for, or forgotten."""
 
-    def __init__(self) -> None:
+    def __init__(self, is_kept: bool) -> None:
         self._times: dict[float, None] = {}
+        self._is_kept = is_kept
+        self._blocks: list[RecordedStates] = []
 
     @property
     def times(self) -> Array:
         """Shape (T,) [s]."""
         return np.array(list(self._times))
 
+    @property
+    def recording(self) -> RecordedStates:
+        """All blocks."""
+        return concatenated(self._blocks)
+
     def take(self, recording: RecordedStates, checkpoint: Checkpoint) -> None:
         """A block, which begins with the last instant of the one before."""
         self._times.update(dict.fromkeys(recording.time.tolist()))
+        if self._is_kept:
+            self._blocks.append(recording.rows(slice(1 if self._blocks else 0, None)))
 
 
 def run_of(

@@ -18,6 +18,7 @@ from phlexible.derivatives.parameters import (
     Recipe,
     Start,
     Values,
+    check_build,
 )
 from phlexible.derivatives.readings import Sight, state_jacobian, states_at
 from phlexible.derivatives.recorded_runs import recorded_run
@@ -120,7 +121,7 @@ def sensitivity_of_run(
 def _recipe(
     build: Build, measured: Callable[[Any], Sequence[Sensor] | Sensor], initial: Start
 ) -> Recipe[Sequence[Sensor]]:
-    check_callable("build", build, "parameters")
+    check_build(build)
     check_callable("sensors", measured, "model")
     return Recipe(
         build, initial, lambda model: sensors("what the sensors' function returns", measured(model)), "sensors"

@@ -16,7 +16,7 @@ from scipy.optimize import least_squares
 
 from phlexible.algebra.arrays import Array, check_callable, file_path, finite, numbers, positive, text, whole
 from phlexible.derivatives.linear_models import mode_derivatives, response_derivatives
-from phlexible.derivatives.parameters import Parameters
+from phlexible.derivatives.parameters import Parameters, check_build
 from phlexible.derivatives.sensitivity import sensitivity_of_run
 from phlexible.description.interactions.sensor import Sensor
 from phlexible.description.time_functions import Signal
@@ -677,7 +677,7 @@ def identify(
     sought |= {("delay", name): positive(f"size of the delay of {name}", size) for name, size in delays.items()}
     unknowns = _Unknowns(given, _names("each", each), sought, len(data), _named("scales", scales))
     _check_data(data, unknowns, sensors, step, linear)
-    check_callable("build", build, "parameters")
+    check_build(build)
     experiments = _Experiments(
         build, data, unknowns, sensors, linear, None if step is None else positive("step", step), initial
     )

@@ -28,7 +28,7 @@ from phlexible.algebra.arrays import (
 from phlexible.derivatives.costs import Cost, NumberTerm
 from phlexible.derivatives.gradient import checked_cost
 from phlexible.derivatives.input_runs import InputRun, InputRuns, stretched
-from phlexible.derivatives.parameters import Build, Start
+from phlexible.derivatives.parameters import Build, Start, check_build
 from phlexible.derivatives.readings import Brought
 from phlexible.derivatives.shots import Shots
 from phlexible.description.interactions.sensor import Sensor
@@ -215,7 +215,7 @@ def optimal_inputs(
         >>> round(best["push"](0.0), 1)  # it tends to 6 m d / T^2 = 12 with more samples and shorter steps
         11.5
     """
-    check_callable("build", build, "inputs")
+    check_build(build, "inputs")
     if cost is not None:
         check_callable("cost", cost, "model")
     signals = mapping("inputs", inputs)
