@@ -271,8 +271,8 @@ def _motion(program: ModelToRun, order: Order) -> Motion:
         begun = load(order.out).checkpoint
         if begun is not None and abs(begun.step - order.step) > SAME_STEP * begun.step:
             raise UsageError(
-                f"{order.out} holds steps of {begun.step:g} s, and {order.step:g} s are asked for: go on with --step"
-                f" {begun.step:g}, or begin anew with --overwrite in place of --resume"
+                f"{order.out} holds steps of {begun.step:g} s, and {order.step:g} s are asked for: go on with"
+                f" --step {begun.step:g}, or begin anew with --overwrite in place of --resume"
             )
         return program.model.resume(order.out, order.duration, order.step, every=order.every)
     return program.model.simulate(
