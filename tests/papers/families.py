@@ -97,6 +97,29 @@ def contacts():
     return model, ball.point((0.03, 0, 0.05)), block.origin, upper.point((0.03, 0, 0.05)), rider.point((0.1, 0, 0))
 
 
+def sticking():
+    """A slider and a ball that slip, a block and balls that stick, roll and drill."""
+    model = ph.Model((0.5, 0.3, -9.81))
+    cart = model.add(ph.RigidBody(1.0, (0.01,) * 3), "cart", position=(3, 0, 0), velocity=(1.0, 0, 0))
+    block = model.add(ph.RigidBody(1.0, (0.01,) * 3), "block", position=(1, 0, -0.004), velocity=(0.02, 0.01, 0))
+    sphere, away = ph.RigidBody.sphere(0.1, density=500.0), {"angular_velocity": (0.2, -0.1, 0.3)}
+    ball = model.add(sphere, "ball", position=(0, 0, 0.098), velocity=(0.01, 0.02, 0), **away)
+    upper = model.add(sphere, "upper", position=(0.02, 0.0, 0.295), angular_velocity=(0, 0.3, 0.1))
+    fast = model.add(sphere, "fast", position=(0, 1, 0.098), velocity=(2.0, 0, 0), angular_velocity=(0, 0, 3.0))
+    rail = model.connect(ph.Prismatic(model.ground.at((3, 0, 0)), cart.origin))
+    model.apply(rail.friction(1.0, coefficient=0.4, bristle=2e3))
+    model.apply(rail.spring(2e3))
+    floor, bristle = ph.Plane(model.ground.at((0, 0, 0))), {"friction": 0.5, "bristle": 2e3}
+    turns = {"rolling": 2e-2, "drilling": 2e-2}
+    model.apply(ph.Contact(block.origin, floor, 2e3, damping=1e3, **bristle))
+    model.apply(ph.Contact(ball.origin, floor, 2e4, radius=0.1, damping=2e4, **bristle, **turns))
+    model.apply(
+        ph.Contact(upper.origin, ph.Surface(ball.origin, ph.Sphere(0.1)), 2e4, radius=0.1, **bristle, **turns)
+    )
+    model.apply(ph.Contact(fast.origin, floor, 2e4, radius=0.1, friction=0.1, bristle=2e3, bristle_damping=20.0))
+    return model, cart.origin, block.origin, ball.point((0.03, 0, 0.05)), upper.point((0.03, 0, 0.05)), fast.origin
+
+
 def string():
     """A rope that hangs from the ground and carries a bob; viscous, of a law that is not quadratic."""
     model = ph.Model(FALL)
@@ -143,6 +166,7 @@ FAMILIES = {
     "rolling and a screw": (rolling, 0.3),
     "friction of joints": (friction, 0.2),
     "contacts that rub": (contacts, 0.02),
+    "friction that sticks": (sticking, 0.02),
     "string": (string, 0.06),
     "rod": (rod, 0.1),
     "soft body": (soft, 0.05),

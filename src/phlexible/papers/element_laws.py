@@ -2,7 +2,8 @@
 
 Each scalar force has its coordinate theta as a state, a storage U(theta) and a resistance: the force
 ``-r dtheta/dt`` with ``r(x) >= 0``, also of dry friction ``level v / max(|v|, v_0)`` and of impacts. Friction of a
-contact resists the sliding of what touches (docs/theory.md, 8; (8.17 to 8.19), (8.28), (8.31)).
+contact resists the sliding of what touches (docs/theory.md, 8; (8.17 to 8.19), (8.28), (8.31)). What sticks is in
+``bristles.py``.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,13 +14,15 @@ import numpy as np
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.description.interactions.contact import Contact
 from phlexible.description.interactions.feedback import Feedback
-from phlexible.description.interactions.force_elements import CoordinateForce
+from phlexible.description.interactions.force_elements import Bristle, CoordinateForce
 from phlexible.description.interactions.functions import Coordinate
 from phlexible.description.interactions.state_force import StateLaw
-from phlexible.description.interactions.surfaces import RubbingCoordinate, SegmentCoordinate, SlidingCoordinate
+from phlexible.description.interactions.surfaces import RubbingCoordinate, SlidingCoordinate
 from phlexible.description.ports import Attachment, MovingFrame
 from phlexible.errors import ModelError
+from phlexible.papers.bristles import Bristles, Held
 from phlexible.papers.joined_functions import JoinedFunctions, LinePart, Poses
+from phlexible.papers.touching import Touching, across
 from phlexible.state.forces import measured_rows, prescribed_part
 from phlexible.state.instants import Instants
 from phlexible.state.system import System
@@ -72,6 +75,7 @@ class ElementLaws:
         self.leaks = np.array(leaks + [0.0] * (len(self.forces) - len(leaks)))
         for element, force in system.forces:
             coordinate = force.coordinate
+            _check_bristles(element, force)
             if isinstance(coordinate, RubbingCoordinate) and any(
                 isinstance(port, MovingFrame) and not port.is_fixed for port in coordinate.carriers
             ):
@@ -162,6 +166,20 @@ def _is_zero(force: CoordinateForce) -> bool:
     return isinstance(force.value, int | float) and force.value == 0
 
 
+def _check_bristles(element: object, force: CoordinateForce) -> None:
+    for bristle in force.friction.every_bristle if force.friction else ():
+        if bristle and bristle.grip != 1.0:
+            raise ModelError(
+                f"{element} holds more until it slides, which the papers' equations do not remember; leave static"
+                " friction out, or take model.simulate"
+            )
+        if bristle and not bristle.damping:
+            raise ModelError(
+                f"{element} sticks without damping, and the papers' equations have no rate of its bristle then;"
+                " leave bristle_damping=0 out"
+            )
+
+
 # What resists.
 
 
@@ -172,22 +190,14 @@ class Resisting:
     Attributes:
         along: r of each force, shape (T, forces).
         functions: of functions that slide along planes, shape (T, m).
-        rubbing: of each place that rubs on a round surface with its c_k, (T,), (T, parts) and normals (T, 3).
+        rubbing: of each place that creeps on a round surface r (T,), its c_k (T, parts) and normals (T, 3).
+        bristles: what sticks.
     """
 
     along: Array
     functions: Array
     rubbing: tuple[tuple[Array, Array, Array], ...]
-
-
-@dataclass(frozen=True, eq=False)
-class _Rubbing:
-    """Numbers of a force that rubs: its place, functions of the gap, and vectors of what slides."""
-
-    force: int
-    gap: slice
-    parts: IntArray
-    coordinate: RubbingCoordinate
+    bristles: Sequence[Held]
 
 
 class Resistances:
@@ -198,7 +208,10 @@ class Resistances:
         forces: all of them.
         joined: lines of constraints, then of forces.
         multipliers: places of the multipliers in x, by the numbers of their rows; lines of forces follow theirs.
-        thetas: places of the coordinates in x.
+        thetas: places of the coordinates in x; those of the bristles follow.
+
+    Attributes:
+        bristles: of friction that sticks.
     """
 
     def __init__(
@@ -222,12 +235,6 @@ class Resistances:
                     f"{element} remembers how fast bodies met, which the papers' equations do not; give damping= in"
                     " place of restitution=, or take model.simulate"
                 )
-            if force.friction and force.friction.sticks:
-                raise ModelError(
-                    f"{element} sticks by a bristle, which the papers' equations do not have; leave bristle=,"
-                    " rolling= and drilling= out,"
-                    " or take model.simulate"
-                )
         self.bearings: dict[int, IntArray] = {}
         for k in self._dry:
             friction = self._forces[k].friction
@@ -239,12 +246,21 @@ class Resistances:
                     )
                 own = [m for m, each in enumerate(system.owners) if each.joint is friction.joint]
                 self.bearings[k] = np.array([multipliers[m] for m in own if not system.owners[m].row.is_angle])
-        self._rubbing = dict[int, _Rubbing]()
-        for k in self._across:
-            coordinate, begin = self._forces[k].coordinate, int(joined.first[first + k])
-            if isinstance(coordinate, RubbingCoordinate):
-                parts = np.array(joined.chord_parts(begin + coordinate.gap_count), dtype=np.int64)
-                self._rubbing[k] = _Rubbing(k, slice(begin, begin + coordinate.gap_count), parts, coordinate)
+        self._touching = {
+            k: Touching.of(joined, self._forces[k], int(joined.first[first + k]))
+            for k in self._across
+            if isinstance(self._forces[k].coordinate, RubbingCoordinate)
+        }
+        self._creeping = [k for k in self._touching if not _bristle_of(self._forces[k])]
+        self.bristles = Bristles(self._forces, joined, first, self._touching)
+        for bond in self.bristles.bonds:
+            begin, end = joined.first[first + bond.force : first + bond.force + 2]
+            if any(joined.is_timed(m) for m in range(begin, end)):
+                raise ModelError(
+                    f"{system.forces[bond.force].element} sticks to what moves as a function of time; give that to"
+                    " a body with a drive"
+                )
+        self.bends = slice(thetas.stop, thetas.stop + self.bristles.size)
 
     @property
     def is_plain(self) -> bool:
@@ -262,9 +278,10 @@ class Resistances:
         along[:] = self._dampings
         functions, rubbing = np.zeros_like(at.values), list[tuple[Array, Array, Array]]()
         if self.is_plain:
-            return Resisting(along, functions, ())
+            return Resisting(along, functions, (), ())
         dX, rates = self._joined.rates(at, at.x)
         rates += self._joined.drift(at)
+        pressed = dict[int, tuple[Array, Array]]()
         thetas, theta = self._joined.line_rates(at, rates)[:, self._first :], at.x[:, self._thetas]
         for k in self._dry:
             friction = self._forces[k].friction
@@ -272,7 +289,10 @@ class Resistances:
             level = np.full(len(at.x), friction.level)
             if k in self.bearings:
                 level += friction.share * np.sqrt((at.x[:, self.bearings[k]] ** 2).sum(axis=1))
-            along[:, k] += level / np.maximum(np.abs(thetas[:, k]), friction.speed)
+            if friction.bristle:
+                pressed[k] = level, level
+            else:
+                along[:, k] += level / np.maximum(np.abs(thetas[:, k]), friction.speed)
         for k in sorted({*self._impacts, *self._across}):
             force, push = self._forces[k], self._forces[k].contact
             assert push is not None, "chosen so"
@@ -283,33 +303,34 @@ class Resistances:
             along[:, k] += loss
             if force.friction:
                 normal = still - loss * rate
-                if k in self._rubbing:
-                    rubbing.append(self._rub(at, self._rubbing[k], dX, normal))
-                else:
+                pressed[k] = force.friction.level * normal, normal
+                if force.friction.bristle:
+                    continue
+                if k in self._touching:
+                    rubbing.append(self._creep(at, self._touching[k], dX, normal))
+                elif force.friction.level:
                     own = self._sliding(k)
                     speed = np.sqrt((rates[:, own] ** 2).sum(axis=1))
                     size = np.maximum(speed, force.friction.speed)
                     functions[:, own] = (force.friction.level * normal / size)[:, None]
-        return Resisting(along, functions, tuple(rubbing))
+        held = self.bristles.at(at, at.x[:, self.bends], pressed, rates, dX)
+        return Resisting(along, functions, tuple(rubbing), held)
 
     def pulls(self, found: Resisting, at: Poses, rates: Array, dX: Array) -> tuple[Array, Array, Array]:
         """Forces against rates of functions and vectors: along the forces, functions and vectors."""
         thetas = self._joined.line_rates(at, rates)[:, self._first :]
         on_vectors = np.zeros_like(at.vectors)
-        for (level, weights, normal), rub in zip(found.rubbing, self._rubbing.values(), strict=True):
-            slip = (weights[..., None] * dX[:, rub.parts]).sum(axis=1)
-            slip -= (slip * normal).sum(axis=1)[:, None] * normal
-            for part, weight in zip(rub.parts.tolist(), weights.T, strict=True):
-                on_vectors[:, part] -= (weight * level)[:, None] * slip
+        for (level, weights, normal), k in zip(found.rubbing, self._creeping, strict=True):
+            slip = across(self._touching[k].slip(weights, dX), normal)
+            self._touching[k].push(weights, -level[:, None] * slip, on_vectors)
         return -found.along * thetas, -found.functions * rates, on_vectors
 
     def rows(self, found: Resisting, at: Poses, rates: Array, dX: Array) -> tuple[Array, Array]:
         """Of one x, T times, with unit velocities: rates of all that resists (k, T), and resistances (k,)."""
         thetas = self._joined.line_rates(at, rates)[:, self._first :]
         rows, sizes = [thetas.T, rates.T], [found.along[0], found.functions[0]]
-        for (level, weights, normal), rub in zip(found.rubbing, self._rubbing.values(), strict=True):
-            slip = (weights[..., None] * dX[:, rub.parts]).sum(axis=1)
-            rows.append((slip - (slip * normal).sum(axis=1)[:, None] * normal).T)
+        for (level, weights, normal), k in zip(found.rubbing, self._creeping, strict=True):
+            rows.append(across(self._touching[k].slip(weights, dX), normal).T)
             sizes.append(np.full(3, level[0]))
         return np.concatenate(rows), np.concatenate(sizes)
 
@@ -319,39 +340,16 @@ class Resistances:
         begin, end = self._joined.first[self._first + k : self._first + k + 2]
         return slice(int(begin) + 1, int(end))
 
-    def _rub(self, at: Poses, rub: _Rubbing, dX: Array, normal_force: Array) -> tuple[Array, Array, Array]:
+    def _creep(self, at: Poses, touching: Touching, dX: Array, pressed: Array) -> tuple[Array, Array, Array]:
         """Resistance of sliding where two bodies touch, its coefficients c_k and the normal, (8.28)."""
-        force, X = self._forces[rub.force], at.vectors[:, rub.parts]
-        assert force.contact is not None and force.friction is not None, "chosen so"
-        coordinate = rub.coordinate
-        points, turning, d = coordinate.points, coordinate.turning, coordinate.dimension
-        on_vectors = np.zeros_like(at.vectors)
-        self._joined.spread(at, rub.gap, on_vectors)
-        normal = on_vectors[:, rub.parts[0]]
-        size = np.linalg.norm(normal, axis=1)[:, None]
-        normal = normal / np.where(size > 0, size, 1.0)
-        arm = -force.contact.side * coordinate.radius * normal
-        weights = np.zeros((len(X), len(rub.parts)))
-        weights[:, 0], weights[:, 1] = 1.0, -1.0
-        if isinstance(coordinate.gap, SegmentCoordinate):
-            place = np.clip(at.values[:, rub.gap][:, 1] / at.values[:, rub.gap][:, 2], 0.0, 1.0)
-            weights[:, 1], weights[:, 2] = place - 1.0, -place
-            arm = X[:, 1] + place[:, None] * (X[:, 2] - X[:, 1]) - X[:, 0]
-        if turning:
-            weights[:, points : points + turning] = _shares(X[:, points : points + turning], arm, d)
-        first = points + turning
-        if len(rub.parts) > first:
-            weights[:, first:] = -_shares(X[:, first:], X[:, 0] + arm - X[:, 1], d)
-        slip = (weights[..., None] * dX[:, rub.parts]).sum(axis=1)
-        slip -= (slip * normal).sum(axis=1)[:, None] * normal
-        speed = np.maximum(np.linalg.norm(slip, axis=1), force.friction.speed)
-        return force.friction.level * normal_force / speed, weights, normal
+        friction, (weights, normal) = touching.force.friction, touching.at(at)
+        assert friction is not None, "chosen so"
+        speed = np.linalg.norm(across(touching.slip(weights, dX), normal), axis=1)
+        return friction.level * pressed / np.maximum(speed, friction.speed), weights, normal
 
 
-def _shares(directions: Array, arm: Array, dimension: int) -> Array:
-    """Coefficients of the directions (T, d, 3) of a body that make up an arm (T, 3), shape (T, d)."""
-    basis = directions[:, :, :dimension].transpose(0, 2, 1)
-    return np.asarray(np.linalg.solve(basis, arm[:, :dimension, None])[..., 0])
+def _bristle_of(force: CoordinateForce) -> Bristle | None:
+    return force.friction.bristle if force.friction else None
 
 
 def coordinates(at: Poses, joined: JoinedFunctions, first: int, forces: list[Coordinate]) -> Array:

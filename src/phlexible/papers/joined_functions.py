@@ -249,6 +249,14 @@ class JoinedFunctions:
         function_rates(*self._plain, at.x, in_one_piece(z), *known, dX, dw)
         return dX, dw
 
+    def chord_rates(self, dX: Array) -> Array:
+        """Rates of the chords, shape (T, c, 3), from those of the vectors."""
+        start, vectors, weights, *_ = self.function_tables
+        result = np.zeros((len(dX), len(start) - 1, 3))
+        owners = np.repeat(np.arange(len(start) - 1), np.diff(start))
+        np.add.at(result.swapaxes(0, 1), owners, (weights[:, None] * dX[:, vectors]).swapaxes(0, 1))
+        return result
+
     def drift(self, at: Poses) -> Array:
         """What moving frames and paths add to the rates of functions, shape (T, m)."""
         result = np.zeros_like(at.values)

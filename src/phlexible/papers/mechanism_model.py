@@ -17,6 +17,7 @@ from phlexible.description.mechanism.mechanism import Mechanism
 from phlexible.description.ports import PlacedBody
 from phlexible.errors import ModelError, ParameterError
 from phlexible.papers.applied_loads import AppliedLoads
+from phlexible.papers.bristles import Bristles, bristle_numbers
 from phlexible.papers.compiled_bodies import CompiledBodies
 from phlexible.papers.element_laws import ElementLaws, Resistances, coordinates, state_laws
 from phlexible.papers.floating_forms import BodyState, FloatingBodyForm, Variant
@@ -35,7 +36,7 @@ from phlexible.state.system import system_of
 # Section 5 of Brugnoli et al. (2020): the bodies, and joints as transformers between them.
 
 CLOCK, DRIVES, TIME, MULTIPLIERS = "clock", "drives", "time", "multipliers"
-COORDINATES, FRAMES = "coordinates", "frames of springs"
+COORDINATES, BRISTLES, FRAMES = "coordinates", "bristles", "frames of springs"
 NOTHING = np.zeros((0, 0))
 DENSE = 300
 """Entries of the state up to which matrices are arrays."""
@@ -51,10 +52,10 @@ class MechanismModel(PortHamiltonianModel):
     Bodies with a frame are in full form (12), strings as (29)-(31) of Kinon et al. (2023) have them, soft bodies in
     positions and velocities of their nodes; a rod is its rigid sections with a storage for each strain. States:
     those of the bodies (``coupler.position``, ...), the time [s], whose rate is the input of the port ``clock`` (1,
-    without power), the coordinates theta of force elements, and the multipliers lambda, also of relations: gears,
-    screws, rolling. A spring is a storage joined by a transformer, dtheta/dt = P nu and the force -P^T dU/dtheta.
-    What takes energy is in R(x): dampers, branches that creep, dry friction of the regularised law, impacts and
-    friction of contacts.
+    without power), the coordinates theta of force elements, how far bristles are bent, and the multipliers lambda,
+    also of relations: gears, screws, rolling. A spring is a storage joined by a transformer, dtheta/dt = P nu and
+    the force -P^T dU/dtheta, a bristle one joined to what slides (8.49). What takes energy is in R(x): dampers,
+    branches that creep, dry friction, impacts and friction of contacts.
     Ports: clock; ``drives`` with u = -g_t of drives and moving frames and y = lambda (49); ``frames of springs``,
     what moving frames add to the functions of forces; one for each load on an attachment, of which a distributed
     force has many, and each prescribed force of an element. ``inputs`` gives all of them.
@@ -95,6 +96,7 @@ class MechanismModel(PortHamiltonianModel):
         self.elements, self._loads = ElementLaws(self.system), AppliedLoads(self.system)
         self.rows = independent_rows(self.system, undeformed(self.system))
         rows, forces = len(self.rows), self.elements.count
+        bends = bristle_numbers(self.elements.forces)
         blocks = [
             StateBlock(f"{placed.name}.{block.name}", block.unit, block.size)
             for placed, form in zip(self.system.bodies, self.forms, strict=True)
@@ -104,6 +106,7 @@ class MechanismModel(PortHamiltonianModel):
             *blocks,
             StateBlock(TIME, "s", 1),
             StateBlock(COORDINATES, "", forces),
+            StateBlock(BRISTLES, "", bends),
             StateBlock(MULTIPLIERS, "", rows),
         )
         ends = np.cumsum([0, *(form.state_size for form in self.forms)]).tolist()
@@ -113,7 +116,8 @@ class MechanismModel(PortHamiltonianModel):
         self._others = list(zip(self.forms, self._parts, strict=True))[len(framed) :]
         self._time = int(ends[-1])
         self._thetas = slice(self._time + 1, self._time + 1 + forces)
-        self._multipliers = np.arange(self._thetas.stop, self._thetas.stop + rows)
+        self._bends = slice(self._thetas.stop, self._thetas.stop + bends)
+        self._multipliers = np.arange(self._bends.stop, self._bends.stop + rows)
         lines = [line_of_row(self.system.owners[row].row) for row in self.rows] + self.elements.lines()
         self._joined = JoinedFunctions(self.system, lines, self._loads.vectors, self._places(), self._time)
         self._resistances = Resistances(
@@ -136,6 +140,10 @@ class MechanismModel(PortHamiltonianModel):
             *(Port(f"{k}: {name}", "", "", 1) for k, name in enumerate(self.elements.prescribed, start=1)),
         )
         self._inputs = np.cumsum([0, 1, rows, sizes, self._loads.size, len(self.elements.active)]).tolist()
+
+    @property
+    def _bristles(self) -> Bristles:
+        return self._resistances.bristles
 
     @property
     def bodies(self) -> tuple[PlacedBody, ...]:
@@ -199,7 +207,7 @@ class MechanismModel(PortHamiltonianModel):
         return np.concatenate(found)
 
     def joined(self, state: State) -> Array:
-        """x of a state of the mechanism, with the stress of its deformation, branches relaxed and multipliers 0.
+        """x of a state of the mechanism, with the stress of its deformation; what creeps or sticks is relaxed.
 
         The papers' position and velocity are those of the reference point, the velocity in body axes (2.7).
         """
@@ -217,7 +225,7 @@ class MechanismModel(PortHamiltonianModel):
             stress = form.stress_space.stress(eta)
             body = BodyState(state.position[index] - turn @ place, turn, eta, v, w, rate, stress)
             parts.append(form.joined(body))
-        x = np.concatenate([*parts, [state.time], np.zeros(self._multipliers.size + self.elements.count)])
+        x = np.concatenate([*parts, [state.time], np.zeros(self.state_size - self._time - 1)])
         forces = [force.coordinate for force in self.elements.forces]
         theta = coordinates(self._joined.at(x[None]), self._joined, len(self._multipliers), forces)
         theta[self.elements.branches] = 0.0
@@ -305,9 +313,14 @@ class MechanismModel(PortHamiltonianModel):
         self._framed.efforts(x, result)
         for body, part in self._others:
             result[:, part] = body.efforts(x[:, part])
+        self._set_efforts(x, result)
+        return result
+
+    def _set_efforts(self, x: Array, result: Array) -> None:
+        """Those of the time, of springs and of bristles."""
         result[:, self._time] = 0.0
         result[:, self._thetas] = self.elements.slopes(x[:, self._thetas])
-        return result
+        result[:, self._bends] = self._bristles.efforts(x[:, self._bends])
 
     def descriptor_products(self, x: Array, rate: Array) -> Array:
         """E rate of T states."""
@@ -337,7 +350,7 @@ class MechanismModel(PortHamiltonianModel):
     def defects(self, x: Array, rate: Array, u: Array) -> Array:
         """E(x) rate - (J - R) z(x) - B u of T states."""
         z, result = x.copy(), rate.copy()
-        z[:, self._time], z[:, self._thetas] = 0.0, self.elements.slopes(x[:, self._thetas])
+        self._set_efforts(x, z)
         result[:, self._multipliers] = 0.0
         self._framed.defects(x, rate, NOTHING, result)
         for body, part in self._others:
@@ -350,6 +363,7 @@ class MechanismModel(PortHamiltonianModel):
         _, drives, frames, loads, forces, _ = self._inputs
         result, at = np.zeros(x.shape), joined.at(x)
         dX, rates = joined.rates(at, z)
+        own_rates = rates.copy() if self._bristles.bonds else rates
         rates[:, self._of_forces] += u[:, frames:loads]
         lines = joined.line_rates(at, rates)
         result[:, self._time] = u[:, 0]
@@ -358,7 +372,11 @@ class MechanismModel(PortHamiltonianModel):
         along = np.concatenate([z[:, self._multipliers], -z[:, self._thetas]], axis=1)
         on_functions, on_vectors = np.zeros_like(rates), np.zeros_like(dX)
         if not self._resistances.is_zero:
-            lost, on_functions, on_vectors = self._resistances.pulls(self._resistances.at(at), at, rates, dX)
+            found = self._resistances.at(at)
+            lost, on_functions, on_vectors = self._resistances.pulls(found, at, rates, dX)
+            result[:, self._bends] = self._bristles.flows(
+                found.bristles, at, z[:, self._bends], (own_rates, dX), (lost, on_functions, on_vectors)
+            )
             along[:, rows:] += lost
         along[:, [rows + k for k in self.elements.active]] += u[:, forces:]
         self._loads.push(u[:, loads:forces], at.vectors, joined.loaded, on_vectors)
@@ -387,19 +405,21 @@ class MechanismModel(PortHamiltonianModel):
             result[part] = body.discrete_effort(x0[part], x1[part])
         result[self._time] = 0.0
         result[self._thetas] = self.elements.secants(x0[self._thetas], x1[self._thetas])
+        result[self._bends] = self._bristles.efforts(result[self._bends])
         return np.asarray(result)
 
     def storages(self, x: Array) -> Array:
         """Kinetic, strain and gravity energy of all bodies, energy of the springs, shape (T,) [J]."""
         others = sum(body.storages(x[:, part]) for body, part in self._others)
-        return np.asarray(self._framed.storages(x) + others + self.elements.energies(x[:, self._thetas]))
+        springs = self.elements.energies(x[:, self._thetas]) + self._bristles.energies(x[:, self._bends])
+        return np.asarray(self._framed.storages(x) + others + springs)
 
     def defect_slope(self, x: Array, rate: Array, u: Array) -> Matrix:
         """That of each body, and differences of what is between them."""
 
         def coupling(states: Array) -> Array:
             z = states.copy()
-            z[:, self._thetas] = self.elements.slopes(states[:, self._thetas])
+            self._set_efforts(states, z)
             return self._coupling(states, z, np.broadcast_to(u, (len(states), len(u))))
 
         sizes = self._sizes(x)
@@ -425,7 +445,8 @@ class MechanismModel(PortHamiltonianModel):
             carriers = {self._joined.carrier(v) for m in range(begin, end) for v in self._joined.vectors_of(m)}
             more = self._resistances.bearings.get(number - rows, np.zeros(0, dtype=np.int64))
             time = [self._time] if self._timed[number] else []
-            found.append(np.concatenate([self._carried(carriers), more, [place, *time]]).astype(np.int64))
+            bends = self._bends.start + self._bristles.places(number - rows)
+            found.append(np.concatenate([self._carried(carriers), more, bends, [place, *time]]).astype(np.int64))
         for vectors in self._loads.groups():
             found.append(self._carried({self._joined.carrier(int(self._joined.loaded[v])) for v in vectors}))
         return found
@@ -449,13 +470,13 @@ class MechanismModel(PortHamiltonianModel):
     # Matrices of one state, for reading and for checks.
 
     def descriptor_matrix(self, x: Array) -> Matrix:
-        """diag(E_bodies, 1, 1, 0)."""
-        own = np.arange(self._time, self._thetas.stop)
+        """diag(E_bodies, 1, 1, 1, 0)."""
+        own = np.arange(self._time, self._bends.stop)
         ones = sparse.coo_array((np.ones(len(own)), (own, own)), (self.state_size,) * 2)
         return self._matrix([form.descriptor_matrix(own) for form, own in self._split(x)], ones)
 
     def structure_matrix(self, x: Array) -> Matrix:
-        """The bodies' J, P of the springs, G of the joints."""
+        """The bodies' J, P of the springs, G of the joints, and of bristles."""
         at, _, rates = self._unit_motions(x)
         lines = sparse.coo_array(self._joined.line_rates(at, rates).T)
         signs = np.where(lines.coords[0] < len(self._multipliers), -1.0, 1.0) * lines.data
@@ -464,7 +485,7 @@ class MechanismModel(PortHamiltonianModel):
         ]
         columns = self._velocities[lines.coords[1]]
         entries = np.concatenate([signs, -signs]), (np.r_[rows, columns], np.r_[columns, rows])
-        between = sparse.coo_array(entries, (self.state_size,) * 2)
+        between = sparse.coo_array(entries, (self.state_size,) * 2) + self._bristle_matrices(x)[0]
         return self._matrix([form.structure_matrix(own) for form, own in self._split(x)], between)
 
     def dissipation_matrix(self, x: Array) -> Matrix:
@@ -476,7 +497,22 @@ class MechanismModel(PortHamiltonianModel):
         leaks, own = self.elements.leaks, np.arange(self._thetas.start, self._thetas.stop)
         places = tuple(np.concatenate([self._velocities[each], own]) for each in lost.coords)
         between = sparse.coo_array((np.concatenate([lost.data, leaks]), places), (self.state_size,) * 2)
+        between = between + self._bristle_matrices(x)[1]
         return self._matrix([form.dissipation_matrix(own) for form, own in self._split(x)], between)
+
+    def _bristle_matrices(self, x: Array) -> tuple[sparse.csr_array, sparse.csr_array]:
+        """What bristles add to J and to R."""
+        structure, dissipation = (sparse.lil_array((self.state_size,) * 2) for _ in range(2))
+        if self._bristles.bonds:
+            at, dX, rates = self._unit_motions(x)
+            found = self._resistances.at(at).bristles
+            for bond, J, R in self._bristles.matrices(found, at, (rates, dX)):
+                places = np.concatenate(
+                    [self._velocities, self._bends.start + np.arange(bond.own.start, bond.own.stop)]
+                )
+                structure[np.ix_(places, places)] += J
+                dissipation[np.ix_(places, places)] += R
+        return structure.tocsr(), dissipation.tocsr()
 
     def port_matrix(self, x: Array) -> Array:
         """Clock, drives, frames of springs, loads, prescribed forces: what unit inputs do."""

@@ -335,7 +335,13 @@ def test_numbers_that_do_not_fit_are_refused(parameters, words):
         ph.Contact(ball.origin, floor, **{"stiffness": 1.0, "friction": 0.5} | parameters)
 
 
-def test_what_does_not_know_bristles_names_them():
-    model = pendulum(0.1, bristle=1e3)[0]
-    with pytest.raises(ph.ModelError, match="bristle"):
+def test_bristles_that_the_papers_equations_do_not_have_are_refused_by_name():
+    for more, words in (({"static": 0.4}, "holds more until it slides"), ({"bristle_damping": 0.0}, "no rate of")):
+        with pytest.raises(ph.ModelError, match=words):
+            ph.MechanismModel(pendulum(0.1, bristle=1e3, **more)[0])
+    model = ph.Model()
+    shaken = model.ground.moving(lambda t: (0.1 * np.sin(t), 0.0, 0.0))
+    rail = model.connect(ph.Prismatic(shaken, model.add(ph.RigidBody(1.0, (0.01,) * 3)).origin))
+    model.apply(rail.friction(1.0, bristle=1e3))
+    with pytest.raises(ph.ModelError, match="sticks to what moves as a function of time"):
         ph.MechanismModel(model)

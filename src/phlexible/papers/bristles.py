@@ -1,0 +1,249 @@
+"""Friction that sticks in the papers' equations: bristles as storages, joined by transformers to what slides.
+
+The law (docs/theory.md, 8; (8.49)) is what steps of (8.41) and (8.42) become as they grow shorter, with
+
+    J = [[0, -j V^T], [j V, S]],  R = [[a d V^T V, r V^T], [r V, (1 - a p)/d]],  j = a (1 + p)/2,  r = a (p - 1)/2
+
+of the velocities and z with v = V nu and the effort k z; S turns z with its normal and body.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from phlexible.algebra.arrays import Array, IntArray
+from phlexible.description.interactions.force_elements import Bristle, CoordinateForce
+from phlexible.description.interactions.surfaces import RubbingCoordinate, SlidingCoordinate
+from phlexible.papers.joined_functions import JoinedFunctions, Poses
+from phlexible.papers.touching import Touching, across, along
+from phlexible.state.branches import BristleKind
+
+
+@dataclass(frozen=True, eq=False)
+class Bond:
+    """A bristle and what it is joined to.
+
+    Attributes:
+        force: number of its force.
+        bristle: its numbers.
+        kind: what it holds.
+        own: where its z is among all.
+        axes: of a vector, those that z has.
+        functions: that slide; none along a coordinate and where surfaces rub.
+        touching: of surfaces that rub.
+    """
+
+    force: int
+    bristle: Bristle
+    kind: BristleKind
+    own: slice
+    axes: tuple[int, ...]
+    functions: slice | None
+    touching: Touching | None
+
+
+@dataclass(frozen=True, eq=False)
+class Held:
+    """A bristle in T states.
+
+    Attributes:
+        share, kept: a and p of (8.49), shapes (T,).
+        weights: c_k where surfaces rub, shape (T, parts).
+        normal, turning: there, and the angular velocity of z, shapes (T, 3).
+    """
+
+    share: Array
+    kept: Array
+    weights: Array
+    normal: Array
+    turning: Array
+
+
+def bristle_numbers(forces: Sequence[CoordinateForce]) -> int:
+    """How many numbers bristles of forces have."""
+    return sum(len(_axes(forces[k], kind)) for k, kind, _ in _all(forces))
+
+
+def _all(forces: Sequence[CoordinateForce]) -> Iterator[tuple[int, BristleKind, Bristle]]:
+    for k, force in enumerate(forces):
+        for kind, bristle in zip(BristleKind, force.friction.every_bristle if force.friction else (), strict=False):
+            if bristle:
+                yield k, kind, bristle
+
+
+def _axes(force: CoordinateForce, kind: BristleKind) -> tuple[int, ...]:
+    """Of a vector, the components that z of a bristle has."""
+    coordinate = force.coordinate
+    if kind is BristleKind.DRILLING or not force.contact:
+        return (0,)
+    if isinstance(coordinate, SlidingCoordinate):
+        return tuple(range(len(coordinate.across)))
+    assert isinstance(coordinate, RubbingCoordinate), "two bodies that touch"
+    if coordinate.dimension == 3:
+        return (0, 1, 2)
+    return (2,) if kind is BristleKind.ROLLING else (0, 1)
+
+
+class Bristles:
+    """Those of all forces of a mechanism.
+
+    Args:
+        forces: all of them.
+        joined: lines of constraints, then of forces.
+        first: the line of the first force.
+        touching: of forces between surfaces that rub.
+    """
+
+    def __init__(
+        self,
+        forces: Sequence[CoordinateForce],
+        joined: JoinedFunctions,
+        first: int,
+        touching: Mapping[int, Touching],
+    ) -> None:
+        self._joined, self._first = joined, first
+        self.bonds = list[Bond]()
+        for k, kind, bristle in _all(forces):
+            begin, axes, functions = self.size, _axes(forces[k], kind), None
+            if forces[k].contact and k not in touching:
+                functions = slice(int(joined.first[first + k]) + 1, int(joined.first[first + k + 1]))
+            own = slice(begin, begin + len(axes))
+            self.bonds.append(Bond(k, bristle, kind, own, axes, functions, touching.get(k)))
+        self._stiffness = np.repeat([b.bristle.stiffness for b in self.bonds], [len(b.axes) for b in self.bonds])
+
+    @property
+    def size(self) -> int:
+        """Numbers in all z."""
+        return self.bonds[-1].own.stop if self.bonds else 0
+
+    def places(self, force: int) -> IntArray:
+        """Of the bristles of a force, among all z."""
+        own = [np.arange(b.own.start, b.own.stop) for b in self.bonds if b.force == force]
+        return np.concatenate([np.zeros(0, dtype=np.int64), *own])
+
+    def efforts(self, z: Array) -> Array:
+        """k z."""
+        return np.asarray(self._stiffness * z)
+
+    def energies(self, z: Array) -> Array:
+        """Of T states, shape (T,) [J]."""
+        return np.asarray((self._stiffness * z**2).sum(axis=1) / 2)
+
+    def at(
+        self, at: Poses, z: Array, pressed: Mapping[int, tuple[Array, Array]], rates: Array, dX: Array
+    ) -> list[Held]:
+        """Of T states with their own velocities.
+
+        Args:
+            z: of the states, shape (T, size).
+            pressed: of each force with bristles the limit of sliding and the normal force, shapes (T,).
+            rates, dX: of functions and vectors.
+        """
+        found = list[Held]()
+        for bond in self.bonds:
+            level, normal = pressed[bond.force]
+            limit = level if bond.kind is BristleKind.SLIDING else bond.bristle.lever * normal
+            own, longest = z[:, bond.own], limit / bond.bristle.stiffness
+            kept = _share_within(longest, own)
+            weights, normals, turning = np.zeros((len(z), 0)), np.zeros((len(z), 3)), np.zeros((len(z), 3))
+            if bond.touching:
+                weights, normals = bond.touching.at(at)
+                turning = bond.touching.turning(at, normals, rates, dX)
+            held = Held(kept, kept, weights, normals, turning)
+            v = self.slide(bond, held, at, rates, dX)
+            g = kept[:, None] * own + bond.bristle.damping / bond.bristle.stiffness * v
+            found.append(replace(held, share=_share_within(longest, g)))
+        return found
+
+    def slide(self, bond: Bond, held: Held, at: Poses, rates: Array, dX: Array) -> Array:
+        """v of one, shape (T, axes)."""
+        if bond.functions:
+            return np.asarray(rates[:, bond.functions])
+        if not bond.touching:
+            return np.asarray(self._joined.line_rates(at, rates)[:, [self._first + bond.force]])
+        n = held.normal
+        if bond.kind is BristleKind.SLIDING:
+            return across(bond.touching.slip(held.weights, dX), n)[:, bond.axes]
+        psi = bond.touching.turn(at, dX)
+        if bond.kind is BristleKind.ROLLING:
+            return across(psi, n)[:, bond.axes]
+        return along(psi, n)
+
+    def _push(
+        self, bond: Bond, held: Held, at: Poses, f: Array, along: Array, functions: Array, vectors: Array
+    ) -> None:
+        """Adds -f (T, axes) of one."""
+        if bond.functions:
+            functions[:, bond.functions] -= f
+            return
+        if not bond.touching:
+            along[:, bond.force] -= f[:, 0]
+            return
+        if bond.kind is BristleKind.DRILLING:
+            bond.touching.twist(at, -f * held.normal, vectors)
+            return
+        whole = np.zeros((len(f), 3))
+        whole[:, bond.axes] = f
+        whole = -across(whole, held.normal)
+        if bond.kind is BristleKind.SLIDING:
+            bond.touching.push(held.weights, whole, vectors)
+        else:
+            bond.touching.twist(at, whole, vectors)
+
+    def flows(
+        self,
+        found: Sequence[Held],
+        at: Poses,
+        effort: Array,
+        motion: tuple[Array, Array],
+        out: tuple[Array, Array, Array],
+    ) -> Array:
+        """dz/dt (T, size); adds the forces along forces, functions and vectors to ``out``.
+
+        Args:
+            effort: k z, shape (T, size).
+            motion: rates of functions and vectors.
+        """
+        rates = np.zeros_like(effort)
+        for bond, held in zip(self.bonds, found, strict=True):
+            v, e, a, p = self.slide(bond, held, at, *motion), effort[:, bond.own], held.share, held.kept
+            self._push(bond, held, at, a[:, None] * (p[:, None] * e + bond.bristle.damping * v), *out)
+            rates[:, bond.own] = a[:, None] * v - ((1 - a * p) / bond.bristle.damping)[:, None] * e
+            rates[:, bond.own] += self.turned(bond, held, e)
+        return rates
+
+    def matrices(
+        self, found: Sequence[Held], at: Poses, motion: tuple[Array, Array]
+    ) -> Iterator[tuple[Bond, Array, Array]]:
+        """What each adds to J and R of one state, for all velocities and its own z.
+
+        ``at`` has the state once for each velocity, ``motion`` rates for these.
+        """
+        for bond, held in zip(self.bonds, found, strict=True):
+            V, size = self.slide(bond, held, at, *motion), len(bond.axes)
+            n, k, d = len(V), bond.bristle.stiffness, bond.bristle.damping
+            a, p = float(held.share[0]), float(held.kept[0])
+            J, R = np.zeros((n + size,) * 2), np.zeros((n + size,) * 2)
+            J[:n, n:], J[n:, :n] = -a * (1 + p) / 2 * V, a * (1 + p) / 2 * V.T
+            if size > 1:
+                first = replace(held, turning=np.repeat(held.turning[:1], size, axis=0))
+                J[n:, n:] = self.turned(bond, first, k * np.eye(size)).T / k
+            R[:n, :n], R[n:, n:] = a * d * V @ V.T, (1 - a * p) / d * np.eye(size)
+            R[:n, n:], R[n:, :n] = a * (p - 1) / 2 * V, a * (p - 1) / 2 * V.T
+            yield bond, J, R
+
+    def turned(self, bond: Bond, held: Held, effort: Array) -> Array:
+        """S k z of one, shape (T, axes)."""
+        if not bond.touching or bond.kind is BristleKind.DRILLING:
+            return np.zeros_like(effort)
+        whole = np.zeros((len(effort), 3))
+        whole[:, bond.axes] = effort / bond.bristle.stiffness
+        return np.asarray(np.cross(held.turning, whole)[:, bond.axes])
+
+
+def _share_within(longest: Array, v: Array) -> Array:
+    """By what v (T, m) is multiplied to be at most so long, shape (T,); 0 where nothing is allowed."""
+    size = np.linalg.norm(v, axis=1)
+    is_long = size > longest
+    return np.asarray(np.where(is_long, longest / np.where(is_long, size, 1.0), np.where(longest > 0, 1.0, 0.0)))
