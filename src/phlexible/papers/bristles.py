@@ -44,7 +44,7 @@ class Bond:
 
 
 @dataclass(frozen=True, eq=False)
-class Held:
+class Bent:
     """A bristle in T states.
 
     Attributes:
@@ -132,7 +132,7 @@ class Bristles:
 
     def at(
         self, at: Poses, z: Array, pressed: Mapping[int, tuple[Array, Array]], rates: Array, dX: Array
-    ) -> list[Held]:
+    ) -> list[Bent]:
         """Of T states with their own velocities.
 
         Args:
@@ -140,7 +140,7 @@ class Bristles:
             pressed: of each force with bristles the limit of sliding and the normal force, shapes (T,).
             rates, dX: of functions and vectors.
         """
-        found = list[Held]()
+        found = list[Bent]()
         for bond in self.bonds:
             level, normal = pressed[bond.force]
             limit = level if bond.kind is BristleKind.SLIDING else bond.bristle.lever * normal
@@ -150,13 +150,13 @@ class Bristles:
             if bond.touching:
                 weights, normals = bond.touching.at(at)
                 turning = bond.touching.turning(at, normals, rates, dX)
-            held = Held(kept, kept, weights, normals, turning)
+            held = Bent(kept, kept, weights, normals, turning)
             v = self.slide(bond, held, at, rates, dX)
             g = kept[:, None] * own + bond.bristle.damping / bond.bristle.stiffness * v
             found.append(replace(held, share=_share_within(longest, g)))
         return found
 
-    def slide(self, bond: Bond, held: Held, at: Poses, rates: Array, dX: Array) -> Array:
+    def slide(self, bond: Bond, held: Bent, at: Poses, rates: Array, dX: Array) -> Array:
         """v of one, shape (T, axes)."""
         if bond.functions:
             return np.asarray(rates[:, bond.functions])
@@ -171,7 +171,7 @@ class Bristles:
         return along(psi, n)
 
     def _push(
-        self, bond: Bond, held: Held, at: Poses, f: Array, along: Array, functions: Array, vectors: Array
+        self, bond: Bond, held: Bent, at: Poses, f: Array, along: Array, functions: Array, vectors: Array
     ) -> None:
         """Adds -f (T, axes) of one."""
         if bond.functions:
@@ -193,7 +193,7 @@ class Bristles:
 
     def flows(
         self,
-        found: Sequence[Held],
+        found: Sequence[Bent],
         at: Poses,
         effort: Array,
         motion: tuple[Array, Array],
@@ -214,7 +214,7 @@ class Bristles:
         return rates
 
     def matrices(
-        self, found: Sequence[Held], at: Poses, motion: tuple[Array, Array]
+        self, found: Sequence[Bent], at: Poses, motion: tuple[Array, Array]
     ) -> Iterator[tuple[Bond, Array, Array]]:
         """What each adds to J and R of one state, for all velocities and its own z.
 
@@ -233,7 +233,7 @@ class Bristles:
             R[:n, n:], R[n:, :n] = a * (p - 1) / 2 * V, a * (p - 1) / 2 * V.T
             yield bond, J, R
 
-    def turned(self, bond: Bond, held: Held, effort: Array) -> Array:
+    def turned(self, bond: Bond, held: Bent, effort: Array) -> Array:
         """S k z of one, shape (T, axes)."""
         if not bond.touching or bond.kind is BristleKind.DRILLING:
             return np.zeros_like(effort)

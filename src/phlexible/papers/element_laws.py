@@ -20,7 +20,7 @@ from phlexible.description.interactions.state_force import StateLaw
 from phlexible.description.interactions.surfaces import RubbingCoordinate, SlidingCoordinate
 from phlexible.description.ports import Attachment, MovingFrame
 from phlexible.errors import ModelError
-from phlexible.papers.bristles import Bristles, Held
+from phlexible.papers.bristles import Bent, Bristles
 from phlexible.papers.joined_functions import JoinedFunctions, LinePart, Poses
 from phlexible.papers.touching import Touching, across
 from phlexible.state.forces import measured_rows, prescribed_part
@@ -197,7 +197,7 @@ class Resisting:
     along: Array
     functions: Array
     rubbing: tuple[tuple[Array, Array, Array], ...]
-    bristles: Sequence[Held]
+    bristles: Sequence[Bent]
 
 
 class Resistances:
