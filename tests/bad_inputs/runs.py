@@ -255,8 +255,9 @@ RUNS = [
     of(
         "ElasticDisplacement",
         lambda s: ph.ElasticDisplacement,
-        lambda s: {},
+        lambda s: {"attachment": s.body.end},
         attachment=frozenset({"attachment", "foreign attachment"}),
+        direction=NONE | frozenset({"(1, 2, 3)"}),
     ),
     *(
         of(kind.__name__, lambda s, kind=kind: kind, lambda s: {}, target=TURNED)

@@ -56,12 +56,7 @@ def test_rows_of_linear_models_are_the_changes_of_readings(kind, live):
         return
     origin = linear.linearization
     system, at = origin.system, origin.point.state
-    rates = {
-        ph.Acceleration: ph.Velocity,
-        ph.AngularAcceleration: ph.AngularVelocity,
-        ph.JointAcceleration: ph.JointRate,
-    }
-    reads = sensor if kind not in rates else rates[kind](*vars(sensor).values())
+    reads = sensor if kind not in RATES else RATES[kind](*vars(sensor).values())
     free = null_space(origin.mechanics.constraint_matrix.toarray())
     change = world_motions(system, at) @ centred_motions(system, at) @ free
     along = np.random.default_rng(3).normal(size=change.shape[1])

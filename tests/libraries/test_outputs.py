@@ -61,6 +61,8 @@ def parts() -> tuple[ph.Model, dict[str, object]]:
         "angle of a wheel": ph.Angle(wheel.origin, (0, 0, 1)),
         "shaken": ph.Position(shaken),
         "end of a rope": ph.ElasticDisplacement(ropes[0].end),
+        "end of a rope along": ph.ElasticDisplacement(ropes[0].end, (1, 2, 0)),
+        "bend across": ph.ElasticDisplacement(arm.end, (0, 0, 1)),
     }
 
 

@@ -24,6 +24,7 @@ def test_a_tip_is_displaced_in_the_world_and_in_its_frame():
     assert np.array_equal(in_frame, rest.elastic_displacement(tip)) and in_frame.shape == (3,)
     assert in_world == pytest.approx(rest.position(tip)[1] - tip.initial_position()[1], rel=1e-12)
     assert in_world < 3 * in_frame[1] < 0
+    assert rest[ph.ElasticDisplacement(tip, (0, 2, 0))] == in_frame[1]
     with pytest.warns(
         FutureWarning, match=r"displacement\(bracket.end\) is the elastic displacement .* in the world"
     ):

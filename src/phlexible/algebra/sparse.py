@@ -34,10 +34,15 @@ def as_array(matrix: Matrix) -> Array:
 
 
 def scaled_rows(weights: Array, matrix: Matrix) -> Matrix:
-    """Each row times its weight, weights of shape (k,)."""
+    """Each row times its weight, weights of shape (k,), of arrays (..., k) as well."""
     if isinstance(matrix, np.ndarray):
-        return weights[:, None] * matrix
+        return weights[..., None] * matrix
     return sparse.csr_array(sparse.diags_array(weights) @ matrix)
+
+
+def transposed(matrix: Matrix) -> Matrix:
+    """Rows as columns, of arrays of each matrix in them."""
+    return matrix.mT if isinstance(matrix, np.ndarray) else matrix.T
 
 
 def beside(*blocks: Matrix) -> Matrix:

@@ -22,6 +22,7 @@ from phlexible.measure.sensors import (
     Angle,
     AngularAcceleration,
     AngularVelocity,
+    Displacement,
     ElasticDisplacement,
     ElementForce,
     EnergyKind,
@@ -267,19 +268,21 @@ class OutputTables:
 
     def _elastic(self, name: str, sensor: ElasticDisplacement) -> list[int]:
         attachment = sensor.attachment
-        if not isinstance(attachment.placed.data, FloatingBody):
-            places = self._of_share(name, Position(attachment))
-            return [
-                self._tape.sum([(1.0, (place,))], -float(begin))
-                for place, begin in zip(places, attachment.initial_position(), strict=True)
-            ]
-        return self._of_elastic(attachment, np.asarray(attachment.point.shapes))
+        if isinstance(attachment.placed.data, FloatingBody):
+            return self._of_elastic(attachment, sensor.axes @ attachment.point.shapes)
+        if sensor.direction is not None:
+            return self._of_share(name, Displacement(attachment, sensor.direction))
+        places = self._of_share(name, Position(attachment))
+        return [
+            self._tape.sum([(1.0, (place,))], -float(begin))
+            for place, begin in zip(places, attachment.initial_position(), strict=True)
+        ]
 
     def _of_elastic(self, attachment: Attachment, rows: Array) -> list[int]:
         """Sums of the elastic coordinates of a body."""
         index = self._measured.run.body_index(attachment, "attachment")
         first = self._measured.state("eta", int(self._measured.run.system.layout.eta[index]))
-        return [self._weighted(row, first) for row in rows.reshape(3, -1)]
+        return [self._weighted(row, first) for row in np.atleast_2d(rows)]
 
     # Turns.
 

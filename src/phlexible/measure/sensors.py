@@ -1,7 +1,7 @@
 """Sensors: what can be measured in motions, equilibria, linear models, tables and by controllers, a class each."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Annotated, ClassVar
 from warnings import warn
@@ -85,10 +85,21 @@ class LinearPoint:
         Raises:
             ModelError, ParameterError: a load of another model, or out of the plane of a planar one.
         """
-        bodies = {placed.name: placed for placed in self.system.bodies}
-        check_belongs(load, bodies, {id(joint): joint for joint in self.system.mechanism.joints})
+        self._check(load)
         check_plane(load, self.system.dimension)
         return self._row(load.entries())
+
+    def elastic_row(self, sensor: "ElasticDisplacement", axis: ArrayLike) -> Array:
+        """Of the displacement in the frame of a body along an axis of that, shape (velocities,).
+
+        Raises:
+            ModelError: a point of another model.
+        """
+        self._check(sensor)
+        shapes, total = np.asarray(sensor.attachment.point.shapes), np.zeros(self.motion.shape[0])
+        end = int(self.system.layout.velocity[self.system.index[sensor.attachment.placed] + 1])
+        total[end - shapes.shape[1] : end] = np.asarray(axis) @ shapes
+        return np.asarray(self.motion.T @ total)
 
     def coordinate_rows(self, joint: Joint) -> list[tuple[bool, Array]]:
         """Whether each coordinate of a joint turns, and its row (velocities,).
@@ -109,6 +120,10 @@ class LinearPoint:
         if not found:
             raise ModelError(f"{joint} leaves no coordinate free that a force could act along")
         return found
+
+    def _check(self, part: Load | Sensor) -> None:
+        bodies = {placed.name: placed for placed in self.system.bodies}
+        check_belongs(part, bodies, {id(joint): joint for joint in self.system.mechanism.joints})
 
     def _row(self, entries: Sequence[PointLoad]) -> Array:
         total = np.zeros(self.motion.shape[0])
@@ -364,29 +379,53 @@ class Position(Sensor):
 
 @dataclass(frozen=True, eq=False)
 class ElasticDisplacement(Sensor):
-    """Displacement of a point in the frame of its body, body axes, shape (N + 1, 3) [m]; zero on rigid bodies.
+    """Displacement of a point in the frame of its body, body axes [m]; zero on rigid bodies.
 
-    Of a string: from its place at t = 0, world axes.
+    Of a string: from its place at t = 0, world axes. As an output of ``Model.linearize`` its small change.
 
     Attributes:
         attachment: where it sits.
+        direction: of what is measured, divided by its length, shape (3,); None: all three components.
 
     Raises:
         ModelError: no attachment.
+        ParameterError: no direction.
     """
 
     attachment: Attachment
+    direction: UnitVector | None = None
 
     takes = (Attachment, "one such as beam.end")
-    label, unit, components = "elastic displacement", "m", XYZ
+    label, unit = "elastic displacement", "m"
+
+    def __str__(self) -> str:
+        return super().__str__() + ("" if self.direction is None else f" {axis_name(self.direction)}")
+
+    @property
+    def components(self) -> tuple[str, ...]:
+        """x, y and z where no direction is given."""
+        return XYZ if self.direction is None else ()
+
+    @property
+    def axes(self) -> Array:
+        """What is measured along: the direction, shape (3,), or all axes, (3, 3)."""
+        return np.eye(3) if self.direction is None else np.asarray(self.direction, dtype=np.float64)
 
     def read(self, run: RecordedRun) -> Array:
-        """Shape (N + 1, 3)."""
+        """Shape (N + 1, 3), or (N + 1,) along a direction."""
         if self.attachment.placed.nodes is not None:
-            return Position(self.attachment).read(run) - self.attachment.initial_position()
-        return np.asarray(
-            run.elastic(run.body_index(self.attachment, "attachment")) @ self.attachment.point.shapes.T
-        )
+            found = Position(self.attachment).read(run) - self.attachment.initial_position()
+        else:
+            found = run.elastic(run.body_index(self.attachment, "attachment")) @ self.attachment.point.shapes.T
+        return np.asarray(found @ self.axes)
+
+    def rows(self, point: LinearPoint) -> Iterator[tuple[str, str, Array]]:
+        """One row along the direction, or each axis."""
+        for axis in np.atleast_2d(self.axes)[: point.system.dimension]:
+            if self.attachment.placed.nodes is not None:
+                yield from Displacement(self.attachment, axis).rows(point)
+            else:
+                yield str(replace(self, direction=axis)), "m", point.elastic_row(self, axis)
 
 
 NEAR, ALIKE, DIFFERENT = 0.1, 50.0, 0.01

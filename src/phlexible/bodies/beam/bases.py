@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import lru_cache
 from itertools import combinations_with_replacement
 
 import numpy as np
@@ -11,6 +10,7 @@ from scipy import sparse
 
 from phlexible.algebra.arrays import Array, IntArray, numbers, read_only, signed_columns
 from phlexible.algebra.fields import set_fields
+from phlexible.algebra.kept import KEPT_SIZE, kept_by_numbers
 from phlexible.algebra.sparse import Matrix
 from phlexible.bodies.beam.mesh import BeamInertia, BeamMesh, Family, NodeComponent, momentum_rows
 from phlexible.bodies.beam.strain import linear_stiffness
@@ -90,17 +90,8 @@ def clamped_coordinates(columns: Array, basis: BeamBasis, mesh: BeamMesh) -> Arr
 def coordinate_units(mesh: BeamMesh, columns: Matrix, others: str) -> tuple[str, ...]:
     """Units of coordinates: of those that are a displacement or a turn of one node, and of all others."""
     if isinstance(columns, np.ndarray) and columns.size <= KEPT_SIZE:
-        return _kept_units(mesh, np.asarray(columns, dtype=np.float64).tobytes(), columns.shape, others)
+        return _kept_units(mesh, columns, others)
     return _units(mesh, columns, others)
-
-
-KEPT_SIZE, KEPT_COUNT = 4096, 64
-"""Of columns whose units are kept, as those of beams that differ in section or material alone."""
-
-
-@lru_cache(KEPT_COUNT)
-def _kept_units(mesh: BeamMesh, columns: bytes, shape: tuple[int, int], others: str) -> tuple[str, ...]:
-    return _units(mesh, np.frombuffer(columns).reshape(shape), others)
 
 
 def _units(mesh: BeamMesh, columns: Matrix, others: str) -> tuple[str, ...]:
@@ -111,6 +102,9 @@ def _units(mesh: BeamMesh, columns: Matrix, others: str) -> tuple[str, ...]:
         if value == 1 and result[column] == others:  # of its first row
             result[column] = "rad" if turns[row] else "m"
     return tuple(result)
+
+
+_kept_units = kept_by_numbers(_units)
 
 
 def _chord(mesh: BeamMesh) -> list[int]:

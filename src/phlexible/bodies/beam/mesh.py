@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from enum import IntEnum, StrEnum
-from functools import lru_cache
 from typing import Annotated, Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from scipy import sparse
 
 from phlexible.algebra.arrays import Array, IntArray, numbers
 from phlexible.algebra.fields import Finite, Positive, convert_fields
+from phlexible.algebra.kept import KEPT_SIZE, kept_by_numbers
 from phlexible.algebra.sparse import Matrix, as_array, beside, scaled_rows
 from phlexible.bodies.floating_body import LocalMoments
 from phlexible.bodies.material import Material
@@ -270,8 +270,7 @@ class BeamMesh:
         are kept: beams that differ in section or material alone have the same ones.
         """
         if isinstance(basis, np.ndarray) and len(x) * basis.shape[1] <= KEPT_SIZE:
-            given = (np.asarray(each, dtype=np.float64).tobytes() for each in (x, basis))
-            return _kept_fields(self, *given, basis.shape)
+            return _kept_fields(self, x, basis)
         return self._fields(x, basis)
 
     def _fields(self, x: Array, basis: Matrix) -> BeamFields:
@@ -336,14 +335,9 @@ class BeamMesh:
         return result
 
 
-KEPT_SIZE, KEPT_COUNT = 4096, 64
-"""Of shape functions that are kept: numbers of each field, half a megabyte in all, and of how many beams."""
-
-
-@lru_cache(KEPT_COUNT)
-def _kept_fields(mesh: BeamMesh, x: bytes, basis: bytes, shape: tuple[int, int]) -> BeamFields:
-    columns = np.frombuffer(basis).reshape(shape)
-    found = mesh._fields(np.frombuffer(x), columns)
+@kept_by_numbers
+def _kept_fields(mesh: BeamMesh, x: Array, basis: Array) -> BeamFields:
+    found = mesh._fields(x, basis)
     for field in vars(found).values():
         field.flags.writeable = False
     return found

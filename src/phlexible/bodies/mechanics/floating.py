@@ -8,7 +8,7 @@ from scipy import sparse
 from phlexible.algebra.arrays import Array
 from phlexible.algebra.kept import kept
 from phlexible.algebra.rotations import cross, cross_matrix
-from phlexible.algebra.sparse import Matrix, as_array, scaled_rows
+from phlexible.algebra.sparse import Matrix, as_array, scaled_rows, transposed
 from phlexible.bodies.floating_body import FloatingBody, LocalMoments
 from phlexible.errors import SingularMassError
 
@@ -208,9 +208,7 @@ def are_evaluated_together(body: FloatingBody) -> bool:
 def elastic_force(body: FloatingBody, eta: Array) -> Array:
     """dV / d eta, shape (n,); where ``are_evaluated_together`` for eta (..., n), too."""
     stress, rows = body.strain.weights * strains(body, eta), strain_rows(body, eta)
-    if eta.ndim == 1:
-        return np.asarray(body.strain.stiffness @ eta + rows.T @ stress)
-    return np.asarray((body.strain.stiffness @ eta.T).T + (stress[..., None, :] @ rows)[..., 0, :])
+    return np.asarray((body.strain.stiffness @ eta.T).T + (transposed(rows) @ stress[..., None])[..., 0])
 
 
 def viscous_matrix(body: FloatingBody, eta: Array) -> Matrix:
@@ -224,12 +222,8 @@ def elastic_tangent(body: FloatingBody, eta: Array) -> Matrix:
     """d2V / d eta2, shape (n, n), symmetric; where ``are_evaluated_together`` for eta (..., n), too."""
     strain, rows = body.strain, strain_rows(body, eta)
     stress = strain.weights * strains(body, eta)
-    if eta.ndim > 1:
-        bent = (strain.factors * stress[..., strain.square_strain])[..., None] * strain.squares
-        turned = np.swapaxes(rows, -1, -2)
-        return np.asarray(strain.stiffness + turned @ (strain.weights[:, None] * rows) + strain.squares.T @ bent)
-    geometric = scaled_rows(strain.factors * stress[strain.square_strain], strain.squares)
-    return strain.stiffness + rows.T @ scaled_rows(strain.weights, rows) + strain.squares.T @ geometric
+    bent = scaled_rows(strain.factors * stress[..., strain.square_strain], strain.squares)
+    return strain.stiffness + transposed(rows) @ scaled_rows(strain.weights, rows) + strain.squares.T @ bent
 
 
 def kept_velocities(body: FloatingBody) -> list[int]:

@@ -25,6 +25,7 @@ from phlexible.description.interactions.feedback import Feedback
 from phlexible.description.interactions.force_elements import ForceElement
 from phlexible.description.interactions.loads import Load
 from phlexible.description.interactions.mesh_surface import MeshSurface
+from phlexible.description.interactions.sensor import Sensor
 from phlexible.description.interactions.state_force import FeedbackShare
 from phlexible.description.joints.joint import Joint
 from phlexible.description.joints.joints import Fixed
@@ -40,7 +41,7 @@ from phlexible.errors import AttachmentError, ModelError, ParameterError, Singul
 Part = Joint | JointRelation | Load | ForceElement | Drive
 
 
-def ports_of(part: ModelPart) -> Iterator[Port]:
+def ports_of(part: ModelPart | Sensor) -> Iterator[Port]:
     """Attachments and frames that a part acts on, also by its joints, and those that its controller measures."""
     for each in references(part):
         if isinstance(each, Attachment | MovingFrame):
@@ -51,7 +52,7 @@ def ports_of(part: ModelPart) -> Iterator[Port]:
             yield from (_any_port(placed) for placed, _ in line_parts(each))
 
 
-def joints_of(part: ModelPart) -> Iterator[Joint]:
+def joints_of(part: ModelPart | Sensor) -> Iterator[Joint]:
     """Joints that an element or drive acts in, or that a controller measures."""
     return (each for each in references(part) if isinstance(each, Joint))
 
@@ -63,7 +64,7 @@ def clamped_starts(joint: Joint) -> Iterator[Attachment]:
             yield port
 
 
-def check_belongs(part: Part, bodies: Mapping[str, PlacedBody], joints: Mapping[int, Joint]) -> None:
+def check_belongs(part: Part | Sensor, bodies: Mapping[str, PlacedBody], joints: Mapping[int, Joint]) -> None:
     """Refuses a part that is attached to a body or acts in a joint of another model; joints come by their ``id``.
 
     Raises:

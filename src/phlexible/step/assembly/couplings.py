@@ -156,6 +156,11 @@ class Couplings:
         return found
 
     @cached_property
+    def _auxiliary_vectors(self) -> list[int]:
+        """The same in their order."""
+        return list(self.auxiliary)
+
+    @cached_property
     def _filled(self) -> list[tuple[BlockSchedule, dict[str, int], Tables]]:
         """Tables of the last schedule."""
         return []
@@ -256,7 +261,7 @@ class Couplings:
         return dict(known[1]), dict(known[2])
 
     def _tables(self, places: Places) -> tuple[dict[str, int], Tables]:
-        keys, loads = list(self.auxiliary), self.loads
+        keys, loads = self._auxiliary_vectors, self.loads
         counts = {"auxiliaries": len(keys), "moving": self.moving, "loads": len(loads)}
         tables: Tables = {
             "auxiliary_vector": keys,
@@ -354,7 +359,7 @@ class Couplings:
         for place, node in enumerate(groups):
             is_auxiliary = node >= len(self.widths)
             if is_auxiliary:
-                vector = list(self.auxiliary)[node - len(self.widths)]
+                vector = self._auxiliary_vectors[node - len(self.widths)]
                 if self._are_apart(carrier, self.vectors[vector].carrier):
                     found.append((node, place))
             elif not self._is_elastic(node) or not self._are_apart(carrier, node):

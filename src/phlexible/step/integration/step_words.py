@@ -47,8 +47,8 @@ class StepWords:
             return ""
         return (
             "the joints passed singular positions, the first one before "
-            f"t = {self._dependent_time:.9g} s: in {_steps(self._stepper.dependent_steps)} their forces are "
-            "not unique, and small ones are taken; the motion may branch there"
+            f"t = {self._dependent_time:.9g} s: in {how_many(self._stepper.dependent_steps, 'step')} their forces "
+            "are not unique, and small ones are taken; the motion may branch there"
         )
 
     @property
@@ -57,9 +57,9 @@ class StepWords:
         if self._open_time is None:
             return ""
         return (
-            f"in {_steps(self._stepper.open_steps)}, the first one before t = {self._open_time:.9g} s, energies"
-            " miss the work of the forces by more than round-off explains, though Newton's method converged: see"
-            " the energy balance of motion.check(), try a shorter step, and please report it"
+            f"in {how_many(self._stepper.open_steps, 'step')}, the first one before t = {self._open_time:.9g} s,"
+            " energies miss the work of the forces by more than round-off explains, though Newton's method"
+            " converged: see the energy balance of motion.check(), try a shorter step, and please report it"
         )
 
     def untold(self) -> Iterator[Told]:
@@ -79,11 +79,7 @@ class StepWords:
 def _of_a_jump(name: str, steps: int) -> str:
     """A law that jumps has no value that agrees with the step that it makes."""
     return (
-        f"{name} jumps: in {_steps(steps)} no value was that of its function at the middle of the step, and one"
-        " between its sides was taken, which is of first order; energies are exact. A slope in place of the jump,"
-        " such as tanh(v / v0), is of second order"
+        f"{name} jumps: in {how_many(steps, 'step')} no value was that of its function at the middle of the step,"
+        " and one between its sides was taken, which is of first order; energies are exact. A slope in place of"
+        " the jump, such as tanh(v / v0), is of second order"
     )
-
-
-def _steps(count: int) -> str:
-    return how_many(count, "step")

@@ -126,7 +126,7 @@ def advance(
             set_vectors(t.load_value, values + 3 * t.load_values * place, t.load_values)
             if place == 0 and not asked.continues:
                 t.known_velocities[0] = 0.0
-                t.parts[0] = where(t.parts[0] > 1.0, 1.0, 1.0)
+                t.parts[0] = 1.0
             if are_equal or (part == 0 and not is_around):  # the first part is as long as the last
                 differs = abs(sizes[part] - t.step_taken[0]) > SAME_SIZE * longest
                 t.known_velocities[0] = where(differs, 0.0, t.known_velocities[0])
@@ -255,11 +255,10 @@ def take_step(
 @compiled
 def asks_for_parts(t: Tables, h: float, longest: float, damping: float) -> Truth:
     """Whether contacts that push in the step that was tried ask for parts of it; how many is noted."""
-    parts = where(t.parts[0] > 1.0, 1.0, 1.0)
+    t.parts[0] = 1.0
     if any_of(contacts_push(t)):
-        parts = parts_around_contacts(t, h, longest, damping)
-    t.parts[0] = parts
-    return parts > 1.0
+        t.parts[0] = parts_around_contacts(t, h, longest, damping)
+    return t.parts[0] > 1.0
 
 
 @compiled
