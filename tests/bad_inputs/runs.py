@@ -160,8 +160,15 @@ RUNS = [
         output_step=NONE | {"1", "0.5"},
         output=FILE | NONE,
         overwrite=FLAG,
-        specialize=FLAG,
         progress=FLAG | NONE,
+    ),
+    Call(
+        "simulate of nothing",
+        lambda s: ph.Model().simulate,
+        lambda s: {"duration": 1.0, "step": 0.5, "progress": False},
+        {"specialize": FLAG},
+        runnable,
+        ends="the model has no bodies",  # of which a program would be compiled
     ),
     Call(
         "resume",

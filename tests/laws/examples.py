@@ -1,9 +1,12 @@
-"""How hypothesis draws examples of the laws, and which ones it throws away."""
+"""How hypothesis draws examples of the laws, and which ones it throws away.
+
+It begins with the first of each list and draws the others: what stands first is a case that shows much.
+"""
 
 from collections.abc import Callable
 
 import pytest
-from hypothesis import HealthCheck, Phase, reject, settings
+from hypothesis import HealthCheck, Phase, reject, settings, strategies as st
 
 import phlexible as ph
 from laws.cases import BODY_CASES
@@ -19,6 +22,12 @@ EVERY_BODY = pytest.mark.parametrize(
         if d in case.dimensions
     ],
 )
+
+
+SEEDS = st.integers(0, 2**32 - 1)
+STEP_SIZES = 10.0, 0.1, 1.0, 100.0, 1000.0
+"""Times the greatest frequency of the bodies; those of ``laws.models`` in another order."""
+YES_OR_NO = st.sampled_from([True, False])
 
 
 def examples(count: int) -> settings:

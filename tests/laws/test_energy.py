@@ -6,9 +6,9 @@ from hypothesis import assume, given, strategies as st
 
 import phlexible as ph
 from laws.cases import BODY_CASES, LOAD_CASES
-from laws.examples import EVERY_BODY, examples, resolved
+from laws.examples import EVERY_BODY, SEEDS, STEP_SIZES, YES_OR_NO, examples, resolved
 from laws.figures import energy_error, energy_scale
-from laws.models import DEFORMED, H_OMEGA, STEPS, Wishes, random_mechanism
+from laws.models import DEFORMED, STEPS, Wishes, random_mechanism
 from phlexible.bodies.mechanics.floating import strains
 from phlexible.state.initial_state import InitialKind
 
@@ -16,7 +16,7 @@ LIMIT = 1e-11
 LOADS = [
     pytest.param(d, kind, id=f"{kind.__name__}-{d}D") for kind, case in LOAD_CASES.items() for d in case.dimensions
 ]
-DAMPING = ["none", "viscosity", "damping_ratio", "numerical_damping"]
+DAMPING = ["viscosity", "none", "damping_ratio", "numerical_damping"]
 
 
 def damped_motion(sample, kind, amount, **options):
@@ -28,12 +28,11 @@ def damped_motion(sample, kind, amount, **options):
     return sample.simulate(numerical_damping=amount if kind == "numerical_damping" else 0.0, **options)
 
 
-SEEDS, STEP_SIZES = st.integers(0, 2**32 - 1), st.sampled_from(H_OMEGA)
 CONDITIONS = {
     "seed": SEEDS,
-    "h_omega": STEP_SIZES,
-    "gravity": st.booleans(),
-    "loads": st.integers(0, 4),
+    "h_omega": st.sampled_from(STEP_SIZES),
+    "gravity": YES_OR_NO,
+    "loads": st.sampled_from([2, 0, 1, 3, 4]),
     "damping": st.sampled_from(DAMPING),
     "initial": st.sampled_from(InitialKind),
 }
@@ -41,7 +40,7 @@ CONDITIONS = {
 
 def balance_error(dimension, body, ground, seed, h_omega, gravity, loads, damping, initial, loop=False):
     h_omega = min(h_omega, BODY_CASES[body].h_omega)
-    loop = loop and h_omega <= 10  # at large steps it jumps between its two closures
+    loop = loop and h_omega <= 1  # at large steps it jumps, or stops, between its two closures
     weight = gravity or loop or (ground == "fixed" and initial is DEFORMED)  # something must move
     wishes = Wishes(dimension, h_omega, ground, weight, loads, initial, loop, body=body)
     sample = random_mechanism(seed, wishes)
@@ -49,14 +48,14 @@ def balance_error(dimension, body, ground, seed, h_omega, gravity, loads, dampin
 
 
 @EVERY_BODY
-@examples(3)
+@examples(2)
 @given(**CONDITIONS)
 def test_the_balance_closes_in_free_flight(dimension, body, **conditions):
     assert balance_error(dimension, body, "free", **conditions) <= LIMIT
 
 
 @EVERY_BODY
-@examples(3)
+@examples(2)
 @given(**CONDITIONS, loop=st.booleans())
 def test_the_balance_closes_on_the_ground(dimension, body, **conditions):
     assert balance_error(dimension, body, "fixed", **conditions) <= LIMIT
@@ -70,8 +69,8 @@ def test_the_balance_closes_on_ground_that_moves_and_turns(dimension, body, **co
 
 
 @pytest.mark.parametrize(("dimension", "kind"), LOADS)
-@examples(3)
-@given(seed=SEEDS, h_omega=STEP_SIZES)
+@examples(2)
+@given(seed=SEEDS, h_omega=st.sampled_from(STEP_SIZES))
 def test_the_balance_closes_under_every_load(dimension, kind, seed, h_omega):
     body = LOAD_CASES[kind].body
     h_omega = min(h_omega, BODY_CASES[body].h_omega) if body else h_omega
@@ -81,10 +80,10 @@ def test_the_balance_closes_under_every_load(dimension, kind, seed, h_omega):
     assert all(np.abs(motion.energy.work[str(load)]).max() > 0 for load in motion.mechanism.loads)
 
 
-@pytest.mark.parametrize("kind", DAMPING[1:])
+@pytest.mark.parametrize("kind", [kind for kind in DAMPING if kind != "none"])
 @pytest.mark.parametrize("dimension", [2, 3])
-@examples(3)
-@given(seed=SEEDS, h_omega=st.sampled_from(H_OMEGA[1:]))
+@examples(2)
+@given(seed=SEEDS, h_omega=st.sampled_from([size for size in STEP_SIZES if size >= 1.0]))
 def test_damping_takes_energy_in_every_step(dimension, kind, seed, h_omega):
     """Every step is dissipative, by as much as the strains and rates in it say."""
     sample = random_mechanism(seed, Wishes(dimension, h_omega, initial=DEFORMED, flexible=True))

@@ -6,9 +6,9 @@ from hypothesis import assume, given, strategies as st
 
 import phlexible as ph
 from laws.elements import ELEMENT_CASES, Adding, with_elements, with_relation
-from laws.examples import examples, resolved
+from laws.examples import SEEDS, STEP_SIZES, YES_OR_NO, examples, resolved
 from laws.figures import energy_error, momentum_errors
-from laws.models import DEFORMED, H_OMEGA, STEPS, Wishes, random_mechanism
+from laws.models import DEFORMED, STEPS, Wishes, random_mechanism
 from phlexible.description.interactions.joint_limits import JointStop
 from phlexible.description.interactions.servo import Servo
 from phlexible.errors import ModelError
@@ -19,13 +19,13 @@ from phlexible.state.system import system_of
 LIMIT = 1e-11
 pytestmark = pytest.mark.filterwarnings("ignore::phlexible.StiffeningWarning")
 KINDS = list(ELEMENT_CASES)
-ANY = {"seed": st.integers(0, 2**32 - 1), "h_omega": st.sampled_from(H_OMEGA)}
+ANY = {"seed": SEEDS, "h_omega": st.sampled_from(STEP_SIZES)}
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
 @pytest.mark.parametrize("dimension", [2, 3])
-@examples(3)
-@given(**ANY, damped=st.booleans())
+@examples(2)
+@given(**ANY, damped=YES_OR_NO)
 def test_elements_between_bodies_keep_energy_and_momenta_in_free_flight(dimension, kind, seed, h_omega, damped):
     sample = random_mechanism(seed, Wishes(dimension, h_omega, bodies=3))
     added = with_elements(seed, sample, [kind], damped)
@@ -45,8 +45,8 @@ def test_elements_between_bodies_keep_energy_and_momenta_in_free_flight(dimensio
 
 
 @pytest.mark.parametrize("dimension", [2, 3])
-@examples(3)
-@given(**ANY, damped=st.booleans(), ground=st.sampled_from(["fixed", "moving"]), gravity=st.booleans())
+@examples(2)
+@given(**ANY, damped=YES_OR_NO, ground=st.sampled_from(["fixed", "moving"]), gravity=YES_OR_NO)
 def test_the_balance_closes_with_all_elements(dimension, seed, h_omega, damped, ground, gravity):
     sample = random_mechanism(seed, Wishes(dimension, h_omega, ground, gravity, 1, DEFORMED))
     assume(with_elements(seed, sample, KINDS, damped))
@@ -54,7 +54,7 @@ def test_the_balance_closes_with_all_elements(dimension, seed, h_omega, damped, 
 
 
 @pytest.mark.parametrize("dimension", [2, 3])
-@examples(5)
+@examples(3)
 @given(**ANY, ground=st.sampled_from(["fixed", "moving"]))
 @pytest.mark.filterwarnings("ignore::phlexible.LargeDeflectionWarning")
 @pytest.mark.filterwarnings("ignore::phlexible.LargeStrainWarning")
@@ -89,7 +89,7 @@ def test_driven_coordinates_follow_and_their_work_is_in_the_balance(dimension, s
 
 
 @pytest.mark.parametrize("dimension", [2, 3])
-@examples(5)
+@examples(3)
 @given(**ANY, ground=st.sampled_from(["free", "fixed", "moving"]))
 def test_relations_keep_energy_momenta_and_what_they_relate(dimension, seed, h_omega, ground):
     sample = random_mechanism(seed, Wishes(dimension, h_omega, ground, bodies=3))

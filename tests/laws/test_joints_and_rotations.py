@@ -7,9 +7,9 @@ from scipy.spatial.transform import Rotation
 
 import phlexible as ph
 from laws.cases import joint_types
-from laws.examples import examples, resolved
+from laws.examples import SEEDS, STEP_SIZES, examples, resolved
 from laws.figures import energy_error, joint_gaps, orthogonality_error
-from laws.models import H_OMEGA, Wishes, random_mechanism
+from laws.models import Wishes, random_mechanism
 from phlexible.algebra.rotations import rotation_matrix
 from phlexible.state.initial_state import InitialKind
 
@@ -21,8 +21,8 @@ STEEL = ph.Material(youngs_modulus=2e11, density=7870.0)
 @pytest.mark.parametrize(("dimension", "kind"), JOINTS)
 @examples(2)
 @given(
-    seed=st.integers(0, 2**32 - 1),
-    h_omega=st.sampled_from(H_OMEGA),
+    seed=SEEDS,
+    h_omega=st.sampled_from(STEP_SIZES),
     ground=st.sampled_from(["fixed", "moving"]),
     initial=st.sampled_from(InitialKind),
 )
