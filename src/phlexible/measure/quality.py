@@ -15,10 +15,12 @@ from phlexible.bodies.flexible.flexible_body import FlexibleBody
 from phlexible.bodies.floating_body import FloatingBody
 from phlexible.bodies.mechanics.floating import elastic_mass
 from phlexible.bodies.rod import GREATEST_GOOD_TURN, GREATEST_TURN
+from phlexible.description.mechanism.wholes import RodInModel
 from phlexible.measure.energy import energy_of
 from phlexible.measure.held import stuck_joints, unheld_bodies
 from phlexible.measure.reactions import slack_parts
 from phlexible.measure.ringing import ringing_dampers
+from phlexible.measure.section_forces import rod_forces
 from phlexible.state.forces import coordinate_row
 from phlexible.state.recorded_run import RecordedRun
 from phlexible.state.recording import RecordedStates
@@ -60,6 +62,9 @@ def large_turns(run: RecordedRun) -> Iterator[tuple[str, str]]:
 
 # Finds rods that bent further than their elements follow (docs/theory.md, 8).
 
+MARGIN = 1.2
+"""Times the elements that the greatest tension so far asks for."""
+
 
 def coarse_rods(run: RecordedRun) -> list[tuple[str, str]]:
     """Names of rods whose neighbouring sections turn too far against each other, and how far, in words."""
@@ -78,13 +83,33 @@ def coarse_rods(run: RecordedRun) -> list[tuple[str, str]]:
             most = float(turn.max())
             count = int(np.ceil(rod.handle.body.elements * most / GREATEST_GOOD_TURN))
             far = "" if most < GREATEST_TURN else f"; beyond {GREATEST_TURN:g} rad they grow soft and fold"
+            pull, carried, apart = _pull(run, rod, int(rows[beyond[0]]) + 1)
+            because = "or check its material and loads"
+            if pull > carried:
+                count = int(np.ceil(MARGIN * rod.handle.body.elements * (pull / carried) ** 0.5))
+                because = (
+                    f"or a String: it is pulled by {pull:.3g} N, and beyond {carried:.3g} N sections that are"
+                    f" {apart:.3g} m apart turn to and fro"
+                )
             text = (
                 f"{rod.handle.name} bends further than its elements follow, from t = {time[beyond[0]]:.4g} s on:"
                 f" neighbouring sections turn by up to {most:.2g} rad against each other (good to"
-                f" {GREATEST_GOOD_TURN:g}{far}): take elements={count} or more, or check its material and loads"
+                f" {GREATEST_GOOD_TURN:g}{far}): take elements={count} or more, {because}"
             )
             found.append((rod.handle.name, text))
     return found
+
+
+def _pull(run: RecordedRun, rod: RodInModel, count: int) -> tuple[float, float, float]:
+    """The greatest tension up to an instant and that beyond which sections turn to and fro [N], their distance [m].
+
+    Sections that turn by phi to either side shorten their mean direction by phi^2 / 2: the tension N gains
+    N l phi^2 / 2 from what bends with 2 EI phi^2 / l.
+    """
+    bending = min(float(stiffness.diagonal()[4:].min()) for each in rod.elements for stiffness in each.stiffness)
+    body = rod.handle.body
+    apart = body.length / (body.elements * body.order)
+    return float(rod_forces(run, rod)[:count, :, 0].max()), 4 * bending / apart**2, apart
 
 
 TOGETHER = 4096  # instants of equal beams

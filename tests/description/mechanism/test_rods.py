@@ -146,12 +146,18 @@ def test_files_and_copies_have_the_same_rod(tmp_path):
         model.replace(rod=ph.Rod(1.2, SECTION, RUBBER, elements=4))
 
 
-def test_rods_that_bend_too_much_between_sections_are_told():
+@pytest.mark.parametrize(
+    ("force", "told"),
+    [((0.0, 3.0, 0.0), "or check its material and loads"), ((20.0, 0.1, 0.0), "or a String: it is pulled by")],
+)
+def test_rods_that_bend_too_much_between_sections_are_told(force, told):
+    """Bent, or pulled so that sections far apart turn to and fro."""
     model = ph.Model(dimension=2)
     rod = model.add(ph.Rod(1.0, SECTION, RUBBER, elements=4), "rod")
     model.connect(ph.Fixed(model.ground.at((0, 0, 0)), rod.start))
-    model.apply(ph.Force(rod.end, (0, 3.0, 0)))
-    with pytest.warns(ph.LargeDeflectionWarning, match=r"neighbouring sections turn by up to .* take elements="):
+    model.apply(ph.Force(rod.end, force))
+    words = rf"neighbouring sections turn by up to .* take elements=\d+ or more, {told}"
+    with pytest.warns(ph.LargeDeflectionWarning, match=words):
         model.simulate(0.5, 1e-3, progress=False)
 
 
