@@ -15,8 +15,8 @@ from phlexible.pictures.style import (
     PALE,
     QUIET,
     StressColors,
-    faces_away,
     faded,
+    moved_back,
     rgb,
     shaded,
     silhouette,
@@ -280,13 +280,12 @@ def _surfaces_in_space(
     every = [body.vertices(scale) for body in bodies]
     edges = [_edges(body) if strength == 1 else NO_EDGES for body in bodies]
     viewer = towards_viewer(scene)
-    before, behind = NEARER * scene.reach * viewer, FARTHER * scene.reach * viewer
+    before, behind = NEARER * scene.reach * viewer, FARTHER * scene.reach
 
     def corners(k: int) -> Array:
         faces = [v[k][body.skin.triangles] for v, body in zip(every, bodies, strict=True)]
-        faces = [each - np.where(faces_away(each, viewer)[:, None, None], behind, 0.0) for each in faces]
         lines = [v[k][own[:, [0, 1, 1]]] + before for v, own in zip(every, edges, strict=True)]
-        return np.concatenate([*faces, *lines])
+        return np.concatenate([*(moved_back(each, viewer, behind) for each in faces), *lines])
 
     def colors(k: int) -> Array:
         parts = zip(every, bodies, strict=True)

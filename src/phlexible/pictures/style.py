@@ -328,10 +328,15 @@ def shaded(base: Array, corners: Array, strength: float = 1.0) -> Array:
     return np.asarray(np.clip((1 - strength) + strength * lit, 0.0, 1.0))
 
 
-def faces_away(corners: Array, viewer: Array) -> Array:
-    """Which triangles with corners (t, 3, 3) show a viewer in that direction their inner side, shape (t,)."""
+def moved_back(corners: Array, viewer: Array, way: float) -> Array:
+    """Triangles (t, 3, 3) of which those that show a viewer in that direction their inner side are farther away.
+
+    By ``way`` and their own depth, so that they are behind the outer side of a thin body, however they are cut.
+    """
     a, b, c = np.moveaxis(corners, 1, 0)
-    return np.asarray(cross(b - a, c - a) @ viewer < 0)
+    is_inner = cross(b - a, c - a) @ viewer < 0
+    back = np.where(is_inner, way + np.ptp(corners @ viewer, axis=1), 0.0)
+    return np.asarray(corners - back[:, None, None] * viewer)
 
 
 def silhouette(vertices: Array, triangles: IntArray) -> IntArray:
