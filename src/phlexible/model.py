@@ -131,8 +131,8 @@ class Model(Mechanism):
             duration: [s]; one that is no multiple of the step ends with a shorter step.
             step: [s]; may be left out with ``tolerance`` and ``output_step``.
             initial: "undeformed", or "quasi_static": the elastic deformation of the rigid motion,
-                without the axial ringing that an undeformed start sets off; or a state, ``motion.at(t)`` or
-                ``model.equilibrium()``, with whose time the run begins.
+                without the axial ringing that an undeformed start sets off (strings and soft bodies stay as they
+                are placed); or a state, ``motion.at(t)`` or ``model.equilibrium()``, with whose time it begins.
             scheme: "conserving" (docs/theory.md, 4), of all models; or "linearly_implicit", of point masses,
                 strings and soft bodies of the law of St. Venant and Kirchhoff: one linear system a step, exact in
                 momenta and in the energy of polarised strains; joints are open by O(h^2) without drift (5.23).
