@@ -364,6 +364,23 @@ def test_what_sticks(build, steps):
         assert forwards.derivatives[0][name][-1] == pytest.approx(slope, rel=1e-6, abs=1e-9 * abs(back["mass"]))
 
 
+def test_directions_of_contacts_among_many_in_very_short_steps():
+    """They follow the pose at the start of a step, which no velocity at its end feels."""
+
+    def build(p):
+        model = ph.Model(dimension=2)
+        balls = [model.add(ph.RigidBody(1.0, 0.004), name, (x, p * x, 0)) for name, x in (("one", 0.0), ("two", 0.19))]
+        model.apply(ph.Contact([ball.origin for ball in balls], radius=0.1, stiffness=1e4))
+        return model
+
+    def sideways(model):
+        return ph.Cost.final(ph.Velocity(model["two"].origin, (0, 1, 0)))
+
+    _, slope = ph.gradient(build, sideways, 0.1, duration=5e-6, step=1e-6)
+    pushed = 1e4 * (0.2 / np.sqrt(1.01) ** 3 - 0.19) * 5e-6  # of k (2 r - d) sin(a), p = tan(a)
+    assert slope == pytest.approx(pushed, rel=1e-5)
+
+
 def test_a_start_on_bent_bristles():
     check(resting, way, {"push": 6.0}, 0.02, 2e-3, initial=lambda model: model.simulate(0.02, 2e-3).at(0.02))
 

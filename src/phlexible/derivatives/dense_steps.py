@@ -13,7 +13,7 @@ import numpy as np
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.algebra.rotations import cross_matrix
 from phlexible.derivatives.steps import TakenSteps, constraint_rows
-from phlexible.derivatives.variations import moved_one, pose_sizes
+from phlexible.derivatives.variations import Variation, moved, moved_one, pose_sizes
 
 MOVED = 1e-7
 """Of the largest length, in central differences of the equations of a step."""
@@ -23,6 +23,10 @@ SLIPPED = 1e-4
 
 EXACT = 1e-6
 """Relative: how well Newton's matrix gives a difference of the equations where it is their derivative."""
+
+
+UNSEEN = 1e-3
+"""Of the fastest answer: slower ones are compared with it, or round-off of stiff forces would tell."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,20 +118,40 @@ def inexact_steps(taken: TakenSteps) -> set[int]:
 
 
 def _is_exact(taken: TakenSteps, k: int) -> bool:
-    """Whether Newton's matrix says what a difference of the equations along some way says."""
+    """Whether Newton's matrix says what differences of the equations along some way say: of velocities at the end,
+    then of the pose at the start, on which directions of contacts among many depend alone."""
     memory, system = taken.assembly.memory, taken.system
-    count = int(memory.counts["velocities"])
+    count, unknowns = int(memory.counts["velocities"]), int(memory.counts["unknowns"])
     length = pose_sizes(system.layout, system.largest_length, memory["velocity_weight"])
-    way = np.random.default_rng(1).choice([-1.0, 1.0], count) * length
-    size = 2 * _small(taken, k) / abs(float(taken.sizes[k]))
-    both = np.repeat(taken.states[k : k + 2][None], 2, axis=0)
-    for pair, sign in zip(both, (1.0, -1.0), strict=True):
-        memory.rows(pair)["velocity"][1] += sign * size * way
-    missed = residuals_of_pairs(taken, np.array([k, k]), both)
-    change = ((missed[0] - missed[1]) / (2 * size))[None, None]
-    pose, velocity = np.zeros((2, 2, 1, count))
-    taken.push_by_matrix(k, k + 1, pose, velocity, change)
-    return float(np.abs((velocity[1, 0] + way) / length).max()) <= EXACT
+    way, move = np.random.default_rng(1).choice([-1.0, 1.0], count) * length, _small(taken, k)
+    size = 2 * move / abs(float(taken.sizes[k]))
+
+    def answer(pose: Array, equations: Array) -> Array:
+        """Velocities at the end, by the matrix."""
+        both = np.zeros((2, 2, 1, count))
+        both[0, 0, 0] = pose
+        taken.push_by_matrix(k, k + 1, both[0], both[1], equations[None, None])
+        return both[1, 1, 0]
+
+    def missed(pose: Array, velocity: Array, share: float) -> Array:
+        """What the equations change by with these at the start and at the end, (unknowns,)."""
+        pairs = np.repeat(taken.states[k : k + 2][None], 2, axis=0)
+        for pair, sign in zip(pairs, (share, -share), strict=True):
+            rows = memory.rows(pair)
+            rows["velocity"][1] += sign * velocity
+            first = {name: table[:1] for name, table in rows.items()}
+            moved(system.layout, first, Variation(sign * pose[None], np.zeros((1, count))))
+        sides = residuals_of_pairs(taken, np.array([k, k]), pairs)
+        return np.asarray((sides[0] - sides[1]) / (2 * share))
+
+    nothing = np.zeros(count)
+    after = answer(nothing, missed(nothing, way, size))
+    if np.abs((after + way) / length).max() > EXACT:
+        return False
+    after = answer(way, np.zeros(unknowns))
+    left = answer(nothing, missed(way, after, move))
+    most = float(np.abs(after / length).max())
+    return bool((np.abs(left) <= EXACT * (np.abs(after) + UNSEEN * most * length)).all())
 
 
 def turning(taken: TakenSteps, k: int) -> Array:

@@ -45,6 +45,9 @@ def strain_places(assembly: Assembly) -> IntArray:
     Those of pairs among many come last, in the rows that the pairs have at the instant.
     """
     memory = assembly.memory
+    sizes = memory.state_sizes
+    if not any(sizes[name] for name in (*STRAINS, "bristle", *(pair for pair, _ in PAIRS))):
+        return np.zeros(0, dtype=np.int64)
     numbers = memory.rows(np.arange(memory.counts["state_numbers"], dtype=np.float64)[None])
     bristles = numbers["bristle"].reshape(-1, BRISTLE)[:, :SLIPPED]
     pairs = numbers["pair_bristle"].reshape(-1, PAIR)[:, 1:]
