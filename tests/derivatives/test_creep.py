@@ -105,6 +105,7 @@ def test_gradients_are_differences_of_whole_runs(build):
         assert abs(wanted) > 1e-5
 
 
+@pytest.mark.filterwarnings("ignore::phlexible.StepWarning")
 def test_energies_of_laws_that_creep_are_refused():
     with pytest.raises(ModelError, match="energies of laws that creep or stick cannot be differentiated"):
         ph.gradient(

@@ -369,7 +369,8 @@ def test_directions_of_contacts_among_many_in_very_short_steps():
 
     def build(p):
         model = ph.Model(dimension=2)
-        balls = [model.add(ph.RigidBody(1.0, 0.004), name, (x, p * x, 0)) for name, x in (("one", 0.0), ("two", 0.19))]
+        places = {"one": 0.0, "two": 0.19}
+        balls = [model.add(ph.RigidBody(1.0, 0.004), name, (x, p * x, 0)) for name, x in places.items()]
         model.apply(ph.Contact([ball.origin for ball in balls], radius=0.1, stiffness=1e4))
         return model
 

@@ -131,7 +131,7 @@ def _is_exact(taken: TakenSteps, k: int) -> bool:
         both = np.zeros((2, 2, 1, count))
         both[0, 0, 0] = pose
         taken.push_by_matrix(k, k + 1, both[0], both[1], equations[None, None])
-        return both[1, 1, 0]
+        return np.asarray(both[1, 1, 0])
 
     def missed(pose: Array, velocity: Array, share: float) -> Array:
         """What the equations change by with these at the start and at the end, (unknowns,)."""
