@@ -25,6 +25,8 @@ OUTSIDE = 1e-6
 """How far out of its element a point may be, in the element's own coordinates."""
 CANDIDATES = 64
 """Elements near a point that are searched for it."""
+SETTLED = 1e-14
+"""Last change of an element's own coordinates, of the order of one, after which they are known."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -264,6 +266,8 @@ def _local_coordinates(mesh: ElementMesh, elements: NDArray[np.int32], place: Ar
         slope = np.moveaxis(np.asarray(mapping.DF(X, elements))[..., 0], -1, 0)
         step = np.linalg.solve(slope, gap.T[..., None])[..., 0].T
         X[:, :, 0] -= np.clip(step, -1.0, 1.0)
+        if np.abs(step).max() <= SETTLED:
+            break
     gap = np.asarray(mapping.F(X, elements))[:, :, 0] - place[:, None]
     size = np.ptp(mesh.geometry[mesh.cells[elements]], axis=1).max(axis=1)
     X[:, np.abs(gap).max(axis=0) > 1e-9 * size, 0] = np.nan
