@@ -294,8 +294,16 @@ def test_parameters_that_move_other_numbers_share_models(build, cost, parameters
             assert np.asarray(together[name])[k] == pytest.approx(single["one"], rel=1e-7)
 
 
-@pytest.mark.parametrize("options", [{}, {"tolerance": 1e-6}], ids=str)
-def test_steps_that_memory_does_not_hold_are_taken_once_more(monkeypatch, options):
+@pytest.mark.parametrize(
+    ("options", "is_signal"),
+    [
+        ({}, True),
+        ({"tolerance": 1e-6}, False),
+        *(pytest.param(*pair, marks=pytest.mark.thorough) for pair in (({}, False), ({"tolerance": 1e-6}, True))),
+    ],
+    ids=str,
+)
+def test_steps_that_memory_does_not_hold_are_taken_once_more(monkeypatch, options, is_signal):
     """With the same digits; gradients differ by round-off of sums and of differences of readings."""
     build, cost, parameters, (duration, _) = CASES["satellite"]
     signal = {**parameters, "wheel": ph.Signal(np.linspace(0, 1, 9), np.cos(np.linspace(0, 5, 9)))}
@@ -307,22 +315,20 @@ def test_steps_that_memory_does_not_hold_are_taken_once_more(monkeypatch, option
         return run
 
     monkeypatch.setattr(long_runs, "run_of", kept)
-    for given in (signal, {**signal, "wheel": signal["wheel"].values}):
+    given = signal if is_signal else {**signal, "wheel": signal["wheel"].values}
 
-        def whole(p, given=given):
-            own = p["wheel"] if isinstance(p["wheel"], ph.Signal) else signal["wheel"].with_values(p["wheel"])
-            return build({**p, "wheel": own})
+    def whole(p):
+        return build({**p, "wheel": p["wheel"] if is_signal else signal["wheel"].with_values(p["wheel"])})
 
-        runs.clear()
-        value, slopes = ph.gradient(whole, cost, given, duration=duration, step=5e-3, memory=3.2e5, **options)
-        assert len(runs) > 3
-        for first, again in runs.values():
-            for own, other in zip(first.stretches, again.stretches, strict=True):
-                assert np.array_equal(own.states, other.states)
-        expected, alone = ph.gradient(whole, cost, given, duration=duration, step=5e-3, **options)
-        assert value == pytest.approx(expected, rel=1e-12)
-        for name in alone:
-            assert slopes[name] == pytest.approx(alone[name], rel=1e-7, abs=1e-9 * np.abs(alone[name]).max())
+    value, slopes = ph.gradient(whole, cost, given, duration=duration, step=5e-3, memory=3.2e5, **options)
+    assert len(runs) > 3
+    for first, again in runs.values():
+        for own, other in zip(first.stretches, again.stretches, strict=True):
+            assert np.array_equal(own.states, other.states)
+    expected, alone = ph.gradient(whole, cost, given, duration=duration, step=5e-3, **options)
+    assert value == pytest.approx(expected, rel=1e-12)
+    for name in alone:
+        assert slopes[name] == pytest.approx(alone[name], rel=1e-7, abs=1e-9 * np.abs(alone[name]).max())
 
 
 def test_long_steps_are_told_as_simulate_tells_them():

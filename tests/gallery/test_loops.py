@@ -63,12 +63,12 @@ def test_bricards_mechanism_follows_its_one_coordinate():
     """To the accuracy of the step, which falls with its square."""
     model = ph.gallery.bricard()
     errors, reference = [], far_corner([0.25, 0.5, 0.75, 1.0])
-    for step in (5e-3, 2.5e-3):
+    for step in (1e-2, 5e-3):
         motion = model.simulate(1.0, step, progress=False)
         corner = motion.position(model["rod 3"].point((1, 0, 0)))
         every = round(0.25 / step)
         errors.append(np.abs(corner[every::every] - reference).max())
-    assert errors[0] < 2e-5
+    assert errors[1] < 2e-5
     assert errors[1] < errors[0] / 3
 
 
@@ -81,7 +81,7 @@ def test_joints_of_bricards_mechanism_are_named():
 def slider_crank_reference(times):
     """Crank angle and slider of the spatial slider-crank from its energy as a function of the angle."""
     masses, speed, gravity = (0.12, 0.5, 2.0), 6.0, 9.81
-    angles, h = np.linspace(-1.0, 13.0, 14001), 1e-4
+    angles, h = np.linspace(-1.0, 13.0, 3501), 1e-4
 
     def places(a):
         tip = np.array([0, 0.1 - 0.08 * np.sin(a), 0.12 + 0.08 * np.cos(a)])

@@ -204,7 +204,7 @@ def positions(model, d):
 
 
 def test_matrices_are_sparse():
-    model = rod(1.0, 1000, 1.0, 1.0)
+    model = rod(1.0, 300, 1.0, 1.0)
     assert check_structure(model, np.random.default_rng(0).normal(size=model.state_size)).power < 1e-14
     assert sparse.issparse(model.descriptor) and model.descriptor.nnz < 10 * model.state_size
 

@@ -22,7 +22,7 @@ def satellite(**parameters):
 def band(linear):
     """From near 0 to the fifth elastic mode, resonances included."""
     poles = linear.modes(8).elastic_frequencies
-    return np.sort(np.concatenate([np.linspace(0.01, poles[4], 300), poles[:5] * (1 + 1e-5)]))
+    return np.sort(np.concatenate([np.linspace(0.01, poles[4], 100), poles[:5] * (1 + 1e-5)]))
 
 
 @pytest.mark.parametrize(("method", "order"), [("modal", 8), ("krylov", 8), ("balanced", 7)])
@@ -47,7 +47,8 @@ def test_irka_with_eight_states():
 
 def test_craig_bampton_converges():
     linear = satellite(elements=8)
-    errors = [linear.reduce(order, "craig_bampton").error(band(linear)).peak.max() for order in (12, 16, 24)]
+    frequencies = band(linear)
+    errors = [linear.reduce(order, "craig_bampton").error(frequencies).peak.max() for order in (12, 16, 24)]
     assert errors[0] > errors[1] > errors[2]
     assert errors[2] < 0.01
     assert linear.reduce(12, "craig_bampton").passivity().is_passive
