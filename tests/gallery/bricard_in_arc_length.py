@@ -56,7 +56,7 @@ def energies(q, rate):
     return doubled, potential
 
 
-def far_corner(times, span=4.0, points=4001):
+def far_corner(times, span=4.0, points=1001):
     """The corner that starts at (1, -1, 1), at the given times after the release, shape (times, 3)."""
     q, tangent, table = np.zeros(6), None, []
     step = span / (points - 1)
