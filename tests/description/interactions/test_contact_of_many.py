@@ -302,6 +302,7 @@ def test_a_soft_block_lands_on_a_floor_and_a_ball_and_stays():
     motion = model.simulate(0.16, 4e-3, progress=False)
     low = motion.recording.position[:, :, 2].min(axis=1)
     assert low.min() < 0.0 and motion.energy.kinetic[-1] < 0.2 * motion.energy.kinetic.max()
+    assert motion.position(block.point((0.05, 0.05, 0.0)))[:, 2].min() > 0.003  # on the ball, whose top is at 0.01
     assert ledger(motion) <= 1e-12
 
 

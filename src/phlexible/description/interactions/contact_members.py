@@ -288,7 +288,7 @@ def may_meet(one: Member, other: Member) -> bool:
             return solid.touches_piece(place)
         suits = place.kind is not (MemberKind.CORNER if solid.around >= 0 else MemberKind.INSET)
         return suits and not place.kind.is_solid
-    return one.kind is other.kind is MemberKind.ROUND
+    return one.kind is other.kind is MemberKind.ROUND and one.radius + other.radius > 0
 
 
 def owner_of(port: Port) -> object:
@@ -297,7 +297,7 @@ def owner_of(port: Port) -> object:
 
 
 def _rounds(each: Side, radius: float, side: int) -> Iterator[Member]:
-    """Spheres and pieces of lines."""
+    """Spheres, pieces of lines, and points, which are spheres without radius."""
     match each:
         case Capsule():
             length = float(np.linalg.norm(each.end.initial_position() - each.start.initial_position()))
@@ -308,15 +308,14 @@ def _rounds(each: Side, radius: float, side: int) -> Iterator[Member]:
         case Touchable():
             return
         case MeshSurface():
-            if radius:
-                yield from (Member(port, port, radius, side, each.body.name) for port in each.ports)
+            yield from (Member(port, port, radius, side, each.body.name) for port in each.ports)
         case PlacedBody() | PlacedWhole():
             if nodes := line_nodes(each):
                 yield from _pieces(nodes, radius, side, each.name)
             elif isinstance(shape := _shape_of(each), Sphere):
                 port = _middle(each, shape)
                 yield Member(port, port, shape.radius, side, each.name)
-            elif shape is None and radius:
+            elif shape is None:
                 yield from (Member(port, port, radius, side, each.name) for port in surface_ports(each))
         case _:
             yield Member(each, each, radius, side, owner_of(each))
@@ -329,8 +328,6 @@ def _samples(each: Side, radius: float, side: int, dimension: int) -> Iterator[M
         case Capsule():
             for port in (each.start, each.end):
                 yield Member(port, port, each.radius, side, owner_of(each.start), kind)
-        case MeshSurface() if not radius:
-            yield from (Member(port, port, 0.0, side, each.body.name, kind) for port in each.ports)
         case PlacedBody() | PlacedWhole():
             if nodes := line_nodes(each):
                 yield from (Member(port, port, radius, side, each.name, kind) for port in nodes)
@@ -341,8 +338,6 @@ def _samples(each: Side, radius: float, side: int, dimension: int) -> Iterator[M
                     for place in places:
                         port = each.point(middle.point.position + place)
                         yield Member(port, port, 0.0, side, each.name, own)
-            elif not radius:
-                yield from (Member(port, port, 0.0, side, each.name, kind) for port in surface_ports(each))
 
 
 def _pieces(nodes: Sequence[Port], radius: float, side: int, owner: object) -> Iterator[Member]:

@@ -109,7 +109,7 @@ def _may_meet(t: Tables, i: int, j: int) -> bool:
         return _touches(t, j, i)
     if b > INSET:
         return _touches(t, i, j)
-    return a == ROUND and b == ROUND
+    return a == ROUND and b == ROUND and t.member_radius[i] + t.member_radius[j] > 0.0
 
 
 @compiled
