@@ -39,10 +39,14 @@ def test_symbols_turn_with_what_carries_them():
     model.connect(ph.Revolute(arm.point((1, 0, 0)), tip.origin, axis=(1, 0, 0)))
     model.apply(hinge.motor(lambda t, measured: 0.0))
     model.apply(ph.Force(arm.point((1, 0, 0)), (0.0, 0.0, 3.0), axes="body"))
+    cart = model.add(ph.RigidBody.sphere(0.1, 100.0), "cart", position=(0, 1, 0))
+    rail = model.connect(ph.Prismatic(model.ground.at((0, 1, 0)), cart.origin))
+    model.apply(rail.force(1.0))
     motion = model.simulate(0.5, 0.01, progress=False)
     drawn = scene_of(motion.run, np.array([0, 25]))
     kinds = [symbol.kind for symbol in drawn.symbols]
-    assert kinds == [SymbolKind.GROUND, SymbolKind.PIN, SymbolKind.PIN, SymbolKind.MOTOR]
+    joints = [SymbolKind.GROUND, SymbolKind.PIN, SymbolKind.PIN, SymbolKind.RAIL]
+    assert kinds == [*joints, SymbolKind.MOTOR, SymbolKind.ACTUATOR]
     pin = drawn.symbols[2]
     assert drawn.places(pin.anchor)[1] == pytest.approx(motion.position(tip.origin)[25], abs=1e-9)
     assert drawn.directions(pin.anchor, pin.axis)[1] == pytest.approx(motion.rotation(arm)[25, :, 0])

@@ -49,6 +49,7 @@ MARKERS: dict[SymbolKind, dict[str, Any]] = {
     SymbolKind.PLANE: dict(marker="D", ms=4.5, mfc="white", mec=INK, mew=0.9),
     SymbolKind.BUSHING: dict(marker="h", ms=6.5, mfc="#c8c8c8", mec=INK, mew=0.8),
     SymbolKind.MOTOR: dict(marker=r"$\circlearrowleft$", ms=10, mfc=INK, mec=INK, mew=0.2),
+    SymbolKind.ACTUATOR: dict(marker=r"$\leftrightarrow$", ms=11, mfc=INK, mec=INK, mew=0.2),
     SymbolKind.TORSION_SPRING: dict(marker=r"$\circledcirc$", ms=10, mfc=QUIET, mec=QUIET, mew=0.2),
 }
 

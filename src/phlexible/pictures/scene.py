@@ -49,6 +49,7 @@ class SymbolKind(Enum):
     DAMPER = "damper"
     BUSHING = "bushing"
     MOTOR = "motor"
+    ACTUATOR = "actuator"
     TORSION_SPRING = "torsion spring"
 
 

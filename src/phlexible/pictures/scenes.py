@@ -132,7 +132,7 @@ def symbols(mechanism: Mechanism, places: AnchorPlaces, wholes: Sequence[str]) -
     for element in mechanism.applied_elements:
         yield from _of_element(element, places)
     for drive in mechanism.drives:
-        yield _in_joint(SymbolKind.MOTOR, str(drive), drive.joint, places)
+        yield _moving(str(drive), drive.joint, drive.coordinate, places)
 
 
 def axis_of(joint: KinematicPair) -> Array:
@@ -180,7 +180,7 @@ def _of_element(element: ForceElement, places: AnchorPlaces) -> Iterator[Symbol]
     match element:
         case JointElement():
             if element.is_active:
-                yield _in_joint(SymbolKind.MOTOR, str(element), element.joint, places)
+                yield _moving(str(element), element.joint, element.coordinate, places)
             elif element.coordinate.endswith("angle"):
                 yield _in_joint(SymbolKind.TORSION_SPRING, str(element), element.joint, places)
             else:
@@ -191,6 +191,13 @@ def _of_element(element: ForceElement, places: AnchorPlaces) -> Iterator[Symbol]
         case SpringDamper():
             kind = SymbolKind.SPRING if element.stiffness or element.potential else SymbolKind.DAMPER
             yield Symbol(kind, str(element), first, NO_AXIS, second)
+
+
+def _moving(label: str, joint: KinematicPair, coordinate: str, places: AnchorPlaces) -> Symbol:
+    """Of what turns a joint or pushes along it."""
+    if coordinate.endswith("angle"):
+        return _in_joint(SymbolKind.MOTOR, label, joint, places)
+    return Symbol(SymbolKind.ACTUATOR, label, places.anchor(joint.second), NO_AXIS, places.anchor(joint.first))
 
 
 def _in_joint(kind: SymbolKind, label: str, joint: KinematicPair, places: AnchorPlaces) -> Symbol:
