@@ -543,7 +543,7 @@ def driven_cart(p):
     ],
 )
 def test_events_with_their_times(build, order):
-    check(build, tip, {"mass": 1.1, "stiffness": 3.0}, 0.1, 2e-3, order=order)
+    check(build, tip, {"mass": 1.1, "stiffness": 3.0}, 0.1, 4e-3, order=order)
 
 
 def test_readings_that_depend_on_another_body_until_it_lets_go():
