@@ -64,6 +64,23 @@ def test_one_compiled_loop_serves_all_functions():
     assert len(_sum_of_values.signatures) == known
 
 
+def test_what_is_compiled_is_found_again_where_all_that_it_reads_is_the_same():
+    """Of models that are built again; neither numbers of another type nor of another sign are the same."""
+
+    def made(k):
+        return user_function(lambda x: k * x)
+
+    assert made(0.0).address == made(0.0).address
+    others = [made(k) for k in (0.0, -0.0, 0, False, np.float32(0.0), np.float64(0.0), 2.0)]
+    assert len({user.address for user in others}) == len(others)
+
+    def of_array(k):
+        held = np.array([k])
+        return user_function(lambda x: held[0] * x)
+
+    assert [_sum_of_values(of_array(k).address, PLACES[:1]) for k in (2.0, 3.0)] == [1.0, 1.5]
+
+
 def test_an_exception_in_python_is_nan_in_the_loop_and_kept():
     def limited(x):
         if x > 1:

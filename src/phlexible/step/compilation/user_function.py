@@ -8,12 +8,18 @@ address is a plain integer, so that no kernel is compiled again for a new functi
 import ctypes
 import dis
 import inspect
+import math
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import lru_cache
+from types import CodeType, FunctionType
 from typing import Any
 
 import numpy as np
+
+KEPT = 256
+"""Compiled functions that are kept for models that are built again."""
 
 _CALLBACK = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_double)
 
@@ -41,12 +47,9 @@ def user_function(function: Callable[[float], float], sample: float = 1.0) -> Us
     value at ``sample`` is not that of the Python function is not used, and functions that raise errors are not
     compiled: called by address they would return 0 instead.
     """
-    from numba import cfunc, types  # here: it takes long to import, and most models have no such functions
-
     try:
-        if _may_raise(function):
-            raise TypeError
-        compiled = cfunc(types.float64(types.float64), error_model="numpy")(function)
+        known = _known(function)
+        compiled = _compiled(function) if known is None else _compiled_once(_Known(known, function))
         expected = float(function(sample))
         if np.isclose(compiled.ctypes(sample), expected, rtol=1e-12, atol=0, equal_nan=True):
             return UserFunction(int(compiled.address), True, [], compiled)
@@ -94,6 +97,52 @@ define double @{name}(double %x) {{
   ret double %value
 }}
 """
+
+
+@dataclass(frozen=True)
+class _Known:
+    """A function and all that its machine code follows from, by which it is found again."""
+
+    parts: tuple[Any, ...]
+    function: Callable[[float], float] = field(compare=False)
+
+
+@lru_cache(maxsize=KEPT)
+def _compiled_once(known: _Known) -> Any:
+    return _compiled(known.function)
+
+
+def _compiled(function: Callable[[float], float]) -> Any:
+    """What Numba makes of a function.
+
+    Raises:
+        TypeError: it may raise errors.
+    """
+    from numba import cfunc, types  # here: it takes long to import, and most models have no such functions
+
+    if _may_raise(function):
+        raise TypeError
+    return cfunc(types.float64(types.float64), error_model="numpy")(function)
+
+
+def _known(function: Callable[[float], float]) -> tuple[Any, ...] | None:
+    """All that the machine code of a function follows from; None: more than code, numbers, NumPy and ``math``."""
+    if not isinstance(function, FunctionType) or function.__defaults__ or function.__kwdefaults__:
+        return None
+    code = function.__code__
+    if any(isinstance(each, CodeType) for each in code.co_consts):  # what that reads is not seen here
+        return None
+    around = inspect.getclosurevars(function)
+    read = {**around.globals, **around.nonlocals}
+    parts: list[Any] = [code, frozenset(around.builtins)]
+    for name, value in sorted(read.items()):
+        if type(value) is float or isinstance(value, np.number):
+            parts.append((name, type(value), np.asarray(value).tobytes()))  # -0.0 is not 0.0
+        elif type(value) in (int, bool) or value is np or value is math:
+            parts.append((name, type(value), value))
+        else:
+            return None
+    return tuple(parts)
 
 
 def _may_raise(function: Callable[[float], float]) -> bool:
