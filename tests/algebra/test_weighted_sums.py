@@ -20,3 +20,10 @@ def test_sums_of_owners_in_any_order():
     sums = plain_sums(np.array([2, 0, 2, 2]), 3)
     for count in (1, 2):
         assert sums.of(np.tile([1.0, 2.0, 4.0, 8.0], (count, 1))).tolist() == [[2.0, 0.0, 13.0]] * count
+
+
+def test_sums_of_equal_numbers_cancel_exactly_where_they_are_to():
+    weights = np.random.default_rng(2).normal(size=20)
+    entries = [(w, k, source) for k, weight in enumerate(weights) for source, w in ((1, weight), (0, -weight))]
+    same = np.full((1, 2, 3), 1e9 + 0.1)
+    assert not weighted_sums(entries, 20, 2, cancels=True).of(same).any()

@@ -17,11 +17,13 @@ from phlexible.bodies.mechanics.floating import (
     elastic_force,
     elastic_mass,
     elastic_tangent,
-    inertia_forces,
     mass_answers,
     mass_diagonal,
     mass_matrix,
     moment_products,
+    quadratic_velocity_forces,
+    turning_forces,
+    turning_slope,
     viscous_matrix,
 )
 from phlexible.errors import SingularMassError
@@ -75,7 +77,9 @@ def test_sparse_matrices_are_those_of_arrays(monkeypatch, dimension, options):
     whole = as_array(mass_matrix(centred(short)[0], eta))
     found = mass_answers(centred(short)[0], eta[None], np.stack([change, nu], axis=1)[None])[0]
     assert whole @ found == pytest.approx(np.stack([change, nu], axis=1), rel=0, abs=1e-8)
-    same(lambda b: inertia_forces(b, eta, nu, change), 1e-11)
+    same(lambda b: quadratic_velocity_forces(b, eta, nu), 1e-11)
+    same(lambda b: turning_forces(centred(b)[0], eta, nu, change), 1e-11)
+    same(lambda b: turning_slope(centred(b)[0], eta, nu, change), 1e-11)
     same(lambda b: elastic_force(b, eta), 1e-11)
     same(lambda b: elastic_tangent(b, eta))
     same(lambda b: viscous_matrix(b, eta))

@@ -7,7 +7,13 @@ import phlexible as ph
 from mechanisms import ROD, STEEL, beam, crank_slider
 from phlexible.bodies.beam.beam import Beam
 from phlexible.bodies.material import Material
-from phlexible.bodies.mechanics.floating import elastic_force, inertia_forces, kept_velocities, split_velocity
+from phlexible.bodies.mechanics.floating import (
+    elastic_force,
+    kept_velocities,
+    mass_matrix,
+    quadratic_velocity_forces,
+    split_velocity,
+)
 from phlexible.bodies.rigid_body import RigidBody
 from phlexible.description.interactions.functions import PointOf
 from phlexible.description.interactions.loads import Force, Torque
@@ -152,7 +158,8 @@ def check_balance(model):
     scale = 0.0
     for index, placed in enumerate(system.bodies):
         own, data, eta = system.layout.place(index), placed.data, system.elastic(state, index)
-        inertia = inertia_forces(data, eta, *papers_motion(system, state, motion.acceleration, index))
+        nu, change = papers_motion(system, state, motion.acceleration, index)
+        inertia = mass_matrix(data, eta) @ change - quadratic_velocity_forces(data, eta, nu)
         forces[own] -= inertia
         forces[own][data.rigid_count :] -= elastic_force(data, eta)
         assert not state.velocity[own][data.rigid_count :].any()

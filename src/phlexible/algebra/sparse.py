@@ -362,6 +362,9 @@ def ranges(starts: IntArray, lengths: IntArray) -> IntArray:
 
 # Sums of weighted rows, of many functions at once: products with a sparse matrix that never changes.
 
+FEW = 2**12
+"""Numbers of a matrix that is an array for single instants."""
+
 
 @dataclass(frozen=True, eq=False)
 class WeightedSums:
@@ -373,6 +376,7 @@ class WeightedSums:
         owners: numbers of the y, ascending, shape (entries,).
         count: how many y there are.
         size: how many x.
+        cancels: sums of equal x are exactly zero where their weights are; they are made term by term.
     """
 
     weights: Array
@@ -380,6 +384,7 @@ class WeightedSums:
     owners: IntArray
     count: int
     size: int
+    cancels: bool = False
 
     def of(self, values: Array) -> Array:
         """The sums of values (T, size, ...), shape (T, count, ...)."""
@@ -387,8 +392,11 @@ class WeightedSums:
             inner = (len(values), *values.shape[2:])
             flat = np.moveaxis(values, 0, 1).reshape(self.size, int(np.prod(inner)))
             return np.asarray(np.moveaxis((self._matrix @ flat).reshape(self.count, *inner), 0, 1))
+        if self._dense is not None:  # of a single instant SciPy would take longer to begin than to multiply
+            flat = values[0].reshape(self.size, -1) if values.ndim > 3 else values[0]
+            return np.asarray((self._dense @ flat).reshape(1, self.count, *values.shape[2:]))
         result = np.zeros((1, self.count, *values.shape[2:]))
-        if len(self._starts):  # of a single instant SciPy would take longer to begin than to multiply
+        if len(self._starts):
             weights = self.weights.reshape(-1, *(1,) * (values.ndim - 2))
             result[0, self._owners] = np.add.reduceat(weights * values[0][self.sources], self._starts)
         return result
@@ -398,6 +406,17 @@ class WeightedSums:
         other = replace(self, weights=weights)
         vars(other).update(_starts=self._starts, _owners=self._owners)
         return other
+
+    @cached_property
+    def _dense(self) -> Array | None:
+        """All weights as a matrix, where it is small."""
+        if self.count * self.size > FEW:
+            return None
+        if self.cancels and not (np.abs(self.weights) == 1).all():  # products may round before they cancel
+            return None
+        matrix = np.zeros((self.count, self.size))
+        np.add.at(matrix, (self.owners, self.sources), self.weights)
+        return matrix
 
     @cached_property
     def _starts(self) -> IntArray:
@@ -414,16 +433,21 @@ class WeightedSums:
         return sparse.coo_array((self.weights, (self.owners, self.sources)), shape).tocsr()
 
 
-def weighted_sums(entries: Sequence[tuple[float, int, int]], count: int, size: int) -> WeightedSums:
+def weighted_sums(
+    entries: Sequence[tuple[float, int, int]], count: int, size: int, cancels: bool = False
+) -> WeightedSums:
     """The sums of entries (weight, number of the sum, source) in any order."""
     table = np.array(entries, dtype=np.float64).reshape(-1, 3)
-    return sums_of(table[:, 0], table[:, 1].astype(np.int64), table[:, 2].astype(np.int64), count, size)
+    owners, sources = table[:, 1].astype(np.int64), table[:, 2].astype(np.int64)
+    return sums_of(table[:, 0], owners, sources, count, size, cancels)
 
 
-def sums_of(weights: Array, owners: IntArray, sources: IntArray, count: int, size: int) -> WeightedSums:
+def sums_of(
+    weights: Array, owners: IntArray, sources: IntArray, count: int, size: int, cancels: bool = False
+) -> WeightedSums:
     """The same from the columns of the table of entries."""
     order = np.argsort(owners, kind="stable")
-    return WeightedSums(weights[order], sources[order], owners[order], count, size)
+    return WeightedSums(weights[order], sources[order], owners[order], count, size, cancels)
 
 
 def plain_sums(owners: IntArray, count: int) -> WeightedSums:

@@ -109,6 +109,11 @@ class LocalMoments:
         own = sum(self.planes[a][a].diagonal() for a in range(3)) - (self.taken**2).sum(axis=0)
         return np.asarray(own[1:])
 
+    def along(self, form: Array) -> Array:
+        """Sum of form[a, b] W[a, b], shape (n + 1, n + 1)."""
+        own = sum(form[a, b] * self.planes[a][b] for a in range(3) for b in range(3))
+        return np.asarray(own.toarray() - self.taken.T @ form @ self.taken)
+
     def toarray(self) -> Array:
         """W as an array, shape (3, 3, n + 1, n + 1)."""
         whole = np.array([[plane.toarray() for plane in row] for row in self.planes])

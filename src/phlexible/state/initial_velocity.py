@@ -138,6 +138,8 @@ BoolArray = NDArray[np.bool_]
 TOLERANCE = 1e-7
 """Of rates that make up one of a joint, by which it may be missed."""
 ROUND_OFF = 1e-14
+SENSITIVE = 1e4
+"""Changes of rigid velocities over the relative ones of what they follow from, up to which one set of them fits."""
 SOON, SHORT = 1e-2, 1e-3  # [s]
 
 
@@ -158,35 +160,43 @@ def with_initial_velocity(system: System, state: State, at: Instants | None = No
 
 
 def with_rigid_velocity(system: System, state: State, at: Instants | None = None) -> State:
-    """The state with the rigid velocities that fit the joints best; deta/dt = 0.
+    """The state with ``rigid_velocity``."""
+    return replace(state, velocity=rigid_velocity(system, state, system.at(state) if at is None else at))
+
+
+def rigid_velocity(system: System, state: State, at: Instants) -> Array:
+    """The rigid velocities that fit the joints best, deta/dt = 0; flat.
 
     Velocities that the user gave are kept. The others are the smallest ones, in the metric of their
     kinetic energy, with G nu = -g_t; so whatever no joint drives starts at rest. Rods move as one, undeformed,
     where joints and given velocities let them.
 
     Args:
-        at: the state as an instant, where the caller has it.
+        at: the pose as an instant.
     """
     given, is_given = user_velocity(system, state)
     free = np.flatnonzero(system.layout.is_rigid & ~is_given)
-    here = system.at(state) if at is None else at
     shift = reference_transform(system, state)
-    matrix, drive = system.rows.small_matrix(here) @ shift, system.rows.drift(here)[0]
+    matrix, drive = system.rows.small_matrix(at) @ shift, system.rows.drift(at)[0]
     aim = -drive - matrix @ given
     is_still = not (aim.any() or given.any())
     if system.mechanism.rods and not is_still:
-        moving = _with_whole_rods(system, state, here, given, free)
+        moving = _velocity_of_whole_rods(system, state, at, given, free)
         if moving is not None:
             return moving
     if not aim.any():  # at rest, or given so that it fits
-        return replace(state, velocity=shift @ given)
-    mass = shift.T @ system.small_mass(state, here) @ shift
+        return np.asarray(shift @ given)
+    only = _only_solution(matrix[:, free], aim)
+    if only is None:
+        only = _smallest(shift.T @ system.small_mass(state, at) @ shift, matrix, aim, free)
     reference = given.copy()
-    reference[free] = _smallest(mass, matrix, aim, free)
-    return replace(state, velocity=shift @ reference)
+    reference[free] = only
+    return np.asarray(shift @ reference)
 
 
-def _with_whole_rods(system: System, state: State, at: Instants, given: Array, free: IntArray) -> State | None:
+def _velocity_of_whole_rods(
+    system: System, state: State, at: Instants, given: Array, free: IntArray
+) -> Array | None:
     """The same with rods that move as one body each; None: joints and given velocities do not let them."""
     shift = reference_transform(system, state)
     rows = sparse.vstack([system.rows.matrix(at), system.rod_strains.matrix(at)], format="csr") @ shift
@@ -198,7 +208,7 @@ def _with_whole_rods(system: System, state: State, at: Instants, given: Array, f
         left = float(np.abs(rows[:, free] @ reference[free] - aim).max())
         if left > TOLERANCE * float((abs(rows) @ np.abs(reference)).max()):
             return None
-    return replace(state, velocity=shift @ reference)
+    return np.asarray(shift @ reference)
 
 
 def check_velocity(system: System, state: State, is_deformed: bool = False, at: Instants | None = None) -> None:
@@ -316,6 +326,20 @@ def reference_transform(system: System, state: State) -> Matrix:
 
 def _smallest(mass: Matrix, matrix: Matrix, values: Array, free: IntArray) -> Array:
     return smallest_solution(mass[np.ix_(free, free)], matrix[:, free], values)
+
+
+def _only_solution(matrix: Matrix, values: Array) -> Array | None:
+    """The one x with matrix @ x = values; None where joints leave motions free, or nearly do, or hold one twice."""
+    if not isinstance(matrix, np.ndarray) or matrix.shape[0] != matrix.shape[1]:
+        return None
+    try:
+        inverse = np.linalg.inv(matrix)
+    except np.linalg.LinAlgError:
+        return None
+    x = inverse @ values
+    x += inverse @ (values - matrix @ x)
+    sensitive = np.abs(inverse) @ (np.abs(matrix) @ np.abs(x))
+    return x if sensitive.max() <= SENSITIVE * np.abs(x).max() else None
 
 
 def _contradiction(

@@ -19,16 +19,17 @@ import numpy as np
 from scipy import sparse
 
 from phlexible.algebra.arrays import Array, IntArray
+from phlexible.algebra.kept import kept
 from phlexible.algebra.rotations import cross_matrix
 from phlexible.algebra.saddle import SaddlePoint
 from phlexible.algebra.sparse import Matrix, block_array, block_matrix, is_small
 from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.mechanics.any_body import stiffness_matrix
-from phlexible.bodies.mechanics.floating import inertia_forces, inertia_slope
+from phlexible.bodies.mechanics.floating import turning_forces, turning_slope
 from phlexible.errors import ModelError, SingularMatrixError
 from phlexible.state.forces import applied_forces, body_forces, load_stiffness
 from phlexible.state.initial_pose import rigid_moments
-from phlexible.state.initial_velocity import check_velocity, with_rigid_velocity
+from phlexible.state.initial_velocity import check_velocity, rigid_velocity
 from phlexible.state.instants import Given, Instants
 from phlexible.state.layout import State
 from phlexible.state.redundancy import independent_rows, smallest_multipliers_at
@@ -98,14 +99,14 @@ class RigidMotions:
         """
         layout, d = system.layout, system.dimension
         size = int(layout.velocity[-1])
+        if not system.mechanism.rods:
+            return _single_motions(system)
         numbers = [[system.index[part] for part in rod.handle.parts] for rod in system.mechanism.rods]
-        kept = layout.is_rigid.copy()
+        alone = layout.is_rigid.copy()
         for parts in numbers:
             for index in parts:
-                kept[layout.place(index)] = False
-        single = np.flatnonzero(kept)
-        if not numbers:
-            return cls(single, None, np.zeros(size), None)
+                alone[layout.place(index)] = False
+        single = np.flatnonzero(alone)
         turning, entries = np.zeros(size), [(single, np.arange(len(single)), np.ones(len(single)))]
         slopes: list[tuple[IntArray, IntArray, Array]] = []
         column = len(single)
@@ -158,6 +159,13 @@ class RigidMotions:
         return result
 
 
+@kept
+def _single_motions(system: System) -> RigidMotions:
+    """Of a system without rods: the same at all poses."""
+    layout = system.layout
+    return RigidMotions(np.flatnonzero(layout.is_rigid), None, np.zeros(int(layout.velocity[-1])), None)
+
+
 def _block(row: int, column: int, values: Array) -> tuple[IntArray, IntArray, Array]:
     rows, columns = np.indices(values.shape)
     return row + rows.ravel(), column + columns.ravel(), values.ravel()
@@ -175,6 +183,8 @@ class _Problem:
 
     system: System
     given: State
+    mass: Matrix
+    """Of the undeformed bodies, shape (velocities,) * 2: forces and motions are measured by it."""
     rows: IntArray
     moving: Given
     share: float
@@ -218,7 +228,8 @@ def quasi_static_motion(system: System, state: State, at: Instants | None = None
     start = QuasiStaticMotion(state, here, motions.turning, rigid, np.zeros(rows), np.zeros(rows))
     stiffness = _stiffness(system, start, 1.0)
     round_off = round_off_of_forces(system, state, stiffness)
-    problem = _Problem(system, state, independent, here.given, 1.0, rate, round_off)
+    mass = system.small_mass(state, here)
+    problem = _Problem(system, state, mass, independent, here.given, 1.0, rate, round_off)
     with np.errstate(all="ignore"):  # a diverging iteration is reported below
         found, error = _solved(problem, start, is_searched=False, stiffness=stiffness)
         if not error < ACCEPTED:
@@ -284,7 +295,7 @@ def _softest(problem: _Problem, motion: QuasiStaticMotion) -> str:
     for _ in range(SOFTENINGS):
         change = solve(change)
         change /= np.linalg.norm(change)
-    moved = np.sqrt(system.small_mass(motion.state, motion.at).diagonal()) * change[:count]
+    moved = np.sqrt(problem.mass.diagonal()) * change[:count]
     sizes = [np.linalg.norm(moved[system.layout.place(index)]) for index in range(len(system.bodies))]
     return system.bodies[int(np.argmax(sizes))].name
 
@@ -304,7 +315,7 @@ def _solved(
     residual = _residual(problem, motion)
     best, best_error, left, since, creeping = motion, residual.error, np.inf, 0, 0
     before = residual.error
-    weight = np.sqrt(problem.system.small_mass(motion.state, motion.at).diagonal())
+    weight = np.sqrt(problem.mass.diagonal())
     solve: Callable[[Array], Array] | None = None
     for _ in range(ITERATIONS):
         if not np.isfinite(residual.error) or best_error < GOAL:
@@ -360,18 +371,16 @@ def _searched(
 
 def _residual(problem: _Problem, motion: QuasiStaticMotion) -> _Residual:
     system, state, at = problem.system, motion.state, motion.at
-    mass, matrix = system.small_mass(state, at), system.rows.small_matrix(at)
+    mass, matrix = problem.mass, system.rows.small_matrix(at)
     motions = RigidMotions.of(system, state)
     inertia, elastic = np.zeros(len(motion.acceleration)), body_forces(system, state)
     for index, placed in enumerate(system.bodies):
         own, eta = system.layout.place(index), system.elastic(state, index)
-        acceleration = motion.acceleration[own]
+        nu, acceleration = state.velocity[own], motion.acceleration[own]
         if isinstance(placed.data, AbsoluteBody):
             inertia[own] = system.body_mass(state, index) @ acceleration
         else:
-            nu = turning(system, index, state.velocity[own])
-            own_mass = mass[own, own] if isinstance(mass, np.ndarray) else system.body_mass(state, index)
-            inertia[own] = inertia_forces(system.frames[index], eta, nu, acceleration, own_mass)
+            inertia[own] = turning_forces(system.frames[index], eta, nu, acceleration)
     loads, elements = _shares(system, problem.share)
     applied = elements * applied_forces(system, state, at, loads)
     constraint = matrix.T @ motion.multipliers
@@ -400,11 +409,6 @@ def _shares(system: System, share: float) -> tuple[float, float]:
     return (share, 1.0) if system.mechanism.rods else (1.0, share)
 
 
-def turning(system: System, index: int, nu: Array) -> Array:
-    """nu of a floating body without its translation, which is apart from the rest."""
-    return np.concatenate([np.zeros(system.dimension), nu[system.dimension :]])
-
-
 def _extent(system: System) -> float:
     """Size of a motion of the whole mechanism by its own length, in the metric of kinetic energy."""
     return float(system.largest_length * np.sqrt(sum(placed.data.mass for placed in system.bodies)))
@@ -412,7 +416,7 @@ def _extent(system: System) -> float:
 
 def _with_velocity(problem: _Problem, motion: QuasiStaticMotion) -> QuasiStaticMotion:
     """The motion with the share of the rigid velocities at its pose that loads of this share go with."""
-    velocity = np.sqrt(problem.share) * with_rigid_velocity(problem.system, motion.state, motion.at).velocity
+    velocity = np.sqrt(problem.share) * rigid_velocity(problem.system, motion.state, motion.at)
     state = replace(motion.state, velocity=velocity)
     motions = RigidMotions.of(problem.system, state)
     acceleration = motions.acceleration(motion.rigid)
@@ -421,15 +425,17 @@ def _with_velocity(problem: _Problem, motion: QuasiStaticMotion) -> QuasiStaticM
 
 def _moved(problem: _Problem, motion: QuasiStaticMotion, step: Array) -> QuasiStaticMotion:
     """The motion after a step of Newton's method."""
-    sizes = np.cumsum([len(motion.acceleration), len(motion.rigid), len(problem.rows)])
-    change, faster, pose_pull, pull = np.split(step, sizes)
+    moved, last = len(motion.acceleration), len(step) - len(problem.rows)
+    middle = moved + len(motion.rigid)
+    change, faster, pose_pull, pull = step[:moved], step[moved:middle], step[middle:last], step[last:]
     multipliers, pose_multipliers = motion.multipliers.copy(), motion.pose_multipliers.copy()
     multipliers[problem.rows] -= pull
     pose_multipliers[problem.rows] += pose_pull
     state = displaced(problem.system, motion.state, change)
     at = problem.system.at(state, given=problem.moving)
-    moved = QuasiStaticMotion(state, at, motion.acceleration, motion.rigid + faster, multipliers, pose_multipliers)
-    return _with_velocity(problem, moved)
+    rigid = motion.rigid + faster
+    there = QuasiStaticMotion(state, at, motion.acceleration, rigid, multipliers, pose_multipliers)
+    return _with_velocity(problem, there)
 
 
 def _solver(
@@ -481,11 +487,7 @@ def _stiffness(system: System, motion: QuasiStaticMotion, share: float) -> Matri
         own, eta = system.layout.place(index), system.elastic(state, index)
         block = stiffness_matrix(placed.data, eta)
         if not isinstance(placed.data, AbsoluteBody):
-            nu = turning(system, index, state.velocity[own])
-            if not placed.data.elastic_count:
-                blocks.append(block)
-                continue
-            slope = inertia_slope(system.frames[index], eta, nu, motion.acceleration[own])
+            slope = turning_slope(system.frames[index], eta, state.velocity[own], motion.acceleration[own])
             block[:, placed.data.rigid_count :] += slope
         blocks.append(block)
     result = block_matrix(blocks, int(system.layout.velocity[-1]))

@@ -77,9 +77,11 @@ def redundancies(system: System, state: State, at: Instants | None = None) -> li
     """
     if not system.owners:
         return []
-    layout = system.layout
+    layout, at = system.layout, system.at(state) if at is None else at
+    if _are_few_and_independent(system, state, at):
+        return []
     fronts: list[set[_Front]] = [set() for _ in system.constraints]  # those that touch a joint
-    body_fronts, lengths = _body_fronts(system, state, system.at(state) if at is None else at)
+    body_fronts, lengths = _body_fronts(system, state, at)
     if _are_independent(body_fronts, len(lengths)):
         return []
     for front in body_fronts:
@@ -169,6 +171,17 @@ def _touching(matrix: Matrix, begin: int, end: int) -> tuple[IntArray, Array]:
     rows = np.zeros((end - begin, len(columns)))
     np.add.at(rows, (lines, places), matrix.data[own])
     return columns, rows
+
+
+def _are_few_and_independent(system: System, state: State, at: Instants) -> bool:
+    """Whether rows are few and clearly independent, without a look at single bodies."""
+    matrix = system.rows.small_matrix(at)
+    if not (isinstance(matrix, np.ndarray) and is_small(len(matrix))):
+        return False
+    block = np.linalg.solve(np.linalg.cholesky(system.small_mass(state, at)), matrix.T)
+    lengths = np.sqrt((block**2).sum(axis=0))
+    block = block / np.where(lengths > 0, lengths, 1.0)
+    return bool(np.linalg.eigvalsh(block.T @ block)[0] > CLEARLY)
 
 
 def _are_independent(fronts: list[_Front], count: int) -> bool:

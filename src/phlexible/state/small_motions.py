@@ -7,7 +7,7 @@ import numpy as np
 from scipy import sparse
 
 from phlexible.algebra.arrays import Array, IntArray
-from phlexible.algebra.rotations import cross_matrix
+from phlexible.algebra.rotations import cross_matrix, turns_about_z
 from phlexible.bodies.mechanics.floating import kept_velocities
 from phlexible.state.layout import State
 from phlexible.state.system import System
@@ -21,8 +21,6 @@ def displaced(system: System, state: State, change: Array) -> State:
     Args:
         change: (dx, dtheta, deta) of every carrier in the places of nu, flat.
     """
-    from scipy.spatial.transform import Rotation
-
     layout = system.layout
     position = state.position.copy()
     position[:, : system.dimension] += change[layout.linear]
@@ -30,7 +28,11 @@ def displaced(system: System, state: State, change: Array) -> State:
     frame, axis, place = layout.spin
     turn[frame, axis] = change[place]
     rotation = state.rotation
-    if layout.frames:
+    if layout.frames and system.dimension == 2:
+        rotation = state.rotation @ turns_about_z(turn[:, 2])
+    elif layout.frames:
+        from scipy.spatial.transform import Rotation
+
         rotation = state.rotation @ Rotation.from_rotvec(turn).as_matrix()
     return replace(state, position=position, rotation=rotation, eta=state.eta + change[layout.elastic_rate])
 

@@ -175,6 +175,9 @@ class VectorSet:
 
     def local(self, at: Instants) -> Array:
         """rho = x0 + P eta of the vectors on floating bodies, body axes, shape (T, on frames, 3)."""
+        return at.once(self, "local", lambda: self._local(at))
+
+    def _local(self, at: Instants) -> Array:
         if at.count == 1 and not at.eta.any():
             return self._undeformed
         return np.asarray(self._undeformed + self._shapes.of(at.eta).reshape(at.count, -1, 3))

@@ -128,7 +128,7 @@ class Wiring:
         for y, parts in enumerate(self.chords):
             for weight, vector in parts[1:]:
                 entries += [(weight, y, vector), (-weight, y, parts[0][1])]
-        return weighted_sums(entries, len(self.chords), len(self.carriers))
+        return weighted_sums(entries, len(self.chords), len(self.carriers), cancels=True)
 
     @cached_property
     def carrier(self) -> IntArray:

@@ -73,12 +73,11 @@ def elastic_mass(body: FloatingBody) -> Matrix:
 
 def mass_diagonal(body: FloatingBody) -> Array:
     """The diagonal of M(0), shape (velocity_count,)."""
-    rigid, kept = body.rigid_count, kept_velocities(body)
-    rows = rigid_rows(body, np.zeros(body.elastic_count))[kept[:rigid]][:, kept[:rigid]]
-    moments = body.second_moments
+    spread, moments = body.undeformed_spread.diagonal(), body.second_moments
+    rigid = [body.mass] * body.dimension + [spread.sum() - spread[axis] for axis in body.rotation_axes]
     if isinstance(moments, LocalMoments):
-        return np.concatenate([rows.diagonal(), moments.elastic_diagonal()])
-    return np.concatenate([rows.diagonal(), np.einsum("aaii->i", moments)[1:]])
+        return np.concatenate([rigid, moments.elastic_diagonal()])
+    return np.concatenate([rigid, np.einsum("aaii->i", moments)[1:]])
 
 
 def mass_answers(body: FloatingBody, eta: Array, right: Array) -> Array:
@@ -192,11 +191,9 @@ def strain_rows(body: FloatingBody, eta: Array) -> Matrix:
         weights = strain.factors * (strain.squares @ eta)
         sums = sparse.coo_array((weights, (strain.square_strain, np.arange(shape[1]))), shape).tocsr()
         return sparse.csr_array(strain.rows + sums @ strain.squares)
-    rows = np.broadcast_to(strain.rows, (*eta.shape[:-1], *strain.rows.shape)).copy()
-    weights = strain.factors * (strain.squares @ eta.T).T
-    turned = weights[..., None] * strain.squares
-    np.add.at(np.moveaxis(rows, -2, 0), strain.square_strain, np.moveaxis(turned, -2, 0))
-    return rows
+    sums = np.zeros((*eta.shape[:-1], len(strain.weights), len(strain.factors)))
+    sums[..., strain.square_strain, np.arange(len(strain.factors))] = strain.factors * (strain.squares @ eta.T).T
+    return np.asarray(strain.rows + sums @ strain.squares)
 
 
 def are_evaluated_together(body: FloatingBody) -> bool:
@@ -254,6 +251,8 @@ def centred(body: FloatingBody) -> tuple[FloatingBody, Array]:
         The body, and S / m, shape (3, n + 1) [m].
     """
     place = body.first_moments / body.mass
+    if not place.any():
+        return body, place
     if isinstance(body.second_moments, LocalMoments):
         moments: Array | LocalMoments = replace(body.second_moments, taken=np.sqrt(body.mass) * place)
     else:  # odd modes do not move it, but for round-off
@@ -346,27 +345,65 @@ def _about(spread: Array, w: Array) -> Array:
     return np.asarray(np.einsum("...aa->...", spread)[..., None] * w - spread @ w)
 
 
-def inertia_forces(
-    body: FloatingBody, eta: Array, nu: Array, acceleration: Array, mass: Array | None = None
-) -> Array:
-    """M(eta) dnu/dt - h(eta, nu) for eta (..., n): what forces must balance, shape (..., velocity_count).
+# While a body about its centre of mass turns and is accelerated without bending (docs/theory.md, 6).
+#
+# Its points have the accelerations E r, E = [dw/dt] + [w]^2, about the centre of mass, so that with P = W : xi xi
+#
+#     M dnu/dt - h(eta, nu) = (m dV/dt, J dw/dt + w x J w, E : W xi),  J = tr(P) I - P
+#
+# for deta/dt = 0 and d2eta/dt2 = 0.
+
+
+def turning_forces(body: FloatingBody, eta: Array, nu: Array, acceleration: Array) -> Array:
+    """What forces must balance then, shape (velocity_count,).
 
     Args:
-        body: that moves.
-        eta: shape (..., n).
-        nu: its velocities, shape (velocity_count,).
-        acceleration: dnu/dt, shape (velocity_count,).
-        mass: M(eta), where the caller has it.
+        body: about its centre of mass (``centred``).
+        eta: shape (n,).
+        nu, acceleration: of which deta/dt and its rate are not looked at, shape (velocity_count,).
     """
-    forces = (mass_matrix(body, eta) if mass is None else mass) @ acceleration
-    return forces - quadratic_velocity_forces(body, eta, nu) if nu.any() else forces
+    d, rigid, axes = body.dimension, body.rigid_count, list(body.rotation_axes)
+    result = np.zeros(body.velocity_count)
+    result[:d] = body.mass * acceleration[:d]
+    if not axes:
+        return result
+    w, faster, form = _turning(body, nu, acceleration)
+    if form.any():
+        xi = np.concatenate([[1.0], eta])
+        products = moment_products(body, xi)
+        spread = products @ xi
+        result[d:rigid] = (_about(spread, faster) + cross(w, _about(spread, w)))[axes]
+        result[rigid:] = form.ravel() @ products.reshape(9, -1)[:, 1:]
+    return result
 
 
-def inertia_slope(body: FloatingBody, eta: Array, nu: Array, acceleration: Array) -> Array:
-    """d(inertia_forces)/deta, shape (velocity_count, n).
+def turning_slope(body: FloatingBody, eta: Array, nu: Array, acceleration: Array) -> Array:
+    """d(turning_forces)/deta, shape (velocity_count, n)."""
+    d, rigid, axes = body.dimension, body.rigid_count, list(body.rotation_axes)
+    result = np.zeros((body.velocity_count, body.elastic_count))
+    if not axes:
+        return result
+    w, faster, form = _turning(body, nu, acceleration)
+    if form.any():
+        products = moment_products(body, np.concatenate([[1.0], eta]))
+        slopes = (products + products.transpose(1, 0, 2))[:, :, 1:].transpose(2, 0, 1)  # of P
+        result[d:rigid] = (_about(slopes, faster) + cross(w, _about(slopes, w)))[:, axes].T
+        result[rigid:] = moments_along(body, form)[1:, 1:]
+    return result
 
-    They are quadratic in eta, so that central differences are exact for any step.
-    """
-    steps = np.eye(body.elastic_count)
-    ends = inertia_forces(body, eta + np.concatenate([steps, -steps]), nu, acceleration)
-    return (ends[: len(steps)] - ends[len(steps) :]).T / 2
+
+def _turning(body: FloatingBody, nu: Array, acceleration: Array) -> tuple[Array, Array, Array]:
+    """w, dw/dt and E."""
+    own, axes = slice(body.dimension, body.rigid_count), list(body.rotation_axes)
+    w, faster = np.zeros((2, 3))
+    w[axes], faster[axes] = nu[own], acceleration[own]
+    crossed = cross_matrix(w)
+    return w, faster, cross_matrix(faster) + crossed @ crossed
+
+
+def moments_along(body: FloatingBody, form: Array) -> Array:
+    """Sum of form[a, b] W[a, b], shape (n + 1, n + 1)."""
+    moments = body.second_moments
+    if isinstance(moments, LocalMoments):
+        return moments.along(form)
+    return np.asarray((form.ravel() @ moments.reshape(9, -1)).reshape(moments.shape[2:]))

@@ -118,7 +118,11 @@ class Row:
 
 def initial_chord(chord: Chord) -> Array:
     """A chord at the initial pose, undeformed, shape (3,)."""
-    return np.asarray(sum(weight * initial_vector(vector) for weight, vector in chord.parts))
+    (weight, vector), *others = chord.parts
+    total = initial_vector(vector) if weight == 1.0 else weight * initial_vector(vector)
+    for weight, vector in others:
+        total = total + weight * initial_vector(vector)
+    return total
 
 
 def initial_vector(vector: Vector) -> Array:

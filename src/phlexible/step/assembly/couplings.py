@@ -12,7 +12,7 @@ from phlexible.algebra.elimination import BlockSchedule
 from phlexible.state.layout import Clusters, Layout, offsets
 from phlexible.state.wiring import total_weight
 from phlexible.step.assembly.bodies import Tables, columns
-from phlexible.step.tables.declarations import FOLLOWER_FORCE, MOVING
+from phlexible.step.tables.declarations import FOLLOWER_FORCE, GIVEN, MOVING
 
 # Where the blocks of carriers, auxiliaries and constraints are in Newton's matrix.
 #
@@ -394,6 +394,9 @@ class Couplings:
         tables |= {
             "chord_start": starts[:-1],
             "chord_count": np.diff(starts),
+            "chord_moves": [
+                any(self.vectors[vector].carrier != GIVEN for _, vector in each) for each in self.chords
+            ],
             "chord_vector": [vector for _, vector in parts],
             "chord_weight": [weight for weight, _ in parts],
             "chord_total": [total_weight(chord) for chord in self.chords],

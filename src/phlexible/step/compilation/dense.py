@@ -304,7 +304,7 @@ def images_of_rows(a: Reals, rows: int, columns: int, x: Reals, y: Reals) -> Non
 def product(x: Reals, y: Reals, count: int) -> float:
     """x . y."""
     total, i = 0.0, 0
-    if are_in_lanes(x) or are_in_lanes(y):  # of one mechanism LLVM makes several sums of its own
+    if count > 3 and (are_in_lanes(x) or are_in_lanes(y)):  # of one mechanism LLVM makes several sums of its own
         t1, t2, t3 = 0.0, 0.0, 0.0
         while i + 3 < count:
             total += x[i] * y[i]

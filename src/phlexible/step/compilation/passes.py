@@ -13,8 +13,9 @@ USUAL = {"inline-threshold": "250", "unroll-threshold-aggressive": "300", "unrol
 whether it takes several turns of others at once."""
 WRITTEN_OUT = dict.fromkeys(["inline-threshold", "unroll-threshold-aggressive"], "100000")
 """In programs of one structure, where it knows all lengths: all becomes one function."""
-TURN_BY_TURN = {"unroll-runtime": "false"}
-"""In lanes, where each turn fills registers and most loops have two or three: asking for more takes longer."""
+TURN_BY_TURN = {"unroll-runtime": "false", "inline-threshold": "2000"}
+"""In lanes, where each turn fills registers and most loops have two or three: asking for more takes longer. A call
+puts all registers into memory: larger functions go into their callers."""
 _one_at_a_time = Lock()  # these are settings of the process
 
 

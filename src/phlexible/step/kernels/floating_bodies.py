@@ -215,6 +215,8 @@ def angular_momentum(t: Tables, b: int, w: Vector, xi: Reals, N: Reals, D: Reals
     """pi_r = J w + int rho r x u (4.5), from the moments N of r and D of u."""
     kind, c = t.type_of[b], t.coordinate_start[b]
     m = t.elastic_count[kind] + 1
+    if m == 1 and t.dimension == 2:
+        return vector(0.0, 0.0, row(t.rigid_inertia[kind], 2).z * w.z)
     if m == 1:
         return t.rigid_inertia[kind] @ w
     return inertia(t, xi + c, N + 9 * c, m) @ w + crossed(total(t, xi + c, D + 9 * c, m))
@@ -608,14 +610,15 @@ def begin_frame(t: Tables, b: int) -> None:
 @compiled
 def move_frame(t: Tables, b: int, h: float, damping: float) -> None:
     """Where frame b is at the end of the step, and what its elasticity does over it."""
-    c = t.coordinate_start[b]
-    for j in range(c + 1, c + 1 + t.width_of[b] - t.rigid_of[b]):
-        t.xi1[j] = t.xi0[j] + 0.5 * h * (t.rate0[j] + t.rate1[j])
-    moments(t, b, t.rate1, t.moment_rate1)
-    moments_at_end(t, b, h)
+    c, n = t.coordinate_start[b], t.width_of[b] - t.rigid_of[b]
+    if n > 0:
+        for j in range(c + 1, c + 1 + n):
+            t.xi1[j] = t.xi0[j] + 0.5 * h * (t.rate0[j] + t.rate1[j])
+        moments(t, b, t.rate1, t.moment_rate1)
+        moments_at_end(t, b, h)
+        elastic_forces(t, b, h, damping)
     t.angular1[b] = angular_momentum(t, b, t.spin1[b], t.xi1, t.moment1, t.moment_rate1)
     end_rotation(t, b, h)
-    elastic_forces(t, b, h, damping)
 
 
 @compiled
@@ -623,13 +626,16 @@ def balance_frame(t: Tables, b: int, h: float) -> None:
     """Rotation and deformation of frame b, without what acts on it from outside, into the rows of the residual."""
     inertia_balance(t, b, h)
     c, n = t.coordinate_start[b] + 1, t.width_of[b] - t.rigid_of[b]
-    add_multiple(t.residual + (t.velocity_start[b] + t.rigid_of[b]), h, t.elastic_force + c, n)
+    if n > 0:
+        add_multiple(t.residual + (t.velocity_start[b] + t.rigid_of[b]), h, t.elastic_force + c, n)
 
 
 @compiled
 def energy_at_start(t: Tables, b: int) -> float:
     """Of rotation, deformation and strain of frame b at t_n."""
     energy = rotational_energy(t, b, t.spin0, t.rate0, t.angular0, t.moment0, t.moment_rate0)
+    if t.width_of[b] == t.rigid_of[b]:
+        return energy
     return energy + strain_energy(t, b, t.xi0 + (t.coordinate_start[b] + 1), t.strain0)
 
 
@@ -637,6 +643,8 @@ def energy_at_start(t: Tables, b: int) -> float:
 def energy_at_end(t: Tables, b: int) -> float:
     """The same at the end of the step."""
     energy = rotational_energy(t, b, t.spin1, t.rate1, t.angular1, t.moment1, t.moment_rate1)
+    if t.width_of[b] == t.rigid_of[b]:
+        return energy
     return energy + strain_energy(t, b, t.xi1 + (t.coordinate_start[b] + 1), t.strain1)
 
 

@@ -42,9 +42,11 @@ def change_of(t: Tables, m: int) -> float:
 def pull_of(t: Tables, m: int, g: float) -> None:
     """Add g dw/dx(mean) to the forces on the vectors (8.3)."""
     for p in range(t.function_term[m], t.function_term[m] + t.term_count[m]):
-        a, b = t.term_first[p], t.term_second[p]
-        _pull(t, a, (g * t.term_mean[p]) * mean_chord(t, b))
-        _pull(t, b, (g * t.term_mean[p]) * mean_chord(t, a))
+        a, b, factor = t.term_first[p], t.term_second[p], g * t.term_mean[p]
+        if t.chord_moves[a] == 1:
+            _pull(t, a, factor * mean_chord(t, b))
+        if t.chord_moves[b] == 1:
+            _pull(t, b, factor * mean_chord(t, a))
 
 
 @compiled
@@ -62,11 +64,12 @@ def gradients(t: Tables, m: int) -> None:
     for p in range(t.function_term[m], t.function_term[m] + t.term_count[m]):
         a, b = t.term_first[p], t.term_second[p]
         for _ in range(2):  # both sides of the product
-            mean, end = t.term_mean[p] * mean_chord(t, b), t.term_end[p] * end_chord(t, b)
-            for i in range(t.chord_start[a], t.chord_start[a] + t.chord_count[a]):
-                k = t.chord_vector[i]
-                t.left[k] += t.chord_weight[i] * mean
-                t.right[k] += t.chord_weight[i] * end
+            if t.chord_moves[a] == 1:
+                mean, end = t.term_mean[p] * mean_chord(t, b), t.term_end[p] * end_chord(t, b)
+                for i in range(t.chord_start[a], t.chord_start[a] + t.chord_count[a]):
+                    k = t.chord_vector[i]
+                    t.left[k] += t.chord_weight[i] * mean
+                    t.right[k] += t.chord_weight[i] * end
             a, b = b, a
 
 

@@ -78,7 +78,8 @@ def begin_interactions(t: Tables) -> None:
 def pull_on_vectors(t: Tables, h: float, damping: float) -> None:
     """Change of all chords, and what constraints and laws pull on every vector with (8.3)."""
     for y in range(t.chords):
-        t.chord_change[y] = chord_of(t, y, t.change)
+        if t.chord_moves[y] == 1:
+            t.chord_change[y] = chord_of(t, y, t.change)
     for i in range(t.constraints):
         for m in range(t.interaction_start[i], t.interaction_start[i] + t.function_count[i]):
             pull_of(t, m, t.multiplier1[m])
@@ -106,11 +107,12 @@ def gap_size(t: Tables, m: int) -> float:
 @compiled
 def constraint_residuals(t: Tables, h: float) -> None:
     """w_{n+1} / h, of what is not held the multiplier; auxiliary rows are zero: their unknowns follow the state."""
+    share = 1.0 / h
     for i in range(t.constraints):
         rows, begin = t.residual + t.node_row[t.constraint_node[i]], t.interaction_start[i]
         for r in range(t.function_count[i]):
             held = is_held(t, begin + r)
-            rows[r] = where(held, gap(t, begin + r) / h, t.multiplier1[begin + r])
+            rows[r] = where(held, share * gap(t, begin + r), t.multiplier1[begin + r])
     first = t.clusters
     for k in range(t.auxiliaries):
         fill(t.residual + t.node_row[first + k], t.dimension, 0.0)
@@ -168,11 +170,16 @@ def release(t: Tables, m: int, held: Truth) -> None:
 @compiled
 def constrain(t: Tables, e: int, r: int, size: int, h: float) -> None:
     """Row r of a constraint and column of its multiplier, in the blocks of one vector's carrier."""
-    k = t.part_vector[e]
+    k, d = t.part_vector[e], t.dimension
     upper, lower = t.blocks + t.part_upper[e], t.blocks + t.part_lower[e]
     lever, motion = t.lever + t.vector_lever[k], t.motion + t.vector_lever[k]
     left, right, width = h * t.left[k], (1.0 / h) * t.right[k], t.carrier_stride[t.vector_carrier[k]]
-    for i in range(moved_by(t, k)):
+    if t.vector_is_point[k] == 1:  # V moves it as it is
+        mean = 0.5 * t.right[k]
+        for i in range(d):
+            upper[i * size + r] -= along(left, i)
+            lower[r * width + i] += along(mean, i)
+    for i in range(d, moved_by(t, k)):
         v = velocity_of(t, k, i)
         upper[v * size + r] -= dot(lever[i], left)
         lower[r * width + v] += dot(motion[i], right)
@@ -311,8 +318,9 @@ def start_from_end(t: Tables) -> None:
         c, m = 9 * t.coordinate_start[b], t.elastic_count[t.type_of[b]] + 1
         t.spin0[b] = t.spin1[b]
         if is_alone(t, b):
-            copy(t.moment_rate1 + c, t.moment_rate0 + c, t.planes * m)
-            moments(t, b, t.xi0, t.moment0)
+            if m > 1:
+                copy(t.moment_rate1 + c, t.moment_rate0 + c, t.planes * m)
+                moments(t, b, t.xi0, t.moment0)
             t.angular0[b] = angular_momentum(t, b, t.spin0[b], t.xi0, t.moment0, t.moment_rate0)
     start_teams(t)
 

@@ -124,11 +124,12 @@ def apply_forces(t: Tables, h: float) -> None:
             t.force_sum[b] += f
         if 0 <= b < t.frames:
             t.moment_sum[b] += 0.5 * cross(t.arm0[k] + t.arm1[k], f)
-            first = t.vector_first[k]
-            rows, P = t.residual + (t.velocity_start[b] + t.rigid_of[b] + first), t.shape + t.vector_shape[k]
-            g = h * (t.inverse_mean[b] @ f)
-            for j in range(t.vector_last[k] - first):
-                rows[j] -= dot(P[j], g)
+            first, count = t.vector_first[k], t.vector_last[k] - t.vector_first[k]
+            if count > 0:
+                rows, P = t.residual + (t.velocity_start[b] + t.rigid_of[b] + first), t.shape + t.vector_shape[k]
+                g = h * (t.inverse_mean[b] @ f)
+                for j in range(count):
+                    rows[j] -= dot(P[j], g)
     for b in range(t.carriers):
         rows = t.residual + t.velocity_start[b]
         for i in range(d):
@@ -190,6 +191,8 @@ def force_tangent(t: Tables, h: float) -> None:
         corner, bottom = t.blocks + (t.node_diagonal[b] + d * across), t.blocks + (t.bottom[b] + d * down)
         for i in range(d, d + axes):
             add_column(corner + i, across, (-0.5 * h) * (B @ cross(motion[i], f)), axes)
+        if t.vector_last[k] == t.vector_first[k]:
+            continue
         motion, bottom = motion + (d + axes), bottom + t.vector_first[k]
         for j in range(t.vector_last[k] - t.vector_first[k]):
             add_column(bottom + j, down, (-0.5 * h) * (B @ cross(motion[j], f)), axes)

@@ -629,6 +629,7 @@ TABLES: tuple[Table, ...] = (
         vector_moving     | vectors | | number among the moving vectors
         chord_start       | chords | | first part
         chord_count       | chords | | how many
+        chord_moves       | chords | | 0: all of its vectors are constant in the world
         chord_vector      | chord_parts | |
         term_first        | terms | | chord
         term_second       | terms | | chord
