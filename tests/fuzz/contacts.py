@@ -128,7 +128,8 @@ def drawn(seed: int) -> tuple[ph.Model, bool, str]:
     if rng.random() < 0.3:
         half = int(rng.integers(1, len(sides)))
         sides, second = sides[:half], sides[half:]
-    model.apply(ph.Contact(sides, second, radius=0.1 * SIZE, **options))
+    radius = 0.1 * SIZE * float(rng.random() < 0.7)  # points touch what has a thickness
+    model.apply(ph.Contact(sides, second, radius=radius, **options))
     words = f"{', '.join(names)}{' on ' + surface if surface else ''}, {options}, {second is not None}"
     return model, not surface, words
 
