@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
-from scipy.optimize import brentq
 
 from phlexible.algebra.arrays import Array, IntArray, line_plane_or_space, vector
 from phlexible.algebra.fields import Count, NonNegative, Positive
@@ -261,6 +260,8 @@ def _guess(mesh: StringMesh, start: Array, end: Array, gravity: Array) -> Array:
     chord, pull = end - start, float(np.linalg.norm(gravity))
     if pull == 0 or np.linalg.norm(chord) >= 0.999 * mesh.length:
         return np.asarray(line)
+    from scipy.optimize import brentq  # here: it takes long to import
+
     up = -gravity / pull
     rise = float(chord @ up)
     level = chord - rise * up

@@ -124,6 +124,7 @@ class _SecondOrder:
             for matrix in (mechanics.stiffness, mechanics.mass, mechanics.velocity + mechanics.damping)
         )
         self._rates = rates if rates.nnz else None
+        self._rough = abs(self._stiffness)
         self._inner = [(each, sparse.csr_array(size @ each.quick @ size)) for each in mechanics.inner]
         self._ties = sparse.csr_array(mechanics.constraint_matrix @ size)
         self._forces, self._rows = scale[:, None] * mechanics.forces, mechanics.rows * scale
@@ -159,7 +160,7 @@ class _SecondOrder:
         work = np.abs(np.einsum("ij,ij->j", x.conj(), self._forces))
         kinetic = omega**2 * np.einsum("ij,ij->j", x.conj(), self._mass @ x).real
         size = np.abs(x)
-        rough = np.einsum("ij,ij->j", size, abs(self._stiffness) @ size)
+        rough = np.einsum("ij,ij->j", size, self._rough @ size)
         potential = np.abs(np.einsum("ij,ij->j", x.conj(), self._stiffness @ x))
         near = (work < ON_POLE * (kinetic + potential)) | (work < ROUND_OFF * rough)
         if omega:  # at a zero of the response the work vanishes, too, but motions are not large

@@ -168,7 +168,7 @@ def slack_parts(run: RecordedRun) -> list[SlackPart]:
 
 def _slack_strain(law: StringLaw, lowest: float, highest: float) -> float | None:
     """C below which a string with C between these two is slack; None: it never is."""
-    from scipy.optimize import brentq
+    from scipy.optimize import brentq  # here: it takes long to import
 
     strains = np.linspace(lowest, highest, SAMPLES)
     tensions = law.tension(strains)

@@ -8,7 +8,6 @@ from typing import Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import brentq
 
 from phlexible.algebra.arrays import (
     ANY_SIZE,
@@ -170,6 +169,7 @@ def loss_of_restitution(restitution: float) -> float:
     e = max(restitution, LEAST_RESTITUTION)
     if e == 1.0:
         return 0.0
+    from scipy.optimize import brentq  # here: it takes long to import
 
     def misses(d: float) -> float:
         return (1 + e) * d - log1p(d) + log1p(-e * d)

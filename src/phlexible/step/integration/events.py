@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
-from scipy.optimize import brentq
 
 from phlexible.algebra.arrays import Array
 from phlexible.state.recording import RecordedStates
@@ -149,6 +148,8 @@ class RunEvents:
             return start
         if not excess(end) > 0:
             return end
+        from scipy.optimize import brentq  # here: it takes long to import
+
         least = CLOSE * self._clock.step + 2 * EPSILON * abs(end)
         root = brentq(lambda time: np.clip(excess(time), -1e300, 1e300), start, end, xtol=least, rtol=4 * EPSILON)
         for shift in (0.0, 1.0, 2.0, 4.0, 8.0):
