@@ -1,11 +1,14 @@
 """Whether intervals of ph.identify hold as often as they say.
 
 python benchmarks/identification.py [replicas] [case ...]
+python benchmarks/identification.py published
 
 A motion (or modes) of known parameters gets 1 % of noise, again and again; each time they are identified from first
 values that are 5 to 20 % off. Printed: how often the 95 % interval of each parameter holds the true one, how large
 the deviation of the values is beside the one that the fit says, how many runs with derivatives a fit took, how many
 runs SciPy takes on the same data with differences (of the first replicas), and the seconds of a fit.
+
+``published``: the modulus of the rod of the Test Set for IVP Solvers from its published last state alone.
 """
 
 import sys
@@ -15,6 +18,7 @@ from time import process_time
 from typing import Any
 
 import numpy as np
+from published import elastic_rod
 from scipy.optimize import least_squares
 
 import phlexible as ph
@@ -149,7 +153,41 @@ def runs_of_differences(case: Case, data: Any) -> int:
     return taken
 
 
+def published() -> None:
+    """The modulus from where slider and rod are after 0.1 s, of searches that begin up to a tenth off."""
+    q1, q2, q3, q4 = (elastic_rod.END[f"q{k}"] for k in range(1, 5))
+    nothing = np.full(3, np.nan)
+    last = {
+        "middle": [q3, q1, np.nan],
+        "quarter": [0.75 * q3 - 0.125 * q4, q1 / np.sqrt(2) + q2, np.nan],
+        "slider": [elastic_rod.END["x3"], np.nan, np.nan],
+    }
+    data = ph.Recording([0.0, 0.1], {name: np.array([nothing, each]) for name, each in last.items()}, noise=2e-8)
+
+    def sensors(model):
+        points = {"middle": elastic_rod.ROD / 2, "quarter": elastic_rod.ROD / 4}
+        found = {name: ph.ElasticDisplacement(model["rod"].point((x, 0, 0))) for name, x in points.items()}
+        return found | {"slider": ph.Position(model["slider"].origin)}
+
+    for young in np.linspace(0.9, 1.1, 9) * elastic_rod.YOUNG:
+        fit = ph.identify(
+            lambda p: elastic_rod.mechanism(young=p["young"])[0],
+            {"young": young},
+            data,
+            sensors=sensors,
+            step=5e-6,
+            initial=elastic_rod.start_of,
+        )
+        (low, high) = fit.intervals(0.95)["young"]
+        print(
+            f"from {young:.4g}: {fit.values['young']:.7g} ({low:.7g} to {high:.7g}), {fit.runs} runs {fit.warnings}"
+        )
+
+
 def main() -> None:
+    if sys.argv[1:] == ["published"]:
+        published()
+        return
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 200
     print(
         f"{'case':20s} {'parameter':15s} {'holds':>7s} {'deviation':>10s} {'runs':>6s}"

@@ -75,10 +75,12 @@ class ElasticRod(Body):
 
     Attributes:
         heaviness: of the axial masses: 1, or 15 as in the program of the test set.
+        young: Young's modulus [Pa].
         color: in pictures.
     """
 
     heaviness: float = HEAVY
+    young: float = YOUNG
     color: str | None = field(default=None, kw_only=True)
 
     def discretize(self, dimension: int) -> FloatingBody:
@@ -99,7 +101,7 @@ class ElasticRod(Body):
         K[2:, 2:] = np.array([[16, -8], [-8, 7]]) / 3
         none = np.zeros((0, 4))
         strain = StrainEnergy(
-            YOUNG * SIDE**2 / L * K, none, np.zeros(0), none, np.zeros(0), np.zeros(0, dtype=np.int64)
+            self.young * SIDE**2 / L * K, none, np.zeros(0), none, np.zeros(0), np.zeros(0, dtype=np.int64)
         )
         return FloatingBody(2, m, S, W, True, strain, np.zeros((4, 4)), 0.0, RodPoints(), L, ("m",) * 4)
 
@@ -107,28 +109,30 @@ class ElasticRod(Body):
         return {"start": Origin(), "end": End()}
 
 
-def mechanism(heaviness: float = HEAVY, body=None):
+def mechanism(heaviness: float = HEAVY, body=None, young: float = YOUNG, slider_mass: float = SLIDER_MASS):
     """Crank, rod and slider, and the state of the test set that is close to a motion without axial vibration.
 
     Args:
         heaviness: of the axial masses of the rod.
         body: in the place of the rod, with the same four coordinates.
+        young: Young's modulus of the rod [Pa].
+        slider_mass: [kg].
     """
     model = ph.Model(dimension=2)
     inertia = CRANK_INERTIA - CRANK_MASS * (CRANK / 2) ** 2
     crank = model.add(ph.RigidBody(CRANK_MASS, inertia, (CRANK / 2, 0, 0)), "crank")
-    rod = model.add(body or ElasticRod(heaviness), "rod", position=(CRANK, 0, 0))
+    rod = model.add(body or ElasticRod(heaviness, young), "rod", position=(CRANK, 0, 0))
     end = rod.point((ROD, 0, 0)) if body is None else rod.end
-    slider = model.add(ph.PointMass(SLIDER_MASS), "slider", position=(CRANK + ROD, 0, 0))
+    slider = model.add(ph.PointMass(slider_mass), "slider", position=(CRANK + ROD, 0, 0))
     hinge = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), crank.origin))
     model.connect(ph.Revolute(crank.point((CRANK, 0, 0)), rod.origin if body is None else rod.start))
     model.connect(ph.Revolute(end, slider.origin))
     model.connect(ph.Slider(model.ground.at((0, 0, 0)), slider.origin, axis=(1, 0, 0)))
     model.apply(hinge.drive(angle=lambda t: SPEED * t))
-    return model, _start(model)
+    return model, start_of(model)
 
 
-def _start(model: ph.Model):
+def start_of(model: ph.Model):
     """The start of the test set, on the joints to all digits."""
     turn = -SPEED * CRANK / (ROD + START[3])
     S = model["rod"].data.first_moments / ROD_MASS

@@ -11,6 +11,7 @@ import pytest
 import phlexible as ph
 from fuzz.case import EQUILIBRIUM, Case
 from fuzz.copies import Change, copied
+from fuzz.crowds import Crowd
 from fuzz.draw import drawn
 from phlexible.bodies.rod import RodNode
 from phlexible.errors import PhlexibleError
@@ -18,6 +19,7 @@ from phlexible.errors import PhlexibleError
 BATCH = 25
 MEASURED = 0.6  # of a batch, at least; the others are refused with a reason, or differences of runs tell nothing
 SHARES = 1e-3, 2e-4, 4e-5  # by which parameters change
+SHORT = 5e-5, 1e-5, 2e-6  # of bodies that begin and cease to touch, stick and slide
 SMOOTH, ROUGH = 1e-5, 1e-3
 """Relative to the largest derivative: slopes of forces jump where bodies touch, and where stiff forces are in
 balance at the start, the little that moves has their round-off."""
@@ -145,22 +147,25 @@ def _compared(seed: int, case: Case) -> Compared:
 
 
 def beside_differences(
-    value: Callable[[np.ndarray], float], slopes: Callable[[np.ndarray], tuple[float, np.ndarray]], at: np.ndarray
+    value: Callable[[np.ndarray], float],
+    slopes: Callable[[np.ndarray], tuple[float, np.ndarray]],
+    at: np.ndarray,
+    shares: tuple[float, float, float] = SHARES,
 ) -> Compared:
-    """What ``slopes``, a value and its gradient, say at a place, beside differences of ``value``.
+    """What ``slopes``, a value and its gradient, say at a place, beside differences of ``value`` by these shares.
 
     A step so long that it has several solutions may take one here and another on both sides of it: the gradient is
     then right here, and differences are right about the other one. It is taken on both sides there.
     """
-    steps = [share * np.eye(len(at)) for share in SHARES]
+    steps = [share * np.eye(len(at)) for share in shares]
     sides = np.array([[(value(at + row), value(at - row)) for row in rows] for rows in steps])
     here, found = slopes(at)
-    rough, fine, finest = (sides[..., 0] - sides[..., 1]) / (2 * np.array(SHARES)[:, None])
+    rough, fine, finest = (sides[..., 0] - sides[..., 1]) / (2 * np.array(shares)[:, None])
     # Without errors of the second order. A run may jump to another solution of a step, and one of them is wrong.
     differences = [(25 * fine - rough) / 24, (25 * finest - fine) / 24, rough]
     _, above, closest = sides.mean(axis=2) - here
     jump = float(np.abs((25 * closest - above) / 24).max())
-    if jump > SHARES[-1] * np.abs(differences[0]).max():
+    if jump > shares[-1] * np.abs(differences[0]).max():
         found = np.mean([slopes(at + sign * steps[-1][0])[1] for sign in (1, -1)], axis=0)
     size = max(np.abs(differences[0]).max(), np.abs(found).max(), 1e-300)
     off = min(float(np.abs(found - each).max()) for each in differences) / size
@@ -168,9 +173,21 @@ def beside_differences(
     return Compared(off, spread, ROUND_OFF * abs(here) / size)
 
 
-def check(seeds: list[int], measured: float) -> None:
+def compared_crowd(seed: int) -> Compared | str:
+    """The same of bodies that meet."""
+    crowd = Crowd(seed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            found = beside_differences(crowd.value, crowd.slopes, np.ones(len(crowd.names)), SHORT)
+        except PhlexibleError as error:
+            return str(error)
+    return replace(found, is_rough=True)
+
+
+def check(seeds: list[int], measured: float, compare: Callable[[int], Compared | str] = compared) -> None:
     """That all agree which can be told, and that those are enough."""
-    found = {seed: compared(seed) for seed in seeds}
+    found = {seed: compare(seed) for seed in seeds}
     told = {seed: each for seed, each in found.items() if isinstance(each, Compared) and each.is_measured}
     assert {seed: each for seed, each in told.items() if not each.agrees} == {}
     assert len(told) >= measured * len(seeds), found
@@ -204,3 +221,9 @@ def test_gradients_of_few_random_mechanisms_are_those_of_whole_runs():
 @pytest.mark.parametrize("first", range(0, 4 * BATCH, BATCH))
 def test_gradients_of_random_mechanisms_are_those_of_whole_runs(first):
     check([*range(first, first + BATCH)], MEASURED)
+
+
+@pytest.mark.thorough
+def test_gradients_of_random_bodies_that_meet_are_those_of_whole_runs():
+    """Lists of bodies with friction, bristles, resistance to rolling, restitution."""
+    check([*range(BATCH)], MEASURED, compared_crowd)

@@ -30,8 +30,9 @@ BENT = 3e-4
 SLIGHT = 1e-4
 """Of a length or a radian: what is bent by less is moved as if it were bent so far, or round-off would tell."""
 
-SHORTER = 0.1, 0.01
-"""Parts of differences with a kink between their sides that are taken again."""
+SHORTER = {0.1: 1e-6, 0.01: 1e-6, 1e-3: 1e-2}
+"""Parts of differences with a kink between their sides that are taken again; where they differ by more than such a
+share they count: the shorter, the more round-off they have."""
 
 KINKED = 1e-3
 """Of a difference: how much even part it has without a kink."""
@@ -175,7 +176,7 @@ class _Changes:
         ways = np.arange(self._first, self._first + self._steps)
         still = self._evaluated(ways, np.stack([states[:-1], states[1:]], axis=1))
         found = [np.zeros((*self._sizes.shape, each.shape[1])) for each in still]
-        for number, part in enumerate((1.0, *SHORTER)):
+        for number, (part, share) in enumerate({1.0: 0.0, **SHORTER}.items()):
             if not len(steps):
                 break
             sizes = part * self._sizes[steps, numbers]
@@ -188,7 +189,7 @@ class _Changes:
                 own = odd / (2 * sizes[:, None])
                 kinks |= (np.abs(even) > KINKED * np.abs(odd) + TOLD * most).any(axis=1)
                 change = np.abs(own - slopes[steps, numbers])
-                differs |= (change > TOLD * np.abs(own).max(axis=1, initial=0.0, keepdims=True)).any(axis=1)
+                differs |= (change > share * np.abs(own).max(axis=1, initial=0.0, keepdims=True)).any(axis=1)
                 both_ways = own if number == 0 else np.where(differs[:, None], own, slopes[steps, numbers])
                 slopes[steps, numbers] = both_ways
             chosen = kinks & differs
