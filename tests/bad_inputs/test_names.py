@@ -26,15 +26,16 @@ def named(name):
 def test_pictures_and_reports(name, tmp_path):
     model, beam, joint = named(name)
     motion = model.simulate(0.02, 0.01, initial="quasi_static", progress=False)
-    pictures = [
-        model.plot(),
-        motion.plot(points=[beam.end]),
-        motion.plot_mechanism(),
-        motion.plot_elastic_displacement(beam.end),
-        motion.plot_section_forces(beam),
-        motion.plot_reaction(joint),
-        model.linearize([joint], [ph.JointRate(joint)]).frequency_response([1.0, 2.0]).plot(),
-    ]
+    pictures = [motion.plot(points=[beam.end])]
+    if name == NAMES[0]:  # of what pictures make of signs both have the same
+        pictures += [
+            model.plot(),
+            motion.plot_mechanism(),
+            motion.plot_elastic_displacement(beam.end),
+            motion.plot_section_forces(beam),
+            motion.plot_reaction(joint),
+            model.linearize([joint], [ph.JointRate(joint)]).frequency_response([1.0, 2.0]).plot(),
+        ]
     for picture in pictures:
         picture.savefig(tmp_path / "picture.png", dpi=20)  # where formulas are read
     texts = [
