@@ -371,7 +371,11 @@ def test_balls_of_a_material_touch_for_as_long_and_push_as_hard_as_hertz_says():
     effective, round_ = 1 / (0.91 / 210e9 + 0.96 / 70e9), 1 / (1 / radius + 0.5 / radius)
     lasts = 2.868 * (mass**2 / (round_ * effective**2 * speed)) ** 0.2
     force = motion.element_force(touch)
-    assert np.count_nonzero(force) * 2e-7 == pytest.approx(lasts, rel=5e-3)
+    away, faster = (
+        np.subtract(*(each(ball.origin)[-1, 0] for ball in balls[::-1]))
+        for each in (motion.position, motion.velocity)
+    )
+    assert motion.time[-1] - (away - 3 * radius) / faster - 1e-6 / speed == pytest.approx(lasts, rel=1e-3)
     deepest = (15 * mass * speed**2 / (16 * np.sqrt(round_) * effective)) ** 0.4
     assert force.max() == pytest.approx(4 / 3 * effective * np.sqrt(round_) * deepest**1.5, rel=1e-3)
     assert ph.hertz_stiffness(0.1, steel, -0.2) == pytest.approx(4 / 3 * 210e9 / 0.91 * 0.2**0.5)
