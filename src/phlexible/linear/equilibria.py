@@ -394,8 +394,10 @@ def _by_descent(held: Held, state: State, kept: IntArray) -> tuple[Held, State, 
             " size; nothing may hold the model against its loads, or the pose is far away (give state=)"
             + "; friction without bristle=, which equilibria leave out, holds nothing"
             * any(f.friction is not None and f.friction.bristle is None for _, f in forces)
-            + "; friction that sticks holds no more than it can" * bool(friction.count)
-            + "; what touches without friction slides off all that leans" * slides
+            + "; friction that sticks holds no more than it can: give more of it, or state= nearer to rest"
+            * bool(friction.count)
+            + "; what touches without friction slides off all that leans, as a box does that lies aside on another:"
+            " give friction=, or hold it by a joint or spring" * slides
         )
     return held, *_with_smallest(system, best_state, best_multipliers, kept)
 

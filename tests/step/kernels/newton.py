@@ -25,7 +25,7 @@ def evaluate(header, h, damping, wanted):
     begin_step(t)
     residuals(t, h, damping)
     if wanted == LEDGER:
-        return ledger_closes(t, h, damping, 0.0, False)
+        return ledger_closes(t, h, damping, 0.0, False, 1.0)
     if wanted != RESIDUAL:
         jacobian(t, h, damping)
     if wanted == RELAXED:

@@ -83,12 +83,12 @@ def translational_energy(t: Tables, linear: Vectors) -> float:
 
 
 @exported
-def ledger_closes(t: Tables, h: float, damping: float, still: Number, is_relaxed: bool) -> Truth:
+def ledger_closes(t: Tables, h: float, damping: float, still: Number, is_relaxed: bool, share: Number) -> Truth:
     """Whether the energies of the step change by the work of its sources less what it dissipates.
 
     They do at a solution, up to Newton's tolerance and round-off; what is missed and may be goes to ``ledger``.
     Velocities of less than ``still`` [m/s] are round-off. ``is_relaxed``: joints close up to what relaxed factors
-    leave of forces that change at once.
+    leave of forces that change at once. ``share``: of what may be missed beside round-off.
     """
     start, end = translational_energy(t, t.linear0), translational_energy(t, t.linear1)
     change, size = end - start, end + start
@@ -123,7 +123,7 @@ def ledger_closes(t: Tables, h: float, damping: float, still: Number, is_relaxed
         if is_alone(t, b):
             lost += dissipation(t, b, h, damping)
     lost += losses_of_teams(t, h, damping)
-    t.ledger[0], t.ledger[1] = abs(change + lost), LEDGER_TOLERANCE * (size + lost)
+    t.ledger[0], t.ledger[1] = abs(change + lost), share * LEDGER_TOLERANCE * (size + lost)
     opens = t.ledger[0] > t.ledger[1]
     if any_of(opens):
         mass = total_mass(t)

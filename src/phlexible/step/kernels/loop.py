@@ -64,6 +64,7 @@ RIDGE = 1e-12  # relative; round-off of their products
 FEWEST = 2.0  # iterations, which no better start makes fewer
 MOST_MISSED = 4.0  # times the greatest of the last misses: a recurrence that asks for more is of something else
 SAME_SIZE = 1e-9  # relative
+LITTLE = 1e-2  # of what a ledger may miss, of pairs whose updates go round kinks: shorter steps come nearer
 ANOTHER_SOLUTION = 1e4  # times what a ledger may miss: 1e-6 of energies, 1e-10 of their parts; right steps: 1e-16
 ROUGH = 1e-3  # of velocities: enough to tell how many parts a step takes that will not be kept
 NOTICEABLE = 1e-12  # a share of 1e-6, squared, of multipliers that move nothing: some joints are nearly dependent
@@ -271,7 +272,7 @@ def spare_multipliers(t: Tables, h: float, damping: float, still: float, those: 
     copy(t.multiplier1, t.saved_multiplier, t.rows)
     is_noticed = those & (remove_null_space_multipliers(t, those) > NOTICEABLE)
     t.counter[1] += where(is_noticed, 1.0, 0.0)
-    opens = those & (not ledger_closes(t, h, damping, still, True))
+    opens = those & (not ledger_closes(t, h, damping, still, True, 1.0))
     if any_of(opens):
         for i in range(t.rows):
             t.multiplier1[i] = where(opens, t.saved_multiplier[i], t.multiplier1[i])
@@ -290,8 +291,10 @@ def checked(
     are_counted = angles_can_be_counted(t) & driven_angles_follow(t)
     if not any_of(those & are_counted):
         return where(those, NOT_CONVERGED, status)
-    opens = those & are_counted & (not ledger_closes(t, h, damping, still, is_relaxed))
-    is_other = (status == NEARLY_CONVERGED) | (t.ledger[0] > ANOTHER_SOLUTION * t.ledger[1])
+    is_near = status == NEARLY_CONVERGED
+    share = where(is_near, LITTLE if t.members > 0 else 1.0, 1.0)
+    opens = those & are_counted & (not ledger_closes(t, h, damping, still, is_relaxed, share))
+    is_other = is_near | (t.ledger[0] > ANOTHER_SOLUTION * t.ledger[1])
     t.counter[3] += where(opens & (not is_other), 1.0, 0.0)
     found = where(opens & is_other, UNBALANCED, CONVERGED)
     return where(those, where(are_counted, found, NOT_CONVERGED), status)
