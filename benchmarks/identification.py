@@ -51,6 +51,11 @@ def crank(p):
     return ph.gallery.crank_slider(diameter=p["diameter"], slider_mass=p["mass"], elements=2)
 
 
+def whole_crank(p):
+    """The same with four unknown numbers."""
+    return ph.gallery.crank_slider(elements=2, **p)
+
+
 def crane(p):
     """A trolley whose load hangs on a string, pulled from rest."""
     model = ph.Model(gravity=(0.0, -9.81, 0.0), dimension=2)
@@ -90,6 +95,17 @@ CASES = {
         {"diameter": 6e-3, "mass": 0.033},
         {"diameter": 6.3e-3, "mass": 0.03},
         lambda model: {"bend": ph.Displacement(model["coupler"].at(0.15), (0, 1, 0))},
+        0.04,
+        2e-4,
+    ),
+    "crank-slider, four": Case(
+        whole_crank,
+        {"diameter": 6e-3, "slider_mass": 0.033, "crank_length": 0.15, "crank_speed": 150.0},
+        {"diameter": 6.3e-3, "slider_mass": 0.03, "crank_length": 0.148, "crank_speed": 149.0},
+        lambda model: {
+            "bend": ph.Displacement(model["coupler"].at(0.15), (0, 1, 0)),
+            "slider": ph.Displacement(model["slider"].origin, (1, 0, 0)),
+        },
         0.04,
         2e-4,
     ),
