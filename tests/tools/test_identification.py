@@ -128,6 +128,13 @@ def test_several_recordings_with_inputs_biases_gains_and_delays():
     assert fit.values == pytest.approx(expected, rel=1e-6)
 
 
+def test_nothing_is_left_of_what_the_first_values_explain():
+    motion = stone({"g": 9.81}).simulate(1.0, 0.1)
+    data = ph.Recording(motion.time, {"z": motion[height(motion)["z"]]}, noise=1e-3)
+    fit = ph.identify(stone, {"g": 9.81}, data, sensors=height, step=0.1)
+    assert fit.values["g"] == pytest.approx(9.81, rel=1e-12) and not fit.warnings
+
+
 def test_a_start_of_its_own_in_each_recording():
     heights = (0.5, -0.2, 1.0)
     data = [ph.Recording(TIME, {"place": upright(h - 9.81 * TIME**2 / 2)}, noise=1e-3) for h in heights]

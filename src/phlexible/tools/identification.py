@@ -953,8 +953,10 @@ def _unexplained(predictions: Sequence[Prediction], residuals: Array, freedom: i
                 continue
             found = found - found.mean()
             n, power = len(found), float(found @ found)
+            if not power:
+                continue
             shares = [float(found[m:] @ found[:-m]) ** 2 / power**2 / (n - m) for m in range(1, lags + 1)]
-            if power and n * (n + 2) * sum(shares) > stats.chi2(lags).isf(SURPRISING):  # Ljung and Box
+            if n * (n + 2) * sum(shares) > stats.chi2(lags).isf(SURPRISING):  # Ljung and Box
                 number = f", number {k}" if len(left) > 1 else ""
                 yield (
                     f"what is left of {each.label}{number} is not white: neighbouring residuals are alike, so that"
