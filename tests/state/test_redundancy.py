@@ -191,7 +191,9 @@ def test_a_drive_that_pushes_beyond_a_dead_centre_is_named():
     end = pin[0] + 2 * np.cos(lean)
     slider = model.connect(ph.Slider(model.ground.at((end, 0, 0)), rod.point((2, 0, 0)), axis=(1, 0, 0)))
     model.apply(slider.drive(position=lambda t: t))
-    with pytest.raises(ph.ConvergenceError, match=r"close to a dead centre, where .*drive of position in Slider"):
+    with pytest.raises(
+        ph.ConvergenceError, match=r"close to a dead centre, where .*drive of position in Slider.*takes it on"
+    ):
         model.simulate(1.0, 1e-2, progress=False)
 
 
@@ -226,9 +228,11 @@ def test_a_parallelogram_in_one_line_is_told_to_be_at_a_bifurcation():
 
 @pytest.mark.parametrize(("mixed", "two_ways"), [(1.2, True), (0.9, False)])
 def test_mixed_curvatures_tell_whether_a_form_has_both_signs(mixed, two_ways):
-    """Of ((1, mixed), (mixed, 1)), whose curvatures are 1 - mixed and 1 + mixed."""
-    form = np.array([[1.0, mixed], [mixed, 1.0]])
-    rows = SimpleNamespace(accelerations=lambda at: np.array([[at.velocity @ form @ at.velocity]]))
+    """Of ((1, mixed), (mixed, 1)), whose curvatures are 1 - mixed and 1 + mixed, beside what a frame moves."""
+    form, given = np.array([[1.0, mixed], [mixed, 1.0]]), np.array([3.0, -2.0])
+    rows = SimpleNamespace(
+        accelerations=lambda at: np.array([[at.velocity @ form @ at.velocity + given @ at.velocity + 5.0]])
+    )
     state = State(0.0, np.zeros((0, 3)), np.zeros((0, 3, 3)), np.zeros(0), np.zeros(2))
     system = SimpleNamespace(rows=rows, at=lambda state: state)
     assert _can_go_two_ways(system, state, np.ones(1), np.eye(2)) == two_ways

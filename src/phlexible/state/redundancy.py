@@ -379,6 +379,7 @@ MOST_NAMED_AT_DEAD_CENTRE = 4
 MOST_VELOCITIES = 300  # more are too many to look for two ways
 MOST_MOTIONS = 20
 BOTH_WAYS = 1e-2  # least curvature over the greatest, of a form that has both signs
+TAKEN_ON = 1e-2  # share of given rates along the combination of rows that is close to zero
 
 
 def near_dead_centre(system: System, state: State, weights: Array) -> str:
@@ -396,28 +397,34 @@ def near_dead_centre(system: System, state: State, weights: Array) -> str:
     if not (np.isfinite(matrix).all() and (sizes > 0).all()):
         return ""
     scaled = matrix / sizes[:, None]
+    given = system.rows.drift(system.at(state))[0] / sizes
     left, values, right = np.linalg.svd(scaled, full_matrices=matrix.shape[1] <= MOST_VELOCITIES)
     if values[-1] > CLOSE * values[0]:
         return ""
-    parts = np.abs(left[:, len(values) - 1])
+    combination = left[:, len(values) - 1]
+    parts = np.abs(combination)
     rows = np.flatnonzero(parts > TAKES_PART_AT_DEAD_CENTRE * parts.max())
     names = list(dict.fromkeys(str(system.owners[row].joint) for row in rows))
     named = shortened(names, MOST_NAMED_AT_DEAD_CENTRE)
     motions = right[int((values > CLOSE * values[0]).sum()) :] / weights
-    if _can_go_two_ways(system, state, left[:, len(values) - 1] / sizes, motions):
+    is_taken_on = bool(abs(combination @ given) > TAKEN_ON * np.linalg.norm(given))
+    if not is_taken_on and _can_go_two_ways(system, state, combination / sizes, motions):
         return (
             f"; the mechanism is at a bifurcation of its configurations or close to it: {named} let it go on in two"
             " ways (pins on one line: as a parallelogram or crossed), and forces do not say which; start it off"
             " this pose, or moving one way, and fast enough to be off it after a step"
         )
-    return f"; the mechanism is close to a dead centre, where {named} leave less freedom than they seem to"
+    words = f"; the mechanism is close to a dead centre, where {named} leave less freedom than they seem to"
+    on = ", and moving ground or a drive takes it on to where these joints may not close any more"
+    return words + on * is_taken_on
 
 
 def _can_go_two_ways(system: System, state: State, combination: Array, motions: Array) -> bool:
     """Whether the curvature of a dependent combination of constraints has both signs over the motions they leave.
 
     Paths through a pose with lambda.G = 0 have velocities nu with G nu = 0 and lambda.(d2g/dt2) = 0, both at
-    dnu/dt = 0: two ways where this quadratic form has both signs, none where it has one.
+    dnu/dt = 0: two ways where this quadratic form has both signs, none where it has one. Where something moves as
+    given, the form is that of frames and drives held still.
 
     Args:
         combination: lambda, shape (rows,).
@@ -427,8 +434,13 @@ def _can_go_two_ways(system: System, state: State, combination: Array, motions: 
     if not 2 <= count <= MOST_MOTIONS:
         return False
 
-    def curvature(velocity: Array) -> float:
+    def acceleration(velocity: Array) -> float:
         return float(combination @ system.rows.accelerations(system.at(replace(state, velocity=velocity)))[0])
+
+    at_rest = acceleration(np.zeros_like(motions[0]))  # of moving frames and drives
+
+    def curvature(velocity: Array) -> float:
+        return (acceleration(velocity) + acceleration(-velocity)) / 2 - at_rest
 
     own = np.array([curvature(motion) for motion in motions])
     form = np.diag(own)
