@@ -89,7 +89,7 @@ def test_vibrations_that_alternate_from_step_to_step_are_told():
 
 
 def test_the_share_that_alternates_is_the_energy_of_what_changes_its_sign():
-    """Elastic rates that alternate by a beside others that grow evenly, which are no part of it; the centre rests."""
+    """Elastic rates that alternate by a beside others that grow evenly, no part of it; the centre rests."""
     mechanism, rng = two_beams(), np.random.default_rng(3)
     run = recorded(mechanism, wandering_poses(mechanism), np.arange(6) * 1e-3)
     layout, beam = run.system.layout, run.system.bodies[0].data
