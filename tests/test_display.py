@@ -112,7 +112,7 @@ def test_reprs_count_everything(everything):
         ("rods", ["rod</th>", "Rod</td>", "cloth</th>"]),
         ("rod", ["rod: Rod", "elements", "<polygon"]),
         ("soft body", ["cloth: SoftBody", "NeoHookean", "<polygon"]),
-        ("equilibrium", ["stable", "yes", "potential energy", "data:image/png"]),
+        ("equilibrium", ["stability", "stable", "potential energy", "data:image/png"]),
         ("sensitivity", ["reading 1 to k", "<polyline"]),
         ("mode derivatives", ["d/d k", "<td"]),
         ("energy", ["kinetic", "strain", "<polyline", "balance error"]),

@@ -116,6 +116,7 @@ def test_a_follower_load_has_no_potential():
     model.apply(ph.Force(column.end, (-1.0, 0, 0), axes="body"))
     with pytest.raises(ph.EquilibriumError, match="follower"):
         model.linearize(at="static")
+    assert "no potential" in repr(model.equilibrium())
 
 
 def test_options_are_checked():

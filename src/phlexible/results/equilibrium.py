@@ -9,6 +9,7 @@ import numpy as np
 from phlexible.algebra.arrays import Array
 from phlexible.description.mechanism.parts import counted
 from phlexible.display import beside, table
+from phlexible.errors import EquilibriumError
 from phlexible.linear.equilibria import OperatingPoint
 from phlexible.linear.linearize import growth
 from phlexible.linear.mechanics import linear_mechanics
@@ -46,7 +47,11 @@ class Equilibrium(Readings):
 
     @cached_property
     def growth_rate(self) -> float:
-        """Greatest rate at which a small motion away from it grows [1/s]; 0 where it is stable."""
+        """Greatest rate at which a small motion away from it grows [1/s]; 0 where it is stable.
+
+        Raises:
+            EquilibriumError: loads that turn with bodies, which have no potential.
+        """
         return growth(linear_mechanics(self._point.system or self._system, self._point)[0])
 
     @property
@@ -68,10 +73,18 @@ class Equilibrium(Readings):
         """The deformed mechanism; ``scale`` enlarges deformations."""
         return self.motion.plot_mechanism([self.state.time], path, scale)
 
+    @property
+    def _stability(self) -> str:
+        try:
+            rate = self.growth_rate
+        except EquilibriumError:
+            return "of forces that have no potential"
+        return f"unstable, grows with exp({rate:.3g} t)" if rate else "stable"
+
     def _repr_html_(self) -> str:
         """For notebooks: a picture, and whether it is stable."""
         rows = [
-            ("stable", "yes" if self.is_stable else f"no, grows with exp({self.growth_rate:.3g} t)"),
+            ("stability", self._stability),
             ("potential energy", f"{self.potential_energy:.6g} J"),
             *([("slipped", ", ".join(self.slipped))] if self.slipped else []),
         ]
@@ -79,9 +92,8 @@ class Equilibrium(Readings):
         return beside(picture_html(self.plot, "the mechanism at rest"), table(rows, title=title))
 
     def __repr__(self) -> str:
-        kind = "stable" if self.is_stable else f"unstable, grows with exp({self.growth_rate:.3g} t)"
         slipped = f"; slipped: {', '.join(self.slipped)}" if self.slipped else ""
-        return f"Equilibrium({kind}{slipped}, {self.motion.mechanism!r})"
+        return f"Equilibrium({self._stability}{slipped}, {self.motion.mechanism!r})"
 
     def _shown(self, values: Array) -> Array:
         return np.asarray(values[0])
