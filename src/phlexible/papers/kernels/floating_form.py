@@ -36,6 +36,13 @@ def cross_into(a, b, out):
 
 
 @compiled_for_arrays
+def copy_into(a, out):
+    """out = a, of as many numbers: Numba compiles an assignment of slices for seconds, for its error's words."""
+    for i in range(len(out)):
+        out[i] = a[i]
+
+
+@compiled_for_arrays
 def products(matrices, filled, vector, out):
     """Each of k matrices (k, m, m) times a vector, shape (k, m); those that are not ``filled`` are zero."""
     for k in range(len(matrices)):
@@ -72,6 +79,15 @@ def rigid_momenta(mass, center, inertia, v, w, linear, angular):
     for a in range(3):
         linear[a] += mass * v[a]
         angular[a] += inertia[a, 0] * w[0] + inertia[a, 1] * w[1] + inertia[a, 2] * w[2]
+
+
+@njit(fastmath=FAST, error_model="numpy")
+def is_any(values):
+    """Whether any is not zero."""
+    for each in values:
+        if each != 0.0:
+            return True
+    return False
 
 
 class BodyTables(NamedTuple):
@@ -298,7 +314,7 @@ def body_rows(what, tables, space, x, z, rate, u, out):
     has_efforts, is_moved = what == EFFORTS or what == DEFECTS, what >= DESCRIPTOR
     has_flows = what == FLOWS or what == DEFECTS or what == DEFECTS_OF
     state[:], effort[:], moving[:] = 0.0, 0.0, 0.0
-    state[3:12] = fixed
+    copy_into(fixed, state[3:12])
     eta, v, w, dot = state[12:q], state[q : q + 3], state[q + 3 : nu], state[nu : nu + n]
     if not is_converted:
         N[:] = 0.0
@@ -351,7 +367,7 @@ def body_rows(what, tables, space, x, z, rate, u, out):
         if has_efforts:
             square = w[0] * w[0] + w[1] * w[1] + w[2] * w[2]
             cross_into(v, w, work)
-            effort[q:] = state[q:]
+            copy_into(state[q:], effort[q:])
             for a in range(3):
                 effort[a] = -mass * gravity[a]
                 force[a] = first[a, 0]  # S (1, eta)
@@ -371,7 +387,7 @@ def body_rows(what, tables, space, x, z, rate, u, out):
                 for a in range(3):
                     effort[12 + i] -= point[a] * first[a, i + 1]
             if what == EFFORTS:
-                result[:] = effort
+                copy_into(effort, result)
         given_v, given_w, given_rate = effort[q : q + 3], effort[q + 3 : nu], effort[nu : nu + n]
         for i in range(n):
             bent[i] = given_rate[i] + N[0, i] * given_w[0] + N[1, i] * given_w[1] + N[2, i] * given_w[2]
@@ -379,7 +395,7 @@ def body_rows(what, tables, space, x, z, rate, u, out):
         row = min(t, len(u) - 1)
         # the distributed port: moments of lever arms
         has_ports = (what == PORTS or has_flows) and u.shape[1] > 0
-        if (what == OUTPUTS and out.shape[1] > spread) or (has_ports and (u[row, spread:] != 0.0).any()):
+        if (what == OUTPUTS and out.shape[1] > spread) or (has_ports and is_any(u[row, spread:])):
             reaching[0] = 1.0
             for i in range(n):
                 reaching[i + 1] = factors[7] * eta[i]
@@ -496,7 +512,7 @@ def body_rows(what, tables, space, x, z, rate, u, out):
         if is_moved:
             given_v, given_w, given_rate = moving[q : q + 3], moving[q + 3 : nu], moving[nu : nu + n]
             rigid_momenta(mass, center, inertia, given_v, given_w, linear, angular)
-            momenta[:q] = moving[:q]
+            copy_into(moving, momenta[:q])
             for i in range(n):
                 total = 0.0
                 for j in range(n):
@@ -506,7 +522,8 @@ def body_rows(what, tables, space, x, z, rate, u, out):
                     angular[a] += crossed[a, i + 1] * given_rate[i]
                     total += given_w[a] * crossed[a, i + 1] + given_v[a] * first[a, i + 1]
                 momenta[nu + i] = total
-            momenta[q : q + 3], momenta[q + 3 : nu] = linear, angular
+            copy_into(linear, momenta[q : q + 3])
+            copy_into(angular, momenta[q + 3 : nu])
             for i in range(s):
                 total = 0.0
                 for j in range(s):
@@ -531,7 +548,8 @@ def fill_entries(masses, stresses, elastic, compliance, entries):
     for i in range(n):
         for j in range(n):
             entries[stresses - n + i, stresses - n + j] = elastic[i + 1, j + 1]
-    entries[stresses:, stresses:] = compliance
+    for i in range(len(compliance)):
+        copy_into(compliance[i], entries[stresses + i, stresses:])
 
 
 @njit(fastmath=FAST, error_model="numpy")
@@ -624,10 +642,10 @@ def body_products(what, header, reals, wholes, joints, values, c, x, z, rate, u,
             body_rows(kind, tables, space, x[:, begin:end], z[:, begin:end], moving, pushing, found)
             if is_whole:
                 fill_entries(masses, stresses, tables[9], tables[13], entries)
-                if what == ENTRIES:
-                    out[:size, begin:end] = entries
-                else:
-                    out[:, begin:end] = rate[:, begin:end]
+                copied = entries if what == ENTRIES else rate[:, begin:end]
+                for i in range(len(copied)):
+                    copy_into(copied[i], out[i, begin:end])
+                if what == SOLUTIONS:
                     solve(masses, stresses, entries, out[:, begin:end])
         if turn == 0:
             for t in range(len(outputs)):

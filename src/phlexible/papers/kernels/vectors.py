@@ -12,7 +12,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from phlexible.algebra.arrays import Array, IntArray
-from phlexible.papers.kernels.floating_form import cross_into
+from phlexible.papers.kernels.floating_form import copy_into, cross_into
 from phlexible.step.compilation.compiled import FAST, entry_point
 
 
@@ -105,7 +105,7 @@ def function_values(vectors, functions, x, given, factors, arms, X, Y, w):
                     place = nodes[node[k], a]
                     X[t, k, a] = x[t, place] if place >= 0 else 0.0
             else:
-                X[t, k] = given[t, k]
+                copy_into(given[t, k], X[t, k])
         sum_chords(chord_start, chord_vector, chord_weight, X[t], Y[t])
         for m in range(len(term_start) - 1):
             total = 0.0
@@ -152,7 +152,7 @@ def function_rates(vectors, functions, x, z, moved, factors, arms, Y, dX, dw):
                     place = nodes[node[k], 3 + a]
                     dX[t, k, a] = z[t, place] if place >= 0 else 0.0
             else:
-                dX[t, k] = moved[t, k]
+                copy_into(moved[t, k], dX[t, k])
         sum_chords(chord_start, chord_vector, chord_weight, dX[t], dY)
         for m in range(len(term_start) - 1):
             total = 0.0
