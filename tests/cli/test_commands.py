@@ -275,7 +275,7 @@ def test_interrupt_keeps_what_was_computed(tmp_path: Path) -> None:
     deadline = time.monotonic() + 60
     while not out.exists() and process.poll() is None and time.monotonic() < deadline:
         time.sleep(0.05)
-    time.sleep(1.0)
+    time.sleep(0.3)
     process.send_signal(signal.SIGINT)
     output, complaint = process.communicate(timeout=60)
     assert process.returncode == 130, complaint

@@ -320,12 +320,12 @@ def test_steps_that_memory_does_not_hold_are_taken_once_more(monkeypatch, option
     def whole(p):
         return build({**p, "wheel": p["wheel"] if is_signal else signal["wheel"].with_values(p["wheel"])})
 
-    value, slopes = ph.gradient(whole, cost, given, duration=duration, step=5e-3, memory=3.2e5, **options)
+    value, slopes = ph.gradient(whole, cost, given, duration=duration, step=1e-2, memory=3.2e5, **options)
     assert len(runs) > 3
     for first, again in runs.values():
         for own, other in zip(first.stretches, again.stretches, strict=True):
             assert np.array_equal(own.states, other.states)
-    expected, alone = ph.gradient(whole, cost, given, duration=duration, step=5e-3, **options)
+    expected, alone = ph.gradient(whole, cost, given, duration=duration, step=1e-2, **options)
     assert value == pytest.approx(expected, rel=1e-12)
     for name in alone:
         assert slopes[name] == pytest.approx(alone[name], rel=1e-7, abs=1e-9 * np.abs(alone[name]).max())

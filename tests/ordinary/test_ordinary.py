@@ -11,6 +11,8 @@ from ordinary.outcomes import outcome_of_row
 from ordinary.table import Row, drawn_rows, rows
 
 ROWS, BATCH = 200, 25
+USUAL = 175
+"""Rows in which any two properties meet; the last ones have more triples."""
 
 
 @cache
@@ -19,7 +21,10 @@ def first_rows() -> list[Row]:
     return list(islice(rows(), ROWS))
 
 
-@pytest.mark.parametrize("first", range(0, ROWS, BATCH))
+@pytest.mark.parametrize(
+    "first",
+    [pytest.param(first, marks=pytest.mark.thorough if first >= USUAL else ()) for first in range(0, ROWS, BATCH)],
+)
 def test_ordinary_models_run_and_obey_the_laws(first: int) -> None:
     """None is refused; a failure prints its row and its program."""
     failed = []
@@ -33,5 +38,5 @@ def test_ordinary_models_run_and_obey_the_laws(first: int) -> None:
 def test_any_two_properties_that_go_together_meet_in_these_rows() -> None:
     drawn = islice(drawn_rows(np.random.default_rng(1)), 10_000)
     possible = set().union(*(row.together(2) for row in drawn))
-    met = set().union(*(row.together(2) for row in first_rows()))
+    met = set().union(*(row.together(2) for row in first_rows()[:USUAL]))
     assert not possible - met

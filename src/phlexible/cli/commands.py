@@ -361,13 +361,12 @@ def warmup(debug: Debug = False) -> None:
     Where the installed package has compiled code for this processor there is nothing to do.
     """
     from phlexible.step.programs import load_all, where_code_is  # here: what it imports takes a while
+    from phlexible.tools.study import cores
 
     with one_line_failures(debug):
-        last = begin = time.perf_counter()
-        for name in load_all():
-            now = time.perf_counter()
-            print(f"{now - last:5.1f} s  {name}", flush=True)
-            last = now
+        begin = time.perf_counter()
+        for name, seconds in load_all(cores()):
+            print(f"{seconds:5.1f} s  {name}", flush=True)
         print(f"the time step is compiled, {where_code_is()} ({time.perf_counter() - begin:.1f} s)")
 
 

@@ -4,9 +4,13 @@ Of a program Python calls nothing but what writes the addresses of its functions
 (``step/kernels/programs.py``).
 """
 
+import signal
 import sys
+import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
 from dataclasses import dataclass
+from multiprocessing import get_context
 from typing import Any
 
 import numpy as np
@@ -160,14 +164,31 @@ def announce(*entries: EntryPoint) -> bool:
     return True
 
 
-def load_all() -> Iterator[str]:
-    """Load or compile all programs and loops over steps, one after the other: what each is for."""
-    for program in PROGRAMS:
-        program.entry.made()
-        yield program.name
-    for entry in _LOOPS:
-        entry.made()
-    yield "loops over steps"
+def load_all(processes: int = 1) -> Iterator[tuple[str, float]]:
+    """Load or compile all programs and loops over steps: what each is for, and the time that it took [s].
+
+    Args:
+        processes: that compile, if more than one is missing and what they make is kept.
+    """
+    missing, done = sum(not entry.is_ready for entry in ENTRY_POINTS), 0
+    if min(missing, processes) < 2 or CHECKED or kept_folder() is None:
+        yield from map(_made, range(len(ENTRY_POINTS)))
+        return
+    quiet = signal.signal, (signal.SIGINT, signal.SIG_DFL)  # Ctrl-C ends them all: one of them says so
+    try:
+        with ProcessPoolExecutor(min(missing, processes), get_context("spawn"), *quiet) as pool:
+            for each in pool.map(_made, range(len(ENTRY_POINTS))):
+                yield each
+                done += 1
+    except BrokenExecutor:  # killed: this machine has no memory for several
+        yield from map(_made, range(done, len(ENTRY_POINTS)))
+
+
+def _made(place: int) -> tuple[str, float]:
+    begin = time.perf_counter()
+    ENTRY_POINTS[place].made()
+    name = PROGRAMS[place].name if place < len(PROGRAMS) else f"loops over steps: {ENTRY_POINTS[place].name}"
+    return name, time.perf_counter() - begin
 
 
 def where_code_is() -> str:
