@@ -535,7 +535,7 @@ def driven_cart(p):
     ("build", "order"),
     [
         (given_times, 2),
-        (given_times, 4),
+        pytest.param(given_times, 4, marks=pytest.mark.thorough),
         (locked_twice, 2),
         (conditions, 2),
         (conditions, 4),
