@@ -49,7 +49,7 @@ from phlexible.state.recording import RecordedStates
 from phlexible.state.redundancy import check_redundancy
 from phlexible.state.system import System
 from phlexible.step.integration.clock import Checkpoint, clock, clock_from
-from phlexible.step.integration.composition import SUBSTEPS, check_lossless
+from phlexible.step.integration.composition import check_lossless
 from phlexible.step.integration.measurements import check_periods
 from phlexible.step.integration.quadratic_models import check_quadratic
 from phlexible.step.integration.run import Simulation
@@ -664,8 +664,7 @@ class Model(Mechanism):
                 attach_motion(results.give_up(error), error)
                 raise
             taken = instants.full if run.stopped is None else len(motion.time) - 1
-            parts = (options.tolerance is None) * (options.every == 1) * len(SUBSTEPS[options.order])
-        return warned(motion, taken * parts)
+        return warned(motion, options.stored_steps(taken))
 
 
 def take_steps_with(model: Model, loop: "Callable[[Memory], Loop] | None") -> None:

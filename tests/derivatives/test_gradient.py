@@ -350,6 +350,29 @@ def test_long_steps_are_told_as_simulate_tells_them():
         ]
 
 
+def test_a_run_that_ends_with_a_shorter_step_is_told_of_as_simulate_tells():
+    """Its rates may alternate, too, but not from one equal step to the next: neither says so."""
+
+    def build(p):
+        model = ph.Model(dimension=2)
+        rubber = ph.Material(youngs_modulus=1e9, density=1000.0)
+        strip = model.add(ph.Beam(1.0, ph.RectangularSection(0.02, 0.02), rubber, elements=4), "strip")
+        model.connect(ph.Fixed(model.ground.at((0, 0, 0)), strip.start))
+        model.apply(ph.Force(strip.end, (p["pull"], 0, 0)))
+        return model
+
+    def cost(model):
+        return ph.Cost.final(ph.Position(model["strip"].end), lambda x: x[:, 0])
+
+    for duration, count in ((0.2, 2), (0.202, 1)):
+        with pytest.warns(ph.StepWarning) as simulated:
+            build({"pull": 1e4}).simulate(duration, 5e-3)
+        with pytest.warns(ph.StepWarning) as told:
+            ph.gradient(build, cost, {"pull": 1e4}, duration=duration, step=5e-3)
+        assert [str(each.message) for each in told] == [str(each.message) for each in simulated]
+        assert len(told) == count
+
+
 def test_memory_for_too_few_steps_is_refused():
     build, cost, parameters, (duration, step) = CASES["satellite"]
     with pytest.raises(ph.ParameterError, match="memory must be at least"):

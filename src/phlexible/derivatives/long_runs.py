@@ -275,8 +275,8 @@ def costs_of_long_run(
     grid = np.array([instants.instant(k) for k in range(instants.first, count + 1)])
     redundant = has_redundancy(assembly, own.start)
     stepper = ForgettingStepper(assembly, options.order, options.numerical_damping, redundant, most, grid, take)
-    every = max(1, count // LOOKED_AT)
-    taken_by(stepper, assembly, own.start, instants, options, every, warns=True)
+    options = replace(options, every=max(1, count // LOOKED_AT))
+    taken_by(stepper, assembly, own.start, instants, options, warns=True)
     stepper.close()
     rest = iter([np.concatenate(values) for values in read])
     readings = [[next(rest) for _ in cost.sensors] for cost in own.measured]

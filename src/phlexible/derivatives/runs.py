@@ -25,7 +25,7 @@ from phlexible.state.redundancy import redundancies
 from phlexible.state.system import System
 from phlexible.step.assembly.assembly import Assembly, assemble
 from phlexible.step.integration.clock import Checkpoint, Clock, clock
-from phlexible.step.integration.composition import SUBSTEPS, check_lossless, substep_times
+from phlexible.step.integration.composition import check_lossless, substep_times
 from phlexible.step.integration.conserving import ConservingStepper
 from phlexible.step.integration.run import Simulation
 from phlexible.step.integration.schemes import StepOptions
@@ -416,14 +416,12 @@ def taken_by(
     start: State,
     instants: Clock,
     options: StepOptions,
-    every: int = 1,
     warns: bool = False,
 ) -> tuple[Array, Array]:
     """Have a stepper take a run: its first row, (numbers,), and the instants that were stored, (T,) [s].
 
     Args:
         stepper, assembly, start, instants, options: the run.
-        every: each so many instants are stored.
         warns: of long steps, as ``simulate`` does.
 
     Raises:
@@ -432,12 +430,12 @@ def taken_by(
     system, stored, tolerance = assembly.system, _Instants(warns), options.tolerance
     conditions = watched_conditions(system, None, None)
     run = Simulation(
-        system, stepper, start, instants, every, stored.take, tolerance, is_late=True, conditions=conditions
+        system, stepper, start, instants, options.every, stored.take, tolerance, is_late=True, conditions=conditions
     )
     begin = stepper.now(start.time)
     run.run(_silent)
     if warns:
-        steps = instants.count * len(SUBSTEPS[options.order]) if tolerance is None and every == 1 else None
+        steps = options.stored_steps(instants.full) or None
         told = stiff_strings(system, instants.step) if tolerance is None else []
         for text in [*told, *long_steps(RecordedRun(system, stored.recording), steps)]:
             warnings.warn(text, StepWarning, stacklevel=WHERE_ASKED)

@@ -13,7 +13,7 @@ from phlexible.bodies.beam.points import BeamPoints
 from phlexible.bodies.beam.strain import Strain, linear_stiffness
 from phlexible.bodies.flexible.flexible_body import FlexibleBody
 from phlexible.bodies.floating_body import FloatingBody
-from phlexible.bodies.mechanics.floating import centred, elastic_mass, rigid_rows
+from phlexible.bodies.mechanics.floating import elastic_mass, kept_velocities, rigid_rows
 from phlexible.bodies.rod import GREATEST_GOOD_TURN, GREATEST_TURN
 from phlexible.description.mechanism.wholes import RodInModel
 from phlexible.measure.energy import energy_of
@@ -416,23 +416,24 @@ def alternating_share(run: RecordedRun) -> float:
     if len(record.time) < 3 or not record.kinetic.any():
         return 0.0
     energy = 0.0
-    for index, placed in enumerate(run.system.bodies[: run.system.layout.frames]):
-        if not isinstance(placed.data, FloatingBody) or not placed.data.elastic_count:
+    for index, body in enumerate(run.system.frames):
+        data = run.system.bodies[index].data
+        if not isinstance(data, FloatingBody) or not data.elastic_count:
             continue
         own = record.velocity[:, run.system.layout.place(index)]
         part = (own[:-2] - 2 * own[1:-1] + own[2:]) / 4
-        energy += 0.5 * float(np.minimum(*_products(placed.data, part)).sum())
+        energy += 0.5 * float(np.minimum(*_products(data, body, part)).sum())
     stored = record.kinetic + np.abs(record.strain) + np.abs(record.spring)
     return energy / float(stored[1:-1].sum())
 
 
-def _products(body: FloatingBody, nu: Array) -> tuple[Array, Array]:
-    """nu.M(0).nu for nu (T, velocity_count) of a body about its centre of mass, of deta/dt alone and of all."""
-    d, n, axes = body.dimension, body.elastic_count, list(body.rotation_axes)
-    velocity, turn, bent = nu[:, :d], nu[:, d:-n], nu[:, -n:]
+def _products(body: FloatingBody, about_centre: FloatingBody, nu: Array) -> tuple[Array, Array]:
+    """nu.M(0).nu for nu (T, velocity_count), of deta/dt alone and of all; v is that of the centre of mass."""
+    d, n, rigid, kept = body.dimension, body.elastic_count, body.rigid_count, kept_velocities(body)
+    velocity, turn, bent = nu[:, :d], nu[:, d:rigid], nu[:, rigid:]
     elastic = (bent * (bent @ elastic_mass(body))).sum(axis=1)
-    rows = rigid_rows(centred(body)[0], np.zeros(n))[3:][axes][:, [*(3 + axis for axis in axes), *range(6, 6 + n)]]
-    inertia, mixed = rows[:, : len(axes)], rows[:, len(axes) :]
+    rows = rigid_rows(about_centre, np.zeros(n))[kept[d:rigid]]
+    inertia, mixed = rows[:, kept[d:rigid]], rows[:, kept[rigid:]]
     moved = ((bent @ body.first_moments[:, 1:].T) ** 2).sum(axis=1) / body.mass
     turned = (turn * (turn @ inertia + 2 * bent @ mixed.T)).sum(axis=1)
     return elastic, elastic - moved + turned + body.mass * (velocity**2).sum(axis=1)

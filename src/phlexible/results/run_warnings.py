@@ -24,7 +24,7 @@ def attach_motion(motion: Motion | None, error: BaseException) -> None:
             error.add_note(text)
 
 
-def warned(motion: Motion, steps: int) -> Motion:
+def warned(motion: Motion, steps: int | None) -> Motion:
     """The motion, with warnings where steps were too long, or bodies beyond what their models hold."""
     try:
         found: list[tuple[str, type[Warning]]] = [(text, StepWarning) for text in motion.long_steps(steps or None)]

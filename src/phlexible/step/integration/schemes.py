@@ -98,6 +98,10 @@ class StepOptions:
     scheme: Scheme = Scheme.CONSERVING
     is_specialized: bool = False
 
+    def stored_steps(self, steps: int) -> int | None:
+        """How many steps of order 2 are in so many; None: not the end of each is stored."""
+        return steps * len(SUBSTEPS[self.order]) if self.tolerance is None and self.every == 1 else None
+
     def checked(self) -> Self:
         """With checked numbers.
 
