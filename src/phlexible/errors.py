@@ -47,7 +47,7 @@ class RedundancyWarning(UserWarning):
 
 
 class StepWarning(UserWarning):
-    """Steps too long for the motion, or a step size after which joint forces swing about their mean."""
+    """Steps too long for the motion or after which joint forces swing about their mean, or a run cut short."""
 
 
 class MeshWarning(UserWarning):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Self, overload
 from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import file_path, flag, non_negative, option, positive, text
+from phlexible.algebra.whole_runs import NEEDS_WHOLE_RUNS, whole_runs
 from phlexible.bodies.stress_space import StressContinuity
 from phlexible.description.interactions.sensor import Sensor
 from phlexible.description.mechanism.mechanism import Mechanism, warn_of_unused_parts
@@ -125,7 +126,8 @@ class Model(Mechanism):
     ) -> Motion:
         """The motion from t = 0 on, with exact energy, momenta and joints for any step size.
 
-        Ctrl-C ends the run early and returns what was computed; ``motion.is_complete`` is then False.
+        Ctrl-C ends the run early and returns what was computed, with a warning; ``motion.is_complete`` is then
+        False. With ``of="run"`` it raises ``KeyboardInterrupt``.
 
         Args:
             duration: [s]; one that is no multiple of the step ends with a shorter step.
@@ -187,16 +189,11 @@ class Model(Mechanism):
             if flag("specialize", specialize):
                 raise ParameterError('specialize=True does not go with of="run", which makes several runs')
             interval, _ = _steps(step, 1, output_step, tolerance)
-            return self._simulated_to(
-                positive("tolerance", tolerance),
-                duration,
-                interval,
-                initial,
-                kept_scheme,
-                order,
-                numerical_damping,
-                progress,
-            )
+            aim = positive("tolerance", tolerance)
+            with whole_runs():
+                return self._simulated_to(
+                    aim, duration, interval, initial, kept_scheme, order, numerical_damping, progress
+                )
         duration = positive("duration", duration)
         step, every = _steps(step, every, output_step, tolerance)
         if step > duration:
@@ -277,7 +274,8 @@ class Model(Mechanism):
                     "the model was changed after the run; run_error needs it as it was: simulate again"
                 )
             again = replace(options, every=every)
-            return self._run(duration, step, again, False, partial(RunOutput, path=None), kind, None).run
+            with whole_runs():
+                return self._run(duration, step, again, False, partial(RunOutput, path=None), kind, None).run
 
         return Repeatable(run, step, options.every, options.order, duration)
 
@@ -657,13 +655,20 @@ class Model(Mechanism):
                     conditions=watched,
                 )
                 results.late = run.late
-                with progress_bar(progress) as report:
-                    is_complete = run.run(report)
+                is_complete = True
+                try:
+                    with progress_bar(progress) as report:
+                        run.run(report)
+                except KeyboardInterrupt:
+                    if NEEDS_WHOLE_RUNS.get():
+                        raise
+                    is_complete = False
                 motion = results.finish(is_complete)
             except BaseException as error:
                 attach_motion(results.give_up(error), error)
                 raise
-            taken = instants.full if run.stopped is None else len(motion.time) - 1
+        is_whole = is_complete and run.stopped is None
+        taken = instants.full if is_whole else len(motion.time) - 1
         return warned(motion, options.stored_steps(taken))
 
 

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from phlexible.algebra.whole_runs import NEEDS_WHOLE_RUNS
 from phlexible.errors import FunctionError, ParameterError, PhlexibleError
 
 # Array types and the checks of numbers that users hand in: text and truth values are no numbers.
@@ -263,17 +264,20 @@ def mapping(name: str, value: object) -> dict[str, Any]:
 
 
 def called(function: Callable[..., Any], name: str, *arguments: Any, at: str) -> Any:
-    """The value of a user's function.
+    """The value of a user's function, within which interrupted runs raise ``KeyboardInterrupt``.
 
     Raises:
         FunctionError: the function raised; names it and the place, ``__cause__`` is what it raised.
     """
+    token = NEEDS_WHOLE_RUNS.set(True)
     try:
         return function(*arguments)
     except PhlexibleError:
         raise
     except Exception as error:
         raise function_error(name, error, at) from error
+    finally:
+        NEEDS_WHOLE_RUNS.reset(token)
 
 
 def function_error(name: str, error: Exception, at: str) -> FunctionError:

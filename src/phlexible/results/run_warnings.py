@@ -25,9 +25,13 @@ def attach_motion(motion: Motion | None, error: BaseException) -> None:
 
 
 def warned(motion: Motion, steps: int | None) -> Motion:
-    """The motion, with warnings where steps were too long, or bodies beyond what their models hold."""
+    """The motion, with warnings where it was cut short, steps were too long, or bodies beyond what models hold."""
     try:
-        found: list[tuple[str, type[Warning]]] = [(text, StepWarning) for text in motion.long_steps(steps or None)]
+        texts = (
+            [] if motion.is_complete else [f"the run was interrupted at t = {motion.time[-1]:.9g} s: it ends there"]
+        )
+        texts += motion.long_steps(steps or None)
+        found: list[tuple[str, type[Warning]]] = [(text, StepWarning) for text in texts]
         for text, category in [*found, *_explanations(motion)]:
             warnings.warn(text, category, stacklevel=4)
     except Exception as error:  # also a warning that the user has made an error

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequenc
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from phlexible.algebra.arrays import (
     Array,
     BoolArray,
+    called,
     check_callable,
     flag,
     option,
@@ -20,6 +22,7 @@ from phlexible.algebra.arrays import (
     text,
     whole,
 )
+from phlexible.algebra.whole_runs import whole_runs
 from phlexible.description.interactions.sensor import Sensor
 from phlexible.display import how_many, shortened
 from phlexible.errors import ModelError, ParameterError
@@ -115,7 +118,8 @@ class Batch:
         Raises:
             ModelError: ``build`` returned something else.
         """
-        model = self.build(**self.parameters[number])
+        given = self.parameters[number]
+        model = called(partial(self.build, **given), "build", at=f"for the parameters {given}")
         if not isinstance(model, Model):
             raise ModelError(f"build must return a Model, got {model!r}")
         return model
@@ -242,12 +246,14 @@ class Batch:
             except Exception as error:
                 found[number] = _Reading(error=error)
                 continue
-            built[number] = model, _named(sensors(model))
+            built[number] = model, _named(called(sensors, "sensors", model, at=f"for mechanism {number}"))
 
         def run(number: int) -> _Reading:
             model, wanted = built[number]
             try:
-                return _Reading.of(model.simulate(duration, step, progress=False, **options), wanted)
+                with whole_runs():
+                    motion = model.simulate(duration, step, progress=False, **options)
+                return _Reading.of(motion, wanted)
             except Exception as error:
                 before = getattr(error, "motion", None)
                 return _Reading.of(before, wanted, error) if isinstance(before, Motion) else _Reading(error=error)
@@ -421,7 +427,8 @@ class BatchRuns:
         chosen = whole("number", number, 0)
         if chosen >= len(self.batch):
             raise ParameterError(f"number must be below {len(self.batch)}, got {number!r}")
-        return self.batch.model(chosen).simulate(self.duration, self.step, progress=False, **self.options)
+        with whole_runs():
+            return self.batch.model(chosen).simulate(self.duration, self.step, progress=False, **self.options)
 
     def __repr__(self) -> str:
         failed = f", {len(self.failures)} failed" if self.failures else ""

@@ -25,6 +25,7 @@ from phlexible.algebra.arrays import (
     positive,
     whole,
 )
+from phlexible.algebra.whole_runs import whole_runs
 from phlexible.derivatives.costs import Cost, NumberTerm
 from phlexible.derivatives.gradient import checked_cost
 from phlexible.derivatives.input_runs import InputRun, InputRuns, stretched
@@ -697,12 +698,9 @@ class _Descent:
         inputs, duration = problem.inputs(x), problem.duration(x)
         model = problem.build(dict(inputs))
         start = problem._initial
-        motion = model.simulate(
-            duration,
-            step=duration / problem.steps,
-            initial=start(model) if callable(start) else start,
-            progress=False,
-        )
+        with whole_runs():
+            given = start(model) if callable(start) else start
+            motion = model.simulate(duration, duration / problem.steps, initial=given, progress=False)
         final = {name: (sensor, problem.targets[name]) for name, sensor in problem.sensors_of(model).items()}
         missed = {}
         for name, (sensor, target) in final.items():

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from phlexible.algebra.arrays import Array, check_callable, file_path, finite, flag, numbers, text, whole
+from phlexible.algebra.whole_runs import whole_runs
 from phlexible.bodies.rigid_body import RigidBody
 from phlexible.description.interactions.feedback import Feedback
 from phlexible.description.interactions.loads import Force
@@ -164,7 +165,7 @@ def carry_out(task: bytes, parameters: dict[str, Any]) -> Outcome:
     is_main = threading.current_thread() is threading.main_thread()  # warnings belong to the whole process
     context: AbstractContextManager[Any] = warnings.catch_warnings(record=True) if is_main else nullcontext(caught)
     try:
-        with context as caught:
+        with whole_runs(), context as caught:
             build, measure = _functions(task)
             values, failure = checked_values(measure(build(**parameters))), ""
     except Exception as error:

@@ -35,7 +35,8 @@ def test_ctrl_c_in_a_function_ends_the_run_and_keeps_what_was_computed():
         return 2 * (x - PLACES["middle"]) ** 2
 
     before = signal.getsignal(signal.SIGINT)
-    motion = pendulum(energy, slope).simulate(1e4, 1e-2, progress=False)
+    with pytest.warns(ph.errors.StepWarning, match="interrupted at t = "):
+        motion = pendulum(energy, slope).simulate(1e4, 1e-2, progress=False)
     assert not motion.is_complete and 10 < len(motion.time) < 20_000
     assert np.abs(motion.energy.balance_error).max() < 1e-12
     assert signal.getsignal(signal.SIGINT) is before
@@ -47,7 +48,8 @@ def test_ctrl_c_from_outside_ends_the_run():
 
     timer = threading.Timer(1.0, _thread.interrupt_main)
     timer.start()
-    motion = pendulum(energy, slope).simulate(1e6, 1e-2, progress=False)
+    with pytest.warns(ph.errors.StepWarning, match="interrupted at t = "):
+        motion = pendulum(energy, slope).simulate(1e6, 1e-2, progress=False)
     assert not motion.is_complete and np.abs(motion.energy.balance_error).max() < 1e-9
 
 
@@ -62,7 +64,8 @@ def test_a_second_ctrl_c_ends_a_function_that_hangs():
             raise AssertionError("the second one was lost")
         return 2 * (x - PLACES["middle"]) ** 2
 
-    motion = pendulum(energy, slope).simulate(1e4, 1e-2, progress=False)
+    with pytest.warns(ph.errors.StepWarning, match="interrupted at t = "):
+        motion = pendulum(energy, slope).simulate(1e4, 1e-2, progress=False)
     assert not motion.is_complete and np.isfinite(motion.energy.total).all()
 
 

@@ -9,6 +9,7 @@ from scipy.spatial.transform import Rotation
 
 import phlexible as ph
 from phlexible.step.integration import run
+from phlexible.tools.study import carry_out, packed_task
 
 
 def falling_mass(force=None, breakpoints=()):
@@ -154,12 +155,68 @@ class Interrupting:
 def test_an_interruption_keeps_what_was_computed(tmp_path):
     path = tmp_path / "run.h5"
     model = falling_mass(Interrupting(KeyboardInterrupt(), after=1.0))
-    motion = model.simulate(10.0, 0.01, output=path)
+    with pytest.warns(ph.errors.StepWarning, match=r"interrupted at t = [\d.]+ s: it ends there"):
+        motion = model.simulate(10.0, 0.01, output=path)
     assert not motion.is_complete
     assert 10 < len(motion.time) < 125
     assert motion.position(motion["mass"].origin)[:, 0] == pytest.approx(motion.time)
     assert len(ph.Motion.load(path).time) == len(motion.time)
     assert not ph.Motion.load(path).is_complete
+
+
+def interrupted(p=None):
+    """A model whose runs Ctrl-C ends after 1 s."""
+    return falling_mass(Interrupting(KeyboardInterrupt(), after=1.0))
+
+
+def simulated(model):
+    return model.simulate(2.0, 0.01, progress=False)
+
+
+def final_position(model):
+    return {"x": ph.Position(model["mass"].origin)}
+
+
+def final_cost(model):
+    return ph.Cost.final(ph.Position(model["mass"].origin), lambda x: x[:, 0])
+
+
+def run_before(p):
+    simulated(interrupted())
+    return falling_mass()
+
+
+PARTS = {
+    "gradient": lambda: ph.gradient(interrupted, final_cost, {"m": 1.0}, duration=2.0, step=0.01),
+    "run of a build function": lambda: ph.gradient(run_before, final_cost, {"m": 1.0}, duration=0.1, step=0.01),
+    "identify": lambda: ph.identify(
+        interrupted,
+        {"m": 1.0},
+        ph.Recording([0.0, 1.0, 2.0], {"x": np.zeros((3, 3))}),
+        sensors=final_position,
+        step=0.01,
+        progress=False,
+    ),
+    "batch": lambda: ph.batch(lambda m: interrupted(), {"m": [1.0, 2.0]}).simulate(
+        2.0, 0.01, sensors=final_position, progress=False
+    ),
+    "study": lambda: carry_out(packed_task(lambda m: interrupted(), simulated), {"m": 1.0}),
+    "tolerance": lambda: interrupted().simulate(2.0, tolerance=1e-3, output_step=0.1, of="run", progress=False),
+}
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_nothing_is_computed_from_a_part_of_a_run(name):
+    with pytest.raises(KeyboardInterrupt):
+        PARTS[name]()
+
+
+def test_the_error_of_a_run_is_not_estimated_from_parts_of_runs():
+    force = Interrupting(KeyboardInterrupt(), after=10.0)
+    motion = simulated(falling_mass(force))
+    force.after = 1.0
+    with pytest.raises(KeyboardInterrupt):
+        motion.run_error(ph.Position(motion["mass"].origin))
 
 
 def test_an_error_in_a_load_keeps_what_was_computed(tmp_path):

@@ -167,15 +167,16 @@ class Simulation:
             else:
                 self._recorder.ended(find(), self._before_end or reached)
 
-    def run(self, progress: Progress) -> bool:
-        """Take all steps; True, or False after an interruption from the keyboard.
+    def run(self, progress: Progress) -> None:
+        """Take all steps.
 
         Raises:
             ConvergenceError: a step fails even after halving; what came before is in the sink.
+            KeyboardInterrupt: as it came; what came before is in the sink.
         """
         clock, stepper = self._clock, self._stepper
         self._progress = progress
-        k, is_complete = clock.first, True
+        k = clock.first
         try:
             if k == clock.count:  # a run that was killed after its last step lacks its end only
                 self._flush(k)
@@ -201,8 +202,8 @@ class Simulation:
             progress(clock.count, clock.count)
             self._end()
         except KeyboardInterrupt:
-            is_complete = False
             self._end()
+            raise
         except Exception as error:
             with suppress(Exception):  # the first error says more
                 self._end()
@@ -211,7 +212,6 @@ class Simulation:
             raise
         for words, category in self._words.untold():
             warnings.warn(words, category, stacklevel=4)
-        return is_complete
 
     @property
     def stopped(self) -> float | None:
