@@ -7,7 +7,7 @@ from scipy import sparse
 
 from phlexible.algebra.arrays import Array, IntArray, option, positive
 from phlexible.bodies.flexible.element_mesh import ElementMesh
-from phlexible.bodies.flexible.interfaces import facets_of
+from phlexible.bodies.flexible.interfaces import facets_of_group
 from phlexible.bodies.flexible.mesh_matrices import PlaneState, assembled, element_materials, mass_matrix
 from phlexible.bodies.flexible.moment_elements import moment_elements
 from phlexible.bodies.flexible.plate_elements import UNKNOWNS, PlateTheory, plate_quadrature, plate_section
@@ -216,7 +216,7 @@ def _boundary_nodes(argument: str, name: str | None, given: UserMesh, mesh: Elem
     if name not in given.facet_groups:
         known = ", ".join(given.facet_groups) or "none"
         raise ParameterError(f"{argument} must name a boundary of the mesh ({known}), got {name!r}")
-    return mesh.facet_nodes(facets_of(name, name, given, mesh))
+    return mesh.facet_nodes(facets_of_group(name, given, mesh))
 
 
 def _placed(blocks: Array, rows: IntArray, unknowns: IntArray) -> tuple[Array, tuple[IntArray, IntArray]]:

@@ -89,6 +89,65 @@ def test_nodes_of_a_rigid_interface_move_as_one():
     assert np.abs(points.shapes[free] - rigid).max() > 1e-3 * np.abs(rigid).max()
 
 
+PLATE = {"thickness": 0.01, "theory": "kirchhoff"}
+
+
+@pytest.mark.parametrize("is_list", [False, True])
+@pytest.mark.parametrize(
+    ("kind", "across", "options"),
+    [
+        (skfem.MeshHex, (2, 1), {}),
+        (skfem.MeshTet, (2, 2), {}),
+        (skfem.MeshTri, (2,), {"thickness": 0.1}),
+        (skfem.MeshQuad, (1,), PLATE),
+        (skfem.MeshTri, (1,), PLATE),
+        (skfem.MeshTri, (2,), {**PLATE, "element": "hhj"}),
+    ],
+)
+def test_a_rigid_interface_has_elements_sides_edges_and_nodes(kind, across, options, is_list):
+    """A strip of elements and an edge at the other end clamp the mesh as the rest without the strip is clamped."""
+
+    def chosen(x):
+        far = (x[0] > 1 - 1e-9) & ((x[2] < 0) if kind.elem.refdom.dim() == 3 else True)
+        return (x[0] < 0.25 + 1e-9) | far
+
+    found = []
+    for start in (0, 2):
+        sides = [np.linspace(-0.1, 0.1, count + 1) for count in across]
+        mesh = kind.init_tensor(np.linspace(0, 1, 9)[start:], *sides)
+        nodes = np.flatnonzero(chosen(mesh.p)) if is_list else chosen
+        body = ph.FlexibleBody.from_mesh(mesh, STEEL, {"both": (nodes, "rigid")}, modes=3, frame="both", **options)
+        found.append(body.frequencies[:2])
+    assert found[0] == pytest.approx(found[1], rel=2e-4)
+
+
+@pytest.mark.parametrize("element", ["shear", "hhj"])
+def test_a_rim_and_a_rib_are_two_clamped_plates(element):
+    """Leissa (1973): 24.58 / (1 / 2)^2 of a clamped plate of sides 1 and 1/2, in units of sqrt(D / rho h)."""
+    plate = ph.Plate(
+        *(1.0, 1.0, 0.002, STEEL, (8, 8)),
+        interfaces={
+            "all": (lambda x: (x[0] * (1 - x[0]) < 1e-9) | (np.abs(x[1]) * (0.5 - np.abs(x[1])) < 1e-9), "rigid")
+        },
+        modes=2,
+        frame="all",
+        element=element,
+    )
+    stiffness = STEEL.youngs_modulus * 0.002**2 / 12 / (1 - 0.3**2)
+    assert plate.frequencies[0] / np.sqrt(stiffness / STEEL.density) == pytest.approx(98.3, rel=0.01)
+
+
+def test_a_mean_that_leaves_nodes_out_is_refused():
+    mesh = grid(*BAR, cells=(16, 4, 1))
+    with pytest.raises(ph.ParameterError, match="leaves out 5 of 15 chosen corners"):
+        start = ends(LENGTH)["start"]
+        edge = ends(LENGTH)["end"]
+        chosen = {"both": lambda x: start(x) | (edge(x) & (x[2] < -WIDE / 3))}
+        ph.FlexibleBody.from_mesh(mesh, STEEL, chosen, modes=2)
+    round_ = {"disc": lambda x: (x[2] < -WIDE / 3) & (np.hypot(x[0] - LENGTH / 2, x[1]) < 0.0205)}
+    assert ph.FlexibleBody.from_mesh(mesh, STEEL, round_, modes=2).interfaces == ("disc",)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_place_in_the_mesh_moves_with_the_shape_functions(kind):
     """Between the nodes of an edge of a straight cell of second order: 3/8, 3/4, -1/8 of theirs."""

@@ -138,6 +138,12 @@ class ElementMesh:
             np.asarray(self._numbering.get_dofs(facets=facets.astype(np.int32)).flatten(), dtype=np.int64)
         )
 
+    def edge_nodes(self, edges: IntArray) -> IntArray:
+        """Displacement nodes on some edges of a solid mesh, ascending."""
+        dofs = self._numbering
+        ends = self.vertex_nodes[np.asarray(self.mesh.edges)[:, edges]]
+        return np.unique(np.concatenate([ends.ravel(), np.asarray(dofs.edge_dofs)[:, edges].ravel()]))
+
     @property
     def stiffness_degree(self) -> int:
         """Degree that a quadrature of strain energy has to hold."""

@@ -127,6 +127,12 @@ def _interface(name: str, spec: InterfaceSpec, model: NodalModel) -> MeshInterfa
     if not len(members):
         raise ParameterError(f"interface {name!r} has no nodes")
     unknowns, d = model.unknowns, model.unknowns.dimension
+    counts = [np.bincount(unknowns.node[unknowns.component == k], minlength=len(model.places)) for k in range(d)]
+    if len(empty := members[np.min(counts, axis=0)[members] == 0]):
+        raise ParameterError(
+            f"interface {name!r}: {len(empty)} of its {len(members)} nodes have displacements without mass and "
+            f"stiffness (the first is {empty[0]}): they are no part of the body, leave them out"
+        )
     position = model.places[members].mean(axis=0)
     size = len(unknowns.node)
     rows = np.zeros((d + len(unknowns.spin_axes), size))

@@ -1,5 +1,6 @@
 """Interfaces: parts of a mesh that joints and loads act on, averaged or held rigid (docs/theory.md, 3)."""
 
+import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -11,7 +12,7 @@ from scipy import sparse
 
 from phlexible.algebra.arrays import Array, BoolArray, IntArray, option, text
 from phlexible.algebra.rotations import cross_matrix
-from phlexible.bodies.flexible.chosen_points import chosen_points
+from phlexible.bodies.flexible.chosen_points import chosen_points, points_where
 from phlexible.bodies.flexible.element_mesh import ElementMesh
 from phlexible.bodies.flexible.structure import ElasticStructure, Unknowns
 from phlexible.bodies.flexible.user_mesh import UserMesh
@@ -107,58 +108,145 @@ def _interface(
 ) -> MeshInterface:
     if kind is InterfaceKind.HINGED:
         raise ParameterError(f'interface {name!r}: "hinged" is for plates, others are "average" or "rigid"')
-    facets = facets_of(name, nodes, given, mesh)
-    measures, squares, outward = _area(mesh, facets)
+    region = region_of(name, nodes, given, mesh)
+    if not len(region.facets):
+        raise region.too_small(name, mesh)
+    if kind is InterfaceKind.AVERAGE:
+        region.refuse_rest(name, mesh, mesh.mesh.facets.T[region.facets])
+    measures, squares, outward = _area(mesh, region.facets)
     rows = _mean_rows(name, measures, squares, mesh)
     position = measures[:3].sum(axis=1) / measures[3].sum()
-    return MeshInterface(name, kind, position, mesh.facet_nodes(facets), thickness * outward, rows)
+    members = mesh.facet_nodes(region.facets) if kind is InterfaceKind.AVERAGE else region.nodes(mesh)
+    return MeshInterface(name, kind, position, members, thickness * outward, rows)
 
 
-def vertices_of(given: UserMesh, points: IntArray) -> BoolArray:
-    """Which corners of elements are among the points of the given mesh, shape (corners,)."""
+@dataclass(frozen=True, eq=False)
+class MeshRegion:
+    """Elements, facets and corners of a mesh on an interface.
+
+    Attributes:
+        cells: elements all of whose corners are chosen, shape (c,).
+        facets: facets all of whose corners are chosen: on the boundary, and inside where only they reach a chosen
+            corner, shape (f,).
+        is_chosen: whether a corner of elements is chosen, shape (corners,).
+    """
+
+    cells: IntArray
+    facets: IntArray
+    is_chosen: BoolArray
+
+    def rest(self, mesh: ElementMesh) -> IntArray:
+        """Chosen corners of neither the elements nor the facets."""
+        covered = [mesh.cells[self.cells].ravel(), mesh.mesh.facets[:, self.facets].ravel()]
+        return np.setdiff1d(np.flatnonzero(self.is_chosen), np.concatenate(covered))
+
+    def nodes(self, mesh: ElementMesh) -> IntArray:
+        """Displacement nodes of all of it, of edges and corners outside elements and facets too, ascending."""
+        rest = self.rest(mesh)
+        found = [mesh.element_nodes[self.cells].ravel(), mesh.facet_nodes(self.facets), mesh.vertex_nodes[rest]]
+        if mesh.dimension == 3 and len(rest):
+            ends = np.asarray(mesh.mesh.edges)
+            found.append(mesh.edge_nodes(np.flatnonzero(self.is_chosen[ends].all(0) & np.isin(ends, rest).any(0))))
+        return np.unique(np.concatenate(found))
+
+    def refuse_rest(self, name: str, mesh: ElementMesh, averaged: IntArray) -> None:
+        """Refuses chosen corners that a mean leaves out, unless they are on its rim.
+
+        Args:
+            averaged: corners of what the mean is over.
+        """
+        covered = np.union1d(averaged, mesh.cells[self.cells])
+        rest = np.setdiff1d(np.flatnonzero(self.is_chosen), covered)
+        around = mesh.cells[np.isin(mesh.cells, covered).any(axis=1)]
+        if len(np.setdiff1d(rest, around)):
+            raise ParameterError(
+                f"interface {name!r}: the mean is over an area, which leaves out {len(rest)} of "
+                f"{int(self.is_chosen.sum())} chosen corners of elements, on lines and points outside it; make it "
+                '"rigid", which takes all of them, or an interface of each'
+            )
+
+    def too_small(self, name: str, mesh: ElementMesh) -> ParameterError:
+        """Error that nodes cover no side of an element."""
+        area = "an area" if mesh.dimension == 3 else "a length"
+        return ParameterError(
+            f"interface {name!r} has {int(self.is_chosen.sum())} node(s) that cover no side of an element: an "
+            f"interface needs {area}, or it has no rotation and what it carries depends on the mesh; take all nodes"
+            " of a face"
+        )
+
+
+def region_of(name: str, nodes: Any, given: UserMesh, mesh: ElementMesh, with_sides: bool = True) -> MeshRegion:
+    """Elements, facets and corners that a user chose for an interface.
+
+    Args:
+        with_sides: whether facets of chosen elements on the boundary count (of solids, not of plates).
+
+    Raises:
+        ParameterError: nothing of the mesh is chosen, or facets of a group are none of the mesh.
+    """
     used = np.unique(given.corners)
-    return np.isin(used, points)
+    if isinstance(nodes, str) and nodes in given.facet_groups:
+        facets = facets_of_group(nodes, given, mesh)
+        is_chosen = np.zeros(len(used), dtype=np.bool_)
+        is_chosen[mesh.mesh.facets[:, facets]] = True
+        return MeshRegion(np.zeros(0, dtype=np.int64), facets, is_chosen)
+    called = f"interface {name!r}"
+    is_chosen = np.isin(used, chosen_points(called, nodes, given.points, given.points_by_name))
+    if not is_chosen.any():
+        raise ParameterError(f"{called} has no nodes of the mesh: {_near_miss(nodes, given)}")
+    cells = np.flatnonzero(is_chosen[mesh.cells].all(axis=1))
+    corners, boundary = np.asarray(mesh.mesh.facets), mesh.mesh.boundary_facets()
+    is_facet = is_chosen[corners].all(axis=0)
+    is_outside = np.zeros(len(is_facet), dtype=np.bool_)
+    is_outside[boundary] = True
+    cells = _meant(nodes, cells, is_chosen, given, mesh)
+    sides = is_facet & is_outside
+    if not with_sides:
+        sides[mesh.mesh.t2f[:, cells]] = False
+    covered = np.union1d(mesh.cells[cells], corners[:, sides])
+    inner = is_facet & ~is_outside & ~np.isin(corners, covered).all(axis=0)
+    if with_sides and not (sides | inner).any():
+        inner = is_facet  # of elements inside the body
+    return MeshRegion(cells, np.flatnonzero(sides | inner), is_chosen)
 
 
-def chosen_nodes(name: str, nodes: Any, given: UserMesh) -> IntArray:
-    """Points of the given mesh that an interface is given by.
+def _meant(nodes: Any, cells: IntArray, is_chosen: BoolArray, given: UserMesh, mesh: ElementMesh) -> IntArray:
+    """Elements without those that are chosen by accident, as at corners of a rim and at ends of lines.
+
+    A function decides by its value at the middle of the element, a list by whether a neighbour is chosen.
+    """
+    sides = mesh.mesh.t2f[:, cells]
+    is_lone = ~(np.bincount(sides.ravel(), minlength=mesh.mesh.facets.shape[1]) > 1)[sides].any(axis=0)
+    is_suspect = is_lone & mesh.kind.is_simplex
+    if callable(nodes):
+        is_suspect |= np.isin(mesh.cells[cells], mesh.mesh.boundary_nodes()).all(axis=1)
+        middles = np.zeros((len(cells), 3))
+        middles[:, : mesh.dimension] = mesh.geometry[mesh.cells[cells]].mean(axis=1)
+        with contextlib.suppress(ParameterError):  # of a function that knows the nodes alone
+            is_suspect[points_where("", nodes, middles)] = False
+    elif is_chosen.sum() == len(np.unique(mesh.cells[cells])):
+        return cells
+    return cells[~is_suspect]
+
+
+def facets_of_group(name: str, given: UserMesh, mesh: ElementMesh) -> IntArray:
+    """Facets of the mesh in a named group.
 
     Raises:
-        ParameterError: none of what an interface may be given by.
+        ParameterError: some are no facets of the mesh.
     """
-    return chosen_points(f"interface {name!r}", nodes, given.points, given.points_by_name)
-
-
-def facets_of(name: str, nodes: Any, given: UserMesh, mesh: ElementMesh) -> IntArray:
-    """Facets of the mesh on an interface: on its boundary, or inside it if none is there.
-
-    Raises:
-        ParameterError: none is there.
-    """
-    corners = np.asarray(mesh.mesh.facets.T)  # vertices of each facet
     used = np.unique(given.corners)
     vertex_of = np.full(len(given.points), -1)
     vertex_of[used] = np.arange(len(used))
-    if isinstance(nodes, str) and nodes in given.facet_groups:
-        wanted = np.sort(vertex_of[given.facet_groups[nodes]], axis=1)
-        known = {tuple(row): k for k, row in enumerate(np.sort(corners, axis=1).tolist())}
-        numbers = [known.get(tuple(row)) for row in wanted.tolist()]
-        facets = np.array(sorted({k for k in numbers if k is not None}), dtype=np.int64)
-        if len(facets):
-            return facets
-    inside = vertices_of(given, chosen_nodes(name, nodes, given))
-    if not inside.any():
-        raise ParameterError(f"interface {name!r} has no nodes of the mesh: {_near_miss(nodes, given)}")
-    covered = np.flatnonzero(inside[corners].all(axis=1))
-    boundary = np.intersect1d(covered, mesh.mesh.boundary_facets())
-    facets = boundary if len(boundary) else covered
-    if not len(facets):
-        area = "an area" if mesh.dimension == 3 else "a length"
+    wanted = np.sort(vertex_of[given.facet_groups[name]], axis=1)
+    corners = np.sort(np.asarray(mesh.mesh.facets.T), axis=1)
+    known = {tuple(row): k for k, row in enumerate(corners.tolist())}
+    facets = [known.get(tuple(row), -1) for row in wanted.tolist()]
+    if missing := facets.count(-1):
         raise ParameterError(
-            f"interface {name!r} has {int(inside.sum())} node(s) that cover no side of an element: an interface "
-            f"needs {area}, or it has no rotation and what it carries depends on the mesh; take all nodes of a face"
+            f"group {name!r}: {missing} of its {len(facets)} facets are no sides of elements of the body"
         )
-    return facets.astype(np.int64)
+    return np.unique(np.array(facets, dtype=np.int64))
 
 
 def _near_miss(nodes: Any, given: UserMesh) -> str:

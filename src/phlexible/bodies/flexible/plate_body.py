@@ -14,12 +14,11 @@ from phlexible.bodies.flexible.interfaces import (
     InterfaceKind,
     InterfaceSpec,
     MeshInterface,
-    chosen_nodes,
-    facets_of,
+    MeshRegion,
     named_specs,
     outward_area,
     refuse_shared_nodes,
-    vertices_of,
+    region_of,
 )
 from phlexible.bodies.flexible.kept_on_disk import Folder, KeptShapes
 from phlexible.bodies.flexible.mesh_matrices import ElementMaterials, mass_matrix, stiffness_matrix
@@ -54,11 +53,11 @@ ON_A_LINE = 1e-9
 def plate_interfaces(
     interfaces: Mapping[str, InterfaceSpec] | None, given: UserMesh, mesh: ElementMesh, thickness: float
 ) -> tuple[MeshInterface, ...]:
-    """The interfaces that a user named: nodes that cover elements are an area, others edges.
+    """The interfaces that a user named: elements, edges and nodes, whose mean is over the area where there is one.
 
     Raises:
-        ParameterError: no such group or nodes, nodes that cover no edge, a hinged interface on one line, or two
-            that move as one and share nodes.
+        ParameterError: no such group or nodes, nodes that cover no edge, nodes that a mean leaves out, a hinged
+            interface on one line, or two that move as one and share nodes.
     """
     found = tuple(
         _interface(name, nodes, kind, given, mesh, thickness) for name, nodes, kind in named_specs(interfaces)
@@ -70,16 +69,22 @@ def plate_interfaces(
 def _interface(
     name: str, nodes: Any, kind: InterfaceKind, given: UserMesh, mesh: ElementMesh, thickness: float
 ) -> MeshInterface:
-    cells = _cells(name, nodes, given, mesh)
-    if len(cells):
-        members = np.unique(mesh.element_nodes[cells])
-        basis = _basis(mesh, cells, None)
-        area = np.array([0.0, 0.0, np.asarray(basis.dx).sum()])
+    if isinstance(nodes, str) and nodes in given.element_groups:
+        region = MeshRegion(given.element_groups[nodes], np.zeros(0, np.int64), np.zeros(0, np.bool_))
     else:
-        facets = facets_of(name, nodes, given, mesh)
-        members = mesh.facet_nodes(facets)
-        basis = _basis(mesh, None, facets)
+        region = region_of(name, nodes, given, mesh, with_sides=False)
+    cells, facets, members = region.cells, region.facets, region.nodes(mesh)
+    if len(cells):
+        basis, averaged = _basis(mesh, cells, None), mesh.cells[cells]
+        area = np.array([0.0, 0.0, np.asarray(basis.dx).sum()])
+    elif len(facets):
+        basis, averaged = _basis(mesh, None, facets), mesh.mesh.facets.T[facets]
         area = thickness * outward_area(basis)
+    else:
+        raise region.too_small(name, mesh)
+    if kind is InterfaceKind.AVERAGE:
+        region.refuse_rest(name, mesh, averaged)
+        members = np.unique(mesh.element_nodes[cells]) if len(cells) else mesh.facet_nodes(facets)
     position, rows = _mean_rows(basis, mesh, thickness)
     if kind is InterfaceKind.HINGED and _is_line(mesh.nodes[members]):
         raise ParameterError(
@@ -87,22 +92,6 @@ def _interface(
             '"rigid" one, or hinge more edges together'
         )
     return MeshInterface(name, kind, position, members, area, rows)
-
-
-def _cells(name: str, nodes: Any, given: UserMesh, mesh: ElementMesh) -> IntArray:
-    """Elements whose corners are all among the nodes, or those of a group of that name.
-
-    None of a rim, where triangles at corners of the plate have all of theirs.
-    """
-    if isinstance(nodes, str) and nodes in given.element_groups:
-        return given.element_groups[nodes]
-    if isinstance(nodes, str) and nodes in given.facet_groups:
-        return np.zeros(0, dtype=np.int64)
-    inside = vertices_of(given, chosen_nodes(name, nodes, given))
-    cells = np.flatnonzero(inside[mesh.cells].all(axis=1))
-    elsewhere = np.setdiff1d(np.flatnonzero(inside), mesh.cells[cells])
-    is_rim = len(elsewhere) and np.isin(np.flatnonzero(inside), mesh.mesh.boundary_nodes()).all()
-    return cells[:0] if is_rim else cells
 
 
 def _basis(mesh: ElementMesh, cells: IntArray | None, facets: IntArray | None) -> Any:
