@@ -16,7 +16,7 @@ from phlexible.bodies.beam.mesh import Theory, stiffness_at
 from phlexible.bodies.body import Body
 from phlexible.bodies.rod import RodNode
 from phlexible.bodies.soft_law import SoftLaw
-from phlexible.bodies.string_law import StringLaw
+from phlexible.bodies.string_law import StringLaw, TensionOnly
 from phlexible.description.interactions.loads import Load, SurfacePressure
 from phlexible.description.joints.joint import Joint
 from phlexible.description.ports import Attachment, PlacedBody, Port
@@ -202,6 +202,7 @@ def random_point_mass(rng: np.random.Generator, scale: Scale, dimension: int, **
 
 
 LAW_CASES: dict[type[StringLaw], Callable[[float], StringLaw]] = {
+    TensionOnly: lambda stiffness: TensionOnly(ph.LinearLaw(stiffness)),
     ph.LogarithmicLaw: ph.LogarithmicLaw,
     ph.LinearLaw: ph.LinearLaw,
     ph.StVenantKirchhoffLaw: ph.StVenantKirchhoffLaw,

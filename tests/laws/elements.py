@@ -58,7 +58,8 @@ class Adding:
         if np.linalg.norm(a.initial_position() - b.initial_position()) < 0.05 * self.length:
             return None
         rest = self.rng.choice([None, self.length * self.rng.uniform(0.2, 1)])
-        return ph.SpringDamper(a, b, self.stiffness, self.damping * damped, rest)
+        is_rope = bool(self.rng.integers(2))
+        return ph.SpringDamper(a, b, self.stiffness, self.damping * damped, rest, tension_only=is_rope)
 
     def bushing(self, damped: bool) -> ForceElement | None:
         """In all components."""

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from phlexible.algebra.arrays import Array, IntArray, line_plane_or_space, vector
-from phlexible.algebra.fields import Count, NonNegative, Positive
+from phlexible.algebra.fields import Count, Flag, NonNegative, Positive
 from phlexible.algebra.sparse import lu_factors
 from phlexible.bodies.absolute_body import AbsoluteBody, QuadraticStrains
 from phlexible.bodies.body import BodyData, NodalBody
@@ -23,7 +23,7 @@ from phlexible.bodies.mechanics.absolute import (
     strains,
 )
 from phlexible.bodies.skin import Skin
-from phlexible.bodies.string_law import StringLaw
+from phlexible.bodies.string_law import StringLaw, TensionOnly
 from phlexible.display import short_repr
 from phlexible.elements.maxwell import Maxwell, Relaxation
 from phlexible.errors import AttachmentError, EquilibriumError, ParameterError
@@ -309,9 +309,10 @@ class String(NodalBody):
         relaxation: branches of spring (EA [N]) and dashpot beside the law, which follow (C - 1) / 2; None: none.
         diameter: in pictures [m]; None: as thin as can be seen.
         color: in pictures, a name or "#rrggbb"; None: as the picture likes.
+        tension_only: whether it goes slack and neither stores nor resists where it is shorter than undeformed.
 
     Raises:
-        ParameterError: a number out of its range, or no law.
+        ParameterError: a number out of its range, no law, or a rope that goes slack and creeps.
 
     Example:
         >>> rope = ph.String(length=2.0, line_density=0.3, elements=10, law=ph.LinearLaw(2e3))
@@ -333,11 +334,14 @@ class String(NodalBody):
     relaxation: Relaxation = field(default=None, kw_only=True)
     diameter: Positive | None = field(default=None, kw_only=True)
     color: Color = field(default=None, kw_only=True)
+    tension_only: Flag = field(default=False, kw_only=True)
 
     __repr__ = short_repr
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if self.tension_only and self.relaxation:
+            raise ParameterError("tension_only is of strings without relaxation; leave one of them out")
         if self.order not in (1, 2):
             raise ParameterError(f"order must be 1 (linear) or 2 (quadratic), got {self.order!r}")
         if not isinstance(self.law, StringLaw):
@@ -425,12 +429,12 @@ class String(NodalBody):
         return string_form(self._absolute(int(dimension)), self.mesh, given, shape, velocity, (start, end))
 
     def _absolute(self, dimension: int) -> AbsoluteBody:
-        mesh = self.mesh
+        mesh, law = self.mesh, TensionOnly(self.law) if self.tension_only else self.law
         return AbsoluteBody(
             dimension=dimension,
             mass=self.mass,
             nodal_mass=mesh.mass(self.line_density),
-            strains=(mesh.strains(self.law, self.viscosity, self.relaxation),),
+            strains=(mesh.strains(law, self.viscosity, self.relaxation),),
             points=StringPoints(mesh, dimension),
             size=self.length,
         )

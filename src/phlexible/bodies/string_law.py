@@ -46,6 +46,10 @@ class StringLaw(ABC):
     def discrete_derivative(self, C0: ArrayLike, C1: ArrayLike) -> Array:
         """(W(C1) - W(C0)) / (C1 - C0) (36), also where C1 is close to C0, without cancellation [N]."""
 
+    def viscous_modulus(self, C: ArrayLike) -> Array:
+        """What a Kelvin-Voigt time multiplies in dW/dC, EA / 4 [N]."""
+        return np.full(np.shape(C), self.modulus / 4)
+
     def stress(self, C: ArrayLike) -> Array:
         """S = 2 dW/dC (4) [N]."""
         return 2 * self.derivative(C)
@@ -165,6 +169,49 @@ class StVenantKirchhoffLaw(StringLaw):
         """EA/4 ((C0 + C1) / 2 - 1)."""
         mean = (np.asarray(C0, dtype=np.float64) + np.asarray(C1, dtype=np.float64)) / 2
         return np.asarray(self.axial_stiffness / 4 * (mean - 1))
+
+
+@dataclass(frozen=True)
+class TensionOnly(StringLaw):
+    """W(max(C, 1)) of another law: a rope, which goes slack and does not push (``String(tension_only=True)``).
+
+    Attributes:
+        law: stored energy where C > 1.
+
+    Raises:
+        ParameterError: no stored energy.
+    """
+
+    law: StringLaw
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.law, StringLaw):
+            raise ParameterError(f"law must be a stored energy such as LinearLaw(2e3), got {self.law!r}")
+
+    @property
+    def modulus(self) -> float:
+        return self.law.modulus
+
+    def energy(self, C: ArrayLike) -> Array:
+        return self.law.energy(np.maximum(C, 1.0))
+
+    def derivative(self, C: ArrayLike) -> Array:
+        return np.where(np.asarray(C) > 1, self.law.derivative(np.maximum(C, 1.0)), 0.0)
+
+    def curvature(self, C: ArrayLike) -> Array:
+        return np.where(np.asarray(C) > 1, self.law.curvature(np.maximum(C, 1.0)), 0.0)
+
+    def viscous_modulus(self, C: ArrayLike) -> Array:
+        """EA / 4 where C > 1, zero elsewhere [N]."""
+        return np.where(np.asarray(C) > 1, self.modulus / 4, 0.0)
+
+    def discrete_derivative(self, C0: ArrayLike, C1: ArrayLike) -> Array:
+        """That of the law times that of max(C, 1)."""
+        C0, C1 = np.asarray(C0, dtype=np.float64), np.asarray(C1, dtype=np.float64)
+        low, high = np.maximum(C0, 1.0), np.maximum(C1, 1.0)
+        share = np.divide(high - low, C1 - C0, out=np.zeros(np.broadcast(C0, C1).shape), where=C0 != C1)
+        share = np.where((C0 > 1) & (C1 > 1), 1.0, share)
+        return np.asarray(share * self.law.discrete_derivative(low, high))
 
 
 # A stored energy of the user: two functions of one number, checked against each other.

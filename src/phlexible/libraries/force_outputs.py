@@ -11,7 +11,7 @@ from phlexible.bodies.beam.beam import Beam
 from phlexible.bodies.beam.section_forces import places_along, resultant_rows
 from phlexible.bodies.floating_body import FloatingBody
 from phlexible.bodies.mechanics.absolute import with_total
-from phlexible.bodies.string_law import LinearLaw, LogarithmicLaw, StVenantKirchhoffLaw
+from phlexible.bodies.string_law import LinearLaw, LogarithmicLaw, StringLaw, StVenantKirchhoffLaw, TensionOnly
 from phlexible.description.interactions.drives import Drive
 from phlexible.description.interactions.force_elements import ForceElement
 from phlexible.description.interactions.functions import Row
@@ -294,7 +294,14 @@ class ForceNumbers:
             for rows in (group.first, group.second)
         )
         C = self._tape.sum((1.0, pair) for pair in zip(u, v, strict=True))
-        stretch, law = self._tape.of(NumberKind.ROOT, C), group.law
+        return self._pull(C, group.law, branches)
+
+    def _pull(self, C: int, law: StringLaw, branches: list[tuple[float, int]]) -> int:
+        """The tension of a law at C."""
+        if isinstance(law, TensionOnly):
+            pull = self._pull(C, law.law, branches)
+            return self._tape.sum([(0.5, (pull,)), (0.5, (self._tape.of(NumberKind.SIDE, pull, pull),))])
+        stretch = self._tape.of(NumberKind.ROOT, C)
         if not isinstance(law, LinearLaw | LogarithmicLaw | StVenantKirchhoffLaw):
             raise ModelError(
                 f"output {self._name!r}: compiled models measure no forces of laws that users wrote; take positions"

@@ -225,9 +225,9 @@ class Resistances:
         first = len(multipliers)
         self._joined, self._first, self._thetas = joined, first, thetas
         self._forces = forces
-        self._dampings = np.array([force.damping for force in self._forces], dtype=np.float64)
+        self._dampings = np.array([0.0 if f.contact else f.damping for f in forces], dtype=np.float64)
         self._dry = [k for k, f in enumerate(self._forces) if f.friction and not f.contact]
-        self._impacts = [k for k, f in enumerate(self._forces) if f.contact and f.contact.damping]
+        self._impacts = [k for k, f in enumerate(self._forces) if f.contact and (f.contact.damping or f.damping)]
         self._across = [k for k, f in enumerate(self._forces) if f.contact and f.friction]
         for element, force in system.forces:
             if force.contact and force.contact.restitution is not None:
@@ -297,7 +297,8 @@ class Resistances:
             force, push = self._forces[k], self._forces[k].contact
             assert push is not None, "chosen so"
             share = np.maximum(push.side * (force.rest - theta[:, k]), 0.0) ** push.exponent
-            still, loss, rate = push.stiffness * share, push.damping * share, push.side * thetas[:, k]
+            still, rate = push.stiffness * share, push.side * thetas[:, k]
+            loss = push.damping * share + force.damping * (share > 0)
             with np.errstate(divide="ignore", invalid="ignore"):  # what is pushed away does not pull
                 loss = np.where(loss * rate > still, still / rate, loss)
             along[:, k] += loss

@@ -20,6 +20,7 @@ from phlexible.bodies.mechanics.absolute import (
     viscous_matrix,
 )
 from phlexible.bodies.string import StringMesh
+from phlexible.bodies.string_law import TensionOnly
 from phlexible.errors import ParameterError
 from phlexible.port_hamiltonian.model import Port, PortHamiltonianModel, StateBlock
 
@@ -76,6 +77,8 @@ class StringForm(PortHamiltonianModel):
 
     def __post_init__(self) -> None:
         count, d = self.body.node_count, self.body.dimension
+        if any(isinstance(group.law, TensionOnly) and group.viscosity for group in self.body.strains):
+            raise ParameterError("these equations know no viscosity of tension_only strings; leave one of them out")
         ends = dict(zip((0, count - 1), self.boundaries, strict=True))
         free = [k for k in range(count) if ends.get(k) is not Boundary.FIXED]
         kept = np.array([d * k + axis for k in free for axis in range(d)], dtype=np.int64)

@@ -493,6 +493,7 @@ def element_damping(system: System, state: State) -> sparse.csr_array:
     size = int(system.layout.velocity[-1])
     if not system.forces:
         return sparse.csr_array((size, size))
-    rows = element_state(system, system.at(state)).rows
-    damping = np.array([force.damping for _, force in system.forces])
-    return sparse.csr_array(rows.T @ sparse.diags_array(damping) @ rows)
+    elements = element_state(system, system.at(state))
+    forces = zip(system.forces, elements.theta, strict=True)
+    damping = np.array([force.damping_at(float(theta)) for (_, force), theta in forces])
+    return sparse.csr_array(elements.rows.T @ sparse.diags_array(damping) @ elements.rows)

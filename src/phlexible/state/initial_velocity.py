@@ -104,7 +104,7 @@ def described_gap(owner: RowOwner, value: float) -> str:
 def _gap(owner: RowOwner, value: float) -> float:
     """The gap of a row; that of a distance is measured along the link."""
     if isinstance(owner.joint, Distance):
-        length = 2 * owner.row.constant
+        length = owner.joint.initial_length()
         return float(np.sqrt(length**2 + 2 * length * value)) - length
     return float(value)
 

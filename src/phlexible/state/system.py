@@ -119,9 +119,15 @@ class System:
         return tuple(placed.data for placed in self.bodies if isinstance(placed.data, AbsoluteBody))
 
     @cached_property
+    def prescribed(self) -> dict[Joint | Drive, TimePath]:
+        """The function of time of each hoist and drive, hoists first."""
+        parts = (*self.mechanism.joints, *self.mechanism.drives)
+        return {part: part.path for part in parts if part.path is not None}
+
+    @property
     def paths(self) -> tuple[TimePath, ...]:
-        """Functions of time of the drives."""
-        return tuple(drive.path for drive in self.mechanism.drives)
+        """Functions of time of hoists, then those of drives."""
+        return tuple(self.prescribed.values())
 
     @cached_property
     def index(self) -> dict[PlacedBody, int]:

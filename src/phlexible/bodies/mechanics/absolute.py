@@ -83,7 +83,7 @@ def viscous_matrix(body: AbsoluteBody, q: Array) -> sparse.csr_array:
     for group in body.strains:
         if group.viscosity:
             gradients = _gradients(body, group, q)
-            weights = group.weights * group.viscosity * group.law.modulus / 4
+            weights = group.weights * group.viscosity * group.law.viscous_modulus(strains(body, group, q))
             total += _assembled(body, group, np.einsum("g,gia,gjb->giajb", weights, gradients, gradients))
     for elements in body.elements:
         if elements.viscosity:

@@ -17,7 +17,7 @@ from phlexible.algebra.arrays import (
     finite,
     numbers,
 )
-from phlexible.algebra.fields import Finite, Name, NonNegative, Positive, Times, convert_fields, set_fields
+from phlexible.algebra.fields import Finite, Flag, Name, NonNegative, Positive, Times, convert_fields, set_fields
 from phlexible.algebra.portable import Portable
 from phlexible.algebra.user_derivatives import disagreement
 from phlexible.description.interactions.feedback import Feedback
@@ -230,13 +230,14 @@ class OneSided:
         x = self.depth(theta, limit)
         return -float(self.stiffness * self.exponent * x ** (self.exponent - 1)) if x > 0 else 0.0
 
-    def viscous(self, theta: float, rate: float, limit: float) -> float:
-        """What the motion adds to ``force``."""
+    def viscous(self, theta: float, rate: float, limit: float, damper: float = 0.0) -> float:
+        """What the motion adds to ``force``; ``damper``: of the rate alone, where the depth is positive [N s/m]."""
         share = float(self.depth(theta, limit) ** self.exponent)
         still, damping = self.stiffness * share, self.damping
         if self.restitution is not None:
             damping = self.loss_of_impacts / max(abs(rate), self.slowest)
-        return self.side * (max(still - self.side * damping * share * rate, 0.0) - still)
+        total = damping * share + (damper if share > 0 else 0.0)
+        return self.side * (max(still - self.side * total * rate, 0.0) - still)
 
 
 @dataclass(frozen=True)
@@ -387,9 +388,9 @@ class CoordinateForce(Portable):
 
     def resistance(self, theta: float, rate: float) -> float:
         """Of damper, dry friction along theta and impact, at a rate."""
-        result = -self.damping * rate
         if self.contact:
-            return result + self.contact.viscous(theta, rate, self.rest)
+            return self.contact.viscous(theta, rate, self.rest, self.damping)
+        result = -self.damping * rate
         return result + self.friction.force(rate) if self.friction else result
 
     def conservative(self, theta: float) -> float:
@@ -397,6 +398,10 @@ class CoordinateForce(Portable):
         slope = self.potential.slope_at(theta) if self.potential else 0.0
         push = self.contact.force(theta, self.rest) if self.contact else 0.0
         return push - self.stiffness * (theta - self.rest) - slope
+
+    def damping_at(self, theta: float) -> float:
+        """That of the damper, which acts with a one-sided spring only where it does [N m s/rad or N s/m]."""
+        return self.damping if not self.contact or self.contact.depth(theta, self.rest) > 0 else 0.0
 
     def tangent(self, theta: float) -> float:
         """Derivative of ``conservative``."""
@@ -463,9 +468,12 @@ class SpringDamper(ForceElement):
         potential: energy beyond the linear spring, a function of the distance; None: none.
         relaxation: branches of spring [N/m] and dashpot in series, which follow the distance; None: none.
         name: for messages and the ledger; None: made from the ports.
+        tension_only: whether it is a rope: slack, with neither spring nor damper, where it is shorter than
+            ``length``, and never pushing.
 
     Raises:
-        ParameterError: a negative or infinite number.
+        ParameterError: a negative or infinite number, or a rope without stiffness or that has more than stiffness
+            and damping.
         ModelError: no ports, or both on one body or on the ground.
 
     Example:
@@ -486,10 +494,15 @@ class SpringDamper(ForceElement):
     potential: AnyPotential = None
     relaxation: Relaxation = field(default=None, kw_only=True)
     name: Name = field(default=None, kw_only=True)
+    tension_only: Flag = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
         check_ports(self, first=self.first, second=self.second)
         super().__post_init__()
+        if self.tension_only and (not self.stiffness or self.potential or self.relaxation):
+            raise ParameterError(
+                f"{self}: tension_only needs stiffness= and takes damping= with it, and no potential or relaxation"
+            )
         if not (self.stiffness or self.damping or self.potential or self.relaxation):
             raise ParameterError(
                 f"{self} has neither stiffness, damping, potential nor relaxation; give one of them"
@@ -515,6 +528,9 @@ class SpringDamper(ForceElement):
             )
         rest = gap if self.length is None else self.length
         distance = DistanceCoordinate("distance", self.first, self.second)
+        if self.tension_only:
+            rope = OneSided(self.stiffness, side=-1.0)
+            return (CoordinateForce(distance, damping=self.damping, rest=rest, contact=rope),)
         own = (distance, self.stiffness, self.damping, rest, self.potential)
         return (CoordinateForce(*own, relaxation=self.relaxation),)
 

@@ -46,6 +46,11 @@ class Joint(KinematicPair):
     def rows(self, dimension: int) -> tuple[Row, ...]:
         """The joint functions in the plane (dimension 2) or in space (3)."""
 
+    @property
+    def path(self) -> TimePath | None:
+        """The function of time in the rows of a joint that moves by itself; None: there is none."""
+        return None
+
     def drive(
         self,
         *,

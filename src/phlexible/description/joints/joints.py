@@ -1,13 +1,16 @@
 """The joints: which motions each leaves (docs/theory.md, 8)."""
 
 from dataclasses import dataclass, field
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import Array, unit_vector
-from phlexible.algebra.fields import Positive, set_fields
+from phlexible.algebra.arrays import Array, called, check_callable, positive, unit_vector
+from phlexible.algebra.fields import set_fields
 from phlexible.algebra.kept import kept
+from phlexible.algebra.portable import Portable
+from phlexible.description.interactions.force_elements import SpringDamper
 from phlexible.description.interactions.functions import (
     AXES,
     AngleCoordinate,
@@ -23,8 +26,10 @@ from phlexible.description.interactions.functions import (
     perpendicular_axes,
     position_along,
     product,
+    receive,
 )
 from phlexible.description.joints.joint import Joint
+from phlexible.description.time_functions import ScalarFunction, Timed, TimeFactor, TimePath
 from phlexible.errors import ModelError, ParameterError
 
 # What joints with a sliding axis share: the axis and the two directions across it.
@@ -446,12 +451,22 @@ class Fixed(Joint):
 # Distance joint: a massless rigid link between two points (docs/theory.md, 8).
 
 
+def _length(name: str, value: float | ScalarFunction) -> float | ScalarFunction:
+    if not callable(value):
+        return positive(name, value)
+    check_callable(name, value, "time")
+    return value
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class Distance(Joint):
-    """The points keep their distance.
+class Distance(Joint, Portable):
+    """A massless link keeps the distance of the points, or makes it a function of time as a hoist does.
+
+    The work of a hoist is in ``motion.energy.work`` under the name of the joint. The link pulls and pushes; a rope
+    that only pulls is ``spring(stiffness, tension_only=True)``.
 
     Attributes:
-        length: the distance [m]; None: that of the initial pose.
+        length: the distance, or a function of time [m]; None: that of the initial pose.
 
     Raises:
         ModelError: no length given and the points coincide.
@@ -464,13 +479,71 @@ class Distance(Joint):
         array([ 0.,  0., -1.])
     """
 
-    length: Positive | None = None
+    length: Annotated[float | ScalarFunction, _length] | None = None
 
-    def rows(self, dimension: int) -> tuple[Row, ...]:
-        """1 row ``|point - point|^2`` (8.10)."""
+    @kept
+    def initial_length(self) -> float:
+        """The distance that the link has at t = 0 [m]."""
+        if callable(self.length):
+            name = f"length of {self}"
+            return positive(f"{name} at t = 0", called(self.length, name, 0.0, at="at t = 0 s"))
         if self.length is not None:
-            return (constant_distance(self.first, self.second, self.length, "distance"),)
+            return self.length
         gap = float(np.linalg.norm(self.second.initial_position() - self.first.initial_position()))
         if gap == 0:
             raise ModelError(f"{self}: the points coincide; give length= or use Spherical")
-        return (constant_distance(self.first, self.second, gap, "distance"),)
+        return gap
+
+    @kept
+    def _path(self) -> TimePath | None:
+        length = self.length
+        if not callable(length):
+            return None
+        name, factor = f"length of {self}", 0.5 / self.initial_length()
+
+        def scaled_square(time: float) -> float:
+            value = length(time)
+            if np.any(np.asarray(value) <= 0):
+                raise ParameterError(f"{name} must be positive, got {value!r} at t = {time:.12g} s")
+            return factor * value**2
+
+        return TimePath(scaled_square, None, name)
+
+    def spring(  # type: ignore[override]  # along the link, which leaves no coordinate
+        self,
+        stiffness: float,
+        *,
+        damping: float = 0.0,
+        tension_only: bool = False,
+        name: str | None = None,
+    ) -> SpringDamper:
+        """A spring for ``model.apply`` in place of the link, which is then not connected.
+
+        Args:
+            stiffness: [N/m].
+            damping: of a damper beside it [N s/m].
+            tension_only: whether it is a rope, which goes slack where it is shorter than ``length``.
+            name: for messages; None: made from the ports.
+
+        Raises:
+            ParameterError: a length that is a function of time.
+        """
+        if callable(self.length):
+            raise ParameterError(
+                f"{self}: a spring has one length; connect the link, or take a servo along a Slider for a winch"
+            )
+        receive(self, self.first, self.second)
+        own = self.first, self.second, stiffness, damping, self.length
+        return SpringDamper(*own, name=name, tension_only=tension_only)
+
+    @property
+    def path(self) -> TimePath | None:
+        """The square of a length that is a function of time, divided by twice the initial length [m]."""
+        return self._path()
+
+    def rows(self, dimension: int) -> tuple[Row, ...]:
+        """1 row ``|point - point|^2`` (8.10)."""
+        row = constant_distance(self.first, self.second, self.initial_length(), "distance")
+        if self.path is None:
+            return (row,)
+        return (Row(row.terms, 0.0, row.label, Timed(self.path, TimeFactor.VALUE)),)

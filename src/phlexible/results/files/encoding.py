@@ -51,6 +51,7 @@ from phlexible.description.interactions.sensor import Sensor
 from phlexible.description.interactions.state_force import FeedbackShare, StateLaw, Whole
 from phlexible.description.interactions.surfaces import Capsule, Plane, Surface
 from phlexible.description.joints.joint import Joint
+from phlexible.description.joints.joints import Distance
 from phlexible.description.joints.relations import JointRelation
 from phlexible.description.placed_wholes import PlacedWhole
 from phlexible.description.ports import Attachment, MovingFrame, PlacedBody
@@ -297,6 +298,8 @@ def _initial(part: object, name: str) -> Tree:
             return part.at_time(0.0).tolist()
         case TimePath(), "function":
             return part(0.0)
+        case Distance(), "length":
+            return part.initial_length()
         case JointElement(force=force), "force" if callable(force):
             return float(force(0.0))
     return None

@@ -43,7 +43,7 @@ FIELDS = {
     "held": Field(("time", "switch"), "m or rad", "where constraints are held that events hold or release"),
     "event_times": Field(("time", "event"), "s", "when each event happened, nan: not yet"),
     "event_losses": Field(("time", "event"), "J", "energy that it took"),
-    "paths": Field(("time", "drive"), "m or rad", "driven coordinates"),
+    "paths": Field(("time", "drive"), "m or rad", "driven coordinates and lengths of hoists (p^2 / 2 p(0))"),
     "path_rates": Field(("time", "drive"), "m/s or rad/s", "rates of driven coordinates"),
     "frames": Field(("time", "frame", "axis"), "m", "origin of each moving frame, world axes"),
     "frame_rotations": Field(("time", "frame", "axis", "column"), "1", "turn of each moving frame since t = 0"),
@@ -111,7 +111,7 @@ def labels(system: System, recording: RecordedStates) -> dict[str, list[str]]:
         "branch": remembered_names(system),
         "switch": [str(switch.constraint) for switch in system.mechanism.switches],
         "event": [str(event) for event in system.mechanism.events if system.mechanism.switches],
-        "drive": [str(drive) for drive in system.mechanism.drives],
+        "drive": [str(part) for part in system.prescribed],
         "frame": [str(frame) for frame in system.moving_frames],
         "source": list(recording.work_names),
     }

@@ -11,7 +11,6 @@ from scipy import sparse
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.algebra.elimination import BlockSchedule, block_schedule
 from phlexible.description.ground import frame_positions, frame_rotations
-from phlexible.description.interactions.drives import Drive
 from phlexible.description.interactions.feedback import Feedback
 from phlexible.description.interactions.force_elements import CoordinateForce, ForceValue
 from phlexible.description.interactions.loads import Input
@@ -564,7 +563,7 @@ def work_sources(assembly: Assembly) -> dict[str, list[int]]:
     for k, part in enumerate(system.constraints, start=len(system.loads)):
         if isinstance(part, JointRelation):
             continue
-        if isinstance(part, Drive) or {part.first, part.second} & moving:
+        if part.path is not None or {part.first, part.second} & moving:
             sources.setdefault(str(part), []).append(k)
     for k, each in enumerate(system.forces, start=len(system.loads) + len(system.constraints)):
         if each.is_prescribed or each.force.is_servo or (moving and set(each.element.ports) & moving):

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from phlexible.bodies.absolute_body import QuadraticStrains
-from phlexible.bodies.string_law import Law, LinearLaw, LogarithmicLaw, StringLaw, StVenantKirchhoffLaw
+from phlexible.bodies.string_law import Law, LinearLaw, LogarithmicLaw, StringLaw, StVenantKirchhoffLaw, TensionOnly
 from phlexible.description.interactions.force_elements import Bristle, CoordinateForce, Coulomb, OneSided
 from phlexible.description.interactions.functions import (
     AngleCoordinate,
@@ -85,6 +85,7 @@ class ForceData:
         slip: how the touching places of a contact slide, where there is friction of this kind.
         bearing: the constraint whose force makes friction, and how many of its rows are of this force; or None.
         relaxation: branches of spring and dashpot, with stiffnesses along the coordinate.
+        tension_only: of a string that neither stores nor resists where C < 1.
     """
 
     coordinate: int
@@ -105,6 +106,7 @@ class ForceData:
     radius: float = 0.0
     bearing: tuple[int, int] | None = None
     relaxation: Maxwell | None = None
+    tension_only: bool = False
 
 
 def coordinate_kind(coordinate: Coordinate) -> int:
@@ -176,6 +178,9 @@ class StrainLaws:
     def of(self, group: QuadraticStrains, weight: float) -> ForceData:
         """The law of one strain of a group."""
         law, functions = group.law, None
+        is_tension_only = isinstance(law, TensionOnly)
+        while isinstance(law, TensionOnly):
+            law = law.law
         if isinstance(law, Law):
             if law not in self._known:
                 self._known[law] = (user_function(law.W), user_function(law.dW))
@@ -191,6 +196,7 @@ class StrainLaws:
             energy_size=law.modulus,
             functions=functions,
             relaxation=group.relaxation and group.relaxation.scaled(weight / 4),
+            tension_only=is_tension_only,
         )
 
 
@@ -203,6 +209,7 @@ def law_tables(laws: Sequence[ForceData], constraints: int, loads: int) -> Table
         "energy_of": [law.energy for law in laws],
         **columns(("energy_address", "slope_address"), addresses),
         "force_value": [law.value + loads if law.value >= 0 else -1 for law in laws],
+        "tension_only": [int(law.tension_only) for law in laws],
         "force_stiffness": [law.stiffness for law in laws],
         "force_damping": [law.damping for law in laws],
         "force_rest": [law.rest for law in laws],

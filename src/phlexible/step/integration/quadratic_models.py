@@ -6,7 +6,6 @@ from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.soft_law import QuadraticConstitution
 from phlexible.bodies.string_law import StVenantKirchhoffLaw
 from phlexible.description.interactions.contact import Contact
-from phlexible.description.interactions.drives import Drive
 from phlexible.description.interactions.functions import AngleCoordinate, DistanceCoordinate
 from phlexible.description.interactions.state_force import StateLaw
 from phlexible.description.mechanism.mechanism import Mechanism
@@ -57,7 +56,8 @@ def _others(mechanism: Mechanism) -> Iterator[str]:
     for load in mechanism.loads:
         if any(isinstance(entry.value, StateLaw) for entry in load.entries()):
             yield f"{load}, a function of the state"
-    yield from (f"{joint}, which is driven" for joint in mechanism.joints if isinstance(joint, Drive))
+    yield from (f"{joint}, which is driven" for joint in mechanism.joints if joint.path is not None)
+    yield from map(str, mechanism.drives)
     yield from (f"{each}, a relation" for each in mechanism.relations)
     yield from (f"{frame}, which moves" for frame in moving_frames(mechanism))
     yield from (f"the event {event.text}" for event in mechanism.events)

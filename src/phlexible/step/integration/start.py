@@ -9,7 +9,9 @@ import numpy as np
 from phlexible.algebra.arrays import Array
 from phlexible.algebra.user_derivatives import Jump, find_jump, listed
 from phlexible.description.ground import check_velocity, frame_positions, frame_rotations
+from phlexible.description.joints.joints import Distance
 from phlexible.description.ports import MovingFrame
+from phlexible.description.time_functions import TimePath
 from phlexible.errors import ModelError, ParameterError
 from phlexible.state.branches import remembered_count
 from phlexible.state.initial_velocity import check_closure
@@ -55,6 +57,11 @@ def check_jumps(system: System, instants: Array) -> None:
         smallest = SMALLEST_JUMP if drive.coordinate.endswith("angle") else length
         if jump := find_jump(path.column_at, instants, smallest):
             raise _refusal(path.name, jump, "a drive", "prescribe a ramp, or use a torque or force instead")
+    for joint in system.mechanism.joints:
+        if isinstance(joint, Distance) and callable(joint.length):
+            path = TimePath(joint.length, None, f"length of {joint}")
+            if jump := find_jump(path.column_at, instants, length):
+                raise _refusal(path.name, jump, "a length", "prescribe a ramp")
     for frame in system.moving_frames:
         if jump := find_jump(partial(frame_positions, frame), instants, length):
             raise _refusal(f"path of {frame}", jump, "a moving frame", "prescribe a ramp")

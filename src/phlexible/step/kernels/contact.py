@@ -212,8 +212,25 @@ def push(t: Tables, f: int, h: float) -> tuple[float, float]:
             t.push_loss[f], t.push_slowest[f], t.impact[k], x0, change, h
         )
     stored, force, slope = pushed(t.force_stiffness[f], t.push_exponent[f], damping, varies, x0, change, h)
+    if any_of(t.force_damping[f] > 0.0):
+        force, slope = damped_one_side(force, slope, t.force_damping[f] / h, x0, change)
     t.loss[f] = (force - stored) * change
     return force, slope
+
+
+@compiled
+def damped_one_side(force: float, slope: float, d: float, x0: float, change: float) -> tuple[float, float]:
+    """The force with a damper on max(0, x), never below zero, and its derivative to x1.
+
+    The damper works along the discrete derivative s of max(0, x), so that it takes d (s change)^2.
+    """
+    x1 = x0 + change
+    is_inside, differs = (x0 > 0.0) & (x1 > 0.0), change != 0.0
+    partial = where(differs, (max(x1, 0.0) - max(x0, 0.0)) / where(differs, change, 1.0), 0.0)
+    share = where(is_inside, 1.0, partial)
+    total = force + d * share * share * change
+    steeper = slope + d * share * (2.0 * where(x1 > 0.0, 1.0, 0.0) - share)
+    return where(total < 0.0, 0.0, total), where(total < 0.0, 0.0, steeper)
 
 
 @compiled

@@ -7,7 +7,15 @@ from phlexible.step.compilation.notation import Number, Tables, Truth, all_of, a
 from phlexible.step.compilation.subnormals import call
 from phlexible.step.kernels.branches import end_branches, energy_of_branches, pull_of_branches
 from phlexible.step.kernels.bristles import energy_of_bristle
-from phlexible.step.kernels.contact import begin_gap, depth_energy, gap_weights, push, rub, slide
+from phlexible.step.kernels.contact import (
+    begin_gap,
+    damped_one_side,
+    depth_energy,
+    gap_weights,
+    push,
+    rub,
+    slide,
+)
 from phlexible.step.tables.declarations import (
     ANGLE,
     CONTACT,
@@ -66,6 +74,8 @@ def elastic_energy(t: Tables, f: int, theta: float) -> float:
         return depth_energy(k, t.push_exponent[f], t.push_side[f] * (t.force_rest[f] - theta))
     if kind == SERVO:
         return 0.0
+    if t.tension_only[f] == 1:
+        theta = where(theta < 1.0, 1.0, theta)
     if kind == ST_VENANT_KIRCHHOFF:
         return t.force_weight[f] * 0.125 * k * (theta - 1.0) * (theta - 1.0)
     is_right = theta > 0.0
@@ -92,6 +102,25 @@ def discrete_gradient(t: Tables, f: int, theta: float, change: float) -> tuple[f
             more, steeper = user_gradient(energy, slopes, theta, change, 1.0, t.force_energy[f])
             value, slope = value + more, slope + steeper
         return value, slope
+    if t.tension_only[f] == 0:
+        return strain_gradient(t, f, theta, change)
+    end = theta + change
+    is_taut, ends_taut, differs = (theta > 1.0) & (end > 1.0), end > 1.0, change != 0.0
+    low = where(theta < 1.0, 1.0, theta)
+    own = where(is_taut, change, where(ends_taut, end, 1.0) - low)
+    value, slope = strain_gradient(t, f, low, own)
+    share, step = where(differs, own / where(differs, change, 1.0), 0.0), where(ends_taut, 1.0, 0.0)
+    steeper = where(differs, (step - share) / where(differs, change, 1.0), 0.0)
+    return (
+        where(is_taut, value, share * value),
+        where(is_taut, slope, step * share * slope + steeper * value),
+    )
+
+
+@compiled
+def strain_gradient(t: Tables, f: int, theta: float, change: float) -> tuple[float, float]:
+    """The same of a string whose law acts on both sides of C = 1."""
+    kind, k = t.energy_of[f], t.force_stiffness[f]
     if kind == ST_VENANT_KIRCHHOFF:
         weighted = 0.25 * k * t.force_weight[f]
         return weighted * (theta - 1.0 + 0.5 * change), 0.5 * weighted
@@ -333,6 +362,10 @@ def scalar_force(t: Tables, f: int, h: float, damping: float) -> tuple[float, fl
         pull = -t.push_side[f] * normal
     else:
         pull, slope = discrete_gradient(t, f, t.theta0[f], t.theta_change[f])
+        if t.tension_only[f] == 1:
+            stored, d = pull, t.force_damping[f] / h + damping * t.force_modulus[f]
+            pull, slope = damped_one_side(stored, slope, d, t.theta0[f] - 1.0, t.theta_change[f])
+            t.loss[f] = (pull - stored) * t.theta_change[f]
         if t.bearing[f] >= 0 or any_of(t.friction[f] > 0.0):
             resisting, steeper = rub(t, f, h)
             pull, slope = pull + resisting, slope + steeper
@@ -356,7 +389,9 @@ def forces_of_laws(t: Tables, first: int, count: int, h: float, damping: float) 
 
 @compiled
 def damper(t: Tables, f: int, h: float, damping: float) -> float:
-    """(d + gamma h d') / h with d' = EA / 4 of strings, on which numerical damping acts."""
+    """(d + gamma h d') / h with d' = EA / 4 of strings, on which numerical damping acts; not of one side alone."""
+    if t.energy_of[f] == CONTACT or t.tension_only[f] == 1:
+        return 0.0
     return t.force_damping[f] / h + damping * t.force_modulus[f]
 
 

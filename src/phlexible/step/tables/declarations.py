@@ -658,6 +658,7 @@ TABLES: tuple[Table, ...] = (
         energy_address    | forces | | of U, where the user wrote it
         slope_address     | forces | | of dU
         force_value       | forces | | load value that is the prescribed force, or -1
+        tension_only      | forces | | 1: a string that neither stores nor resists where C < 1
         group_start       | forces | | first group
         group_count       | forces | | how many
         carrier_count     | forces | | groups that are carriers, which come first
@@ -725,7 +726,7 @@ TABLES: tuple[Table, ...] = (
         row_length        | rows | | what a gap is compared with: a length, 1 for cosines
         pair_weight       | pairs | |
         force_stiffness   | forces | | of a spring; EA of a string
-        force_damping     | forces | | d; of a string tau EA / 4
+        force_damping     | forces | | d; of a string tau EA / 4; of a one-sided force while it acts
         force_modulus     | forces | | EA / 4 of strings, on which numerical damping acts
         force_rest        | forces | | where a spring is relaxed
         force_weight      | forces | | measure: 1, or length of a string
