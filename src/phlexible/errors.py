@@ -67,7 +67,7 @@ class ReductionWarning(UserWarning):
 
 
 class LeftOutWarning(UserWarning):
-    """Controllers or forces that a linear model does not have; the message names them and says why."""
+    """Parts that a linear model, or the model of a file, does not have or has otherwise; the message names them."""
 
 
 class SingularMassError(ModelError):

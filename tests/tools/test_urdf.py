@@ -109,12 +109,14 @@ OPEN = '<child link="left"/>'
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
-        ('<mass value="0.3"/>', '<mass value="0"/>', "wheel moves on spin and has no mass"),
+        (LINK.format(name="wheel", mass=0.3, center="0 0 0"), '<link name="wheel"/>', "wheel moves on spin and has no i"),
+        ('<mass value="0.3"/>', '<mass value="-0.3"/>', "link wheel: no body has a mass of -0.3 kg"),
+        ('lower="0" upper="0.04"', 'lower="0.01" upper="0.04"', r"open is at 0, .* positions={'open': 0.01}"),
         ('type="continuous"', 'type="screw"', "which URDF does not have|no URDF file"),
-        ('iyy="0.03"', 'iyy="0.3"', "link arm"),
+        ('iyy="0.03"', 'iyy="0.3"', "link arm: no body has .*repair"),
         ('mimic joint="open"', 'mimic joint="wide"', "follow mimics 'wide', which the file does not have"),
         ('mimic joint="open"', 'mimic joint="follow"', "in a circle: follow -> follow"),
-        ('mimic joint="open"', 'mimic joint="tip"', "follow mimics tip: both must be of the types"),
+        ('<joint name="spin" type="continuous">', '<joint name="spin" type="floating"><mimic joint="lift"/>', "both must"),
         ('multiplier="-1"', 'multiplier="nan"', "follow: multiplier must be a finite number, got nan"),
         (OPEN, OPEN + '<mimic joint="follow"/>', "in a circle: open -> follow -> open"),
         ('<axis xyz="1 0 0"/>', '<axis xyz="0 0 0"/>', "joint spin: axis must not be zero"),
@@ -138,10 +140,125 @@ def test_what_makes_no_robot_is_refused(gripper, old, new, words):
 
 
 def test_what_does_not_matter_is_taken(gripper):
-    """Axes of fixed joints, visuals of no size, and limits of which one end is left out, which is 0."""
-    text = GRIPPER.replace('type="fixed">', 'type="fixed"><axis xyz="0 0 0"/>')
-    text = text.replace('size="0.2 0.05 0.05"', 'size="nan 1 1"').replace('limit lower="0" upper', "limit upper")
-    gripper.write_text(text, encoding="utf-8")
+    """Axes of fixed joints, and limits of which one end is left out, which is 0."""
+    text = GRIPPER.replace('type="fixed">', 'type="fixed"><axis xyz="0 0 0"/><mimic joint="lift"/>')
+    text = text.replace('limit lower="0" upper', "limit upper").replace('mimic joint="open"', 'mimic joint="tip"')
+    text = text.replace('offset="-0.01"/>', 'offset="-0.01"/><safety_controller k_velocity="1"/>')
+    gripper.write_text(text + "<!-- end -->", encoding="utf-8")
     model = ph.from_urdf(gripper)
-    assert model["arm"].body.shape is None
-    assert sum("stop" in str(element) for element in model.elements) == 3
+    assert sum("stop" in str(element) for element in model.elements) == 2
+    place = model.frame("right").initial_position() - model.frame("tool").initial_position()
+    assert place == pytest.approx([0, -0.01, 0])  # follows a fixed joint: held at its offset
+    with pytest.raises(ph.ModelError, match=r"'right' is no body: .* hold it to arm.*model.frame\('right'\)"):
+        model["right"]
+    assert str(model.replace().frame("tool")) == "arm.point(0.5, 0, 0)" and "right" not in model.starts
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("</robot>", '<xacro:hand prefix="left"/></robot>', "xacro:hand, macros that were not expanded"),
+        ("</robot>", '<loop_joint name="rod" type="revolute"/></robot>', "loop_joint rod, the loop is open"),
+        ("</robot>", "<gazebo><joint name='rod'/></gazebo><gazebo><material>Blue</material></gazebo></robot>", "gazebo j"),
+        ("</robot>", '<drake:bushing name="b"/></robot>', "drake:bushing b"),
+        ("</robot>", '<transmission name="motor"><type>t</type></transmission></robot>', "transmission motor"),
+        ('lower="-0.5" upper="0.5"', 'lower="0.5" upper="-0.5"', "limits from 0.5 to -0.5 lift"),
+        ('friction="0.1"', 'friction="0.1" spring_stiffness="3"', "dynamics spring_stiffness lift"),
+        ('<box size="0.2 0.05 0.05"/>', '<mesh filename="package://arm/no.stl"/>', r"arm \(package://arm/no.stl\)"),
+        ('<box size="0.2 0.05 0.05"/>', '<box size="nan 1 1"/>', "pictures that cannot be read: arm, "),
+    ],
+)
+def test_one_warning_lists_what_a_file_has_beside(gripper, old, new, words):
+    gripper.write_text(GRIPPER.replace(old, new), encoding="utf-8")
+    with pytest.warns(ph.LeftOutWarning, match=words) as told:
+        ph.from_urdf(gripper)
+    assert len(told) == 1
+
+
+def robot(path, *parts):
+    path.write_text(f'<robot name="r"><link name="base"/>{"".join(parts)}</robot>', encoding="utf-8")
+    return path
+
+
+def link(name, mass, moments, center="0 0 0", shape=""):
+    ixx, iyy, izz = moments
+    return (
+        f'<link name="{name}"><inertial><origin xyz="{center}"/><mass value="{mass}"/><inertia ixx="{ixx}" iyy="{iyy}"'
+        f' izz="{izz}" ixy="0" ixz="0" iyz="0"/></inertial>{shape}</link>'
+    )
+
+
+def joint(name, kind, parent, child, axis="0 1 0", origin="0 0 0", more=""):
+    return (
+        f'<joint name="{name}" type="{kind}"><origin xyz="{origin}"/><parent link="{parent}"/><child link="{child}"/>'
+        f'<axis xyz="{axis}"/>{more}</joint>'
+    )
+
+
+@pytest.mark.parametrize(
+    ("mass", "moments", "center"),
+    [
+        (0.01, (0, 0, 0), "0 0 0"),
+        (0.01, (0, 1e-5, 1e-5), "0 0 0"),
+        (0.01, (1.33e-4, 7.57e-3, 8.25e-3), "0 0 0"),  # no body alone
+        (0, (0.3, 0.3, 0.3), "0 0 0"),
+        (4e-15, (2e-27, 2e-27, 2e-27), "0.4 0 0"),
+        (0.5, (0.02, 0.03, 0.04), "0.1 0 0"),
+    ],
+)
+def test_links_on_fixed_joints_are_part_of_what_carries_them(tmp_path, mass, moments, center):
+    """A pendulum with a sensor, by the sum of both inertias; the sensor is a frame of the arm."""
+    sensor = link("sensor", mass, moments, center), joint("mount", "fixed", "arm", "sensor", origin="1 0 0")
+    arm = link("arm", 1.0, (0.02, 0.02, 0.02), "0.5 0 0"), joint("hinge", "continuous", "base", "arm")
+    model = ph.from_urdf(robot(tmp_path / "r.urdf", *arm, *sensor))
+    lever = 1.0 + float(center.split()[0])
+    wanted = 9.81 * (0.5 + mass * lever) / (0.27 + mass * lever**2 + moments[1])
+    rate = model.simulate(2e-6, 1e-6, progress=False)[ph.JointRate(model.joint("hinge"))][-1]
+    assert rate / 2e-6 == pytest.approx(wanted, rel=1e-9)
+    assert len(model.bodies) == 1 and model.frame("sensor").initial_position() == pytest.approx([1, 0, 0])
+
+
+LIMIT = '<limit lower="-2" upper="2" effort="1" velocity="1"/>'
+FLOOR = [
+    *('<link name="x"/><link name="y"/>', joint("jx", "prismatic", "base", "x", "1 0 0", more=LIMIT)),
+    *(joint("jy", "prismatic", "x", "y", more=LIMIT), joint("jz", "continuous", "y", "body", "0 0 1")),
+]
+
+
+def test_coordinates_need_inertia_and_links_do_not(tmp_path):
+    """A base on rails and a turntable without mass; thin links; and axes that nothing with inertia turns about."""
+    path, slow = tmp_path / "r.urdf", (0.0, 0.0, 0.0)
+    model = ph.from_urdf(robot(path, link("body", 2.0, (1, 1, 1), "0.2 0.1 0"), *FLOOR), gravity=slow)
+    for name, force in {"jx": "force", "jz": "torque"}.items():
+        model.apply(getattr(model.joint(name), force)(3.0))
+    motion = model.simulate(2e-3, 1e-3, progress=False)
+    rates = [motion[ph.JointRate(model.joint(name))][-1] / 2e-3 for name in ("jx", "jy", "jz")]
+    inertia = np.array([[2, 0, -0.2], [0, 2, 0.4], [-0.2, 0.4, 1.1]])
+    assert rates == pytest.approx(np.linalg.solve(inertia, [3.0, 0.0, 3.0]), rel=1e-5)
+    hinge = joint("h", "continuous", "base", "a", "0 0 1")
+    for moments in ((8.53333333333e-07, 1.70666666667e-06, 8.53333333333e-07), (0, 1e-3, 1e-3), (-4e-22, 1e-3, 1e-3)):
+        assert ph.from_urdf(robot(path, link("a", 1.0, moments), hinge))["a"].body.mass == 1.0
+    thin = link("a", 1.0, (1e-3, 1e-3, 0), "0 0 0.1")
+    for spun in (thin, link("a", 1.0, (0, 0, 0)), '<link name="a"/>'):
+        with pytest.raises(ph.ModelError, match="a moves on h and has no inertia"):
+            ph.from_urdf(robot(path, spun, hinge))
+    twice = FLOOR[0], FLOOR[1], joint("jy", "prismatic", "x", "y", "1 0 0"), link("body", 1, (1, 1, 1)), FLOOR[3]
+    with pytest.raises(ph.ModelError, match="x moves on jx and y moves on jy and has no inertia"):
+        ph.from_urdf(robot(path, *twice))
+
+
+def test_inertia_is_repaired_where_that_is_wanted(tmp_path):
+    """By the shape of the link, at 1000 kg/m3 or with its mass, or by the nearest moments; one warning has the list."""
+    box = '<collision><geometry><box size="0.2 0.1 0.1"/></geometry></collision>'
+    parts = [f'<link name="a">{box}</link>', joint("ja", "continuous", "base", "a")]
+    parts += [link("b", 3.0, (0, 0, 0), shape=box), joint("jb", "continuous", "a", "b", origin="1 0 0")]
+    parts += [link("c", 1.0, (0.1, 0.1, 0.3)), joint("jc", "continuous", "b", "c", origin="1 0 0")]
+    path = robot(tmp_path / "r.urdf", *parts, '<link name="d"/>', joint("jd", "continuous", "c", "d"))
+    with pytest.raises(ph.ModelError, match='inertia="repair"'):
+        ph.from_urdf(path)
+    with pytest.warns(ph.LeftOutWarning, match="changes .*c .mass 1, moments 0.1, 0.1, 0.3.*d to 0.001 kg") as told:
+        model = ph.from_urdf(path, inertia="repair")
+    assert len(told) == 1 and "a to 2 kg with the moments of its shape" in str(told[0].message)
+    assert model["a"].body.inertia == pytest.approx(np.diag([1, 2.5, 2.5]) * 2 / 6 * 1e-2, rel=1e-9)
+    assert model["b"].body.inertia == pytest.approx(np.diag([1, 2.5, 2.5]) * 3 / 6 * 1e-2, rel=1e-9)
+    assert model["c"].body.inertia == pytest.approx(np.diag([0.15, 0.15, 0.3]), rel=1e-9)

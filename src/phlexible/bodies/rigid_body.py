@@ -81,6 +81,8 @@ def _box(size: Array, axes: Array, center: Array) -> Triangulation:
 
 
 ROUND_OFF = 1e-12
+DIGITS = 1e-5
+"""Of moments of flat bodies in files and tables: they have some six digits."""
 INERTIA = "I_zz, three numbers or a matrix (3, 3)"
 
 
@@ -308,7 +310,7 @@ def _check_matrix(inertia: Array) -> None:
     shown = ", ".join(f"{moment:g}" for moment in principal)
     if principal[0] <= ROUND_OFF * largest:
         raise ParameterError(f"inertia must be positive definite, got principal moments {shown}")
-    if principal[2] > (principal[0] + principal[1]) * (1 + ROUND_OFF):
+    if principal[2] > (principal[0] + principal[1]) * (1 + DIGITS):
         raise ParameterError(
             "inertia must obey the triangle inequality (no principal moment larger than the sum of "
             f"the others), got principal moments {shown}"

@@ -1,7 +1,10 @@
 """``from_urdf``: robots described by URDF files, read by yourdfpy; links of choice may be flexible."""
 
-from collections.abc import Mapping
+import warnings
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import Enum
+from functools import cached_property
 from os import PathLike
 from typing import Any, Self
 
@@ -9,47 +12,62 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
-from phlexible.algebra.arrays import Array, file_path, finite, flag, non_negative
+from phlexible.algebra.arrays import Array, file_path, finite, flag, non_negative, option
 from phlexible.bodies.beam.beam import Beam
 from phlexible.bodies.flexible.flexible_body import FlexibleBody
 from phlexible.bodies.rigid_body import RigidBody
+from phlexible.description.interactions.effective_mass import weight_stiffness
 from phlexible.description.joints.joint import Joint
 from phlexible.description.joints.joints import Fixed, Planar, Prismatic, Revolute
 from phlexible.description.joints.relations import Relation
-from phlexible.description.ports import Port
-from phlexible.errors import ModelError, ParameterError, ResultFileError
+from phlexible.description.placed_wholes import PlacedWhole
+from phlexible.description.ports import Attachment, PlacedBody, Port
+from phlexible.errors import LeftOutWarning, ModelError, ParameterError, ResultFileError
 from phlexible.extras import optional
 from phlexible.model import Model
 from phlexible.shapes.solids import TriangleMesh
-from phlexible.tools.urdf_checks import MOVING, axis_of, check_robot, number_of
+from phlexible.tools.urdf_checks import MOVING, axis_of, check_robot, left_out_of, number_of
+from phlexible.tools.urdf_inertia import (
+    Coordinate,
+    LinkInertia,
+    coordinates_of,
+    inertia_of,
+    joints_without_inertia,
+    nearest_physical,
+    regular_inertia,
+    shape_inertia,
+    united,
+)
 
 # How links of a URDF file look: boxes, cylinders, spheres and meshes as one surface, made by trimesh.
 
+Poses = Sequence[tuple[Any, Array]]
+"""Links as yourdfpy read them, with their poses (4, 4) in common axes."""
 
-def visual_shape(link: Any, handler: Any) -> TriangleMesh | None:
-    """The surface of all visuals that can be drawn, in the axes of the link; None without any.
+
+def surfaces(links: Poses, kind: str, handler: Any, unreadable: list[str]) -> list[Any]:
+    """Surfaces (of trimesh) of all shapes of links that can be read, in the common axes.
 
     Args:
-        link: as yourdfpy read it.
-        handler: finds files of meshes by their names; None: no pictures.
+        links: with their poses.
+        kind: of the shapes, "visuals" or "collisions".
+        handler: finds files of meshes by their names.
+        unreadable: gets a description of each shape that cannot be read.
     """
-    if handler is None or not link.visuals:
-        return None
-    meshes = optional("trimesh", "urdf")
-    found = []
-    for visual in link.visuals:
-        try:
-            part = _surface(meshes, visual.geometry, handler)
-            if part is not None and visual.origin is not None:
-                part.apply_transform(visual.origin)
-        except Exception:  # of files and sizes: a picture less is no reason to refuse a robot
-            continue
-        if part is not None and np.isfinite(part.vertices).all():
-            found.append(part)
-    if not found:
-        return None
-    whole = meshes.util.concatenate(found)
-    return TriangleMesh(np.asarray(whole.vertices), np.asarray(whole.faces), center=(0.0, 0.0, 0.0))
+    meshes, found = optional("trimesh", "urdf"), []
+    for link, pose in links:
+        for shape in getattr(link, kind):
+            try:
+                part = _surface(meshes, shape.geometry, handler)
+                part.apply_transform(pose if shape.origin is None else pose @ shape.origin)
+            except Exception:  # of files and sizes: a picture less is no reason to refuse a robot
+                part = None
+            if part is not None and np.isfinite(part.vertices).all():
+                found.append(part)
+            else:
+                mesh = getattr(shape.geometry, "mesh", None)
+                unreadable.append(f"{link.name} ({mesh.filename})" if mesh else link.name)
+    return found
 
 
 def _surface(meshes: Any, geometry: Any, handler: Any) -> Any:
@@ -61,8 +79,6 @@ def _surface(meshes: Any, geometry: Any, handler: Any) -> Any:
         )
     if geometry.sphere is not None:
         return meshes.creation.icosphere(subdivisions=2, radius=geometry.sphere.radius)
-    if geometry.mesh is None:
-        return None
     part = meshes.load(handler(fname=geometry.mesh.filename), force="mesh")
     if geometry.mesh.scale is not None:
         part.apply_scale(geometry.mesh.scale)
@@ -70,11 +86,12 @@ def _surface(meshes: Any, geometry: Any, handler: Any) -> Any:
 
 
 SAME = 1e-6  # of the length of a beam
+OUTSIDE = 1e-9  # of a limit [rad, m]
 Flexible = Beam | FlexibleBody
 
 
 class UrdfModel(Model):
-    """A ``Model`` whose joints and bodies have the names of a URDF file.
+    """A ``Model`` whose joints, bodies and frames have the names of a URDF file.
 
     Attributes:
         starts: coordinate of each moving joint in the file at the initial pose, by name [rad or m]. Angles of
@@ -84,16 +101,45 @@ class UrdfModel(Model):
     def __init__(self, gravity: ArrayLike = (0.0, 0.0, 0.0), dimension: int = 3) -> None:
         super().__init__(gravity, dimension)
         self.starts: dict[str, float] = {}
+        self._frames: dict[str, Port] = {}
+
+    def set_frame(self, link: str, port: Port) -> None:
+        """Makes a port the one at the origin of a link."""
+        self._frames[link] = port
 
     @property
     def joint_names(self) -> tuple[str, ...]:
-        """Of ``joints``, in their order."""
+        """Names of ``joints``, in their order."""
         return tuple(map(str, self.joints))
+
+    def frame(self, link: str) -> Port:
+        """Port at the origin of a link, which may be a body, a part of another body or of the ground, or a frame.
+
+        Raises:
+            ModelError: the file has no such link; lists those that it has.
+        """
+        if link not in self._frames:
+            raise ModelError(f"no link is named {link!r}; there are {', '.join(self._frames)}")
+        port = self._frames[link]
+        return Attachment(self._bodies[port.placed.name], port.location) if isinstance(port, Attachment) else port
+
+    def __getitem__(self, name: str) -> PlacedBody | PlacedWhole:
+        """The body of a link.
+
+        Raises:
+            ModelError: there is none; the message says where the link is, or lists the names.
+        """
+        if isinstance(name, str) and name in self._frames and name not in self._bodies:
+            raise ModelError(
+                f"link {name!r} is no body: fixed joints hold it to {self._frames[name]};"
+                f" model.frame({name!r}) is the port at its origin"
+            )
+        return super().__getitem__(name)
 
     def replace(self, *given: Any, **named: Any) -> Self:
         """A copy with other parameters, as of ``Model``."""
         copy = super().replace(*given, **named)
-        copy.starts = dict(self.starts)
+        copy.starts, copy._frames = dict(self.starts), dict(self._frames)
         return copy
 
 
@@ -106,9 +152,16 @@ class _UrdfReader:
         model: that it becomes.
         flexible: bodies by the names of links.
         positions: coordinates of joints at the start.
-        handler: finds files of meshes; None: no pictures.
-        owners: where a link sits: the handle of the body that carries it, or None of the ground; and its place
-            and turn, (4, 4), in world axes.
+        handler: finds files of meshes.
+        has_visuals: whether bodies get shapes for pictures.
+        repairs: whether to replace inertias that no body has.
+        stop_stiffness: of limits; None: from the inertia that the joint moves; 0: no limits.
+        poses: of links at the start in world axes, (4, 4).
+        heads: for each link the one after which its body is named, which fixed joints hold it to.
+        inertias: of bodies in the axes of their heads.
+        rates: twists (4, 4) of bodies by the coordinates that move them, world axes.
+        changed, left_out: what warnings list.
+        carried: bodies that hang on a body, with itself.
         made: joints by name.
     """
 
@@ -117,71 +170,240 @@ class _UrdfReader:
     flexible: Mapping[str, Flexible]
     positions: Mapping[str, float]
     handler: Any
-    owners: dict[str, tuple[Any, Array]] = field(default_factory=dict)
+    has_visuals: bool
+    repairs: bool
+    stop_stiffness: float | None
+    left_out: list[str]
+    changed: list[str] = field(default_factory=list)
+    poses: dict[str, Array] = field(default_factory=dict)
+    heads: dict[str, str] = field(default_factory=dict)
+    inertias: dict[str, LinkInertia] = field(default_factory=dict)
+    rates: dict[str, dict[Coordinate, Array]] = field(default_factory=dict)
+    carried: dict[str, list[str]] = field(default_factory=dict)
     made: dict[str, Joint] = field(default_factory=dict)
 
-    def read(self, stop_stiffness: float, is_free: bool) -> None:
+    def read(self, is_free: bool) -> None:
         check_robot(self.robot)
-        links = {link.name: link for link in self.robot.links}
         below = {joint.child for joint in self.robot.joints}
-        roots = [name for name in links if name not in below]
+        roots = [name for name in self._links if name not in below]
         if len(roots) != 1:
             raise ModelError(f"the links must be one tree, its roots are {roots}")
-        for given, known, kind in ((self.flexible, links, "link"), (self.positions, self._joints, "joint")):
+        for given, known, kind in ((self.flexible, self._links, "link"), (self.positions, self._joints, "joint")):
             for name in given:
                 if name not in known:
                     raise ModelError(f"no {kind} is named {name!r}; there are {', '.join(known)}")
-        root = links[roots[0]]
-        own = _moments(root)
-        if is_free and own is None:
-            raise ModelError(f"the free root {root.name} has no mass")
-        self.owners[root.name] = (None, np.eye(4)) if not is_free else (self._add(root, np.eye(4)), np.eye(4))
-        waiting = [root.name]
-        while waiting:
-            parent = waiting.pop(0)
-            for joint in [each for each in self.robot.joints if each.parent == parent]:
-                self._join(joint, links[joint.child])
-                waiting.append(joint.child)
-        if missing := links.keys() - self.owners.keys():
+        (root,) = roots
+        self.poses[root], self.heads[root] = np.eye(4), root
+        tree = self._placed_joints(root)
+        if missing := self._links.keys() - self.poses.keys():
             raise ModelError(f"the links must be one tree, joints do not lead to {', '.join(sorted(missing))}")
+        self._check_starts()
+        self._find_rates(root, tree, is_free)
+        self._find_inertias(tree, None if is_free else root)
+        unreadable: list[str] = []
+        if is_free:
+            self._add(root, unreadable)
+        self.model.set_frame(root, self._port(root, root, np.zeros(3)))
+        for joint in tree:
+            self._join(joint, unreadable)
         for joint in self.robot.joints:
-            self._act(joint, stop_stiffness)
+            self._act(joint)
+        if unreadable:
+            self.left_out.append(f"shapes for pictures that cannot be read: {', '.join(unreadable)}")
 
-    @property
+    @cached_property
+    def _links(self) -> dict[str, Any]:
+        return {link.name: link for link in self.robot.links}
+
+    @cached_property
     def _joints(self) -> dict[str, Any]:
         return {joint.name: joint for joint in self.robot.joints}
 
     def _start(self, joint: Any) -> float:
-        """Coordinate at the initial pose; of a mimic joint what it follows from."""
-        if joint.mimic is not None:
-            leader = self._joints[joint.mimic.joint]
-            factor = 1.0 if joint.mimic.multiplier is None else joint.mimic.multiplier
-            return float(factor * self._start(leader) + (joint.mimic.offset or 0.0))
+        """Coordinate at the initial pose; of a mimic joint what it follows from, of a fixed joint 0."""
+        if joint.mimic is not None and joint.type in MOVING:
+            return _factor(joint) * self._start(self._joints[joint.mimic.joint]) + (joint.mimic.offset or 0.0)
         return finite(f"position of {joint.name}", self.positions.get(joint.name, 0.0))
 
-    def _join(self, joint: Any, link: Any) -> None:
-        carrier, place = self.owners[joint.parent]
-        place = place @ (np.eye(4) if joint.origin is None else joint.origin)
-        axis = axis_of(joint) if joint.type in (*MOVING, "planar") else np.zeros(3)  # fixed ones may have any
-        pivot = place[:3, 3]
-        if joint.type in MOVING:
-            start = self.model.starts[joint.name] = self._start(joint)
-            place = place @ _moved(joint.type, axis, start)
-        parent = self._port(joint.parent, joint.name, carrier, pivot)
-        has_mass = link.name in self.flexible or _moments(link) is not None
-        if joint.type == "fixed" and not has_mass:  # a frame
-            self.owners[link.name] = (carrier, place)
+    def _leader(self, joint: Any) -> tuple[Any, float]:
+        """The joint that a joint follows in the end, and the factor; without a mimic the joint itself and 1."""
+        factor = 1.0
+        while joint.mimic is not None and joint.type in MOVING:
+            factor, joint = factor * _factor(joint), self._joints[joint.mimic.joint]
+        return joint, factor
+
+    def _kind(self, joint: Any) -> str:
+        """Type of a joint; one that follows a fixed joint is fixed."""
+        return "fixed" if self._leader(joint)[0].type == "fixed" else str(joint.type)
+
+    def _placed_joints(self, root: str) -> list[Any]:
+        """Joints from the root outwards; finds poses and heads of links."""
+        tree, waiting = [], [root]
+        while waiting:
+            parent = waiting.pop(0)
+            for joint in [each for each in self.robot.joints if each.parent == parent]:
+                if joint.type not in (*MOVING, "fixed", "planar", "floating"):
+                    raise ModelError(f"{joint.name} is of type {joint.type!r}, which URDF does not have")
+                pose = self.poses[parent] @ (np.eye(4) if joint.origin is None else joint.origin)
+                if joint.type in MOVING:
+                    start = self._start(joint)
+                    pose = pose @ _moved(joint.type, axis_of(joint), start)
+                    if self._kind(joint) != "fixed":
+                        self.model.starts[joint.name] = start
+                head = self.heads[parent]
+                is_part = self._kind(joint) == "fixed" and not {head, joint.child} & self.flexible.keys()
+                self.poses[joint.child], self.heads[joint.child] = pose, head if is_part else joint.child
+                tree.append(joint)
+                waiting.append(joint.child)
+        return tree
+
+    def _check_starts(self) -> None:
+        """Refuses positions beyond limits, all of them at once, with positions that are within."""
+        wrong, within = [], {}
+        for joint in self.robot.joints:
+            limits = self._limits(joint)
+            if limits is None:
+                continue
+            start, (lower, upper) = self.model.starts[joint.name], limits
+            if not lower - OUTSIDE <= start <= upper + OUTSIDE:
+                leader, factor = self._leader(joint)
+                wrong.append(f"{joint.name} is at {start:g}, beyond its limits {lower:g} and {upper:g}")
+                within[leader.name] = round(
+                    self._start(leader) + (float(np.clip(start, lower, upper)) - start) / (factor or 1.0), 9
+                )
+        if wrong:
+            raise ModelError(
+                f"at the initial pose {'; '.join(wrong)}: say where the joints are,"
+                f" from_urdf(file, positions={within}), or stop_stiffness=0 leaves limits out"
+            )
+
+    def _limits(self, joint: Any) -> tuple[float, float] | None:
+        """Lower and upper end of the way of a moving joint; None without limits."""
+        if self.stop_stiffness == 0 or joint.name not in self.model.starts or joint.type == "continuous":
+            return None
+        if joint.limit is None:
+            return None
+        lower, upper = (number_of(joint, name, getattr(joint.limit, name)) for name in ("lower", "upper"))
+        return (lower, upper) if lower < upper else None
+
+    def _find_rates(self, root: str, tree: Sequence[Any], is_free: bool) -> None:
+        known = {}
+        for joint in tree:
+            axis = axis_of(joint) if joint.type in (*MOVING, "planar") else np.zeros(3)  # others may have any
+            pose, kind = self.poses[joint.child], self._kind(joint)
+            known[joint.name] = coordinates_of(joint.name, kind, pose[:3, :3] @ axis, pose[:3, 3])
+        free = coordinates_of(root, "floating" if is_free else "fixed", np.zeros(3), np.zeros(3))
+        self.rates[root] = {each: each.twist for each in free}
+        for joint in tree:
+            leader, factor = self._leader(joint)
+            rates = dict(self.rates[joint.parent])
+            for own, each in zip(known[joint.name], known[leader.name], strict=True):
+                rates[each] = rates.get(each, np.zeros((4, 4))) + factor * own.twist
+            self.rates[joint.child] = rates
+
+    def _find_inertias(self, tree: Sequence[Any], ground: str | None) -> None:
+        """Inertias of bodies, checked or repaired, with what makes their mass matrices regular."""
+        above = {joint.child: joint.parent for joint in tree}
+        found = {head: self._inertia_of(head) for head in dict.fromkeys(self.heads.values())}
+        for head in [
+            each for each in found if found[each].is_none and self.heads.get(above.get(each, "")) in self.flexible
+        ]:
+            if self._kind(next(joint for joint in tree if joint.child == head)) == "fixed":
+                carrier = self.heads[above[head]]  # frames on a flexible link
+                self.heads.update({name: carrier for name, own in self.heads.items() if own == head})
+        self.inertias = {head: found[head] for head in found if head in self.heads.values() and head != ground}
+        for head, own in self.inertias.items():
+            self.inertias[head] = self._physical(head, own)
+            if self.repairs:
+                self._give_inertia(head, False)
+        moves = {joint.child: joint for joint in tree if self._kind(joint) != "fixed"}
+        while lost := joints_without_inertia(
+            [(own.moments(self.poses[head]), self.rates[head]) for head, own in self.inertias.items()]
+        ):
+            at = {child: joint for child, joint in moves.items() if self._leader(joint)[0].name in lost}
+            empty = [head for head in (*at, *(lost - self._joints.keys())) if not self.inertias[head].is_regular]
+            if not (self.repairs and empty):
+                which = " and ".join(
+                    f"{head} moves on {at[head].name}" if head in at else f"{head} is free" for head in empty or at
+                )
+                raise ModelError(
+                    f"{which} and has no inertia for that: give it an inertial in the file, or take that of its"
+                    ' shape by from_urdf(file, inertia="repair")'
+                )
+            for head in empty:
+                self._give_inertia(head, True)
+        carriers = {head: self.heads[above[head]] for head in self.inertias if head in above}
+        self.carried = {head: [head] for head in self.inertias}
+        for head in self.inertias:
+            one = head
+            while (one := carriers.get(one, "")) in self.carried:
+                self.carried[one].append(head)
+        self.inertias = {head: regular_inertia(own, self._carried(head)) for head, own in self.inertias.items()}
+
+    def _parts(self, head: str) -> Poses:
+        """Links of a body with their poses in the axes of the first one."""
+        back = np.linalg.inv(self.poses[head])
+        own = [name for name, other in self.heads.items() if other == head]
+        return [(self._links[name], np.eye(4) if name == head else back @ self.poses[name]) for name in own]
+
+    def _carried(self, head: str) -> LinkInertia:
+        """Inertia of a body and of all that hangs on it, in its axes."""
+        back = np.linalg.inv(self.poses[head])
+        return united([self.inertias[each].moved(back @ self.poses[each]) for each in self.carried[head]])
+
+    def _inertia_of(self, head: str) -> LinkInertia:
+        if head not in self.flexible:
+            return united([inertia_of(link).moved(pose) for link, pose in self._parts(head)])
+        data = self.flexible[head].discretize(3)
+        center, turn = data.first_moments[:, 0] / data.mass, np.eye(4)
+        turn[:3, :3] = self._flexible_rotation(head)
+        spread = data.undeformed_spread - data.mass * np.outer(center, center)
+        return LinkInertia(data.mass, center, spread).moved(turn)
+
+    def _physical(self, head: str, own: LinkInertia) -> LinkInertia:
+        """The nearest inertia that a body has, refused where that is not round-off and shall not be repaired."""
+        if head in self.flexible or (own.mass >= 0 and np.linalg.eigvalsh(own.spread)[0] >= 0):
+            return own
+        if not own.is_physical:
+            moments = ", ".join(f"{each:g}" for each in np.linalg.eigvalsh(own.inertia))
+            if not self.repairs:
+                raise ModelError(
+                    f"link {head}: no body has a mass of {own.mass:g} kg with the principal moments {moments} (none"
+                    " negative, none above the sum of the others); correct them in the file, or take the nearest by"
+                    ' from_urdf(file, inertia="repair")'
+                )
+            self.changed.append(f"{head} (mass {own.mass:g}, moments {moments}) to the nearest of a body")
+        return nearest_physical(own)
+
+    def _give_inertia(self, head: str, needs_some: bool) -> None:
+        """Inertia from its shape for a body that lacks some; without a shape a small one where it needs some."""
+        own, parts = self.inertias[head], self._parts(head)
+        if own.is_regular or head in self.flexible:
             return
-        if not has_mass:
-            raise ModelError(f"{link.name} moves on {joint.name} and has no mass: give it an inertial in the file")
-        if link.name in self.flexible:
-            own = self._add_flexible(link, joint, place)
+        shapes = surfaces(parts, "collisions", self.handler, []) or surfaces(parts, "visuals", self.handler, [])
+        if shapes or needs_some:
+            new = shape_inertia(shapes, own.mass)
+            self.inertias[head] = LinkInertia(new.mass, own.center if own.mass else new.center, new.spread)
+            source = "the moments of its shape" if shapes else "a radius of gyration of 1 cm, it has no shape"
+            self.changed.append(f"{head} to {new.mass:.3g} kg with {source}")
+
+    def _join(self, joint: Any, unreadable: list[str]) -> None:
+        name, pivot = joint.child, self.poses[joint.child][:3, 3]
+        if self.heads[name] != name:
+            self.model.set_frame(name, self._port(self.heads[name], joint.name, pivot))
+            return
+        kind = self._kind(joint)
+        origin = np.eye(4) if joint.origin is None else joint.origin
+        anchor = (self.poses[joint.parent] @ origin)[:3, 3]
+        parent = self._port(self.heads[joint.parent], joint.name, anchor)
+        if name in self.flexible:
+            self._add_flexible(joint)
         else:
-            own = self._add(link, place)
-        self.owners[link.name] = (own, place)
-        child = self._port(link.name, joint.name, own, place[:3, 3])
-        world = place[:3, :3] @ axis
-        match joint.type:
+            self._add(name, unreadable)
+        child = self._port(name, joint.name, pivot)
+        self.model.set_frame(name, child)
+        world = self.poses[name][:3, :3] @ (np.zeros(3) if kind in ("fixed", "floating") else axis_of(joint))
+        match kind:
             case "fixed":
                 made: Joint = Fixed(parent, child, name=joint.name)
             case "revolute" | "continuous":
@@ -190,20 +412,19 @@ class _UrdfReader:
                 made = Prismatic(parent, child, axis=world, name=joint.name)
             case "planar":
                 made = Planar(parent, child, axis=world, name=joint.name)
-            case "floating":
-                return
             case _:
-                raise ModelError(f"{joint.name} is of type {joint.type!r}, which URDF does not have")
+                return
         self.made[joint.name] = self.model.connect(made)
 
-    def _port(self, link: str, joint: str, carrier: Any, place: Array) -> Port:
-        """Where a joint sits on a link."""
-        if carrier is None:
+    def _port(self, head: str, joint: str, place: Array) -> Port:
+        """Where a joint sits on a body or on the ground."""
+        if head not in self.inertias:
             return self.model.ground.at(place)
-        body = self.flexible.get(carrier.name)
+        carrier, body = self.model[head], self.flexible.get(head)
+        assert isinstance(carrier, PlacedBody), "no link is a rod or a beam in parts"
         local = carrier.rotation.T @ (place - carrier.position)
         if isinstance(body, FlexibleBody):
-            port: Port = carrier[joint]
+            port = carrier[joint]
             if np.linalg.norm(port.initial_position() - place) > SAME * max(float(np.linalg.norm(local)), 1.0):
                 raise ModelError(
                     f"interface {joint!r} of {carrier.name} is not where the joint is, at {local} in it"
@@ -215,42 +436,47 @@ class _UrdfReader:
                     f"{joint} is not on the axis of the beam {carrier.name}, but at {local} in its axes"
                 )
             share = local[0] / body.length
-            port = carrier.start if share < SAME else carrier.end if share > 1 - SAME else carrier.at(local[0])
-            return port
-        port = carrier.point(local)
-        return port
+            return carrier.start if share < SAME else carrier.end if share > 1 - SAME else carrier.at(local[0])
+        return carrier.point(local)
 
-    def _add(self, link: Any, place: Array) -> Any:
-        found = _moments(link)
-        assert found is not None, "links without mass are frames"
-        mass, center, inertia = found
-        shape = visual_shape(link, self.handler)
+    def _add(self, head: str, unreadable: list[str]) -> None:
+        own, pose, shape = self.inertias[head], self.poses[head], None
+        if self.has_visuals and (found := surfaces(self._parts(head), "visuals", self.handler, unreadable)):
+            whole = optional("trimesh", "urdf").util.concatenate(found)
+            shape = TriangleMesh(np.asarray(whole.vertices), np.asarray(whole.faces), center=(0.0, 0.0, 0.0))
         try:
-            body = RigidBody(mass, inertia, center=center, shape=shape)
+            body = RigidBody(own.mass, own.inertia, center=own.center, shape=shape)
         except ParameterError as error:
-            raise ModelError(f"link {link.name}: {error}") from error
-        return self.model.add(body, link.name, position=place[:3, 3], rotation=place[:3, :3])
+            raise ModelError(f"link {head}: {error}") from error
+        self.model.add(body, head, position=pose[:3, 3], rotation=pose[:3, :3])
 
-    def _add_flexible(self, link: Any, joint: Any, place: Array) -> Any:
-        body = self.flexible[link.name]
+    def _add_flexible(self, joint: Any) -> None:
+        name, pose = joint.child, self.poses[joint.child]
+        turn = self._flexible_rotation(name)
+        self.model.add(self.flexible[name], name, position=pose[:3, 3], rotation=pose[:3, :3] @ turn)
+
+    def _flexible_rotation(self, name: str) -> Array:
+        """Axes of a flexible body in those of its link: of a beam x is along the link.
+
+        Raises:
+            ModelError: the beam is not as long as the link.
+        """
+        body = self.flexible[name]
         if not isinstance(body, Beam):
-            return self.model.add(body, link.name, position=place[:3, 3], rotation=place[:3, :3])
-        children = [
-            each.origin for each in self.robot.joints if each.parent == link.name and each.origin is not None
-        ]
-        ends = [origin[:3, 3] for origin in children] or [_center(link)]
+            return np.eye(3)
+        children = [each.origin for each in self.robot.joints if each.parent == name and each.origin is not None]
+        ends = [origin[:3, 3] for origin in children] or [inertia_of(self._links[name]).center]
         along = max(ends, key=lambda end: float(np.linalg.norm(end)))
         length = float(np.linalg.norm(along))
         if length == 0 or (children and abs(length - body.length) > SAME * body.length):
+            carrier = next((each.name for each in self.robot.joints if each.child == name), "its start")
             raise ModelError(
-                f"the beam for {link.name} must be {length:.9g} m long, from {joint.name} to the next joint,"
+                f"the beam for {name} must be {length:.9g} m long, from {carrier} to the next joint,"
                 f" got length={body.length:.9g}"
             )
-        return self.model.add(
-            body, link.name, position=place[:3, 3], rotation=place[:3, :3] @ _turned_to(along / length)
-        )
+        return _turned_to(along / length)
 
-    def _act(self, joint: Any, stop_stiffness: float) -> None:
+    def _act(self, joint: Any) -> None:
         """Relations, stops, dampers and friction of a joint."""
         if joint.name not in self.made or joint.type not in MOVING:
             return
@@ -259,15 +485,11 @@ class _UrdfReader:
         if joint.mimic is not None:
             leader = self._joints[joint.mimic.joint]
             other = "position" if leader.type == "prismatic" else "angle"
-            factor = 1.0 if joint.mimic.multiplier is None else joint.mimic.multiplier
-            self.model.connect(Relation([(made, word, 1.0), (self.made[leader.name], other, -factor)]))
+            self.model.connect(Relation([(made, word, 1.0), (self.made[leader.name], other, -_factor(joint))]))
         shift = start if word == "angle" else 0.0
-        limit = joint.limit
-        if stop_stiffness and joint.type != "continuous" and limit is not None:
-            lowest, highest = number_of(joint, "lower", limit.lower), number_of(joint, "upper", limit.upper)
-            if lowest < highest:
-                stop = made.stop(lower=lowest - shift, upper=highest - shift, stiffness=stop_stiffness)
-                self.model.apply(stop)
+        if (limits := self._limits(joint)) is not None:
+            stiffness = self._stop_stiffness(joint) if self.stop_stiffness is None else self.stop_stiffness
+            self.model.apply(made.stop(lower=limits[0] - shift, upper=limits[1] - shift, stiffness=stiffness))
         dynamics = joint.dynamics
         damping = 0.0 if dynamics is None else number_of(joint, "damping", dynamics.damping)
         friction = 0.0 if dynamics is None else number_of(joint, "friction", dynamics.friction)
@@ -276,6 +498,24 @@ class _UrdfReader:
         if friction:
             self.model.apply(made.friction(coulomb=friction))
 
+    def _stop_stiffness(self, joint: Any) -> float:
+        """Stiffness for all that the joint carries, see ``weight_stiffness``."""
+        carried, axis = self._carried(joint.child), axis_of(joint)
+        spread = carried.moments(np.eye(4))[:3, :3]
+        inertia = carried.mass if joint.type == "prismatic" else np.trace(spread) - axis @ spread @ axis
+        return weight_stiffness(float(inertia), float(np.sqrt(np.trace(spread) / carried.mass)))
+
+
+class InertiaSource(Enum):
+    """Where inertias of links come from that no body has, or that a link lacks to move."""
+
+    FILE = "file"
+    REPAIR = "repair"
+
+
+def _factor(joint: Any) -> float:
+    return 1.0 if joint.mimic.multiplier is None else float(joint.mimic.multiplier)
+
 
 def from_urdf(
     path: str | PathLike[str],
@@ -283,15 +523,20 @@ def from_urdf(
     *,
     positions: Mapping[str, float] | None = None,
     gravity: ArrayLike = (0.0, 0.0, -9.81),
-    stop_stiffness: float = 1e4,
+    stop_stiffness: float | None = None,
     free: bool = False,
     visuals: bool = True,
+    inertia: InertiaSource | str = InertiaSource.FILE,
 ) -> UrdfModel:
     """The model of a robot that a URDF file describes.
 
-    Bodies have the names of links, ``model.joint(name)`` finds joints. The root is ground. Links without mass are
-    frames: on a fixed joint they move with what carries them. Mimic joints become ``Relation``, limits
-    ``joint.stop``, damping and friction of joints elements; efforts and velocities are not limited.
+    Bodies have the names of links, ``model.joint(name)`` finds joints. The root is ground. Links on fixed joints
+    are parts of the body that carries them, with their inertia, or of the ground; ``model.frame(link)`` is the port
+    at the origin of any link. Mimic joints become ``Relation``, limits ``joint.stop``, damping and friction
+    of joints elements; efforts and velocities are not limited, and shapes touch nothing without a ``Contact``. A
+    warning lists what else is left out, such as macros and loops of other programs.
+
+    Links that lack mass or moments get 1e-9 of what they carry, as long as no joint moves without inertia.
 
     Args:
         path: of the file.
@@ -300,20 +545,25 @@ def from_urdf(
             mass), or a ``FlexibleBody`` in the axes of the link with interfaces of the names of its joints.
         positions: coordinates of joints at the initial pose by name, of others 0 [rad or m].
         gravity: shape (3,) [m/s^2].
-        stop_stiffness: of limits [N m/rad or N/m]; 0: no limits.
+        stop_stiffness: of limits [N m/rad or N/m]; None: by which the weight of what the joint carries goes a
+            thousandth of its size deep, or 1e-3 rad; 0: no limits.
         free: whether the root is a body that is free to move, and not ground.
-        visuals: whether to read shapes and meshes for pictures; meshes that are not found are left out.
+        visuals: whether to read shapes and meshes for pictures.
+        inertia: "file", which refuses links whose inertia is that of no body or is missing where they move, or
+            "repair", which takes the nearest one of a body, or that of their shapes at 1000 kg/m3 (without any, where
+            they need it, 1 g and 1 cm), and lists in a warning what was changed.
 
     Raises:
         ResultFileError: the file cannot be read.
         ModelError: links or joints that do not fit, named: names that come twice, mimics of nothing or of each
-            other, axes and numbers that are none.
+            other, axes and numbers that are none, positions beyond limits, links without the inertia they need.
         ParameterError: bodies that are neither beams nor flexible bodies, or numbers out of range.
         MissingExtraError: yourdfpy is not installed.
     """
     place = file_path("path", path)
     reader = optional("yourdfpy", "urdf")
-    stiffness, is_free = non_negative("stop_stiffness", stop_stiffness), flag("free", free)
+    stiffness = None if stop_stiffness is None else non_negative("stop_stiffness", stop_stiffness)
+    is_free, repairs = flag("free", free), option("inertia", inertia, InertiaSource) is InertiaSource.REPAIR
     for word, given in (("flexible", flexible), ("positions", positions)):
         if not isinstance(given, Mapping | None):
             raise ParameterError(f"{word} must be a dictionary by names of links or joints, got {given!r}")
@@ -324,30 +574,20 @@ def from_urdf(
         robot = reader.URDF.load(
             place, build_scene_graph=False, load_meshes=False, build_collision_scene_graph=False
         )
+        left_out = left_out_of(place)
     except Exception as error:  # whatever parsers raise
         raise ResultFileError(f"{place} is no URDF file that yourdfpy reads: {error}") from error
     model = UrdfModel(gravity=gravity)
-    handler = robot._filename_handler if flag("visuals", visuals) else None
-    _UrdfReader(robot.robot, model, flexible or {}, positions or {}, handler).read(stiffness, is_free)
+    bodies, starts, handler = flexible or {}, positions or {}, robot._filename_handler
+    has_visuals = flag("visuals", visuals)
+    read = _UrdfReader(robot.robot, model, bodies, starts, handler, has_visuals, repairs, stiffness, left_out)
+    read.read(is_free)
     if not model.bodies:
         raise ModelError(f"{place} has no link that moves")
+    for what, listed in (("changes", read.changed), ("leaves out", read.left_out)):
+        if listed:
+            warnings.warn(f"from_urdf {what} of {place}: {'; '.join(listed)}", LeftOutWarning, stacklevel=2)
     return model
-
-
-def _moments(link: Any) -> tuple[float, Array, Array] | None:
-    """Mass, center and inertia about it in the axes of the link; None without mass."""
-    own = link.inertial
-    if own is None or not own.mass:
-        return None
-    origin = np.eye(4) if own.origin is None else own.origin
-    inertia = np.zeros((3, 3)) if own.inertia is None else np.asarray(own.inertia, dtype=np.float64)
-    turn = origin[:3, :3]
-    return float(own.mass), origin[:3, 3], turn @ inertia @ turn.T
-
-
-def _center(link: Any) -> Array:
-    found = _moments(link)
-    return np.zeros(3) if found is None else found[1]
 
 
 def _moved(kind: str, axis: Array, coordinate: float) -> Array:

@@ -7,6 +7,7 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array, finite, unit_vector
 from phlexible.errors import ModelError, ParameterError
+from phlexible.extras import optional
 
 MOVING = ("revolute", "continuous", "prismatic")
 """Types of joints with one coordinate."""
@@ -42,12 +43,15 @@ def _check_mimic(joint: Any, joints: dict[str, Any]) -> None:
     """Refuses a mimic of no joint, of one without a coordinate, or of itself by way of others."""
     met = [joint.name]
     while joint.mimic is not None:
+        if joint.type == "fixed":  # nothing moves, whatever it follows
+            return
         leader = joints.get(joint.mimic.joint)
         if leader is None:
             raise ModelError(f"joint {joint.name} mimics {joint.mimic.joint!r}, which the file does not have")
-        if joint.type not in MOVING or leader.type not in MOVING:
+        if joint.type not in MOVING or leader.type not in (*MOVING, "fixed"):
             raise ModelError(
-                f"joint {joint.name} mimics {leader.name}: both must be of the types {', '.join(MOVING)}, they are"
+                f"joint {joint.name} mimics {leader.name}: both must be of the types {', '.join(MOVING)}, or the"
+                " second one fixed, they are"
                 f" {joint.type} and {leader.type}"
             )
         for word in ("multiplier", "offset"):
@@ -81,3 +85,84 @@ def number_of(joint: Any, name: str, given: Any) -> float:
         return finite(name, float(given or 0.0))
     except (ValueError, OverflowError) as error:
         raise ModelError(f"joint {joint.name}: {name} must be a finite number, got {given!r}") from error
+
+
+# What a file has beside that a model does not: macros, loops, elements of other programs, limits without a way.
+
+READ = {
+    "robot": ("link", "joint"),
+    "link": ("inertial", "visual", "collision"),
+    "joint": ("parent", "child", "origin", "axis", "limit", "dynamics", "mimic"),
+    "dynamics": ("damping", "friction"),
+}
+HARMLESS = {
+    "robot": ("material", "sensor", "mujoco", "version", "xacro:property", "xacro:arg", "xacro:macro"),
+    "link": ("contact", "sensor", "material", "type", "self_collision_checking", "selfCollide"),
+    "joint": ("safety_controller", "calibration", "hardwareInterface", "safety_limits", "limit_effort", "sensor"),
+    "gazebo": (
+        *(
+            "material",
+            "visual",
+            "sensor",
+            "collision",
+            "selfCollide",
+            "self_collide",
+            "mu1",
+            "mu2",
+            "kp",
+            "kd",
+            "mu",
+        ),
+        *("maxVel", "minDepth", "maxContacts", "fdir1", "dampingFactor", "laserRetro", "implicitSpringDamper"),
+        *("preserveFixedJoint", "disableFixedJointLumping", "provideFeedback", "static", "stopCfm", "stopErp"),
+        *("fudgeFactor", "cfmDamping", "max_contacts", "laser_retro", "enable_wind"),
+    ),
+    "dynamics": (),
+}
+"""Elements without inertia, motion or force: colours, sensors, contact of shapes, which touch nothing here."""
+
+
+def left_out_of(path: str) -> list[str]:
+    """Descriptions of what a URDF file has and models do not take from it."""
+    etree = optional("lxml.etree", "urdf")
+    root = etree.parse(path, etree.XMLParser(recover=True, remove_comments=True, remove_pis=True)).getroot()
+    found: dict[str, list[str]] = {}
+    for part in root:
+        tag = _tag(part)
+        if tag == "gazebo":
+            _list_unknown(part, "gazebo", found)
+        elif tag not in READ["robot"] + HARMLESS["robot"] and not tag.startswith("drake:proximity"):
+            found.setdefault(tag, []).append(part.get("name", ""))
+        elif tag in ("link", "joint"):
+            _list_unknown(part, tag, found)
+            for own in part.findall("dynamics"):
+                unknown = [name for name in own.keys() if name not in READ["dynamics"]]
+                for name in unknown:
+                    found.setdefault(f"dynamics {name}", []).append(part.get("name", ""))
+            limit = part.find("limit")
+            if limit is not None and part.get("type") in ("revolute", "prismatic"):
+                lower, upper = limit.get("lower", "0"), limit.get("upper", "0")
+                if {"lower", "upper"} & set(limit.keys()) and not float(lower) < float(upper):
+                    found.setdefault(f"limits from {lower} to {upper}", []).append(part.get("name", ""))
+    hints = {
+        "xacro": ", macros that were not expanded (xacro file > robot.urdf)",
+        "loop_joint": ", the loop is open",
+    }
+    return [
+        f"{tag} {', '.join(filter(None, names))}".rstrip() + hints.get(tag.partition(":")[0], "")
+        for tag, names in found.items()
+    ]
+
+
+def _list_unknown(part: Any, kind: str, found: dict[str, list[str]]) -> None:
+    for child in part:
+        tag = _tag(child)
+        if tag not in READ.get(kind, ()) + HARMLESS[kind] and not tag.startswith("drake:proximity"):
+            name = child.get("name") or part.get("name") or part.get("reference") or ""
+            found.setdefault(tag if kind != "gazebo" else f"gazebo {tag}", []).append(name)
+
+
+def _tag(element: Any) -> str:
+    """Name of an element with its prefix, whether the file declares that or not."""
+    name = str(element.tag).rpartition("}")[2]
+    return f"{element.prefix}:{name}" if element.prefix and ":" not in name else name

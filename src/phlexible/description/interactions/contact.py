@@ -24,6 +24,7 @@ from phlexible.description.interactions.contact_members import (
     members_of,
     size_of,
 )
+from phlexible.description.interactions.effective_mass import SHALLOW, weight_stiffness
 from phlexible.description.interactions.force_elements import (
     BRISTLE_DAMPING,
     LONGEST_OF_MANY,
@@ -64,9 +65,6 @@ from phlexible.shapes.solids import Box, Sphere, Torus, TriangleMesh
 # Contact of points, spheres and lines with surfaces (docs/theory.md, 8).
 
 SOLID_BALL = 0.4  # its inertia over m r^2
-SHALLOW = 1e-3  # of the radius or size: how deep weights go, where stiffness is left out
-SIZE = 0.1  # of points on planes, which have none [m]
-GRAVITY = 9.81  # [m/s2]
 PATCH, HERTZ_PATCH = (
     2 / 3,
     3 * pi / 16,
@@ -244,15 +242,15 @@ class Contact(ForceElement):
         if self.is_searched:
             members = [each for each in self.members() if isinstance(each.start, Attachment)]
             mass, size = max((_mass_of(each.start), each.radius or size_of(each.start)) for each in members)
-            return float(mass * GRAVITY / (SHALLOW * (size or SIZE)) ** self.exponent)
+            return weight_stiffness(mass, size, self.exponent)
         touchers = self.touchers
         sides = [each for each in (touchers[0], self._other) if isinstance(each, Attachment)]
         shares = [len(touchers) if each is touchers[0] else 1 for each in sides]
         mass = 1 / sum(share / each.placed.data.mass for share, each in zip(shares, sides, strict=True))
         thickness = self.second.thickness if isinstance(self.second, Touchable) else 0.0
         sizes = [size for each in sides if (size := each.placed.data.size)]
-        size = self.radius or min([*sizes, *([thickness] if thickness else [])], default=SIZE)
-        return float(mass * GRAVITY / (SHALLOW * size) ** self.exponent)
+        size = self.radius or min([*sizes, *([thickness] if thickness else [])], default=0.0)
+        return weight_stiffness(mass, size, self.exponent)
 
     @property
     def resists_turns(self) -> bool:

@@ -21,6 +21,23 @@ from phlexible.description.ports import Attachment, PlacedBody
 
 ROUND_OFF = 1e-12
 
+# Stiffness of contacts and stops, where it is left out.
+
+SHALLOW = 1e-3  # of the size, or rad: how deep weights go
+SIZE = 0.1  # of what has none [m]
+GRAVITY = 9.81  # [m/s2]
+
+
+def weight_stiffness(inertia: float, size: float, exponent: float = 1.0) -> float:
+    """Stiffness by which a weight goes a thousandth of its size deep [N/m^exponent], or 1e-3 rad [N m/rad].
+
+    Args:
+        inertia: mass, or moment of inertia, that moves [kg or kg m2].
+        size: of what moves, the lever of its weight [m]; 0: 0.1 m.
+        exponent: of the depth.
+    """
+    return float(inertia * GRAVITY / (SHALLOW * (size or SIZE)) ** exponent)
+
 
 def effective_mass(coordinate: Coordinate, rows: Sequence[Row] = ()) -> float:
     """1 / (g M^-1 g^T), g the slope of the coordinate to the velocities of bodies that do not deform [kg, kg m^2].

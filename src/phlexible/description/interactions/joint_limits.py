@@ -1,10 +1,13 @@
 """Friction and stops in joints (docs/theory.md, 8)."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import sqrt
 
-from phlexible.algebra.fields import Finite, Name, NonNegative, Positive
-from phlexible.description.interactions.effective_mass import effective_mass
+import numpy as np
+
+from phlexible.algebra.fields import Finite, Name, NonNegative, Positive, set_fields
+from phlexible.description.interactions.contact_members import size_of
+from phlexible.description.interactions.effective_mass import effective_mass, weight_stiffness
 from phlexible.description.interactions.force_elements import (
     BRISTLE_DAMPING,
     AlongJoint,
@@ -17,7 +20,11 @@ from phlexible.description.interactions.force_elements import (
     check_impacts,
 )
 from phlexible.description.interactions.functions import Coordinate, expect
+from phlexible.description.ports import Attachment
 from phlexible.errors import ModelError, ParameterError
+
+ROUND_OFF = 1e-9
+"""Of places and angles at the start, as far as joints may be open there."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -98,7 +105,8 @@ class JointStop(AlongJoint):
     Attributes:
         joint, coordinate: that is stopped.
         lower, upper: from where on it pushes [rad or m]; None: nowhere.
-        stiffness: [N m/rad or N/m].
+        stiffness: [N m/rad or N/m]. None: by which the weight of what both bodies move goes a thousandth of their
+            size deep, or 1e-3 rad (``repr`` has the number); give it to joints that carry more.
         damping: after Hunt and Crossley: times depth and rate [N m s/rad2 or N s/m2].
         name: for messages; None: made from the joint.
         restitution: rate after an impact over that before it, 0 to 1, in place of ``damping``; None: that.
@@ -107,11 +115,12 @@ class JointStop(AlongJoint):
 
     lower: Finite | None
     upper: Finite | None
-    stiffness: Positive
+    stiffness: Positive | None = None
     damping: NonNegative = 0.0
     name: Name = None
     restitution: Restitution = None
     restitution_rate: Positive = 1e-2
+    is_guessed: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -120,7 +129,19 @@ class JointStop(AlongJoint):
             raise ParameterError(f"{self} stops nothing; give lower= or upper=")
         if self.lower is not None and self.upper is not None and not self.lower < self.upper:
             raise ParameterError(f"lower must be less than upper, got {self.lower:g} and {self.upper:g}")
+        if self.stiffness is None:
+            set_fields(self, stiffness=self._guessed(), is_guessed=True)
         expect(self, *self.ports)
+
+    def _guessed(self) -> float:
+        """Stiffness for the weight of what both bodies move."""
+        ports = [port for port in self.ports if isinstance(port, Attachment)]
+        dimension = max((port.placed.data.dimension for port in ports), default=3)
+        coordinate = self.joint.coordinate(dimension, self.coordinate)
+        inertia = effective_mass(coordinate, self.joint.rows(dimension))
+        if not inertia:
+            raise ModelError(f"{self} moves no inertia that stiffness= could be chosen for; give it")
+        return weight_stiffness(inertia, min((size for port in ports if (size := size_of(port))), default=0.0))
 
     def forces(self, dimension: int) -> tuple[CoordinateForce, ...]:
         """One force for each end (8.17).
@@ -128,17 +149,26 @@ class JointStop(AlongJoint):
         Raises:
             ModelError: the initial pose is beyond an end.
         """
+        assert self.stiffness is not None, "set where it is made"
         coordinate, found = self.joint.coordinate(dimension, self.coordinate), []
         begin = coordinate.initial_value()
         for limit, side in ((self.lower, 1.0), (self.upper, -1.0)):
             if limit is None:
                 continue
-            if side * (begin - limit) < 0:
+            if side * (begin - limit) < -self._round_off(coordinate, limit):
                 raise ModelError(f"{self}: the initial pose is at {begin:g}, beyond the stop at {limit:g}")
             impact = self.restitution, self.restitution_rate
             push = OneSided(self.stiffness, self.damping, 1.0, side, *impact)
             found.append(CoordinateForce(coordinate, rest=limit, contact=push))
         return tuple(found)
 
+    def _round_off(self, coordinate: Coordinate, limit: float) -> float:
+        """How far beyond a limit the initial pose may be by round-off [rad or m]."""
+        largest = max(abs(limit), 1.0 if coordinate.is_angle else 0.0)
+        if not coordinate.is_angle:
+            largest = max(largest, *(np.abs(port.initial_position()).max() + size_of(port) for port in self.ports))
+        return ROUND_OFF * float(largest)
+
     def __repr__(self) -> str:
-        return self.name or f"stop of {self.coordinate} in {self.joint}"
+        guessed = f"; stiffness {self.stiffness:.3g}, guessed" if self.is_guessed else ""
+        return self.name or f"stop of {self.coordinate} in {self.joint}{guessed}"

@@ -153,9 +153,9 @@ class Joint(KinematicPair):
     def stop(
         self,
         *,
-        stiffness: float,
         lower: float | None = None,
         upper: float | None = None,
+        stiffness: float | None = None,
         damping: float = 0.0,
         of: str | None = None,
         name: str | None = None,
@@ -165,8 +165,8 @@ class Joint(KinematicPair):
         """Ends of the way for ``model.apply``: elastic, and lossless without damping.
 
         Args:
-            stiffness: [N m/rad or N/m].
             lower, upper: from where on it pushes back [rad or m]; None: nowhere.
+            stiffness: [N m/rad or N/m]; None: from the weight of what both bodies move, see ``JointStop``.
             damping: after Hunt and Crossley: times depth and rate [N m s/rad2 or N s/m2].
             of: name of the coordinate of a joint with several.
             name: for messages; None: made from the joint.

@@ -1,0 +1,214 @@
+"""Inertia of the links of URDF files: links that fixed joints hold together, links without inertia, repairs."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from phlexible.algebra.arrays import Array, finite
+from phlexible.algebra.rotations import cross_matrix
+from phlexible.bodies.rigid_body import DIGITS
+from phlexible.errors import ModelError, ParameterError
+
+SINGULAR = 1e-12  # eigenvalue of the inertia of the coordinates, beside what they move
+TINY = 1e-9
+"""Share of the inertia that a link carries, which it gets where it has none, so that its mass matrix is regular."""
+LENGTH = 0.1  # of a link without any size [m]
+DENSITY = 1000.0  # of links without inertia, from their shapes [kg/m3]
+SMALL = 1e-3, 1e-2  # of links without shape: mass [kg] and radius of gyration [m]
+
+
+@dataclass(frozen=True)
+class LinkInertia:
+    """Mass distribution of one or more links.
+
+    Attributes:
+        mass: [kg].
+        center: of mass, shape (3,) [m].
+        spread: second moments of mass about the center, sum of m x x^T, shape (3, 3) [kg m2].
+    """
+
+    mass: float
+    center: Array
+    spread: Array
+
+    @classmethod
+    def of_moments(cls, mass: float, center: Array, inertia: Array) -> Self:
+        """Mass distribution with an inertia (3, 3) about the center of mass."""
+        return cls(mass, center, np.trace(inertia) / 2 * np.eye(3) - inertia)
+
+    @property
+    def inertia(self) -> Array:
+        """Inertia about the center of mass, shape (3, 3) [kg m2]."""
+        return np.asarray(np.trace(self.spread) * np.eye(3) - self.spread)
+
+    @property
+    def is_none(self) -> bool:
+        """Whether there is neither mass nor inertia."""
+        return self.mass == 0 and not self.spread.any()
+
+    @property
+    def is_physical(self) -> bool:
+        """Whether a body can have it, within the digits of files."""
+        least, *_, most = np.linalg.eigvalsh(self.spread)
+        return bool(self.mass >= 0 and least >= -DIGITS * max(most, -least))
+
+    @property
+    def is_regular(self) -> bool:
+        """Whether every rigid motion about the origin has kinetic energy."""
+        matrix = np.zeros((6, 6))
+        lever = cross_matrix(self.mass * self.center)
+        matrix[:3, :3], matrix[:3, 3:], matrix[3:, :3] = self.mass * np.eye(3), -lever, lever
+        matrix[3:, 3:] = np.trace(about := self.moments(np.eye(4))[:3, :3]) * np.eye(3) - about
+        scale = np.sqrt(matrix.diagonal())
+        if not (scale > 0).all() or np.linalg.eigvalsh(self.inertia)[0] <= TINY / 10 * np.trace(self.inertia):
+            return False
+        return bool(np.linalg.eigvalsh(matrix / np.outer(scale, scale))[0] > TINY / 10)
+
+    def moments(self, pose: Array) -> Array:
+        """Moments of mass of orders 2, 1 and 0 in the axes in which the links have a pose, shape (4, 4)."""
+        moved = self.moved(pose)
+        first = moved.mass * moved.center
+        whole = np.empty((4, 4))
+        whole[:3, :3] = moved.spread + np.outer(first, moved.center)
+        whole[:3, 3], whole[3, :3], whole[3, 3] = first, first, moved.mass
+        return whole
+
+    def moved(self, pose: Array) -> Self:
+        """The same mass in axes in which the links have a pose (4, 4)."""
+        turn = pose[:3, :3]
+        return type(self)(self.mass, turn @ self.center + pose[:3, 3], turn @ self.spread @ turn.T)
+
+
+NONE = LinkInertia(0.0, np.zeros(3), np.zeros((3, 3)))
+
+
+def inertia_of(link: Any) -> LinkInertia:
+    """Inertia of a link in its axes; zero where the file has none.
+
+    Raises:
+        ModelError: numbers that are not finite; names the link.
+    """
+    own = link.inertial
+    if own is None:
+        return NONE
+    origin = np.eye(4) if own.origin is None else own.origin
+    inertia = np.zeros((3, 3)) if own.inertia is None else np.asarray(own.inertia, dtype=np.float64)
+    try:
+        mass = finite("mass", own.mass or 0.0)
+    except ParameterError as error:
+        raise ModelError(f"link {link.name}: {error}") from error
+    if not (np.isfinite(inertia).all() and np.isfinite(origin).all()):
+        raise ModelError(f"link {link.name}: its inertia and origin must be finite, got {inertia.tolist()}")
+    return LinkInertia.of_moments(mass, np.zeros(3), inertia).moved(origin)
+
+
+def united(parts: Sequence[LinkInertia]) -> LinkInertia:
+    """Inertia of links that are one body, in the axes that they have in common."""
+    parts = [each for each in parts if not each.is_none]
+    if len(parts) < 2:
+        return parts[0] if parts else NONE
+    mass = sum(each.mass for each in parts)
+    center = sum((each.mass * each.center for each in parts), np.zeros(3)) / (mass or 1.0)
+    spread = np.zeros((3, 3))
+    for each in parts:
+        spread += each.spread + each.mass * np.outer(each.center - center, each.center - center)
+    return LinkInertia(mass, center, spread)
+
+
+@dataclass(frozen=True, eq=False)
+class Coordinate:
+    """Coordinate of a joint of a robot at the initial pose.
+
+    Attributes:
+        joint: its name.
+        twist: velocity field of a unit rate, which takes a world position (x, 1) to a velocity, shape (4, 4).
+        pivot: a world point of the joint, shape (3,) [m].
+    """
+
+    joint: str
+    twist: Array
+    pivot: Array
+
+
+def coordinates_of(joint: str, kind: str, axis: Array, pivot: Array) -> list[Coordinate]:
+    """Coordinates of a joint of a type of URDF, about, along or normal to a unit axis in world axes."""
+    turns, ways = {
+        "revolute": ([axis], []),
+        "continuous": ([axis], []),
+        "prismatic": ([], [axis]),
+        "planar": ([axis], list(np.linalg.svd(axis[None])[2][1:])),
+        "floating": (list(np.eye(3)), list(np.eye(3))),
+    }.get(kind, ([], []))
+    found = []
+    for turn, way in [(turn, np.zeros(3)) for turn in turns] + [(np.zeros(3), way) for way in ways]:
+        twist = np.zeros((4, 4))
+        twist[:3, :3], twist[:3, 3] = cross_matrix(turn), way - np.cross(turn, pivot)
+        found.append(Coordinate(joint, twist, pivot))
+    return found
+
+
+def joints_without_inertia(bodies: Sequence[tuple[Array, Mapping[Coordinate, Array]]]) -> set[str]:
+    """Joints that can move at the initial pose without kinetic energy, by the null space of the inertia.
+
+    Args:
+        bodies: moments of mass in world axes (4, 4), and twists (4, 4) by the coordinates that move the body.
+    """
+    known = list(dict.fromkeys(each for _, twists in bodies for each in twists))
+    number = {each: k for k, each in enumerate(known)}
+    inertia, carried = np.zeros((len(known), len(known))), np.zeros(len(known))
+    for moments, twists in bodies:
+        own, fields = [number[each] for each in twists], np.array(list(twists.values())).reshape(-1, 4, 4)
+        inertia[np.ix_(own, own)] += np.einsum("iab,bc,jac->ij", fields, moments, fields)
+        for each, twist in twists.items():  # as if it were as far from the axis as from the joint, in any direction
+            shift = np.eye(4)
+            shift[:3, 3] = -each.pivot
+            spin, speed = (twist[:3, :3] ** 2).sum() / 2, ((twist @ np.append(each.pivot, 1.0)) ** 2).sum()
+            about = shift @ moments @ shift.T
+            carried[number[each]] += 2 * spin * np.trace(about[:3, :3]) + speed * about[3, 3]
+    if not known:
+        return set()
+    scale = np.sqrt(np.where(carried > 0, carried, 1.0))
+    values, vectors = np.linalg.eigh(inertia / np.outer(scale, scale))
+    shares = (vectors[:, values <= SINGULAR] ** 2).sum(axis=1)
+    return {known[k].joint for k in np.flatnonzero(shares > DIGITS)}
+
+
+def nearest_physical(inertia: LinkInertia) -> LinkInertia:
+    """Inertia of a body that is nearest: without negative second moments of mass."""
+    values, axes = np.linalg.eigh(inertia.spread)
+    return LinkInertia(max(inertia.mass, 0.0), inertia.center, (axes * np.maximum(values, 0.0)) @ axes.T)
+
+
+def regular_inertia(own: LinkInertia, carried: LinkInertia) -> LinkInertia:
+    """The inertia with 1e-9 of the mass and inertia that the body carries where its own does not suffice.
+
+    Args:
+        own: of the body, in its axes.
+        carried: of the body and all that hangs on it, in its axes.
+    """
+    if own.is_regular:
+        return own
+    whole = float(np.trace(carried.moments(np.eye(4))[:3, :3]))
+    mass = max(carried.mass, whole / LENGTH**2)
+    more = TINY * max(whole, mass * LENGTH**2) * np.eye(3)
+    return LinkInertia(max(own.mass, TINY * mass), own.center, own.spread + more)
+
+
+def shape_inertia(surfaces: Sequence[Any], mass: float) -> LinkInertia:
+    """Inertia of links from their shapes (of trimesh), full of a mass or, where that is zero, of 1000 kg/m3."""
+    parts = []
+    for each in surfaces:
+        solid = each if each.is_watertight else each.convex_hull
+        found = solid.mass_properties
+        moments = DENSITY * np.asarray(found["inertia"])
+        parts.append(
+            LinkInertia.of_moments(DENSITY * float(found["mass"]), np.asarray(found["center_mass"]), moments)
+        )
+    whole = united([each for each in parts if each.mass > 0])
+    if whole.is_none:
+        least, radius = SMALL
+        return LinkInertia(mass or least, np.zeros(3), (mass or least) * radius**2 / 2 * np.eye(3))
+    share = mass / whole.mass if mass else 1.0
+    return LinkInertia(share * whole.mass, whole.center, share * whole.spread)
