@@ -109,14 +109,22 @@ OPEN = '<child link="left"/>'
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
-        (LINK.format(name="wheel", mass=0.3, center="0 0 0"), '<link name="wheel"/>', "wheel moves on spin and has no i"),
+        (
+            LINK.format(name="wheel", mass=0.3, center="0 0 0"),
+            '<link name="wheel"/>',
+            "wheel moves on spin and has no i",
+        ),
         ('<mass value="0.3"/>', '<mass value="-0.3"/>', "link wheel: no body has a mass of -0.3 kg"),
         ('lower="0" upper="0.04"', 'lower="0.01" upper="0.04"', r"open is at 0, .* positions={'open': 0.01}"),
         ('type="continuous"', 'type="screw"', "which URDF does not have|no URDF file"),
         ('iyy="0.03"', 'iyy="0.3"', "link arm: no body has .*repair"),
         ('mimic joint="open"', 'mimic joint="wide"', "follow mimics 'wide', which the file does not have"),
         ('mimic joint="open"', 'mimic joint="follow"', "in a circle: follow -> follow"),
-        ('<joint name="spin" type="continuous">', '<joint name="spin" type="floating"><mimic joint="lift"/>', "both must"),
+        (
+            '<joint name="spin" type="continuous">',
+            '<joint name="spin" type="floating"><mimic joint="lift"/>',
+            "both must",
+        ),
         ('multiplier="-1"', 'multiplier="nan"', "follow: multiplier must be a finite number, got nan"),
         (OPEN, OPEN + '<mimic joint="follow"/>', "in a circle: open -> follow -> open"),
         ('<axis xyz="1 0 0"/>', '<axis xyz="0 0 0"/>', "joint spin: axis must not be zero"),
@@ -159,7 +167,11 @@ def test_what_does_not_matter_is_taken(gripper):
     [
         ("</robot>", '<xacro:hand prefix="left"/></robot>', "xacro:hand, macros that were not expanded"),
         ("</robot>", '<loop_joint name="rod" type="revolute"/></robot>', "loop_joint rod, the loop is open"),
-        ("</robot>", "<gazebo><joint name='rod'/></gazebo><gazebo><material>Blue</material></gazebo></robot>", "gazebo j"),
+        (
+            "</robot>",
+            "<gazebo><joint name='rod'/></gazebo><gazebo><material>Blue</material></gazebo></robot>",
+            "gazebo j",
+        ),
         ("</robot>", '<drake:bushing name="b"/></robot>', "drake:bushing b"),
         ("</robot>", '<transmission name="motor"><type>t</type></transmission></robot>', "transmission motor"),
         ('lower="-0.5" upper="0.5"', 'lower="0.5" upper="-0.5"', "limits from 0.5 to -0.5 lift"),
@@ -183,15 +195,15 @@ def robot(path, *parts):
 def link(name, mass, moments, center="0 0 0", shape=""):
     ixx, iyy, izz = moments
     return (
-        f'<link name="{name}"><inertial><origin xyz="{center}"/><mass value="{mass}"/><inertia ixx="{ixx}" iyy="{iyy}"'
-        f' izz="{izz}" ixy="0" ixz="0" iyz="0"/></inertial>{shape}</link>'
+        f'<link name="{name}"><inertial><origin xyz="{center}"/><mass value="{mass}"/>'
+        f'<inertia ixx="{ixx}" iyy="{iyy}" izz="{izz}" ixy="0" ixz="0" iyz="0"/></inertial>{shape}</link>'
     )
 
 
 def joint(name, kind, parent, child, axis="0 1 0", origin="0 0 0", more=""):
     return (
-        f'<joint name="{name}" type="{kind}"><origin xyz="{origin}"/><parent link="{parent}"/><child link="{child}"/>'
-        f'<axis xyz="{axis}"/>{more}</joint>'
+        f'<joint name="{name}" type="{kind}"><origin xyz="{origin}"/><parent link="{parent}"/>'
+        f'<child link="{child}"/><axis xyz="{axis}"/>{more}</joint>'
     )
 
 
@@ -236,7 +248,11 @@ def test_coordinates_need_inertia_and_links_do_not(tmp_path):
     inertia = np.array([[2, 0, -0.2], [0, 2, 0.4], [-0.2, 0.4, 1.1]])
     assert rates == pytest.approx(np.linalg.solve(inertia, [3.0, 0.0, 3.0]), rel=1e-5)
     hinge = joint("h", "continuous", "base", "a", "0 0 1")
-    for moments in ((8.53333333333e-07, 1.70666666667e-06, 8.53333333333e-07), (0, 1e-3, 1e-3), (-4e-22, 1e-3, 1e-3)):
+    for moments in (
+        (8.53333333333e-07, 1.70666666667e-06, 8.53333333333e-07),
+        (0, 1e-3, 1e-3),
+        (-4e-22, 1e-3, 1e-3),
+    ):
         assert ph.from_urdf(robot(path, link("a", 1.0, moments), hinge))["a"].body.mass == 1.0
     thin = link("a", 1.0, (1e-3, 1e-3, 0), "0 0 0.1")
     for spun in (thin, link("a", 1.0, (0, 0, 0)), '<link name="a"/>'):
@@ -248,7 +264,7 @@ def test_coordinates_need_inertia_and_links_do_not(tmp_path):
 
 
 def test_inertia_is_repaired_where_that_is_wanted(tmp_path):
-    """By the shape of the link, at 1000 kg/m3 or with its mass, or by the nearest moments; one warning has the list."""
+    """By the shape of the link, at 1000 kg/m3 or with its mass, or by the nearest moments; one warning lists it."""
     box = '<collision><geometry><box size="0.2 0.1 0.1"/></geometry></collision>'
     parts = [f'<link name="a">{box}</link>', joint("ja", "continuous", "base", "a")]
     parts += [link("b", 3.0, (0, 0, 0), shape=box), joint("jb", "continuous", "a", "b", origin="1 0 0")]

@@ -550,8 +550,8 @@ def from_urdf(
         free: whether the root is a body that is free to move, and not ground.
         visuals: whether to read shapes and meshes for pictures.
         inertia: "file", which refuses links whose inertia is that of no body or is missing where they move, or
-            "repair", which takes the nearest one of a body, or that of their shapes at 1000 kg/m3 (without any, where
-            they need it, 1 g and 1 cm), and lists in a warning what was changed.
+            "repair", which takes the nearest one of a body, or that of their shapes at 1000 kg/m3 (without a shape,
+            where they need it, 1 g and 1 cm), and lists in a warning what was changed.
 
     Raises:
         ResultFileError: the file cannot be read.
