@@ -13,8 +13,10 @@ from phlexible.algebra.blas_threads import one_blas_thread
 from phlexible.algebra.saddle import SaddlePoint
 from phlexible.algebra.sparse import Matrix, sparse_diagonal
 from phlexible.bodies.absolute_body import AbsoluteBody
+from phlexible.bodies.floating_body import LocalMoments
 from phlexible.bodies.mechanics.absolute import assembled_forms, places, strain_gradients, strains
 from phlexible.bodies.mechanics.any_body import gross_force, stiffness_matrix
+from phlexible.bodies.mechanics.floating import mass_matrix
 from phlexible.errors import EquilibriumError, ModelError, SingularMatrixError
 from phlexible.linear.one_sided import OneSidedForces, OneSidedStep, Rubbing
 from phlexible.state.branches import searched_contacts
@@ -58,7 +60,11 @@ def newton_step(
         compliance: the diagonal of D, shape (rows,).
     """
     try:
-        change, pulls = SaddlePoint(stiffness, matrix, compliance).solve(force, -gap)
+        saddle = SaddlePoint(stiffness, matrix, compliance)
+        change, pulls = saddle.solve(force, -gap)
+        left = force - stiffness @ change - matrix.T @ pulls  # joints close to round-off of gaps, not of forces
+        more = saddle.solve(left, compliance * pulls - gap - matrix @ change)
+        change, pulls = change + more[0], pulls + more[1]
     except SingularMatrixError:  # of slack strings
         return None
     return (change, -pulls) if np.isfinite(change).all() and np.isfinite(pulls).all() else None
@@ -330,7 +336,7 @@ def _by_descent(held: Held, state: State, kept: IntArray) -> tuple[Held, State, 
     start = first = best = 0.0
     caution, last, improved = 1.0, np.inf, 0
     best_state, best_multipliers = state, multipliers.copy()
-    mass = system.mass(state)  # a metric, to which it does not matter how bodies bend
+    mass = _metric(system, state)
     weight = 1 / np.sqrt(mass.diagonal())
     load = float(np.abs(weights_and_loads(system, system.at(state))[system.layout.linear]).sum())
     touching = OneSidedForces.of(system, load)
@@ -400,6 +406,20 @@ def _by_descent(held: Held, state: State, kept: IntArray) -> tuple[Held, State, 
             " give friction=, or hold it by a joint or spring" * slides
         )
     return held, *_with_smallest(system, best_state, best_multipliers, kept)
+
+
+def _metric(system: System, state: State) -> sparse.csr_array:
+    """Positive definite matrix in which motions are measured: masses, of long bodies without the part of the centre
+    of mass, which would couple all of their coordinates."""
+    blocks: list[Matrix] = []
+    for index in range(len(system.bodies)):
+        body = system.frames[index] if index < system.layout.frames else None
+        if body is not None and isinstance(moments := body.second_moments, LocalMoments):
+            body = replace(body, second_moments=replace(moments, taken=np.zeros_like(moments.taken)))
+            blocks.append(mass_matrix(body, system.elastic(state, index)))
+        else:
+            blocks.append(system.body_mass(state, index))
+    return sparse_diagonal(blocks)
 
 
 def _falling_step(

@@ -22,7 +22,7 @@ from phlexible.algebra.arrays import Array, IntArray
 from phlexible.algebra.kept import kept
 from phlexible.algebra.rotations import cross_matrix
 from phlexible.algebra.saddle import SaddlePoint
-from phlexible.algebra.sparse import Matrix, block_array, block_matrix, is_small
+from phlexible.algebra.sparse import Matrix, as_array, block_array, block_matrix, is_small
 from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.mechanics.any_body import stiffness_matrix
 from phlexible.bodies.mechanics.floating import turning_forces, turning_slope
@@ -190,8 +190,8 @@ class _Problem:
     share: float
     rate: float
     """Square of the rate at which loads or velocities would carry the mechanism over its own length [1/s^2]."""
-    round_off: Array
-    """What forces that balance may leave, shape (velocities,)."""
+    stiffness: Matrix
+    """Derivative of the balance at the start, by which round-off is estimated, shape (velocities,) * 2."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -227,9 +227,8 @@ def quasi_static_motion(system: System, state: State, at: Instants | None = None
     rigid = np.zeros(len(motions.places) if motions.basis is None else motions.basis.shape[1])
     start = QuasiStaticMotion(state, here, motions.turning, rigid, np.zeros(rows), np.zeros(rows))
     stiffness = _stiffness(system, start, 1.0)
-    round_off = round_off_of_forces(system, state, stiffness)
     mass = system.small_mass(state, here)
-    problem = _Problem(system, state, mass, independent, here.given, 1.0, rate, round_off)
+    problem = _Problem(system, state, mass, independent, here.given, 1.0, rate, stiffness)
     with np.errstate(all="ignore"):  # a diverging iteration is reported below
         found, error = _solved(problem, start, is_searched=False, stiffness=stiffness)
         if not error < ACCEPTED:
@@ -387,7 +386,8 @@ def _residual(problem: _Problem, motion: QuasiStaticMotion) -> _Residual:
     balance = inertia + elastic - applied - constraint
     weight = 1 / np.sqrt(mass.diagonal())
     size = max(np.linalg.norm(weight * force) for force in (inertia, elastic, applied, constraint))
-    size = max(size, np.linalg.norm(weight * problem.round_off) / ACCEPTED)
+    round_off = round_off_of_forces(system, state, problem.stiffness)
+    size = max(size, np.linalg.norm(weight * round_off) / ACCEPTED)
     row_weight = 1 / np.sqrt(matrix**2 @ weight**2 + np.finfo(float).tiny)
     change, gap = system.rows.accelerations(at)[0], system.rows.values(at)[0]
     moments = rigid_moments(system, state, problem.given)
@@ -488,7 +488,9 @@ def _stiffness(system: System, motion: QuasiStaticMotion, share: float) -> Matri
         block = stiffness_matrix(placed.data, eta)
         if not isinstance(placed.data, AbsoluteBody):
             slope = turning_slope(system.frames[index], eta, state.velocity[own], motion.acceleration[own])
-            block[:, placed.data.rigid_count :] += slope
+            if slope.any():
+                block = as_array(block)
+                block[:, placed.data.rigid_count :] += slope
         blocks.append(block)
     result = block_matrix(blocks, int(system.layout.velocity[-1]))
     if system.loads or system.forces:

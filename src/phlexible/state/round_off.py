@@ -11,8 +11,6 @@ from phlexible.state.system import System
 def round_off_of_forces(system: System, state: State, stiffness: Matrix) -> Array:
     """What forces that balance may leave, shape (velocities,) [N, N m]; no Newton step makes them smaller.
 
-    Elastic coordinates of floating frames are small by themselves and count nothing.
-
     Args:
         system: what is in balance.
         state: where.
@@ -22,4 +20,5 @@ def round_off_of_forces(system: System, state: State, stiffness: Matrix) -> Arra
     sizes = np.zeros(stiffness.shape[0])
     sizes[system.layout.linear] = extent
     sizes[system.layout.spin[2]] = 1.0
+    sizes[system.layout.elastic_rate] = np.abs(state.eta)
     return np.asarray(np.finfo(float).eps * (abs(stiffness) @ sizes))

@@ -3,7 +3,7 @@
 import numpy as np
 
 from phlexible.algebra.arrays import Array
-from phlexible.algebra.sparse import Matrix
+from phlexible.algebra.sparse import Matrix, sparse_diagonal
 from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.body import BodyData
 from phlexible.bodies.mechanics import absolute, floating
@@ -38,12 +38,16 @@ def gross_force(body: BodyData, eta: Array) -> Array:
 
 
 def stiffness_matrix(body: BodyData, eta: Array) -> Matrix:
-    """d2V/deta2 with zeros for the frame, shape (velocity_count,) * 2; sparse in absolute coordinates.
+    """d2V/deta2 with zeros for the frame, shape (velocity_count,) * 2; sparse in absolute coordinates
+    and of long bodies.
 
     Of floating bodies whose forces ``are_evaluated_together`` for eta (..., n), too.
     """
     if isinstance(body, AbsoluteBody):
         return absolute.elastic_tangent(body, eta)
+    tangent = floating.elastic_tangent(body, eta)
+    if not isinstance(tangent, np.ndarray):
+        return sparse_diagonal([np.zeros((body.rigid_count,) * 2), tangent])
     block = np.zeros((*eta.shape[:-1], *[body.velocity_count] * 2))
-    block[..., body.rigid_count :, body.rigid_count :] = floating.elastic_tangent(body, eta)
+    block[..., body.rigid_count :, body.rigid_count :] = tangent
     return block

@@ -1,0 +1,85 @@
+"""Bodies of 10, 100 and 300 elements rest, sag and swing alike: nothing depends on how finely they are divided."""
+
+import numpy as np
+import pytest
+import skfem
+
+import phlexible as ph
+
+LENGTH, THICK, GRAVITY = 1.0, 0.02, 9.81
+STEEL = ph.Material(2e11, 7800.0, 0.0)
+SQUARE = ph.RectangularSection(THICK, THICK)
+WEIGHT = STEEL.density * THICK**2 * GRAVITY  # of a metre
+BENDING = STEEL.youngs_modulus * THICK**4 / 12
+SAG = WEIGHT * LENGTH**4 / (8 * BENDING)
+FIRST = 1.8751040687**2 * np.sqrt(BENDING * GRAVITY / WEIGHT) / LENGTH**2
+ENDS = {"start": (lambda x: x[0] < 1e-9, "rigid"), "end": (lambda x: x[0] > LENGTH - 1e-9, "rigid")}
+
+
+def strip(elements: int, layers: int) -> skfem.MeshQuad:
+    across = np.linspace(-THICK / 2, THICK / 2, layers + 1)
+    return skfem.MeshQuad.init_tensor(np.linspace(0, LENGTH, elements + 1), across)
+
+
+BODIES = {
+    "beam in the plane": (2, lambda n: ph.Beam(LENGTH, SQUARE, STEEL, elements=n)),
+    "beam": (3, lambda n: ph.Beam(LENGTH, SQUARE, STEEL, elements=n)),
+    "beam with shear": (2, lambda n: ph.Beam(LENGTH, SQUARE, STEEL, elements=n, theory="timoshenko")),
+    "mean-axis beam": (2, lambda n: ph.Beam(LENGTH, SQUARE, STEEL, elements=n, frame="mean_axis")),
+    "rod": (2, lambda n: ph.Rod(LENGTH, SQUARE, STEEL, elements=n // 2, order=2)),
+    "plate": (3, lambda n: ph.Plate(LENGTH, THICK, THICK, STEEL, (n, 1), interfaces=dict.fromkeys(ENDS, "rigid"))),
+    "mesh": (2, lambda n: ph.FlexibleBody.from_mesh(strip(n, 2), STEEL, ENDS, thickness=THICK, modes=3)),
+}
+
+
+QUICK = [(100, "beam in the plane"), (100, "beam"), (300, "mesh")]
+
+
+@pytest.mark.parametrize(
+    ("name", "elements"),
+    [
+        pytest.param(name, n, marks=() if n == 10 or (n, name) in QUICK else pytest.mark.thorough)
+        for name in BODIES
+        for n in (10, 100, 300)
+    ],
+)
+def test_cantilevers_sag_and_swing_alike(name, elements):
+    dimension, make = BODIES[name]
+    across = 1 if dimension == 2 or name == "beam" else 2
+    model = ph.Model(gravity=-GRAVITY * np.eye(3)[across], dimension=dimension)
+    placed = model.add(make(elements), "body")
+    start, end = (placed[each] if name in ("plate", "mesh") else getattr(placed, each) for each in ENDS)
+    model.connect(ph.Fixed(model.ground.at((0, 0, 0)), start))
+    rest = model.equilibrium()
+    assert rest.position(end)[across] == pytest.approx(-SAG, rel=3e-3)
+    assert model.linearize(at="static").modes(1).frequencies == pytest.approx(FIRST, rel=2e-3)
+    for initial in (rest, "quasi_static"):
+        position = model.simulate(2e-5, 1e-5, initial=initial, progress=False).position(end)
+        assert position == pytest.approx(np.tile(rest.position(end), (3, 1)), abs=1e-5 * SAG)
+
+
+@pytest.mark.parametrize("elements", [10, 100, 300])
+@pytest.mark.parametrize("is_soft", [False, True])
+def test_what_hangs_is_stretched_by_its_weight_alike(is_soft, elements):
+    """A string, and a bar of a soft solid: w L^2 / (2 E A)."""
+    model = ph.Model(gravity=(GRAVITY, 0, 0), dimension=2)
+    stretch = WEIGHT * LENGTH**2 / (2 * STEEL.youngs_modulus * THICK**2)
+    if is_soft:
+        mesh, law = strip(elements, 1), ph.StVenantKirchhoff(STEEL.youngs_modulus, 0.0)
+        bar = model.add(ph.SoftBody(mesh, law, STEEL.density, order=1, thickness=THICK), "bar")
+        for node in map(bar.node, np.flatnonzero(mesh.p[0] == 0).tolist()):
+            model.connect(ph.Spherical(model.ground.at(node.initial_position()), node))
+        end = bar.node(int(mesh.p[0].argmax()))
+    else:
+        law = ph.LinearLaw(STEEL.youngs_modulus * THICK**2)
+        string = model.add(ph.String(LENGTH, WEIGHT / GRAVITY, elements, law), "string")
+        model.connect(ph.Spherical(model.ground.at((0, 0, 0)), string.start))
+        end = string.end
+    rest = model.equilibrium()
+    assert rest.position(end)[0] - LENGTH == pytest.approx(stretch, rel=1e-3)
+    if not is_soft:  # half the first zero of J0, times sqrt(g / L)
+        assert model.linearize(at="static").modes(1).frequencies == pytest.approx(
+            1.2024 * np.sqrt(GRAVITY), rel=1e-3
+        )
+    motion = model.simulate(2e-7, 1e-7, initial=rest, progress=False)
+    assert motion.position(end) == pytest.approx(np.tile(rest.position(end), (3, 1)), abs=1e-3 * stretch)
