@@ -56,6 +56,11 @@ def test_the_page_takes_the_steps_of_the_motion_from_its_start(tmp_path, capsys)
     assert [each["name"] for each in live["inputs"]] == ["motor"]
     assert "a &lt;swing&gt; 🚀" in shown.page and "<summary>Check</summary>" in shown.page
     labels = [panel["label"] for panel in shown.head["panels"]]
+    begun = {
+        panel["label"]: [shown.array(c["values"])[0] for c in panel["curves"]] for panel in shown.head["panels"]
+    }
+    at_start = next(values for label, values in begun.items() if "arm.end" in label)
+    assert at_start == pytest.approx(motion[sensors[1]][0], abs=1e-6)  # before anything is stepped
     assert any("position of shoulder" in label for label in labels) and len(labels) == 2
     assert motion.repeatable  # the model is as it was
 

@@ -5,7 +5,7 @@ import {
 } from "three";
 import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
 import { arraysOf, readData } from "./data.js";
-import { Plot, place, short, withUnit } from "./plots.js";
+import { Plot, nearest, place, short, withUnit } from "./plots.js";
 import { Anchor, Body, Frame } from "./poses.js";
 import { Skin, SoftSurface, StringTube, bodyMesh, colorMap, srgb, tableTexture } from "./skins.js";
 import { Stepped } from "./stepped.js";
@@ -36,7 +36,7 @@ class Report {
     this.up = new Vector3().fromArray(head.up);
     this.build();
     this.controls();
-    this.plots = head.panels.map((panel) => new Plot(byId("plots"), panel, array, head.palette, (t) => this.goTo(t)));
+    this.plots = head.panels.map((panel) => new Plot(byId("plots"), panel, array, head.palette, (t) => this.goTo(t, true)));
     this.frames = 0;
     this.sharpness = 1;
     this.pace = 0;
@@ -266,6 +266,7 @@ class Report {
     this.last = null;
     this.pace = 0;
     this.sharpen(1);
+    if (!this.playing) this.goTo(this.now);
   }
 
   // Fewer pixels while a slow machine plays; all of them when it rests.
@@ -282,8 +283,10 @@ class Report {
     this.pace = 0;
   }
 
-  goTo(t) {
-    this.now = Math.min(this.end, Math.max(this.begin, t));
+  // Numbers beside curves are those of stored instants, as long as nothing plays.
+  goTo(t, isStored = false) {
+    const snaps = !isStored && !this.playing && this.plots && this.plots.length && this.times.length > 1;
+    this.now = Math.min(this.end, Math.max(this.begin, snaps ? nearest(this.times, t) : t));
     this.show();
   }
 

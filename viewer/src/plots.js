@@ -28,6 +28,8 @@ export class Plot {
       const reading = document.createElement("b");
       button.append(reading);
       curve.reading = reading;
+      const range = panel.curves[curve.color].range;
+      if (range) button.title = `between ${short(range[0])} and ${short(range[1])} in the whole run`;
       button.onclick = () => {
         curve.shown = !curve.shown;
         button.setAttribute("aria-pressed", String(curve.shown));
@@ -40,7 +42,7 @@ export class Plot {
     const pick = (event) => {
       const box = this.canvas.getBoundingClientRect();
       const share = (event.clientX - box.left - PAD.left) / (box.width - PAD.left - PAD.right);
-      onTime(this.time[0] + Math.min(1, Math.max(0, share)) * (this.time[this.time.length - 1] - this.time[0]));
+      onTime(nearest(this.time, this.time[0] + share * (this.time[this.time.length - 1] - this.time[0])));
     };
     this.canvas.addEventListener("pointerdown", (event) => {
       this.canvas.setPointerCapture(event.pointerId);
@@ -139,8 +141,9 @@ export class Plot {
     if (!this.x) return;
     this.cursor.style.transform = `translateX(${this.x(t)}px)`;
     if (!written) return;
-    const i = place(this.time, t);
-    for (const c of this.curves) c.reading.textContent = c.shown ? " " + short(c.values[i]) : "";
+    const i = place(this.time, t), j = Math.min(i + 1, this.time.length - 1);
+    const w = j > i ? Math.min(1, Math.max(0, (t - this.time[i]) / (this.time[j] - this.time[i]))) : 0;
+    for (const c of this.curves) c.reading.textContent = c.shown ? " " + short((1 - w) * c.values[i] + w * c.values[j]) : "";
   }
 }
 
@@ -160,6 +163,12 @@ export function place(times, t) {
     else high = middle - 1;
   }
   return low;
+}
+
+// The nearest of the times.
+export function nearest(times, t) {
+  const i = place(times, t), j = Math.min(i + 1, times.length - 1);
+  return times[times[j] - t < t - times[i] ? j : i];
 }
 
 function ticks(low, high, count) {

@@ -61,10 +61,11 @@ def live_page(model: AnyMechanism, start: Callable[[AnyMechanism], LiveRun], cho
         pulled, grips = gripped(own)
         run = start(pulled)
         loads = [load for grip in grips for load in grip.loads]
-        known = choices.name, inputs, page_outputs(own) if outputs is None else outputs, choices.duration
+        sensors = page_outputs(own) if outputs is None else outputs
+        known = choices.name, inputs, sensors, choices.duration
         has_parameters = choices.variants is not None
         data = described(run, run.step_size, *known, loads, from_start=True, has_parameters=has_parameters)
-        return PageParts(own, run, data, grips, choices.duration)
+        return PageParts(own, run, data, grips, choices.duration, sensors)
 
     parts = parts_of(model, choices.outputs, choices.inputs)
     if choices.variants is not None:

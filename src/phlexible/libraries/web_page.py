@@ -1,6 +1,6 @@
 """A model as one page of a browser: the viewer of reports, and the WebAssembly module that it steps."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
@@ -11,6 +11,7 @@ from phlexible.algebra.arrays import Array
 from phlexible.bodies.skin import Skin
 from phlexible.description.ground import frame_positions, frame_rotations
 from phlexible.description.interactions.loads import Load, Torque
+from phlexible.description.interactions.sensor import Sensor
 from phlexible.description.mechanism.mechanism import Mechanism
 from phlexible.description.mechanism.parts import counted
 from phlexible.description.ports import Attachment
@@ -65,6 +66,7 @@ class PageParts:
         data: of its library.
         grips: points to pull at; their loads are inputs of the library after those of users.
         duration: up to which functions of time are known [s]; None: without end.
+        sensors: of the outputs, by name.
     """
 
     mechanism: Mechanism
@@ -72,6 +74,7 @@ class PageParts:
     data: ModelData
     grips: tuple[Grip, ...]
     duration: float | None
+    sensors: Mapping[str, Sensor]
 
     @property
     def inputs(self) -> tuple[InputData, ...]:
@@ -107,7 +110,7 @@ def page_of(parts: PageParts, seen: RecordedRun | None, module: bytes, sections:
     head |= {
         "clips": [{"name": "", "first": 0, "count": 1, "loop": False}],
         "loop": False,
-        "panels": _panels(data, parts.run.time, energy, pack),
+        "panels": _panels(parts, energy, pack),
         "palette": PALETTE,
         "stepped": {
             "module": pack.raw(module),
@@ -269,18 +272,20 @@ def _rounded(x: float) -> float:
     return float(f"{min((1, 2, 5, 10), key=lambda k: abs(np.log(k * power / x))) * power:.1g}")
 
 
-def _panels(data: ModelData, start: float, energy: float, pack: Packing) -> list[Tree]:
+def _panels(parts: PageParts, energy: float, pack: Packing) -> list[Tree]:
     """Scalars of one unit together, vectors each for itself; energies since the start, as reports draw them."""
     alike: dict[str, list[tuple[str, int, int]]] = {}
     panels: list[tuple[str, list[tuple[str, int, int]]]] = []
+    data = parts.data
     outputs = data.outputs.outputs
+    begun = [_at_start(parts, each) for each in outputs]
     largest = max([energy, *(abs(output.start) for output in outputs)])
     for number, output in enumerate(outputs):
         label = f"{output.name} [{output.unit}]" if output.unit else output.name
         if output.size == 1:
             is_told = abs(output.start) > FLAT * largest and data.parameters is None
-            begun = f" ({output.start:.4g} J at start)" if is_told else ""
-            alike.setdefault(output.unit, []).append((output.name + begun, number, 0))
+            words = f" ({output.start:.4g} J at start)" if is_told else ""
+            alike.setdefault(output.unit, []).append((output.name + words, number, 0))
         elif output.size <= MOST_CURVES:
             panels.append((label, [(name, number, k) for k, name in enumerate(_named(output))]))
     for unit, curves in alike.items():
@@ -288,20 +293,32 @@ def _panels(data: ModelData, start: float, energy: float, pack: Packing) -> list
             part = curves[begin : begin + MOST_CURVES]
             label = part[0][0] if len(part) == 1 else LABELS.get(unit, "outputs")
             panels.append((f"{label} [{unit}]" if unit else label, part))
-    nothing = pack.exact(np.zeros(1))
     return [
         {
             "label": label,
             "summary": "They are drawn as the model moves.",
-            "time": pack.exact(np.full(1, start)),
+            "time": pack.exact(np.full(1, parts.run.time)),
             "least": 2 * FLAT * largest if outputs[curves[0][1]].unit == "J" else 0.0,
             "curves": [
-                {"name": name, "dash": False, "values": nothing, "output": number, "component": k}
+                {
+                    "name": name,
+                    "dash": False,
+                    "values": pack.exact(begun[number][k : k + 1]),
+                    "output": number,
+                    "component": k,
+                }
                 for name, number, k in curves
             ],
         }
         for label, curves in panels[:MOST_PANELS]
     ]
+
+
+def _at_start(parts: PageParts, output: Output) -> Array:
+    """What an output is before the first step; zero of accelerations, which are differences over steps."""
+    if output.is_acceleration:
+        return np.zeros(output.size)
+    return np.asarray(parts.run.read(parts.sensors[output.name])).ravel() - output.start
 
 
 def _named(output: Output) -> Sequence[str]:

@@ -64,12 +64,12 @@ def kept_instants(curves: Sequence[Array], count: int = MOST_POINTS) -> Any:
 
 
 def panels_of(
-    run: RecordedRun, points: Sequence[Any], curves: Mapping[str, ArrayLike], pack: Packing
+    run: RecordedRun, points: Sequence[Any], curves: Mapping[str, ArrayLike], pack: Packing, shown: IntArray
 ) -> list[dict[str, Any]]:
-    """Energies since the start, what tells most, and the curves of the user."""
+    """Energies since the start, what tells most, curves of the user; all curves have the instants ``shown``."""
     chosen = [Panel(name, tuple(_components(name, values, run.count))) for name, values in curves.items()]
-    found = [_energies(energy_of(run.recording), run.time, pack)]
-    found += [_packed(panel, run.time, pack) for panel in [*chosen, *default_panels(run, points, most=3)]]
+    found = [_energies(energy_of(run.recording), run.time, pack, shown)]
+    found += [_packed(panel, run.time, pack, shown) for panel in [*chosen, *default_panels(run, points, most=3)]]
     return found
 
 
@@ -83,7 +83,7 @@ def _components(name: str, values: ArrayLike, count: int) -> list[tuple[str, Arr
     return [(name, array)] if array.ndim == 1 else [(axis, array[:, k]) for k, axis in enumerate("xyz")]
 
 
-def _energies(energy: Energy, time: Array, pack: Packing) -> dict[str, Any]:
+def _energies(energy: Energy, time: Array, pack: Packing, shown: IntArray) -> dict[str, Any]:
     parts = {
         "total": energy.total,
         "kinetic": energy.kinetic,
@@ -100,15 +100,15 @@ def _energies(energy: Energy, time: Array, pack: Packing) -> dict[str, Any]:
             start = float(values[0])
             named = name if abs(start) <= FLAT * largest else f"{name} ({start:.4g} J at start)"
             curves.append((named, values - start))
-    panel = _packed(Panel("energy since the start [J]", tuple(curves)), time, pack)
+    panel = _packed(Panel("energy since the start [J]", tuple(curves)), time, pack, shown)
     panel["least"] = 2 * FLAT * largest
     for curve in panel["curves"]:
         curve["dash"] = curve["name"].startswith(("supplied", "dissipated"))
     return panel
 
 
-def _packed(panel: Panel, time: Array, pack: Packing) -> dict[str, Any]:
-    kept = kept_instants([values for _, values in panel.curves])
+def _packed(panel: Panel, time: Array, pack: Packing, shown: IntArray) -> dict[str, Any]:
+    kept = np.union1d(kept_instants([values for _, values in panel.curves]), shown)
     lowest = min(float(values.min()) for _, values in panel.curves)
     highest = max(float(values.max()) for _, values in panel.curves)
     return {
@@ -116,7 +116,12 @@ def _packed(panel: Panel, time: Array, pack: Packing) -> dict[str, Any]:
         "summary": f"All values lie between {lowest:.4g} and {highest:.4g}.",
         "time": pack.exact(time[kept]),
         "curves": [
-            {"name": _plain(name), "dash": False, "values": pack.exact(values[kept])}
+            {
+                "name": _plain(name),
+                "dash": False,
+                "values": pack.exact(values[kept]),
+                "range": [float(values.min()), float(values.max())],
+            }
             for name, values in panel.curves
         ],
     }
@@ -158,7 +163,7 @@ def motion_page(
     head["loop"] = False
     head["opens_at"] = int(np.abs(instants - busiest(run.recording)).argmin())
     head["opens_with"] = next((k for k, each in enumerate(head["fields"]) if each["name"] == MISES), None)
-    head["panels"] = panels_of(run, points, curves or {}, pack)
+    head["panels"] = panels_of(run, points, curves or {}, pack, instants)
     head["palette"] = PALETTE
     check = checked(run)
     state = "" if is_complete else ", which ended early"

@@ -94,6 +94,13 @@ def test_a_hundred_thousand_steps_make_a_file_below_ten_megabytes_that_keeps_eve
     values = report.array(kinetic["values"])
     assert len(values) < 5000
     assert values.max() == pytest.approx(np.ptp(record.kinetic[[0, 54_321]]), rel=1e-5)
+    assert kinetic["range"][1] == pytest.approx(values.max(), rel=1e-6)
+    shown = report.array(report.head["time"])  # numbers beside curves are those of the pictures
+    for panel in report.head["panels"]:
+        assert set(shown) <= set(report.array(panel["time"]))
+    own = values[np.searchsorted(report.array(report.head["panels"][0]["time"]), shown)]
+    rows = np.round(shown / 5000.0 * (count - 1)).astype(int)
+    np.testing.assert_allclose(own, record.kinetic[rows] - record.kinetic[0], rtol=1e-5, atol=1e-6)
 
 
 def test_few_points_keep_the_ends_and_the_peaks():
