@@ -39,7 +39,7 @@ FLAP = {
     12: (13.1702, 37.6031, 79.6145),
 }
 ELEMENTS = 60
-METHODS = {"modal": 8, "krylov": 8, "balanced": 7, "irka": 8}
+METHODS = {"modal": 8, "krylov": 10, "balanced": 7, "irka": 8}
 """Orders; the angle of the hub is no state of balanced models."""
 
 

@@ -66,9 +66,16 @@ class CondensedModel:
     @cached_property
     def forces(self) -> sparse.csr_array:
         """On motions, of unit inputs: F, and L^T Q_s E_s^-1 S of those that strain; shape (n, inputs)."""
-        B, s = self.model.port_map, self.stresses
-        back = _part(self.model.structure, self.velocities, s) @ _part(self.model.effort_matrix, s, s)
-        return sparse.csr_array(B[self.velocities] - back @ (self.strained @ B[s]))
+        B = self.model.port_map
+        return sparse.csr_array(B[self.velocities] - self.forces_of_stresses @ (self.strained @ B[self.stresses]))
+
+    @cached_property
+    def forces_of_stresses(self) -> sparse.csr_array:
+        """Forces of stresses on motions, -L^T Q_s, shape (n, stresses)."""
+        s = self.stresses
+        return sparse.csr_array(
+            _part(self.model.structure, self.velocities, s) @ _part(self.model.effort_matrix, s, s)
+        )
 
     @cached_property
     def seen(self) -> tuple[sparse.csr_array, sparse.csr_array]:

@@ -148,7 +148,7 @@ class LinearModel(ObservedPHDAE):
         """A smaller port-Hamiltonian model with the same inputs and outputs, or some of them.
 
         It has no multipliers, unless inputs prescribe velocities or joint forces are outputs: these add as many
-        states as they need to the order.
+        states as they need to the order, and so do self-stresses that inputs drive.
 
         It has fewer states than asked for, and a ``ReductionWarning`` says so, where inputs reach and outputs
         see no more of them.
@@ -156,7 +156,8 @@ class LinearModel(ObservedPHDAE):
         Args:
             order: number of states; of a model of bodies even for the first three methods.
             method: "modal", "craig_bampton", "krylov", "balanced" or "irka", see ``ReductionMethod``.
-            frequencies: for "krylov": where to match the full model [rad/s]; None: chosen.
+            frequencies: for "krylov": where to match the full model [rad/s]; None: at zero, so that the
+                compliance is that of the full model, and at frequencies that are chosen.
             keep_rigid: [B] (46), of a model in velocities and stresses: rigid velocities and multipliers stay what
                 they are, ``order`` states take the place of all flexible velocities and stresses.
             static_correction: for "modal": static answers at the inputs and outputs take the place of the last

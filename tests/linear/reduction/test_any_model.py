@@ -163,6 +163,50 @@ def test_krylov_bases_of_any_order_have_whole_pairs(is_clamped, keep_rigid, freq
         assert errors[-1] < errors[0]
 
 
+def free_beam():
+    """Forces and a torque at its end."""
+    model = ph.Model(dimension=2)
+    beam = model.add(ph.Beam(1.0, ph.CircularSection(0.01), ph.Material(2e11, 7800.0), 10))
+    return model.linearize([beam.end])
+
+
+@pytest.mark.parametrize(
+    ("make", "inputs"),
+    [
+        (lambda: long_rod(True), 1),
+        (lambda: ph.LinearModel.of(clamped_rod()), 1),
+        (lambda: ph.LinearModel.of(nameless(clamped_rod())), 1),
+        (lambda: ph.LinearModel.of(on_a_transformer()), 2),
+        (lambda: ph.LinearModel.of(plate(None)), 1),
+        (free_beam, 3),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::phlexible.ReductionWarning")
+def test_every_order_has_the_static_compliance(make, inputs):
+    """Far below the first resonance, the answers of elastic motions beside those of rigid ones too."""
+    model = make()
+    modes = model.modes(6)
+    rigid, slow = modes.rigid_modes, 1e-3 * modes.elastic_frequencies[0]
+    for extra in (0, 2, 4):
+        small = model.reduce(2 * (inputs + rigid) + extra)
+        assert small.error([slow]).pointwise.max() < 1e-9
+        assert small.passivity().is_passive
+
+
+@pytest.mark.filterwarnings("ignore::phlexible.ReductionWarning")
+@pytest.mark.parametrize("lumped", [True, False])
+def test_self_stresses_that_a_port_drives_are_in_every_basis(lumped):
+    """A boundary whose velocity is given squeezes a model in H(div): they come on top of the order."""
+    mesh = MeshTri().refined(1).with_boundaries({"left": lambda x: x[0] < 1e-9})
+    model = ph.LinearModel.of(solid(mesh, 2e11, 0.3, 7800.0, clamped="left", stress="h_div", lumped=lumped))
+    band = np.linspace(100.0, 2000.0, 5)
+    for method in ("krylov", "modal", "craig_bampton")[: 3 if lumped else 1]:
+        for inputs, count in (["boundary velocity"], 4 if lumped else 5), (["boundary velocity 0"], 1):
+            small = model.reduce(16, method, inputs=inputs, outputs=inputs)
+            assert small.passivity().zero_modes == count
+            assert small.order <= 16 + count and small.error(band).peak.max() < 0.03
+
+
 @pytest.mark.parametrize("is_clamped", [True, False])
 def test_half_a_pair_is_refused(is_clamped):
     """Whatever made the basis: here modes, and the velocity of one more."""

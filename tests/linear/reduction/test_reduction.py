@@ -25,8 +25,8 @@ def band(linear):
     return np.sort(np.concatenate([np.linspace(0.01, poles[4], 100), poles[:5] * (1 + 1e-5)]))
 
 
-@pytest.mark.parametrize(("method", "order"), [("modal", 8), ("krylov", 8), ("balanced", 7)])
-def test_satellite_with_four_motions(method, order):
+@pytest.mark.parametrize(("method", "order"), [("modal", 8), ("krylov", 10), ("balanced", 7)])
+def test_satellite_with_few_motions(method, order):
     """Within 1 % of the peak of each output up to the fifth mode; the angle of the hub is no state of balanced."""
     linear = satellite(elements=8)
     reduced = linear.reduce(order, method)

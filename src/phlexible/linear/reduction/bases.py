@@ -78,10 +78,13 @@ def static_answers(mechanics: LinearMechanics, modes: SymmetricModes, directions
     rigid = modes.shapes[:, modes.squares == 0]
     others = np.abs(modes.squares[modes.squares != 0])
     balanced = directions - mechanics.mass @ (rigid @ (rigid.T @ directions))
-    shift = 1e-6 * float(others.min()) if rigid.shape[1] and len(others) else 0.0
+    shift = 1e-3 * float(others.min()) if rigid.shape[1] and len(others) else 0.0
     stiffness, scale = mechanics.stiffness + shift * mechanics.mass, natural_scale(mechanics.mass)
-    answers, _ = SaddlePoint(stiffness, mechanics.constraint_matrix, scale=scale).solve(balanced)
-    return np.asarray(answers - rigid @ (rigid.T @ (mechanics.mass @ answers)))
+    solver, answers = SaddlePoint(stiffness, mechanics.constraint_matrix, scale=scale), np.zeros(directions.shape)
+    for _ in range(6 if shift else 1):  # the shift does not move the answers
+        answers = solver.solve(balanced + shift * (mechanics.mass @ answers))[0]
+        answers = answers - rigid @ (rigid.T @ (mechanics.mass @ answers))
+    return np.asarray(answers)
 
 
 # Modal basis: the lowest modes that inputs reach and outputs see.
@@ -160,6 +163,9 @@ def _parts(products: Array, directions: Array) -> Array:
 # ([B] 5.3). Where to look next is asked of a model of more modes with static answers: one factor a column does.
 
 
+OPENED = 1e-4  # joints by a column, of what its entries move there
+
+
 def krylov_basis(mechanics: LinearMechanics, count: int, frequencies: Sequence[float] | None) -> Array:
     """M-orthonormal columns, shape (n, count); fewer where given frequencies do not span as many.
 
@@ -171,7 +177,10 @@ def krylov_basis(mechanics: LinearMechanics, count: int, frequencies: Sequence[f
     answers = MotionAnswers(mechanics, modes)
     if frequencies is not None:
         return matched_basis(answers, basis, count, frequencies)
-    return chosen_basis(answers, basis, count, np.sqrt(np.abs(modes.squares[seen_modes(mechanics, modes)])))
+    poles = np.sqrt(np.abs(modes.squares[seen_modes(mechanics, modes)]))
+    basis, ties = chosen_basis(answers, basis, count, poles), mechanics.constraint_matrix
+    opened = np.abs(ties @ basis).max(axis=0, initial=0.0)  # by what is left over of dependent answers: round-off
+    return basis[:, opened <= OPENED * (abs(ties) @ np.abs(basis)).max(axis=0, initial=0.0)]
 
 
 class MotionAnswers(Answers):
@@ -198,6 +207,10 @@ class MotionAnswers(Answers):
         if self.phases == 2:  # both of an answer, one after the other
             columns = np.stack(np.split(columns, 2, axis=1), axis=2).reshape(len(columns), -1)
         return list(columns.T[:, :, None])
+
+    def static_columns(self) -> list[Array]:
+        """See ``Answers``."""
+        return list(static_answers(self._mechanics, self._modes, self._mechanics.forces).T[:, :, None])
 
     def errors(self, basis: Array, grid: Array) -> Array:
         """See ``Answers``; against a model of all modes that are known and static answers."""

@@ -1,5 +1,7 @@
 """Krylov bases: answers of the full model at some frequencies, so that the reduced model has the same there."""
 
+import sys
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from contextlib import suppress
@@ -10,12 +12,13 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from phlexible.algebra.arrays import Array
-from phlexible.errors import PoleError
+from phlexible.errors import PoleError, ReductionWarning
 
 # What Krylov bases of motions and of states share: which answers, and in which order.
 #
-# Where frequencies are left out, three of four columns are answers at the resonances that inputs and outputs see,
-# in ascending order; each fourth one is found greedily: where the error is greatest up to the last of these
+# Where frequencies are left out, the static answers to all inputs come first, so that each order has the right
+# compliance. Of the others three of four columns are answers at the resonances that inputs and outputs see, in
+# ascending order; each fourth one is found greedily: where the error is greatest up to the last of these
 # resonances. No choice depends on the order that is asked for, so that the basis of a higher order holds those of
 # lower ones: up to a resonance that all of them have, the error does not grow with the order.
 
@@ -47,6 +50,10 @@ class Answers(ABC):
         """
 
     @abstractmethod
+    def static_columns(self) -> list[Array]:
+        """Real columns that span the answers to constant inputs, in balance with rigid acceleration, as above."""
+
+    @abstractmethod
     def errors(self, basis: Array, grid: Array) -> Array:
         """Of the model reduced with a basis (n, k), relative to the response, at some frequencies."""
 
@@ -61,7 +68,22 @@ def matched_basis(answers: Answers, basis: Array, most: int, frequencies: Sequen
 
 
 def chosen_basis(answers: Answers, basis: Array, most: int, poles: Array) -> Array:
-    """The same at frequencies that are chosen, from the poles (k,) that inputs reach and outputs see [rad/s]."""
+    """The basis with static answers, and with answers at frequencies that are chosen.
+
+    Args:
+        poles: that inputs reach and outputs see, shape (k,) [rad/s].
+    """
+    whole = _with_whole(answers, basis, answers.static_columns(), np.inf)
+    if whole.shape[1] <= most:
+        basis = whole
+    else:
+        warnings.warn(
+            f"static answers to all inputs need {whole.shape[1]} vectors or more, and at this order there are "
+            f"{most}: the compliance of the reduced model is approximate; take a higher order, or fewer "
+            "inputs: reduce(order, inputs=[...])",
+            ReductionWarning,
+            stacklevel=_callers(),
+        )
     grid = frequency_grid(poles)
     unused = np.ones(len(grid), dtype=bool)
     served = added = 0
@@ -85,7 +107,15 @@ def chosen_basis(answers: Answers, basis: Array, most: int, poles: Array) -> Arr
     return basis
 
 
-def _with_whole(answers: Answers, basis: Array, columns: list[Array], most: int) -> Array:
+def _callers() -> int:
+    """Stack level of the first caller outside this package, seen from where this is called."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back and frame.f_globals["__name__"].startswith("phlexible."):
+        frame, level = frame.f_back, level + 1
+    return level
+
+
+def _with_whole(answers: Answers, basis: Array, columns: list[Array], most: float) -> Array:
     """The basis with those columns that are new to it, and their partners; none is left without its own."""
     for each in columns:
         if basis.shape[1] + each.shape[1] > most:
@@ -96,7 +126,7 @@ def _with_whole(answers: Answers, basis: Array, columns: list[Array], most: int)
     return basis
 
 
-def joined(metric: sparse.csr_array, basis: Array, columns: Array, most: int) -> Array:
+def joined(metric: sparse.csr_array, basis: Array, columns: Array, most: float) -> Array:
     """The basis with those columns that are new to it, orthonormal in the metric, at most ``most`` columns."""
     for column in columns.T:
         if basis.shape[1] >= most:

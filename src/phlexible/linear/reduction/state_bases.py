@@ -3,10 +3,11 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 from scipy import linalg, sparse
+from scipy.sparse.linalg import SuperLU
 
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.algebra.sparse import lu_factors
@@ -32,6 +33,7 @@ from phlexible.linear.reduction.bases import (
     mixed,
     modal_basis,
     reachable_rigid_motions,
+    static_answers,
 )
 from phlexible.linear.reduction.krylov import (
     DEPENDENT,
@@ -53,7 +55,7 @@ from phlexible.linear.reduction.normal_forms import (
     refuse_drifting,
 )
 from phlexible.linear.signals import UNIT_ENERGY
-from phlexible.linear.symmetric_modes import undamped_modes
+from phlexible.linear.symmetric_modes import SymmetricModes, undamped_modes
 from phlexible.port_hamiltonian.linear import LinearPHDAE
 from phlexible.port_hamiltonian.model import StateBlock
 
@@ -73,7 +75,8 @@ class StateBasis:
     Attributes:
         columns: V, orthonormal in the energy, zero at multipliers, shape (order of the model, k).
         method: for the names of the new states.
-        prescribed: how many of the columns, the first ones, inputs prescribe or joint forces are read from.
+        prescribed: how many of the columns the order does not count: what inputs prescribe or joint forces are
+            read from, and self-stresses that inputs drive.
     """
 
     columns: Array
@@ -181,9 +184,8 @@ def pair_basis(
         ModelError: outputs that see displacements without energy.
     """
     plain = found.mechanics
-    rigid = reachable_rigid_motions(
-        _with_ports(found, order, with_tied), undamped_modes(plain, undamped_modes(plain, 1).rigid)
-    )
+    modes = undamped_modes(plain, undamped_modes(plain, 1).rigid + 1)
+    rigid = reachable_rigid_motions(_with_ports(found, order, with_tied), modes)
     order += _beside(found.model, found.of_velocities(rigid), flexible)
     most = plain.size - plain.constraint_matrix.shape[0] + found.stress_count
     if order > most:
@@ -197,7 +199,7 @@ def pair_basis(
     prescribed = joined(plain.mass, motions[:, :0], found.tied_motions, plain.size)
     velocities = joined(plain.mass, prescribed, motions, plain.size)
     k = prescribed.shape[1]
-    stresses, first = _stresses(found, velocities, k)
+    stresses, first = _stresses(found, velocities, k, _self_stresses(found, modes))
     columns = [found.of_velocities(velocities), stresses]
     parts = [columns[0][:, :k], columns[1][:, :first], columns[0][:, k:], columns[1][:, first:]]
     return StateBasis(np.hstack(parts), method, k + first)
@@ -211,8 +213,28 @@ def _with_ports(found: CondensedModel, count: int, with_tied: bool) -> LinearMec
     return replace(found.mechanics, forces=inputs, rows=outputs.T, differentiations=(1,) * outputs.shape[1])
 
 
-def _stresses(found: CondensedModel, motions: Array, first: int) -> tuple[Array, int]:
-    """States of the stresses of motions, orthonormal in the energy, and how many those of the first motions are."""
+def _self_stresses(found: CondensedModel, modes: SymmetricModes) -> Array:
+    """States of stresses that inputs drive and that stay as they are: no motion answers to them."""
+    strained = (found.strained @ found.model.port_map[found.stresses]).toarray()
+    driven, states = strained.any(axis=0), np.zeros((found.model.order, strained.shape[1]))
+    answers = static_answers(found.mechanics, modes, -(found.forces_of_stresses @ strained[:, driven]))
+    states[found.stresses] = strained
+    sizes = _energies(found, states)
+    states[np.ix_(found.stresses, driven)] -= found.to_stresses @ answers
+    return np.asarray(states[:, _energies(found, states) > DEPENDENT * sizes])
+
+
+def _energies(found: CondensedModel, states: Array) -> Array:
+    """Roots of twice the energy of each column."""
+    return np.asarray(np.sqrt(np.abs(np.einsum("ij,ij->j", states, found.model.energy_matrix @ states))))
+
+
+def _stresses(found: CondensedModel, motions: Array, first: int, others: Array) -> tuple[Array, int]:
+    """States of other stresses and those of motions, orthonormal in the energy.
+
+    Returns:
+        The columns, and how many of these belong to other stresses and to the first motions.
+    """
     strains, metric = found.of_strains(motions), found.model.energy_matrix
     energies = strains.T @ (metric @ strains)
     values = linalg.eigvalsh(energies) if energies.size else np.zeros(1)
@@ -228,7 +250,8 @@ def _stresses(found: CondensedModel, motions: Array, first: int) -> tuple[Array,
     if (np.abs(seen) > DEPENDENT * level).any():
         raise ModelError("displacements that have no energy are no outputs here; take velocities")
     places = np.flatnonzero(strained)
-    basis = joined(metric, strains[:, :0], strains[:, places[places < first]], len(strains))
+    early = np.hstack([others, strains[:, places[places < first]]])
+    basis = joined(metric, strains[:, :0], early, len(strains))
     return joined(metric, basis, strains[:, places[places >= first]], len(strains)), basis.shape[1]
 
 
@@ -248,14 +271,23 @@ def _beside(model: ObservedPHDAE, rigid: Array, flexible: IntArray | None) -> in
 # of each: mixed ones would make low frequencies that the model has not.
 
 UNSEEN = 1e-6
+STATIC_SHIFT = 1e-3  # of the slowest rate
 KRYLOV_ROUND_OFF = 1e-9  # parts that lossless models do not have
 
 
 class StateAnswers(Answers):
     """States x, multipliers at zero, of unit inputs ``exp(i w t)``."""
 
-    def __init__(self, model: ObservedPHDAE) -> None:
+    def __init__(self, model: ObservedPHDAE, rigid: Array | None = None, shift: float = 0.0) -> None:
+        """See the class.
+
+        Args:
+            rigid: states that stay as they are and that inputs reach, orthonormal in the energy.
+            shift: of the frequency where the static answers begin, far below all others [rad/s].
+        """
         self.metric = model.energy_matrix
+        self._rigid = np.zeros((model.order, 0)) if rigid is None else rigid
+        self._shift = shift
         self._model = model
         self._system = model.system_matrix
         self._forces = model.port_map.toarray().astype(np.complex128)
@@ -273,13 +305,46 @@ class StateAnswers(Answers):
         velocities that belong to the stresses are the displacements.
         """
         answers = largest_first(self.metric, self.at(omega))
+        return self._pairs(answers, self._solved(0.0, self._model.descriptor @ answers) if omega == 0 else answers)
+
+    def static_columns(self) -> list[Array]:
+        """See ``Answers``; what forces do not move, or motions do not strain, has a partner in the next moment."""
+        answers = self._at_rest(self._model.port_map.toarray())
+        following, sizes = self._at_rest(self._model.descriptor @ answers), self._sizes(answers)
+        if len(self._parts) == 1:
+            mixed_answers = answers + 1j * self._shift * following
+            return self._pairs(mixed_answers, mixed_answers)
+        velocities, stresses = (
+            np.where(self._sizes(part := answers * own[:, None]) > KRYLOV_ROUND_OFF * sizes, part, following)
+            for own in self._parts
+        )
+        return self._pairs(stresses, velocities)
+
+    def _at_rest(self, right: Array) -> Array:
+        """Constant states under constant right sides, in balance with rates of rigid states."""
+        E, Q, rigid = self._model.descriptor, self._model.effort_matrix, self._rigid
+        balanced = right - E @ (rigid @ (rigid.T @ (Q.T @ right)))
+        x = np.zeros(right.shape)
+        for _ in range(6):  # the shift does not move the answers
+            x = np.asarray(self._shifted.solve(balanced + self._shift * (E @ x)))
+            x[self._multipliers] = 0.0
+            x = x - rigid @ (rigid.T @ (self.metric @ x))
+        return x
+
+    @cached_property
+    def _shifted(self) -> SuperLU:
+        return lu_factors(sparse.csc_matrix(self._shift * self._model.descriptor - self._system))
+
+    def _sizes(self, columns: ComplexArray | Array) -> Array:
+        return np.asarray(np.sqrt(np.abs(np.einsum("ij,ij->j", columns, self.metric @ columns))))
+
+    def _pairs(self, answers: ComplexArray | Array, motions: ComplexArray | Array) -> list[Array]:
         if len(self._parts) == 1:
             parts = np.split(real_columns(answers), 2, axis=1)
         else:
             moving, stressed = self._parts
-            motions = self._solved(0.0, self._model.descriptor @ answers) if omega == 0 else answers
             parts = [real_columns(motions * moving[:, None]), real_columns(answers * stressed[:, None])]
-        sizes = [np.sqrt(np.abs(np.einsum("ij,ij->j", part, self.metric @ part))) for part in parts]
+        sizes = [self._sizes(part) for part in parts]
         kept = [size > KRYLOV_ROUND_OFF * size.max(initial=0.0) for size in sizes]
         return [
             np.stack([part[:, i] for part, keep in zip(parts, kept, strict=True) if keep[i]], axis=1)
@@ -395,17 +460,23 @@ def state_basis(
     order += _beside(model, rigid, flexible)
     if order > len(normal.structure):
         raise ParameterError(f"order must be at most the {len(normal.structure)} states of the model, got {order}")
+    driven = _self_stress_count(form, normal)
+    if rigid.shape[1] - driven >= order:
+        raise ParameterError(f"order must be above the {rigid.shape[1] - driven} rigid motions, got {order}")
+    order = min(order + driven, len(normal.structure))
     prescribed = form.from_energy @ _prescribed_columns(form)
     extra = prescribed.shape[1]
     if method is not ReductionMethod.KRYLOV:
         columns = form.from_energy @ form.free @ energy_basis(normal, order, method)
-        return StateBasis(joined(model.energy_matrix, prescribed, columns, order + extra), method, extra)
-    if rigid.shape[1] >= order:
-        raise ParameterError(f"order must be above the {rigid.shape[1]} rigid motions, got {order}")
-    first, most, answers = np.hstack([prescribed, rigid]), order + extra, StateAnswers(model)
+        return StateBasis(joined(model.energy_matrix, prescribed, columns, order + extra), method, extra + driven)
+    first, most = np.hstack([prescribed, rigid]), order + extra
     if frequencies is not None:
-        return StateBasis(matched_basis(answers, first, most, frequencies), method, extra)
-    return StateBasis(chosen_basis(answers, first, most, seen_poles(model, form, normal)), method, extra)
+        columns = matched_basis(StateAnswers(model), first, most, frequencies)
+    else:
+        rates = normal.moving.T @ (normal.structure - normal.dissipation) @ normal.moving
+        answers = StateAnswers(model, rigid, STATIC_SHIFT * linalg.svdvals(rates).min())
+        columns = chosen_basis(answers, first, most, seen_poles(model, form, normal))
+    return StateBasis(columns, method, extra + driven)
 
 
 def motion_basis(
@@ -419,6 +490,14 @@ def motion_basis(
             return craig_bampton_basis
         case _:
             return partial(krylov_basis, frequencies=frequencies)
+
+
+def _self_stress_count(form: EnergyForm, normal: NormalForm) -> int:
+    """How many of the states that stay as they are, and that inputs reach, have no velocity."""
+    if form.velocities is None:
+        return 0
+    sizes = linalg.svdvals((form.free @ normal.rigid)[: form.velocities]) if normal.rigid.size else np.zeros(0)
+    return int(normal.rigid.shape[1] - (sizes > RIGID).sum())
 
 
 def _prescribed_columns(form: EnergyForm) -> Array:
