@@ -318,3 +318,18 @@ def test_refusals():
         asked({side: smooth}, lead=0.05, step=0.05, accuracy=1e-12)
     with pytest.raises(ParameterError, match="no input is named 'm'; there are 'motor'"):
         asked({angle: smooth})["m"]
+
+
+def test_stops_count_where_they_are_met():
+    """A wheel at its lower stop turns by J a, whatever stops there are that it does not reach."""
+    model = ph.Model(dimension=2)
+    wheel = model.add(ph.RigidBody(1.0, 0.5), "wheel")
+    shaft = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), wheel.origin))
+    model.apply(shaft.torque(0.0, name="motor"))
+    stop = model.apply(shaft.stop(lower=0.0, upper=0.25))
+    assert stop.stiffness == pytest.approx(0.5 * 9.81 / (1e-3 * np.sqrt(0.5)))
+    paths = {ph.JointPosition(shaft): lambda t: 0.2 * smooth(t)}
+    found = ph.inverse_dynamics(model, paths, ["motor"], 1.0, 0.02)
+    assert found["motor"](0.3) == pytest.approx(0.5 * 0.2 * smooth(0.3, derivative=2), rel=2e-2)
+    with pytest.raises(ModelError, match="a contact or stop is met on the way"):
+        ph.inverse_dynamics(model, {ph.JointPosition(shaft): smooth}, ["motor"], 1.0, 0.02, lead=0.1)

@@ -1,5 +1,7 @@
 """Runs of nothing but steps of one size, with loads that are added from outside."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from phlexible.algebra.arrays import Array
@@ -14,22 +16,38 @@ from phlexible.state.redundancy import redundancies
 from phlexible.state.system import System
 from phlexible.step.assembly.assembly import Assembly
 from phlexible.step.integration.stored_rows import Storage
-from phlexible.step.tables.declarations import CONTACT
 from phlexible.step.tables.requests import RELAXATION
 
 NOT_SMOOTH = (
-    "{} is a contact or stop, around which steps are taken in parts: a run with it is not made of equal steps; take"
-    " a smooth spring instead"
+    "{} is a contact or stop that touches, around which steps are taken in parts: a run with it is not made of"
+    " equal steps; take a smooth spring instead"
 )
+CLOSED = 1e-9
+"""Of the longest body, or of a radian: what is less deep only begins to touch."""
 
 
-def equal_steps_alone(system: System) -> Assembly:
-    """The tables of a system that needs nothing but steps of one size.
+def equal_steps_alone(system: System, start: State) -> Assembly:
+    """The tables of a system that needs nothing but steps of one size, without stops and contacts that are open.
+
+    Args:
+        start: the state whose stops and contacts count.
 
     Raises:
-        ModelError: events, controllers, functions of the state, rolling, contacts, stops, laws that creep or stick,
-            named.
+        ModelError: events, controllers, functions of the state, rolling, contacts and stops that touch, laws that
+            creep or stick, named.
     """
+    at = system.at(start)
+    smooth = []
+    for each in system.forces:
+        if contact := each.force.contact:
+            coordinate = each.force.coordinate
+            value = coordinate.value(system.coordinate_functions(coordinate).values(at)[0])
+            length = 1.0 if coordinate.is_angle else system.body_length
+            if contact.side * (each.force.rest - value) > CLOSED * length:
+                raise ModelError(NOT_SMOOTH.format(each.element))
+        else:
+            smooth.append(each)
+    system = replace(system, forces=tuple(smooth))
     for name in branch_names(system):
         raise ModelError(
             f"{name.rsplit(':', 1)[0]} creeps (ph.Maxwell): its steps begin with more than places and velocities;"
@@ -54,9 +72,6 @@ def equal_steps_alone(system: System) -> Assembly:
             f"{controlled.name} asks a function of the state in Python; write a controller as joint.spring,"
             " joint.damper and joint.torque(function of time)"
         )
-    for each, law in zip(system.forces, assembly.laws, strict=False):
-        if law.energy == CONTACT:
-            raise ModelError(NOT_SMOOTH.format(each.element))
     return assembly
 
 

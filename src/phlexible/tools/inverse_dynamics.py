@@ -143,7 +143,8 @@ def inverse_dynamics(
         ParameterError: numbers out of range, unknown inputs, other sensors, not as many numbers as inputs, paths
             that begin elsewhere than the outputs or with another speed; a two-sided run that does not follow.
         ModelError: a zero dynamics that grows, inputs that do not accelerate the outputs (forwards), more than 400
-            states (two-sided), or parts that cannot be differentiated (as of ``ph.gradient``).
+            states or a stop that is met (two-sided), contacts and stops that touch at the start, or parts that
+            cannot be differentiated (as of ``ph.gradient``).
         ConvergenceError: no inputs hold the outputs in a step.
         FunctionError: a path raised.
 
@@ -228,7 +229,7 @@ class _Servo:
         self._sensors = list(paths)
         self._labels = [str(sensor) for sensor in paths for _ in range(sensor.count)]
         self._are_angles = np.array([angle for sensor in paths for angle in _angles(sensor)])
-        self._assembly: Assembly = equal_steps_alone(system_of(model))
+        self._assembly: Assembly = equal_steps_alone(system_of(model), start)
         if not isinstance(names, list | tuple) or not names or len(set(map(str, names))) < len(names):
             raise ParameterError(f"inputs must be a list of different names such as ['motor'], got {names!r}")
         known = self._assembly.inputs
@@ -464,6 +465,11 @@ class _Servo:
             live.step()
             here = self._read(live, here)
             missed = max(missed, float(np.abs(here - asked[k + 1]).max()))
+        if missed > accuracy * scale and live.motion.contact_steps[-1]:
+            raise ModelError(
+                f"a contact or stop is met on the way, so that outputs miss their paths by {missed:.2g}: give paths"
+                " that stay away from it, or leave it out"
+            )
         return self._found(used, live, before, missed, self._zeros() if self._mobility.is_direct else NO_ZEROS)
 
     def _reach(self, steps: "StepMatrices") -> Array:
@@ -540,7 +546,7 @@ class _HeldStep:
             found = tried(values)
         raise ConvergenceError(
             f"no inputs hold the outputs in the step from t = {saved.time:.9g} s, {best:.2g} are left: in this pose"
-            " the inputs have no hold on the outputs, or the path is out of reach",
+            " the inputs have no hold on the outputs, or the path is out of reach, such as beyond a stop",
             saved.time,
             np.array([best]),
         )
