@@ -268,14 +268,16 @@ class Model(Mechanism):
                 return reason
         system = motion.run.system
 
-        def run(step: float, every: int, duration: float) -> RecordedRun:
+        def run(longer: int, every: int, duration: float) -> RecordedRun:
             if self._numbers.whole_system(self) is not system:
                 raise ModelError(
                     "the model was changed after the run; run_error needs it as it was: simulate again"
                 )
-            again = replace(options, every=every)
+            again = replace(options, every=every, coarsening=longer)
             with whole_runs():
-                return self._run(duration, step, again, False, partial(RunOutput, path=None), kind, None).run
+                return self._run(
+                    duration, longer * step, again, False, partial(RunOutput, path=None), kind, None
+                ).run
 
         return Repeatable(run, step, options.every, options.order, duration)
 
@@ -466,8 +468,7 @@ class Model(Mechanism):
         for message in stiff_strings(system, step):
             warnings.warn(message, StepWarning, stacklevel=2)
         state, _, is_redundant = _first_instant(self._numbers, system, kind, stacklevel=2)
-        stepper = self._numbers.stepper(system, options, step, is_redundant)
-        return LiveRun(system, stepper, state, step, is_redundant)
+        return LiveRun(system, options, state, step, is_redundant, self._numbers)
 
     def equilibrium(self, state: State | None = None) -> Equilibrium:
         """A pose at rest in which gravity, loads, springs, prestress and joints balance, near the initial one.

@@ -1,5 +1,6 @@
 """Models and motions go to other processes and come back as what they were."""
 
+import copy
 import pickle
 import threading
 
@@ -53,6 +54,33 @@ def test_a_function_that_holds_a_lock_is_named():
     model = drive_of(lambda t: 0.3 * t if lock else t, (0.0, 0.0, 0.0))
     with pytest.raises(ph.ModelError, match=r"function of TimePath .*cannot be sent.*hold numbers and arrays only"):
         pickle.dumps(model)
+
+
+def swinging():
+    return ph.gallery.double_pendulum()
+
+
+def angles(model):
+    return {"angle": ph.JointPosition(model.joints[0])}
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda given: pickle.loads(pickle.dumps(given))])
+def test_live_runs_and_batches_have_memory_of_their_own(copied):
+    run, batch = swinging().start(1e-2), ph.batch(swinging, [{}, {}]).start(1e-2, lanes=False)
+    for each in (run, batch):
+        each.step(10)
+        other = copied(each)
+        other.step(10)
+        assert np.all(each.time == pytest.approx(0.1))
+        each.step(10)
+    sensor = angles(swinging())["angle"]
+    assert run.read(sensor) == batch.read(angles)["angle"][1] == other.read(angles)["angle"][0]
+    assert copied(run).motion.angle("joint_1") == pytest.approx(run.motion.angle("joint_1"), abs=0)
+
+
+def test_tables_of_steps_are_not_copied_with_their_addresses():
+    with pytest.raises(ph.ModelError, match="hold addresses; pickle or copy the model, its motion or its live run"):
+        pickle.dumps(swinging().start(1e-2).memory)
 
 
 def test_a_motion_answers_as_before():

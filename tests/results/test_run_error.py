@@ -103,3 +103,17 @@ def test_what_cannot_be_repeated_is_refused():
     model.add(ph.PointMass(1.0), "more")
     with pytest.raises(ModelError, match="model was changed after the run"):
         motion.run_error(sensor)
+
+
+@pytest.mark.parametrize("step", [1e-3, 2.5e-4])
+def test_the_error_at_a_stop_is_that_of_its_substeps_too(step):
+    """Substeps around a contact have a length of their own, whatever the step: in longer runs they are longer."""
+    model = ph.Model(gravity=(0, -9.81, 0), dimension=2)
+    arm = model.add(ph.RigidBody(1.0, 0.1, center=(0.5, 0, 0)), "arm")
+    pin = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), arm.origin))
+    model.apply(pin.stop(lower=-0.5, stiffness=1e5))
+    sensor, every = ph.Position(arm.point((1, 0, 0))), round(1e-3 / step)
+    motion = model.simulate(0.5, step, every=every, progress=False)
+    exact = model.simulate(0.5, 1e-5, every=100, progress=False)[sensor]
+    true = np.abs(motion[sensor] - exact).max()
+    assert true > 1e-7 and true / 3 < motion.run_error(sensor).greatest < 5 * true

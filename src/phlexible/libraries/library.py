@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array, file_path, finite, numbers, read_only, whole
 from phlexible.display import how_many, short_repr
-from phlexible.errors import ConvergenceError, ParameterError, ResultFileError
+from phlexible.errors import ConvergenceError, ModelError, ParameterError, ResultFileError
 
 OK, NOT_CONVERGED, SINGULAR, _, _, OVER, _, OUT_OF_RANGE, FIXED = range(9)
 """Of ``ph_status_code`` in model.h."""
@@ -227,6 +227,7 @@ class Library:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._c = _functions(path)
+        self._tables: ctypes.Array[ctypes.c_char] | None = None  # that were loaded, which the instance reads
         self._memory = ctypes.create_string_buffer(self._c.ph_size() + 64)
         begin = ctypes.addressof(self._memory)
         self._instance = self._c.ph_place(begin + -begin % 64)
@@ -237,6 +238,18 @@ class Library:
         self.units: Mapping[str, str] = {
             name: self._c.ph_output_unit(k).decode() for name, k in self._outputs.items()
         }
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """For pickles and copies: another instance of the file, where this one is."""
+        if self._tables is not None:
+            raise ModelError("a library with loaded tables cannot be pickled or copied; load them into another one")
+        return type(self)._at, (self._path, self.save())
+
+    @classmethod
+    def _at(cls, path: Path, saved: SavedState) -> "Library":
+        library = cls(path)
+        library.restore(saved)
+        return library
 
     @property
     def time(self) -> float:
@@ -329,7 +342,7 @@ class Library:
                 " the parts of a model, the kind of its functions of time, inputs, outputs or step, and a library"
                 " with parameters takes no others; build another library"
             )
-        self._tables = tables  # which the instance reads
+        self._tables = tables
 
     def reset(self) -> None:
         """Back to the start, with the inputs of the model; parameters stay."""

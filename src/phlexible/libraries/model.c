@@ -15,6 +15,7 @@
 #define PLACES 64     /* tables begin where cache lines do */
 #define SNAP 1e-9     /* of a step: as good as whole */
 #define MOST_HALVINGS 20
+#define PATIENCE 4 /* pieces of one size that succeed before longer ones are tried */
 #define MOST_PIECES 1024 /* of one step: somebody waits for it */
 #define MAGIC 0x70686c6578696231ull
 #define TABLES_MAGIC 0x7068746162316c73ull
@@ -29,6 +30,13 @@ __attribute__((visibility("hidden")))
 #endif
 void NRT_MemInfo_call_dtor(void *information) { (void)information; }
 
+/* Size of the last piece of a step [s], NaN before the first; whether the next step goes on with that; how often steps
+   are halved before they are tried, and how many pieces succeeded since. */
+typedef struct ph_sizes {
+    double last;
+    int32_t continues, depth, successes, none;
+} ph_sizes;
+
 struct ph_model {
     int64_t *header;       /* of the tables: counts and addresses */
     double *numbers;       /* tables that change, the state first */
@@ -38,7 +46,7 @@ struct ph_model {
     double *moving, *loads; /* functions of time over some steps */
     double *reactions;     /* of the first of them */
     double *row;           /* receives the state where it is asked for */
-    double *saved;         /* the state before a step that is halved */
+    double *saved;         /* the state before a step that is halved, what is controlled, and the state before a piece */
     const uint64_t *tables, *start; /* of the model, or what was loaded */
     const double *reals;   /* of what is measured */
     uint64_t identity;     /* of the model with these */
@@ -51,7 +59,8 @@ struct ph_model {
     double *team_numbers;  /* of these, what changes */
     double origin;         /* of the grid of instants [s] */
     int64_t steps;         /* taken on it */
-    int32_t status, is_measured, is_accelerated, continues, has_begun;
+    ph_sizes sizes;
+    int32_t status, is_measured, is_accelerated, has_begun;
 };
 
 /* Functions of time. */
@@ -125,7 +134,7 @@ enum { AT_HEADER, AT_NUMBERS, AT_INPUTS, AT_MOVING, AT_LOADS, AT_REACTIONS, AT_R
 static size_t offset(int part) {
     static const size_t counts[] = {
         PH_HEADER, PH_NUMBERS, PH_INPUT_NUMBERS + PH_CONTROL + PH_PARAMETERS, (size_t)3 * PH_MOVING * (PH_MOST_INSTANTS + 1),
-        (size_t)3 * PH_LOADS * PH_MOST_INSTANTS, PH_REACTIONS, PH_ROOM, PH_STATE + PH_CONTROL, PH_SCRATCH,
+        (size_t)3 * PH_LOADS * PH_MOST_INSTANTS, PH_REACTIONS, PH_ROOM, 2 * PH_STATE + PH_CONTROL, PH_SCRATCH,
         PH_ACCELERATIONS ? PH_STATE + PH_CONTROL + 2 * PH_ACCELERATIONS : 0, PH_ADDRESSES,
         PH_PARAMETERS ? (size_t)PH_TABLE_WORDS + PH_STATE + PH_REALS : 0, PH_PRODUCTS,
         PH_TEAMS ? PH_HEADER : 0, PH_TEAMS ? (size_t)PH_TEAM_NUMBERS : 0,
@@ -311,7 +320,7 @@ static void start_again(ph_model *m) {
     for (int k = 0; k < PH_CONTROLLERS; memory += memory_of(ph_controllers + k), k++) *memory = NAN;
 #endif
     m->status = PH_OK;
-    m->continues = m->has_begun = 0;
+    m->sizes = (ph_sizes){NAN, 0, 0, 0, 0}, m->has_begun = 0;
     forget(m);
 }
 
@@ -352,12 +361,12 @@ static int64_t entered(ph_model *m, const double *sizes, int parts, int64_t coun
     ph_request asked = PH_REQUEST;
     asked.least_speed = m->reals[PH_REALS - 2] / longest;
     asked.error_length = m->reals[PH_REALS - 1];
-    asked.continues = m->continues != 0;
+    asked.continues = m->sizes.continues != 0;
     asked.is_around_contacts = is_around != 0;
     int64_t found[2] = {0, NOT_CONVERGED};
     if (advance(m, &asked, sizes, parts, count, found)) found[0] = 0, found[1] = NOT_CONVERGED;
     *state = found[1];
-    if (found[0]) m->continues = m->has_begun = 1, forget(m);
+    if (found[0]) m->sizes.continues = m->has_begun = 1, forget(m);
     return found[0];
 }
 
@@ -401,33 +410,55 @@ static int project(ph_model *m, double time);
 static void begin_at(ph_model *m, double time);
 static void control(ph_model *m, double time);
 
-/* One step of a size from ``begin`` to ``end``, or two halves of it, each of which may be halved; its status. */
-static int64_t halved(ph_model *m, double begin, double end, double size, int depth, int *pieces) {
-    int64_t state = CONVERGED;
-    double sizes[PH_SUBSTEPS];
-    prescribe_step(m, begin, end, size, 1, 0, sizes);
-    int64_t taken = entered(m, sizes, PH_SUBSTEPS, 1, fabs(size), 0, &state);
+/* Velocities are brought back onto the joints where steps get another length. */
+static int change_size(ph_model *m, double time, double size) {
+    if (fabs(size - m->sizes.last) > SNAP * fabs(size) && project(m, time)) return 1;
+    m->sizes.last = size;
+    return 0;
+}
+
+/* One step from ``begin`` to ``end``; its status. One that fails leaves the state as it was, and shorter ones to come. */
+static int64_t tried(ph_model *m, double begin, double end, int depth) {
+    int64_t state = NOT_CONVERGED, taken = 0;
+    double size = end - begin, sizes[PH_SUBSTEPS], *before = m->saved + PH_STATE + PH_CONTROL;
+    memcpy(before, m->numbers, 8 * (size_t)PH_STATE);
+    m->sizes.continues = 0;
+    if (!change_size(m, begin, size)) {
+        prescribe_step(m, begin, end, size, 1, 0, sizes);
+        taken = entered(m, sizes, PH_SUBSTEPS, 1, fabs(size), 0, &state);
 #if PH_MOST_PARTS > 1
-    if (state == TOUCHING) taken = around_contacts(m, begin, end, size, &state);
+        if (state == TOUCHING) taken = around_contacts(m, begin, end, size, &state);
 #endif
-    if (taken) return CONVERGED;
-    if (depth == MOST_HALVINGS || ++*pieces > MOST_PIECES || project(m, begin)) return state;
-    m->continues = 0;
-    double middle = 0.5 * (begin + end);
-    state = halved(m, begin, middle, size / 2, depth + 1, pieces);
-    if (state == CONVERGED) state = halved(m, middle, end, size / 2, depth + 1, pieces);
-    if (state == CONVERGED) project(m, end), m->continues = 0;
+    }
+    m->sizes.continues = 0;
+    if (taken) {
+        if (++m->sizes.successes == PATIENCE && m->sizes.depth) m->sizes.depth--, m->sizes.successes = 0;
+        return CONVERGED;
+    }
+    memcpy(m->numbers, before, 8 * (size_t)PH_STATE);
+    m->sizes.depth = depth + 1, m->sizes.successes = 0;
     return state;
 }
 
-/* A step that failed as a whole, or is shorter than those of the grid; its status. */
-static int64_t in_pieces(ph_model *m, double begin, double end, double size) {
+/* One step from ``begin`` to ``end``, or two halves of it, each of which may be halved; its status. */
+static int64_t halved(ph_model *m, double begin, double end, int depth, int *pieces) {
+    int64_t state;
+    if (depth >= m->sizes.depth) {
+        state = tried(m, begin, end, depth);
+        if (state == CONVERGED || depth == MOST_HALVINGS || ++*pieces > MOST_PIECES) return state;
+    }
+    double middle = (begin + end) / 2;
+    state = halved(m, begin, middle, depth + 1, pieces);
+    return state == CONVERGED ? halved(m, middle, end, depth + 1, pieces) : state;
+}
+
+/* A step that failed as a whole, follows such ones, or is shorter than those of the grid; its status. */
+static int64_t in_pieces(ph_model *m, double begin, double end) {
     int pieces = 0;
+    ph_sizes sizes = m->sizes;
     memcpy(m->saved, m->numbers, 8 * (size_t)PH_STATE);
-    if (size != PH_STEP) project(m, begin), m->continues = 0;
-    int64_t state = halved(m, begin, end, size, 0, &pieces);
-    if (state == CONVERGED && size != PH_STEP) project(m, end), m->continues = 0;
-    if (state != CONVERGED) memcpy(m->numbers, m->saved, 8 * (size_t)PH_STATE);
+    int64_t state = halved(m, begin, end, 0, &pieces);
+    if (state != CONVERGED) memcpy(m->numbers, m->saved, 8 * (size_t)PH_STATE), m->sizes = sizes;
     forget(m);
     return state;
 }
@@ -452,7 +483,8 @@ int ph_step(ph_model *m, int count) {
         if (instant(m, m->steps + 1) > PH_END) return m->status = PH_OVER;
         begin_control(m);
         while (block > 1 && instant(m, m->steps + block) > PH_END) block--;
-        int64_t taken = regular(m, block, &state);
+        if (m->sizes.depth || change_size(m, instant(m, m->steps), PH_STEP)) state = NOT_CONVERGED;
+        int64_t taken = state == CONVERGED ? regular(m, block, &state) : 0;
         m->steps += taken, left -= taken;
 #if PH_MOST_PARTS > 1
         if (state == TOUCHING) {
@@ -461,7 +493,7 @@ int ph_step(ph_model *m, int count) {
         }
 #endif
         if (state == CONVERGED) continue;
-        state = in_pieces(m, instant(m, m->steps), instant(m, m->steps + 1), PH_STEP);
+        state = in_pieces(m, instant(m, m->steps), instant(m, m->steps + 1));
         if (state != CONVERGED) return failed(m, state);
         m->steps += 1, left -= 1;
     }
@@ -476,7 +508,7 @@ int ph_step_to(ph_model *m, double time) {
     if (status || size <= SNAP * PH_STEP) return status;
     if (time > PH_END) return m->status = PH_OVER;
     begin_control(m);
-    int64_t state = in_pieces(m, begin, time, size);
+    int64_t state = in_pieces(m, begin, time);
     if (state != CONVERGED) return failed(m, state);
     m->origin = time, m->steps = 0; /* a new grid */
     return PH_OK;
@@ -559,7 +591,7 @@ int ph_set_parameter(ph_model *m, int number, double value) {
     begin_at(m, ph_time(m));
     m->numbers[PH_PLACE_dissipated] += before - whole_energy(m);
     m->numbers[PH_PLACE_known_velocities] = 0.0;
-    m->continues = 0;
+    m->sizes.continues = 0;
     forget(m);
     return PH_OK;
 }
@@ -870,9 +902,9 @@ static void control(ph_model *m, double time) { (void)m, (void)time; }
 
 #if PH_ACCELERATIONS > 0
 /* The state as it was before steps were tried. */
-static void put_back(ph_model *m, int32_t continues) {
+static void put_back(ph_model *m, ph_sizes sizes) {
     begin_from(m, m->aside);
-    m->continues = continues;
+    m->sizes = sizes;
     m->is_measured = 0;
 }
 
@@ -880,8 +912,8 @@ static void put_back(ph_model *m, int32_t continues) {
 static int rates_aside(ph_model *m, double size, double *rates) {
     double begin = ph_time(m);
     int pieces = 0;
-    m->continues = 0;
-    if (begin + size > PH_END || (size && halved(m, begin, begin + size, size, 0, &pieces) != CONVERGED)) return 0;
+    m->sizes = (ph_sizes){NAN, 0, 0, 0, 0};
+    if (begin + size > PH_END || (size && halved(m, begin, begin + size, 0, &pieces) != CONVERGED)) return 0;
     look(m, begin + size);
     for (int k = 0; k < PH_OUTPUTS; k++) {
         const ph_output *own = ph_outputs + k;
@@ -897,18 +929,18 @@ static int rates_aside(ph_model *m, double size, double *rates) {
    one of them where the other fails. Nothing is changed by it. */
 static int accelerations(ph_model *m) {
     double *found = m->aside + PH_STATE + PH_CONTROL, *before = found + PH_ACCELERATIONS, steps = 2.0;
-    int32_t continues = m->continues;
+    ph_sizes sizes = m->sizes;
     memcpy(m->aside, m->numbers, 8 * (size_t)PH_STATE);
     memcpy(m->aside + PH_STATE, m->control, 8 * (size_t)PH_CONTROL);
     control(m, ph_time(m));
     int is_after = rates_aside(m, PH_STEP, found);
-    put_back(m, continues);
+    put_back(m, sizes);
     int is_before = rates_aside(m, -PH_STEP, before);
-    put_back(m, continues);
+    put_back(m, sizes);
     if (!(is_after && is_before)) {
         steps = 1.0;
         rates_aside(m, 0.0, is_after ? before : found);
-        put_back(m, continues);
+        put_back(m, sizes);
     }
     memcpy(m->control, m->aside + PH_STATE, 8 * (size_t)PH_CONTROL);
     if (!is_after && !is_before) return PH_NOT_CONVERGED;
@@ -946,17 +978,16 @@ int ph_get_output(ph_model *m, int number, double *values) {
 typedef struct ph_saved {
     uint64_t magic, model, digest;
     double origin;
-    int64_t steps, flags; /* continues, has begun */
+    int64_t steps, has_begun;
+    ph_sizes sizes;
 } ph_saved;
 
-/* Of the numbers of a state (FNV-1a, a word at a time). */
-static uint64_t digest(const char *numbers, const ph_saved *head) {
-    uint64_t found;
-    memcpy(&found, &head->origin, sizeof found);
-    found ^= (uint64_t)head->steps ^ MAGIC;
-    for (size_t k = 0; k < SAVED_NUMBERS; k++) {
-        uint64_t word;
-        memcpy(&word, numbers + 8 * k, sizeof word);
+/* Of the head and the numbers of a state (FNV-1a, a word at a time). */
+static uint64_t digest(const char *numbers, ph_saved head) {
+    uint64_t found = MAGIC, word;
+    head.digest = 0;
+    for (size_t k = 0; k < sizeof head / 8 + SAVED_NUMBERS; k++) {
+        memcpy(&word, k < sizeof head / 8 ? (const char *)&head + 8 * k : numbers + 8 * (k - sizeof head / 8), 8);
         found = (found ^ word) * FNV;
     }
     return found;
@@ -966,11 +997,11 @@ size_t ph_state_size(void) { return sizeof(ph_saved) + 8 * SAVED_NUMBERS; }
 
 int ph_save(const ph_model *m, void *state) {
     if (!m || !state) return PH_WRONG_ARGUMENT;
-    ph_saved head = {MAGIC, m->identity, 0, m->origin, m->steps, m->continues | m->has_begun << 1};
+    ph_saved head = {MAGIC, m->identity, 0, m->origin, m->steps, m->has_begun, m->sizes};
     char *to = (char *)state + sizeof head;
     memcpy(to, m->numbers, 8 * (size_t)PH_STATE);
     memcpy(to + 8 * (size_t)PH_STATE, m->inputs, 8 * GIVEN_NUMBERS);
-    head.digest = digest(to, &head);
+    head.digest = digest(to, head);
     memcpy(state, &head, sizeof head);
     return PH_OK;
 }
@@ -983,7 +1014,7 @@ int ph_restore(ph_model *m, const void *state) {
     if (head.magic != MAGIC || head.model != m->identity || head.steps < 0) return PH_WRONG_STATE;
     if (!finite_number(head.origin)) return PH_WRONG_STATE;
     from += sizeof head;
-    if (head.digest != digest(from, &head)) return PH_WRONG_STATE;
+    if (head.digest != digest(from, head)) return PH_WRONG_STATE;
     begin_from(m, from);
     memcpy(m->inputs, from + 8 * (size_t)PH_STATE, 8 * GIVEN_NUMBERS);
 #if PH_PARAMETERS > 0
@@ -991,8 +1022,8 @@ int ph_restore(ph_model *m, const void *state) {
 #endif
     m->origin = head.origin;
     m->steps = head.steps;
-    m->continues = head.flags & 1;
-    m->has_begun = head.flags >> 1 & 1;
+    m->sizes = head.sizes;
+    m->has_begun = head.has_begun != 0;
     m->status = PH_OK;
     forget(m);
     return PH_OK;

@@ -4,7 +4,7 @@ import time as clock
 import warnings
 from collections.abc import Iterator, Mapping, MutableMapping
 from dataclasses import dataclass, field, replace
-from math import ceil
+from math import ceil, nan
 from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import uuid4
 
@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from phlexible.algebra.arrays import Array, finite, numbers, positive, read_only, whole
 from phlexible.description.interactions.sensor import Sensor, Share
 from phlexible.display import how_many, short_repr
-from phlexible.errors import ConvergenceError, ParameterError
+from phlexible.errors import ParameterError
 from phlexible.pictures.live_view import Served, checked_port
 from phlexible.pictures.report_page import Packing, asset, moved_data, page, scene_data
 from phlexible.pictures.scene import PALETTE
@@ -24,10 +24,11 @@ from phlexible.state.layout import State
 from phlexible.state.recorded_run import RecordedRun
 from phlexible.state.recording import RecordedStates
 from phlexible.state.system import System
-from phlexible.step.integration.halving import MOST_HALVINGS, Pieces, step_failure
+from phlexible.step.integration.halving import MOST_HALVINGS, PATIENCE, Pieces, step_failure
 from phlexible.step.integration.recorder import recording_of
+from phlexible.step.integration.schemes import KeptNumbers, StepOptions
 from phlexible.step.integration.step_words import StepWords
-from phlexible.step.integration.stored_rows import Storage, StoredRows
+from phlexible.step.integration.stored_rows import Advance, Storage, StoredRows
 from phlexible.step.tables.memory import StateRows
 
 if TYPE_CHECKING:
@@ -141,6 +142,7 @@ class SavedInstant:
         numbers: that steps go on from.
         inputs: by their names.
         run: which one it was of; empty where it is not known.
+        sizes: of the steps up to here; None: all had the one of the run.
     """
 
     time: float
@@ -148,8 +150,25 @@ class SavedInstant:
     numbers: Array
     inputs: dict[str, Array]
     run: str = ""
+    sizes: "_Sizes | None" = None
 
     __repr__ = short_repr
+
+
+class _Sizes(NamedTuple):
+    """Sizes of the last steps, which the next ones depend on, as in ``Simulation``.
+
+    Attributes:
+        depth: steps are halved so often before they are tried.
+        successes: pieces that succeeded since the depth changed.
+        last: size of the last piece [s]; NaN before the first.
+        continues: the next step starts where one of its size ended.
+    """
+
+    depth: int = 0
+    successes: int = 0
+    last: float = nan
+    continues: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,20 +220,43 @@ class LiveRun:
     """
 
     def __init__(
-        self, system: System, stepper: "ConservingStepper", state: State, step: float, is_redundant: bool
+        self,
+        system: System,
+        options: StepOptions,
+        state: State,
+        step: float,
+        is_redundant: bool,
+        numbers: KeptNumbers,
     ) -> None:
-        self._system, self._stepper, self.step_size = system, stepper, step
+        self._system, self.step_size = system, step
+        self._stepper = stepper = numbers.stepper(system, options, step, is_redundant)
+        self._start, self._options = state, options
         self._is_redundant, self._identity = is_redundant, uuid4().hex
         self._run: tuple[_Block, RecordedRun] | None = None  # of the last instant that was read
         self.inputs = Inputs(stepper, system.dimension)
         stepper.begin(state)
         self._origin, self._steps, self._halvings = state.time, 0, 0
-        self._continues = False
+        self._sizes = _Sizes()
         self._blocks = [_Block(np.array([state.time]), stepper.now(state.time))]
         self._readings: dict[Sensor, tuple[Share | None, QuickReading | None]] = {}
         self._velocities: Array | None = None  # on the joints, of the last instant once it was asked for
         self._words = StepWords(stepper)
         self._pieces = Pieces(stepper, MOST_PIECES)  # of the last step
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """For pickles and copies, which have memory of their own."""
+        arguments = (self._system, self._options, self._start, self.step_size, self._is_redundant, KeptNumbers())
+        blocks = [_Block(each.times, dict(each.rows), each.first) for each in self._blocks]
+        return type(self)._again, (arguments, self.save(), blocks, self._halvings)
+
+    @classmethod
+    def _again(
+        cls, arguments: tuple[Any, ...], saved: SavedInstant, blocks: list[_Block], halvings: int
+    ) -> "LiveRun":
+        run = cls(*arguments)
+        run.put(saved)
+        run._blocks, run._halvings = blocks, halvings
+        return run
 
     @property
     def time(self) -> float:
@@ -242,7 +284,7 @@ class LiveRun:
         while left:
             if stepper.is_controlled:
                 stepper.control(self.time)
-            left -= self._several(left) if left > 1 else 0
+            left -= 0 if self._sizes.depth else self._several(left)
             if left:
                 self._one()
                 left -= 1
@@ -258,10 +300,11 @@ class LiveRun:
         """As many steps as are taken without halving; how many."""
         begin, stepper = self.time, self._stepper
         ends = np.asarray(self._origin + np.arange(self._steps + 1, self._steps + count + 1) * self.step_size)
-        kept = STORAGE[self._continues, stepper.is_controlled]
+        self._change_size(begin, self.step_size)
+        kept = STORAGE[self._sizes.continues, stepper.is_controlled]
         taken = stepper.advance(np.concatenate([[begin], ends]), self.step_size, kept)
+        self._sizes = self._sizes._replace(continues=taken.steps == count)
         if taken.steps:
-            self._continues = True
             self._add(_Block(ends, taken.rows, taken.reactions).until(taken.steps))
         stepper.let_interrupt()
         return taken.steps
@@ -279,7 +322,12 @@ class LiveRun:
     @property
     def continues(self) -> bool:
         """Whether the step before had the same size, and ended at this state."""
-        return self._continues
+        return self._sizes.continues
+
+    @property
+    def is_halving(self) -> bool:
+        """Whether the next step is taken in parts from the first on."""
+        return self._sizes.depth > 0
 
     @property
     def origin(self) -> float:
@@ -316,7 +364,7 @@ class LiveRun:
         steps = np.arange(self._steps, self._steps + count + 1)
         ends: Array = np.asarray(self._origin + steps * self.step_size, dtype=np.float64)
         ends[0] = self.time
-        found = stepper.ask(ends, self.step_size, Storage(count, 0, self._continues))
+        found = stepper.ask(ends, self.step_size, Storage(count, 0, self._sizes.continues))
         return None if found is None else _Asked(ends, *found)
 
     def answer(self, asked: "_Asked") -> int:
@@ -326,7 +374,7 @@ class LiveRun:
             end = asked.ends[taken : taken + 1]
             if taken < len(asked.ends) - 1:
                 rows = self._stepper.now(float(end[0]))
-            self._continues, self._velocities = True, None
+            self._sizes, self._velocities = _Sizes(last=self.step_size, continues=True), None
             self._steps += taken
             self._blocks = [_Block(end, rows)]
             self._warn(5)
@@ -341,7 +389,8 @@ class LiveRun:
             numbers: of the stored row there, of the same shape; None: it has to be written once more.
         """
         self.memory.state[:] = state
-        self._steps, self._velocities, self._continues = steps, None, steps > 0
+        self._steps, self._velocities = steps, None
+        self._sizes = _Sizes(last=self.step_size, continues=True) if steps else _Sizes()
         end = self._origin + steps * self.step_size
         rows = self._stepper.now(end) if numbers is None else self.memory.rows(numbers[None].copy())
         self._blocks = [_Block(np.array([end]), rows)]
@@ -350,8 +399,14 @@ class LiveRun:
     def _one(self) -> None:
         end = self._origin + (self._steps + 1) * self.step_size
         self._pieces = Pieces(self._stepper, MOST_PIECES)
-        row, reactions = self._taken(self.time, end, self.step_size, 0)
-        self._add(_Block(np.array([end]), row, reactions))
+        before, sizes, self._sizes = self._stepper.snapshot(), self._sizes, self._sizes._replace(continues=False)
+        try:
+            rows, first = self._halved(self.time, end, 0)
+        except BaseException:
+            self._stepper.restore(before)
+            self._sizes = sizes
+            raise
+        self._add(_Block(np.array([end]), rows, first))
 
     def _add(self, block: "_Block") -> None:
         self._steps += len(block.times)
@@ -456,7 +511,8 @@ class LiveRun:
 
     def save(self) -> SavedInstant:
         """Where the run is, with its inputs and what steps remember: after ``restore`` the digits are the same."""
-        return SavedInstant(self.time, self._steps, self._stepper.snapshot(), self.inputs.copy(), self._identity)
+        numbers, inputs = self._stepper.snapshot(), self.inputs.copy()
+        return SavedInstant(self.time, self._steps, numbers, inputs, self._identity, self._sizes)
 
     def restore(self, saved: SavedInstant) -> None:
         """Go back; what came after is forgotten.
@@ -471,7 +527,7 @@ class LiveRun:
         self._stepper.restore(saved.numbers)
         self.inputs.put(saved.inputs)
         self._steps, self._blocks, self._velocities = saved.steps, blocks, None
-        self._continues = self._steps > 0
+        self._sizes = self._sizes_of(saved)
 
     def _until(self, saved: SavedInstant) -> list["_Block"]:
         """What was stored up to an instant; none where it is not among them."""
@@ -504,7 +560,11 @@ class LiveRun:
         self._words.begin()
         self._steps, self._velocities = saved.steps, None
         self._blocks = [_Block(np.array([saved.time]), self._stepper.now(saved.time))]
-        self._continues = self._steps > 0
+        self._sizes = self._sizes_of(saved)
+
+    def _sizes_of(self, saved: SavedInstant) -> _Sizes:
+        known = _Sizes(last=self.step_size, continues=True) if saved.steps else _Sizes()
+        return known if saved.sizes is None else saved.sizes
 
     def forget(self) -> None:
         """Keep the last instant only, in very long runs; ``motion`` begins there."""
@@ -564,32 +624,45 @@ class LiveRun:
             place += len(block.times)
         return found
 
-    def _taken(self, begin: float, end: float, size: float, depth: int) -> tuple[Mapping[str, Array], Array]:
-        """The row at the end and the reactions of the last part; parts are halves of halves."""
+    def _halved(self, begin: float, end: float, depth: int) -> tuple[Mapping[str, Array], Array]:
+        """The row at the end, and the reactions of the first piece, of one step or two halves of it.
+
+        As ``Simulation`` takes them, with its digits.
+        """
+        if depth >= self._sizes.depth and (taken := self._tried(begin, end, depth)) is not None:
+            return taken.rows, taken.reactions
+        self._halvings += 1
+        middle = (begin + end) / 2
+        _, first = self._halved(begin, middle, depth + 1)
+        return self._halved(middle, end, depth + 1)[0], first
+
+    def _tried(self, begin: float, end: float, depth: int) -> Advance | None:
+        """One step from begin to end; None: it is to be halved."""
         stepper = self._stepper
-        kept = STORAGE[self._continues, stepper.is_controlled]
-        taken = stepper.advance(np.array([begin, end]), size, kept)
+        before = stepper.snapshot()
+        self._change_size(begin, end - begin)
+        taken = stepper.advance(np.array([begin, end]), end - begin, STORAGE[False, stepper.is_controlled])
         stepper.let_interrupt()
         if depth or not taken.steps:
             self._pieces.add(taken, begin)
+        depth_now, successes, last, _ = self._sizes
         if taken.steps:
-            self._continues = True
-            return taken.rows, taken.reactions
+            is_enough = depth_now > 0 and successes + 1 == PATIENCE
+            self._sizes = _Sizes(depth_now - is_enough, 0 if is_enough else successes + 1, last)
+            return taken
+        stepper.restore(before)
         if depth == MOST_HALVINGS:
             raise step_failure(stepper, begin, end, taken)
-        before = stepper.snapshot()  # a step that fails leaves the state as it was
-        self._halvings, self._continues = self._halvings + 1, False
-        middle = 0.5 * (begin + end)
-        stepper.project(begin)
-        try:
-            self._taken(begin, middle, size / 2, depth + 1)
-            row, reactions = self._taken(middle, end, size / 2, depth + 1)
-        except ConvergenceError:
-            stepper.restore(before)
-            raise
-        stepper.project(end)
-        self._continues = False
-        return {**row, **stepper.now(end)}, reactions
+        self._sizes = _Sizes(depth + 1, 0, last)
+        return None
+
+    def _change_size(self, time: float, size: float) -> None:
+        """Velocities are brought back onto the joints where steps get another length."""
+        last = self._sizes.last
+        if abs(size - last) > SAME * size:
+            self._stepper.project(time)
+        if size != last:
+            self._sizes = self._sizes._replace(last=size)
 
 
 # A run that is stepped, in a browser: its inputs are numbers on the page.

@@ -149,6 +149,11 @@ class LiveRows:
         self._have_failed = np.zeros(len(runs), dtype=bool)  # and were not put elsewhere
         self.time: Array = np.array([run.time for run in runs])
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """For pickles and copies, whose runs have memory of their own."""
+        arguments = (self._groups, self._width, self._threads, self._device, self._is_specialized)
+        return type(self), (list(self.as_they_are()), *arguments), {"_have_failed": self._have_failed}
+
     @property
     def runs(self) -> list[LiveRun]:
         """All of them; from now on they are kept as they are after each step, and may be changed between."""
@@ -352,7 +357,7 @@ class LiveRows:
     def _hold(self, group: int, count: int, thread: int) -> "_Held | None":
         """The runs of a group, where all of them can be held."""
         runs = [self._runs[k] for k in self._groups[group]]
-        if self._width == 1 or len(runs) < 2 or not all(run.is_steady for run in runs):
+        if self._width == 1 or len(runs) < 2 or any(run.is_halving or not run.is_steady for run in runs):
             return None
         from phlexible.step.integration.held_lanes import HeldLanes, LanesOfStructures  # with the compiler
 
@@ -375,7 +380,7 @@ class LiveRows:
 
             lanes = self._lanes[group] = LaneLoop(self._width, self._is_specialized)
         runs = [self._runs[k] for k in which]
-        asked = [run.ask(count) for run in runs]
+        asked = [None if run.is_halving else run.ask(count) for run in runs]
         lanes.take([each.call for each in asked if each is not None and each.call.can_join])
         pairs = list(zip(runs, asked, strict=True))
         return [run.answer(each) if each is not None and each.call.is_in_lanes else 0 for run, each in pairs]

@@ -26,14 +26,15 @@ class Repeatable:
     """How a run of ``model.simulate`` is done again.
 
     Attributes:
-        run: (step [s], instants between stored ones, duration [s]) -> the numbers from the same start.
+        run: (how many times longer steps are, also their parts around contacts; steps from stored instant to stored
+            instant; duration [s]) -> the numbers from the same start.
         step: of the run [s].
         every: so many steps from stored instant to stored instant.
         order: of the scheme.
         duration: [s].
     """
 
-    run: Callable[[float, int, float], RecordedRun]
+    run: Callable[[int, int, float], RecordedRun]
     step: float
     every: int
     order: int
@@ -132,8 +133,8 @@ def _estimated(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the motion itself has been warned of
         _check_repeats(done, here, reading)
-        middle = here.run(2 * here.step, interval // 2, here.duration)
-        coarse = here.run(4 * here.step, interval // 4, here.duration)
+        middle = here.run(2, interval // 2, here.duration)
+        coarse = here.run(4, interval // 4, here.duration)
     rows = _common([done.time, middle.time, coarse.time])
     if len(rows[0]) <= FEWEST:
         raise ParameterError(
@@ -184,7 +185,7 @@ def _check_repeats(done: RecordedRun, here: Repeatable, reading: Callable[[Recor
     last = min(REPEATED, len(done.time) - 2)
     if not laws or last < 1:
         return
-    again = here.run(here.step, here.every, float(done.time[last] - done.time[0]))
+    again = here.run(1, here.every, float(done.time[last] - done.time[0]))
     first, second = reading(done)[: last + 1], reading(again)[: last + 1]
     if first.shape != second.shape or np.abs(first - second).max() > DIFFERENT * np.abs(first).max():
         raise ModelError(

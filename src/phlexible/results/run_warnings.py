@@ -27,9 +27,8 @@ def attach_motion(motion: Motion | None, error: BaseException) -> None:
 def warned(motion: Motion, steps: int | None) -> Motion:
     """The motion, with warnings where it was cut short, steps were too long, or bodies beyond what models hold."""
     try:
-        texts = (
-            [] if motion.is_complete else [f"the run was interrupted at t = {motion.time[-1]:.9g} s: it ends there"]
-        )
+        interrupted = f"the run was interrupted at t = {motion.time[-1]:.9g} s: it ends there"
+        texts = [] if motion.is_complete else [interrupted]
         texts += motion.long_steps(steps or None)
         found: list[tuple[str, type[Warning]]] = [(text, StepWarning) for text in texts]
         for text, category in [*found, *_explanations(motion)]:

@@ -509,6 +509,10 @@ class LiveBatch:
         self.failures: dict[int, Exception] = {}
         self._sensors: dict[Any, dict[str, list[Sensor]]] = {}
 
+    def __getstate__(self) -> dict[str, object]:
+        """For pickles and copies: without sensors of functions that were called."""
+        return {**self.__dict__, "_sensors": {}}
+
     def __len__(self) -> int:
         return len(self.models)
 

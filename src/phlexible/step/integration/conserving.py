@@ -158,6 +158,7 @@ class ConservingStepper:
         numerical_damping: gamma_num of (3.4).
         is_redundant: joints hold a motion twice; their forces of least size are taken.
         loop: memory -> what takes its steps, with those of others; None: the compiled loop.
+        coarsening: how many times longer the parts of steps around contacts are than contacts ask for.
 
     Attributes:
         work_sources: names of what can supply work, each with its columns in the table ``work``.
@@ -173,6 +174,7 @@ class ConservingStepper:
         numerical_damping: float = 0.0,
         is_redundant: bool = False,
         loop: Callable[[Memory], Loop] | None = None,
+        coarsening: int = 1,
     ) -> None:
         if loop is not None:
             self._loop = loop(assembly.memory)
@@ -182,7 +184,7 @@ class ConservingStepper:
         self._counter: Array = self._memory["counter"]
         self._step_error: Array = self._memory["step_error"]
         self._substeps = np.array(SUBSTEPS[order], dtype=np.float64)
-        self._damping, self._is_redundant = numerical_damping, is_redundant
+        self._damping, self._is_redundant, self._coarsening = numerical_damping, is_redundant, coarsening
         self._controllers = Controllers(assembly)
         self._reach, self._error_length = assembly.system.reach, assembly.system.largest_length
         reach, mass = self._reach, float(self._memory["mass"].sum())
@@ -339,7 +341,7 @@ class ConservingStepper:
 
     def _around_contacts(self, instants: Array, step: float) -> Course:
         """One step in the parts that contacts asked for."""
-        parts = int(self._memory["parts"][0])
+        parts = max(1, int(self._memory["parts"][0]) // self._coarsening)
         return self._course(instants, step, np.tile(self._substeps / parts, parts))
 
     def _enter(

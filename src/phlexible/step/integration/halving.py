@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from phlexible.step.integration.conserving import ConservingStepper
 
 MOST_HALVINGS = 20  # of one step, one inside the other: a step of 1e4 wave times comes down to a hundredth of one
+PATIENCE = 4  # pieces of one size that must succeed before pieces of twice the size are tried again
 MOST_PIECES = 2**16  # of halved steps, beyond those that each step may have:
 PIECES_OF_A_STEP = 256
 BETWEEN_LOOKS = 8  # pieces after which bodies are looked at

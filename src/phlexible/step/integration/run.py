@@ -17,7 +17,7 @@ from phlexible.state.recording import LateReactions, Reactions, RecordedStates
 from phlexible.state.system import System
 from phlexible.step.integration.clock import Checkpoint, Clock, is_on_grid
 from phlexible.step.integration.events import RunEvents, Watching
-from phlexible.step.integration.halving import MOST_HALVINGS, Pieces, step_failure
+from phlexible.step.integration.halving import MOST_HALVINGS, PATIENCE, Pieces, step_failure
 from phlexible.step.integration.quadratic_models import MARK
 from phlexible.step.integration.recorder import OPEN, Recorder, Sink
 from phlexible.step.integration.start import check_jumps
@@ -27,7 +27,6 @@ from phlexible.step.integration.stored_rows import Advance, Storage
 if TYPE_CHECKING:
     from phlexible.step.integration.conserving import ConservingStepper
 
-PATIENCE = 4  # pieces of one size that must succeed before pieces of twice the size are tried again
 FIRST_LEVEL = 2  # of steps for a tolerance: four a step of the grid
 MOST_LEVELS = 20
 HIGH_LEVEL = 8  # from which on bodies are looked at after each block, which then has

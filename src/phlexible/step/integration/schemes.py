@@ -84,12 +84,15 @@ class KeptNumbers:
             from phlexible.step.integration.own_program import steps_of_own_program
 
             loop = steps_of_own_program
-        return ConservingStepper(tables, options.order, damping, is_redundant, loop)
+        return ConservingStepper(tables, options.order, damping, is_redundant, loop, options.coarsening)
 
 
 @dataclass(frozen=True)
 class StepOptions:
-    """How steps are taken and stored, as ``Model.simulate`` is told; specialized: by a program of their own."""
+    """How steps are taken and stored, as ``Model.simulate`` is told; specialized: by a program of their own.
+
+    coarsening: how many times longer the parts of steps around contacts are than contacts ask for.
+    """
 
     order: int = 2
     every: int = 1
@@ -97,6 +100,7 @@ class StepOptions:
     tolerance: float | None = None
     scheme: Scheme = Scheme.CONSERVING
     is_specialized: bool = False
+    coarsening: int = 1
 
     def stored_steps(self, steps: int) -> int | None:
         """How many steps of order 2 are in so many; None: not the end of each is stored."""

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from phlexible.algebra.arrays import Array, IntArray
+from phlexible.errors import ModelError
 from phlexible.step.tables.declarations import ABREAST, TABLES, Kind, Table, Writer
 from phlexible.step.tables.functions import FUNCTIONS, TEAMS
 from phlexible.step.tables.structures import Structure
@@ -122,6 +123,15 @@ class Memory:
         self._given = {table.name: self._checked(table, given.get(table.name, ())) for table in given_tables}
         self._template[_GIVEN] = [array.__array_interface__["data"][0] for array in self._given.values()]
         self._allocate()
+
+    def __copy__(self) -> Self:
+        other = object.__new__(type(self))
+        other.__dict__.update(self.__dict__)
+        return other
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Refuse pickles and deep copies, whose header would hold addresses of this memory."""
+        raise ModelError("tables of steps hold addresses; pickle or copy the model, its motion or its live run")
 
     def _lay_out(self) -> None:
         """Lengths of all tables, and places of those that change: the state, then what steps write."""
