@@ -13,6 +13,7 @@ from phlexible.algebra.fields import Positive, Vector
 from phlexible.bodies.body import Body, BodyData
 from phlexible.bodies.floating_body import FloatingBody, no_strain
 from phlexible.bodies.locations import Location, MaterialPoint, MaterialPoints, MaterialPosition, Origin, label_of
+from phlexible.bodies.sizes import warn_of_size
 from phlexible.bodies.skin import Skin, line_skin, solid_skin
 from phlexible.display import short_repr
 from phlexible.errors import AttachmentError, ParameterError
@@ -223,6 +224,8 @@ class RigidBody(Body):
     def _solid(cls, shape: Shape, density: float, color: str | None) -> Self:
         weight, moments = positive("density", density), shape.moments()
         center = np.asarray(shape.center) + moments.center
+        if isinstance(shape, TriangleMesh):
+            warn_of_size(weight * moments.volume, shape.centred().vertices)
         return cls(weight * moments.volume, weight * moments.inertia, center, shape=shape, color=color)
 
     def discretize(self, dimension: int) -> FloatingBody:

@@ -1,6 +1,11 @@
-"""How much memory bodies may take, told before it is needed."""
+"""Bodies that take too much memory, or whose mesh is in another unit than metres."""
 
-from phlexible.errors import ParameterError
+import warnings
+
+import numpy as np
+
+from phlexible.algebra.arrays import Array
+from phlexible.errors import MeshWarning, ParameterError
 
 MOST_BYTES = 32e9
 """That a body takes without being asked for."""
@@ -22,4 +27,26 @@ def refuse_large(elements: object, needed: float, where: str, is_large: bool) ->
         raise ParameterError(
             f"elements = {elements} take about {needed / 1e9:.3g} GB of memory; take fewer, or insist by"
             f" {where}(..., large=True)"
+        )
+
+
+HEAVY, LONG = 1e6, 300.0
+"""Mass [kg] and extent [m] of bodies that are more likely millimetres than metres."""
+
+
+def warn_of_size(mass: float, points: Array) -> None:
+    """Warns of bodies as heavy or long as only ships and bridges are.
+
+    Args:
+        mass: [kg].
+        points: of the mesh, shape (k, d) [m].
+    """
+    sides = np.ptp(points, axis=0)
+    if mass > HEAVY or sides.max() > LONG:
+        shown = " x ".join(f"{side:g}" for side in sides)
+        warnings.warn(
+            f"mesh: it is {shown} m large and has a mass of {mass:.3g} kg; are its lengths in millimetres? Give "
+            "metres (scale=1e-3)",
+            MeshWarning,
+            stacklevel=4,
         )

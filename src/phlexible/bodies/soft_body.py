@@ -14,6 +14,7 @@ from phlexible.bodies.flexible.mesh_matrices import PlaneState
 from phlexible.bodies.flexible.user_mesh import check_elements, check_given, element_mesh, user_mesh
 from phlexible.bodies.initial_nodes import Field, InitialNodes
 from phlexible.bodies.locations import Interface, Location
+from phlexible.bodies.sizes import warn_of_size
 from phlexible.bodies.skin import Skin
 from phlexible.bodies.soft_law import SoftLaw
 from phlexible.bodies.soft_mesh import (
@@ -163,6 +164,8 @@ class SoftBody(NodalBody):
         self.law.constitution(self._plane)
         self.soft_mesh.quadrature(self.soft_mesh.strain_degree)
         set_fields(self, interfaces=node_groups(self.interfaces, self.mesh, given))
+        if given is not None:
+            warn_of_size(self.mass, self.soft_mesh.places)
 
     @property
     def nodes(self) -> Array:

@@ -64,9 +64,13 @@ def test_parts_that_do_not_hang_together():
     refused("elements . touch the others in nodes or edges only, as a hinge does", corner, thickness=0.1)
 
 
+def test_elements_that_are_listed_twice():
+    refused("1 elements are listed more than once", skfem.MeshHex(MESH.p, np.hstack([MESH.t, MESH.t[:, :1]])))
+
+
 def test_nodes_without_elements():
     spare = skfem.MeshHex(np.hstack([MESH.p, [[5.0], [5.0], [5.0]]]), MESH.t)
-    with pytest.warns(ph.MeshWarning, match=r"1 nodes belong to no element and are left out \(16\)"):
+    with pytest.warns(ph.MeshWarning, match=r"1 nodes that belong to no element \(16\)"):
         body = ph.FlexibleBody.from_mesh(spare, STEEL, ends(BAR[0]), modes=2)
     assert body.mass == pytest.approx(STEEL.density * np.prod(BAR))
 

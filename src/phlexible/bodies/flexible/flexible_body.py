@@ -58,6 +58,7 @@ from phlexible.bodies.flexible.user_mesh import (
 from phlexible.bodies.floating_body import FloatingBody
 from phlexible.bodies.locations import Interface, Location
 from phlexible.bodies.material import Material
+from phlexible.bodies.sizes import warn_of_size
 from phlexible.bodies.skin import Skin
 from phlexible.elements.maxwell import Maxwell, maxwell_or_none
 from phlexible.errors import ParameterError
@@ -109,6 +110,7 @@ class FlexibleBody(Body):
         moments: bool = True,
         inertial_shapes: bool = True,
         modal_derivatives: bool = False,
+        scale: float = 1.0,
         color: str | None = None,
         cache: str | PathLike[str] | None = None,
     ) -> Self:
@@ -139,6 +141,7 @@ class FlexibleBody(Body):
             inertial_shapes: False: no answers to inertial loads; only for bodies that do not rotate fast.
             modal_derivatives: True: also the displacements by which the body gives way to the squares of its
                 answers to loads, two to five more in the plane: for deflections beyond 5 % of its length.
+            scale: metres for a unit of length of the mesh: 1e-3 for millimetres. Functions of places take metres.
             color: in pictures, a name or "#rrggbb"; None: as the picture likes.
             cache: folder where retained shapes are kept, and found again for the same mesh and options.
 
@@ -165,7 +168,7 @@ class FlexibleBody(Body):
         )
         folder = Folder(None if cache is None else Path(file_path("cache", cache)))
         looks = optional_color("color", color)
-        given = user_mesh(mesh)
+        given = user_mesh(mesh, scale=positive("scale", scale))
         check_given(given)
         is_plate = theory is not None
         if is_plate and given.kind.dimension == 3:
@@ -197,6 +200,7 @@ class FlexibleBody(Body):
             made_of = plate_section(elements, materials, option("theory", theory, PlateTheory), kind)
             found = plate_interfaces(interfaces, given, elements, materials.thickness)
             data, kept = body_of_plate(elements, materials, made_of, found, choice, folder)
+        warn_of_size(data.mass, elements.geometry)
         return cls(data, kept.frequencies, kept.effective_mass, kept.shape_counts, made_of, looks, str(kept.solver))
 
     @classmethod

@@ -226,7 +226,7 @@ def _meant(nodes: Any, cells: IntArray, is_chosen: BoolArray, given: UserMesh, m
             is_suspect[points_where("", nodes, middles)] = False
     elif is_chosen.sum() == len(np.unique(mesh.cells[cells])):
         return cells
-    return cells[~is_suspect]
+    return np.asarray(cells[~is_suspect])
 
 
 def facets_of_group(name: str, given: UserMesh, mesh: ElementMesh) -> IntArray:

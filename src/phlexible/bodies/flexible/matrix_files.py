@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from phlexible.algebra.arrays import Array, IntArray, file_path
+from phlexible.bodies.flexible.nastran_decks import cards, number
 from phlexible.errors import MissingExtraError, ParameterError
 
 # A matrix of a finite element program with the unknowns that its rows belong to.
@@ -170,7 +171,6 @@ def _both_halves(upper: sparse.csc_matrix, chosen: list[int]) -> sparse.csr_arra
 
 SYMMETRIC = 6
 REAL = (1, 2)
-EXPONENT = re.compile(r"^([+-]?[\d.]+)([+-]\d+)$")
 
 
 def read_punch(file: Path) -> dict[str, LabelledMatrix]:
@@ -181,7 +181,9 @@ def read_punch(file: Path) -> dict[str, LabelledMatrix]:
     """
     forms: dict[str, int] = {}
     entries: dict[str, dict[tuple[tuple[int, int], tuple[int, int]], float]] = {}
-    for fields in _logical_lines(file.read_text().splitlines()):
+    for keyword, fields in cards(file.read_text().splitlines()):
+        if keyword != "DMIG":
+            continue
         name = fields[0].upper()
         if fields[1] == "0":
             form, kind = int(fields[2]), int(fields[3])
@@ -213,45 +215,6 @@ def _label(name: str, node: str, component: str) -> tuple[int, int]:
             " of grid points and 0 of scalar points"
         )
     return label
-
-
-def number(text: str) -> float:
-    """A real number of Nastran, which may leave the E of an exponent out ("2.5+10") or write a D."""
-    plain = text.strip().upper().replace("D", "E")
-    if match := EXPONENT.match(plain):
-        plain = f"{match[1]}E{match[2]}"
-    return float(plain)
-
-
-def _logical_lines(lines: list[str]) -> list[list[str]]:
-    """Fields of each DMIG entry behind its keyword, its continuations joined."""
-    found: list[list[str]] = []
-    is_open = False
-    for raw in lines:
-        line = raw.split("$")[0].rstrip()
-        if not line:
-            continue
-        keyword, fields = _fields(line)
-        if keyword.upper() in ("DMIG", "DMIG*"):
-            found.append(fields)
-            is_open = True
-        elif is_open and (keyword == "" or keyword[0] in "*+"):
-            found[-1] += fields
-        else:
-            is_open = False
-    return found
-
-
-def _fields(line: str) -> tuple[str, list[str]]:
-    """The keyword and the fields of a line: 8 of 8 characters, 4 of 16 with an asterisk, or commas."""
-    if "," in line:
-        parts = [part.strip() for part in line.split(",")]
-        return parts[0], (parts[1:9] + [""] * 8)[:8]
-    keyword = line[:8].strip()
-    width = 16 if "*" in keyword else 8
-    count = 64 // width
-    text = line[8:].ljust(64)
-    return keyword, [text[k * width : (k + 1) * width].strip() for k in range(count)]
 
 
 # Matrices of Nastran's OUTPUT4 module, as text and as Fortran records, dense and sparse.

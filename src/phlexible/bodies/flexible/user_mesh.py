@@ -2,7 +2,9 @@
 
 import os
 import warnings
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +12,9 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from phlexible.algebra.arrays import Array, IntArray, file_path, numbers
+from phlexible.bodies.flexible.abaqus_decks import read_abaqus_mesh
 from phlexible.bodies.flexible.element_mesh import CellKind, ElementMesh
+from phlexible.bodies.flexible.nastran_decks import read_nastran
 from phlexible.bodies.material import Material
 from phlexible.errors import MeshWarning, MissingExtraError, ParameterError
 
@@ -68,6 +72,7 @@ class UserMesh:
         element_groups: elements by name.
         node_groups: numbers of points by name, from groups of nodes or of boundary elements.
         facet_groups: corner points of boundary facets by name, shape (f, corners).
+        left_out: what a file has and the body has not, as messages name it.
     """
 
     kind: CellKind
@@ -77,6 +82,7 @@ class UserMesh:
     element_groups: dict[str, IntArray]
     node_groups: dict[str, IntArray]
     facet_groups: dict[str, IntArray]
+    left_out: tuple[str, ...] = ()
 
     @property
     def corners(self) -> IntArray:
@@ -90,17 +96,21 @@ class UserMesh:
         return {**facets, **self.node_groups}
 
 
-def user_mesh(mesh: Any, is_flat: bool = True) -> UserMesh:
-    """The mesh that a user gave: of scikit-fem, of meshio, or the path of a file that meshio reads.
+def user_mesh(mesh: Any, is_flat: bool = True, scale: float = 1.0) -> UserMesh:
+    """The mesh that a user gave: of scikit-fem, of meshio, or the path of a file.
 
     Args:
         mesh: also points and cells of triangles or tetrahedra.
         is_flat: meshes of triangles and quadrilaterals lie in the plane z = 0.
+        scale: metres for a unit of length of the mesh.
 
     Raises:
         ParameterError: something else, or no cells that are known.
         MissingExtraError: a file, and meshio is not installed.
     """
+    if scale != 1.0:
+        given = user_mesh(mesh, is_flat)
+        return replace(given, points=given.points * scale)
     names = [each.__name__ for each in type(mesh).__mro__]
     if name := next((each for each in names if each in SKFEM_CELLS), None):
         return _from_skfem(mesh, *SKFEM_CELLS[name], is_flat)
@@ -138,23 +148,34 @@ def element_mesh(given: UserMesh, order: int) -> ElementMesh:
 
 
 def _read(path: str) -> Any:
+    if not os.path.exists(path):
+        raise ParameterError(f"mesh: there is no file {path}")
+    try:
+        found = _reader(path)(path)
+    except (ParameterError, MissingExtraError):
+        raise
+    except (Exception, SystemExit) as error:  # readers raise what they like, some exit
+        raise ParameterError(
+            f"mesh: {path} cannot be read; is it complete, and of the format that its name says? ({error!r})"
+        ) from error
+    if np.ndim(found.points) != 2 or not found.cells:
+        raise ParameterError(f"mesh: {path} holds no points or no elements; is it complete?")
+    return found
+
+
+def _reader(path: str) -> Callable[[str], Any]:
+    ending = os.path.splitext(path)[1].lower()
+    if ending == ".inp":
+        return read_abaqus_mesh
+    if ending in (".bdf", ".nas", ".fem"):
+        return read_nastran
     try:
         import meshio
     except ImportError as error:
         raise MissingExtraError(
             "meshio is needed to read meshes; install it with: pip install phlexible[mesh]"
         ) from error
-    if not os.path.exists(path):
-        raise ParameterError(f"mesh: there is no file {path}")
-    try:
-        found = meshio.read(path)
-    except (Exception, SystemExit) as error:  # readers of meshio raise what they like, some exit
-        raise ParameterError(
-            f"mesh: meshio cannot read {path}; is it complete, and of the format that its name says? ({error})"
-        ) from error
-    if np.ndim(found.points) != 2 or not found.cells:
-        raise ParameterError(f"mesh: {path} holds no points or no elements; is it complete?")
-    return found
+    return meshio.read  # type: ignore[no-any-return]
 
 
 def _from_skfem(mesh: Any, kind: CellKind, order: int, is_flat: bool) -> UserMesh:
@@ -202,19 +223,20 @@ def _from_arrays(points: Any, cells: Any) -> UserMesh:
 def _from_meshio(mesh: Any, is_flat: bool) -> UserMesh:
     points = np.zeros((len(mesh.points), 3))
     points[:, : np.shape(mesh.points)[1]] = mesh.points
-    blocks = [
-        (number, *FILE_CELLS[block.type]) for number, block in enumerate(mesh.cells) if block.type in FILE_CELLS
-    ]
-    if not blocks:
-        found = ", ".join(sorted({block.type for block in mesh.cells})) or "none"
-        raise ParameterError(f"mesh: there are no cells of a known kind ({', '.join(FILE_CELLS)}), but {found}")
-    highest = max(kind.dimension for _, kind, _ in blocks)
-    solid = [block for block in blocks if block[1].dimension == highest]
-    kinds = {(kind, order) for _, kind, order in solid}
-    if len(kinds) > 1 or len({mesh.cells[number].type for number, _, _ in solid}) > 1:
-        found = ", ".join(sorted({mesh.cells[number].type for number, _, _ in solid}))
-        raise ParameterError(f"mesh: its elements must be of one kind, got {found}; mesh it with one of them")
-    (kind, order), numbers = kinds.pop(), [number for number, _, _ in solid]
+    by_dimension = {_cell_dimension(block.type): block.type for block in mesh.cells if len(block.data)}
+    highest = max(by_dimension, default=0)
+    found = Counter[str]()
+    for block in mesh.cells:
+        if _cell_dimension(block.type) == highest:
+            found[block.type] += len(block.data)
+    listed = ", ".join(f"{name} ({count})" for name, count in found.items()) or "none"
+    if highest < 2 or not found.keys() & FILE_CELLS.keys():
+        raise ParameterError(f"mesh: there are no cells of a known kind ({', '.join(FILE_CELLS)}), but {listed}")
+    if len(found) > 1:
+        raise ParameterError(f"mesh: its elements must be of one kind, got {listed}; mesh it with one of them")
+    kinds = {FILE_CELLS[name] for name in found}
+    solid = [number for number, block in enumerate(mesh.cells) if block.type in found and len(block.data)]
+    (kind, order), numbers = kinds.pop(), solid
     _check_flat(points, highest, is_flat)
     points[:, 2] *= highest == 3 or not is_flat
     cells = np.concatenate([np.asarray(mesh.cells[number].data, dtype=np.int64) for number in numbers])
@@ -223,7 +245,21 @@ def _from_meshio(mesh: Any, is_flat: bool) -> UserMesh:
     elif kind is CellKind.HEXAHEDRON:
         cells = cells[:, hexahedron_order()[:8]]
     elements, facets, nodes = _groups(mesh, numbers, highest)
-    return UserMesh(kind, order, points, cells, elements, nodes, facets)
+    left = Counter[str]()
+    for block in (each for number, each in enumerate(mesh.cells) if number not in numbers and len(each.data)):
+        if (name := getattr(block, "label", "")) or not np.isin(block.data, cells).all():
+            left[f"elements {name or block.type}"] += len(block.data)
+    left_out = [f"{name} ({count})" for name, count in left.items()] + getattr(mesh, "left_out", [])
+    return UserMesh(kind, order, points, cells, elements, nodes, facets, tuple(left_out))
+
+
+def _cell_dimension(name: str) -> int:
+    """Dimension of a kind of cells that meshio names."""
+    plain = name.lower()
+    for dimension, words in enumerate((("vertex",), ("line", "curve"), ("tri", "quad", "polygon"))):
+        if any(word in plain for word in words):
+            return dimension
+    return 3
 
 
 def _completed(points: Array, cells: IntArray, kind: CellKind) -> tuple[Array, IntArray]:
@@ -290,7 +326,8 @@ def _groups(
         elif block.type in ("line", "line3") and dimension == 2:
             facets.setdefault(name, []).append(np.asarray(block.data[members, :2], dtype=np.int64))
         elif block.type == "vertex":
-            nodes[name] = np.asarray(block.data[members].ravel(), dtype=np.int64)
+            more = np.asarray(block.data[members].ravel(), dtype=np.int64)
+            nodes[name] = np.union1d(nodes.get(name, more), more)
     joined = {name: np.concatenate(group) for name, group in facets.items()}
     return {name: np.concatenate(group) for name, group in elements.items()}, joined, nodes
 
@@ -302,7 +339,7 @@ def _cell_groups(mesh: Any) -> Any:
             for number, members in enumerate(per_block):
                 if members is not None and len(members):
                     yield name, number, np.asarray(members, dtype=np.int64)
-    physical = (mesh.cell_data or {}).get("gmsh:physical")
+    physical = (getattr(mesh, "cell_data", None) or {}).get("gmsh:physical")
     if physical is None:
         return
     dimensions = {"vertex": 0, "line": 1, "line3": 1}
@@ -328,22 +365,30 @@ LIGHTEST, HEAVIEST = 0.5, 3e4
 
 
 def check_given(given: UserMesh) -> None:
-    """Refuses meshes of several parts; warns of nodes without elements.
+    """Refuses meshes of several parts; warns of what the file has and the body has not.
 
     Raises:
-        ParameterError: no elements, coordinates that are not finite, or parts that share no nodes.
+        ParameterError: no elements, coordinates that are not finite, elements that are listed twice, or parts that
+            share no nodes.
     """
     if not len(given.cells):
         raise ParameterError("mesh: it has no elements")
     if not np.isfinite(given.points).all():
         raise ParameterError("mesh: coordinates of nodes must be finite")
-    used = np.unique(given.cells)
-    if left := len(given.points) - len(used):
-        spare = np.setdiff1d(np.arange(len(given.points)), used)
+    left = list(given.left_out)
+    if spare := np.setdiff1d(np.arange(len(given.points)), given.cells).tolist():
+        left.append(f"{len(spare)} nodes that belong to no element ({_listed(spare)})")
+    if left:
         warnings.warn(
-            f"mesh: {left} nodes belong to no element and are left out ({_listed(spare)})",
+            f"mesh: the body does not have {', '.join(left)}; masses, springs, loads and supports are parts of the "
+            "model, at interfaces of the body",
             MeshWarning,
             stacklevel=4,
+        )
+    _, first = np.unique(np.sort(given.corners, axis=1), axis=0, return_index=True)
+    if twice := np.setdiff1d(np.arange(len(given.cells)), first).tolist():
+        raise ParameterError(
+            f"mesh: {len(twice)} elements are listed more than once ({_listed(twice)}); list each once"
         )
     e, corners = given.corners.shape
     nodes, numbers = np.unique(given.corners, return_inverse=True)
@@ -454,7 +499,7 @@ def _warn(text: str) -> None:
     warnings.warn(text, MeshWarning, stacklevel=4)
 
 
-def _listed(numbers: IntArray) -> str:
+def _listed(numbers: IntArray | list[int]) -> str:
     return ", ".join(map(str, numbers[:8])) + (f", ... ({len(numbers)})" if len(numbers) > 8 else "")
 
 

@@ -1,0 +1,336 @@
+"""Meshes of Abaqus and CalculiX decks: parts, instances, sets and surfaces."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from phlexible.algebra.arrays import Array, IntArray
+from phlexible.bodies.flexible.nastran_decks import DeckCells, DeckMesh, from_polar
+from phlexible.errors import ParameterError
+
+# Keyword, its parameters, and its lines of data.
+
+
+@dataclass(frozen=True, eq=False)
+class _Block:
+    keyword: str
+    parameters: dict[str, str]
+    rows: list[list[str]]
+
+
+def _lines(file: Path) -> Iterator[str]:
+    """Lines without comments, those of included files in their place."""
+    for raw in file.read_text(errors="replace").splitlines():
+        line = raw.strip()
+        if line.upper().startswith("*INCLUDE"):
+            yield from _lines(file.parent / line.rpartition("=")[2].strip().strip('"'))
+        elif line and not line.startswith("**"):
+            yield line
+
+
+def _blocks(file: Path) -> Iterator[_Block]:
+    lines = [*_lines(file), "*END"]
+    block, first = _Block("", {}, []), 0
+    for k, line in enumerate(lines):
+        if k < first:
+            continue
+        if not line.startswith("*"):
+            block.rows.append([each.strip().strip('"') for each in line.rstrip(",").split(",")])
+            continue
+        yield block
+        first = k + 1
+        while line.endswith(",") and re.match(r"[A-Za-z ]+(=|,|$)", lines[first]):
+            line, first = line + lines[first], first + 1
+        words = line[1:].split(",")
+        pairs = [word.partition("=") for word in words[1:]]
+        parameters = {key.strip().upper(): value.strip().strip('"') for key, _, value in pairs}
+        block = _Block(" ".join(words[0].upper().split()), parameters, [])
+        if block.keyword in ("NODE", "ELEMENT", "NSET", "ELSET") and "INPUT" in parameters:
+            block.rows.extend(next(_blocks(file.parent / parameters["INPUT"])).rows)
+
+
+# What the deck describes: nodes, elements and sets of the model, of parts and of their instances.
+
+KINDS = (
+    *((r"C3D4", "tetra", 4), (r"C3D10", "tetra10", 10), (r"C3D20", "hexahedron20", 20)),
+    *((r"C3D8", "hexahedron", 8), (r"C3D27", "hexahedron27", 27)),
+    *((r"C3D6", "wedge", 6), (r"C3D15", "wedge15", 15), (r"C3D5", "pyramid", 5), (r"C3D13", "pyramid13", 13)),
+    *((r"(CPS|CPE|CPEG|S|STRI|M3D|R3D|SFM3D)3", "triangle", 3), (r"(CPS|CPE|CPEG|M3D)6", "triangle6", 6)),
+    *((r"(CPS|CPE|CPEG|S|M3D|R3D|SFM3D)4", "quad", 4), (r"(CPS|CPE|CPEG|S|M3D|SFM3D)8", "quad8", 8)),
+    *((r"(S|M3D)9", "quad9", 9), (r"STRI65", "triangle6", 6), (r"S6", "triangle6", 6)),
+    *((r"T[23]D2", "line", 2), (r"T[23]D3", "line3", 3)),
+)
+"""Types of Abaqus, how meshio names them, and their number of nodes."""
+SIDES = {
+    "tetra": ((0, 1, 2), (0, 3, 1), (1, 3, 2), (2, 3, 0)),
+    "hexahedron": ((0, 1, 2, 3), (4, 7, 6, 5), (0, 4, 5, 1), (1, 5, 6, 2), (2, 6, 7, 3), (3, 7, 4, 0)),
+    "triangle": ((0, 1), (1, 2), (2, 0)),
+    "quad": ((0, 1), (1, 2), (2, 3), (3, 0)),
+}
+"""Corners of sides S1, S2, ... of elements."""
+SIDE_KINDS = {2: "line", 3: "triangle", 4: "quad"}
+MARKERS = re.compile("CPS|CPE|T[23]D")
+"""Types by which programs name sides and edges of solids, as gmsh does."""
+GENERATORS = ("NGEN", "NFILL", "NCOPY", "NMAP", "ELGEN", "ELCOPY", "SYMMETRIC MODEL GENERATION")
+WITH_MECHANICS = re.compile(
+    "MASS|ROTARY INERTIA|NONSTRUCTURAL MASS|SPRING|DASHPOT|JOINT|CONNECTOR|RIGID BODY|COUPLING|KINEMATIC"
+    "|DISTRIBUTING|MPC|EQUATION|TIE|EMBEDDED ELEMENT|SHELL TO SOLID|REBAR|SUBSTRUCTURE|MATRIX INPUT|PRE-TENSION"
+    "|INITIAL CONDITIONS|BOUNDARY|CONTACT|[CD]S?LOAD|TEMPERATURE"
+)
+"""Keywords of what is in a model beside its mesh and materials."""
+
+
+@dataclass(eq=False)
+class _Scope:
+    """Nodes, elements and definitions of sets of a part, an instance or the whole model."""
+
+    name: str = ""
+    part: str = ""
+    nodes: dict[int, Array] = field(default_factory=dict)
+    elements: dict[int, tuple[str, list[int]]] = field(default_factory=dict)
+    sets: dict[tuple[str, str], list[_Block]] = field(default_factory=dict)
+    spelled: dict[tuple[str, str], str] = field(default_factory=dict)
+    rows: list[list[str]] = field(default_factory=list)
+
+    def define(self, kind: str, name: str, block: _Block) -> None:
+        self.sets.setdefault((kind, name.casefold()), []).append(block)
+        self.spelled.setdefault((kind, name.casefold()), name)
+
+    def placed(self, place: Array) -> Array:
+        """Positions (k, 3) of nodes of an instance after its translation and rotation."""
+        numbers = [np.array([float(each) for each in row if each]) for row in self.rows]
+        if numbers:
+            place = place + numbers[0]
+        if len(numbers) > 1:
+            first, axis, angle = numbers[1][:3], numbers[1][3:6] - numbers[1][:3], np.radians(numbers[1][6])
+            turn = Rotation.from_rotvec(angle * axis / np.linalg.norm(axis))
+            place = first + turn.apply(place - first)
+        return place
+
+
+def read_abaqus_mesh(path: str) -> DeckMesh:
+    """Mesh of a deck with its instances in place.
+
+    Raises:
+        ParameterError: nodes or elements that the deck only describes, or solids of other kinds.
+    """
+    deck = _Deck()
+    for block in _blocks(Path(path)):
+        deck.take(block)
+    return deck.mesh()
+
+
+class _Deck:
+    def __init__(self) -> None:
+        self._model = self._scope = _Scope()
+        self._parts: dict[str, _Scope] = {}
+        self._instances: list[_Scope] = []
+        self._left: Counter[str] = Counter()
+        self._has_sections = self._is_of_meshio = False
+        self._side_counts: Counter[tuple[int, ...]] = Counter()
+
+    def take(self, block: _Block) -> None:
+        """Adds a block to the model."""
+        keyword, parameters = block.keyword, block.parameters
+        if keyword == "PART":
+            self._scope = self._parts[parameters["NAME"].casefold()] = _Scope(parameters["NAME"])
+        elif keyword == "INSTANCE":
+            self._scope = _Scope(parameters["NAME"], parameters.get("PART", ""), rows=block.rows)
+            self._instances.append(self._scope)
+        elif keyword in ("END PART", "END INSTANCE"):
+            self._scope = self._model
+        elif keyword == "HEADING":
+            self._is_of_meshio = any("meshio" in each for row in block.rows for each in row)
+        elif keyword == "NODE":
+            kind = parameters.get("SYSTEM", "R").upper()
+            for row in block.rows:
+                place = np.array([float(each or 0) for each in [*row[1:4], "", "", ""][:3]])
+                self._scope.nodes[int(row[0])] = from_polar(kind, place)
+            self._define("NSET", block)
+        elif keyword == "ELEMENT":
+            self._add_elements(block)
+        elif keyword in ("NSET", "ELSET", "SURFACE"):
+            self._scope.define(keyword, parameters["NAME" if keyword == "SURFACE" else keyword], block)
+        elif keyword in GENERATORS or (keyword == "SYSTEM" and any(map(any, block.rows))):
+            raise ParameterError(
+                f"mesh: *{keyword} describes nodes or elements that are not listed; write the deck with all of"
+                " them, in global axes"
+            )
+        elif match := WITH_MECHANICS.match(keyword):
+            self._left[f"*{keyword if match[0] != 'CONTACT' else 'CONTACT'}"] += 1
+        self._has_sections |= keyword.endswith("SECTION")
+
+    def _define(self, kind: str, block: _Block) -> None:
+        """Adds what a block lists to the set that it names."""
+        if name := block.parameters.get(kind):
+            self._scope.define(kind, name, _Block(kind, {}, [row[:1] for row in block.rows]))
+
+    def _add_elements(self, block: _Block) -> None:
+        name = block.parameters["TYPE"].upper()
+        if self._is_of_meshio:  # which writes any type of that many nodes
+            name = {"CAX4P": "CPS4"}.get(name, f"T3D{len(block.rows[0]) - 1}" if name[0] == "B" else name)
+        count = next((count for pattern, _, count in KINDS if _is_type(pattern, name)), 0)
+        if not count:
+            if name.startswith(("C3D", "SC", "CSS", "DC3D", "COH3D", "CAX")):
+                raise ParameterError(
+                    f"mesh: elements of type {name} cannot be read; take C3D4, C3D8, C3D10 or C3D20"
+                )
+            self._left[f"elements {name}"] += len(block.rows)
+            self._define("ELSET", block)
+            return
+        ids = [int(each) for row in block.rows for each in row if each]
+        if len(ids) % (count + 1):
+            raise ParameterError(
+                f"mesh: elements of type {name} must list {count} nodes each; is the file complete?"
+            )
+        rows = [ids[first : first + count + 1] for first in range(0, len(ids), count + 1)]
+        self._scope.elements.update({number: (name, nodes) for number, *nodes in rows})
+        self._define("ELSET", _Block("", block.parameters, [[str(number)] for number, *_ in rows]))
+
+    def mesh(self) -> DeckMesh:
+        """The mesh of all that was added."""
+        scopes = self._placed_scopes()
+        self._by_name = {scope.name.casefold(): scope for scope in scopes}
+        number_of: dict[tuple[str, int], int] = {}
+        places, by_type = [np.zeros((0, 3))], dict[str, list[tuple[tuple[str, int], list[int]]]]()
+        for scope in scopes:
+            own, first = scope.name.casefold(), len(number_of)
+            number_of |= {(own, node): first + k for k, node in enumerate(scope.nodes)}
+            places.append(scope.placed(np.array(list(scope.nodes.values())).reshape(-1, 3)))
+            for number, (name, nodes) in scope.elements.items():
+                by_type.setdefault(name, []).append(((own, number), [number_of[own, node] for node in nodes]))
+
+        def is_marker(name: str) -> bool:
+            return self._is_of_meshio or (MARKERS.match(name) is not None and not self._has_sections)
+
+        cells: list[DeckCells] = []
+        where: dict[tuple[str, int], tuple[int, int]] = {}
+        for name, rows in by_type.items():
+            kind = next(kind for pattern, kind, _ in KINDS if _is_type(pattern, name))
+            where |= {label: (len(cells), k) for k, (label, _) in enumerate(rows)}
+            data = np.array([nodes for _, nodes in rows], dtype=np.int64)
+            cells.append(DeckCells(kind, data, "" if is_marker(name) else name))
+        left = [f"{name} ({count})" for name, count in sorted(self._left.items())]
+        found = DeckMesh(np.concatenate(places), cells, {}, {}, left)
+        self._add_sets(scopes, found, number_of, where)
+        return found
+
+    def _placed_scopes(self) -> list[_Scope]:
+        """The model itself and its instances; parts of a deck without instances are where they are."""
+        found = [self._model]
+        for each in self._instances:
+            if each.part.casefold() in self._parts:
+                part = self._parts[each.part.casefold()]
+                each.nodes, each.elements = part.nodes | each.nodes, part.elements | each.elements
+                each.sets, each.spelled = part.sets | each.sets, part.spelled | each.spelled
+            found.append(each)
+        return found if self._instances else [*found, *self._parts.values()]
+
+    def _add_sets(
+        self,
+        scopes: list[_Scope],
+        mesh: DeckMesh,
+        number_of: dict[tuple[str, int], int],
+        where: dict[tuple[str, int], tuple[int, int]],
+    ) -> None:
+        """Sets and surfaces, by their name, where only one instance has it, and by instance and name."""
+        used = Counter(key for scope in scopes for key in scope.sets)
+        solid = len(mesh.cells)
+        for scope in scopes:
+            for key in scope.sets:
+                kind, spelled = key[0], scope.spelled[key]
+                names = {f"{scope.name}.{spelled}" if scope.name else spelled}
+                if used[key] == 1 or not scope.name:
+                    names.add(spelled)
+                if kind == "NSET" or (kind == "SURFACE" and _is_of_nodes(scope.sets[key])):
+                    members = [number_of[label] for label in self._members(scope, *key) if label in number_of]
+                    mesh.point_sets |= dict.fromkeys(names, np.unique(np.array(members, dtype=np.int64)))
+                elif kind == "ELSET":
+                    at = np.array([where[label] for label in self._members(scope, *key) if label in where])
+                    at = np.unique(at.reshape(-1, 2), axis=0)
+                    groups = [at[at[:, 0] == number, 1] for number in range(solid)]
+                    mesh.cell_sets |= dict.fromkeys(names, groups)
+                elif (sides := self._sides(scope, key, mesh, where)) is None:
+                    mesh.left_out.append(f"*SURFACE {spelled!r}")
+                else:
+                    for corners in sides:
+                        for name in names:
+                            groups = mesh.cell_sets.get(name, [])
+                            empty = [np.zeros(0, dtype=np.int64)] * (len(mesh.cells) - len(groups))
+                            mesh.cell_sets[name] = [*groups, *empty, np.arange(len(corners))]
+                        mesh.cells.append(DeckCells(SIDE_KINDS[corners.shape[1]], corners))
+
+    def _members(self, scope: _Scope, kind: str, name: str) -> Iterator[tuple[str, int]]:
+        """Instance and number of the nodes or elements of a set, those of sets that it names too."""
+        if (kind, name) not in scope.sets:
+            raise ParameterError(f"mesh: there is no *{kind} {name!r}, which another one names")
+        for block in scope.sets[kind, name]:
+            inside = self._by_name.get(block.parameters.get("INSTANCE", scope.name).casefold(), scope)
+            if "ELSET" in block.parameters and kind == "NSET":
+                for own, number in self._members(inside, "ELSET", block.parameters["ELSET"].casefold()):
+                    yield from ((own, node) for node in self._by_name[own].elements.get(number, ("", []))[1])
+            elif "GENERATE" in block.parameters:
+                for row in block.rows:
+                    first, last, step = [*map(int, row[:3]), 1][:3]
+                    yield from ((inside.name.casefold(), k) for k in range(first, last + 1, step))
+            else:
+                rows = [row[:1] for row in block.rows] if kind == "SURFACE" else block.rows
+                for token in (each for row in rows for each in row if each):
+                    yield from self._labels(inside, "NSET" if kind == "SURFACE" else kind, token)
+
+    def _labels(self, scope: _Scope, kind: str, token: str) -> Iterator[tuple[str, int]]:
+        """What a set lists: a number, the name of a set, or one of these of an instance, as in "part-1.7"."""
+        owner, dot, rest = token.rpartition(".")
+        if dot and owner.casefold() in self._by_name:
+            scope, token = self._by_name[owner.casefold()], rest
+        if token.lstrip("+-").isdigit():
+            yield scope.name.casefold(), int(token)
+        else:
+            yield from self._members(scope, kind, token.casefold())
+
+    def _sides(
+        self,
+        scope: _Scope,
+        key: tuple[str, str],
+        mesh: DeckMesh,
+        where: dict[tuple[str, int], tuple[int, int]],
+    ) -> list[IntArray] | None:
+        """Corners of the sides of elements in a surface, by their number of corners; None: of other elements."""
+        found: dict[int, list[IntArray]] = {}
+        for block in scope.sets[key]:
+            inside = self._by_name.get(block.parameters.get("INSTANCE", scope.name).casefold(), scope)
+            for token, side in ([*row, ""][:2] for row in block.rows if row[0]):
+                for label in self._labels(inside, "ELSET", token):
+                    number, k = where.get(label, (0, -1))
+                    sides = SIDES.get(re.sub(r"\d+$", "", mesh.cells[number].type), ())
+                    match = re.fullmatch(r"[SE]([1-6])", side.upper())
+                    if k < 0 or not sides or not (match or not side) or (match and int(match[1]) > len(sides)):
+                        return None
+                    nodes = mesh.cells[number].data[k]
+                    for own in [sides[int(match[1]) - 1]] if match else sides:
+                        corners = nodes[list(own)]
+                        if match or self._is_free(corners, mesh):
+                            found.setdefault(len(corners), []).append(corners)
+        return [np.array(rows) for rows in found.values()]
+
+    def _is_free(self, corners: IntArray, mesh: DeckMesh) -> bool:
+        """Whether a side belongs to one element."""
+        if not self._side_counts:
+            for block in mesh.cells:
+                for own in SIDES.get(re.sub(r"\d+$", "", block.type), ()):
+                    self._side_counts.update(map(tuple, np.sort(block.data[:, list(own)], axis=1).tolist()))
+        return self._side_counts[tuple(sorted(corners.tolist()))] == 1
+
+
+def _is_of_nodes(blocks: list[_Block]) -> bool:
+    return any(block.parameters.get("TYPE", "").upper() == "NODE" for block in blocks)
+
+
+def _is_type(pattern: str, name: str) -> bool:
+    """Whether an element type is of a kind, whatever letters stand behind its number of nodes."""
+    return re.fullmatch(rf"{pattern}[A-Z]*5?", name) is not None

@@ -1,0 +1,217 @@
+"""Cards of Nastran decks and punch files, and the meshes that decks describe."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from phlexible.algebra.arrays import Array, IntArray
+from phlexible.errors import ParameterError
+
+# Cards: lines of fields with their continuations.
+
+EXPONENT = re.compile(r"^([+-]?[\d.]+)([+-]\d+)$")
+
+
+def number(text: str) -> float:
+    """A real number of Nastran, which may leave the E of an exponent out ("2.5+10") or write a D."""
+    plain = text.strip().upper().replace("D", "E")
+    if match := EXPONENT.match(plain):
+        plain = f"{match[1]}E{match[2]}"
+    return float(plain)
+
+
+def cards(lines: Iterable[str]) -> list[tuple[str, list[str]]]:
+    """Name and fields of each card, its continuations joined, which begin with blanks, a comma, + or *."""
+    found: list[tuple[str, list[str]]] = []
+    for raw in lines:
+        line = raw.split("$")[0].expandtabs(8).rstrip()
+        if not line:
+            continue
+        keyword, fields = _fields(line)
+        if keyword and keyword[0] not in "*+":
+            found.append((keyword.rstrip("*").upper(), fields))
+        elif found:
+            found[-1][1].extend(fields)
+    return found
+
+
+def _fields(line: str) -> tuple[str, list[str]]:
+    """The keyword and the fields of a line: 8 of 8 characters, 4 of 16 with an asterisk, or commas."""
+    keyword = (line.split(",")[0] if "," in line else line[:8]).strip()
+    count = 4 if "*" in keyword else 8
+    if "," in line:
+        parts = [part.strip() for part in line.split(",")][1:]
+        return keyword, parts if len(parts) > 9 else (parts[:count] + [""] * count)[:count]
+    width, text = 64 // count, line[8:].ljust(64)
+    return keyword, [text[k * width : (k + 1) * width].strip() for k in range(count)]
+
+
+# Meshes of decks.
+
+KINDS = {
+    "CTETRA": {4: "tetra", 10: "tetra10"},
+    "CHEXA": {8: "hexahedron", 20: "hexahedron20"},
+    "CPENTA": {6: "wedge", 15: "wedge15"},
+    "CPYRAM": {5: "pyramid", 13: "pyramid13"},
+    "CPYRA": {5: "pyramid", 13: "pyramid13"},
+    "CTRIA3": {3: "triangle"},
+    "CTRIAR": {3: "triangle"},
+    "CTRIA6": {6: "triangle6"},
+    "CQUAD4": {4: "quad"},
+    "CQUADR": {4: "quad"},
+    "CQUAD8": {8: "quad8"},
+}
+VTK_ORDER = {"hexahedron20": [*range(12), *range(16, 20), *range(12, 16)]}
+WITHOUT_MECHANICS = re.compile(
+    "GRID$|GRDSET$|CORD|P(?!LOAD)|MAT|PARAM|EIG|TABLE|TSTEP|FREQ|SET|BEGIN|SPOINT|DMIG|ENDDATA"
+)
+
+
+@dataclass(eq=False)
+class DeckMesh:
+    """Mesh of a deck in the form of a mesh of meshio.
+
+    Attributes:
+        points: shape (k, 3).
+        cells: blocks of elements of one kind, and of facets of named surfaces.
+        point_sets: numbers of points by name.
+        cell_sets: by name numbers of cells in each block.
+        left_out: what the deck has beside nodes and elements, as messages name it.
+    """
+
+    points: Array
+    cells: list["DeckCells"]
+    point_sets: dict[str, IntArray] = field(default_factory=dict)
+    cell_sets: dict[str, list[IntArray]] = field(default_factory=dict)
+    left_out: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, eq=False)
+class DeckCells:
+    """Cells of one kind.
+
+    Attributes:
+        type: as meshio names it.
+        data: numbers of points, shape (e, .).
+        label: as messages name them; empty: they only name sides of others.
+    """
+
+    type: str
+    data: IntArray
+    label: str = ""
+
+
+def from_polar(kind: str, place: Array) -> Array:
+    """Cartesian coordinates of cylindrical (C: radius, degrees, z) or spherical (S: radius, two angles) ones."""
+    if kind == "C":
+        angle = np.radians(place[1])
+        return np.array([place[0] * np.cos(angle), place[0] * np.sin(angle), place[2]])
+    if kind == "S":
+        first, second = np.radians(place[1:])
+        around = np.sin(first)
+        return np.array(place[0] * np.array([around * np.cos(second), around * np.sin(second), np.cos(first)]))
+    return place
+
+
+def read_nastran(path: str) -> DeckMesh:
+    """Mesh of a deck: grid points in basic axes, elements with groups by the number of their property.
+
+    Raises:
+        ParameterError: elements with some of the nodes on their edges.
+    """
+    deck = cards(_bulk_lines(Path(path)))
+    systems = _CoordinateSystems(deck)
+    number_of = {node: k for k, node in enumerate(systems.grids)}
+    points = np.array([systems.position(node) for node in systems.grids]).reshape(-1, 3)
+    found: dict[tuple[str, str], list[tuple[str, list[int]]]] = {}
+    left: Counter[str] = Counter()
+    for name, fields in deck:
+        if name in KINDS:
+            ids = fields[2 : 2 + max(KINDS[name])]
+            nodes = [number_of[int(each)] for each in ids if each not in ("", "0")]
+            if len(nodes) not in KINDS[name]:
+                counts = " or ".join(map(str, KINDS[name]))
+                raise ParameterError(f"mesh: {name} {fields[0]} has {len(nodes)} nodes, it must have {counts}")
+            found.setdefault((name, KINDS[name][len(nodes)]), []).append((fields[1] or fields[0], nodes))
+        elif not WITHOUT_MECHANICS.match(name):
+            left[name] += 1
+    cells, groups = [], {each for rows in found.values() for each, _ in rows}
+    for (name, kind), rows in found.items():
+        data = np.array([nodes for _, nodes in rows], dtype=np.int64)
+        cells.append(DeckCells(kind, data[:, VTK_ORDER[kind]] if kind in VTK_ORDER else data, name))
+    sets = {
+        each: [np.flatnonzero([own == each for own, _ in rows]) for rows in found.values()]
+        for each in sorted(groups)
+    }
+    return DeckMesh(points, cells, {}, sets, [f"{name} ({count})" for name, count in sorted(left.items())])
+
+
+def _bulk_lines(file: Path) -> list[str]:
+    """Lines of the bulk data section, those of included files too."""
+    lines = file.read_text(errors="replace").splitlines()
+    starts = [k for k, line in enumerate(lines) if line.upper().split()[:2] == ["BEGIN", "BULK"]]
+    found: list[str] = []
+    for line in lines[starts[0] + 1 if starts else 0 :]:
+        head = line.strip().upper()
+        if head.startswith("ENDDATA"):
+            break
+        if head.startswith("INCLUDE"):
+            found += _bulk_lines(file.parent / line.strip()[7:].strip().strip("'\""))
+        else:
+            found.append(line)
+    return found
+
+
+class _CoordinateSystems:
+    """Grid points of a deck and the coordinate systems that they are given in."""
+
+    def __init__(self, deck: list[tuple[str, list[str]]]) -> None:
+        default = next((fields[1] for name, fields in deck if name == "GRDSET"), "")
+        self.grids = {
+            int(fields[0]): (int(fields[1] or default or 0), _numbers(fields[2:5]))
+            for name, fields in deck
+            if name == "GRID"
+        }
+        self._defined: dict[int, tuple[str, int | None, list[str]]] = {}
+        self._known: dict[int, tuple[Array, Array]] = {}
+        for name, fields in deck:
+            if re.fullmatch("CORD2[RCS]", name):
+                self._defined[int(fields[0])] = name[-1], int(fields[1] or 0), fields[2:11]
+            elif re.fullmatch("CORD1[RCS]", name):
+                for first in (0, 4):
+                    if len(fields) > first and fields[first]:
+                        self._defined[int(fields[first])] = name[-1], None, fields[first + 1 : first + 4]
+            elif name.startswith("CORD"):
+                raise ParameterError(
+                    f"mesh: coordinate systems {name} cannot be read; write CORD2R, CORD2C, CORD2S"
+                )
+
+    def position(self, grid: int) -> Array:
+        """Position of a grid point in basic axes, shape (3,)."""
+        return self._in_basic_axes(*self.grids[grid])
+
+    def _in_basic_axes(self, system: int, place: Array) -> Array:
+        if system == 0:
+            return place
+        if system not in self._defined:
+            raise ParameterError(f"mesh: there is no coordinate system {system}, in which nodes are given")
+        kind, reference, fields = self._defined[system]
+        if system not in self._known:
+            if reference is None:
+                a, b, c = (self.position(int(each)) for each in fields)
+            else:
+                a, b, c = (self._in_basic_axes(reference, each) for each in _numbers(fields).reshape(3, 3))
+            z = (b - a) / np.linalg.norm(b - a)
+            y = np.cross(z, c - a)
+            y /= np.linalg.norm(y)
+            self._known[system] = a, np.column_stack([np.cross(y, z), y, z])
+        origin, axes = self._known[system]
+        return np.asarray(origin + axes @ from_polar(kind, place))
+
+
+def _numbers(fields: list[str]) -> Array:
+    return np.array([number(each) if each else 0.0 for each in fields])
