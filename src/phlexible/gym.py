@@ -30,6 +30,7 @@ Build = Callable[[np.random.Generator], Model]
 Observe = Callable[[Model], Sequence[Sensor]]
 WHOLE = 1e-9
 BEGIN = "at the begin of an episode"
+AFTER = "after an interval"
 
 
 class Env(gymnasium.Env[Array, Array]):
@@ -117,8 +118,10 @@ class Env(gymnasium.Env[Array, Array]):
         values = self._inputs_of(action, self._lowest.shape)
         info = self._move(values)
         seen = self._seen()
-        is_over = "error" in info or (self._is_over is not None and bool(self._is_over(seen)))
-        return seen, float(self._reward(seen, values)), is_over, self._is_late, info
+        is_over = "error" in info or (
+            self._is_over is not None and bool(called(self._is_over, "is_over", seen, at=AFTER))
+        )
+        return seen, float(called(self._reward, "reward", seen, values, at=AFTER)), is_over, self._is_late, info
 
     def _inputs_of(self, action: Array, shape: tuple[int, ...]) -> Array:
         """In units of the inputs, of the shape of the action."""
@@ -351,10 +354,12 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Any]):
             info.setdefault("error", np.full(n, None, dtype=object))[k] = str(error)
         seen = self._seen()
         info["time"] = live.time.copy()
-        rewards = np.where(begins, 0.0, self._rows("reward", self._reward(seen, values)))
+        rewards = np.where(
+            begins, 0.0, self._rows("reward", called(self._reward, "reward", seen, values, at=AFTER))
+        )
         is_over, is_late = has_failed, live.time >= self._begun + first._duration - WHOLE * first._step_size
         if self._is_over is not None:
-            is_over = is_over | (self._rows("is_over", self._is_over(seen)) != 0)
+            is_over = is_over | (self._rows("is_over", called(self._is_over, "is_over", seen, at=AFTER)) != 0)
         is_over, is_late = is_over & ~begins, is_late & ~begins
         self._has_ended = is_over | is_late
         return seen, rewards, is_over, is_late, info

@@ -1,5 +1,8 @@
 """Identification: known parameters come back, uncertainty is that of closed forms, what is not seen is named."""
 
+import warnings
+from contextlib import suppress
+
 import numpy as np
 import pytest
 from scipy.io import savemat
@@ -277,3 +280,35 @@ FALL = ph.Recording(TIME, {"z": TIME}, noise=1.0)
 def test_mistakes_are_named(call, words):
     with pytest.raises(ph.ParameterError, match=words):
         call()
+
+
+def test_inputs_and_delays_beyond_the_data_are_refused():
+    time = np.linspace(0.0, 1.0, 41)
+    readings = 0.05 * np.sin(3.0 * time) ** 2
+    push = ph.Signal(time[:21], np.ones(21))
+    with pytest.raises(
+        ph.ParameterError, match=r"input push has 21 samples up to 0\.5 s, the outputs go on to 1 s"
+    ):
+        ph.Recording(time, {"x": readings}, inputs={"push": push})
+    ph.Recording(time, {"x": readings}, inputs={"push": ph.Signal([0.0, 0.1], [0.0, 1.0])})
+    with pytest.raises(ph.ParameterError, match=r"delay of z, 2 s, is not within its 1 s of data"):
+        ph.identify(
+            stone, {"g": 5.0}, ph.Recording(time, {"z": readings}), sensors=height, step=0.1, delay={"z": 2.0}
+        )
+    with pytest.raises(ph.ParameterError, match=r"bounds of g must be \(least, greatest\), got \('a', 2\)"):
+        ph.identify(
+            stone, {"g": 5.0}, ph.Recording(time, {"z": readings}), sensors=height, step=0.1, bounds={"g": ("a", 2)}
+        )
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e3])
+def test_data_in_millimetres_are_told(unit):
+    true = {"mass": 2.0, "stiffness": 300.0, "damping": 4.0, "push": 1.5}
+    motion = swing(true).simulate(1.0, STEP)
+    data = ph.Recording(motion.time, {"x": unit * motion[ph.JointPosition(motion.mechanism.joint("rail"))]})
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        with suppress(ph.ConvergenceError):
+            ph.identify(lambda p: swing({**true, **p}), {"stiffness": 250.0}, data, sensors=travel, step=STEP)
+    said = [str(each.message) for each in caught if each.category is ph.UnitWarning]
+    assert len(said) == (unit > 1.0), said

@@ -11,8 +11,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import phlexible as ph
+from phlexible.tools.study import Outcome, StudyJournal
 
 GRID = {"length": [0.5, 1.0], "gravity": [5.0, 9.81, 20.0]}
 
@@ -159,6 +161,29 @@ def test_workers_hold_no_lock_and_end_with_their_study(tmp_path, kill):
             break
         time.sleep(0.02)
     assert not any(map(is_there, workers))
+
+
+def test_latin_samples_cover_each_interval_once():
+    found = ph.samples(20, seed=3, method="latin", low=(10.0, 30.0), bell=stats.norm(1.0, 0.5))
+    assert found == ph.samples(20, seed=3, method="latin", low=(10.0, 30.0), bell=stats.norm(1.0, 0.5))
+    assert sorted(int(each["low"] - 10.0) for each in found) == list(range(20))
+    shares = stats.norm(1.0, 0.5).cdf([each["bell"] for each in found])
+    assert sorted((20 * shares).astype(int)) == list(range(20))
+    with pytest.raises(ph.ParameterError, match="method must be one of 'random', 'latin', got 'sobol'"):
+        ph.samples(2, method="sobol", low=(0.0, 1.0))
+
+
+def test_a_damaged_line_of_a_journal_is_named(tmp_path):
+    path = tmp_path / "study.jsonl"
+    journal = StudyJournal(str(path), ["length"], overwrite=False)
+    with journal:
+        for length in (1.0, 2.0):
+            journal.write({"length": length}, Outcome({"value": np.array(length)}))
+    lines = path.read_text().splitlines()
+    for damaged in (lines[1][:9], '{"values": {"value": "text"}}', "3"):
+        path.write_text("\n".join([lines[0], damaged, lines[2]]) + "\n")
+        with pytest.raises(ph.ResultFileError, match=r"line 2 of .*study.jsonl is damaged"):
+            StudyJournal(str(path), ["length"], overwrite=False)
 
 
 def test_what_cannot_be_a_study_is_refused(tmp_path):

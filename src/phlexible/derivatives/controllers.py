@@ -1,13 +1,13 @@
 """How the values of controllers and of laws of the state change with what they measure (docs/theory.md, 9)."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from phlexible.algebra.arrays import ANY_SIZE, Array, IntArray, numbers
+from phlexible.algebra.arrays import ANY_SIZE, Array, IntArray, called, numbers
 from phlexible.derivatives.readings import Jacobian, Sight, state_jacobian
 from phlexible.derivatives.runs import Asked, RunPiece, TakenRun
 from phlexible.description.interactions.feedback import Feedback, moves
@@ -47,20 +47,32 @@ def slopes_of(feedback: Feedback, time: float, given: Array, sizes: Array, count
     """
     units = np.eye(count) if feedback.vjp is not None else np.eye(len(given))
     if feedback.vjp is not None:
-        return np.array([_checked(feedback.vjp(time, given.copy(), w), given.shape, "vjp", time) for w in units])
+        return np.array(
+            [_checked(_asked(feedback.vjp, "vjp", time, given.copy(), w), given.shape, "vjp", time) for w in units]
+        )
     if feedback.jvp is not None:
-        columns = [_checked(feedback.jvp(time, given.copy(), d), (count,), "jvp", time) for d in units]
+        columns = [
+            _checked(_asked(feedback.jvp, "jvp", time, given.copy(), d), (count,), "jvp", time) for d in units
+        ]
         return np.array(columns).reshape(len(given), count).T
     found = np.zeros((count, len(given)))
     for k, size in enumerate(sizes):
         change = np.zeros(len(given))
         change[k] = PROBE * size
         more, less = (
-            numbers("values", feedback.controller(time, given + sign * change), largest=ANY_SIZE).ravel()
+            numbers(
+                "values",
+                _asked(feedback.controller, "the controller", time, given + sign * change),
+                largest=ANY_SIZE,
+            ).ravel()
             for sign in (1, -1)
         )
         found[:, k] = (more - less) / (2 * change[k])
     return found
+
+
+def _asked(function: Callable[..., Any], name: str, time: float, *given: Array) -> Any:
+    return called(function, f"{name} of a Feedback", time, *given, at=f"at t = {time:.9g} s")
 
 
 def _checked(answer: object, shape: tuple[int, ...], name: str, time: float) -> Array:

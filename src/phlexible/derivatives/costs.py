@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from phlexible.algebra.arrays import Array, check_callable, positive
+from phlexible.algebra.arrays import ANY_SIZE, Array, called, check_callable, finite, numbers, positive
 from phlexible.description.interactions.sensor import Sensor
 from phlexible.errors import ParameterError
 
@@ -55,7 +55,7 @@ class IntegralTerm(CostTerm):
     def _shares(self, time: Array) -> Array:
         shares = _trapezoids(time)
         if self.weight is not None:
-            shares = shares * np.array([float(self.weight(float(t))) for t in time])
+            shares = shares * np.array([_weight(self.weight, float(t)) for t in time])
         return np.asarray(shares)
 
 
@@ -200,7 +200,7 @@ class Cost:
             return Cost((*self.terms, *other.terms), self.constant + other.constant)
         if np.ndim(other) != 0:
             return NotImplemented
-        return Cost(self.terms, self.constant + float(other))
+        return Cost(self.terms, self.constant + finite("number added to a cost", other, ANY_SIZE))
 
     __radd__ = __add__
 
@@ -208,7 +208,8 @@ class Cost:
         """The cost times a number."""
         if np.ndim(factor) != 0:
             return NotImplemented
-        return Cost(tuple((float(factor) * own, term) for own, term in self.terms), float(factor) * self.constant)
+        number = finite("factor of a cost", factor, ANY_SIZE)
+        return Cost(tuple((number * own, term) for own, term in self.terms), number * self.constant)
 
     __rmul__ = __mul__
 
@@ -250,6 +251,11 @@ def _chosen(function: Function | None) -> Function:
     return function
 
 
+def _weight(weight: Weight, time: float) -> float:
+    at = f"at t = {time:.9g} s"
+    return finite(f"weight of a cost {at}", called(weight, "weight of a cost", time, at=at))
+
+
 def _itself(readings: Array) -> Array:
     return readings
 
@@ -261,7 +267,8 @@ def _called(function: Function, readings: Array) -> Array:
         ParameterError: other shapes.
     """
     given = readings[:, 0] if readings.shape[1] == 1 else readings
-    values = np.asarray(function(given.copy()), dtype=np.float64)
+    answer = called(function, "the function of a cost", given.copy(), at="for the readings of the run")
+    values = numbers("values of a cost's function", answer, largest=ANY_SIZE)
     if values.shape != (len(readings),):
         raise ParameterError(
             f"a cost needs one number an instant, shape ({len(readings)},), from readings of shape {given.shape},"

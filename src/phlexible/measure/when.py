@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from phlexible.algebra.arrays import ANY_SIZE, Array, check_callable, finite
+from phlexible.algebra.arrays import ANY_SIZE, Array, called, check_callable, finite
 from phlexible.algebra.portable import Portable
 from phlexible.description.interactions.sensor import Availability, Sensor
 from phlexible.description.mechanism.events import Condition
@@ -79,13 +79,18 @@ class When(Portable, Condition):
         if isinstance(self.quantity, Sensor):
             values = readings[0]
         else:
-            function = self.quantity
             rows = zip(times.tolist(), *readings, strict=True)
-            values = np.array([finite(f"the value of {self}", function(*row), ANY_SIZE) for row in rows])
+            values = np.array([self._value(self.quantity, *row) for row in rows])
         if self.above is not None:
             return np.asarray(values - self.above)
         assert self.below is not None, "one of them is given"
         return np.asarray(self.below - values)
+
+    def _value(self, function: Callable[..., float], time: float, *readings: object) -> float:
+        at = f"at t = {time:.9g} s"
+        return finite(
+            f"the value of {self} {at}", called(function, f"the condition {self}", time, *readings, at=at), ANY_SIZE
+        )
 
     @property
     def sensors(self) -> tuple[Sensor, ...]:

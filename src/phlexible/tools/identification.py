@@ -1,5 +1,6 @@
 """Parameters of a model from measured motions, modes and responses: least squares on exact derivatives."""
 
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -21,15 +22,19 @@ from phlexible.derivatives.sensitivity import sensitivity_of_run
 from phlexible.description.interactions.sensor import Sensor
 from phlexible.description.time_functions import Signal
 from phlexible.display import beside, table
-from phlexible.errors import ConvergenceError, ParameterError
+from phlexible.errors import ConvergenceError, ParameterError, UnitWarning
 from phlexible.pictures.style import COLORS, INK, finish, house_style, new_figure, picture_html, picture_path
 from phlexible.results.files.writing import replacing
 from phlexible.results.progress import progress_bar, shown
+from phlexible.state.system import system_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Columns = Mapping[str, str | Sequence[str]]
+
+MEASURED = 10  # samples from which on an input is a table that was measured, no ramp or pulse
+OTHER_UNITS = {"m": (1e3, "mm", "m"), "rad": (180 / np.pi, "degrees", "rad")}
 
 # What was measured: tables over time, frequencies of modes, frequency responses.
 
@@ -72,7 +77,15 @@ class Recording:
         checked = {name: positive(f"noise of {name}", each) for name, each in noise.items() if each is not None}
         if unknown := set(checked) - set(outputs):
             raise ParameterError(f"noise of {', '.join(sorted(unknown))}, which is no output of the recording")
-        vars(self).update(time=time, outputs=outputs, noise=checked, inputs=_named("inputs", self.inputs))
+        inputs = _named("inputs", self.inputs)
+        for name, signal in inputs.items():
+            is_table = isinstance(signal, Signal) and len(signal.times) >= max(MEASURED, len(time) // 4)
+            if is_table and signal.times[-1] < time[-1] - 2 * np.diff(signal.times).max():
+                raise ParameterError(
+                    f"input {name} has {len(signal.times)} samples up to {signal.times[-1]:g} s, the outputs go on"
+                    f" to {time[-1]:g} s: cut the recording there, or add what the input is until then"
+                )
+        vars(self).update(time=time, outputs=outputs, noise=checked, inputs=inputs)
 
     def __repr__(self) -> str:
         inputs = f"; inputs {', '.join(self.inputs)}" if self.inputs else ""
@@ -379,6 +392,30 @@ class _Experiments:
     def predictions(self, values: Array) -> list[Prediction]:
         """Of all data at these values of the unknowns."""
         return [each for number in range(len(self.data)) for each in self._predicted(values, number)]
+
+    def warn_of_units(self, values: Array, predictions: Sequence[Prediction]) -> None:
+        """Warn of data in mm or degrees: they are like the model's, but beyond its size or a full turn."""
+        for number, data in enumerate(self.data):
+            if not isinstance(data, Recording) or self.sensors is None:
+                continue
+            model = self.build(
+                {**data.inputs, **self.unknowns.model.made(self.unknowns.of_model(values, number)[0])}
+            )
+            sizes, known = {"m": system_of(model).body_length, "rad": 2 * np.pi}, self.sensors(model)
+            for each in predictions:
+                name = each.group
+                if each.label != f"{name} {number}" or (unit := known[name].unit) not in OTHER_UNITS:
+                    continue
+                factor, other, wanted = OTHER_UNITS[unit]
+                is_seen = np.isfinite(each.measured)
+                measured, predicted = each.measured[is_seen], each.model[is_seen]
+                both = float(measured @ predicted)
+                is_alike = both > 0.9 * np.linalg.norm(measured) * np.linalg.norm(predicted)
+                is_beyond = np.ptp(measured) > sizes[unit] > np.ptp(predicted)
+                if is_alike and is_beyond and 0.5 < both / float(predicted @ predicted) / factor < 2:
+                    most, least = np.abs(measured).max(), np.abs(predicted).max()
+                    text = f"{name} reads up to {most:.3g} {wanted}, the model {least:.3g}: give data in {wanted}"
+                    warnings.warn(f"{text}, not in {other}", UnitWarning, stacklevel=4)
 
     def _predicted(self, values: Array, number: int) -> Iterator[Prediction]:
         own, places = self.unknowns.of_model(values, number)
@@ -710,6 +747,12 @@ def _check_data(data: Sequence[Data], unknowns: _Unknowns, sensors: object, step
         raise ParameterError(
             f"bias, gain or delay of {', '.join(sorted(unknown))}, which is not measured in any recording"
         )
+    for (kind, name), size in unknowns.sensors.items():
+        longest = max(float(each.time[-1]) for each in over_time if name in each.outputs)
+        if kind == "delay" and size >= longest:
+            raise ParameterError(
+                f"the size of the delay of {name}, {size:g} s, is not within its {longest:g} s of data"
+            )
     if unknown := set(unknowns.scales) - set(unknowns.parameters):
         raise ParameterError(f"scales names {', '.join(sorted(unknown))}, which is none of the parameters")
 
@@ -718,7 +761,8 @@ def _limits(unknowns: _Unknowns, bounds: Mapping[str, tuple[float, float]] | Non
     low, high = np.full((2, len(unknowns.start)), np.inf) * [[-1.0], [1.0]]
     for name, ends in _named("bounds", bounds).items():
         place = _place(unknowns, "bounds", name)
-        if not isinstance(ends, tuple | list) or len(ends) != 2 or not ends[0] < ends[1]:
+        pair = numbers(f"bounds of {name}", ends, "(least, greatest)")
+        if pair.shape != (2,) or not pair[0] < pair[1]:
             raise ParameterError(f"bounds of {name} must be (least, greatest), got {ends!r}")
         low[place], high[place] = ends
         if not ((low <= unknowns.start) & (unknowns.start <= high))[place].all():
@@ -777,6 +821,7 @@ class _Search:
         sizes = self._unknowns.sizes
         x = self._unknowns.start / sizes
         first = self._predicted(x * sizes)
+        self._experiments.warn_of_units(x * sizes, first)
         count = sum(int(np.isfinite(each.measured).sum()) for each in first) + len(self._priors)
         if count <= len(x):
             raise ParameterError(f"{count} numbers were measured, too few for {len(x)} unknowns")
@@ -886,7 +931,7 @@ class _Search:
         spread = 1.0 / np.maximum(seen, least)
         covariance = (ways.T * spread**2) @ ways * np.outer(sizes, sizes)
         predictions = tuple(replace(each, noise=self._noise_of(each)) for each in self._predicted(values))
-        warnings = [
+        texts = [
             *_unseen(self._unknowns.labels, spread, ways),
             *_alike(self._unknowns.labels, covariance),
             *self._at_limits(values),
@@ -900,7 +945,7 @@ class _Search:
             dict(self._noise),
             count - len(values),
             self._runs,
-            tuple(warnings),
+            tuple(texts),
             values,
             self._unknowns.places,
         )

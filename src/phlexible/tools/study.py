@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, ProcessPoolExecutor, wait
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from enum import Enum
 from functools import lru_cache
 from itertools import product
 from os import PathLike
@@ -23,7 +24,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from phlexible.algebra.arrays import Array, check_callable, file_path, finite, flag, numbers, text, whole
+from phlexible.algebra.arrays import Array, check_callable, file_path, finite, flag, numbers, option, text, whole
 from phlexible.algebra.whole_runs import whole_runs
 from phlexible.bodies.rigid_body import RigidBody
 from phlexible.description.interactions.feedback import Feedback
@@ -85,16 +86,31 @@ def _grid(parameters: Mapping[str, Sequence[Any]]) -> tuple[list[Parameters], di
     return [dict(zip(axes, values, strict=True)) for values in product(*axes.values())], axes
 
 
-def samples(count: int, seed: int = 0, **ranges: tuple[float, float] | Distribution) -> list[Parameters]:
+class SampleMethod(Enum):
+    """How samples are drawn.
+
+    RANDOM: each by itself. LATIN: a Latin hypercube, which covers the ranges more evenly.
+    """
+
+    RANDOM = "random"
+    LATIN = "latin"
+
+
+def samples(
+    count: int, seed: int = 0, method: SampleMethod | str = "random", **ranges: tuple[float, float] | Distribution
+) -> list[Parameters]:
     """Random parameters for ``study``: the same for the same seed.
 
     Args:
         count: how many.
         seed: of NumPy's generator.
+        method: "random", each sample by itself; or "latin", a Latin hypercube: one sample in each of ``count``
+            equally probable intervals of each parameter.
         ranges: by the name of the parameter (low, high), or a distribution of ``scipy.stats``.
 
     Raises:
-        ParameterError: a range that is neither, or whose ends are the wrong way round.
+        ParameterError: a range that is neither, or whose ends are the wrong way round, another method, or a
+            distribution without quantiles (``ppf``) with "latin".
 
     Example:
         >>> points = ph.samples(4, seed=1, stiffness=(10.0, 20.0), mass=(1.0, 2.0))
@@ -103,13 +119,21 @@ def samples(count: int, seed: int = 0, **ranges: tuple[float, float] | Distribut
     """
     number, random = whole("count", count), np.random.default_rng(whole("seed", seed, least=0))
     columns: dict[str, list[float]] = {}
+    shares = None
+    if option("method", method, SampleMethod) is SampleMethod.LATIN and ranges:
+        from scipy.stats.qmc import LatinHypercube  # here: few programs need it
+
+        shares = dict(zip(ranges, LatinHypercube(len(ranges), rng=random).random(number).T, strict=True))
     for name, given in ranges.items():
         if isinstance(given, list | tuple) and len(given) == 2:
             low, high = finite(f"low end of {name}", given[0]), finite(f"high end of {name}", given[1])
             if low > high:
                 raise ParameterError(f"{name} must be (low, high) with low <= high, got {given!r}")
-            columns[name] = random.uniform(low, high, number).tolist()
-        elif hasattr(given, "rvs"):
+            uniform = random.uniform(low, high, number) if shares is None else low + (high - low) * shares[name]
+            columns[name] = uniform.tolist()
+        elif shares is not None and hasattr(given, "ppf"):
+            columns[name] = np.asarray(given.ppf(shares[name]), dtype=np.float64).tolist()
+        elif shares is None and hasattr(given, "rvs"):
             columns[name] = np.asarray(given.rvs(size=number, random_state=random), dtype=np.float64).tolist()
         else:
             raise ParameterError(f"{name} must be (low, high) or a distribution of scipy.stats, got {given!r}")
@@ -260,8 +284,14 @@ class StudyJournal(AbstractContextManager["StudyJournal"]):
                 f"{self._path} is no study of the parameters {', '.join(self._header['parameters'])}; name another"  # type: ignore[arg-type]
                 " file, or give overwrite=True"
             )
-        for line in lines[1:]:
-            self._remember(json.loads(line))
+        for number, line in enumerate(lines[1:], start=2):
+            try:
+                self._remember(json.loads(line))
+            except (ValueError, KeyError, TypeError, AttributeError) as error:
+                raise ResultFileError(
+                    f"line {number} of {self._path} is damaged ({type(error).__name__}: {error}); take it out of"
+                    " the file, and its run is done again"
+                ) from error
         if len(whole) < len(data):
             with self._path.open("r+b") as file:
                 file.truncate(len(whole))

@@ -288,3 +288,57 @@ def test_axes_of_the_world_do_not_decide_what_too_long_a_step_finds():
     (here, count), (there, other) = swung(0.0), swung(0.8)
     assert abs(count - other) <= 2
     assert there == pytest.approx(here, abs=1e-10)
+
+
+def sliding(**stop):
+    return falling_mass().simulate(0.1, 0.01, progress=False, **stop)
+
+
+def locked(when):
+    model = falling_mass()
+    model.at(when, lock=model.joints[0])
+    return simulated(model)
+
+
+def pushed(answer):
+    model = falling_mass()
+    mass = model["mass"].origin
+    model.apply(ph.StateForce(lambda t, x, v: answer() if t > 0.5 else (0.0, 0.0, 0.0), of=[mass], on=[mass]))
+    return simulated(model)
+
+
+def cost_of(function=None, weight=None):
+    def cost(model):
+        return ph.Cost.integral(ph.Displacement(model["mass"].origin, (1, 0, 0)), function, weight)
+
+    return ph.gradient(lambda p: falling_mass(), cost, {"m": 1.0}, duration=0.1, step=0.01)
+
+
+def broken(*given):
+    raise KeyError("broken")
+
+
+@pytest.mark.parametrize(
+    ("run", "words"),
+    [
+        (
+            lambda: sliding(stop=ph.When(broken, above=1.0)),
+            "the condition a function > 1 raised KeyError at t = 0 s",
+        ),
+        (lambda: locked(ph.When(broken, below=1.0)), "the condition a function < 1 raised KeyError at t = 0 s"),
+        (lambda: locked(ph.When(lambda t: np.nan, below=1.0)), "value of a function < 1 at t = 0 s must be finite"),
+        (lambda: pushed(broken), r"the function of state force on mass.origin raised KeyError at t = 0\.50\d* s"),
+        (
+            lambda: pushed(lambda: (np.nan, 0.0, 0.0)),
+            r"must return 3 finite numbers .* got \(nan.* at t = 0\.50\d* s",
+        ),
+        (lambda: cost_of(function=broken), "the function of a cost raised KeyError for the readings of the run"),
+        (lambda: cost_of(function=lambda y: "text"), "values of a cost's function must be numbers, got 'text'"),
+        (lambda: cost_of(weight=broken), "weight of a cost raised KeyError at t = 0 s"),
+        (lambda: 2.0 * ph.Cost.final(ph.EnergyOf("total")) + "text", "number added to a cost must be"),
+        (lambda: ph.Cost.final(ph.EnergyOf("total")) * "text", "factor of a cost must be"),
+    ],
+)
+def test_functions_that_fail_are_named_with_their_time(run, words):
+    with pytest.raises(ph.ParameterError, match=words):
+        run()

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import ANY_SIZE, Array, IntArray, numbers
+from phlexible.algebra.arrays import ANY_SIZE, Array, IntArray, called, numbers
 from phlexible.algebra.portable import Portable
 from phlexible.description.interactions.feedback import Feedback, size_of
 from phlexible.description.interactions.force_elements import ForceElement, JointElement
@@ -112,7 +112,10 @@ class ShareOfState(Portable):
         Raises:
             ParameterError: not as many finite numbers as the ports take.
         """
-        answer = self.function(time, measured[self.places], measured[self.rates])
+        at = f"at t = {time:.9g} s"
+        answer = called(
+            self.function, f"the function of {self.name}", time, measured[self.places], measured[self.rates], at=at
+        )
         try:
             values = numbers("values", answer, largest=ANY_SIZE).ravel()
         except ParameterError:
@@ -120,7 +123,7 @@ class ShareOfState(Portable):
         if values.shape != (self.size,) or not np.isfinite(values).all():
             raise ParameterError(
                 f"the function of {self.name} must return {self.size} finite numbers (3 of an attachment, 1 of a"
-                f" joint), got {answer!r} at t = {time:.9g} s"
+                f" joint), got {answer!r} {at}"
             )
         return values[self.begin : self.end]
 

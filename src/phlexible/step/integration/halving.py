@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from phlexible.errors import ConvergenceError
+from phlexible.errors import ConvergenceError, ParameterError
 from phlexible.step.integration.stored_rows import Advance
 
 if TYPE_CHECKING:
@@ -69,10 +69,17 @@ class Pieces:
             )
 
 
-def step_failure(stepper: "ConservingStepper", start: float, end: float, taken: Advance) -> ConvergenceError:
-    """Of the step between two times [s] that failed, as short as steps may get."""
+def step_failure(
+    stepper: "ConservingStepper", start: float, end: float, taken: Advance
+) -> ConvergenceError | ParameterError:
+    """Error of the step between two times [s] that failed, as short as steps may get.
+
+    Where a function of the state failed, it is that function's error, which names the function and the time.
+    """
     stepper.let_interrupt()
     cause = stepper.cause
+    if isinstance(cause, ParameterError):
+        return cause
     why, history = stepper.failure(start, taken.is_singular)
     error = ConvergenceError(
         f"the step from t = {start:.9g} s failed after {MOST_HALVINGS} halvings (size {end - start:.3g} s): {why};"
