@@ -3,12 +3,15 @@
 import numpy as np
 import pytest
 from hypothesis import assume, given, strategies as st
+from scipy.spatial.transform import Rotation
 
-from laws.cases import BODY_CASES, joint_types
+import phlexible as ph
+from laws.cases import BODY_CASES, joint_types, random_scale
 from laws.examples import EVERY_BODY, SEEDS, STEP_SIZES, examples, resolved
 from laws.figures import carrier_masses, center_of_mass_path, energy_error, energy_scale, momenta, momentum_errors
 from laws.models import Wishes, random_mechanism
-from phlexible.state.initial_state import InitialKind
+from phlexible.state.initial_state import InitialKind, initial_state
+from phlexible.state.system import system_of
 
 LIMIT = 1e-11
 JOINTS = [pytest.param(d, kind, id=f"{kind.__name__}-{d}D") for d in (2, 3) for kind in joint_types(d)]
@@ -64,3 +67,51 @@ def test_weight_changes_momenta_by_its_impulse(dimension, body, seed, h_omega):
     parts = momenta(motion.run.system, motion.recording.state(-1))[1]
     scale = max(np.abs(spins).max(), np.linalg.norm(parts, axis=1).sum())
     assert np.diff(spins, axis=0) == pytest.approx(expected, abs=1e-12 * scale)
+
+
+V, W = np.array([0.5, -2.0, 0.0]), np.array([0.0, 0.0, 3.0])
+
+
+def thrown(make, **given):
+    """Momentum, angular momentum about the origin, centre of mass and mass of a model at the start."""
+    model = ph.Model()
+    make(model, position=(0.3, 0.2, -0.1), rotation=Rotation.from_rotvec((0.3, -0.2, 0.4)), **given)
+    system = system_of(model)
+    state = initial_state(system, InitialKind.UNDEFORMED)
+    masses = carrier_masses(system)
+    linear, angular = (part.sum(axis=0) for part in momenta(system, state))
+    return linear, angular, masses @ state.position / masses.sum(), masses.sum()
+
+
+def one(body):
+    return lambda model, **options: model.add(body, "thrown", **options)
+
+
+def on_hub(model, position, rotation, velocity):
+    """A hub, on which a beam and a rod are fixed."""
+    hub = model.add(ph.RigidBody(0.1, (1e-4, 1e-4, 1e-4)), "hub", position, rotation, velocity)
+    for body in (ARM, ROD):
+        model.connect(ph.Fixed(hub.origin, model.add(body, None, position, rotation).start))
+
+
+SECTION, STEEL = ph.CircularSection(5e-3), ph.Material(2e9, 1200.0, 0.3)
+ARM, ROD = ph.Beam(0.5, SECTION, STEEL), ph.Rod(0.5, SECTION, STEEL, elements=4)
+SCALE = random_scale(np.random.default_rng(1))
+DRAWN = {kind.__name__: one(case.make(np.random.default_rng(2), SCALE, 3)) for kind, case in BODY_CASES.items()}
+THROWN = {**DRAWN, "split": one(ARM.split(3)), "Rod": one(ROD), "hub": on_hub}
+TURNING = THROWN.keys() - {"PointMass", "String", "hub"}
+
+
+@pytest.mark.parametrize("name", THROWN)
+def test_bodies_are_thrown_as_rigid_ones_about_their_origins(name):
+    """The same two velocities for all bodies; what is left out of a body that nothing holds is zero."""
+    linear, angular, center, mass = thrown(THROWN[name], velocity=V)
+    assert linear == pytest.approx(mass * V, rel=1e-12)
+    assert angular == pytest.approx(np.cross(center, linear), rel=1e-11, abs=1e-12 * mass)
+    if name not in TURNING:
+        return
+    turning = thrown(THROWN[name], angular_velocity=W)
+    assert turning[0] == pytest.approx(mass * np.cross(W, center - (0.3, 0.2, -0.1)), rel=1e-9, abs=1e-12 * mass)
+    both = thrown(THROWN[name], velocity=V, angular_velocity=W)
+    for whole, first, second in zip(both[:2], (linear, angular), turning[:2], strict=True):
+        assert whole == pytest.approx(first + second, rel=1e-9, abs=1e-11 * mass)

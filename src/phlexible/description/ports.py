@@ -80,8 +80,8 @@ class PlacedBody(ModelPart):
         data: invariants of ``held`` in the model's dimension.
         position: origin of the body frame at t = 0, world axes, shape (3,) [m].
         rotation: body to world at t = 0, shape (3, 3).
-        velocity: of the origin at t = 0, world axes, shape (3,) [m/s]; None: solved from the joints.
-        angular_velocity: at t = 0, world axes, shape (3,) [rad/s]; None: solved from the joints.
+        velocity: of the origin at t = 0, world axes, shape (3,) [m/s]; None: solved from the joints, zero without.
+        angular_velocity: at t = 0, world axes, shape (3,) [rad/s]; None: solved from the joints, zero without.
         nodes: nodes of an absolute body at t = 0, already moved by ``position`` and ``rotation``.
         points: of ``data`` that were asked for, shared by bodies of one description.
     """

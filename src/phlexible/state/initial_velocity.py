@@ -2,10 +2,12 @@
 
 from contextlib import suppress
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.sparse.csgraph import connected_components
 
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.algebra.rotations import cross_matrix
@@ -14,7 +16,7 @@ from phlexible.algebra.sparse import Matrix, is_small
 from phlexible.bodies.locations import Interface
 from phlexible.bodies.mechanics.floating import split_velocity
 from phlexible.description.joints.joint import Joint
-from phlexible.description.joints.joints import Distance
+from phlexible.description.joints.joints import Distance, Fixed
 from phlexible.description.mechanism.membership import ports_of
 from phlexible.description.ports import Attachment, MovingFrame
 from phlexible.errors import JointGapError, PhlexibleError, VelocityError
@@ -282,7 +284,8 @@ def _noise(system: System, state: State) -> float:
 def user_velocity(system: System, state: State) -> tuple[Array, BoolArray]:
     """Velocities of the user in the places of nu, zero elsewhere, and where they are.
 
-    Those of translation are velocities of the reference points, world axes.
+    Those of translation are velocities of the reference points, world axes. What is left out of bodies that nothing
+    holds is zero.
     """
     layout, d = system.layout, system.dimension
     values = np.zeros(int(layout.velocity[-1]))
@@ -302,7 +305,45 @@ def user_velocity(system: System, state: State) -> tuple[Array, BoolArray]:
             end = begin + d + len(axes)
             values[begin + d : end] = (state.rotation[index].T @ placed.angular_velocity)[axes]
             is_given[begin + d : end] = True
+    for index, is_spin in _velocities_left_out(system):
+        middle = int(layout.velocity[index]) + d
+        end = middle + len(system.bodies[index].data.rotation_axes)
+        is_given[slice(middle, end) if is_spin else slice(middle - d, middle)] = True
     return values, is_given
+
+
+def _velocities_left_out(system: System) -> list[tuple[int, bool]]:
+    """Bodies that nothing holds and whose angular velocity (True) or velocity (False) was left out and is zero.
+
+    ``Fixed`` joints and rods make several bodies one. With a velocity alone that one does not turn; with an angular
+    velocity alone a rod or a beam in parts turns about its start, as bodies turn about their origins.
+    """
+    bodies, mechanism = system.bodies, system.mechanism
+    if not any((placed.velocity is None) != (placed.angular_velocity is None) for placed in bodies):
+        return []
+    rods = [[system.index[placed] for placed in rod.handle.parts] for rod in mechanism.rods]
+    wholes = rods + [[system.index[placed] for placed in split.parts] for split in mechanism.split_beams]
+    links, held = [pair for rod in rods for pair in pairwise(rod)], set()
+    for constraint in system.constraints:
+        on = [system.index[port.placed] for port in ports_of(constraint) if isinstance(port, Attachment)]
+        if isinstance(constraint, Fixed) and len(on) == 2:
+            links.append((on[0], on[1]))
+        else:
+            held |= set(on)
+    ends = np.array(links, dtype=np.int64).reshape(-1, 2).T
+    graph = sparse.coo_array((np.ones(len(links)), (ends[0], ends[1])), (len(bodies), len(bodies)))
+    groups, found = connected_components(graph, directed=False)[1], []
+    for number in np.unique(groups[ends]):
+        members = np.flatnonzero(groups == number).tolist()
+        speeds = {index: speed for index in members if (speed := bodies[index].velocity) is not None}
+        spun = [index for index in members if bodies[index].angular_velocity is not None]
+        if held & set(members):
+            continue
+        if not spun and len({tuple(speed.tolist()) for speed in speeds.values()}) == 1:
+            found += [(index, True) for index in speeds if bodies[index].data.rotates]
+        elif spun and not speeds and members in map(sorted, wholes):
+            found.append((members[0], False))
+    return found
 
 
 def reference_transform(system: System, state: State) -> Matrix:

@@ -171,8 +171,8 @@ class Mechanism(MechanismParts):
             position: origin of the body frame at t = 0, world axes, shape (3,) [m].
             rotation: body to world at t = 0; a SciPy Rotation, a 3x3 matrix or, in the plane, an
                 angle about z [rad].
-            velocity: of the origin at t = 0, world axes, shape (3,) [m/s]; None: solved from joints.
-            angular_velocity: at t = 0, world axes, shape (3,) [rad/s]; None: solved from joints.
+            velocity: of the origin at t = 0, world axes, shape (3,) [m/s]; None: solved from joints, zero without.
+            angular_velocity: at t = 0, world axes, shape (3,) [rad/s]; None: solved from joints, zero without.
             shape: of a string or rod at t = 0, then turned by ``rotation`` and moved by ``position``: a function
                 of s [m] that returns a position, its two end points, or its nodes (N, 3); None: straight
                 along x. Its ``velocity`` may be a function of s or (N, 3), too.

@@ -62,8 +62,8 @@ def rod_sections(
 ) -> list[SectionToAdd]:
     """The sections of a rod, from start to end; arguments as of ``Mechanism.add``.
 
-    With a velocity alone only the first section has one, and the others follow from joints like those of a rigid
-    body; a velocity field gives all sections theirs, and the turning of the axis.
+    With a velocity alone only the first section has one, and the others follow like those of a rigid body, which
+    does not turn where no joint holds it; a velocity field gives all sections theirs, and the turning of the axis.
 
     Raises:
         ModelError: a section's name is taken.
