@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import phlexible as ph
+from phlexible.shapes.solids import BOX_TRIANGLES
 from phlexible.shapes.surfaces import Triangulation, enclosed, open_edges
 
 # F. Tonon, Explicit exact formulas for the 3-D tetrahedron inertia tensor in terms of its vertex coordinates,
@@ -70,6 +71,25 @@ def test_what_is_no_solid_is_refused(tmp_path):
         ph.RigidBody.from_stl(path, density=1.0)
     with pytest.raises(ph.ParameterError, match="color must be"):
         ph.PointMass(1.0, color="reddish")
+
+
+def test_triangles_that_are_listed_twice_and_shells_in_shells():
+    cube = np.array([(x, y, z) for x in (0, 1) for y in (0, 1) for z in (0, 1)], dtype=float)
+    shells = np.vstack([cube, 0.25 + cube / 2])
+    inner = 8 + BOX_TRIANGLES
+    hollow = np.vstack([BOX_TRIANGLES, inner[:, ::-1]])
+    assert ph.RigidBody.from_mesh(shells, hollow, 8.0).mass == pytest.approx(7.0)
+    beside = ph.RigidBody.from_mesh(np.vstack([cube, cube + (1, 0, 0)]), np.vstack([BOX_TRIANGLES, inner]), 8.0)
+    assert beside.mass == pytest.approx(16.0)
+    for again in (BOX_TRIANGLES[:, [1, 2, 0]], BOX_TRIANGLES[:5], inner):
+        with pytest.warns(ph.MeshWarning, match=f"{len(again)} of {12 + len(again)} are listed more than once"):
+            body = ph.RigidBody.from_mesh(np.vstack([cube, cube]), np.vstack([BOX_TRIANGLES, again]), 8.0)
+        assert body.mass == pytest.approx(8.0)
+        with pytest.warns(ph.MeshWarning, match="listed more than once"):
+            tree = ph.TriangleMesh(np.vstack([cube, cube]), np.vstack([BOX_TRIANGLES, again])).tree()
+        assert len(tree.corners) == 12
+    with pytest.warns(ph.MeshWarning, match="1 of the closed shells lie in the matter of others"):
+        ph.RigidBody.from_mesh(shells, np.vstack([BOX_TRIANGLES, inner]), 8.0)
 
 
 def test_closed_forms():

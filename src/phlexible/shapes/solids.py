@@ -1,5 +1,6 @@
 """Shapes of rigid bodies: box, cylinder, sphere, torus, any closed surface, also from STL files."""
 
+import warnings
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -12,8 +13,17 @@ from numpy.typing import ArrayLike
 from phlexible.algebra.arrays import Array, IntArray, hold_read_only, numbers, vector
 from phlexible.algebra.fields import Positive, UnitVector, Vector, convert_fields, set_fields
 from phlexible.display import short_repr
-from phlexible.errors import ParameterError
-from phlexible.shapes.surfaces import SolidMoments, Triangulation, enclosed, frame_along, open_edges, revolved
+from phlexible.errors import MeshWarning, ParameterError
+from phlexible.shapes.surfaces import (
+    SolidMoments,
+    Triangulation,
+    enclosed,
+    first_triangles,
+    frame_along,
+    open_edges,
+    revolved,
+    shells_in_matter,
+)
 from phlexible.shapes.triangle_tree import TriangleTree
 
 ROUND = 60
@@ -243,12 +253,12 @@ class TriangleMesh(Shape):
 
     @cached_property
     def _tree(self) -> TriangleTree:
-        if holes := open_edges(self.centred()):
-            raise ParameterError(
-                f"{self!r} is not closed: {holes} edges have no triangle on one side; contacts need to know what is"
-                " inside: close it around the matter, or touch a Plane or a Box"
+        found = TriangleTree.of(
+            self._closed(
+                f"{self!r}",
+                "contacts need to know what is inside: close it around the matter, or touch a Plane or a Box",
             )
-        found = TriangleTree.of(self.centred())
+        )
         a, b, c = np.moveaxis(found.corners, 1, 0)
         area = float(np.linalg.norm(np.cross(b - a, c - a), axis=1).sum()) / 2
         thickness = 2 * self._moments.volume / area
@@ -259,13 +269,40 @@ class TriangleMesh(Shape):
             )
         return found
 
+    def _closed(self, called: str, advice: str) -> Triangulation:
+        """The surface around matter, each triangle once."""
+        surface, repeated = self._once
+        if holes := open_edges(surface):
+            twice = f"; {repeated} more triangles are listed twice" if repeated else ""
+            raise ParameterError(
+                f"{called} is not closed: {holes} edges have no triangle on one side{twice}; {advice}"
+            )
+        return surface
+
+    @cached_property
+    def _once(self) -> tuple[Triangulation, int]:
+        """The surface without repeated triangles, and their number, which a warning says."""
+        surface = self.centred()
+        first = first_triangles(surface)
+        repeated = len(surface.triangles) - len(first)
+        if repeated:
+            warnings.warn(
+                f"triangles: {repeated} of {len(surface.triangles)} are listed more than once; each counts once",
+                MeshWarning,
+                stacklevel=9,
+            )
+        return Triangulation(surface.vertices, surface.triangles[first]), repeated
+
     @cached_property
     def _moments(self) -> SolidMoments:
-        surface = self.centred()
-        if holes := open_edges(surface):
-            raise ParameterError(
-                f"the surface is not closed: {holes} edges have no triangle on one side; close it, or give mass= "
-                "and inertia= with shape=TriangleMesh(...)"
+        advice = "close it, or give mass= and inertia= with shape=TriangleMesh(...)"
+        surface = self._closed("the surface", advice)
+        if inner := shells_in_matter(surface):
+            warnings.warn(
+                f"triangles: {inner} of the closed shells lie in the matter of others, which counts twice there, or"
+                " are inside out; the triangles of a cavity go round counter-clockwise, seen from inside it",
+                MeshWarning,
+                stacklevel=6,
             )
         found = enclosed(surface)
         if not found.volume > 0:

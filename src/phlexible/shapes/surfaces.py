@@ -8,6 +8,8 @@ from math import sqrt
 from typing import Annotated
 
 import numpy as np
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
 
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.elements.sections import CircularSection, RectangularSection, UniformSection
@@ -53,6 +55,10 @@ Color = Annotated[str | None, optional_color]
 
 
 # Surfaces of triangles, and the mass that a closed one holds.
+
+
+MOST_SHELLS = 100
+"""Shells of a surface that are looked at for whether they lie in each other."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,18 +123,53 @@ def enclosed(surface: Triangulation) -> SolidMoments:
 
 def open_edges(surface: Triangulation) -> int:
     """How many edges do not have exactly one triangle on each side; corners at one place count as one."""
-    vertices = surface.vertices
-    size = float(np.ptp(vertices, axis=0).max(initial=0.0)) or 1.0
-    same = np.unique(np.round(vertices / (1e-7 * size)), axis=0, return_inverse=True)[1].reshape(-1)
-    corners = same[surface.triangles]
+    corners = _joined_corners(surface)
     ahead = np.concatenate([corners[:, [k, (k + 1) % 3]] for k in range(3)])
     ahead = ahead[ahead[:, 0] != ahead[:, 1]]
-    count = int(same.max()) + 1
+    count = int(corners.max()) + 1
     forward, back = (ahead @ np.array([count, 1]) for ahead in (ahead, ahead[:, ::-1]))
     edges = np.unique(np.concatenate([forward, back]))
     at_front = np.bincount(np.searchsorted(edges, forward), minlength=len(edges))
     at_back = np.bincount(np.searchsorted(edges, back), minlength=len(edges))
     return int(np.count_nonzero(at_front != at_back)) // 2  # each edge is there in both directions
+
+
+def _joined_corners(surface: Triangulation) -> IntArray:
+    """Corners of each triangle by numbers of places, since files list a place more than once, shape (t, 3)."""
+    size = float(np.ptp(surface.vertices, axis=0).max(initial=0.0)) or 1.0
+    same = np.unique(np.round(surface.vertices / (1e-7 * size)), axis=0, return_inverse=True)[1].reshape(-1)
+    return np.asarray(same[surface.triangles], dtype=np.int64)
+
+
+def first_triangles(surface: Triangulation) -> IntArray:
+    """Numbers of the triangles without those that repeat the corners of an earlier one in the same sense."""
+    corners = _joined_corners(surface)
+    start = corners.argmin(axis=1)[:, None]
+    ordered = np.take_along_axis(corners, (start + np.arange(3)) % 3, axis=1)
+    return np.sort(np.unique(ordered, axis=0, return_index=True)[1])
+
+
+def shells_in_matter(surface: Triangulation) -> int:
+    """Number of closed shells of a surface that lie inside the matter of others, or are cavities outside of it.
+
+    Between 0 and 1 of the other shells go round a point where shells touch; inside matter 1 does.
+    """
+    corners = _joined_corners(surface)
+    count, t = int(corners.max()) + 1, len(corners)
+    pairs = (np.repeat(np.arange(t), 3), t + corners.ravel())
+    graph = sparse.coo_array((np.ones(3 * t), pairs), shape=(t + count, t + count))
+    _, shell = connected_components(graph.tocsr(), directed=False)
+    numbers = np.unique(shell[:t])
+    wrong = 0
+    for number in numbers if 1 < len(numbers) <= MOST_SHELLS else ():
+        own = shell[:t] == number
+        mine, others = (Triangulation(surface.vertices, surface.triangles[k]) for k in (own, ~own))
+        a, b, c = np.moveaxis(others.corners() - mine.corners()[0, 0], 1, 0)
+        la, lb, lc = (np.linalg.norm(each, axis=1) for each in (a, b, c))
+        below = la * lb * lc + (a * b).sum(1) * lc + (b * c).sum(1) * la + (c * a).sum(1) * lb
+        winding = np.arctan2((a * np.cross(b, c)).sum(1), below).sum() / (2 * np.pi)
+        wrong += abs(winding - (enclosed(mine).volume < 0)) > 0.75
+    return int(wrong)
 
 
 # Outlines of cross-sections.

@@ -36,6 +36,75 @@ def rigid_ends(mesh: ElementMesh):
     return {name: (np.flatnonzero(where(mesh.nodes.T)), "rigid") for name, where in ends(BAR[0]).items()}
 
 
+def lumped_beam(elements, length, about_axis=0.0):
+    """Stiffness of a beam along x of two-node elements with its lumped mass, without inertia of rotations."""
+    size, h = 6 * (elements + 1), length / elements
+    modulus, area, inertia = 2e11, 1e-4, 1e-8
+    stiffness, mass, sign = np.zeros((size, size)), np.zeros((size, size)), np.diag([1, -1, 1, -1])
+    bending = (
+        np.array([[12, 6, -12, 6], [6, 4, -6, 2], [-12, -6, 12, -6], [6, 2, -6, 4]]) * modulus * inertia / h**3
+    )
+    bending = bending * np.outer((1, h, 1, h), (1, h, 1, h))
+    for first in range(0, size - 6, 6):
+        for rows, block in (
+            ([0, 6], modulus * area / h * np.array([[1, -1], [-1, 1]])),
+            ([3, 9], 1.6e11 * inertia / h * np.array([[1, -1], [-1, 1]])),
+            ([1, 5, 7, 11], bending),
+            ([2, 4, 8, 10], sign @ bending @ sign),
+        ):
+            stiffness[np.ix_(first + np.array(rows), first + np.array(rows))] += block
+        at = first + np.array([0, 1, 2, 6, 7, 8])
+        mass[at, at] += 7800 * area * h / 2
+    mass[3::6, 3::6] += about_axis * np.eye(elements + 1)
+    return mass, stiffness, np.column_stack([np.linspace(0, length, elements + 1), *np.zeros((2, elements + 1))])
+
+
+@pytest.mark.parametrize("modes", [4, None])
+@pytest.mark.parametrize("frame", ["mean_axis", "root"])
+def test_lumped_masses_without_inertia_of_rotation(modes, frame):
+    """Frequencies of the clamped beam are those of its matrices without rotations, condensed by hand."""
+    mass, stiffness, nodes = lumped_beam(4, 1.0)
+    heavy = np.flatnonzero(mass.diagonal()[6:]) + 6
+    light = np.setdiff1d(np.arange(6, len(mass)), heavy)
+    follow = np.linalg.solve(stiffness[np.ix_(light, light)], stiffness[np.ix_(light, heavy)])
+    condensed = stiffness[np.ix_(heavy, heavy)] - stiffness[np.ix_(heavy, light)] @ follow
+    exact = np.sqrt(eigh(condensed, mass[np.ix_(heavy, heavy)], eigvals_only=True)[:6])
+    body = ph.FlexibleBody.from_matrices(mass, stiffness, nodes, {"root": [0], "tip": [4]}, modes, frame)
+    assert body.mass == pytest.approx(7800 * 1e-4, rel=1e-12)
+    model = ph.Model()
+    beam = model.add(body, "beam")
+    model.connect(ph.Fixed(model.ground.at((0, 0, 0)), beam["root"]))
+    assert model.linearize().modes(6).frequencies == pytest.approx(exact, rel=1e-6)
+    model.apply(ph.Torque(beam["tip"], (0, -1.0, 0)))
+    assert model.equilibrium().position(beam["tip"])[2] == pytest.approx(1 / 2 / 2000, rel=1e-4)
+
+
+def test_long_lumped_beams_and_superelements_whose_mass_is_semidefinite_by_round_off():
+    mass, stiffness, nodes = lumped_beam(100, 1.0)
+    ends = {"root": [0], "tip": [100]}
+    beam = ph.FlexibleBody.from_matrices(mass, stiffness, nodes, ends, 3, "root")
+    assert beam.frequencies[0] == pytest.approx(3.5160153 * np.sqrt(2000 / 0.78), rel=1e-3)
+    mass, stiffness, nodes = lumped_beam(4, 1.0)
+    noise = np.random.default_rng(0).normal(size=mass.shape) * 1e-11 * mass.max()
+    rough = ph.FlexibleBody.from_matrices(mass + noise + noise.T, stiffness, nodes, {"tip": [4]}, None)
+    exact = ph.FlexibleBody.from_matrices(mass, stiffness, nodes, {"tip": [4]}, None)
+    assert rough.frequencies[:6] == pytest.approx(exact.frequencies[:6], rel=1e-6)
+
+
+def test_damping_of_rigid_motions_is_said_once():
+    """alpha / (2 w) + beta w / 2 where the frame is what is held; the mean axes say what they leave out."""
+    mass, stiffness, nodes = lumped_beam(4, 1.0, 1e-6)
+    given = dict(interfaces={"root": [0], "tip": [4]}, modes=4)
+    body = ph.FlexibleBody.from_matrices(
+        mass, stiffness, nodes, frame="root", damping=2 * mass + 1e-4 * stiffness, **given
+    )
+    w = body.frequencies[0]
+    assert body.data.damping[0, 0] == pytest.approx(2 + 1e-4 * w**2)
+    with pytest.warns(ph.LeftOutWarning, match="resists rigid motions, at a rate of 2 1/s"):
+        ph.FlexibleBody.from_matrices(mass, stiffness, nodes, damping=2 * mass + 1e-4 * stiffness, **given)
+    ph.FlexibleBody.from_matrices(mass, stiffness, nodes, damping=1e-4 * stiffness, **given)
+
+
 @pytest.mark.parametrize("dimension", [2, 3])
 def test_matrices_of_a_mesh_make_the_body_of_the_mesh(dimension):
     """Rigid interfaces are the same for nodes and for areas; inertia is the same to round-off."""

@@ -211,3 +211,5 @@ def test_summary_says_what_is_kept():
     assert f"{body.data.elastic_count} coordinates: 12 of loads" in text
     assert f"{body.frequencies[0] / (2 * np.pi):.6g}" in text
     assert "start, end" in repr(body)
+    assert "0.0%" not in text and "carry neither mass nor inertia" in text
+    assert "%" in made("hexahedra", modes=3, frame="start").summary()

@@ -86,7 +86,7 @@ def test_labels():
         ("a.mtx", "** nothing\n", "holds no entries"),
         ("a.pch", "GRID    1\n", "has no DMIG entries"),
         ("a.pch", "DMIG,STIF,0,9,2\nDMIG,STIF,27,1,,120,3,3.+5\n", "form 9 and type 2"),
-        ("a.op4", f"{1:8}{1:8}{6:8}{3:8}ZAA     1P,3E23.16\n", "ZAA is complex"),
+        ("a.op4", f"{1:8}{1:8}{6:8}{3:8}ZAA     1P,3E23.16\n", "ZAA of .* is complex"),
         ("a.op4", "", "holds no matrix"),
         ("a.op4", "what is this", "cannot be read"),
     ],
@@ -97,6 +97,37 @@ def test_files_that_are_something_else(tmp_path, name, text, message):
         ph.read_matrices(tmp_path / name)
     with pytest.raises(ph.ParameterError, match="there is no file"):
         ph.read_matrices(tmp_path / "other.mtx")
+
+
+def _complex_records(order):
+    """A complex matrix of one entry in records of OUTPUT4, with the names of a file that has more of them."""
+    head = np.array([1, 1, 6, 3], order + "i4").tobytes() + b"ZAA     "
+    column = np.array([1, 1, 2], order + "i4").tobytes() + np.array([1, 2], order + "f4").tobytes()
+    end = np.array([2, 1, 1], order + "i4").tobytes() + np.zeros(1, order + "f4").tobytes()
+    return b"".join(
+        np.array(len(each), order + "i4").tobytes() + each + np.array(len(each), order + "i4").tobytes()
+        for each in (head, column, end)
+    )
+
+
+def test_a_matrix_that_cannot_be_read_does_not_hide_the_others(tmp_path):
+    records, punch = (DATA / "beam_records.op4").read_bytes(), (DATA / "beam.pch").read_text()
+    zaa = f"{1:8}{1:8}{6:8}{3:8}ZAA     1P,3E23.16\n{1:8}{1:8}{2:8}\n{1.0:23.16E}{2.0:23.16E}\n"
+    zaa += f"{2:8}{1:8}{1:8}\n{0.0:23.16E}\n"
+    files = {
+        "a.op4": (zaa + (DATA / "beam_text.op4").read_text()).encode(),
+        "b.op4": _complex_records("<" if records[0] == 24 else ">") + records,
+        "a.pch": ("DMIG,ZAA,0,9,2,0,,,1\nDMIG,ZAA,1,0,,11,1,1.\n" + punch).encode(),
+    }
+    for name, content in files.items():
+        (tmp_path / name).write_bytes(content)
+        found = ph.read_matrices(tmp_path / name)
+        assert {"KAA", "MAA"} <= {each[:3] for each in found}
+        with pytest.raises(ph.ParameterError, match="the matrix ZAA of .* can be read; the file has '"):
+            found["ZAA"]
+        with pytest.raises(ph.ParameterError, match="there is no matrix 'PAX'; the file has"):
+            found["PAX"]
+    assert found["KAAX"].matrix.shape == (18, 18)
 
 
 def test_free_fields_and_numbers_without_an_exponent_letter(tmp_path):

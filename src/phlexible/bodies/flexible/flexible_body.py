@@ -64,6 +64,9 @@ from phlexible.elements.maxwell import Maxwell, maxwell_or_none
 from phlexible.errors import ParameterError
 from phlexible.shapes.surfaces import optional_color
 
+SHOWN = 5e-4
+"""Part of the mass that the summary shows."""
+
 
 @dataclass(frozen=True, eq=False)
 class FlexibleBody(Body):
@@ -234,7 +237,7 @@ class FlexibleBody(Body):
             interfaces: as of ``from_mesh``, with equal weights of nodes; a single node needs rotations.
             modes: number of modes; None: all shapes, for models that are reduced already.
             frame: as of ``from_mesh``.
-            damping: shape (N, N).
+            damping: shape (N, N); what resists rigid motions of it (alpha M) acts on motions relative to the frame.
             geometric_stiffness: a function of a displacement (N,) that returns the geometric (differential)
                 stiffness matrix of its linear stress, or lists of these matrices: for each interface by name those
                 of its unit forces (and moments), for "inertial" those of accelerations e_k, e_k x x and
@@ -349,6 +352,11 @@ class FlexibleBody(Body):
             + f"by {self.solver}",
             "frequency [Hz]   part of mass and inertia along " + " ".join(axes),
         ]
+        if not self.effective_mass.max(initial=0.0) > SHOWN:
+            lines[-1] = "frequencies [Hz], which carry neither mass nor inertia in this frame"
+            rows = self.frequencies / (2 * np.pi)
+            lines += ["".join(f"{each:14.6g}" for each in rows[k : k + 6]) for k in range(0, len(rows), 6)]
+            return "\n".join(lines)
         for frequency, parts in zip(self.frequencies / (2 * np.pi), self.effective_mass, strict=True):
             lines.append(f"{frequency:14.6g}   " + " ".join(f"{100 * part:5.1f}%" for part in parts))
         return "\n".join(lines)

@@ -1,5 +1,6 @@
 """Finite element models of other programs as floating bodies: matrices with the nodes that they belong to."""
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -16,10 +17,10 @@ from phlexible.bodies.flexible.interfaces import InterfaceKind, InterfaceSpec, M
 from phlexible.bodies.flexible.points import NodePoints
 from phlexible.bodies.flexible.retained import Choice, Condensed, condensed, interface_motion, retained_body
 from phlexible.bodies.flexible.stiffening import condensed_strain, linear_strain, projected
-from phlexible.bodies.flexible.structure import Unknowns
+from phlexible.bodies.flexible.structure import Unknowns, fastest_square
 from phlexible.bodies.floating_body import FloatingBody, StrainEnergy
 from phlexible.elements.maxwell import Maxwell
-from phlexible.errors import ParameterError
+from phlexible.errors import LeftOutWarning, ParameterError
 
 MatrixLike: TypeAlias = ArrayLike | sparse.sparray | sparse.spmatrix
 GeometricStiffness: TypeAlias = Callable[[Array], MatrixLike] | Mapping[str, Sequence[MatrixLike]]
@@ -29,6 +30,10 @@ SYMMETRIC = 1e-9
 STRAINS = 1e-5
 """Force of a rigid motion, relative to the stiffness, that a free body may have by the digits of a file."""
 ON_A_LINE = 1e-9
+STATIC = 1e4
+"""Squared frequency of rotations that follow statically, over the greatest one of unknowns with mass."""
+EXTERNAL = 1e-4
+"""Rate at which damping slows a rigid motion, over the lowest frequency, that is worth a warning."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,6 +68,8 @@ def nodal_model(
     mass: MatrixLike, stiffness: MatrixLike, nodes: ArrayLike, damping: MatrixLike | None, modal: int
 ) -> NodalModel:
     """Checked matrices; unknowns without mass and stiffness are left out.
+
+    Rotations without inertia, of lumped masses, get so little that they answer statically.
 
     Args:
         nodes: places, shape (k, 3) in space, (k, 2) in the plane [m]. Each has 3 displacements or these and 3
@@ -101,6 +108,11 @@ def nodal_model(
     M, K = (sparse.csr_array(each[kept][:, kept]) for each in (M, K))
     C = None if C is None else sparse.csr_array(C[kept][:, kept])
     _check_free(K, unknowns)
+    stiff, top = K.diagonal(), STATIC * fastest_square(M, K)
+    if len(lazy := np.flatnonzero((unknowns.component >= 3) & (M.diagonal() * STATIC * top < stiff))):
+        small = np.zeros(len(stiff))
+        small[lazy] = stiff[lazy] / top
+        M = sparse.csr_array(M + sparse.diags_array(small))
     return NodalModel(M, K, C, unknowns, kept, in_space)
 
 
@@ -217,6 +229,8 @@ def body_of_matrices(
     if model.damping is not None:
         own = shapes.T @ (model.damping @ shapes)
         damping = damping + (own + own.T) / 2
+        if choice.frame not in [each.name for each in interfaces]:
+            _warn_of_external_damping(model, frequencies)
     rotates = (unknowns.component >= 3).any()
     points = NodePoints(
         unknowns.vectors(shapes, len(model.places)),
@@ -228,6 +242,33 @@ def body_of_matrices(
     strain = _strain(model, found, interfaces, choice, geometric)
     data = retained_body(unknowns.dimension, model.places, moments, strain, damping, *lag, points)
     return data, found
+
+
+def _warn_of_external_damping(model: NodalModel, frequencies: Array) -> None:
+    """Warns of damping that resists rigid motions, which a floating body cannot have.
+
+    It has to be above the round-off of the matrices, of which stiffness shows what it is.
+    """
+    assert model.damping is not None
+    rigid = model.unknowns.rigid_fields(model.unknowns.places.mean(axis=0))
+
+    def powers(matrix: sparse.csr_array) -> tuple[Array, Array]:
+        gross = (np.abs(rigid) * (abs(matrix) @ np.abs(rigid))).sum(axis=0)
+        return (rigid * (matrix @ rigid)).sum(axis=0), gross
+
+    (lost, gross), (noise, whole) = powers(model.damping), powers(model.stiffness)
+    round_off = 100 * np.maximum(np.abs(noise) / whole, 1e-15) * gross
+    carried = np.maximum(powers(model.mass)[0], 1e-300)
+    rates = np.where(np.abs(lost) > round_off, lost / carried, 0.0)
+    if (np.abs(rates[: model.unknowns.dimension]) > EXTERNAL * frequencies[0]).any():
+        warnings.warn(
+            f"damping: it resists rigid motions, at a rate of {np.abs(rates).max():.3g} 1/s (a share of the mass "
+            "matrix, alpha M). A floating body damps its strains alone, so that this share acts on motions relative"
+            ' to its frame only, here to mean axes or a chord: take frame="..." of the interface that is fixed, or '
+            "damping in proportion to the stiffness",
+            LeftOutWarning,
+            stacklevel=4,
+        )
 
 
 def _strain(

@@ -98,7 +98,7 @@ def nodal_moments(mass: sparse.csr_array, unknowns: Unknowns, shapes: Array) -> 
         first[axis, 1:] = (mass @ translation) @ shapes
     turned = {axis: _turned(unknowns, shapes, axis) for axis in unknowns.spin_axes}  # R_k, (N, n + 1)
     own = np.column_stack([np.zeros(len(shapes)), shapes])
-    elastic = own.T @ (mass @ own)
+    elastic = np.diag([0.0, *np.ones(n)])  # unit mass, also of shapes that answer statically
     second = np.zeros((3, 3, n + 1, n + 1))
     if unknowns.dimension == 2:
         spread = turned[2].T @ (mass @ turned[2])

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -79,6 +79,29 @@ def unlabelled(matrix: sparse.sparray) -> LabelledMatrix:
     """A matrix without names of its unknowns."""
     empty = np.zeros(0, dtype=np.int64)
     return LabelledMatrix(sparse.csr_array(matrix), empty, empty)
+
+
+class Matrices(dict[str, LabelledMatrix]):
+    """Matrices of a file by name; those that cannot be read are named with the reason when they are asked for."""
+
+    def __init__(self, found: Mapping[str, LabelledMatrix], unread: Mapping[str, str] | None = None) -> None:
+        super().__init__(found)
+        self._unread = unread or {}
+
+    def __missing__(self, name: str) -> LabelledMatrix:
+        reason = self._unread.get(name, f"there is no matrix {name!r}")
+        raise ParameterError(f"path: {reason}; the file has {', '.join(map(repr, self))}")
+
+
+def _readable(found: Mapping[str, LabelledMatrix], unread: Mapping[str, str], file: Path) -> Matrices:
+    """The matrices, at least one.
+
+    Raises:
+        ParameterError: there are none, or none that can be read.
+    """
+    if not found:
+        raise ParameterError(f"path: {'; '.join(unread.values()) or f'{file} holds no matrix'}")
+    return Matrices(found, unread)
 
 
 # Sparse matrices of Abaqus's ``*MATRIX OUTPUT``: text with one entry a line.
@@ -173,12 +196,13 @@ SYMMETRIC = 6
 REAL = (1, 2)
 
 
-def read_punch(file: Path) -> dict[str, LabelledMatrix]:
+def read_punch(file: Path) -> Matrices:
     """All real square ``DMIG`` matrices, in small, large (``*``) or free (commas) fields.
 
     Raises:
-        ParameterError: no such entries, or complex or rectangular ones, or components that there are not.
+        ParameterError: no such entries, or components that there are not.
     """
+    unread: dict[str, str] = {}
     forms: dict[str, int] = {}
     entries: dict[str, dict[tuple[tuple[int, int], tuple[int, int]], float]] = {}
     for keyword, fields in cards(file.read_text().splitlines()):
@@ -188,12 +212,15 @@ def read_punch(file: Path) -> dict[str, LabelledMatrix]:
         if fields[1] == "0":
             form, kind = int(fields[2]), int(fields[3])
             if form not in (1, SYMMETRIC) or kind not in REAL:
-                raise ParameterError(
-                    f"path: the matrix {name} of {file} has form {form} and type {kind}; real (1, 2), square (1) "
-                    "or symmetric (6) ones can be read"
+                unread[name] = (
+                    f"the matrix {name} of {file} has form {form} and type {kind}; real (1, 2), square (1) or "
+                    "symmetric (6) ones can be read"
                 )
+                continue
             forms[name] = form
             entries.setdefault(name, {})
+            continue
+        if name in unread:
             continue
         column = _label(name, fields[1], fields[2])
         values = fields[4:]  # field 4 of the entry is empty
@@ -201,9 +228,10 @@ def read_punch(file: Path) -> dict[str, LabelledMatrix]:
             if values[place]:
                 row = _label(name, values[place], values[place + 1])
                 entries.setdefault(name, {})[row, column] = number(values[place + 2])
-    if not entries:
+    if not entries and not unread:
         raise ParameterError(f"path: {file} has no DMIG entries")
-    return {name: labelled(found, forms.get(name) == SYMMETRIC) for name, found in entries.items()}
+    found = {name: labelled(values, forms.get(name) == SYMMETRIC) for name, values in entries.items()}
+    return _readable(found, unread, file)
 
 
 def _label(name: str, node: str, component: str) -> tuple[int, int]:
@@ -219,25 +247,27 @@ def _label(name: str, node: str, component: str) -> tuple[int, int]:
 
 # Matrices of Nastran's OUTPUT4 module, as text and as Fortran records, dense and sparse.
 
-WORDS = {1: 1, 2: 2}  # of a number of type 1 (single) and 2 (double); complex ones are refused
 FORMAT = re.compile(r"(\d+)E(\d+)\.\d+")
 
 Column = tuple[int, int, Array]  # column, first row, values
 
 
-def read_output4(file: Path) -> dict[str, LabelledMatrix]:
+def read_output4(file: Path) -> Matrices:
     """All real matrices of a file by name.
 
     Raises:
-        ParameterError: complex matrices, or a file that is none of OUTPUT4.
+        ParameterError: no real matrices, or a file that is none of OUTPUT4.
     """
     data = file.read_bytes()
     is_binary = data[:4] in (b"\x18\0\0\0", b"\0\0\0\x18")
     matrices = _binary(data) if is_binary else _text(data.decode("ascii").splitlines())
-    found = {name: unlabelled(matrix) for name, matrix in matrices}
-    if not found:
-        raise ParameterError(f"path: {file} holds no matrix")
-    return found
+    found, unread = dict[str, LabelledMatrix](), dict[str, str]()
+    for name, matrix in matrices:
+        if isinstance(matrix, int):
+            unread[name] = f"the matrix {name} of {file} is complex (type {matrix}); real ones can be read"
+        else:
+            found[name] = unlabelled(matrix)
+    return _readable(found, unread, file)
 
 
 def _matrix(shape: tuple[int, int], form: int, columns: list[Column]) -> sparse.csr_array:
@@ -250,18 +280,13 @@ def _matrix(shape: tuple[int, int], form: int, columns: list[Column]) -> sparse.
     return whole + whole.T - sparse.diags_array(whole.diagonal()) if is_half else whole
 
 
-def _header(name: str, kind: int) -> None:
-    if kind not in WORDS:
-        raise ParameterError(f"path: the matrix {name} is complex (type {kind}); real ones can be read")
-
-
-def _text(lines: list[str]) -> Iterator[tuple[str, sparse.csr_array]]:
+def _text(lines: list[str]) -> Iterator[tuple[str, sparse.csr_array | int]]:
+    """Name and matrix, or type of a complex one."""
     position = 0
     while position < len(lines) and lines[position].strip():
         head = lines[position]
         columns, rows, form, kind = (int(head[8 * k : 8 * k + 8]) for k in range(4))
         name = head[32:40].strip()
-        _header(name, kind)
         match = FORMAT.search(head[40:])
         each, width = (int(match[1]), int(match[2])) if match else (5, 16)
         position += 1
@@ -279,7 +304,7 @@ def _text(lines: list[str]) -> Iterator[tuple[str, sparse.csr_array]]:
             if column > columns:
                 found = [each for each in found if each[0] < columns]
                 break
-        yield name, _matrix((abs(rows), columns), form, found)
+        yield name, _matrix((abs(rows), columns), form, found) if kind in REAL else kind
 
 
 def _values(lines: list[str], position: int, each: int, width: int) -> tuple[Array, int]:
@@ -292,19 +317,20 @@ def _values(lines: list[str], position: int, each: int, width: int) -> tuple[Arr
     return np.array(found), position
 
 
-def _binary(data: bytes) -> Iterator[tuple[str, sparse.csr_array]]:
+def _binary(data: bytes) -> Iterator[tuple[str, sparse.csr_array | int]]:
     order = "<" if data[0] == 24 else ">"
     records = _records(data, order)
     for head in records:
         columns, rows, form, kind = np.frombuffer(head[:16], order + "i4")
         name = head[16:24].decode("ascii").strip()
-        _header(name, int(kind))
         number = np.dtype(order + ("f4" if kind == 1 else "f8"))
         found: list[Column] = []
         for record in records:
             column, first, words = (int(each) for each in np.frombuffer(record[:12], order + "i4"))
             if column > columns:
                 break
+            if kind not in REAL:
+                continue
             body = record[12 : 12 + 4 * words]
             if first:
                 found.append((column - 1, first - 1, np.frombuffer(body, number).astype(np.float64)))
@@ -317,7 +343,7 @@ def _binary(data: bytes) -> Iterator[tuple[str, sparse.csr_array]]:
                 values = np.frombuffer(body[4 * head_words : 4 * (head_words + length)], number)
                 found.append((column - 1, row - 1, values.astype(np.float64)))
                 body = body[4 * (head_words + length) :]
-        yield name, _matrix((abs(int(rows)), int(columns)), int(form), found)
+        yield name, _matrix((abs(int(rows)), int(columns)), int(form), found) if kind in REAL else int(kind)
 
 
 def _records(data: bytes, order: str) -> Iterator[bytes]:
@@ -330,11 +356,11 @@ def _records(data: bytes, order: str) -> Iterator[bytes]:
 
 # Matrices that finite element programs write to files.
 
-Matrices = dict[str, LabelledMatrix]
-
 
 def read_matrices(path: str | os.PathLike[str]) -> Matrices:
     """All matrices of a file, by name (of files with one the name of the file without its ending).
+
+    Complex ones, and rectangular ones of punch files, are named when they are asked for.
 
     Matrix Market (``.mtx``, ``.mm``), Abaqus (``.mtx`` of ``*MATRIX OUTPUT`` in any of its formats), Nastran
     punch files with ``DMIG`` entries (``.pch``, ``.bdf``, ``.dat``), Nastran OUTPUT4 (``.op4``), text or binary,
@@ -348,7 +374,8 @@ def read_matrices(path: str | os.PathLike[str]) -> Matrices:
     if not file.is_file():
         raise ParameterError(f"path: there is no file {file}")
     try:
-        found = _reader(file)(file)
+        read = _reader(file)(file)
+        found = read if isinstance(read, Matrices) else Matrices(read)
     except (ParameterError, MissingExtraError):
         raise
     except Exception as error:  # of files that are not what they seem
@@ -364,7 +391,7 @@ def read_matrices(path: str | os.PathLike[str]) -> Matrices:
     return found
 
 
-def _reader(file: Path) -> Callable[[Path], Matrices]:
+def _reader(file: Path) -> Callable[[Path], dict[str, LabelledMatrix]]:
     if file.suffix.lower() == ".full":
         return read_full
     if file.suffix.lower() == ".op2":
@@ -380,7 +407,7 @@ def _reader(file: Path) -> Callable[[Path], Matrices]:
     return read_abaqus
 
 
-def _read_matrix_market(file: Path) -> Matrices:
+def _read_matrix_market(file: Path) -> dict[str, LabelledMatrix]:
     from scipy.io import mmread
 
     return {file.stem: unlabelled(mmread(file, spmatrix=False))}

@@ -12,7 +12,7 @@ from phlexible.bodies.flexible.inertia import frame_rows
 from phlexible.bodies.flexible.interfaces import MeshInterface, TiedStructure, tied_structure, turning_work
 from phlexible.bodies.flexible.points import FlexiblePoints, InterfaceMotion
 from phlexible.bodies.flexible.stiffening import MeshStrain, condensed_strain, linear_strain
-from phlexible.bodies.flexible.structure import ElasticStructure, HeldStructure, Unknowns
+from phlexible.bodies.flexible.structure import ElasticStructure, HeldStructure, Unknowns, fastest_square
 from phlexible.bodies.floating_body import MODAL, FloatingBody, StrainEnergy
 from phlexible.bodies.locations import MaterialPoints
 from phlexible.elements.maxwell import Maxwell
@@ -30,6 +30,10 @@ SOME_MASS = 1e-9
 """Kinetic energy of a homogeneous strain, of that of the largest, below which the body has none of it."""
 MOST_DENSE = 3000
 """Unknowns of a model all shapes of which may be kept."""
+BEYOND = 1e6
+"""Squared frequency over the greatest of single unknowns, beyond which a shape has no mass but by round-off."""
+MASSLESS = 30.0
+"""Frequency of shapes without mass, which answer statically, over the greatest of the others."""
 RIGID = 1e-12
 """Squared frequency over the greatest one below which a shape is a mechanism."""
 
@@ -148,9 +152,22 @@ def _diagonal(span: Array, forces: Array, structure: ElasticStructure) -> tuple[
     """Shapes of unit mass that are orthogonal in mass and stiffness, and their squared frequencies."""
     from scipy.linalg import eigh
 
-    mass = span.T @ (structure.mass @ span)
-    squares, vectors = eigh((span.T @ forces + forces.T @ span) / 2, (mass + mass.T) / 2)
-    if squares[0] < RIGID * squares[-1]:
+    mass, stiffness = span.T @ (structure.mass @ span), (span.T @ forces + forces.T @ span) / 2
+    mass, top = (mass + mass.T) / 2, fastest_square(structure.mass, structure.stiffness)
+    limit = BEYOND * top
+    try:
+        squares, vectors = eigh(stiffness, mass)
+    except np.linalg.LinAlgError:
+        squares = np.array([np.inf])
+    if squares[-1] > limit:  # unknowns without mass
+        try:
+            inverse, vectors = eigh(mass, stiffness)
+        except np.linalg.LinAlgError as error:
+            raise ParameterError("mass and stiffness: some motion has neither of both") from error
+        squares = 1 / np.maximum(inverse, 1 / limit)
+        squares[squares == squares.max()] = MASSLESS**2 * squares[inverse * limit > 1].max()
+        vectors, squares = (vectors * np.sqrt(squares))[:, ::-1], squares[::-1]
+    if squares[0] < RIGID * min(squares[-1], top):
         raise ParameterError(
             "the body moves without strain in a way that is no rigid motion (a hinge: parts that share "
             "only nodes or edges); join its parts"
@@ -410,7 +427,8 @@ def condensed(
         moved[number, :d] = motion[:d]
         turned[number, unknowns.spin_axes] = motion[d:]
     momenta = tied.structure.mass @ tied.structure.rigid
-    carried = (kept.shapes.T @ momenta) ** 2 / np.einsum("Nr,Nr->r", tied.structure.rigid, momenta)
+    whole = np.einsum("Nr,Nr->r", tied.structure.rigid, momenta)
+    carried = (kept.shapes.T @ momenta) ** 2 / np.maximum(whole, SOME_MASS * whole.max())
     shapes = np.asarray(tied.columns @ kept.shapes)
     forces = np.asarray(stiffness @ shapes)
     tied_work = turning_work(interfaces, unknowns, forces, turned, choice.modal_derivatives)

@@ -120,6 +120,16 @@ def mesh_unknowns(places: Array, dimension: int) -> Unknowns:
 
 
 WELL_CONDITIONED = 1e-9
+ROUND_OFF = 1e8
+"""Squared frequency of an unknown, over that of a quarter of them, beyond which its mass is round-off."""
+
+
+def fastest_square(mass: sparse.csr_array, stiffness: sparse.csr_array) -> float:
+    """Square of the greatest frequency [rad2/s2] of single unknowns that have a mass."""
+    masses, stiff = mass.diagonal(), stiffness.diagonal()
+    squares = stiff[masses > 0] / masses[masses > 0]
+    slow = float(np.quantile(squares, 0.25)) if len(squares) else 0.0
+    return float(squares[squares <= ROUND_OFF * slow].max(initial=0.0))
 
 
 @dataclass(frozen=True, eq=False)
