@@ -165,7 +165,7 @@ def test_springs_drives_and_motors(in_an_empty_folder, capsys) -> None:
 def test_control(in_an_empty_folder, capsys) -> None:
     run("control.md")
     said = capsys.readouterr().out.split()
-    assert said[0] == "True" and 0.0499 < float(said[1]) < 0.0501 and said[2] == "100.0"
+    assert said[0] == "True" and 0.0499 < float(said[1]) < 0.0501 and said[2] == "100.0" and float(said[3]) < 1e-9
 
 
 def test_studies(in_an_empty_folder, capsys) -> None:
