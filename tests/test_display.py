@@ -58,7 +58,7 @@ def everything() -> dict[str, object]:
         "saved": live.save(),
         "live": live,
         "sensitivity": swung.sensitivity(hung, {"k": 9.0}, lambda m: [ph.Position(m["ball"].origin)]),
-        "mode derivatives": ph.mode_derivatives(lambda p: hung(p).linearize(), {"k": 9.0}, 2),
+        "mode derivatives": ph.mode_derivatives(lambda p: hung(p).linearize(at="unloaded"), {"k": 9.0}, 2),
         "model": model,
         "body": coupler,
         "string": ph.gallery.crane()["cable"],

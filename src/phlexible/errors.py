@@ -75,7 +75,7 @@ class SingularMassError(ModelError):
 
 
 class EquilibriumError(ModelError):
-    """Nothing to linearize about: no equilibrium, an unstable one, or a motion that is not steady."""
+    """No point to linearize about: forces that do not balance, an unstable equilibrium, an unsteady motion."""
 
 
 class SingularMatrixError(PhlexibleError, RuntimeError):

@@ -370,13 +370,14 @@ class Model(Mechanism):
             outputs: sensors such as ``Velocity(beam.end, (0, 1, 0))`` or ``JointPosition(joint)``, a joint
                 (its rates), or an attachment (velocities); None: the velocities that make power with
                 the inputs.
-            at: "given": the initial pose at rest, without gravity and loads; "static": the equilibrium
-                of gravity, loads and joints near it; "steady_rotation": the rotation of the initial
-                velocities, in axes that turn with it.
+            at: "given": the initial pose at rest, where gravity and the loads of t = 0 must balance, stable or not;
+                "static": the stable equilibrium of gravity, loads and joints near it; "unloaded": the initial pose
+                without gravity, loads and preload; "steady_rotation": the rotation of the initial velocities, in
+                axes that turn with it.
             form: "displacement": states (q, v, multipliers); "stress": states (v, stresses,
                 multipliers), about an undeformed pose at rest only: normal forces [N], moments [N m] and forces of
                 springs, [B] (45).
-            state: where to look for the operating point; None: the initial pose.
+            state: in place of the initial pose, taken at rest; for "static" where the search begins.
             stress: of form="stress": "discontinuous" (None: this) or "hermite", the space of the stresses of beams,
                 see ``port_hamiltonian``.
             about: an equilibrium, or a state at rest; in place of ``at`` and ``state``.
@@ -384,7 +385,8 @@ class Model(Mechanism):
         Raises:
             ParameterError: option strings or directions out of range, or ``about`` beside ``at`` or ``state``.
             JointGapError, RedundancyError: joints that are open, or hold the same motion twice.
-            EquilibriumError: no equilibrium, an unstable one, or a motion that is not steady.
+            EquilibriumError: forces that do not balance at the pose, no equilibrium, an unstable one, or a motion
+                that is not steady.
             ModelError: signals that are not of this model.
 
         Example:

@@ -100,4 +100,4 @@ def test_what_is_no_linear_model_is_refused():
     with pytest.raises(ph.ParameterError, match="return a linear model"):
         ph.mode_derivatives(lambda p: ph.gallery.satellite(), {"x": 1.0})
     with pytest.raises(ph.ModelError, match="other states"):
-        ph.mode_derivatives(lambda p: ph.gallery.chain(3 if p["x"] > 1 else 2).linearize(), {"x": 1.0})
+        ph.mode_derivatives(lambda p: ph.gallery.chain(3 if p["x"] > 1 else 2).linearize(at="unloaded"), {"x": 1.0})

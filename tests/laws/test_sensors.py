@@ -50,7 +50,7 @@ def test_rows_of_linear_models_are_the_changes_of_readings(kind, live):
     state = live.motion.at(0.0 if kind is ph.Angle else live.time)  # turns about several axes have no one angle
     sensor = SENSOR_CASES[kind](model)
     try:
-        linear = model.linearize([], [sensor], state=replace(state, velocity=0 * state.velocity))
+        linear = model.linearize([], [sensor], at="unloaded", state=replace(state, velocity=0 * state.velocity))
     except ph.ModelError as error:
         assert "outputs are sensors such as" in str(error)
         return

@@ -61,7 +61,7 @@ def test_functions_of_the_state_are_springs_and_dampers_of_the_linear_model():
 def test_what_a_linear_model_cannot_have_is_told(law, why):
     model, _, _ = arm(lambda hinge, link: ph.StateForce(law, of=[link.end], on=[link.end], name="odd"), gravity=0.0)
     with pytest.warns(ph.LeftOutWarning, match=f"odd, .*{why}"):
-        linear = model.linearize([model.joints[0]])
+        linear = model.linearize([model.joints[0]], at="unloaded")
     assert len(linear.left_out) == 1 and linear.reduce(4).left_out == linear.left_out
     plain = arm(gravity=0.0)[0].linearize().modes(3).frequencies
     assert linear.modes(3).frequencies == pytest.approx(plain, rel=1e-9)
@@ -160,7 +160,7 @@ def test_a_discrete_lqg_from_python_control_runs_in_the_loop():
     assert motion.energy.total[-1] < 0.2 * free.energy.total[-1]
     assert np.abs(motion.energy.balance_error).max() <= 1e-12
     with pytest.warns(ph.LeftOutWarning, match="lqg, a controller"):
-        assert len(model.linearize().left_out) == 1
+        assert len(model.linearize(at="unloaded").left_out) == 1
 
 
 def test_forces_across_the_velocity_turn_a_foucault_pendulum():

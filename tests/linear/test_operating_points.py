@@ -52,6 +52,31 @@ def test_spinning_shaft_in_its_own_axes():
     assert not modes.eigenvalues.real.any()
 
 
+def test_parts_that_do_not_turn_must_be_isotropic():
+    """A rotor on springs to the ground or a housing: omega and omega -+ Omega, else periodic coefficients."""
+    place, k, speed = np.array([3.0, 1.0, -7.0]), 1e6, 300.0
+
+    def rotor(k_z=k, gravity=(0.0, 0.0, 0.0), has_housing=False):
+        model = ph.Model(gravity=gravity)
+        spin = (0, speed, 0)
+        body = model.add(ph.RigidBody(30.0, (0.1, 0.2, 0.15)), "rotor", place, angular_velocity=spin)
+        port = body.origin
+        if has_housing:
+            port = model.add(ph.RigidBody(5.0, (1, 1, 1)), "housing", place).origin
+            model.connect(ph.Revolute(port, body.origin, axis=(0, 1, 0)))
+        model.apply(ph.Bushing(model.ground.at(place), port, stiffness=(k, k, k_z)))
+        return model
+
+    omega = np.sqrt(k / 30.0)
+    found = rotor().linearize(at="steady_rotation").modes(12).frequencies
+    assert np.abs(found[:, None] - [omega, speed - omega, speed + omega]).min(axis=0) == pytest.approx(
+        0.0, abs=1e-6
+    )
+    for case in ({"k_z": 1.2e6}, {"has_housing": True}, {"gravity": (0, 0, -9.81)}):
+        with pytest.raises(ph.EquilibriumError, match="coefficients of the linear model change .* rotor"):
+            rotor(**case).linearize(at="steady_rotation")
+
+
 @pytest.mark.parametrize("angle", [-1.2, 0.5])
 def test_a_pendulum_hangs_down_from_wherever_it_starts(angle):
     linear = pendulum(angle).linearize(at="static")
@@ -94,6 +119,46 @@ def test_a_heavy_chain_swings_like_a_hanging_one():
     assert modes.frequencies[3] == pytest.approx(1.2 * np.sqrt(9.81 / 0.6), rel=0.02)
 
 
+@pytest.mark.parametrize(("size", "place"), [(1.0, 0.0), (1e-3, 1e3), (1e3, -5.0)])
+def test_forces_count_at_the_given_pose(size, place):
+    """A rod that hangs or stands, far away and of other units; a pose off balance is refused."""
+
+    def rod(angle):
+        model = ph.Model(gravity=(0, -9.81, 0), dimension=2)
+        mass, end = size**3, (place, place / 3, 0)
+        body = ph.RigidBody(mass, mass * size**2 / 12, center=(size / 2, 0, 0))
+        bar = model.add(body, "bar", position=end, rotation=angle)
+        model.connect(ph.Revolute(model.ground.at(end), bar.origin))
+        return model
+
+    omega = np.sqrt(1.5 * 9.81 / size)
+    assert rod(-np.pi / 2).linearize().modes(1).eigenvalues == pytest.approx([1j * omega])
+    assert rod(-1.5708).linearize().modes(1).frequencies == pytest.approx([omega])
+    assert rod(np.pi / 2).linearize().modes(1).eigenvalues == pytest.approx([omega])
+    with pytest.raises(ph.EquilibriumError, match=r'N m on bar stay .*at="static" .*at="unloaded"'):
+        rod(-1.5).linearize()
+    assert rod(-1.5).linearize(at="unloaded").modes(1).rigid_modes == 1
+
+
+def test_what_sags_or_falls_is_not_in_balance_as_given():
+    body = ph.Beam(1.0, ph.CircularSection(0.02), ph.Material(2e11, 7800.0), elements=10)
+    weight = 7800 * np.pi * 0.01**2 * 9.81
+    for is_held in (True, False):
+        model = ph.Model(gravity=(0, -9.81, 0), dimension=2)
+        beam = model.add(body, "beam")
+        if is_held:
+            model.connect(ph.Fixed(model.ground.at((0, 0, 0)), beam.start))
+        with pytest.raises(ph.EquilibriumError, match="do not balance .* on beam") as caught:
+            model.linearize()
+        missing = float(str(caught.value).split("pose: ")[1].split(" N")[0])
+        assert 0.5 * weight < missing < weight * (1.0 + 1e-3)
+    still = ph.Model(dimension=2)
+    still.add(body, "beam")
+    assert still.linearize().modes(4).frequencies == pytest.approx(
+        model.linearize(at="unloaded").modes(4).frequencies
+    )
+
+
 def test_nothing_holds_a_falling_body():
     model = ph.Model(gravity=(0, -9.81, 0), dimension=2)
     model.add(ph.PointMass(1.0), "mass")
@@ -120,7 +185,9 @@ def test_a_follower_load_has_no_potential():
 
 
 def test_options_are_checked():
-    with pytest.raises(ph.ParameterError, match="at must be one of 'given', 'static', 'steady_rotation'"):
+    with pytest.raises(
+        ph.ParameterError, match="at must be one of 'given', 'unloaded', 'static', 'steady_rotation'"
+    ):
         pendulum(0.1).linearize(at="rest")
     with pytest.raises(ph.EquilibriumError, match='form="displacement"'):
         pendulum(0.1).linearize(at="static", form="stress")

@@ -131,7 +131,7 @@ def test_bodies_without_any_stiffness_have_rigid_motions_only():
     """Six of a free rigid body, two of a double pendulum without gravity; also in the stress form."""
     for model, rigid in ((ph.gallery.dzhanibekov(), 6), (ph.gallery.double_pendulum(), 2)):
         for form in ("displacement", "stress"):
-            linear = model.linearize(form=form)
+            linear = model.linearize(at="unloaded", form=form)
             for found in (linear.modes(8), replace(linear, mechanics=None).modes(8)):
                 assert (found.rigid_modes, found.self_stresses) == (rigid, 0)
                 assert (found.frequencies == 0).all() and len(found.frequencies) == rigid
@@ -139,6 +139,6 @@ def test_bodies_without_any_stiffness_have_rigid_motions_only():
 
 def test_a_spring_that_the_free_motion_does_not_stretch_is_a_self_stress():
     """Andrews' mechanism at its initial pose: one freedom, across which its spring stands."""
-    linear = ph.gallery.andrews_squeezer().linearize(form="stress")
+    linear = ph.gallery.andrews_squeezer().linearize(at="unloaded", form="stress")
     for found in (linear.modes(2), replace(linear, mechanics=None).modes(2)):
         assert (found.rigid_modes, found.self_stresses) == (1, 1)

@@ -92,7 +92,7 @@ def ball_on_a_plate(surface, turned):
 def test_a_ball_that_sticks_has_the_modes_of_springs_where_it_touches(surface):
     for frame in (Rotation.identity(), Rotation.from_rotvec((0.4, 0.3, -0.7))):
         for form in ("displacement", "stress"):
-            found = ball_on_a_plate(surface, frame).linearize(form=form).modes(12).frequencies
+            found = ball_on_a_plate(surface, frame).linearize(at="unloaded", form=form).modes(12).frequencies
             assert found[:9] == pytest.approx(0, abs=1e-4)
             assert found[9:] == pytest.approx(by_hand(), rel=1e-9)
 
@@ -143,7 +143,7 @@ def test_a_bearing_holds_a_pendulum_as_far_as_its_friction_goes():
         assert G * length * np.sin(at) == pytest.approx(moment, rel=1e-6)
         motion = model.simulate(0.05, 1e-3, initial=rest, progress=False)
         assert np.ptp(motion.angle(pin)) <= 1e-11
-    frequency = model.linearize().modes().frequencies  # about the given pose it sticks, without loads
+    frequency = model.linearize(at="unloaded").modes().frequencies  # it sticks where no force is known
     assert frequency == pytest.approx(np.sqrt(2e3 / (0.02 + length**2)), rel=1e-9)
 
 
@@ -151,5 +151,5 @@ def test_a_state_that_slips_is_left_out_of_the_linear_model_about_it():
     model = on_a_slope(1.5)[0]
     slides = model.simulate(0.05, 1e-3, progress=False).recording.state(-1)
     with pytest.warns(ph.LeftOutWarning, match="foot, friction at its limit"):
-        linear = model.linearize(about=slides)
+        linear = model.linearize(at="unloaded", state=slides)
     assert linear.modes(3).frequencies == pytest.approx([0, 0, np.sqrt(STIFF)], rel=1e-9, abs=1e-9)

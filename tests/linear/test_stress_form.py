@@ -148,7 +148,7 @@ def test_what_is_refused():
     with pytest.raises(ph.ModelError, match='velocities and stresses as states.*form="stress"'):
         model.linearize([model["coupler"].end]).reduce(4, keep_rigid=True)
     rail = ph.Model(dimension=2)
-    body = rail.add(ph.PointMass(2.0), "mass", position=(1, 0, 0))
+    body = rail.add(ph.PointMass(2.0), "mass")
     joint = rail.connect(ph.Slider(rail.ground.at((0, 0, 0)), body.origin, axis=(1, 0, 0)))
     rail.apply(joint.spring(potential=ph.Potential(lambda x: -(x**2), lambda x: -2 * x)))
     with pytest.raises(ph.EquilibriumError, match='pushes away from rest; take form="displacement"'):

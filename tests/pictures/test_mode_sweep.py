@@ -49,7 +49,7 @@ def test_a_value_that_fails_is_named():
         ph.mode_sweep(pendulum, [])
     with pytest.raises(ph.ParameterError, match="values must be finite"):
         ph.mode_sweep(pendulum, [np.inf])
-    with pytest.raises(ph.ParameterError, match="at must be one of 'given', 'static'"):
+    with pytest.raises(ph.ParameterError, match="at must be one of 'given', 'unloaded', 'static'"):
         ph.mode_sweep(pendulum, [1.0], at="rest")
 
 

@@ -164,6 +164,7 @@ class OperatingPointOption(StrEnum):
     """What a model is linearized about."""
 
     GIVEN = "given"
+    UNLOADED = "unloaded"
     STATIC = "static"
     STEADY_ROTATION = "steady-rotation"
 

@@ -146,9 +146,17 @@ ENTRIES: tuple[GalleryEntry, ...] = (
         ),
     ),
     GalleryEntry(gallery.solid_crank_slider, duration=0.1, step=2e-5),
-    GalleryEntry(gallery.double_pendulum, duration=3.0, step=1e-3),
-    GalleryEntry(gallery.flexible_pendulum, duration=2.0, step=5e-4, points=(BeamPoint("beam", 0.5),)),
-    GalleryEntry(gallery.flexible_pole, duration=1.0, step=1e-3, points=(BeamPoint("pole", 1.0),)),
+    GalleryEntry(gallery.double_pendulum, duration=3.0, step=1e-3, operating_point="static"),
+    GalleryEntry(
+        gallery.flexible_pendulum,
+        duration=2.0,
+        step=5e-4,
+        points=(BeamPoint("beam", 0.5),),
+        operating_point="static",
+    ),
+    GalleryEntry(
+        gallery.flexible_pole, duration=1.0, step=1e-3, points=(BeamPoint("pole", 1.0),), operating_point="unloaded"
+    ),
     GalleryEntry(gallery.satellite, duration=2.0, step=2e-3, points=(BeamPoint("left panel", 1.0),)),
     GalleryEntry(
         gallery.rotating_cantilever,
@@ -185,17 +193,19 @@ ENTRIES: tuple[GalleryEntry, ...] = (
     GalleryEntry(gallery.string_pendulum, duration=1.0, step=1e-2, operating_point="static"),
     GalleryEntry(gallery.hanging_cable, duration=10.0, step=5e-3, operating_point="static"),
     GalleryEntry(gallery.crane, duration=12.0, step=5e-3, operating_point="static"),
-    GalleryEntry(gallery.tethered_satellites, duration=60.0, step=1e-2),
+    GalleryEntry(gallery.tethered_satellites, duration=60.0, step=1e-2, operating_point="unloaded"),
     GalleryEntry(gallery.cable_robot, duration=4.0, step=2e-3, operating_point="static"),
     GalleryEntry(gallery.four_bar, duration=0.1, step=1e-4, points=(BeamPoint("coupler", 0.5),)),
-    GalleryEntry(gallery.chain, duration=1.0, step=5e-4, points=(BeamPoint("link 1", 0.5),)),
+    GalleryEntry(
+        gallery.chain, duration=1.0, step=5e-4, points=(BeamPoint("link 1", 0.5),), operating_point="static"
+    ),
     GalleryEntry(
         gallery.free_pair, duration=2.0, step=1e-3, points=(BeamPoint("first", 0.5), BeamPoint("second", 0.5))
     ),
     GalleryEntry(gallery.n_four_bar, duration=10.0, step=1e-3),
-    GalleryEntry(gallery.bricard, duration=10.0, step=1e-3),
+    GalleryEntry(gallery.bricard, duration=10.0, step=1e-3, operating_point="static"),
     GalleryEntry(gallery.spatial_slider_crank, duration=5.0, step=5e-4),
-    GalleryEntry(gallery.flying_spaghetti, duration=15.0, step=1e-2),
+    GalleryEntry(gallery.flying_spaghetti, duration=15.0, step=1e-2, operating_point="unloaded"),
     GalleryEntry(gallery.inflated_membrane, duration=0.3, step=2e-3),
     GalleryEntry(gallery.twisted_ring, duration=1.6, step=1e-3),
     GalleryEntry(gallery.roll_up, duration=8.0, step=5e-3, operating_point="static"),

@@ -91,10 +91,10 @@ class _Parts:
     """The bodies of a linearization, their ports, and how the whole is put in order."""
 
     def __init__(self, linear: Linearization) -> None:
-        if linear.point.kind is not OperatingKind.GIVEN:
+        if linear.point.kind is not OperatingKind.UNLOADED:
             raise EquilibriumError(
                 "forces in joints couple the stiffnesses of bodies, so a model about a loaded point is not "
-                'the sum of its bodies; take at="given"'
+                'the sum of its bodies; take at="unloaded"'
             )
         if relations := linear.system.mechanism.relations:
             raise ModelError(f"{relations[0]} relates joints and is not composed from bodies; use linearize()")

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from phlexible.algebra.arrays import Array, BoolArray, IntArray
 from phlexible.algebra.blas_threads import one_blas_thread
-from phlexible.algebra.saddle import SaddlePoint
+from phlexible.algebra.saddle import SaddlePoint, natural_scale
 from phlexible.algebra.sparse import Matrix, sparse_diagonal
 from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.floating_body import LocalMoments
@@ -24,12 +24,17 @@ from phlexible.state.forces import (
     applied_forces,
     body_forces,
     constraint_stiffness,
+    element_pulls,
     element_state,
+    gravity_forces,
+    load_forces,
     load_stiffness,
     of_bodies,
+    prescribed_parts,
     weights_and_loads,
 )
 from phlexible.state.initial_velocity import check_closure, undeformed, with_initial_velocity
+from phlexible.state.instants import Instants
 from phlexible.state.layout import State
 from phlexible.state.quasi_static import QuasiStaticMotion, quasi_static_motion
 from phlexible.state.redundancy import check_redundancy, independent_rows, smallest_multipliers_at
@@ -466,15 +471,18 @@ def _with_smallest(system: System, state: State, multipliers: Array, kept: IntAr
 
 STEADY = 1e-6
 MOST_TRIES = 20  # of contacts among many: in each one others may touch
+BALANCED = 1e-5  # of the forces on a body; an angle of 1.5708 for pi / 2 leaves 4e-6
+ROUND_OFFS = 100.0  # times ``round_off_of_forces``, of which a few are typical
 
 
 class OperatingKind(StrEnum):
-    """GIVEN: the initial pose or a state, at rest; gravity and loads, which nothing balances there, are left
-    out. STATIC: the equilibrium that gravity, loads and joints have near it. STEADY_ROTATION: the rigid
-    rotation of the initial velocities, with the deformation that it keeps up.
+    """GIVEN: the initial pose or a state, at rest, where gravity, loads and joints must balance. UNLOADED: the same
+    pose without gravity, loads and preload. STATIC: the equilibrium that gravity, loads and joints have near it.
+    STEADY_ROTATION: the rigid rotation of the initial velocities, with the deformation that it keeps up.
     """
 
     GIVEN = "given"
+    UNLOADED = "unloaded"
     STATIC = "static"
     STEADY_ROTATION = "steady_rotation"
 
@@ -486,7 +494,7 @@ class OperatingPoint:
     Attributes:
         kind: what balances what.
         state: with deta/dt = 0 and constant nu.
-        multipliers: shape (rows,); zero for ``GIVEN``.
+        multipliers: shape (rows,); zero for ``UNLOADED``.
         friction: that sticks, from where it counts; None: nothing does.
         system: with a contact for each pair among many that touches; None: there are none.
     """
@@ -507,7 +515,13 @@ class OperatingPoint:
         """Which of them hold small motions, shape (bristles,)."""
         if self.friction is None:
             return np.zeros(0, dtype=bool)
-        return self.friction.sticks(self.holds, self.kind is OperatingKind.STATIC)
+        sticks = self.friction.sticks(self.holds, self.is_balanced)
+        return sticks if self.kind is OperatingKind.STATIC else sticks & ~self.friction.has_slipped
+
+    @property
+    def is_balanced(self) -> bool:
+        """Whether gravity, loads and joints balance there at rest."""
+        return self.kind in (OperatingKind.GIVEN, OperatingKind.STATIC)
 
     @property
     def held_rows(self) -> list[tuple[int, float, Array]]:
@@ -532,7 +546,8 @@ def operating_point(system: System, kind: OperatingKind, state: State | None) ->
     Raises:
         ModelError: no bodies, or a state of another model.
         JointGapError, RedundancyError: joints that are open, or constrain the same motion twice.
-        EquilibriumError: no static equilibrium was found, or a motion that is no steady rotation.
+        EquilibriumError: forces that do not balance at the given pose, no static equilibrium, or a motion that is
+            no steady rotation.
     """
     need_bodies(system)
     if not isinstance(state, State | None):
@@ -551,7 +566,7 @@ def operating_point(system: System, kind: OperatingKind, state: State | None) ->
     friction = StickingFriction.of(system, pose)
     if kind is OperatingKind.STATIC:
         return _at_rest(Held(system, friction), resting)
-    return OperatingPoint(kind, resting, np.zeros(int(layout.multiplier[-1])), friction)
+    return _at_pose(kind, Held(system, friction), resting)
 
 
 def _among_many(system: System, kind: OperatingKind, pose: State) -> OperatingPoint:
@@ -569,8 +584,88 @@ def _among_many(system: System, kind: OperatingKind, pose: State) -> OperatingPo
     if kind is OperatingKind.STEADY_ROTATION:
         point = _steady_rotation(pairs.system, start)
         return replace(point, state=pairs.without_pairs(point.state), system=pairs.system)
-    friction, none = StickingFriction.of(pairs.system, start), np.zeros(int(system.layout.multiplier[-1]))
-    return OperatingPoint(kind, pairs.without_pairs(resting), none, friction, pairs.system)
+    point = _at_pose(kind, Held(pairs.system, StickingFriction.of(pairs.system, start), pairs), resting)
+    return replace(point, state=pairs.without_pairs(resting), system=pairs.system)
+
+
+def _at_pose(kind: OperatingKind, held: Held, resting: State) -> OperatingPoint:
+    """The pose itself, with the multipliers of the joints there; UNLOADED also where no force acts.
+
+    Raises:
+        EquilibriumError: forces that do not balance, of a point with all forces.
+    """
+    system, friction, at = held.system, held.friction, held.system.at(resting)
+    multipliers = np.zeros(int(system.layout.multiplier[-1]))
+    unloaded = OperatingPoint(OperatingKind.UNLOADED, resting, multipliers, friction)
+    if kind is OperatingKind.UNLOADED:
+        return unloaded
+    gross = _gross_forces(system, resting, at) + abs(friction.forces(friction.at(resting, multipliers)))
+    if not gross.any():
+        return unloaded
+    round_off = ROUND_OFFS * round_off_of_forces(system, resting, _stiffness(system, resting, multipliers))
+    if (gross <= round_off).all():
+        return unloaded
+    kept, mass = independent_rows(system, resting), system.mass(resting)
+    rows = system.rows.matrix(at)[kept]
+    saddle = SaddlePoint(mass, rows, scale=natural_scale(mass))
+    applied = applied_forces(system, resting, at) - body_forces(system, resting)
+    multipliers[kept] = -saddle.solve(applied)[1]  # on which friction may depend
+    applied += friction.forces(friction.at(resting, multipliers))
+    acceleration, pulls = saddle.solve(applied)
+    multipliers[kept] = -pulls
+    _check_balance(system, mass, mass @ acceleration, gross + abs(rows.T) @ abs(pulls), round_off)
+    _, multipliers = _with_smallest(system, resting, multipliers, kept)
+    return OperatingPoint(kind, resting, multipliers, friction)
+
+
+def _gross_forces(system: System, state: State, at: Instants) -> Array:
+    """Sum of the absolute values of gravity, loads, element forces and elastic forces, shape (velocities,)."""
+    total = abs(gravity_forces(system)) + abs(body_forces(system, state, gross_force))
+    for vectors, forces in load_forces(system, at):
+        total += abs(vectors.jacobian(at).T) @ abs(forces).ravel()
+    if system.forces:
+        elements = element_state(system, at)
+        prescribed = prescribed_parts(system, at)
+        total += abs(elements.rows.T) @ abs(
+            element_pulls(system, elements, elements.theta, state.velocity, prescribed)
+        )
+    return np.asarray(total)
+
+
+def _check_balance(system: System, mass: sparse.csr_array, rest: Array, gross: Array, round_off: Array) -> None:
+    """Refuse forces ``rest`` that are not small against all forces ``gross`` on a body.
+
+    Raises:
+        EquilibriumError: names the body where their share is largest, and their resultant.
+    """
+    layout, weight, worst, share = system.layout, natural_scale(mass), 0, 0.0
+    everywhere = GOAL * float(np.linalg.norm(weight * gross))
+    for index in range(len(system.bodies)):
+        own = layout.place(index)
+        left, size, allowed = (float(np.linalg.norm((weight * each)[own])) for each in (rest, gross, round_off))
+        if left > BALANCED * size + allowed + everywhere and left / max(size, left) > share:
+            worst, share = index, left / max(size, left)
+    if not share:
+        return
+    d, missing = system.dimension, []
+    for each in (rest[layout.place(worst)], gross[layout.place(worst)]):
+        if worst < layout.frames:
+            parts = (each[:d], each[d : system.frames[worst].rigid_count])
+        else:
+            parts = (each.reshape(-1, d).sum(axis=0),)
+        missing.append([float(np.linalg.norm(part)) for part in parts])
+    amounts = [
+        f"{size:.3g} {unit}"
+        for size, whole, unit in zip(*missing, ("N", "N m"), strict=False)
+        if size > BALANCED * whole
+    ]
+    what = " and ".join(amounts) or "forces that deform it"
+    raise EquilibriumError(
+        "gravity, loads and springs do not balance at the given pose:"
+        f" {what} on {system.bodies[worst].name} stay without reaction"
+        f' ({100 * share:.3g} % of the forces on it); take at="static" for the equilibrium near this pose'
+        ' (equilibrium() shows it), or at="unloaded" for the pose without gravity, loads and preload'
+    )
 
 
 def _at_rest(held: Held, resting: State) -> OperatingPoint:

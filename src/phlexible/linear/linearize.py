@@ -25,6 +25,7 @@ from phlexible.linear.signals import (
     output_sensors,
     rates,
 )
+from phlexible.linear.steady_rotation import check_constant_coefficients
 from phlexible.linear.symmetric_modes import lowest_symmetric_modes
 from phlexible.measure.sensors import LinearPoint
 from phlexible.port_hamiltonian.linear import LinearPHDAE
@@ -56,8 +57,8 @@ def check_stability(mechanics: LinearMechanics) -> None:
     """
     if rate := growth(mechanics):
         raise EquilibriumError(
-            f"the static equilibrium is unstable: a motion grows with exp({rate:.4g} t); move"
-            " the initial pose towards the stable one, or give state="
+            f"the static equilibrium is unstable: a motion grows with exp({rate:.4g} t); move the initial pose"
+            " towards the stable one, or give state=; linearize(state=equilibrium().state) is about this one"
         )
 
 
@@ -245,6 +246,8 @@ def linearization(
     )
     if at is OperatingKind.STATIC:
         check_stability(mechanics)
+    if at is OperatingKind.STEADY_ROTATION:
+        check_constant_coefficients(point.system or system, point, plain)
     names, units = tuple(name for name, *_ in wanted), tuple(unit for _, unit, *_ in wanted)
     for kind, found in (("inputs", tuple(port.name for port in ports)), ("outputs", names)):
         if len(set(found)) < len(found):
@@ -303,10 +306,10 @@ def stress_form(linear: Linearization, stress: StressContinuity) -> LinearPHDAE:
         EquilibriumError: prestress, gravity, rotation or strings, which need displacements as states.
         ParameterError: a stress space that a body does not have.
     """
-    if linear.point.kind is not OperatingKind.GIVEN or linear.point.state.eta.any() or linear.system.nodal:
+    if linear.point.kind is not OperatingKind.UNLOADED or linear.point.state.eta.any() or linear.system.nodal:
         raise EquilibriumError(
             'form="stress" holds about an unloaded, undeformed pose at rest and without strings, which their '
-            'tension makes stiff; take form="displacement"'
+            'tension makes stiff; take at="unloaded", which leaves gravity and loads out, or form="displacement"'
         )
     mechanics = linear.mechanics
     found = stress_states(linear.system, linear.point, stress)

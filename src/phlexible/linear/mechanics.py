@@ -101,7 +101,7 @@ def absolute_matrices(body: AbsoluteBody, q: Array, rates: Array) -> BodyMatrice
     if rates.any():
         raise EquilibriumError(
             "a string or soft body is linearized at rest only: in rotation its nodes have no frame that turns with "
-            'them; take at="given" or at="static"'
+            'them; take at="static"'
         )
     if body.dimension > 1 and any(_is_slack(body, group, q) for group in body.strains):
         warnings.warn(
@@ -328,15 +328,14 @@ def linear_mechanics(system: System, point: OperatingPoint) -> tuple[LinearMecha
         for name in ("mass", "velocity", "damping", "stiffness")
     )
     damping = sparse.csr_array(damping + motion.T @ element_damping(system, state) @ motion)
-    if point.kind is OperatingKind.GIVEN:
+    if point.kind is OperatingKind.UNLOADED:
         forces = element_stiffness(system, state, with_curvature=False)
     else:
         forces = constraint_stiffness(system, state, point.multipliers)
         forces = forces + stiffness_of_loads(system, state) + element_stiffness(system, state)
     laws = linear_laws(system, state)
     if point.friction is not None and point.friction.count:
-        with_curvature = point.kind is OperatingKind.STATIC
-        forces = forces + point.friction.stiffness(state, point.holds, point.sticks, with_curvature)
+        forces = forces + point.friction.stiffness(state, point.holds, point.sticks, point.is_balanced)
         damping = sparse.csr_array(damping + motion.T @ point.friction.damping(point.holds, point.sticks) @ motion)
     stiffness = sparse.csr_array(stiffness + motion.T @ (laws.stiffness - forces) @ motion)
     damping = sparse.csr_array(damping + motion.T @ laws.damping @ motion)
@@ -382,7 +381,7 @@ def _symmetric(matrix: sparse.csr_array, sign: float, scale: sparse.csr_array) -
         raise EquilibriumError(
             "the linear model is not port-Hamiltonian: its matrices are "
             f"{'symmetric' if sign > 0 else 'skew'} only to {error:.1e}; follower loads and moments in space "
-            "have no potential, and a point that is no equilibrium has none either"
+            'have no potential; at="unloaded" leaves all loads out'
         )
     result = sparse.csr_array((matrix + sign * matrix.T) / 2)
     result.eliminate_zeros()

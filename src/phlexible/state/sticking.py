@@ -187,10 +187,9 @@ class StickingFriction:
         """
         forces = [self.system.forces[k].force for k, *_ in self._bristles]
         found = []
-        for force, hold, slipped in zip(forces, holds, self.has_slipped, strict=True):
+        for force, hold in zip(forces, holds, strict=True):
             follows = force.friction is not None and force.friction.joint is not None
-            found.append(not hold.slips and (hold.limit > 0 if is_balanced else follows or hold.limit > 0))
-            found[-1] = found[-1] and (is_balanced or not slipped)
+            found.append(not hold.slips and (hold.limit > 0 or (follows and not is_balanced)))
         return np.array(found, dtype=bool)
 
     def forces(self, holds: Sequence[Hold]) -> Array:

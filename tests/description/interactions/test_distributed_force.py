@@ -125,7 +125,7 @@ def test_static_and_linear_paths() -> None:
     expected = -50 * LENGTH**4 / (8 * 2.0e11 * BEAM.section.second_moment_z)
     assert float(np.squeeze(gain)) == pytest.approx(expected, rel=1e-4)
     with pytest.raises(ph.ModelError, match="constant"):
-        model.linearize(inputs=[ph.DistributedForce(body, lambda x, t: (0.0, x, 0.0))])
+        model.linearize(inputs=[ph.DistributedForce(body, lambda x, t: (0.0, x, 0.0))], at="static")
 
 
 def test_a_copy_and_a_file_keep_the_load(tmp_path) -> None:

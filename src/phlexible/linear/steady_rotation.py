@@ -1,0 +1,128 @@
+"""Linear models about a steady rotation: whether their coefficients stay constant as the bodies turn."""
+
+from dataclasses import replace
+
+import numpy as np
+from scipy import linalg, sparse
+
+from phlexible.algebra.arrays import Array
+from phlexible.algebra.rotations import cross_matrix
+from phlexible.algebra.saddle import SaddlePoint, natural_scale
+from phlexible.errors import EquilibriumError
+from phlexible.linear.equilibria import OperatingPoint
+from phlexible.linear.mechanics import LinearMechanics, linear_mechanics
+from phlexible.linear.null_space import null_space
+from phlexible.state.forces import applied_forces, weights_and_loads
+from phlexible.state.layout import State
+from phlexible.state.redundancy import independent_rows
+from phlexible.state.small_motions import centred_motions, world_motions
+from phlexible.state.system import System
+from phlexible.state.vectors import split_rigid
+
+ANGLE = 1.0  # [rad] of the fastest body; no fraction of a turn, after which a rotor may look as before
+CONSTANT = 1e-5  # relative; laws of the user have derivatives by differences
+
+
+def check_constant_coefficients(system: System, point: OperatingPoint, mechanics: LinearMechanics) -> None:
+    """Refuse a rotation whose linear model in axes of the bodies has other coefficients at another angle.
+
+    Parts that do not turn cause this where they are not isotropic or move with the rotor, and so do loads and
+    gravity across the axis. Eigenvalues of the coefficients at one angle then mean nothing.
+
+    Raises:
+        EquilibriumError: names the bodies where the coefficients change most.
+    """
+    state = point.state
+    spin = split_rigid(system.layout, state.velocity[None])[1][0]
+    speed = float(np.linalg.norm(spin, axis=1).max(initial=0.0))
+    if not speed:
+        return
+    after = _state_after(system, state, ANGLE / speed)
+    pulls = _multipliers_after(system, point, after, mechanics.mass)
+    other = linear_mechanics(system, replace(point, state=after, multipliers=pulls))[0]
+    weight = natural_scale(mechanics.mass)
+    free = null_space(mechanics.constraint_matrix, weight, allow_dependent=True)
+    basis = sparse.csr_array(sparse.diags_array(1 / weight) @ free.basis)
+    scaled = sparse.csr_array(basis @ sparse.diags_array(1 / np.sqrt((basis**2).sum(axis=0))))
+    rows = sparse.csr_array(other.constraint_matrix @ sparse.diags_array(weight))
+    rows = sparse.csr_array(sparse.diags_array(1 / np.sqrt((rows**2).sum(axis=1))) @ rows)
+    motions = sparse.csr_array(sparse.diags_array(weight) @ scaled)  # of unit kinetic energy, nearly
+    missed = abs(rows @ scaled)
+    if missed.nnz and float(missed.max()) > CONSTANT:
+        row = rows[[int(missed.max(axis=1).toarray().argmax())]]
+        _refuse(system, row.indices[np.abs(row.data) > CONSTANT])
+    stiff, later = (_stiffness_at_once(each) for each in (mechanics, other))
+    sizes = (abs(motions).T @ (abs(stiff) + abs(later)) @ abs(motions)).diagonal() + speed**2
+    pairs = (
+        (stiff, later, 1.0),
+        (mechanics.damping, other.damping, speed),
+        (mechanics.velocity, other.velocity, speed),
+    )
+    for before, now, rate in pairs:
+        change = sparse.coo_array(motions.T @ (now - before) @ motions)
+        share = rate * np.abs(change.data) / np.sqrt(sizes[change.row] * sizes[change.col])
+        if share.max(initial=0.0) > CONSTANT:
+            worst = int(share.argmax())
+            _refuse(system, free.free[[change.row[worst], change.col[worst]]])
+
+
+def _state_after(system: System, state: State, time: float) -> State:
+    """The state when every body has moved on with its constant velocities in its own axes."""
+    layout, d = system.layout, system.dimension
+    linear, spin = split_rigid(layout, state.velocity[None])
+    position, rotation, velocity = state.position.copy(), state.rotation.copy(), state.velocity.copy()
+    for index in range(layout.frames):
+        own = state.rotation[index]
+        twist = np.zeros((4, 4))
+        twist[:3, :3], twist[:3, 3] = cross_matrix(spin[0, index]), own.T @ linear[0, index]
+        moved = linalg.expm(time * twist)
+        position[index] += own @ moved[:3, 3]
+        rotation[index] = own @ moved[:3, :3]
+        velocity[layout.linear[index]] = (rotation[index] @ twist[:3, 3])[:d]
+    return replace(
+        state, time=state.time + time, position=position, rotation=rotation, velocity=velocity, theta=None
+    )
+
+
+def _multipliers_after(system: System, point: OperatingPoint, after: State, mass: sparse.csr_array) -> Array:
+    """Multipliers with which the forces in axes of the bodies are those of the operating point.
+
+    Raises:
+        EquilibriumError: no multipliers give these forces.
+    """
+
+    def forces(state: State) -> tuple[sparse.csr_array, Array]:
+        """The map to axes of the bodies, and the applied forces there with the loads of the operating point."""
+        motion = sparse.csr_array(world_motions(system, state) @ centred_motions(system, state))
+        at, loaded = system.at(state), system.at(replace(state, time=point.state.time))
+        loads = weights_and_loads(system, loaded) - weights_and_loads(system, at)
+        return motion, motion.T @ (applied_forces(system, state, at) + loads)
+
+    (motion, before), (turned, now) = forces(point.state), forces(after)
+    pulled = motion.T @ (system.rows.matrix(system.at(point.state)).T @ point.multipliers)
+    kept = independent_rows(system, after)
+    rows = sparse.csr_array(system.rows.matrix(system.at(after))[kept] @ turned)
+    acceleration, pulls = SaddlePoint(mass, rows, scale=natural_scale(mass)).solve(pulled + before - now)
+    weight = natural_scale(mass)
+    left, sizes = weight * (mass @ acceleration), weight * (abs(pulled) + abs(before) + abs(now))
+    if np.linalg.norm(left) > CONSTANT * np.linalg.norm(sizes):
+        _refuse(system, np.array([np.abs(left).argmax()]))
+    multipliers = np.zeros(int(system.layout.multiplier[-1]))
+    multipliers[kept] = pulls
+    return multipliers
+
+
+def _stiffness_at_once(mechanics: LinearMechanics) -> sparse.csr_array:
+    """K with the springs of laws that creep."""
+    quick = [each.quick for each in mechanics.inner]
+    return sparse.csr_array(sum(quick, mechanics.stiffness))
+
+
+def _refuse(system: System, coordinates: Array) -> None:
+    owners = np.searchsorted(system.layout.velocity, coordinates, side="right") - 1
+    names = " and ".join(dict.fromkeys(system.bodies[index].name for index in owners))
+    raise EquilibriumError(
+        f"the coefficients of the linear model change as the bodies turn, at {names}: what does not turn must be"
+        " without mass and alike in all directions across the axis (isotropic springs, joints to the ground), and"
+        " gravity and loads must act along the axis or turn with the body; simulate() has no such limits"
+    )
