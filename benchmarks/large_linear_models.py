@@ -45,7 +45,7 @@ class Clock:
 def chains() -> None:
     """Of mechanisms."""
     model = ph.gallery.chain(LINKS, elements=4)
-    for at in ("given", "static"):
+    for at in ("unloaded", "static"):
         print(f"chain of {LINKS} links, {at}")
         with Clock("linear model"):
             linear = model.linearize(at=at)

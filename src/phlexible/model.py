@@ -386,7 +386,7 @@ class Model(Mechanism):
             ParameterError: option strings or directions out of range, or ``about`` beside ``at`` or ``state``.
             JointGapError, RedundancyError: joints that are open, or hold the same motion twice.
             EquilibriumError: forces that do not balance at the pose, no equilibrium, an unstable one, or a motion
-                that is not steady.
+                that is not steady or whose linear model has periodic coefficients.
             ModelError: signals that are not of this model.
 
         Example:

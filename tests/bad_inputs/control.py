@@ -33,7 +33,7 @@ def swung():
 def linear():
     """From the torque in its hinge to its rate."""
     here = swung()
-    return here.model.linearize([here.joint], [ph.JointRate(here.joint)])
+    return here.model.linearize([here.joint], [ph.JointRate(here.joint)], at="unloaded")
 
 
 @cache

@@ -191,7 +191,7 @@ RUNS = [
     of(
         "linearize",
         lambda s: s.model.linearize,
-        lambda s: {},
+        lambda s: {"at": "unloaded"},
         inputs=frozenset({"()"}),
         outputs=frozenset({"()"}) | NONE,
         at=REFUSED,
