@@ -182,3 +182,21 @@ def test_forces_across_the_velocity_turn_a_foucault_pendulum():
     along, across = mass * (omega**2 - w**2), 2j * w * mass * turn
     expected = np.linalg.inv([[along, -across], [across, along]])
     assert linear.frequency_response([w]).values[0] == pytest.approx(expected, rel=1e-8)
+
+
+def test_a_loop_says_what_drifts():
+    """A free hub flies away in the plane, and turns on where its angle is not fed back; a bar on a spring rests."""
+    model, wheel, sensors = satellite()
+    linear = model.linearize([wheel], sensors)
+    for period in (None, 0.1):
+        turned, slowed = (
+            linear.interconnect(control.ss([], [], [], [[gain, -180.0]]), period=period) for gain in (-20.0, 0.0)
+        )
+        assert turned.drifting == ("hub x", "hub y") and not turned.is_stable
+        assert slowed.drifting == ("hub x", "hub y", "hub turn z")
+    bar = ph.Model(dimension=2)
+    body = bar.add(ph.RigidBody(1.0, 0.1), "bar")
+    hinge = bar.connect(ph.Revolute(bar.ground.at((0, 0, 0)), body.origin))
+    bar.apply(hinge.spring(1e-3, damping=1e-4))
+    held = bar.linearize([hinge]).interconnect(control.ss([], [], [], [[-1.0]]))
+    assert held.drifting == () and held.is_stable

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.linalg import eigvals
+from scipy.linalg import eigvals, matrix_balance, qr, svd
 
 from phlexible.algebra.arrays import Array
 from phlexible.description.interactions.feedback import Feedback, LinearController, held_input, linear_law, sampled
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from control import StateSpace
 
 ROUND_OFF = 1e-9
+DRIFT = 1e-11  # of the fastest rate
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,11 +67,25 @@ class ClosedLoop:
         return np.where(finite, -rates.real / np.where(finite, size, 1.0), 1.0)
 
     @property
+    def drifting(self) -> tuple[str, ...]:
+        """Names of the states that nothing brings back, one for each motion, such as the position of a free hub."""
+        A = self.matrices.A
+        if not len(A):
+            return ()
+        rates, scale = matrix_balance(
+            A if self.period is None else A - np.eye(len(A)), permute=False, separate=True
+        )
+        _, sizes, rows = svd(rates)
+        left = rows[sizes <= DRIFT * sizes[0]] * scale[0]
+        chosen = qr(left, mode="r", pivoting=True)[1][: len(left)] if len(left) else ()
+        return tuple(self.matrices.states[k] for k in sorted(chosen))
+
+    @property
     def is_stable(self) -> bool:
-        """Whether every motion fades away."""
+        """Whether every motion fades away; ``drifting`` names those that stay."""
         poles = self.poles
         growth = poles.real if self.period is None else np.abs(poles) - 1.0
-        return bool((growth < 0).all())
+        return bool((growth < 0).all()) and not self.drifting
 
     def to_state_space(self) -> "StateSpace":
         """A python-control StateSpace with named states, inputs and outputs.
