@@ -48,5 +48,5 @@ def warn_of_size(mass: float, points: Array) -> None:
             f"mesh: it is {shown} m large and has a mass of {mass:.3g} kg; are its lengths in millimetres? Give "
             "metres (scale=1e-3)",
             MeshWarning,
-            stacklevel=4,
+            stacklevel=3,
         )

@@ -33,7 +33,7 @@ def cards(lines: Iterable[str]) -> list[tuple[str, list[str]]]:
             continue
         keyword, fields = _fields(line)
         if keyword and keyword[0] not in "*+":
-            found.append((keyword.rstrip("*").upper(), fields))
+            found.append((keyword.rstrip("*_").upper(), fields))  # meshio writes CTETRA_
         elif found:
             found[-1][1].extend(fields)
     return found

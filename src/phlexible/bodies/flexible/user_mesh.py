@@ -379,11 +379,9 @@ def check_given(given: UserMesh) -> None:
     if spare := np.setdiff1d(np.arange(len(given.points)), given.cells).tolist():
         left.append(f"{len(spare)} nodes that belong to no element ({_listed(spare)})")
     if left:
-        warnings.warn(
+        _warn(
             f"mesh: the body does not have {', '.join(left)}; masses, springs, loads and supports are parts of the "
-            "model, at interfaces of the body",
-            MeshWarning,
-            stacklevel=4,
+            "model, at interfaces of the body"
         )
     _, first = np.unique(np.sort(given.corners, axis=1), axis=0, return_index=True)
     if twice := np.setdiff1d(np.arange(len(given.cells)), first).tolist():
