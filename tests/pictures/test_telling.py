@@ -5,6 +5,7 @@ import pytest
 
 import phlexible as ph
 from phlexible.pictures.panels import MOST_ASKED, default_panels, in_words
+from phlexible.pictures.style import refined
 
 RUBBER = ph.Material(1e6, 1000.0, 0.3)
 SECTION = ph.RectangularSection(0.02, 0.02)
@@ -96,3 +97,22 @@ def test_points_are_named_in_words() -> None:
     ports = [beam.start, beam.end, beam.at(0.25), box.origin, box.point((0.5, 0, -0.25))]
     said = ["beam, start", "beam, end", "beam, 0.25 m along", "box", "box at (0.5, 0, -0.25) m"]
     assert [in_words(port) for port in ports] == said
+
+
+def test_a_satellite_shows_how_far_it_has_turned():
+    model = ph.gallery.satellite()
+    model.apply(ph.Torque(model["hub"].origin, (0, 0, 50.0)))
+    motion = model.simulate(0.5, 5e-2)
+    panel = next(each for each in default_panels(motion.run, [], 9) if each.label.startswith("angle turned"))
+    hub = motion.run.mechanism["hub"]
+    ((name, angle),) = panel.curves
+    assert name == "hub" and angle[0] == 0
+    np.testing.assert_allclose(angle[-1], np.arccos((np.trace(motion.rotation(hub)[-1]) - 1) / 2), rtol=1e-6)
+
+
+def test_a_box_behind_another_is_drawn_before_it():
+    long = np.array([[[0.0, 0, 0], [8, 0, 0], [0, 1, 0]]])
+    small, own = refined(long, 0.5, 10_000)
+    area = np.linalg.norm(np.cross(small[:, 1] - small[:, 0], small[:, 2] - small[:, 0]), axis=1).sum()
+    np.testing.assert_allclose(area, 8.0, rtol=1e-12)
+    assert np.linalg.norm(np.roll(small, -1, axis=1) - small, axis=2).max() <= 0.5 and not own.any()

@@ -1,7 +1,7 @@
 """A scene in the axes of matplotlib: bodies, symbols, arrows; at several instants, or moving."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,6 +17,7 @@ from phlexible.pictures.style import (
     StressColors,
     faded,
     moved_back,
+    refined,
     rgb,
     shaded,
     silhouette,
@@ -37,6 +38,7 @@ COILS = 9
 DASHED = (0, (6, 4))
 EDGE, DARK = 0.4, 0.45  # [points]; of the colour of the body
 NEARER, FARTHER = 0.01, 0.02  # of the scene: edges lie before the triangles that meet in them, far sides behind
+APART = 0.02  # of the scene: surfaces that moved less since an earlier instant are not drawn there
 NO_EDGES = np.zeros((0, 2), dtype=np.int64)
 
 MARKERS: dict[SymbolKind, dict[str, Any]] = {
@@ -76,12 +78,19 @@ def draw_bodies(
     strength: float = 1.0,
     scale: float = 1.0,
     colors: StressColors = NO_STRESS,
+    earlier: Mapping[int, float] | None = None,
+    piece: float = 0.05,
 ) -> SceneArtists:
-    """All bodies at an instant; ``strength`` below 1 fades them, ``scale`` enlarges deformations."""
+    """All bodies at an instant; ``strength`` below 1 fades them, ``scale`` enlarges deformations.
+
+    Surfaces in space of ``earlier`` instants, with their strengths, are drawn with these: what is nearer hides the
+    rest. None: the surfaces are drawn at another instant. Edges of what is sorted by its depth are at most
+    ``piece`` of the scene long.
+    """
     made = SceneArtists()
     solid = [body for body in scene.bodies if _is_solid(scene, body)]
-    if scene.dimension == 3 and solid:
-        _surfaces_in_space(axes, scene, solid, instant, strength, scale, colors, made)
+    if scene.dimension == 3 and solid and earlier is not None:
+        _surfaces_in_space(axes, scene, solid, instant, earlier, scale, colors, piece, made)
     parts = Counter(body.whole for body in scene.bodies)
     for body in scene.bodies:
         color = faded(body.color, strength)
@@ -269,9 +278,10 @@ def _surfaces_in_space(
     scene: Scene,
     bodies: list[DrawnBody],
     instant: int,
-    strength: float,
+    earlier: Mapping[int, float],
     scale: float,
     stress: StressColors,
+    piece: float,
     made: SceneArtists,
 ) -> None:
     """All surfaces and their edges as one collection, so that what is nearer covers what is farther."""
@@ -279,35 +289,43 @@ def _surfaces_in_space(
     from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 
     every = [body.vertices(scale) for body in bodies]
-    edges = [_edges(body) if strength == 1 else NO_EDGES for body in bodies]
+    edges = [_edges(body) for body in bodies]
     viewer = towards_viewer(scene)
-    before, behind = NEARER * scene.reach * viewer, FARTHER * scene.reach
+    before, behind, longest = NEARER * scene.reach * viewer, FARTHER * scene.reach, piece * scene.reach
 
-    def corners(k: int) -> Array:
-        faces = [v[k][body.skin.triangles] for v, body in zip(every, bodies, strict=True)]
-        lines = [v[k][own[:, [0, 1, 1]]] + before for v, own in zip(every, edges, strict=True)]
-        return np.concatenate([*(moved_back(each, viewer, behind) for each in faces), *lines])
+    def pieces(k: int, strength: float, age: int = 0) -> Iterator[tuple[Array, Array]]:
+        """Corners and colours of each body; of earlier instants behind later ones that are in the same plane."""
+        for places, body, own in zip(every, bodies, edges, strict=True):
+            if strength < 1 and np.linalg.norm(places[k] - places[instant], axis=1).max() < APART * scene.reach:
+                continue
+            faces = places[k][body.skin.triangles]
+            shades = shaded(stress.base(body, k) if strength == 1 else rgb(body.color), faces, strength)
+            small, of = refined(faces, longest, MOST_TRIANGLES)
+            yield moved_back(small, viewer, behind) - age * behind * viewer, shades[of]
+            if strength == 1:
+                lines = refined(places[k][own], longest, MOST_TRIANGLES)[0][:, [0, 1, 1]] + before
+                yield lines, np.tile(DARK * rgb(body.color), (len(lines), 1))
 
-    def colors(k: int) -> Array:
-        parts = zip(every, bodies, strict=True)
-        faces = [shaded(stress.base(b, k), v[k][b.skin.triangles], strength) for v, b in parts]
-        lines = [np.tile(DARK * rgb(b.color), (len(own), 1)) for b, own in zip(bodies, edges, strict=True)]
-        return np.concatenate([*faces, *lines])
+    aged = enumerate(reversed(earlier.items()), start=1)
+    faded_ones = [each for age, (k, strength) in aged for each in pieces(k, strength, age)]
 
-    faces = Poly3DCollection(
-        corners(instant), facecolors=colors(instant), edgecolors=colors(instant), linewidths=EDGE
-    )
+    def drawn(k: int) -> tuple[Array, Array]:
+        parts = [*faded_ones, *pieces(k, 1.0)]
+        return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
+
+    corners, shades = drawn(instant)
+    faces = Poly3DCollection(corners, facecolors=shades, edgecolors=shades, linewidths=EDGE)
     axes.add_collection3d(faces, autolim=False)
 
     def move(k: int) -> None:
-        faces.set_verts(corners(k))
-        shades = colors(k)
+        corners, shades = drawn(k)
+        faces.set_verts(corners)
         faces.set_facecolor(shades)
         faces.set_edgecolor(shades)
 
     made.updates.append(move)
     for body in bodies:
-        made.handles.setdefault(body.whole, Line2D([], [], color=faded(body.color, strength), lw=5))
+        made.handles.setdefault(body.whole, Line2D([], [], color=rgb(body.color), lw=5))
 
 
 def _edges(body: DrawnBody) -> IntArray:

@@ -70,7 +70,6 @@ MOST_PICTURES = 1_000
 MOST_NAMES = 12
 MOST_IN_LEGEND = 8
 BESIDE = 1.5  # [pixels], around a number
-APART = 0.1  # of the scene: what moved less since an earlier instant is not drawn there
 BAR, BELOW = (0.06, 0.075, 0.4, 0.02), 0.11  # of the figure, the bar of stress below axes in space, and its room
 FRAME = 0.07  # of the scene, the axes of a body
 
@@ -126,7 +125,7 @@ def plot_model(
     with house_style():
         place = _axes(drawn, axes)
         draw_surroundings(place, drawn)
-        made = draw_bodies(place, drawn, 0)
+        made = draw_bodies(place, drawn, 0, earlier={})
         draw_touched(place, drawn, 0, made)
         draw_symbols(place, drawn, 0, made)
         draw_arrows(place, drawn, 0, made)
@@ -145,27 +144,16 @@ def draw_instants(axes: Any, scene: Scene, scale: float = 1.0, colors: StressCol
     """All instants of a scene, the last darkest, or in the colours of its stress."""
     draw_surroundings(axes, scene)
     count = len(scene.time)
-    made = SceneArtists()
-    for k, strength in enumerate(np.linspace(FAINTEST, 1.0, count) if count > 1 else np.ones(1)):
-        if k == count - 1:
-            made = draw_bodies(axes, scene, k, 1.0, scale, colors)
-        elif not _would_cover(scene, k):
-            made = draw_bodies(axes, scene, k, float(strength), scale)
+    strengths = np.linspace(FAINTEST, 1.0, count)[:-1].tolist()
+    for k, strength in enumerate(strengths):
+        draw_bodies(axes, scene, k, strength, scale, earlier=None)
+    made = draw_bodies(axes, scene, count - 1, 1.0, scale, colors, dict(enumerate(strengths)))
     draw_touched(axes, scene, count - 1, made)
     draw_symbols(axes, scene, count - 1, made, scale)
     draw_arrows(axes, scene, count - 1, made, scale)
     if scene.dimension == 2:
         for name, artist in made.handles.items():
             artist.set_label(plain_text(name))
-
-
-def _would_cover(scene: Scene, instant: int) -> bool:
-    """Whether surfaces in space are nearly where they are at the last instant, which they would hide."""
-    solids = [body.vertices() for body in scene.bodies if body.skin.has_surface and not body.skin.lines]
-    if scene.dimension == 2 or not solids:
-        return False
-    away = max(float(np.linalg.norm(places[instant] - places[-1], axis=1).max()) for places in solids)
-    return away < APART * scene.reach
 
 
 def color_bar(axes: Any, scene: Scene, colors: StressColors, is_alone: bool = True) -> None:

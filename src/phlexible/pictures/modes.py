@@ -28,13 +28,13 @@ from phlexible.bodies.skin import Skin
 from phlexible.description.mechanism.mechanism import Mechanism
 from phlexible.description.ports import Attachment, MovingFrame, PlacedBody
 from phlexible.display import beside, short_repr, table
-from phlexible.errors import ModelError, ParameterError, PhlexibleError, ResultFileError
+from phlexible.errors import ModelError, ParameterError, PhlexibleError
 from phlexible.extras import optional
 from phlexible.linear.equilibria import OperatingKind
 from phlexible.linear.frequency_response import FrequencyResponse
 from phlexible.linear.linearize import Linearization, linearization
 from phlexible.linear.modes import Modes, lowest_modes
-from phlexible.pictures.animation import DOTS_PER_INCH, film_writer
+from phlexible.pictures.animation import film_of
 from phlexible.pictures.reports import report_modes
 from phlexible.pictures.style import (
     COLORS,
@@ -295,7 +295,7 @@ class ModeShapes(Modes):
         if target.suffix.lower() not in (".mp4", ".gif"):
             raise ParameterError(f"path must end in .mp4 or .gif, got {str(path)!r}")
         outline, frames = self._outline(self._checked(mode)), whole("frames", frames)
-        matplotlib = optional("matplotlib", "plot")
+        optional("matplotlib", "plot")
         size = self._amplitude(outline, amplitude)
         view = _view(outline, size)
         with house_style():
@@ -319,15 +319,11 @@ class ModeShapes(Modes):
 
             figure.draw_without_rendering()
             figure.set_layout_engine("none")  # the same for all pictures
-            writer, settings = film_writer(target, FRAMES_PER_SECOND)
-            try:
-                with matplotlib.rc_context(settings), writer.saving(figure, str(target), DOTS_PER_INCH):
-                    for picture in pictures:
-                        for curve, line in zip(curves, picture, strict=True):
-                            curve.set_data(*line[:, view].T)
-                        writer.grab_frame()
-            except OSError as error:
-                raise ResultFileError.of_writing(target, error) from error
+            with film_of(figure, curves, target, FRAMES_PER_SECOND) as add_picture:
+                for picture in pictures:
+                    for curve, line in zip(curves, picture, strict=True):
+                        curve.set_data(*line[:, view].T)
+                    add_picture()
 
     def _repr_html_(self) -> str:
         """For notebooks: frequencies and shapes."""

@@ -6,6 +6,7 @@ from itertools import islice
 from typing import TypeVar
 
 import numpy as np
+from scipy.spatial.transform import Rotation
 
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.bodies.beam.points import BeamPoints
@@ -56,7 +57,7 @@ def default_panels(run: RecordedRun, points: Sequence[Attachment], most: int = 2
     if not isinstance(points, list | tuple) or not all(isinstance(point, Attachment) for point in points):
         raise ParameterError(f"points must be a list of attachments such as [beam.end], got {points!r}")
     makers: tuple[Callable[[RecordedRun, Sequence[Attachment]], Panel | None], ...]
-    makers = (_deflections, _tensions, _angles, _spins, _positions)
+    makers = (_deflections, _tensions, _angles, _attitudes, _spins, _positions)
     return list(islice(_made(makers, run, points), most))
 
 
@@ -141,6 +142,22 @@ def _glances(run: RecordedRun) -> IntArray:
 def _most(things: Sequence[Thing], sizes: Array) -> list[Thing]:
     """The few of the largest size, in the order they are in."""
     return [things[k] for k in np.sort(np.argsort(-sizes, kind="stable")[:MOST_ASKED])]
+
+
+def _attitudes(run: RecordedRun, points: Sequence[Attachment]) -> Panel | None:
+    """How far the heaviest body has turned, of mechanisms that no joint holds to the world, as a satellite."""
+    mechanism = run.mechanism
+    ports = [port for joint in mechanism.joints for port in (joint.first, joint.second)]
+    turning = [placed for placed in mechanism.bodies if placed.data.rotates]
+    if not (ports and turning and all(isinstance(port, Attachment) for port in ports)):
+        return None
+    hub = max(turning, key=lambda placed: placed.data.mass)
+    turned = rotation(run, hub) @ rotation(run, hub)[0].T
+    if mechanism.dimension == 2:
+        angle = np.unwrap(np.arctan2(turned[:, 1, 0], turned[:, 0, 0]))
+    else:
+        angle = Rotation.from_matrix(turned).magnitude()
+    return _panel("angle turned since the start [rad]", [(plain_text(hub.name), angle)], size=1.0)
 
 
 def _spins(run: RecordedRun, points: Sequence[Attachment]) -> Panel | None:

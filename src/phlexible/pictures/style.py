@@ -339,6 +339,31 @@ def moved_back(corners: Array, viewer: Array, way: float) -> Array:
     return np.asarray(corners - back[:, None, None] * viewer)
 
 
+def refined(corners: Array, longest: float, most: int) -> tuple[Array, IntArray]:
+    """Triangles (t, 3, 3) or lines (t, 2, 3) halved until their edges are short, and of which each one is a part.
+
+    What is drawn in the order of mean depths hides what is behind it only where pieces are small.
+    """
+    own = np.arange(len(corners))
+    count = corners.shape[1]
+    while len(corners) < most:
+        following = np.roll(corners, -1, axis=1)
+        lengths = np.linalg.norm(following - corners, axis=2)
+        is_long = lengths.max(axis=1, initial=0.0) > longest
+        if not is_long.any():
+            break
+        first = lengths[is_long].argmax(axis=1)[:, None]
+        turned = np.take_along_axis(corners[is_long], ((first + np.arange(count)) % count)[..., None], axis=1)
+        middle = (turned[:, :1] + turned[:, 1:2]) / 2
+        halves = [
+            np.concatenate(each, axis=1)
+            for each in ((turned[:, :1], middle, turned[:, 2:]), (middle, turned[:, 1:]))
+        ]
+        corners = np.concatenate([corners[~is_long], *halves])
+        own = np.concatenate([own[~is_long], own[is_long], own[is_long]])
+    return corners, own
+
+
 def silhouette(vertices: Array, triangles: IntArray) -> IntArray:
     """Edges (e, 2) between what faces a viewer above the xy plane and what does not.
 
