@@ -536,7 +536,7 @@ def from_urdf(
     of joints elements; efforts and velocities are not limited, and shapes touch nothing without a ``Contact``. A
     warning lists what else is left out, such as macros and loops of other programs.
 
-    Links that lack mass or moments get 1e-9 of what they carry, as long as no joint moves without inertia.
+    Links that lack mass or moments get 1e-7 of what they carry, as long as no joint moves without inertia.
 
     Args:
         path: of the file.

@@ -11,9 +11,9 @@ from phlexible.algebra.rotations import cross_matrix
 from phlexible.bodies.rigid_body import DIGITS
 from phlexible.errors import ModelError, ParameterError
 
-SINGULAR = 1e-12  # eigenvalue of the inertia of the coordinates, beside what they move
-TINY = 1e-9
-"""Share of the inertia that a link carries, which it gets where it has none, so that its mass matrix is regular."""
+SINGULAR, THIN = 1e-10, 1e-11  # eigenvalues of the inertia of coordinates, and of a body, beside what moves
+TINY = 1e-7
+"""Share of the inertia that a link carries, below which it has too little for steps to be solved to round-off."""
 LENGTH = 0.1  # of a link without any size [m]
 DENSITY = 1000.0  # of links without inertia, from their shapes [kg/m3]
 SMALL = 1e-3, 1e-2  # of links without shape: mass [kg] and radius of gyration [m]
@@ -62,9 +62,9 @@ class LinkInertia:
         matrix[:3, :3], matrix[:3, 3:], matrix[3:, :3] = self.mass * np.eye(3), -lever, lever
         matrix[3:, 3:] = np.trace(about := self.moments(np.eye(4))[:3, :3]) * np.eye(3) - about
         scale = np.sqrt(matrix.diagonal())
-        if not (scale > 0).all() or np.linalg.eigvalsh(self.inertia)[0] <= TINY / 10 * np.trace(self.inertia):
+        if not (scale > 0).all() or np.linalg.eigvalsh(self.inertia)[0] <= THIN * np.trace(self.inertia):
             return False
-        return bool(np.linalg.eigvalsh(matrix / np.outer(scale, scale))[0] > TINY / 10)
+        return bool(np.linalg.eigvalsh(matrix / np.outer(scale, scale))[0] > THIN)
 
     def moments(self, pose: Array) -> Array:
         """Moments of mass of orders 2, 1 and 0 in the axes in which the links have a pose, shape (4, 4)."""
@@ -182,18 +182,20 @@ def nearest_physical(inertia: LinkInertia) -> LinkInertia:
 
 
 def regular_inertia(own: LinkInertia, carried: LinkInertia) -> LinkInertia:
-    """The inertia with 1e-9 of the mass and inertia that the body carries where its own does not suffice.
+    """The inertia of a body, with 1e-7 of what it carries where it has less, and of its own about thin axes.
 
     Args:
         own: of the body, in its axes.
         carried: of the body and all that hangs on it, in its axes.
     """
-    if own.is_regular:
-        return own
     whole = float(np.trace(carried.moments(np.eye(4))[:3, :3]))
-    mass = max(carried.mass, whole / LENGTH**2)
-    more = TINY * max(whole, mass * LENGTH**2) * np.eye(3)
-    return LinkInertia(max(own.mass, TINY * mass), own.center, own.spread + more)
+    mass = carried.mass or whole / LENGTH**2
+    found = LinkInertia(max(own.mass, TINY * mass), own.center, own.spread)
+    size = float(np.trace(found.moments(np.eye(4))[:3, :3]))
+    if found.is_regular and size >= TINY * whole:
+        return found
+    more = TINY * (size if size > TINY * whole else max(whole, mass * LENGTH**2))
+    return LinkInertia(found.mass, found.center, found.spread + more * np.eye(3))
 
 
 def shape_inertia(surfaces: Sequence[Any], mass: float) -> LinkInertia:
