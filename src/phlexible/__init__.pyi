@@ -162,9 +162,6 @@ from .tools.batch import Batch as Batch, BatchRuns as BatchRuns, LiveBatch as Li
 from .tools.build import build as build
 from .tools.identification import (
     Fit as Fit,
-    RecordedModes as RecordedModes,
-    RecordedResponse as RecordedResponse,
-    Recording as Recording,
     identify as identify,
 )
 from .tools.inverse_dynamics import InverseDynamics as InverseDynamics, inverse_dynamics as inverse_dynamics
@@ -174,6 +171,11 @@ from .tools.passive_control import (
     energy_shaping as energy_shaping,
     passive_observer as passive_observer,
     shared_energy_shaping as shared_energy_shaping,
+)
+from .tools.recordings import (
+    RecordedModes as RecordedModes,
+    RecordedResponse as RecordedResponse,
+    Recording as Recording,
 )
 from .tools.string_inverse import string_inverse as string_inverse
 from .tools.study import Study as Study, samples as samples, study as study

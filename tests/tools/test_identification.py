@@ -236,7 +236,12 @@ def test_pictures_and_pages(tmp_path):
     assert [axes.get_xlabel() for axes in figure.axes] == ["", "time [s]"] and (tmp_path / "fit.png").is_file()
     fit.report(tmp_path / "fit.html")
     page = (tmp_path / "fit.html").read_text()
-    assert "data:image/png" in page and "95 % interval" in page and "nothing was found" in page
+    assert (
+        "data:image/png" in page
+        and "95 % interval" in page
+        and "no problems found" in page
+        and "moved by half the step" in page
+    )
     low, high = fit.intervals()["g"]
     assert str(fit).startswith("g  9.8") and f"(95 %: {low:.6g} to {high:.6g})" in str(fit)
 
@@ -312,3 +317,32 @@ def test_data_in_millimetres_are_told(unit):
             ph.identify(lambda p: swing({**true, **p}), {"stiffness": 250.0}, data, sensors=travel, step=STEP)
     said = [str(each.message) for each in caught if each.category is ph.UnitWarning]
     assert len(said) == (unit > 1.0), said
+
+
+def bent(p):
+    """A cantilever that its load bends by a twentieth of its length, more than linear strains bear exactly."""
+    model = ph.Model(dimension=2)
+    beam = ph.Beam(1.0, ph.RectangularSection(0.02, 0.004), ph.Material(p["E"], 7850.0), elements=4)
+    beam = model.add(beam.split(4) if "parts" in p else beam, "beam")
+    model.connect(ph.Fixed(model.ground.at((0, 0, 0)), beam.start))
+    model.apply(ph.Force(beam.end, (0, 40.0, 0)))
+    return model
+
+
+def tip(model):
+    return {"tip": ph.Displacement(model["beam"].end, (0, 1, 0))}
+
+
+def test_another_discretization_moves_what_the_interval_misses():
+    true = bent({"E": 200e9, "parts": True})
+    motion = true.simulate(0.1, 1e-3, progress=False)
+    data = ph.Recording(
+        motion.time, {"tip": motion[tip(true)["tip"]] + 1e-6 * np.random.default_rng(0).normal(size=101)}
+    )
+    fit = ph.identify(bent, {"E": 190e9}, data, sensors=tip, step=1e-3, progress=False)
+    missed = abs(fit.values["E"] - 200e9)
+    assert missed > 3 * np.sqrt(fit.covariance[0, 0])
+    assert list(fit.shifts) == ["half the step", "half the elements", "another frame"]
+    assert missed < 3 * max(abs(float(moved[0])) for moved in fit.shifts.values()) < 30 * missed
+    assert "another frame moves E by" in str(fit)
+    assert any("the model's errors exceed the noise" in words for words in fit.warnings)

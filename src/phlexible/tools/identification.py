@@ -15,226 +15,23 @@ from scipy import stats
 from scipy.interpolate import CubicSpline
 from scipy.optimize import least_squares
 
-from phlexible.algebra.arrays import Array, check_callable, file_path, finite, numbers, positive, text, whole
+from phlexible.algebra.arrays import Array, check_callable, file_path, finite, numbers, positive
 from phlexible.derivatives.linear_models import mode_derivatives, response_derivatives
 from phlexible.derivatives.parameters import Parameters, check_build
 from phlexible.derivatives.sensitivity import sensitivity_of_run
 from phlexible.description.interactions.sensor import Sensor
+from phlexible.description.mechanism.changed_bodies import changed_bodies, in_another_frame, with_half_the_elements
 from phlexible.description.time_functions import Signal
 from phlexible.display import beside, table
-from phlexible.errors import ConvergenceError, ParameterError, UnitWarning
+from phlexible.errors import ConvergenceError, ParameterError, PhlexibleError, UnitWarning
 from phlexible.pictures.style import COLORS, INK, finish, house_style, new_figure, picture_html, picture_path
 from phlexible.results.files.writing import replacing
 from phlexible.results.progress import progress_bar, shown
 from phlexible.state.system import system_of
+from phlexible.tools.recordings import OTHER_UNITS, Data, RecordedModes, RecordedResponse, Recording, named_values
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-Columns = Mapping[str, str | Sequence[str]]
-
-MEASURED = 10  # samples from which on an input is a table that was measured, no ramp or pulse
-OTHER_UNITS = {"m": (1e3, "mm", "m"), "rad": (180 / np.pi, "degrees", "rad")}
-
-# What was measured: tables over time, frequencies of modes, frequency responses.
-
-
-@dataclass(frozen=True, eq=False)
-class Recording:
-    """Measured values over time of one experiment, which begins at t = 0.
-
-    Attributes:
-        time: of the values, ascending, not before zero, shape (T,) [s].
-        outputs: by the names of sensors, each of shape (T,) or (T, numbers of the sensor); NaN: not measured.
-        noise: standard deviation of all outputs, or by name; None or left out: estimated with the parameters.
-        inputs: of this experiment, by the names under which ``build`` takes them: numbers, arrays, ``ph.Signal``.
-
-    Raises:
-        ParameterError: other shapes, times that do not ascend, noise that is not positive.
-    """
-
-    time: Array
-    outputs: Mapping[str, Array]
-    noise: float | Mapping[str, float] | None = None
-    inputs: Mapping[str, Any] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        time = numbers("time of a recording", self.time)
-        if time.ndim != 1 or len(time) < 2 or not (np.diff(time) > 0).all() or time[0] < 0:
-            raise ParameterError(
-                f"time of a recording must be two or more ascending instants from 0 on, got shape {time.shape}"
-                + (f" from {time.min():g} to {time.max():g}" if time.size else "")
-            )
-        if not isinstance(self.outputs, Mapping) or not self.outputs:
-            raise ParameterError(f"outputs must be measured values by names of sensors, got {self.outputs!r}")
-        outputs = {text("name of an output", name): numbers(name, value) for name, value in self.outputs.items()}
-        for name, values in outputs.items():
-            if values.ndim not in (1, 2) or len(values) != len(time) or not np.isfinite(values).any():
-                raise ParameterError(
-                    f"{name} must have a value for each of {len(time)} instants of time, got shape {values.shape}"
-                )
-        noise = self.noise if isinstance(self.noise, Mapping) else dict.fromkeys(outputs, self.noise)
-        checked = {name: positive(f"noise of {name}", each) for name, each in noise.items() if each is not None}
-        if unknown := set(checked) - set(outputs):
-            raise ParameterError(f"noise of {', '.join(sorted(unknown))}, which is no output of the recording")
-        inputs = _named("inputs", self.inputs)
-        for name, signal in inputs.items():
-            is_table = isinstance(signal, Signal) and len(signal.times) >= max(MEASURED, len(time) // 4)
-            if is_table and signal.times[-1] < time[-1] - 2 * np.diff(signal.times).max():
-                raise ParameterError(
-                    f"input {name} has {len(signal.times)} samples up to {signal.times[-1]:g} s, the outputs go on"
-                    f" to {time[-1]:g} s: cut the recording there, or add what the input is until then"
-                )
-        vars(self).update(time=time, outputs=outputs, noise=checked, inputs=inputs)
-
-    def __repr__(self) -> str:
-        inputs = f"; inputs {', '.join(self.inputs)}" if self.inputs else ""
-        ends = f"{len(self.time)} instants, t = {self.time[0]:g} to {self.time[-1]:g} s"
-        return f"{type(self).__name__}({', '.join(self.outputs)}: {ends}{inputs})"
-
-    @classmethod
-    def of(
-        cls,
-        source: Any,
-        outputs: Columns,
-        *,
-        time: str = "time",
-        inputs: Mapping[str, str] | None = None,
-        noise: float | Mapping[str, float] | None = None,
-    ) -> "Recording":
-        """From a table with named columns.
-
-        Args:
-            source: path of a file, ``.csv`` with a line of names or ``.mat``; or anything that gives a column by
-                its name, such as a DataFrame, a Dataset of xarray or a dict of arrays.
-            outputs: column by the name of the sensor, or columns of its numbers.
-            time: column of the time [s].
-            inputs: column by the name under which ``build`` takes it; it becomes a ``ph.Signal``.
-            noise: as of ``Recording``.
-
-        Raises:
-            ParameterError: no such column, or a file of another kind.
-
-        Example:
-            >>> table = {"time": [0.0, 0.1, 0.2], "x": [0.0, 0.4, 0.9]}
-            >>> ph.Recording.of(table, {"tip": "x"}, noise=1e-3).outputs["tip"]
-            array([0. , 0.4, 0.9])
-        """
-        columns = _columns(source)
-
-        def column(name: str) -> Array:
-            try:
-                return np.asarray(columns[name], dtype=np.float64).ravel()
-            except (KeyError, IndexError, ValueError, TypeError) as error:
-                names = getattr(getattr(columns, "dtype", None), "names", None)
-                names = list(columns) if isinstance(columns, Mapping) else names
-                known = f"; there are {', '.join(map(str, names))}" if names else ""
-                raise ParameterError(f"no column {name!r} of numbers in the table: {error}{known}") from None
-
-        times = column(time)
-        values = {
-            name: column(each) if isinstance(each, str) else np.stack([column(part) for part in each], axis=1)
-            for name, each in outputs.items()
-        }
-        return cls(
-            times, values, noise, {name: Signal(times, column(each)) for name, each in (inputs or {}).items()}
-        )
-
-
-def _columns(source: Any) -> Any:
-    if not isinstance(source, str | PathLike):
-        return source
-    path = Path(file_path("source", source))
-    if path.suffix.lower() == ".mat":
-        from scipy.io import loadmat
-
-        return loadmat(path, squeeze_me=True)
-    if path.suffix.lower() == ".csv":
-        return np.genfromtxt(path, delimiter=",", names=True, deletechars="", replace_space=" ", ndmin=1)
-    raise ParameterError(f"source must be a .csv or a .mat file or a table with named columns, got {source!r}")
-
-
-@dataclass(frozen=True, eq=False)
-class RecordedModes:
-    """Measured frequencies of the lowest modes of ``linear``.
-
-    Attributes:
-        frequencies: shape (k,) [rad/s], ascending.
-        noise: standard deviation [rad/s], a number or shape (k,).
-        first: number of the mode that the first one is, counted from 0; rigid modes count.
-
-    Raises:
-        ParameterError: numbers that are not positive.
-    """
-
-    frequencies: Array
-    noise: float | Array
-    first: int = 0
-
-    def __post_init__(self) -> None:
-        found = numbers("frequencies", self.frequencies)
-        if found.ndim != 1 or not len(found) or not (found > 0).all() or not np.isfinite(found).all():
-            raise ParameterError(f"frequencies must be positive, got {self.frequencies!r}")
-        first = whole("first", self.first, 0)
-        vars(self).update(frequencies=found, noise=_deviations(self.noise, found.shape), first=first)
-
-
-@dataclass(frozen=True, eq=False)
-class RecordedResponse:
-    """Measured frequency response from the inputs to the outputs of ``linear``.
-
-    Attributes:
-        frequencies: shape (k,) [rad/s].
-        values: complex, shape (k,), or (k, outputs, inputs).
-        noise: standard deviation of real and of imaginary part each, a number or an array that fits ``values``.
-
-    Raises:
-        ParameterError: other shapes, or noise that is not positive.
-    """
-
-    frequencies: Array
-    values: Any
-    noise: float | Array
-
-    def __post_init__(self) -> None:
-        omegas = numbers("frequencies", self.frequencies)
-        try:
-            is_text = isinstance(self.values, str | bytes)
-            values = np.asarray(None if is_text else self.values, dtype=np.complex128)
-        except (TypeError, ValueError, OverflowError):
-            raise ParameterError(f"values must be complex numbers, got {self.values!r}") from None
-        if values.ndim == 1:
-            values = values[:, None, None]
-        if omegas.ndim != 1 or values.ndim != 3 or len(values) != len(omegas) or not np.isfinite(values).all():
-            raise ParameterError(
-                f"values must be finite, of shape ({omegas.size},) or ({omegas.size}, outputs, inputs), for"
-                f" frequencies of shape {omegas.shape}; got shape {values.shape}"
-            )
-        vars(self).update(frequencies=omegas, values=values, noise=_deviations(self.noise, values.shape))
-
-
-Data = Recording | RecordedModes | RecordedResponse
-
-
-def _deviations(noise: Any, shape: tuple[int, ...]) -> Array:
-    """Standard deviations of that shape."""
-    found = numbers("noise", noise)
-    try:
-        result = np.broadcast_to(found, shape)
-    except ValueError:
-        raise ParameterError(f"noise must be a number or fit the shape {shape}, got shape {found.shape}") from None
-    if not ((result > 0) & np.isfinite(result)).all():
-        raise ParameterError(f"noise must be positive and finite, got {noise!r}")
-    return result
-
-
-def _named(argument: str, given: Any) -> dict[str, Any]:
-    """Values by name; None: none."""
-    if given is None:
-        return {}
-    if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given):
-        raise ParameterError(f"{argument} must be values by name, such as {{'tip': 1.0}}, got {given!r}")
-    return dict(given)
 
 
 def _names(argument: str, given: Any) -> tuple[str, ...]:
@@ -538,6 +335,8 @@ class Fit:
         freedom: data less unknowns.
         runs: how often the model was simulated or linearized, with derivatives.
         warnings: what the data does not tell, or the model does not explain, in words.
+        shifts: by what is changed ("half the step", "half the elements", "another frame"), how far all numbers move
+            then, shape (numbers,): errors of the model, which intervals do not count.
     """
 
     values: Mapping[str, Any]
@@ -548,6 +347,7 @@ class Fit:
     freedom: int
     runs: int
     warnings: tuple[str, ...]
+    shifts: Mapping[str, Array]
     _flat: Array = field(repr=False)
     _places: Mapping[str, slice] = field(repr=False)
 
@@ -612,20 +412,34 @@ class Fit:
         """For notebooks: values with their intervals, correlations, warnings."""
         deviations = np.sqrt(np.diag(self.covariance))
         ends = np.concatenate([np.reshape(each, (-1, 2)) for each in self.intervals().values()])
+        shifts = np.array([*self.shifts.values()]).reshape(-1, len(self.labels)).T
+        columns = zip(self.labels, self._flat, deviations, ends, shifts, strict=True)
         rows = [
-            (label, f"{value:.6g}", f"{deviation:.2g}", f"{low:.6g} to {high:.6g}")
-            for label, value, deviation, (low, high) in zip(self.labels, self._flat, deviations, ends, strict=True)
+            (
+                label,
+                f"{value:.6g}",
+                f"{deviation:.2g}",
+                f"{low:.6g} to {high:.6g}",
+                *(f"{own:+.2g}" for own in moved),
+            )
+            for label, value, deviation, (low, high), moved in columns
         ]
-        found = table(rows, ("parameter", "value", "standard deviation", "95 % interval"), "Fit")
+        moves = [f"moved by {name}" for name in self.shifts]
+        found = table(rows, ("parameter", "value", "standard deviation", "95 % interval", *moves), "Fit")
+        data = [
+            (each.label, str(int(np.isfinite(each.measured).sum())), f"{np.nanmean(each.noise):.3g}")
+            for each in self.predictions
+        ]
+        rest = table(data, ("data", "values", "noise"), f"{self.freedom} more data than unknowns, {self.runs} runs")
         related = [
             (label, *(f"{each:.2f}" for each in row))
             for label, row in zip(self.labels, self.correlation, strict=True)
         ]
-        said = table([(each,) for each in self.warnings or ("nothing was found",)], ("warnings",))
-        return beside(found, table(related, ("correlation", *self.labels)), said)
+        said = table([(each,) for each in self.warnings or ("no problems found",)], ("warnings",))
+        return beside(found, table(related, ("correlation", *self.labels)), rest, said)
 
     def __str__(self) -> str:
-        """Values with their standard deviations and intervals, then warnings."""
+        """Values with their standard deviations and intervals, what moves them, then warnings."""
         deviations = np.sqrt(np.diag(self.covariance))
         ends = np.concatenate([np.reshape(each, (-1, 2)) for each in self.intervals().values()])
         width = max(map(len, self.labels))
@@ -633,6 +447,10 @@ class Fit:
             f"{label:{width}s}  {value:.6g} +- {deviation:.2g} (95 %: {low:.6g} to {high:.6g})"
             for label, value, deviation, (low, high) in zip(self.labels, self._flat, deviations, ends, strict=True)
         ]
+        for name, moved in self.shifts.items():
+            lines.append(
+                f"{name} moves " + ", ".join(f"{a} by {b:+.2g}" for a, b in zip(self.labels, moved, strict=True))
+            )
         return "\n".join([*lines, *(f"- {each}" for each in self.warnings)])
 
     def __repr__(self) -> str:
@@ -705,14 +523,14 @@ def identify(
     """
     shown(progress)  # or refused before anything is computed
     data = tuple(_data(recordings))
-    given = _named("parameters", parameters)
+    given = named_values("parameters", parameters)
     if not given or any(isinstance(value, Signal) for value in given.values()):
         raise ParameterError(f"parameters must be numbers and arrays by name, one at least, got {parameters!r}")
-    biases, delays = _named("bias", bias), _named("delay", delay)
+    biases, delays = named_values("bias", bias), named_values("delay", delay)
     sought = {("bias", name): positive(f"size of the bias of {name}", size) for name, size in biases.items()}
     sought |= {("gain", name): 1.0 for name in _names("gain", gain)}
     sought |= {("delay", name): positive(f"size of the delay of {name}", size) for name, size in delays.items()}
-    unknowns = _Unknowns(given, _names("each", each), sought, len(data), _named("scales", scales))
+    unknowns = _Unknowns(given, _names("each", each), sought, len(data), named_values("scales", scales))
     _check_data(data, unknowns, sensors, step, linear)
     check_build(build)
     experiments = _Experiments(
@@ -759,7 +577,7 @@ def _check_data(data: Sequence[Data], unknowns: _Unknowns, sensors: object, step
 
 def _limits(unknowns: _Unknowns, bounds: Mapping[str, tuple[float, float]] | None) -> tuple[Array, Array]:
     low, high = np.full((2, len(unknowns.start)), np.inf) * [[-1.0], [1.0]]
-    for name, ends in _named("bounds", bounds).items():
+    for name, ends in named_values("bounds", bounds).items():
         place = _place(unknowns, "bounds", name)
         pair = numbers(f"bounds of {name}", ends, "(least, greatest)")
         if pair.shape != (2,) or not pair[0] < pair[1]:
@@ -774,7 +592,7 @@ def _priors(
     unknowns: _Unknowns, priors: Mapping[str, tuple[float, float]] | None
 ) -> list[tuple[slice, float, float]]:
     found = []
-    for name, prior in _named("priors", priors).items():
+    for name, prior in named_values("priors", priors).items():
         if not isinstance(prior, tuple | list) or len(prior) != 2:
             raise ParameterError(f"priors of {name} must be (mean, standard deviation), got {prior!r}")
         mean, deviation = finite(f"mean of {name}", prior[0]), positive(f"deviation of {name}", prior[1])
@@ -794,6 +612,14 @@ EXACT = 1e-9
 CLOSE = 1e-2  # standard deviations: so short a step of Gauss and Newton is the last one, without a run after it
 STRAIGHT = 1e-2  # of the size of an unknown: what such a step may be at most
 LEAST_NOISE = 1e-12  # of the values: the least that is told apart from round-off
+
+
+CHANGES: Mapping[str, Callable[[Any], Any] | None] = {
+    "half the step": None,
+    "half the elements": with_half_the_elements,
+    "another frame": in_another_frame,
+}
+"""Discretizations that a fit is compared with, by what is done with bodies."""
 
 
 class _CloseEnoughError(Exception):
@@ -937,6 +763,8 @@ class _Search:
             *self._at_limits(values),
             *_unexplained(predictions, residuals, 0 if self._noise else count - len(values)),
         ]
+        shifts = self._shifts(values, covariance @ slopes.T, residuals)
+        texts += _moved_beyond(self._unknowns.labels, np.sqrt(np.diag(covariance)), shifts)
         return Fit(
             self._unknowns.named(values),
             tuple(self._unknowns.labels),
@@ -946,9 +774,44 @@ class _Search:
             count - len(values),
             self._runs,
             tuple(texts),
+            shifts,
             values,
             self._unknowns.places,
         )
+
+    def _shifts(self, values: Array, gain: Array, residuals: Array) -> dict[str, Array]:
+        """How far all numbers move in other discretizations, by the name of each that changes the model.
+
+        Args:
+            values: that were found.
+            gain: changes of numbers by those of residuals, with opposite sign, shape (numbers, residuals).
+            residuals: at the values.
+        """
+        found, known, experiments = {}, self._known, self._experiments
+        for name, change in CHANGES.items():
+            if change is None and experiments.step is None:
+                continue
+            is_changed = change is None
+
+            def changed(body: Any, change: Callable[[Any], Any] | None = change) -> Any:
+                nonlocal is_changed
+                other = body if change is None else change(body)
+                is_changed = is_changed or other is not body
+                return other
+
+            step = experiments.step if change else experiments.step and experiments.step / 2
+            self._experiments, self._known = replace(experiments, step=step), None
+            try:
+                with changed_bodies(changed), warnings.catch_warnings():
+                    warnings.simplefilter("ignore")  # of models that nobody made
+                    other, _ = self._residuals(values)
+                if is_changed and other.shape == residuals.shape and np.isfinite(other).all():
+                    found[name] = -gain @ (other - residuals)
+            except PhlexibleError:  # parts that are placed by the number of an element
+                continue
+            finally:
+                self._experiments, self._known = experiments, known
+        return found
 
     def _at_limits(self, values: Array) -> Iterator[str]:
         for label, value, low, high in zip(self._unknowns.labels, values, *self._limits, strict=True):
@@ -980,6 +843,18 @@ def _alike(labels: Sequence[str], covariance: Array) -> Iterator[str]:
     for a, b in np.argwhere(np.triu(np.abs(related), 1) > ALIKE).tolist():
         share = f"{related[a, b]:.4f}"
         yield f"{labels[a]} and {labels[b]} are hard to tell apart: their errors have the correlation {share}"
+
+
+def _moved_beyond(labels: Sequence[str], deviations: Array, shifts: Mapping[str, Array]) -> Iterator[str]:
+    """Numbers that another discretization moves by more than their standard deviation."""
+    for name, moved in shifts.items():
+        parts = [
+            f"{label} by {shift:.2g}, {abs(shift) / deviation:.2g} standard deviations"
+            for label, shift, deviation in zip(labels, moved, deviations, strict=True)
+            if abs(shift) > deviation
+        ]
+        if parts:
+            yield f"{name} moves {'; '.join(parts)}: the model's errors exceed the noise, of which intervals are"
 
 
 def _unexplained(predictions: Sequence[Prediction], residuals: Array, freedom: int) -> Iterator[str]:

@@ -28,6 +28,7 @@ from phlexible.description.joints.joint import Joint
 from phlexible.description.joints.joints import Fixed
 from phlexible.description.joints.relations import JointRelation
 from phlexible.description.joints.rolling import Rolling
+from phlexible.description.mechanism.changed_bodies import changed_body
 from phlexible.description.mechanism.changes import (
     Removable,
     check_name,
@@ -198,6 +199,7 @@ class Mechanism(MechanismParts):
         """
         if not isinstance(body, Body | SplitBeam | Rod):
             raise ModelError(f"add takes a body such as Beam or RigidBody, got {described(body)}")
+        body = changed_body(body)
         refuse_large(*body.memory(self._dimension), "model.add", flag("large", large))
         taken: Mapping[str, object] = ChainMap[str, Any](self._bodies, self._wholes)
         name = free_name(body, name, taken, self._kinds[type(body)])
