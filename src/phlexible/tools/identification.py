@@ -24,6 +24,7 @@ from phlexible.description.mechanism.changed_bodies import changed_bodies, in_an
 from phlexible.description.time_functions import Signal
 from phlexible.display import beside, table
 from phlexible.errors import ConvergenceError, ParameterError, PhlexibleError, UnitWarning
+from phlexible.measure.sensors import ElasticDisplacement
 from phlexible.pictures.style import COLORS, INK, finish, house_style, new_figure, picture_html, picture_path
 from phlexible.results.files.writing import replacing
 from phlexible.results.progress import progress_bar, shown
@@ -190,14 +191,16 @@ class _Experiments:
         """Of all data at these values of the unknowns."""
         return [each for number in range(len(self.data)) for each in self._predicted(values, number)]
 
+    def model(self, values: Array, number: int, data: Recording) -> Any:
+        """The model of one recording, by its number."""
+        return self.build({**data.inputs, **self.unknowns.model.made(self.unknowns.of_model(values, number)[0])})
+
     def warn_of_units(self, values: Array, predictions: Sequence[Prediction]) -> None:
         """Warn of data in mm or degrees: they are like the model's, but beyond its size or a full turn."""
         for number, data in enumerate(self.data):
             if not isinstance(data, Recording) or self.sensors is None:
                 continue
-            model = self.build(
-                {**data.inputs, **self.unknowns.model.made(self.unknowns.of_model(values, number)[0])}
-            )
+            model = self.model(values, number, data)
             sizes, known = {"m": system_of(model).body_length, "rad": 2 * np.pi}, self.sensors(model)
             for each in predictions:
                 name = each.group
@@ -779,6 +782,19 @@ class _Search:
             self._unknowns.places,
         )
 
+    @property
+    def _reads_in_frames(self) -> bool:
+        """Whether what is measured may depend on the frames of bodies."""
+        experiments = self._experiments
+        if experiments.linear is not None or experiments.sensors is None:
+            return True
+        return any(
+            isinstance(sensor, ElasticDisplacement)
+            for number, data in enumerate(experiments.data)
+            if isinstance(data, Recording)
+            for sensor in experiments.sensors(experiments.model(self._unknowns.start, number, data)).values()
+        )
+
     def _shifts(self, values: Array, gain: Array, residuals: Array) -> dict[str, Array]:
         """How far all numbers move in other discretizations, by the name of each that changes the model.
 
@@ -789,7 +805,9 @@ class _Search:
         """
         found, known, experiments = {}, self._known, self._experiments
         for name, change in CHANGES.items():
-            if change is None and experiments.step is None:
+            if (change is None and experiments.step is None) or (
+                change is in_another_frame and self._reads_in_frames
+            ):
                 continue
             is_changed = change is None
 

@@ -38,7 +38,10 @@ def with_half_the_elements(body: Any) -> Any:
 
 
 def in_another_frame(body: Any) -> Any:
-    """Beam whose small deflections are measured from another floating frame; other bodies as they are."""
-    if not isinstance(body, Beam):
+    """Beam whose small deflections are measured from another floating frame; other bodies as they are.
+
+    Modes belong to a frame: beams of some modes stay.
+    """
+    if not isinstance(body, Beam) or body.modes is not None:
         return body
     return replace(body, frame=Frame.SIMPLY_SUPPORTED if body.frame is Frame.MEAN_AXIS else Frame.MEAN_AXIS)
