@@ -11,6 +11,7 @@ from phlexible.errors import (
     StiffeningWarning,
 )
 from phlexible.results.motion import Motion
+from phlexible.results.sampled_loops import unstable_loop
 
 
 def attach_motion(motion: Motion | None, error: BaseException) -> None:
@@ -19,6 +20,8 @@ def attach_motion(motion: Motion | None, error: BaseException) -> None:
         return
     error.motion = motion  # type: ignore[attr-defined]
     error.add_note("What was computed before is in the attribute .motion of this error.")
+    if unstable := unstable_loop(motion):
+        error.add_note(unstable)
     with suppress(Exception):  # the first error says more
         for text, _ in _explanations(motion):
             error.add_note(text)
@@ -31,7 +34,10 @@ def warned(motion: Motion, steps: int | None) -> Motion:
         texts = [] if motion.is_complete else [interrupted]
         texts += motion.long_steps(steps or None)
         found: list[tuple[str, type[Warning]]] = [(text, StepWarning) for text in texts]
-        for text, category in [*found, *_explanations(motion)]:
+        found += _explanations(motion)
+        if found and (unstable := unstable_loop(motion)):
+            found = [(unstable, StepWarning)]  # which explains the others
+        for text, category in found:
             warnings.warn(text, category, stacklevel=4)
     except Exception as error:  # also a warning that the user has made an error
         error.motion = motion  # type: ignore[attr-defined]
