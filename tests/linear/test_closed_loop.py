@@ -204,19 +204,20 @@ def test_a_loop_says_what_drifts():
     assert held.drifting == () and held.is_stable
 
 
-@pytest.mark.parametrize(("period", "is_told"), [(0.02, False), (0.5, True)])
+@pytest.mark.parametrize(("period", "is_told"), [(0.02, False), (2.0, True)])
 def test_a_run_says_that_the_sampled_loop_is_unstable(period, is_told):
     """In one warning, in place of shorter steps; a good loop has none."""
     model = ph.Model(dimension=2)
+    hub = model.add(ph.RigidBody(1.0, 0.5), "hub")
     body = ph.Beam(1.0, ph.RectangularSection(0.01, 0.03), ph.Material(7e10, 2700.0), elements=2)
-    arm = model.add(body, "arm")
-    hinge = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), arm.start))
+    model.connect(ph.Fixed(hub.origin, model.add(body, "arm").start))
+    hinge = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), hub.origin))
     law = ph.Feedback(lambda t, y: -4.0 * (y[0] - 0.2) - 1.2 * y[1], measured=[hinge], period=period)
     model.apply(hinge.torque(law, name="servo"))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        motion = model.simulate(4.0, 5e-3, initial="quasi_static", progress=False)
+        motion = model.simulate(24.0, 2e-2, progress=False)
     said = [str(each.message) for each in caught]
-    assert sum("servo, sampled every 0.5 s, is unstable" in each for each in said) == is_told
+    assert sum("servo, sampled every 2 s, is unstable" in each for each in said) == is_told
     assert len(said) == 1 or not is_told
-    assert np.abs(motion.angle(hinge)).max() < 0.3 or is_told
+    assert (np.abs(motion.angle(hinge)).max() < 0.4) is not is_told
