@@ -139,7 +139,8 @@ class FlexibleBody(Body):
                 elements all of whose corners are given, and may be "hinged": only their displacements move as one.
             element: of a plate, "shear" (rotations, with shear strain) or "hhj" (Hellan, Herrmann, Johnson), thin
                 plates of triangles with moments as unknowns of their own.
-            damping_ratio: of all retained shapes, on top of the viscosity of the material [-].
+            damping_ratio: of all retained shapes, of the body held by its frame, on top of the viscosity of the
+                material [-]; modes of a model that holds it otherwise have other ratios.
             moments: False: interfaces keep no answers to moments; for interfaces that only pins hold.
             inertial_shapes: False: no answers to inertial loads; only for bodies that do not rotate fast.
             modal_derivatives: True: also the displacements by which the body gives way to the squares of its
