@@ -110,8 +110,8 @@ class Beam(Body):
             torsion modes, with all axial coordinates. An array (n, k): a basis over all n coordinates,
             for example of ``craig_bampton_basis`` or of ``ReducedModel.elastic_basis``.
         damping_ratio: modal damping of all modes of the beam held by its frame (a cantilever by
-            ``frame="cantilever"``), on top of the viscosity of the material [-]. Modes of a model that holds the beam
-            otherwise have other ratios: see ``linearize().modes().damping_ratios``.
+            ``frame="cantilever"``), on top of the viscosity of the material [-]. Modes of a model that holds the
+            beam otherwise have other ratios: see ``linearize().modes().damping_ratios``.
         theory: ``"euler_bernoulli"``: sections stay normal to the axis; ``"timoshenko"``: they shear, for beams
             that are thick, made of soft cores, or have a shear centre off the axis. It needs rotary inertia.
         masses: rigid masses that sit on the beam.
