@@ -174,6 +174,7 @@ STEPPED = [
             "frame": REFUSED,
             "strain": REFUSED,
             "thickness": POSITIVE,
+            "scale": POSITIVE,
             "damping_ratio": NON_NEGATIVE,
             "color": NONE,
         },
