@@ -104,6 +104,7 @@ from .errors import (
     StiffeningWarning as StiffeningWarning,
     StructureError as StructureError,
     UnitWarning as UnitWarning,
+    UnstableEquilibriumWarning as UnstableEquilibriumWarning,
     UnusedPartWarning as UnusedPartWarning,
     VelocityError as VelocityError,
 )

@@ -110,6 +110,10 @@ class SlackStringWarning(UserWarning):
     """Parts of a string were pressed together: their motion has no unique limit as step and mesh shrink."""
 
 
+class UnstableEquilibriumWarning(UserWarning):
+    """An equilibrium that is no minimum of the potential energy; the message gives the rate at which it is left."""
+
+
 class ResultFileError(PhlexibleError, OSError):
     """A results file that cannot be read, written or resumed.
 

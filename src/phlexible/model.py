@@ -22,11 +22,13 @@ from phlexible.errors import (
     ModelError,
     ParameterError,
     StepWarning,
+    UnstableEquilibriumWarning,
 )
-from phlexible.linear.equilibria import OperatingKind, operating_point
+from phlexible.linear.equilibria import OperatingKind
 from phlexible.linear.linearize import Form, linearization
 from phlexible.linear.observed import observed_linearization
 from phlexible.linear.signals import Input, Output
+from phlexible.linear.stability import static_point
 from phlexible.measure.wave_times import stiff_strings
 from phlexible.measure.when import When, watched_conditions
 from phlexible.pictures.mechanism_plot import plot_model
@@ -475,8 +477,9 @@ class Model(Mechanism):
     def equilibrium(self, state: State | None = None) -> Equilibrium:
         """A pose at rest in which gravity, loads, springs, prestress and joints balance, near the initial one.
 
-        Found by falling towards a minimum of the potential energy, which ends as Newton's method; where there is
-        none nearby it may be a saddle: ask ``is_stable``. Functions of time have their values at the state's time.
+        Found by falling towards a minimum of the potential energy, which ends as Newton's method. Where symmetry
+        leaves no side to fall to, as of an upright pendulum, it is unstable: a warning and ``is_stable`` say so.
+        Functions of time have their values at the state's time.
 
         Args:
             state: where to look; None: the initial pose.
@@ -496,9 +499,12 @@ class Model(Mechanism):
             -7.33
         """
         system = self._numbers.system(self)
-        point = operating_point(system, OperatingKind.STATIC, state)
+        point = static_point(system, state)
         stepper = self._numbers.stepper(system, StepOptions(), 1.0, check_redundancy(system, point.state))
-        return Equilibrium(system, point, standing(system, stepper, point.state))
+        rest = Equilibrium(system, point, standing(system, stepper, point.state))
+        if text := rest.instability:
+            warnings.warn(text, UnstableEquilibriumWarning, stacklevel=2)
+        return rest
 
     def assemble(
         self,

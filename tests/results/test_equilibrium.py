@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy.optimize import brentq
+from scipy.special import ellipe, ellipk
 
 import phlexible as ph
 
@@ -182,7 +183,8 @@ def test_an_upright_pendulum_is_unstable():
     model = ph.Model(gravity=(0.0, 9.81, 0.0), dimension=2)
     rod = model.add(ph.RigidBody(2.0, 0.1, center=(0.0, -0.5, 0.0)), "rod")
     model.connect(ph.Revolute(model.ground.at((0, 0, 0)), rod.origin))
-    upright = model.equilibrium()
+    with pytest.warns(ph.UnstableEquilibriumWarning, match=r"grows with exp\(4.044 t\)"):
+        upright = model.equilibrium()
     assert not upright.is_stable
     assert upright.growth_rate == pytest.approx(np.sqrt(2.0 * 9.81 * 0.5 / (0.1 + 2.0 * 0.25)), rel=1e-9)
     with pytest.raises(ph.EquilibriumError, match="unstable"):
@@ -224,3 +226,30 @@ def test_states_that_do_not_fit_are_refused():
         model.linearize(about=model.equilibrium(), at="static")
     with pytest.raises(ph.ParameterError, match="give it as about="):
         model.linearize(at=model.equilibrium())
+
+
+@pytest.mark.parametrize(("load", "aside"), [(1.1, 1.0), (1.8, -5.0), (2.5, 1e-3)])
+def test_a_rod_beyond_its_critical_load_buckles_to_the_side_of_a_small_load(load, aside):
+    """Its tip is at 2 p / k and 2 E(p) / k - L of the elastica, with k L = K(p)."""
+    square, bending = ph.RectangularSection(0.02, 0.02), 100.0
+    model = ph.Model(dimension=2)
+    rod = ph.Rod(1.0, square, ph.Material(bending * 12 / 0.02**4, 1000.0), elements=20)
+    column = model.add(rod, "column", rotation=np.pi / 2)
+    model.connect(ph.Fixed(model.ground.at((0, 0, 0)), column.start))
+    model.apply(ph.Force(column.end, (aside, -load * np.pi**2 * bending / 4, 0)))
+    rest = model.equilibrium()
+    k = np.sqrt(load) * np.pi / 2
+    p = np.sqrt(brentq(lambda m: ellipk(m) - k, 1e-9, 1 - 1e-9))
+    elastica = (np.sign(aside) * 2 * p / k, 2 * ellipe(p**2) / k - 1, 0)
+    assert rest.is_stable and rest.position(column.end) == pytest.approx(elastica, abs=0.03)
+
+
+def test_a_column_under_a_load_along_its_axis_is_unstable_and_says_so_once():
+    model = ph.Model(dimension=2)
+    rod = ph.Rod(1.0, ph.RectangularSection(0.02, 0.02), ph.Material(2e11, 7800.0), elements=5)
+    column = model.add(rod, "column")
+    model.connect(ph.Fixed(model.ground.at((0, 0, 0)), column.start))
+    model.apply(ph.Force(column.end, (-9000.0, 0, 0)))
+    with pytest.warns(ph.UnstableEquilibriumWarning) as found:
+        rest = model.equilibrium()
+    assert len(found) == 1 and not rest.is_stable

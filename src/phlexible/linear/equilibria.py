@@ -268,6 +268,8 @@ LONGEST_CONTINUATION_TURN = 0.3  # of a body in one iteration [rad]
 SMALLEST_SHIFT = 1e-14
 HOPELESS = 60  # iterations in which contacts did not come nearer to a balance
 MOST_SHIFTS = 40  # in one iteration
+FALLING_ITERATIONS = 80  # from an unstable equilibrium
+FALL = 0.03  # first motion away from an unstable equilibrium, in lengths of the model or radians
 MOST_CAUTION = 1e6  # times the shift, where forces do not become smaller
 
 
@@ -334,7 +336,9 @@ def _by_newton(held: Held, state: State, kept: IntArray) -> tuple[State, Array] 
     return found
 
 
-def _by_descent(held: Held, state: State, kept: IntArray) -> tuple[Held, State, Array]:
+def _by_descent(
+    held: Held, state: State, kept: IntArray, iterations: int = CONTINUATION_ITERATIONS
+) -> tuple[Held, State, Array]:
     """Of all, see ``static_equilibrium``; ``kept``: rows of G that do not repeat others."""
     system, friction, length = held.system, held.friction, held.system.largest_length
     multipliers = np.zeros(int(system.layout.multiplier[-1]))
@@ -345,7 +349,7 @@ def _by_descent(held: Held, state: State, kept: IntArray) -> tuple[Held, State, 
     weight = 1 / np.sqrt(mass.diagonal())
     load = float(np.abs(weights_and_loads(system, system.at(state))[system.layout.linear]).sum())
     touching = OneSidedForces.of(system, load)
-    for iteration in range(CONTINUATION_ITERATIONS):
+    for iteration in range(iterations):
         at = system.at(state)
         matrix = system.rows.matrix(at)
         holds = friction.at(state, multipliers)
@@ -701,6 +705,25 @@ def _at_rest(held: Held, resting: State) -> OperatingPoint:
         f"no static equilibrium was found in {MOST_TRIES} tries: in each one other sides or edges touch; start from"
         " a pose where those that carry touch"
     )
+
+
+def fallen_point(system: System, point: OperatingPoint, change: Array) -> OperatingPoint | None:
+    """Minimum of the potential energy below an unstable equilibrium; None: none was found.
+
+    Args:
+        system: without friction and without contacts that are searched for.
+        point: the unstable equilibrium.
+        change: a motion along which the energy falls, shape (velocities,).
+    """
+    assert point.friction is not None, "static equilibria have it"
+    state = displaced(system, point.state, FALL / _size(system, change) * change)
+    try:
+        with one_blas_thread():
+            kept = independent_rows(system, point.state)
+            found = _by_descent(Held(system, point.friction), state, kept, FALLING_ITERATIONS)
+    except EquilibriumError:
+        return None
+    return replace(point, state=found[1], multipliers=found[2])
 
 
 def _steady_rotation(system: System, pose: State) -> OperatingPoint:

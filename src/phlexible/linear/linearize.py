@@ -25,8 +25,8 @@ from phlexible.linear.signals import (
     output_sensors,
     rates,
 )
+from phlexible.linear.stability import check_stability, static_point
 from phlexible.linear.steady_rotation import check_constant_coefficients
-from phlexible.linear.symmetric_modes import lowest_symmetric_modes
 from phlexible.measure.sensors import LinearPoint
 from phlexible.port_hamiltonian.linear import LinearPHDAE
 from phlexible.port_hamiltonian.model import Port, StateBlock
@@ -35,32 +35,6 @@ from phlexible.state.layout import State
 from phlexible.state.redundancy import independent_rows
 from phlexible.state.small_motions import centred_motions, world_motions
 from phlexible.state.system import System
-
-# Is a static equilibrium stable? Its stiffness must not be negative on the motions that joints allow.
-
-NEGATIVE = 1e-9
-LOOKED_AT = 6
-
-
-def growth(mechanics: LinearMechanics) -> float:
-    """Greatest rate [1/s] at which a small motion grows; 0: the potential energy has no maximum."""
-    squares = lowest_symmetric_modes(mechanics, LOOKED_AT).squares
-    scale = float(np.abs(squares).max(initial=0.0))
-    return float(np.sqrt(-squares[0])) if squares.size and squares[0] < -NEGATIVE * scale else 0.0
-
-
-def check_stability(mechanics: LinearMechanics) -> None:
-    """Refuses a point with a motion whose potential energy has a maximum.
-
-    Raises:
-        EquilibriumError: gives the rate at which the motion would grow.
-    """
-    if rate := growth(mechanics):
-        raise EquilibriumError(
-            f"the static equilibrium is unstable: a motion grows with exp({rate:.4g} t); move the initial pose"
-            " towards the stable one, or give state=; linearize(state=equilibrium().state) is about this one"
-        )
-
 
 # Stresses as states of a linear model ([B] (45)): ``M_s ds/dt = B v``, ``M dv/dt = ... - B^T s``.
 #
@@ -226,7 +200,7 @@ def linearization(
         EquilibriumError: no such point, or an unstable static equilibrium.
         ModelError: signals that are not of this model.
     """
-    point = operating_point(system, at, state)
+    point = static_point(system, state) if at is OperatingKind.STATIC else operating_point(system, at, state)
     motion = sparse.csr_array(world_motions(system, point.state) @ centred_motions(system, point.state))
     here = LinearPoint(system, system.at(point.state), motion)
     given = input_rows(here, inputs)

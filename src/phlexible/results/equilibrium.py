@@ -1,5 +1,6 @@
 """A pose in which all forces balance: what it is asked is what a motion is asked, at one instant."""
 
+import warnings
 from functools import cached_property
 from os import PathLike
 from typing import TYPE_CHECKING
@@ -9,10 +10,10 @@ import numpy as np
 from phlexible.algebra.arrays import Array
 from phlexible.description.mechanism.parts import counted
 from phlexible.display import beside, table
-from phlexible.errors import EquilibriumError
+from phlexible.errors import EquilibriumError, SlackStringWarning
 from phlexible.linear.equilibria import OperatingPoint
-from phlexible.linear.linearize import growth
 from phlexible.linear.mechanics import linear_mechanics
+from phlexible.linear.stability import growth
 from phlexible.pictures.style import picture_html
 from phlexible.results.motion import Motion
 from phlexible.results.readings import Readings
@@ -58,6 +59,22 @@ class Equilibrium(Readings):
     def is_stable(self) -> bool:
         """Whether no motion that joints allow lowers the potential energy to second order."""
         return self.growth_rate == 0.0
+
+    @property
+    def instability(self) -> str:
+        """Message about an unstable equilibrium; empty where it is stable, or forces have no potential."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SlackStringWarning)
+            try:
+                rate = self.growth_rate
+            except EquilibriumError:
+                return ""
+        if not rate:
+            return ""
+        return (
+            f"the equilibrium is unstable: a small motion grows with exp({rate:.4g} t); for a stable one start"
+            " beside it (position, rotation, state=), or add a small load that says to which side the model falls"
+        )
 
     @property
     def slipped(self) -> tuple[str, ...]:

@@ -70,7 +70,9 @@ def elastic_tangent(body: AbsoluteBody, q: Array) -> sparse.csr_array:
     for group in body.strains:
         C, gradients = strains(body, group, q), _gradients(body, group, q)
         curvature = group.weights * group.law.curvature(C)
-        total += assembled_forms(body, group, group.weights * group.law.derivative(C))
+        stress = group.weights * group.law.derivative(C)
+        rounding = 4 * np.finfo(float).eps * np.abs(group.first).sum(axis=1) * np.abs(q).max()  # of C
+        total += assembled_forms(body, group, np.where(np.abs(stress) > curvature * rounding, stress, 0.0))
         total += _assembled(body, group, np.einsum("g,gia,gjb->giajb", curvature, gradients, gradients))
     for elements in body.elements:
         total += soft.elastic_tangent(elements, places(body, q))
