@@ -210,7 +210,7 @@ def test_rods(in_an_empty_folder) -> None:
 def test_accuracy(in_an_empty_folder, capsys) -> None:
     found = run("accuracy.md")
     assert found["motion"].check().is_clean
-    assert "nothing was found" in capsys.readouterr().out
+    assert "no problems found" in capsys.readouterr().out
 
 
 def test_beams(in_an_empty_folder) -> None:

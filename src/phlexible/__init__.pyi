@@ -81,6 +81,7 @@ from .errors import (
     AttachmentError as AttachmentError,
     ConvergenceError as ConvergenceError,
     DeviceError as DeviceError,
+    DirectionWarning as DirectionWarning,
     EquilibriumError as EquilibriumError,
     FunctionError as FunctionError,
     JointGapError as JointGapError,

@@ -1,8 +1,51 @@
 """Exceptions: each says what came, what was expected, what to do, and is also the builtin it specialises."""
 
+import dataclasses
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from os import PathLike
 from pathlib import Path
+from types import FrameType
 from typing import Self
+
+PACKAGE, DATACLASSES = str(Path(__file__).parent), dataclasses.__file__
+_given_warnings: ContextVar[list[str] | None] = ContextVar("_given_warnings", default=None)
+
+
+def warn_user(text: str, category: type[Warning]) -> None:
+    """Warn at the line outside this package that called it, through however many functions."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and (_is_of_package(frame) or _is_of_dataclass(frame)):
+        if frame.f_code.co_name == "replace" and _is_of_package(frame.f_back):
+            return  # the package copies a description that the user was warned of
+        frame, level = frame.f_back, level + 1
+    if (given := _given_warnings.get()) is not None:
+        given.append(text)
+    warnings.warn(text, category, stacklevel=level)
+
+
+@contextmanager
+def listed_warnings() -> Iterator[list[str]]:
+    """List the texts of all warnings that are given inside, too."""
+    given: list[str] = []
+    token = _given_warnings.set(given)
+    try:
+        yield given
+    finally:
+        _given_warnings.reset(token)
+
+
+def _is_of_package(frame: FrameType) -> bool:
+    return frame.f_code.co_filename.startswith(PACKAGE)
+
+
+def _is_of_dataclass(frame: FrameType) -> bool:
+    """Whether it is the constructor of a dataclass or ``dataclasses.replace``."""
+    file, function = frame.f_code.co_filename, frame.f_code.co_name
+    return (file == "<string>" and function == "__init__") or (file == DATACLASSES and function == "replace")
 
 
 class PhlexibleError(Exception):
@@ -56,6 +99,10 @@ class MeshWarning(UserWarning):
 
 class UnitWarning(UserWarning):
     """A number that looks as if it were in another unit, such as degrees or GPa."""
+
+
+class DirectionWarning(UserWarning):
+    """An axis that was left out, or a gravity, that seems not to be meant; the message says which."""
 
 
 class UnusedPartWarning(UserWarning):

@@ -1,6 +1,5 @@
 """The public model: a mechanism that can be simulated."""
 
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from enum import Enum
@@ -14,8 +13,11 @@ from numpy.typing import ArrayLike
 from phlexible.algebra.arrays import file_path, flag, non_negative, option, positive, text
 from phlexible.algebra.whole_runs import NEEDS_WHOLE_RUNS, whole_runs
 from phlexible.bodies.stress_space import StressContinuity
+from phlexible.description.interactions.functions import receive
+from phlexible.description.interactions.loads import Load
 from phlexible.description.interactions.sensor import Sensor
 from phlexible.description.mechanism.mechanism import Mechanism, warn_of_unused_parts
+from phlexible.description.mechanism.membership import ports_of
 from phlexible.description.ports import PlacedBody
 from phlexible.errors import (
     LeftOutWarning,
@@ -23,6 +25,8 @@ from phlexible.errors import (
     ParameterError,
     StepWarning,
     UnstableEquilibriumWarning,
+    listed_warnings,
+    warn_user,
 )
 from phlexible.linear.equilibria import OperatingKind
 from phlexible.linear.linearize import Form, linearization
@@ -204,7 +208,9 @@ class Model(Mechanism):
         results = partial(RunOutput, path=file, overwrite=flag("overwrite", overwrite))
         is_specialized = flag("specialize", specialize)
         options = StepOptions(order, every, numerical_damping, tolerance, kept_scheme, is_specialized)
-        motion = self._run(duration, step, options, progress, results, kind, _stop(stop))
+        with listed_warnings() as given:
+            motion = self._run(duration, step, options, progress, results, kind, _stop(stop))
+        motion._warnings = tuple(given)
         motion._repeatable = self._again(kind, duration, step, options, stop, motion)
         motion._live_page = self._live(kind, duration, step, options, motion)
         return motion
@@ -246,7 +252,8 @@ class Model(Mechanism):
             f"the error of the run is estimated at {error.greatest:.2g} m, not {aim:.2g} m as asked, with steps of"
             f" {error.step:.2g} s; {advice or 'take smaller output steps or a larger tolerance'}"
         )
-        warnings.warn(text, StepWarning, stacklevel=3)
+        warn_user(text, StepWarning)
+        motion._warnings += (text,)
         return motion
 
     def _again(
@@ -350,7 +357,10 @@ class Model(Mechanism):
         results = partial(RunOutput, path=file_path("path", path), is_resumed=True)
         kept_scheme = option("scheme", scheme, Scheme)
         options = StepOptions(order, every, numerical_damping, tolerance, kept_scheme)
-        return self._run(duration, step, options, progress, results, InitialKind.UNDEFORMED, _stop(stop))
+        with listed_warnings() as given:
+            motion = self._run(duration, step, options, progress, results, InitialKind.UNDEFORMED, _stop(stop))
+        motion._warnings = tuple(given)
+        return motion
 
     def linearize(
         self,
@@ -415,11 +425,14 @@ class Model(Mechanism):
             state = about.state if isinstance(about, Equilibrium) else about
         if stress is not None and shape is not Form.STRESS:
             raise ParameterError(f'stress= belongs to form="stress", not to "{shape}"')
+        for each in inputs or ():
+            if isinstance(each, Load):
+                receive(each, *ports_of(each))
         space = option("stress", "discontinuous" if stress is None else stress, StressContinuity)
         linear = linearization(self._numbers.system(self), inputs, outputs, kind, state)
         if linear.left_out:
             what = "; ".join(linear.left_out)
-            warnings.warn(f"the linear model leaves out {what}", LeftOutWarning, stacklevel=2)
+            warn_user(f"the linear model leaves out {what}", LeftOutWarning)
         return LinearModel.of(observed_linearization(linear, shape, space))
 
     def start(
@@ -467,11 +480,11 @@ class Model(Mechanism):
         if options.order > 2:
             check_lossless(self, damping)
         check_periods(self, step)
-        warn_of_unused_parts(self, stacklevel=3)
+        warn_of_unused_parts(self)
         system, kind = self._numbers.system(self), _initial(initial)
         for message in stiff_strings(system, step):
-            warnings.warn(message, StepWarning, stacklevel=2)
-        state, _, is_redundant = _first_instant(self._numbers, system, kind, stacklevel=2)
+            warn_user(message, StepWarning)
+        state, _, is_redundant = _first_instant(self._numbers, system, kind)
         return LiveRun(system, options, state, step, is_redundant, self._numbers)
 
     def equilibrium(self, state: State | None = None) -> Equilibrium:
@@ -503,7 +516,7 @@ class Model(Mechanism):
         stepper = self._numbers.stepper(system, StepOptions(), 1.0, check_redundancy(system, point.state))
         rest = Equilibrium(system, point, standing(system, stepper, point.state))
         if text := rest.instability:
-            warnings.warn(text, UnstableEquilibriumWarning, stacklevel=2)
+            warn_user(text, UnstableEquilibriumWarning)
         return rest
 
     def assemble(
@@ -623,18 +636,18 @@ class Model(Mechanism):
         breakpoints += [event.when for event in self.events if isinstance(event.when, float)]
         check_periods(self, step)
         shown(progress)  # refused before the run begins
-        warn_of_unused_parts(self, stacklevel=4)
+        warn_of_unused_parts(self)
         at_start, system = self._numbers.system(self), self._numbers.whole_system(self)
         if options.tolerance is None:
             for text in stiff_strings(system, step):
-                warnings.warn(text, StepWarning, stacklevel=3)
+                warn_user(text, StepWarning)
         with output(system) as results:
             start: State | tuple[RecordedStates, Checkpoint]
             if results.begun is None:
                 begin = kind.time if isinstance(kind, State) else 0.0
                 instants = clock(begin, duration, step, breakpoints)
                 check_rates(system, instants.start, instants.end)
-                initial, at, is_redundant = _first_instant(self._numbers, at_start, kind, stacklevel=3)
+                initial, at, is_redundant = _first_instant(self._numbers, at_start, kind)
                 start = initial
                 watched = watched_conditions(system, stop, None)
             else:
@@ -724,12 +737,10 @@ def _steps(step: float | None, every: int, output_step: float | None, tolerance:
     return size, count
 
 
-def _first_instant(
-    numbers: KeptNumbers, system: System, kind: InitialKind | State, stacklevel: int
-) -> tuple[State, Instants, bool]:
+def _first_instant(numbers: KeptNumbers, system: System, kind: InitialKind | State) -> tuple[State, Instants, bool]:
     """Where a run begins, as a state and as an instant, and whether joints are redundant there."""
     if not isinstance(kind, State):
-        return numbers.start.of(system, kind, stacklevel + 1)
+        return numbers.start.of(system, kind)
     state = given_state(system, kind)
     at = system.at(state)
-    return state, at, check_redundancy(system, state, at, stacklevel + 1)
+    return state, at, check_redundancy(system, state, at)

@@ -23,6 +23,113 @@ def test_degrees_and_gigapascals_are_asked_about():
         ph.Material(2e4, 1000.0)  # a gel
 
 
+def hinged(gravity=(0, 0, -9.81), dimension=3, center=(0.5, 0, 0), **options):
+    model = ph.Model(gravity=gravity, dimension=dimension)
+    body = model.add(ph.RigidBody(1.0, 0.1 if dimension == 2 else (0.1, 0.2, 0.2), center=center), "body")
+    return model, body, model.connect(ph.Revolute(model.ground.at((0, 0, 0)), body.origin, **options))
+
+
+def rubbing(bristle):
+    model = ph.Model(gravity=(0, 0, -9.81))
+    ball = model.add(ph.RigidBody.sphere(0.1, 1000.0), position=(0, 0, 0.1))
+    ph.Contact(ball, ph.Plane(model.ground.at((0, 0, 0))), friction=0.3, bristle=bristle)
+
+
+def planar_hinge():
+    return hinged(gravity=(0, -9.81, 0), dimension=2)[2]
+
+
+STEEL, ROUND = ph.Material(2.1e11, 7850.0), ph.CircularSection(0.01)
+MISTAKES = {
+    "g/cm3": (lambda: ph.Material(2.1e11, 7.85), "UnitWarning", "7850 kg/m3"),
+    "g/cm3 of a rigid body": (lambda: ph.RigidBody.sphere(0.1, 7.85), "UnitWarning", "g/cm3"),
+    "percent": (lambda: ph.Beam(1.0, ROUND, STEEL, damping_ratio=2), "UnitWarning", "damping_ratio=0.02"),
+    "Pa s": (lambda: ph.Material(2.1e11, 7850.0, viscosity=2e3), "UnitWarning", "a time in s"),
+    "bristle": (lambda: rubbing(1e-5), "UnitWarning", "a stiffness along the surface"),
+    "drive": (lambda: planar_hinge().drive(angle=lambda t: 90 * t), "UnitWarning", r"np.radians\(90\)"),
+    "servo": (lambda: planar_hinge().servo(1.0, 1.0, angle=-45), "UnitWarning", r"np.radians\(-45\)"),
+    "stop": (lambda: planar_hinge().stop(stiffness=1.0, upper=90.0), "UnitWarning", "upper end of a stop"),
+    "axis": (lambda: hinged(), "DirectionWarning", "default axis"),
+}
+
+
+@pytest.mark.parametrize("case", MISTAKES)
+def test_a_likely_mistake_is_named_once_at_the_line_that_makes_it(case):
+    make, category, text = MISTAKES[case]
+    with pytest.warns(getattr(ph, category), match=text) as given:
+        make()
+    assert len(given) == 1 and given[0].filename == __file__
+
+
+def test_what_is_only_unusual_is_not_named():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ph.Material(2.1e5, 7.85e-9, viscosity=1.0)
+        ph.Material(1e7, 20.0)  # a foam
+        ph.RigidBody.sphere(1.0, 1.0)
+        ph.Beam(1.0, ROUND, STEEL, damping_ratio=0.7)
+        rubbing(10.0)
+        hinge = planar_hinge()
+        hinge.drive(angle=lambda t: 150 * t), hinge.drive(angle=lambda t: 0 * t), hinge.drive(angle=np.sin)
+        hinge.drive(angle=lambda t: 100 * np.pi * t), hinge.servo(1.0, 1.0, angle=-np.pi)
+        hinge.stop(stiffness=1.0, lower=-6.0, upper=2 * np.pi)
+        hinged(axis=(0, 0, 1)), hinged(gravity=(0, 0, 0)), hinged(center=(0, 0, 0.3)), hinged(gravity=(0, -9.81, 0))
+
+
+def test_a_load_that_is_not_applied_is_named_and_checks_say_so():
+    model, body, _ = hinged(gravity=(0, 0, 0))
+    ph.Force(body.point((1, 0, 0)), (0, 1.0, 0))  # the direction of an input
+    used = ph.Force(body.point((1, 0, 0)), (0, 3.0, 0))
+    model.linearize([used])
+    assert model.simulate(0.01, 1e-3, progress=False).check().is_clean
+    ph.Force(body.point((1, 0, 0)), (0, 3.0, 0))
+    with pytest.warns(ph.UnusedPartWarning, match="force on body") as given:
+        motion = model.simulate(0.01, 1e-3, progress=False)
+    assert motion.check().findings == (str(given[0].message),)
+    assert given[0].filename == __file__ and len(given) == 1
+
+
+def test_a_lock_of_a_joint_that_was_released_is_refused():
+    for is_timed in (True, False):
+        model, body, hinge = hinged(axis=(0, 1, 0))
+        model.at(0.05, lock=hinge), model.at(0.1, release=hinge)
+        later = 0.2 if is_timed else ph.When(ph.Position(body.origin, (0, 0, 1)), below=-0.01)
+        with pytest.raises(ph.ModelError, match="released at t = 0.1 s" if is_timed else "released before"):
+            model.at(later, lock=hinge)
+            model.simulate(0.3, 1e-2, progress=False)
+
+
+def thrown_through(speed, step, thickness=2e-3):
+    model = ph.Model()
+    ball = model.add(ph.RigidBody.sphere(0.01, 7800.0), "ball", position=(0, 0, 0.5), velocity=(0, 0, -speed))
+    plate = model.add(ph.RigidBody.box((1, 1, thickness), 7800.0), "plate", position=(0, 0, -thickness / 2))
+    model.connect(ph.Fixed(model.ground.at((0, 0, -thickness / 2)), plate.origin))
+    model.apply(ph.Contact(ball, plate, stiffness=1e7))
+    return model.simulate(0.012, step, progress=False)
+
+
+def test_what_flies_through_a_thin_body_is_named():
+    with pytest.warns(ph.StepWarning, match="ball.*passes through plate.*both together are 0.022 m thick") as given:
+        motion = thrown_through(100.0, 1e-3)
+    assert motion.velocity(motion["ball"].origin)[-1, 2] == -100.0 and len(given) == 1
+    assert str(given[0].message) in motion.check().findings
+    assert (
+        thrown_through(100.0, 1e-4).check().is_clean and thrown_through(100.0, 1e-3, thickness=0.2).check().is_clean
+    )
+
+
+def test_a_plate_that_sags_beyond_its_strain_is_named():
+    model = ph.Model(gravity=(0, 0, -9.81))
+    body = ph.Plate(
+        1.0, 1.0, 1e-3, ph.Material(2e7, 1000.0), elements=(2, 2), interfaces={"boundary": "rigid"}, strain="linear"
+    )
+    plate = model.add(body, "plate")
+    port = plate["boundary"]
+    model.connect(ph.Fixed(model.ground.at(port.initial_position()), port))
+    with pytest.warns(ph.LargeDeflectionWarning, match="plate.*of its size in its frame"):
+        model.simulate(0.5, 1e-2, progress=False)
+
+
 def fallen(hold, gravity=(0, -9.81, 0), velocity=None):
     model = ph.Model(gravity=gravity, dimension=2)
     boxes = [model.add(ph.RigidBody(1.0, 1.0), f"box {k}", position=(k, 0, 0), velocity=velocity) for k in (1, 2)]

@@ -4,7 +4,7 @@ import inspect
 import os
 from collections.abc import Callable, Mapping
 from enum import Enum
-from math import isfinite
+from math import isfinite, pi
 from operator import index
 from types import FunctionType
 from typing import Any, TypeVar
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from phlexible.algebra.whole_runs import NEEDS_WHOLE_RUNS
-from phlexible.errors import FunctionError, ParameterError, PhlexibleError
+from phlexible.errors import FunctionError, ParameterError, PhlexibleError, UnitWarning, warn_user
 
 # Array types and the checks of numbers that users hand in: text and truth values are no numbers.
 
@@ -30,6 +30,9 @@ ANY_SIZE = float(np.finfo(np.float64).max)
 """The ``largest`` for what users' functions return: a trial step may ask them far outside of their range."""
 SMALLEST = 1e-100
 """Of a quantity that others are divided by."""
+TURN = 2 * pi
+LONGEST_LAG = 10.0
+"""Time of Kelvin and Voigt beyond that of any material [s]."""
 
 
 def positive(name: str, value: float) -> float:
@@ -48,6 +51,41 @@ def non_negative(name: str, value: float) -> float:
     if number < 0:
         raise ParameterError(f"{name} must not be negative, got {value!r}")
     return number
+
+
+def warn_of_degrees(name: str, value: float, multiple: float = 5.0) -> None:
+    """Warn of an angle [rad], or of a rate [rad/s], that is whole degrees and beyond a turn."""
+    if abs(value) > TURN and abs(value / multiple - round(value / multiple)) < 1e-9:
+        unit, turns = ("rad/s", "turns a second") if "rate of" in name else ("rad", "turns")
+        warn_user(
+            f"{name} = {value:g} {unit} is {abs(value) / TURN:.1f} {turns}; angles are in radians: is it in"
+            f" degrees? Then it is np.radians({value:g})",
+            UnitWarning,
+        )
+
+
+def checked_damping_ratio(name: str, value: float) -> float:
+    """The value as a damping ratio that is not negative; warns beyond the critical damping."""
+    ratio = non_negative(name, value)
+    if ratio >= 1:
+        warn_user(
+            f"{name} = {ratio:g} is beyond critical damping: vibrations creep back; is it in percent?"
+            f" {ratio:g} % are {name}={ratio / 100:g}",
+            UnitWarning,
+        )
+    return ratio
+
+
+def checked_relaxation_time(name: str, value: float) -> float:
+    """The value as a time of Kelvin and Voigt that is not negative [s]; warns of one that no material has."""
+    lag = non_negative(name, value)
+    if lag > LONGEST_LAG:
+        warn_user(
+            f"{name} = {lag:g} is a time in s, the stress is E (strain + {name} rate); is it in Pa s? Divide by"
+            " the modulus (steel has about 1e-6 s, rubber 1e-3 to 1e-2 s)",
+            UnitWarning,
+        )
+    return lag
 
 
 def finite(name: str, value: float, largest: float = LARGEST) -> float:

@@ -10,6 +10,8 @@ from typing import Annotated, Any, Union, get_args, get_origin
 from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import (
+    checked_damping_ratio,
+    checked_relaxation_time,
     finite,
     flag,
     non_negative,
@@ -27,6 +29,8 @@ Check = Callable[[str, Any], Any]
 
 Positive = Annotated[float, positive]
 NonNegative = Annotated[float, non_negative]
+DampingRatio = Annotated[float, checked_damping_ratio]
+RelaxationTime = Annotated[float, checked_relaxation_time]
 Finite = Annotated[float, finite]
 Count = Annotated[int, whole]
 Flag = Annotated[bool, flag]

@@ -2,18 +2,19 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from warnings import warn
 
-from phlexible.algebra.fields import Finite, NonNegative, Positive, convert_fields
+from phlexible.algebra.fields import Finite, Positive, RelaxationTime, convert_fields
 from phlexible.display import short_repr
 from phlexible.elements.maxwell import Maxwell, Relaxation
 from phlexible.elements.sections import AnySection, GeneralSection, UniformSection, VaryingSection, sampled
-from phlexible.errors import ParameterError, UnitWarning
+from phlexible.errors import ParameterError, UnitWarning, warn_user
 
 # Isotropic linear elastic material with Kelvin-Voigt viscosity.
 
 SOFTEST, LIGHTEST = 1e4, 100.0
 """What no solid is softer [Pa] and few are lighter than [kg/m3]; in units of mm, t and s densities are tiny."""
+STIFF, DENSITIES = 1e8, (0.5, 25.0)
+"""What is stiffer [Pa] has no such density [kg/m3], and metals and plastics have one of these in g/cm3."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ class Material:
     youngs_modulus: Positive
     density: Positive
     poissons_ratio: Finite = 0.3
-    viscosity: NonNegative = 0.0
+    viscosity: RelaxationTime = 0.0
     relaxation: Relaxation = field(default=None, kw_only=True)
 
     __repr__ = short_repr
@@ -50,11 +51,16 @@ class Material:
         if not -1 < self.poissons_ratio <= 0.5:
             raise ParameterError(f"poissons_ratio must lie in (-1, 0.5], got {self.poissons_ratio!r}")
         if self.youngs_modulus < SOFTEST and self.density > LIGHTEST:
-            warn(
+            warn_user(
                 f"youngs_modulus = {self.youngs_modulus:g} Pa at {self.density:g} kg/m3 is softer than any jelly;"
                 " is it in MPa or GPa? steel has 210e9 Pa",
                 UnitWarning,
-                stacklevel=4,
+            )
+        if self.youngs_modulus > STIFF and DENSITIES[0] <= self.density <= DENSITIES[1]:
+            warn_user(
+                f"density = {self.density:g} kg/m3 is lighter than any solid of youngs_modulus ="
+                f" {self.youngs_modulus:g} Pa; is it in g/cm3? Then it is {1e3 * self.density:g} kg/m3",
+                UnitWarning,
             )
 
     @property

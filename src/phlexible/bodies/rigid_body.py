@@ -16,12 +16,14 @@ from phlexible.bodies.locations import Location, MaterialPoint, MaterialPoints, 
 from phlexible.bodies.sizes import warn_of_size
 from phlexible.bodies.skin import Skin, line_skin, solid_skin
 from phlexible.display import short_repr
-from phlexible.errors import AttachmentError, ParameterError
+from phlexible.errors import AttachmentError, ParameterError, UnitWarning, warn_user
 from phlexible.shapes.solids import Box, Cylinder, Shape, Sphere, TriangleMesh, read_stl
 from phlexible.shapes.surfaces import Color, Triangulation
 
 # What a rigid body of unknown shape may look like: a box of its inertia, or rods to where joints hold it.
 
+METALS = 2.0, 9.5
+"""Densities of metals in g/cm3, and in kg/m3 lighter than any foam of which bodies are made."""
 COMPACT = 0.45
 """Of a rod held at its ends the largest moment is m r^2 / 3 with r from its middle to a port; of a cube held at
 two opposite sides 2 m r^2 / 3. Above this number a body is drawn as a box."""
@@ -223,6 +225,11 @@ class RigidBody(Body):
     @classmethod
     def _solid(cls, shape: Shape, density: float, color: str | None) -> Self:
         weight, moments = positive("density", density), shape.moments()
+        if METALS[0] <= weight <= METALS[1]:
+            warn_user(
+                f"density = {weight:g} kg/m3 is that of no solid; is it in g/cm3? Then it is {1e3 * weight:g}",
+                UnitWarning,
+            )
         center = np.asarray(shape.center) + moments.center
         if isinstance(shape, TriangleMesh):
             warn_of_size(weight * moments.volume, shape.centred().vertices)

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array, IntArray, option, plane_or_space, vector
-from phlexible.algebra.fields import Count, NonNegative, Positive, set_fields
+from phlexible.algebra.fields import Count, Positive, RelaxationTime, set_fields
 from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.body import BodyData, NodalBody
 from phlexible.bodies.flexible.mesh_matrices import PlaneState
@@ -137,7 +137,7 @@ class SoftBody(NodalBody):
     thickness: Positive | None = None
     order: Count = 2
     plane: Annotated[PlaneState | str, _plane_name] = PlaneState.STRESS
-    viscosity: NonNegative = 0.0
+    viscosity: RelaxationTime = 0.0
     relaxation: Relaxation = field(default=None, kw_only=True)
     interfaces: Any = None
     color: Color = None

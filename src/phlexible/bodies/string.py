@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from phlexible.algebra.arrays import Array, IntArray, line_plane_or_space, vector
-from phlexible.algebra.fields import Count, Flag, NonNegative, Positive
+from phlexible.algebra.fields import Count, Flag, Positive, RelaxationTime
 from phlexible.algebra.sparse import lu_factors
 from phlexible.bodies.absolute_body import AbsoluteBody, QuadraticStrains
 from phlexible.bodies.body import BodyData, NodalBody
@@ -330,7 +330,7 @@ class String(NodalBody):
     elements: Count
     law: StringLaw
     order: Count = 1
-    viscosity: NonNegative = 0.0
+    viscosity: RelaxationTime = 0.0
     relaxation: Relaxation = field(default=None, kw_only=True)
     diameter: Positive | None = field(default=None, kw_only=True)
     color: Color = field(default=None, kw_only=True)

@@ -87,7 +87,7 @@ def _quality_rows(check: MotionCheck) -> list[tuple[str, str]]:
     return [
         ("joints", f"open by at most {check.joint_gap:.1e} of the largest body"),
         ("error of a step", f"at most {check.step_error:.1e} of the longest body, estimated"),
-        *([] if check.findings else [("check", "nothing was found")]),
+        *([] if check.findings else [("check", "no problems found")]),
     ]
 
 

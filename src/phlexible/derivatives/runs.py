@@ -1,6 +1,5 @@
 """Runs with all that they did: steps of any size, what brought velocities back, questions to controllers."""
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -12,7 +11,7 @@ from phlexible.algebra.arrays import Array, IntArray
 from phlexible.derivatives.dense_steps import DifferentiableSteps
 from phlexible.derivatives.fading import strain_places
 from phlexible.derivatives.steps import Functions, TakenSteps, entries
-from phlexible.errors import ModelError, StepWarning
+from phlexible.errors import ModelError, StepWarning, warn_user
 from phlexible.measure.quality import long_steps
 from phlexible.measure.wave_times import stiff_strings
 from phlexible.measure.when import watched_conditions
@@ -32,9 +31,6 @@ from phlexible.step.integration.schemes import StepOptions
 from phlexible.step.integration.start import check_rates
 from phlexible.step.integration.stored_rows import Advance, Course, Storage, StoredRows
 from phlexible.step.tables.requests import CONVERGED, RELAXATION
-
-WHERE_ASKED = 4
-"""Calls from ``gradient`` to where runs warn of their steps: warnings name the line that asked for it."""
 
 # What a stepper did, one after the other.
 
@@ -438,7 +434,7 @@ def taken_by(
         steps = options.stored_steps(instants.full) or None
         told = stiff_strings(system, instants.step) if tolerance is None else []
         for text in [*told, *long_steps(RecordedRun(system, stored.recording), steps)]:
-            warnings.warn(text, StepWarning, stacklevel=WHERE_ASKED)
+            warn_user(text, StepWarning)
     return np.concatenate([array[:1].reshape(-1) for array in begin.values()]), stored.times
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array, called, check_callable, finite, numbers, positive
-from phlexible.algebra.fields import NonNegative, Positive, convert_fields, set_fields
+from phlexible.algebra.fields import Positive, RelaxationTime, convert_fields, set_fields
 from phlexible.elements.line_functions import gauss
 from phlexible.elements.maxwell import Relaxation
 from phlexible.errors import ParameterError
@@ -322,7 +322,7 @@ class GeneralSection:
 
     stiffness: Annotated[ArrayLike | Matrix, _symmetric]
     mass: Annotated[ArrayLike | Matrix, _symmetric]
-    viscosity: NonNegative = 0.0
+    viscosity: RelaxationTime = 0.0
     relaxation: Relaxation = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:

@@ -1,6 +1,5 @@
 """Second-order matrices of a mechanism about its operating point (docs/theory.md, 7)."""
 
-import warnings
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -21,7 +20,7 @@ from phlexible.bodies.mechanics.floating import (
 )
 from phlexible.description.interactions.feedback import Feedback
 from phlexible.description.interactions.state_force import StateLaw
-from phlexible.errors import EquilibriumError, SlackStringWarning
+from phlexible.errors import EquilibriumError, SlackStringWarning, warn_user
 from phlexible.linear.equilibria import OperatingKind, OperatingPoint
 from phlexible.linear.inner_strains import InnerStrains, inner_strains
 from phlexible.state.forces import (
@@ -104,11 +103,10 @@ def absolute_matrices(body: AbsoluteBody, q: Array, rates: Array) -> BodyMatrice
             'them; take at="static"'
         )
     if body.dimension > 1 and any(_is_slack(body, group, q) for group in body.strains):
-        warnings.warn(
+        warn_user(
             "a string is linearized about a shape in which parts of it are pressed together: "
             "their motions grow, and grow faster the finer the mesh",
             SlackStringWarning,
-            stacklevel=2,
         )
     nothing = sparse.csr_array((body.velocity_count,) * 2)
     tangent, viscous = absolute_mechanics.elastic_tangent(body, q), absolute_mechanics.viscous_matrix(body, q)

@@ -18,6 +18,7 @@ from phlexible.bodies.rod import GREATEST_GOOD_TURN, GREATEST_TURN
 from phlexible.description.mechanism.wholes import RodInModel
 from phlexible.measure.energy import energy_of
 from phlexible.measure.held import stuck_joints, unheld_bodies
+from phlexible.measure.passing import passed_through
 from phlexible.measure.reactions import slack_parts
 from phlexible.measure.ringing import ringing_dampers
 from phlexible.measure.section_forces import rod_forces
@@ -30,6 +31,7 @@ from phlexible.step.tables.declarations import MOST_PARTS
 
 GREATEST_TURN_IN_FRAME = 0.2  # of an interface relative to the frame [rad]
 GREATEST_LINEAR_TURN = 0.05
+GREATEST_DEFLECTION_IN_FRAME = 0.5  # of the size of a body
 INSTANTS = 2000  # at most so many are looked at
 
 
@@ -38,26 +40,42 @@ def large_turns(run: RecordedRun) -> Iterator[tuple[str, str]]:
     count = len(run.recording.time)
     for index, placed in enumerate(run.system.bodies):
         body = placed.held
-        if not isinstance(body, FlexibleBody) or not body.interfaces:
+        if not isinstance(body, FlexibleBody):
             continue
         rows = np.unique(np.linspace(0, count - 1, min(count, INSTANTS)).astype(int))
-        turns = np.einsum("kcn,tn->tkc", body.points.interfaces.rotations, run.elastic(index)[rows])
-        sizes = np.linalg.norm(turns, axis=2).max(axis=1)
+        eta = run.elastic(index)[rows]
+        turns = np.einsum("kcn,tn->tkc", body.points.interfaces.rotations, eta)
+        sizes = np.linalg.norm(turns, axis=2).max(axis=1, initial=0.0)
         is_linear = not len(body.data.strain.factors)
         most = GREATEST_LINEAR_TURN if is_linear else GREATEST_TURN_IN_FRAME
-        beyond = np.flatnonzero(sizes > most)
+        ways = _deflections_of_mesh(body, eta) / placed.data.size
+        farthest = GREATEST_DEFLECTION if is_linear else GREATEST_DEFLECTION_IN_FRAME
+        beyond = np.flatnonzero((sizes > most) | (ways > farthest))
         if not len(beyond):
             continue
         begin = run.recording.time[rows[beyond[0]]]
+        reached = f"an interface turns by up to {sizes.max():.2g} rad in its frame (good to {most:g})"
+        if not (sizes > most).any():
+            reached = f"it deflects by up to {ways.max():.2g} of its size in its frame (good to {farthest:g})"
         remedy = (
             'strain="green_lagrange" (or geometric_stiffness=)' if is_linear else 'frame="mean_axis" or a chord'
         )
         yield (
             placed.name,
-            f"{placed.name} deforms further than its strain holds, from t = {begin:.4g} s on: an interface turns "
-            f"by up to {sizes.max():.2g} rad in its frame (good to {most:g}); energy and momenta are exact but not "
-            f"the shape: take {remedy}, several bodies in a row, or check its material",
+            f"{placed.name} deforms further than its strain holds, from t = {begin:.4g} s on: {reached};"
+            f" energy and momenta are exact but not the shape: take {remedy}, several bodies in a row, or check its"
+            " material",
         )
+
+
+def _deflections_of_mesh(body: FlexibleBody, eta: Array) -> Array:
+    """Greatest displacement at instants of the nodes that move most in one of the shapes, (T, n) to (T,) [m]."""
+    shapes = body.points.shapes
+    if not shapes.size:
+        return np.zeros(len(eta))
+    nodes = np.unique(np.abs(shapes).argmax(axis=0))
+    moved = np.einsum("kcn,tn->tkc", shapes[nodes], eta)
+    return np.asarray(np.linalg.norm(moved, axis=2).max(axis=1))
 
 
 # Finds rods that bent further than their elements follow (docs/theory.md, 8).
@@ -384,7 +402,7 @@ def long_steps(run: RecordedRun, steps: int | None = None) -> list[str]:
             f"the motion is too slow for such short steps: round-off of positions changes about {lost:.1g} of "
             "its energy; take longer steps, or place the model closer to the origin"
         )
-    return [*found, *ringing_dampers(run)]
+    return [*found, *passed_through(run), *ringing_dampers(run)]
 
 
 def lost_in_round_off(run: RecordedRun, steps: int) -> float:
@@ -500,7 +518,7 @@ class MotionCheck:
         step_error: greatest estimated error of a step (4.22).
         halvings: steps that were halved.
         iterations: Newton iterations in all.
-        findings: what should be looked at, in words; empty where nothing was found.
+        findings: problems, the warnings of the run among them, in words; empty where there are none.
     """
 
     balance_error: float
@@ -512,7 +530,7 @@ class MotionCheck:
 
     @property
     def is_clean(self) -> bool:
-        """Whether nothing was found."""
+        """Whether there are no problems."""
         return not self.findings
 
     def __str__(self) -> str:
@@ -522,7 +540,7 @@ class MotionCheck:
             f"error of a step   {self.step_error:9.1e}  greatest estimate, of the longest body",
             f"Newton iterations {self.iterations:9d}  {self.halvings} halved steps",
         ]
-        return "\n".join([*lines, *(f"- {text}" for text in self.findings or ("nothing was found",))])
+        return "\n".join([*lines, *(f"- {text}" for text in self.findings or ("no problems found",))])
 
 
 def energies_in(run: RecordedRun) -> float:

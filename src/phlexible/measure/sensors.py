@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Annotated, ClassVar
-from warnings import warn
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,7 +24,7 @@ from phlexible.description.joints.relations import JointRelation
 from phlexible.description.mechanism.membership import check_belongs, check_plane
 from phlexible.description.placed_wholes import PlacedWhole
 from phlexible.description.ports import Attachment, PlacedBody, Port
-from phlexible.errors import ModelError, ParameterError
+from phlexible.errors import ModelError, ParameterError, warn_user
 from phlexible.measure import kinematics, reactions, section_forces
 from phlexible.measure.energy import energy_of
 from phlexible.state.forces import acting, coordinate_row
@@ -443,13 +442,12 @@ def ambiguous_displacement(run: RecordedRun, attachment: Attachment) -> Array:
     far, bent = float(np.abs(moved).max()), float(np.abs(elastic).max())
     is_near = far < min(NEAR * attachment.placed.data.size, ALIKE * bent)
     if is_near and np.abs(moved - elastic).max() > DIFFERENT * max(far, bent):
-        warn(
+        warn_user(
             f"displacement({attachment}) is the elastic displacement in the frame of {attachment.placed.name}, in"
             f" body axes (at most {bent:.3g} m); in the world the point moves by up to {far:.3g} m from its initial"
             " place: Displacement(port, direction) measures that. Write elastic_displacement for what you get here;"
             " the old name goes with the next release",
             FutureWarning,
-            stacklevel=3,
         )
     return elastic
 

@@ -1,7 +1,6 @@
 """A run that is stepped from outside: inputs that change between steps, states that are kept and put back."""
 
 import time as clock
-import warnings
 from collections.abc import Iterator, Mapping, MutableMapping
 from dataclasses import dataclass, field, replace
 from math import ceil, nan
@@ -14,7 +13,7 @@ from numpy.typing import ArrayLike
 from phlexible.algebra.arrays import Array, finite, numbers, positive, read_only, whole
 from phlexible.description.interactions.sensor import Sensor, Share
 from phlexible.display import how_many, short_repr
-from phlexible.errors import ParameterError
+from phlexible.errors import ParameterError, warn_user
 from phlexible.pictures.live_view import Served, checked_port
 from phlexible.pictures.report_page import Packing, asset, moved_data, page, scene_data
 from phlexible.pictures.scene import PALETTE
@@ -240,7 +239,7 @@ class LiveRun:
         self._blocks = [_Block(np.array([state.time]), stepper.now(state.time))]
         self._readings: dict[Sensor, tuple[Share | None, QuickReading | None]] = {}
         self._velocities: Array | None = None  # on the joints, of the last instant once it was asked for
-        self._words = StepWords(stepper)
+        self._words, self._given_warnings = StepWords(stepper), list[str]()
         self._pieces = Pieces(stepper, MOST_PIECES)  # of the last step
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -276,7 +275,7 @@ class LiveRun:
             ParameterError: no count.
         """
         self._take(whole("count", count))
-        self._warn(3)
+        self._warn()
 
     def _take(self, left: int) -> None:
         stepper = self._stepper
@@ -289,12 +288,13 @@ class LiveRun:
                 self._one()
                 left -= 1
 
-    def _warn(self, stacklevel: int) -> None:
-        """Of what the steps so far met, each kind once; ``stacklevel`` seen from here."""
+    def _warn(self) -> None:
+        """Of what the steps so far met, each kind once."""
         if not self._words.look(self.time):
             return
         for words, category in self._words.untold():
-            warnings.warn(words, category, stacklevel=stacklevel)
+            warn_user(words, category)
+            self._given_warnings.append(words)
 
     def _several(self, count: int) -> int:
         """As many steps as are taken without halving; how many."""
@@ -423,7 +423,7 @@ class LiveRun:
         if finite("to", to) < self.time - SAME * self.step_size:
             raise ParameterError(f"to must not be before now, {self.time:g} s, got {to!r}")
         self._reach(to)
-        self._warn(3)
+        self._warn()
 
     def _reach(self, to: float) -> None:
         while self.time < to - SAME * self.step_size:
@@ -432,7 +432,7 @@ class LiveRun:
     def run(self, duration: float) -> None:
         """Steps for a duration [s]."""
         self._reach(self.time + positive("duration", duration))
-        self._warn(3)
+        self._warn()
 
     def read(self, sensor: Sensor) -> Array:
         """What a sensor measures now, without the axis of time; accelerations need ``motion``.
@@ -598,7 +598,9 @@ class LiveRun:
     @property
     def motion(self) -> Motion:
         """All steps so far."""
-        return Motion(self._system, self._recording())
+        motion = Motion(self._system, self._recording())
+        motion._warnings = tuple(self._given_warnings)
+        return motion
 
     def __repr__(self) -> str:
         steps = how_many(self._steps, "step")

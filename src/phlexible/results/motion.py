@@ -1,6 +1,7 @@
 """Motion: what a simulation returns, and the one object that users ask about it."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Self
@@ -105,6 +106,7 @@ class Motion(MotionPictures, Readings):
         self.checkpoint = checkpoint
         self.recording = recording.read_only()
         self.run = RecordedRun(system, self.recording, is_at_rest=is_at_rest)
+        self._warnings: tuple[str, ...] = ()
         self._repeatable: Repeatable | str = (
             "a motion from a file, a pickle or a live run has no model to run again"
         )
@@ -201,14 +203,16 @@ class Motion(MotionPictures, Readings):
         return self.recording.step_error
 
     def check(self) -> MotionCheck:
-        """Balances, joints, steps and limits of the models at a glance; print it.
+        """Balances, joints, steps, limits of the models and the warnings of the run at a glance; print it.
 
         Example:
             >>> motion = ph.gallery.double_pendulum().simulate(duration=0.1, step=1e-3)
             >>> motion.check().is_clean
             True
         """
-        return checked(self.run)
+        found = checked(self.run)
+        given = dict.fromkeys((*self._warnings, *found.findings))  # each once
+        return replace(found, findings=tuple(given))
 
     def run_error(self, *sensors: Sensor) -> RunError:
         """The error of the whole run, estimated from two further runs with steps twice and four times as long.

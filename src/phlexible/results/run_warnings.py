@@ -1,6 +1,5 @@
 """What the user is told at the end of a run: warnings of its steps and of the limits of its bodies."""
 
-import warnings
 from contextlib import suppress
 
 from phlexible.errors import (
@@ -9,6 +8,7 @@ from phlexible.errors import (
     SlackStringWarning,
     StepWarning,
     StiffeningWarning,
+    warn_user,
 )
 from phlexible.results.motion import Motion
 from phlexible.results.sampled_loops import unstable_loop
@@ -38,7 +38,7 @@ def warned(motion: Motion, steps: int | None) -> Motion:
         if found and (unstable := unstable_loop(motion)):
             found = [(unstable, StepWarning)]  # which explains the others
         for text, category in found:
-            warnings.warn(text, category, stacklevel=4)
+            warn_user(text, category)
     except Exception as error:  # also a warning that the user has made an error
         error.motion = motion  # type: ignore[attr-defined]
         raise

@@ -71,13 +71,12 @@ class KeptStart:
         self._given: tuple[InitialKind, list[bytes]] | None = None
         self._start: tuple[State, Instants] | None = None
 
-    def of(self, system: System, kind: InitialKind, stacklevel: int = 1) -> tuple[State, Instants, bool]:
+    def of(self, system: System, kind: InitialKind) -> tuple[State, Instants, bool]:
         """State and instant as ``initial_instant``, and whether joints are redundant, as ``check_redundancy``.
 
         Args:
             system: what moves.
             kind: how it is deformed.
-            stacklevel: of warnings, seen from the caller: 1 is the caller.
 
         Raises:
             PhlexibleError: as these two.
@@ -91,7 +90,7 @@ class KeptStart:
             return state, at.with_given(given), False
         self._start = None
         state, at = initial_instant(system, kind, given)
-        is_redundant = check_redundancy(system, state, at, stacklevel + 1)
+        is_redundant = check_redundancy(system, state, at)
         if not is_redundant and numbers is not None:
             self._system, self._given, self._start = system, numbers, (state, at)
         return state, at, is_redundant

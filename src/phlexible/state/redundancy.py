@@ -1,7 +1,6 @@
 """Joints that hold a motion twice: found, named, resolved (docs/theory.md, 6)."""
 
 import heapq
-import warnings
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -15,7 +14,7 @@ from phlexible.bodies.floating_body import LocalMoments
 from phlexible.bodies.mechanics.floating import mass_diagonal
 from phlexible.description.joints.joint import Joint
 from phlexible.display import shortened
-from phlexible.errors import RedundancyError, RedundancyWarning, SingularMatrixError
+from phlexible.errors import RedundancyError, RedundancyWarning, SingularMatrixError, warn_user
 from phlexible.state.instants import Instants
 from phlexible.state.layout import Layout, State
 from phlexible.state.locked_joints import locked_joints, words_of_locked_joints
@@ -294,7 +293,7 @@ ROUND_OFF, SHORT = 1e-15, 1e-3  # of places over the size of a body; [s], of the
 MOST_NAMED = 12
 
 
-def check_redundancy(system: System, state: State, at: Instants | None = None, stacklevel: int = 3) -> bool:
+def check_redundancy(system: System, state: State, at: Instants | None = None) -> bool:
     """Whether some joint holds what others hold; then a ``RedundancyWarning`` names them.
 
     The motion does not depend on how such joints share their forces; these are then the smallest ones
@@ -302,7 +301,6 @@ def check_redundancy(system: System, state: State, at: Instants | None = None, s
 
     Args:
         at: the pose of the state as an instant, where the caller has it.
-        stacklevel: of the warning, seen from the caller: 1 is the caller.
 
     Raises:
         RedundancyError: joints that agree on positions and velocities of the state, but not on
@@ -314,7 +312,7 @@ def check_redundancy(system: System, state: State, at: Instants | None = None, s
     _refuse_contradiction(system, state, found)
     locked = axes_that_cannot_move(system, state, found, at)
     words = f"{_message(system, found)}; {words_of_locked_joints(locked)}" if locked else _message(system, found)
-    warnings.warn(words, RedundancyWarning, stacklevel=stacklevel + 1)
+    warn_user(words, RedundancyWarning)
     return True
 
 

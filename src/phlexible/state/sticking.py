@@ -37,7 +37,7 @@ from phlexible.state.forces import ElementState, element_state
 from phlexible.state.instants import Instants
 from phlexible.state.layout import State
 from phlexible.state.system import System
-from phlexible.state.touching_pieces import PieceOnPiece, PieceOnSolid
+from phlexible.state.touching_pieces import PieceOnBall, PieceOnPiece, PieceOnSolid
 
 WANDERS = 1e-6
 """Of its length, for differences of places along pieces."""
@@ -162,7 +162,9 @@ class StickingFriction:
         if kind is not BristleKind.SLIDING:
             level = bristle.lever
         level *= 1.0 if self.has_slipped[own] else bristle.grip
-        if isinstance(force.coordinate, RubbingCoordinate) and isinstance(force.coordinate.gap, PieceOnSolid):
+        if isinstance(force.coordinate, RubbingCoordinate) and isinstance(
+            force.coordinate.gap, PieceOnSolid | PieceOnBall
+        ):
             level *= float(np.linalg.norm(_rise(self.system, at, force.coordinate)))  # on an edge less than one
         sizes = (level * normal, level * slope)
         if isinstance(force.coordinate, RubbingCoordinate):

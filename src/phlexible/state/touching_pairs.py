@@ -15,6 +15,7 @@ from phlexible.description.interactions.contact_members import (
     distance,
     heights,
     may_meet,
+    neighbours_of,
     size_of,
 )
 from phlexible.description.interactions.functions import AXES, DirectionOf, PointOf, receive
@@ -327,6 +328,14 @@ class _Places(NamedTuple):
         """Places (..., 3) in the axes of solid j [m]."""
         return np.asarray((places - self.starts[j]) @ self.axes[j].T)
 
+    def far_ends(self, m: int) -> tuple[Port | None, Port | None]:
+        """Far ends of the pieces before and after a piece of a line; None: an end of the line."""
+        before, after = neighbours_of(self.members)[m]
+        return (
+            self.members[before].start if before >= 0 else None,
+            self.members[after].end if after >= 0 else None,
+        )
+
     def ways(self, then: "_Places", j: int) -> Array:
         """How far each moves beside member j to another pose, shape (members,) [m]."""
         if j in self.axes:
@@ -346,11 +355,13 @@ def _least(members: Sequence[Member]) -> float:
 
 def _contact_of_two(contact: Contact, at: _Places, i: int, j: int) -> tuple[Contact, int]:
     """The pair, and which part of the second touches."""
-    one, other, place = at.members[i], at.members[j], np.zeros(3)
+    one, other, place, far = at.members[i], at.members[j], np.zeros(3), (None, None)
     if other.kind.is_solid:
         place = at.seen(at.starts[i], j)
-    elif one.start is not one.end and other.start is other.end:
-        one, other = other, one
+    elif (one.start is one.end) != (other.start is other.end):
+        far = at.far_ends(j if one.start is one.end else i)
+        if (one.start is one.end) == any(far):  # a piece with neighbours is the first, one without the second
+            one, other = other, one
     is_point = one.start is one.end
     if (
         is_point
@@ -360,7 +371,9 @@ def _contact_of_two(contact: Contact, at: _Places, i: int, j: int) -> tuple[Cont
         and one.radius
     ):
         one, other = other, one
-    surface, part = _surface(contact, one, other, place) if is_point else (TouchedPiece(one, other), 0)
+    surface, part = (
+        _surface(contact, one, other, place) if is_point else (TouchedPiece(one, other, far, contact.exponent), 0)
+    )
     law = contact.law()
     turns = one.is_ball and (other.start.has_orientation or not isinstance(other.start, Attachment))
     pair = replace(

@@ -402,15 +402,111 @@ class PieceOnPiece(PieceCoordinate):
 
 
 @dataclass(frozen=True, eq=False)
+class PieceOnBall(PieceOnPiece):
+    """Gap whose depth is that of a ball and a piece of a line with neighbours (``kernels/many/shared_nodes.py``).
+
+    Attributes:
+        far: far ends of the pieces before and after; None: an end of the line.
+        reach: sum of both radii [m].
+        exponent: of the normal force.
+    """
+
+    far: tuple[Port | None, Port | None]
+    reach: float
+    exponent: float
+
+    def functions(self) -> tuple[Row, ...]:
+        """AA, AB, BB, PP, PA, QQ and QB of the vectors from the ball to the ends and the far ends."""
+        (a, b), (o, w) = self.touchers, self.far
+        A, B, P, Q = (between(self.other[0], each) for each in (a, b, o or a, w or b))
+        pairs = ((A, A), (A, B), (B, B), (P, P), (P, A), (Q, Q), (Q, B))
+        return tuple(Row((BilinearTerm(1.0, *pair),), 0.0, "gap") for pair in pairs)
+
+    def places(self, y: Array) -> tuple[float, float]:
+        """s along the piece; the ball has no length."""
+        return float(self._foot(y)), 0.5
+
+    def value(self, y: Array) -> float:
+        """Sum of the radii less the depth."""
+        return float(self.reach - self._depth(y)[0])
+
+    def gradient(self, y: Array) -> Array:
+        """Derivatives with respect to the products."""
+        return np.asarray(-self._depth(y)[1])
+
+    def hessian(self, y: Array) -> Array:
+        """Derivatives of the gradient, by a step along the imaginary axis, which has no round-off."""
+        step = IMAGINARY * float(np.abs(y).max())
+        rows = [-self._depth(y + 1j * step * unit)[1].imag / step for unit in np.eye(len(y))]
+        return np.asarray((np.array(rows) + np.transpose(rows)) / 2)
+
+    def _foot(self, y: Array) -> Array:
+        AA, AB, BB, *_ = y
+        s = (AA - AB) / (AA - 2 * AB + BB)
+        return np.asarray(s if 0.0 < s.real < 1.0 else np.clip(s.real, 0.0, 1.0))
+
+    def _depth(self, y: Array) -> tuple[Array, Array]:
+        """Depth and its derivatives; outside the piece what is missing to it, negative."""
+        AA, AB, BB, PP, PA, QQ, QB = y
+        e, s = self.exponent + 1.0, self._foot(y)
+        x, own = self._within(y, s)
+        if x.real <= 0.0:
+            return x, own
+        W, slopes = x**e, e * x**self.exponent * own
+        ends = (
+            (self.far[0], 0.0, (PP, PA, AA, AB, BB), [3, 4, 0, 1, 2]),
+            (self.far[1], 1.0, (QQ, QB, BB, AB, AA), [5, 6, 2, 1, 0]),
+        )
+        for far, end, products, places in ends:
+            x, own = self._within(y, np.asarray(end))
+            if far is None or x.real <= 0.0:
+                continue
+            c, bends = _valley(*products)
+            W, slopes = W - c * x**e / 2, slopes - c * e * x**self.exponent * own / 2
+            slopes[places] -= x**e * bends / 2
+        if W.real <= 0.0:
+            return np.zeros(()), np.zeros(len(y))
+        return W ** (1 / e), slopes * W ** (1 / e - 1) / e
+
+    def _within(self, y: Array, s: Array) -> tuple[Array, Array]:
+        """Depth at s along the piece and its derivatives."""
+        weights = np.array([(1 - s) ** 2, 2 * s * (1 - s), s**2, *np.zeros(4)])
+        distance = np.sqrt(weights @ y)
+        return self.reach - distance, -weights / (2 * distance)
+
+
+IMAGINARY = 1e-30
+"""Of the largest product: step of derivatives along the imaginary axis."""
+
+
+def _valley(far: Array, across: Array, own: Array, inner: Array, other: Array) -> tuple[Array, Array]:
+    """c of a node and its derivatives with respect to the products ff, fn, nn, ne and ee."""
+    first, second = far - 2 * across + own, own - 2 * inner + other
+    if (own - across).real <= 0.0 or (own - inner).real <= 0.0:
+        return np.ones(()), np.zeros(5)
+    alpha, beta = (own - across) / first, (own - inner) / second
+    a, b = (2 * each if each.real < 0.5 else 1.0 for each in (alpha, beta))
+    g, k = a * a * (3 - 2 * a), b * b * (3 - 2 * b)
+    on_alpha, on_beta = -12 * a * (1 - a) * k / first, -12 * b * (1 - b) * g / second
+    on_own = (1 - alpha) * on_alpha + (1 - beta) * on_beta
+    on_far, on_inner = (2 * alpha - 1) * on_alpha, (2 * beta - 1) * on_beta
+    return 1 - g * k, np.array([-alpha * on_alpha, on_far, on_own, on_inner, -beta * on_beta])
+
+
+@dataclass(frozen=True, eq=False)
 class TouchedPiece(Touchable):
     """What a piece touches, as the second of a contact of two.
 
     Attributes:
         piece, other: members; the second may be a solid.
+        far: far ends of the pieces of the line before and after; None: an end of the line.
+        exponent: of the normal force.
     """
 
     piece: Member
     other: Member
+    far: tuple[Port | None, Port | None] = (None, None)
+    exponent: float = 1.0
 
     def __post_init__(self) -> None:
         """Members are as they are."""
@@ -434,4 +530,14 @@ class TouchedPiece(Touchable):
         ends = (self.piece.start, self.piece.end)
         if self.other.kind.is_solid:
             return PieceOnSolid("gap", ends, self.piece, self.other, self.other.directions(dimension)[:3])
+        if any(self.far) and self.other.start is self.other.end:
+            return PieceOnBall(
+                "gap",
+                ends,
+                (self.other.start, self.other.start),
+                self.other.radius,
+                self.far,
+                self.piece.radius + self.other.radius,
+                self.exponent,
+            )
         return PieceOnPiece("gap", ends, (self.other.start, self.other.end), self.other.radius)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array, option, plane_or_space, whole
-from phlexible.algebra.fields import Count, Flag, NonNegative, Positive, option_of, set_fields
+from phlexible.algebra.fields import Count, DampingRatio, Flag, Positive, option_of, set_fields
 from phlexible.algebra.sparse import Matrix
 from phlexible.bodies.beam.bases import (
     Axial,
@@ -139,7 +139,7 @@ class Beam(Body):
     strain: Annotated[Strain | Literal["von_karman", "linear"], option_of(Strain)] = Strain.VON_KARMAN
     rotary_inertia: Flag = True
     modes: Annotated[int | ArrayLike | ReducedBasis | None, _basis] = None
-    damping_ratio: NonNegative = 0.0
+    damping_ratio: DampingRatio = 0.0
     theory: BeamTheory = Theory.EULER_BERNOULLI
     masses: Sequence[LumpedMass] = ()
     color: Color = field(default=None, kw_only=True)

@@ -11,7 +11,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from phlexible.algebra.arrays import Array, file_path, flag, non_negative, option, plane_or_space, positive, whole
+from phlexible.algebra.arrays import (
+    Array,
+    checked_damping_ratio,
+    checked_relaxation_time,
+    file_path,
+    flag,
+    option,
+    plane_or_space,
+    positive,
+    whole,
+)
 from phlexible.bodies.body import Body, BodyData
 from phlexible.bodies.flexible.element_mesh import CellKind, ElementMesh
 from phlexible.bodies.flexible.from_matrices import (
@@ -165,7 +175,7 @@ class FlexibleBody(Body):
             whole("modes", modes, 0),
             frame,
             option("strain", strain, MeshStrain),
-            non_negative("damping_ratio", damping_ratio),
+            checked_damping_ratio("damping_ratio", damping_ratio),
             flag("moments", moments),
             flag("inertial_shapes", inertial_shapes),
             flag("modal_derivatives", modal_derivatives),
@@ -261,12 +271,12 @@ class FlexibleBody(Body):
             None if modes is None else whole("modes", modes, 0),
             frame,
             MeshStrain.LINEAR if geometric_stiffness is None else MeshStrain.GREEN_LAGRANGE,
-            non_negative("damping_ratio", damping_ratio),
+            checked_damping_ratio("damping_ratio", damping_ratio),
             flag("moments", moments),
             flag("inertial_shapes", inertial_shapes),
         )
         found = nodal_interfaces(interfaces, model)
-        lag = non_negative("viscosity", viscosity), maxwell_or_none("relaxation", relaxation)
+        lag = checked_relaxation_time("viscosity", viscosity), maxwell_or_none("relaxation", relaxation)
         data, kept = body_of_matrices(model, found, choice, geometric_stiffness, lag)
         return cls(data, kept.kept.frequencies, kept.effective_mass, kept.kept.counts, None, looks, kept.solver)
 

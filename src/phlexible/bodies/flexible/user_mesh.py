@@ -1,7 +1,6 @@
 """Meshes of users in one form, and those that are no body: refused or warned about by name."""
 
 import os
-import warnings
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -16,7 +15,7 @@ from phlexible.bodies.flexible.abaqus_decks import read_abaqus_mesh
 from phlexible.bodies.flexible.element_mesh import CellKind, ElementMesh
 from phlexible.bodies.flexible.nastran_decks import read_nastran
 from phlexible.bodies.material import Material
-from phlexible.errors import MeshWarning, MissingExtraError, ParameterError
+from phlexible.errors import MeshWarning, MissingExtraError, ParameterError, warn_user
 
 # What users hand in as a mesh, brought into one form: scikit-fem's meshes, those of meshio, or files.
 
@@ -494,7 +493,7 @@ def _reference_points(mesh: ElementMesh) -> Array:
 
 
 def _warn(text: str) -> None:
-    warnings.warn(text, MeshWarning, stacklevel=4)
+    warn_user(text, MeshWarning)
 
 
 def _listed(numbers: IntArray | list[int]) -> str:

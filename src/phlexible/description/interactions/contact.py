@@ -1,6 +1,5 @@
 """Contact of bodies, surfaces, points and lines: one by one, and searched among many (docs/theory.md, 8)."""
 
-import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -24,7 +23,7 @@ from phlexible.description.interactions.contact_members import (
     members_of,
     size_of,
 )
-from phlexible.description.interactions.effective_mass import SHALLOW, weight_stiffness
+from phlexible.description.interactions.effective_mass import GRAVITY, SHALLOW, SIZE, weight_stiffness
 from phlexible.description.interactions.force_elements import (
     BRISTLE_DAMPING,
     LONGEST_OF_MANY,
@@ -59,12 +58,13 @@ from phlexible.description.interactions.surfaces import (
 )
 from phlexible.description.placed_wholes import PlacedWhole
 from phlexible.description.ports import Attachment, PlacedBody, Port
-from phlexible.errors import MeshWarning, ModelError, ParameterError
+from phlexible.errors import MeshWarning, ModelError, ParameterError, UnitWarning, warn_user
 from phlexible.shapes.solids import Box, Sphere, Torus, TriangleMesh
 
 # Contact of points, spheres and lines with surfaces (docs/theory.md, 8).
 
 SOLID_BALL = 0.4  # its inertia over m r^2
+SOFT = 100.0  # sizes of what touches, by which no bristle bends
 PATCH, HERTZ_PATCH = (
     2 / 3,
     3 * pi / 16,
@@ -193,15 +193,14 @@ class Contact(ForceElement):
             raise ParameterError(
                 f"{self}: friction needs to know where they touch; give Surface({self.second}, Sphere(...))"
             )
-        _ = self.sticking
+        self._check_bristle()
         self._check_turns()
         if self._passes_between_nodes:
             remedy = "leave out rolling= and drilling=" if self.resists_turns else "give bristle="
-            warnings.warn(
+            warn_user(
                 f"{self}: pieces of the line are longer than {self.second} is thick, which passes between two"
                 f" nodes: give it more elements, or {remedy}",
                 MeshWarning,
-                stacklevel=2,
             )
         expect(self, *self.ports)
 
@@ -377,7 +376,7 @@ class Contact(ForceElement):
             set_fields(self, stiffness=self._guessed(), is_guessed=True)
         if self.friction:
             self._check_rubbing([each for each in members if each.kind is MemberKind.ROUND])
-        _ = self.sticking
+        self._check_bristle()
         expect(self, *dict.fromkeys(port for each in members for port in (each.start, each.end)))
 
     def _check_rubbing(self, rounds: Sequence[Member]) -> None:
@@ -401,6 +400,20 @@ class Contact(ForceElement):
             stiffness = self.hard
         own = ("friction", self.friction), ("static_friction", self.static_friction)
         return bristle_of(self, stiffness, self.bristle_damping, *own, self._mass)
+
+    def _check_bristle(self) -> None:
+        """Warn of a bristle that the weight bends by far more than what touches is large."""
+        if (sticking := self.sticking) is None or self.bristle is None:
+            return
+        ports = [self.touchers[0]] if not self.is_searched else [each.start for each in self.members()]
+        size = max((size_of(port) for port in ports), default=0.0) or self.radius or SIZE
+        bent = self.friction * self._mass * GRAVITY / sticking.stiffness
+        if bent > SOFT * size:
+            warn_user(
+                f"{self}: bristle = {self.bristle:g} N/m, a stiffness along the surface, gives way by {bent:.2g} m"
+                f" before friction slips; near stiffness = {self.hard:.3g} is a good choice",
+                UnitWarning,
+            )
 
     @property
     def touchers(self) -> tuple[Port, ...]:

@@ -271,6 +271,28 @@ def _of_itself(line: Side, radius: float) -> tuple[Member, ...]:
     )
 
 
+def neighbours_of(members: Sequence[Member]) -> list[tuple[int, int]]:
+    """Indices of the pieces of a line before and after each member, -1 where there is none."""
+    found, begin = [(-1, -1)] * len(members), 0
+    for k, (one, other) in enumerate(zip(members, (*members[1:], None), strict=True)):
+        if one.kind is MemberKind.ROUND and one.start is not one.end:
+            is_last = other is None or other.kind is not MemberKind.ROUND or other.start is not one.end
+            closes = is_last and k > begin + 1 and _is_one_place(one.end, members[begin].start)
+            found[k] = (k - 1 if k > begin else -1, begin if closes else -1 if is_last else k + 1)
+            if closes:
+                found[begin] = (k, begin + 1)
+            if not is_last:
+                continue
+        begin = k + 1
+    return found
+
+
+def _is_one_place(one: Port, other: Port) -> bool:
+    """Whether two ends of a line that closes are at one position at the start."""
+    a, b = one.initial_position(), other.initial_position()
+    return float(np.linalg.norm(a - b)) <= 1e-9 * max(size_of(one), float(np.abs(a).max()))
+
+
 def are_opposed(one: Member, other: Member) -> bool:
     """Whether two members are of two bodies, or far enough along a line, and of sides that meet."""
     if one.owner == other.owner and not (one.row and other.row and one.row.meets(other.row)):

@@ -22,7 +22,7 @@ from phlexible.algebra.arrays import (
 )
 from phlexible.algebra.fields import Name, NonNegative, convert_fields, set_fields
 from phlexible.algebra.portable import Portable
-from phlexible.description.interactions.functions import KinematicPair
+from phlexible.description.interactions.functions import KinematicPair, receive
 from phlexible.description.interactions.sensor import Availability, Sensor
 from phlexible.description.ports import Attachment
 from phlexible.errors import ModelError, ParameterError
@@ -244,6 +244,7 @@ class Feedback(Portable):
                 raise ParameterError(f"on takes joints, attachments, Force and Torque, got {item!r}")
             if isinstance(item, DirectedLoad):
                 _ = item.direction
+                receive(item, item.attachment)
             if isinstance(item, KinematicPair) and len(item.coordinate_names) != 1:
                 raise ModelError(
                     f"forces along coordinates need a joint with one, {item} has {len(item.coordinate_names)}"

@@ -98,9 +98,9 @@ class PointLoad(Load, DirectedLoad):
             self.value.check_size(3, str(self))
         elif callable(self.value):
             check_callable(f"value of {self}", self.value, "time")
-        self.at_time(0.0)
-        if callable(self.value) or isinstance(self.value, Feedback):  # a constant one may be an input as it is
-            self.attachment.placed.expect(self)
+        size = float(np.linalg.norm(self.at_time(0.0)))
+        if callable(self.value) or isinstance(self.value, Feedback) or size not in (0.0, 1.0):
+            self.attachment.placed.expect(self)  # a constant unit vector is a direction of an input
 
     @property
     def direction(self) -> Array:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from phlexible.algebra.arrays import check_callable, finite, hold_own, non_negative
+from phlexible.algebra.arrays import Array, check_callable, finite, hold_own, non_negative, warn_of_degrees
 from phlexible.algebra.fields import Name, convert_fields
 from phlexible.algebra.user_derivatives import SOON
 from phlexible.description.interactions.drives import Drive
@@ -20,6 +20,7 @@ from phlexible.elements.maxwell import Maxwell
 from phlexible.errors import ModelError, ParameterError
 
 T = TypeVar("T")
+LATER, STEADY = 1e-3, 1e-6  # [s]; of a rate, that stays what it is
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -51,6 +52,9 @@ class Joint(KinematicPair):
         """The function of time in the rows of a joint that moves by itself; None: there is none."""
         return None
 
+    def warn_of_gravity(self, gravity: Array, dimension: int) -> None:
+        """Warn of a joint that lets nothing fall though it seems to be meant; ``Revolute`` does."""
+
     def drive(
         self,
         *,
@@ -78,8 +82,10 @@ class Joint(KinematicPair):
             check_callable(f"rate of a drive of {coordinate}", rate, "time")
         path = TimePath(function, rate, f"{coordinate} driven at {self}")
         path(0.0)
-        path.rates(0.0)
+        rates = path.rates(0.0), path.rates(LATER)
         path.check_rate(SOON)
+        if kind == "angle" and abs(rates[1][0] - rates[0][0]) < STEADY * abs(rates[0][0]):
+            warn_of_degrees(f"rate of {path.name}", float(f"{rates[0][0]:.6g}"), multiple=45.0)
         return Drive(self, coordinate, path, name)
 
     def spring(
@@ -173,9 +179,13 @@ class Joint(KinematicPair):
             restitution: rate after an impact over that before it, 0 to 1, in place of ``damping``; None: that.
             restitution_rate: slower impacts lose less: they are damped as those of this rate [rad/s or m/s].
         """
+        coordinate = self.coordinate_name(of)
+        for side, end in (("lower", lower), ("upper", upper)):
+            if "angle" in coordinate and isinstance(end, int | float):
+                warn_of_degrees(f"{side} end of a stop at {self}", end)
         return JointStop(
             self,
-            self.coordinate_name(of),
+            coordinate,
             lower,
             upper,
             stiffness,
@@ -277,6 +287,8 @@ class Joint(KinematicPair):
             if rate is not None:
                 raise ParameterError(f"rate of a servo needs a target that is a function of time, got {target!r}")
             rest = finite(f"{kind} of a servo", target)
+            if kind == "angle":
+                warn_of_degrees(f"angle of a servo at {self}", rest)
             return Servo(self, coordinate, *gains, rest=rest, name=name)
         check_callable(f"{kind} of a servo", target, "time")
         push = ServoPush(TimePath(target, rate, f"{coordinate} of a servo at {self}"), *gains)

@@ -10,6 +10,7 @@ from phlexible.algebra.arrays import Array, called, check_callable, positive, un
 from phlexible.algebra.fields import set_fields
 from phlexible.algebra.kept import kept
 from phlexible.algebra.portable import Portable
+from phlexible.bodies.floating_body import FloatingBody
 from phlexible.description.interactions.force_elements import SpringDamper
 from phlexible.description.interactions.functions import (
     AXES,
@@ -29,8 +30,9 @@ from phlexible.description.interactions.functions import (
     receive,
 )
 from phlexible.description.joints.joint import Joint
+from phlexible.description.ports import Attachment
 from phlexible.description.time_functions import ScalarFunction, Timed, TimeFactor, TimePath
-from phlexible.errors import ModelError, ParameterError
+from phlexible.errors import DirectionWarning, ModelError, ParameterError, warn_user
 
 # What joints with a sliding axis share: the axis and the two directions across it.
 
@@ -231,6 +233,11 @@ class Planar(AxialJoint):
 # Revolute joint: a common point and a common axis (docs/theory.md, 8).
 
 
+ALONG_Z = (0.0, 0.0, 1.0)
+"""Axis where none is given."""
+OFF_AXIS = 1e-6  # of the size of a body: distance of its centre of mass
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Revolute(Joint):
     """The points coincide and the axis is common; one rotation is left. A pin in the plane.
@@ -251,13 +258,30 @@ class Revolute(Joint):
         0.0
     """
 
-    axis: ArrayLike = field(default=(0.0, 0.0, 1.0))
+    axis: ArrayLike = field(default=ALONG_Z)
 
     coordinate_names = ("angle",)
 
     def __post_init__(self) -> None:
         self.unit_axis()
         super().__post_init__()
+
+    def warn_of_gravity(self, gravity: Array, dimension: int) -> None:
+        """Warn of an axis that was not given and is along gravity, beside which a body has its centre of mass."""
+        if self.axis is not ALONG_Z or dimension < 3 or gravity[:2].any() or not gravity[2]:
+            return
+        place = self.first.initial_position()
+        for port in (self.first, self.second):
+            if isinstance(port, Attachment) and isinstance(port.placed.data, FloatingBody):
+                placed, data = port.placed, port.placed.data
+                center = placed.position + placed.rotation @ data.first_moments[:, 0] / data.mass
+                if np.linalg.norm((center - place)[:2]) > OFF_AXIS * data.size:
+                    warn_user(
+                        f"{self} turns about z, its default axis, which is the direction of gravity, so that"
+                        f" {placed.name} does not fall; give axis=(0, 1, 0), or axis=(0, 0, 1) where this is meant",
+                        DirectionWarning,
+                    )
+                    return
 
     def rows(self, dimension: int) -> tuple[Row, ...]:
         """3 point rows and 2 direction rows (8.7, 8.8); 2 point rows in the plane, 1 on a line."""

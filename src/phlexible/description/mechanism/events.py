@@ -107,6 +107,21 @@ def event(
     return Event(when, held, (), f"lock of {lock}")
 
 
+def check_not_released(held: Event, released: Sequence[Constraint], when: str) -> None:
+    """Refuse a lock of joints that are released before.
+
+    Raises:
+        ModelError: names the joint.
+    """
+    joints = [part for each in held.held if isinstance(each, JointRelation) for part in each.parts]
+    for joint in joints:
+        if any(joint.joint is each for each in released):
+            raise ModelError(
+                f"{held} holds coordinates of {joint.joint}, which is released {when} and has none then; lock it"
+                " before, or let a Contact or a spring hold the bodies"
+            )
+
+
 def _held(joint: Joint, coordinate: str, taken: Container[str]) -> Relation:
     """Keeps one coordinate; locks of a joint that was locked before are numbered."""
     return Relation([(joint, coordinate, 1.0)], name=distinct(f"lock of {coordinate} in {joint}", taken))

@@ -2,7 +2,6 @@
 
 import copy as copies
 import dataclasses
-import warnings
 from collections import ChainMap
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
@@ -42,6 +41,7 @@ from phlexible.description.mechanism.events import (
     Constraint,
     Event,
     Switch,
+    check_not_released,
     event,
     locks_of,
     switches_of,
@@ -69,7 +69,7 @@ from phlexible.description.placed_wholes import PlacedRod, PlacedSplitBeam, Plac
 from phlexible.description.ports import ModelPart, PlacedBody
 from phlexible.description.references import replaced
 from phlexible.display import distinct, shortened
-from phlexible.errors import ModelError, ParameterError, UnusedPartWarning
+from phlexible.errors import ModelError, ParameterError, UnusedPartWarning, warn_user
 
 JointType = TypeVar("JointType", bound=Joint | JointRelation | Rolling)
 Applied = TypeVar("Applied", bound=Load | ForceElement | Drive | CompoundForce | Feedback)
@@ -299,6 +299,7 @@ class Mechanism(MechanismParts):
         for port in clamped_starts(joint):
             port.placed.clamp()
         self._joints[id(joint)] = joint
+        joint.warn_of_gravity(self.gravity, self._dimension)
         return joint
 
     def apply(self, part: Applied) -> Applied:
@@ -370,8 +371,14 @@ class Mechanism(MechanismParts):
             check_plane(lock, self._dimension)
             lock.rows(self._dimension)
         let_go = [each for earlier in self._events for each in earlier.released]
-        self.expect(event(when, lock, release, (*self.constraints, *locks), let_go))
-        return self._events[-1]
+        made = event(when, lock, release, (*self.constraints, *locks), let_go)
+        timed = [each for each in (*self._events, made) if isinstance(each.when, float)]
+        for one in timed:
+            for other in timed:
+                if one.held and made in (one, other) and other.when <= one.when:
+                    check_not_released(one, other.released, f"at t = {other.when:g} s")
+        self.expect(made)
+        return made
 
     def expect(self, event: Event) -> None:
         """Adds an event of another mechanism, whose parts are those of this one."""
@@ -545,18 +552,17 @@ def new_bodies(source: Mechanism, copy: Mechanism, described: Mapping[str, Body 
 MOST_NAMED = 6
 
 
-def warn_of_unused_parts(mechanism: Mechanism, stacklevel: int) -> None:
+def warn_of_unused_parts(mechanism: Mechanism) -> None:
     """Warns of joints, elements, drives and loads that do nothing, because they were not connected or applied.
 
-    Constant forces are left out: they may be directions of inputs for ``Model.linearize``.
+    Constant forces of size one are left out: they are directions of inputs for ``Model.linearize``.
     """
     waiting = {id(part): part for placed in mechanism.bodies for part in placed.waiting}
     if not waiting:
         return
     names = [str(part) for part in waiting.values()]
-    warnings.warn(
+    warn_user(
         f"{shortened(names, MOST_NAMED)} made on bodies of this model and neither connected nor applied, so that"
         " they do nothing: call model.connect(joint), and model.apply(part) for what is no joint",
         UnusedPartWarning,
-        stacklevel=stacklevel,
     )

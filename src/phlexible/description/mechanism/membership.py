@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping
 from math import pi
-from warnings import warn
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -34,7 +33,7 @@ from phlexible.description.placed_wholes import PlacedWhole, line_parts
 from phlexible.description.ports import Attachment, ModelPart, MovingFrame, PlacedBody, Port
 from phlexible.description.references import references, values_in
 from phlexible.description.shared_numbers import shared_numbers
-from phlexible.errors import AttachmentError, ModelError, ParameterError, SingularMassError, UnitWarning
+from phlexible.errors import AttachmentError, ModelError, ParameterError, SingularMassError, UnitWarning, warn_user
 
 # Checks of a joint, load, element or drive against the model that it is given to.
 
@@ -286,8 +285,7 @@ def _spin(value: ArrayLike, dimension: int) -> Array:
 def _ask_about_degrees(rotation: RotationLike | None) -> None:
     """Warns of an angle of more than a turn, which a place has no use for."""
     if isinstance(rotation, int | float | np.number) and abs(float(rotation)) > TURN:
-        warn(
+        warn_user(
             f"rotation = {rotation!r} is more than a turn; angles are in radians: np.radians({rotation!r})",
             UnitWarning,
-            stacklevel=4,
         )

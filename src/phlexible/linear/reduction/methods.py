@@ -1,6 +1,5 @@
 """Which bases a model is reduced with, and how good the reduced model is."""
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -10,7 +9,7 @@ from scipy import linalg
 
 from phlexible.algebra.arrays import Array, numbers, whole
 from phlexible.display import short_repr
-from phlexible.errors import ModelError, ParameterError, ReductionWarning
+from phlexible.errors import ModelError, ParameterError, ReductionWarning, warn_user
 from phlexible.linear.constraint_elimination import without_constraints
 from phlexible.linear.first_order import energy_form
 from phlexible.linear.frequency_response import frequency_response
@@ -196,11 +195,10 @@ def reduced_model(
         where = "" if frequencies is None else " at the given frequencies"
         if method is not ReductionMethod.IRKA:
             where += ", in whole " + _sets(model)
-        warnings.warn(
+        warn_user(
             f'the reduced model has order {reached}, not {order}: method="{method}" finds no more '
             f"independent states that inputs reach and outputs see{where}",
             ReductionWarning,
-            stacklevel=3,
         )
     return found
 

@@ -4,12 +4,11 @@ import os
 import signal
 import sys
 import threading
-import warnings
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
-from phlexible.errors import ResultFileError
+from phlexible.errors import ResultFileError, warn_user
 
 # Ctrl-C waits while numbers are written.
 
@@ -78,11 +77,10 @@ class FileLock(AbstractContextManager["FileLock"]):
                 f"another run or program is writing to {path}; wait for it to end, or choose another name"
             ) from error
         except OSError as error:
-            warnings.warn(
+            warn_user(
                 f"the file system of {path} has no locks ({error.strerror}): see to it that no other run writes "
                 "to this file",
                 RuntimeWarning,
-                stacklevel=6,
             )
             return descriptor
         try:

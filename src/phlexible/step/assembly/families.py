@@ -20,7 +20,7 @@ from phlexible.bodies.soft_law import (
     Thinning,
 )
 from phlexible.bodies.soft_mesh import SoftSurface
-from phlexible.description.interactions.contact_members import DEEPEST, Member, MemberKind
+from phlexible.description.interactions.contact_members import DEEPEST, Member, MemberKind, neighbours_of
 from phlexible.description.interactions.functions import PointOf, Vector
 from phlexible.description.interactions.loads import SurfacePressure
 from phlexible.description.interactions.rod_element import KEPT, RodElement
@@ -441,6 +441,7 @@ class ContactGroupTables:
             "member_side": [member.side for member in members],
             "member_apart": [member.row.apart if member.row else 0 for member in members],
             "member_loop": [member.row.loop if member.row else 0 for member in members],
+            "member_neighbour": [k for each in neighbours_of(members) for k in each],
             "member_body": [owners.setdefault(member.owner, len(owners)) for member in members],
             **columns(("member_start", "member_end"), self._places),
             "member_kind": [KINDS_OF_MEMBERS[member.kind] for member in members],

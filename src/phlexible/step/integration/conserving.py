@@ -14,6 +14,8 @@ from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.floating_body import FloatingBody
 from phlexible.description.interactions.loads import Input
 from phlexible.description.interactions.state_force import StateLaw
+from phlexible.description.joints.joint import Joint
+from phlexible.description.mechanism.events import check_not_released
 from phlexible.state.instants import GivenFunctions, Instants
 from phlexible.state.layout import State, same_pose
 from phlexible.state.recording import LateReactions, RecordedStates
@@ -541,10 +543,13 @@ class ConservingStepper:
 
         Raises:
             VelocityError: what holds from then on contradicts each other.
+            ModelError: a lock of a joint that was released.
         """
         memory, system = self._memory, self._assembly.system
         happens, before = system.mechanism.events[event], float(memory["dissipated"][0])
         held, switches = memory["held"], system.mechanism.switches
+        gone = [each.constraint for k, each in enumerate(switches) if np.isnan(held[k])]
+        check_not_released(happens, [each for each in gone if isinstance(each, Joint)], "before")
         gaps = system.gaps(self._state(time), memory["theta"])
         for k, switch in enumerate(switches):
             rows = np.flatnonzero(system.row_switches == k)

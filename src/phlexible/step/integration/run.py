@@ -1,7 +1,6 @@
 """A run: blocks of steps, halving, tolerance, breakpoints, controllers, interruption (docs/theory.md, 4)."""
 
 import time as wall
-import warnings
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from math import ceil, log2
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from phlexible.algebra.arrays import Array
-from phlexible.errors import ResultFileError
+from phlexible.errors import ResultFileError, warn_user
 from phlexible.state.instants import Instants
 from phlexible.state.layout import State
 from phlexible.state.recording import LateReactions, Reactions, RecordedStates
@@ -210,7 +209,7 @@ class Simulation:
                 error.add_note(words)
             raise
         for words, category in self._words.untold():
-            warnings.warn(words, category, stacklevel=4)
+            warn_user(words, category)
 
     @property
     def stopped(self) -> float | None:

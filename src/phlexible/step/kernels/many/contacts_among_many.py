@@ -18,7 +18,8 @@ from phlexible.step.kernels.many.pair_friction import (
     note_touch,
     rub_pair,
 )
-from phlexible.step.kernels.many.pieces import distance_across, is_across, rise_across
+from phlexible.step.kernels.many.pieces import SHORT, distance_across, is_across, rise_across
+from phlexible.step.kernels.many.shared_nodes import depth_on_line, far_ends, is_ball_on_line, seen_from_ball
 from phlexible.step.kernels.many.solids import axis_mean, height_at_end, height_at_start, place_in, rise
 from phlexible.step.kernels.vectors import mean_place
 from phlexible.step.tables.declarations import INSET, MET, PAIR, TURN
@@ -115,6 +116,15 @@ def at_end(t: Tables, i: int, j: int) -> tuple[float, float, float]:
     return apart(x - y, t.place0[q] + t.change[q] - x, t.place0[l] + t.change[l] - y)
 
 
+@compiled
+def depth_at_start(t: Tables, i: int, j: int) -> float:
+    """Depth of two members at the start of the step whose energy they have."""
+    if is_ball_on_line(t, i, j):
+        m, k = (j, i) if t.member_start[i] == t.member_end[i] else (i, j)
+        return depth_on_line(t, m, k, t.contact_group_exponent[t.member_contact_group[m]], 0.0)[0]
+    return t.member_radius[i] + t.member_radius[j] - at_start(t, i, j)[0]
+
+
 @exported
 def push_contact_groups(t: Tables, h: float) -> None:
     """Add the forces of all pairs to those on the vectors; what they store and lose."""
@@ -133,6 +143,8 @@ def push_contact_groups(t: Tables, h: float) -> None:
             _push_off(t, i, j, h)
         elif are_balls(t, i, j):
             _push_balls(t, i, j, h)
+        elif is_ball_on_line(t, i, j):
+            _push_on_line(t, i, j, h)
         else:
             _push(t, i, j, h)
     end_pairs(t)
@@ -299,6 +311,59 @@ def _push(t: Tables, i: int, j: int, h: float) -> None:
 
 
 @compiled
+def _push_on_line(t: Tables, i: int, j: int, h: float) -> None:
+    """``_push`` of a ball and a piece of a line, whose nodes push once.
+
+    What resists is that of the depth in the piece, shared among the pieces as the energy is.
+    """
+    m, k = (j, i) if t.member_start[i] == t.member_end[i] else (i, j)
+    c, p, q, y = t.member_contact_group[m], t.member_start[m], t.member_end[m], t.member_start[k]
+    exponent = t.contact_group_exponent[c]
+    z0, x0, s0, own0, before0, after0 = depth_on_line(t, m, k, exponent, 0.0)
+    z1, x1, s1, own1, before1, after1 = depth_on_line(t, m, k, exponent, 1.0)
+    if z0 <= 0.0 and z1 <= 0.0:
+        return
+    A0, B0, P0, Q0 = seen_from_ball(t, m, k, 0.0)
+    A1, B1, P1, Q1 = seen_from_ball(t, m, k, 1.0)
+    A, B, P, Q = 0.5 * (A0 + A1), 0.5 * (B0 + B1), 0.5 * (P0 + P1), 0.5 * (Q0 + Q1)
+    dA, dB, dP, dQ = A1 - A0, B1 - B0, P1 - P0, Q1 - Q0
+    own, before, after = 0.5 * (own0 + own1), 0.5 * (before0 + before1), 0.5 * (after0 + after1)
+    moved = vector(2.0 * dot(A, dA), dot(A, dB) + dot(B, dA), 2.0 * dot(B, dB))
+    moved_before = vector(2.0 * dot(P, dP), dot(P, dA) + dot(A, dP), 0.0)
+    moved_after = vector(2.0 * dot(Q, dQ), dot(Q, dB) + dot(B, dQ), 0.0)
+    change = dot(own, moved) + dot(before, moved_before) + dot(after, moved_after)
+    square = dot(moved, moved) + dot(moved_before, moved_before) + dot(moved_after, moved_after)
+    if square > (SHORT * dot(B - A, B - A)) ** 2:
+        more = (z1 - z0 - change) / square
+        own, before, after = own + more * moved, before + more * moved_before, after + more * moved_after
+        change = z1 - z0
+    known, deep = find_pair(t, i, j), z0 + z1
+    dense = max(x0 + x1, deep) / deep if deep > 0.0 else 1.0
+    normal, slope = _normal_of_shared(t, c, known, z0, change, h, (x0, x1 - x0, dense))
+    on_a = -normal * (2.0 * own.x * A + own.y * B + before.y * P)
+    on_b = -normal * (2.0 * own.z * B + own.y * A + after.y * Q)
+    on_o = -normal * (2.0 * before.x * P + before.y * A)
+    on_w = -normal * (2.0 * after.x * Q + after.y * B)
+    o, w = far_ends(t, m)
+    total = on_a + on_b + on_o + on_w
+    t.pull[p] += on_a
+    t.pull[q] += on_b
+    t.pull[o] += on_o
+    t.pull[w] += on_w
+    t.pull[y] += -1.0 * total
+    s, push = 0.5 * (s0 + s1), sqrt(dot(total, total))
+    e = A + s * (B - A)
+    size = sqrt(dot(e, e))
+    if size > 0.0 and normal > 0.0:
+        e = e if m == i else -1.0 * e
+        n, a, b = (1.0 / size) * e, s if m == i else 0.5, s if m == j else 0.5
+        touch = note_touch(t, i, j, a, b, touched_at(t, i, j, a, e), n, slope * (push / normal) ** 2)
+        rub_pair(t, i, j, a, b, n, push, h, touch, known)
+    else:
+        lose_pair(t, known)
+
+
+@compiled
 def touched_at(t: Tables, i: int, j: int, s: float, e: Vector) -> Vector:
     """Where two round members touch, e from the second to the first; what does not turn is touched on its axis."""
     x = place_of(t, i, s)
@@ -345,10 +410,20 @@ def _normal(t: Tables, c: int, known: int, depth: float, change: float, h: float
 
     ``known``: where the pair is in the list of those that touched; -1: nowhere.
     """
+    return _normal_of_shared(t, c, known, depth, change, h, (depth, change, 1.0))
+
+
+@compiled
+def _normal_of_shared(
+    t: Tables, c: int, known: int, depth: float, change: float, h: float, met: tuple[float, float, float]
+) -> tuple[float, float]:
+    """The same of a depth that is a part of another, ``met``: that one, its change, and how often it resists."""
     damping, varies = t.contact_group_damping[c], 1.0
+    deep, moved, dense = met
     if t.contact_group_impact[c] > 0.0:
         speed, slowest = t.pair_turn[TURN * known + MET] if known >= 0 else 0.0, t.contact_group_slowest[c]
-        damping, varies, t.pair_met[0] = loss_of_impact(t.contact_group_impact[c], slowest, speed, depth, change, h)
+        damping, varies, t.pair_met[0] = loss_of_impact(t.contact_group_impact[c], slowest, speed, deep, moved, h)
+    damping *= dense
     k, p = t.contact_group_stiffness[c], t.contact_group_exponent[c]
     stored, force, slope = pushed(k, p, damping, varies, depth, change, h)
     t.contact_group_work[0] += stored * change
@@ -364,7 +439,7 @@ def contact_group_energy(t: Tables) -> float:
     for n in range(candidates(t)):
         i, j = pair_at(t, n)
         if i >= 0:
-            c, depth = t.member_contact_group[i], t.member_radius[i] + t.member_radius[j] - at_start(t, i, j)[0]
+            c, depth = t.member_contact_group[i], depth_at_start(t, i, j)
             total += depth_energy(t.contact_group_stiffness[c], t.contact_group_exponent[c], depth)
     return total + energy_of_pairs(t)
 

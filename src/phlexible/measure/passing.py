@@ -1,0 +1,135 @@
+"""Finds bodies that went through others between two stored instants (docs/theory.md, 8)."""
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+
+import numpy as np
+
+from phlexible.algebra.arrays import Array, IntArray
+from phlexible.description.interactions.contact import Contact
+from phlexible.description.interactions.contact_members import Member, heights, members_of
+from phlexible.description.interactions.functions import DirectionOf, PointOf
+from phlexible.description.interactions.surfaces import Surface, Touchable
+from phlexible.description.ports import Port
+from phlexible.shapes.solids import Sphere
+from phlexible.state.recorded_run import RecordedRun
+
+STRAIGHT = 0.1  # of a velocity: what touches changes it by more
+MOST_PAIRS = 1000  # of a contact are looked at
+MOST_PLACES = 200  # along a displacement
+AT_ONCE = 100_000  # positions that are looked at together
+
+
+def passed_through(run: RecordedRun) -> list[str]:
+    """One message for each contact in which a point or a sphere crosses a body between two instants unchanged."""
+    if run.count < 2:
+        return []
+    contacts = [each for each in run.mechanism.elements if isinstance(each, Contact)]
+    return [text for contact in contacts if (text := _Crossings(run, contact).message())]
+
+
+class _Crossings:
+    """Members of a contact at all stored instants.
+
+    Args:
+        run: the motion.
+        contact: of two or of many.
+    """
+
+    def __init__(self, run: RecordedRun, contact: Contact) -> None:
+        self._run, self._contact = run, contact
+        self._members = _members(contact, run.system.dimension)
+
+    def message(self) -> str:
+        """The first crossing, or empty."""
+        for i, j in islice(self._candidates(self._moved()), MOST_PAIRS):
+            ball, other = self._members[i], self._members[j]
+            x, y = self._places([ball.start])[:, 0], self._places([other.start])[:, 0]
+            rows = self._crossed(ball, other, x, y)
+            if len(rows):
+                time, row = self._run.recording.time, int(rows[0])
+                chord = np.diff((x - y)[row : row + 2], axis=0)
+                way, thick = float(np.linalg.norm(chord)), _thickness(ball, other)
+                step = float(time[row + 1] - time[row])
+                return (
+                    f"{self._contact}: {ball.start} passes through {other.start} between t = {time[row]:.6g} s and"
+                    f" {time[row + 1]:.6g} s without touching it: it moves by {way:.3g} m, and both together are"
+                    f" {thick:.3g} m thick; take steps of {0.25 * thick / way * step:.2g} s, or a thicker body"
+                )
+        return ""
+
+    def _moved(self) -> Array:
+        """Greatest displacement of each member from one instant to the next [m]."""
+        vectors = self._run.system.vectors([PointOf(each.start) for each in self._members])
+        moved, count = np.zeros(len(self._members)), max(2, AT_ONCE // len(self._members))
+        for begin in range(0, self._run.count - 1, count - 1):
+            places = vectors.places(self._run.instants.at(slice(begin, begin + count)))
+            moved = np.maximum(moved, np.linalg.norm(np.diff(places, axis=0), axis=2).max(axis=0))
+        return moved
+
+    def _places(self, ports: Sequence[Port]) -> Array:
+        """Positions of ports, shape (instants, ports, 3) [m]."""
+        return np.asarray(self._run.system.vectors([PointOf(port) for port in ports]).places(self._run.instants))
+
+    def _candidates(self, moved: Array) -> Iterator[tuple[int, int]]:
+        """A ball and what it may meet, where both move by more than they are thick; the fastest balls first."""
+        members = self._members
+        balls = [i for i, each in enumerate(members) if not each.kind.is_solid and each.start is each.end]
+        thick = np.array([each.thickness if each.kind.is_solid else 2.0 * each.radius for each in members])
+        for i in sorted(balls, key=lambda i: -moved[i]):
+            for j in np.flatnonzero(moved[i] + moved > thick + 2.0 * members[i].radius).tolist():
+                if _meet(members[i], members[j]):
+                    yield i, j
+
+    def _crossed(self, ball: Member, other: Member, x: Array, y: Array) -> IntArray:
+        """Instants after which the ball goes straight through the other member."""
+        ends = y if other.start is other.end else self._places([other.end])[:, 0]
+        relative = x - y
+        axes = None
+        if other.kind.is_solid and other.axes is not None:
+            directions = self._run.system.vectors([DirectionOf(other.start, axis) for axis in other.axes.T])
+            axes = directions.places(self._run.instants)
+            relative = np.einsum("tij,tj->ti", axes, relative)
+        chords = np.diff(relative, axis=0)
+        sizes = np.linalg.norm(chords, axis=1)
+        rates = chords / np.diff(self._run.recording.time)[:, None]
+        turns = np.linalg.norm(np.diff(rates, axis=0), axis=1)
+        speeds = np.linalg.norm(rates, axis=1)
+        bends = np.zeros(len(chords))
+        bends[:-1], bends[1:] = np.maximum(bends[:-1], turns), np.maximum(bends[1:], turns)
+        rows = np.flatnonzero((sizes > _thickness(ball, other)) & (bends < STRAIGHT * speeds))
+        if not len(rows):
+            return rows
+        count = min(int(np.ceil(4 * sizes[rows].max() / _thickness(ball, other))), MOST_PLACES)
+        shares = np.linspace(0.0, 1.0, count + 1)[:, None, None]
+        w = relative[rows] + shares * chords[rows]
+        if axes is not None:
+            apart = heights(other, w.reshape(-1, 3)).reshape(w.shape[:2]) - ball.radius
+        else:
+            u = (ends - y)[rows] + shares * np.diff(ends - y, axis=0)[rows]
+            square = np.maximum((u * u).sum(axis=2), np.finfo(float).tiny)
+            along = np.clip((w * u).sum(axis=2) / square, 0.0, 1.0)
+            apart = np.linalg.norm(w - along[:, :, None] * u, axis=2) - ball.radius - other.radius
+        return rows[(apart.min(axis=0) < 0) & (apart[0] > 0) & (apart[-1] > 0)]
+
+
+def _members(contact: Contact, dimension: int) -> tuple[Member, ...]:
+    """Those of a search; of a contact of two its points and its surface."""
+    if contact.is_searched:
+        return contact.members(dimension)
+    surface = contact.second
+    if not isinstance(surface, Touchable):
+        surface = Surface(surface, Sphere(contact.radius))  # type: ignore[arg-type]
+        return members_of(contact.touchers, [surface], (0.0, 0.0), dimension)
+    return members_of(contact.touchers, [surface], (contact.radius, 0.0), dimension)
+
+
+def _thickness(ball: Member, other: Member) -> float:
+    """Of both together [m]."""
+    return 2.0 * ball.radius + (other.thickness if other.kind.is_solid else 2.0 * other.radius)
+
+
+def _meet(ball: Member, other: Member) -> bool:
+    """Whether two members are of bodies and sides that push each other, and have a size."""
+    is_opposed = ball.owner != other.owner and ball.side | other.side == 3
+    return is_opposed and (other.kind.is_solid or ball.radius + other.radius > 0)

@@ -1,0 +1,121 @@
+"""Depth of a ball in a piece of a line that shares nodes with other pieces: together they push once.
+
+With the depth x of the ball in the piece, x_a and x_b in its ends and p + 1 the exponent of the energy, the depth
+(docs/theory.md, 8) is
+
+    z = (x^(p+1) - (c_a x_a^(p+1) + c_b x_b^(p+1)) / 2)^(1/(p+1)),    c = 1 - g(alpha) g(beta)
+
+with c = 0 at ends of the line, and g from 0 to 1 in the shares alpha and beta of both pieces, from the node on, at
+which they are nearest to the ball: in a valley each piece touches by itself. On a straight line the energies of all
+pieces add up to that of one. z is a function of products of the vectors A, B from the ball to the ends, P and Q to
+the far ends of the pieces before and after.
+"""
+
+from math import sqrt
+
+from phlexible.step.compilation.compiled import compiled
+from phlexible.step.compilation.notation import Tables, Vector, dot, vector
+from phlexible.step.kernels.contact import LEAST, clamped
+from phlexible.step.tables.declarations import INSET
+
+Depth = tuple[float, float, float, Vector, Vector, Vector]
+"""z, x, the share s along the piece, derivatives of z with respect to (AA, AB, BB), (PP, PA) and (QQ, QB)."""
+
+
+@compiled
+def _valley(far: float, across: float, own: float, inner: float, other: float) -> tuple[float, Vector, Vector]:
+    """c of a node, and its derivatives with respect to (far, across) and (own, inner, other).
+
+    Products of the vectors to the node n, the far ends f of one piece and e of the other: ff, fn, nn, ne and ee.
+    """
+    first, second, none = far - 2.0 * across + own, own - 2.0 * inner + other, vector(0.0, 0.0, 0.0)
+    alpha, beta = (own - across) / first, (own - inner) / second
+    if alpha <= 0.0 or beta <= 0.0:
+        return 1.0, none, none
+    a, b = min(2.0 * alpha, 1.0), min(2.0 * beta, 1.0)
+    g, k = a * a * (3.0 - 2.0 * a), b * b * (3.0 - 2.0 * b)
+    on_alpha, on_beta = -12.0 * a * (1.0 - a) * k / first, -12.0 * b * (1.0 - b) * g / second
+    on_far = vector(-alpha * on_alpha, (2.0 * alpha - 1.0) * on_alpha, 0.0)
+    own_slope = (1.0 - alpha) * on_alpha + (1.0 - beta) * on_beta
+    return 1.0 - g * k, on_far, vector(own_slope, (2.0 * beta - 1.0) * on_beta, -beta * on_beta)
+
+
+@compiled
+def _at_end(reach: float, p: float, own: float) -> tuple[float, float]:
+    """x^(p+1) of an end, and its derivative with respect to ``own``; zero where the ball does not touch it."""
+    far = sqrt(own)
+    x = reach - far
+    if x <= 0.0:
+        return 0.0, 0.0
+    power = x if p == 1.0 else x**p
+    return power * x, -0.5 * (p + 1.0) * power / max(far, LEAST)
+
+
+@compiled
+def depth_of(
+    reach: float, p: float, has_before: bool, has_after: bool, A: Vector, B: Vector, P: Vector, Q: Vector
+) -> Depth:
+    """z and its derivatives; outside the piece what is missing to it, negative."""
+    AA, AB, BB, none = dot(A, A), dot(A, B), dot(B, B), vector(0.0, 0.0, 0.0)
+    s = clamped((AA - AB) / (AA - 2.0 * AB + BB))
+    e = A + s * (B - A)
+    far = sqrt(dot(e, e))
+    x, half = reach - far, -0.5 / max(far, LEAST)
+    on_own = half * vector((1.0 - s) * (1.0 - s), 2.0 * s * (1.0 - s), s * s)
+    if x <= 0.0:
+        return x, x, s, on_own, none, none
+    power = x if p == 1.0 else x**p
+    W, on_own, on_before, on_after = power * x, (p + 1.0) * power * on_own, none, none
+    if has_before:
+        energy, slope = _at_end(reach, p, AA)
+        if energy > 0.0:
+            c, on_before, bends = _valley(dot(P, P), dot(P, A), AA, AB, BB)
+            W, on_before = W - 0.5 * c * energy, -0.5 * energy * on_before
+            on_own -= 0.5 * (vector(c * slope, 0.0, 0.0) + energy * bends)
+    if has_after:
+        energy, slope = _at_end(reach, p, BB)
+        if energy > 0.0:
+            c, on_after, bends = _valley(dot(Q, Q), dot(Q, B), BB, AB, AA)
+            W, on_after = W - 0.5 * c * energy, -0.5 * energy * on_after
+            on_own -= 0.5 * vector(energy * bends.z, energy * bends.y, energy * bends.x + c * slope)
+    if W <= 0.0:
+        return 0.0, x, s, none, none, none
+    z = sqrt(W) if p == 1.0 else W ** (1.0 / (p + 1.0))
+    share = z / ((p + 1.0) * W)
+    return z, x, s, share * on_own, share * on_before, share * on_after
+
+
+@compiled
+def is_ball_on_line(t: Tables, i: int, j: int) -> bool:
+    """Whether one of two is a ball, and the other a piece of a line with neighbours."""
+    if t.member_kind[i] > INSET or t.member_kind[j] > INSET:
+        return False
+    is_ball, is_other = t.member_start[i] == t.member_end[i], t.member_start[j] == t.member_end[j]
+    m = j if is_ball else i
+    return is_ball != is_other and (t.member_neighbour[2 * m] >= 0 or t.member_neighbour[2 * m + 1] >= 0)
+
+
+@compiled
+def far_ends(t: Tables, m: int) -> tuple[int, int]:
+    """Vectors of the far ends of the pieces before and after; where there is none those of the piece."""
+    before, after = t.member_neighbour[2 * m], t.member_neighbour[2 * m + 1]
+    o = t.member_start[before] if before >= 0 else t.member_start[m]
+    return o, t.member_end[after] if after >= 0 else t.member_end[m]
+
+
+@compiled
+def seen_from_ball(t: Tables, m: int, k: int, share: float) -> tuple[Vector, Vector, Vector, Vector]:
+    """A, B, P and Q of piece m from ball k; ``share`` 0: at the start of the step, 1: at its end."""
+    y, p, q = t.member_start[k], t.member_start[m], t.member_end[m]
+    o, w = far_ends(t, m)
+    x = t.place0[y] + share * t.change[y]
+    a, b = t.place0[p] + share * t.change[p], t.place0[q] + share * t.change[q]
+    return a - x, b - x, t.place0[o] + share * t.change[o] - x, t.place0[w] + share * t.change[w] - x
+
+
+@compiled
+def depth_on_line(t: Tables, m: int, k: int, p: float, share: float) -> Depth:
+    """``depth_of`` of piece m and ball k."""
+    A, B, P, Q = seen_from_ball(t, m, k, share)
+    has_before, has_after = t.member_neighbour[2 * m] >= 0, t.member_neighbour[2 * m + 1] >= 0
+    return depth_of(t.member_radius[m] + t.member_radius[k], p, has_before, has_after, A, B, P, Q)

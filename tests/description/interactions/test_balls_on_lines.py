@@ -1,0 +1,137 @@
+"""Balls on the nodes of lines: the pieces that meet there push once together (docs/theory.md, 8)."""
+
+import numpy as np
+import pytest
+
+import phlexible as ph
+from phlexible.description.interactions.contact_members import neighbours_of
+from phlexible.state.initial_state import initial_state
+from phlexible.state.system import system_of
+from phlexible.state.touching_pairs import TouchingPairs
+
+STIFFNESS, REACH = 1e4, 0.06
+
+
+def ball_on(nodes, place, **options):
+    """A ball that touches a free string through nodes, shape (k, 3)."""
+    model, lengths = ph.Model(), np.linalg.norm(np.diff(nodes, axis=0), axis=1)
+    string = ph.String(float(lengths.sum()), 0.1, len(lengths), ph.LinearLaw(10.0))
+    line = model.add(string, "line", shape=nodes)
+    ball = model.add(
+        ph.RigidBody.sphere(0.05, 500.0), "ball", position=place, velocity=options.pop("velocity", None)
+    )
+    contact = model.apply(ph.Contact(ball, line, stiffness=STIFFNESS, radius=0.01, **options))
+    return model, ball, contact
+
+
+def straight(count):
+    return np.stack([np.linspace(-0.5, 0.5, count + 1), *np.zeros((2, count + 1))], axis=1)
+
+
+def bent(seed):
+    """A zigzag of pieces that are long and short beside the ball."""
+    return straight(20) + 0.03 * np.random.default_rng(seed).normal(size=(21, 3))
+
+
+def stored(nodes, place, **options):
+    """What the contact stores [J]."""
+    model, _, _ = ball_on(nodes, place, **options)
+    alone = ball_on(nodes, np.add(place, (0, 0, 9.0)), **options)[0]
+    with_ball, without = (each.simulate(1e-9, 1e-9, progress=False).energy for each in (model, alone))
+    return float(with_ball.spring[0] - without.spring[0])
+
+
+@pytest.mark.parametrize("exponent", [1.0, 1.5])
+def test_a_straight_line_stores_the_same_wherever_a_ball_is(exponent):
+    """At nodes, beside these and between; the ball reaches from none to 5 nodes at once."""
+    for count, depth in ((10, 5e-4), (100, 5e-3), (100, 0.02)):
+        energy = STIFFNESS * depth ** (exponent + 1) / (exponent + 1)
+        for x in (0.1, 0.1001, 0.102, 0.1049, 0.11, 0.125):
+            found = stored(straight(count), (x, 0, REACH - depth), exponent=exponent)
+            assert found == pytest.approx(energy, rel=1e-9)
+
+
+def test_at_the_end_of_a_line_and_in_a_valley_each_piece_pushes():
+    line = straight(10)
+    assert stored(line, (-0.51, 0, 0.05)) == pytest.approx(STIFFNESS / 2 * (REACH - np.hypot(0.01, 0.05)) ** 2)
+    line[:, 2] = np.abs(line[:, 0])  # the ball touches both sides, the corner is too deep
+    depth = REACH - 0.08 / np.sqrt(2)
+    assert stored(line, (0, 0, 0.08)) == pytest.approx(2 * STIFFNESS / 2 * depth**2, rel=1e-9)
+
+
+@pytest.mark.parametrize("options", [{}, {"friction": 0.4}, {"restitution": 0.5}, {"damping": 200.0}], ids=str)
+def test_energy_and_momenta_hold_while_a_ball_meets_a_bent_line(options):
+    if "friction" in options:
+        model = ph.Model()
+        rod = ph.Rod(0.4, ph.CircularSection(0.01), ph.Material(1e7, 1000.0), elements=8)
+        line = model.add(rod, "line", position=(-0.2, 0, 0))
+        ball = model.add(ph.RigidBody.sphere(0.05, 500.0), position=(0.051, 0.01, 0.062), velocity=(0.3, 0, -1.0))
+        model.apply(ph.Contact(ball, line, stiffness=STIFFNESS, radius=0.01, **options))
+    else:
+        model, _, _ = ball_on(bent(0), (0.05, 0.0, 0.1), velocity=(0.1, 0.2, -2.0), **options)
+    motion = model.simulate(0.1, 1e-3, progress=False)
+    energy, momentum = motion.energy, motion.momentum
+    assert energy.spring.max() > 0.02 * energy.total[0]
+    assert np.ptp(energy.total + energy.dissipated) < 1e-11 * energy.total[0]
+    assert not options or energy.dissipated[-1] > 1e-3 * energy.total[0]
+    assert np.diff(energy.dissipated).min() > -1e-12 * energy.total[0]
+    for each in (momentum.linear, momentum.angular):
+        assert np.abs(each - each[0]).max() < 1e-12
+
+
+def test_equilibria_and_kernels_have_one_energy_whose_derivatives_are_right():
+    """On bent lines, with corners on both sides of the ball; closed forms of derivatives against differences."""
+    rng, concave = np.random.default_rng(1), 0
+    for seed in range(12):
+        nodes, place = bent(seed), (*rng.uniform(-0.3, 0.3, 1), 0.0, 0.04)
+        try:
+            model, _, _ = ball_on(nodes, place)
+            found = stored(nodes, place)
+        except ph.ModelError:  # starts too deep
+            continue
+        system = system_of(model)
+        state = initial_state(system)
+        pairs = TouchingPairs.at(system, state)
+        total = 0.0
+        for force in pairs.system.forces[len(system.forces) :]:
+            coordinate = force.force.coordinate
+            y = pairs.system.coordinate_functions(coordinate).values(pairs.system.at(state))[0]
+            depth = max(REACH - coordinate.value(y), 0.0)
+            total += STIFFNESS / 2 * depth**2
+            steps = 1e-6 * np.abs(y).max() * np.eye(len(y))
+            slopes = [(coordinate.value(y + h) - coordinate.value(y - h)) / (2 * h.max()) for h in steps]
+            bends = [(coordinate.gradient(y + h) - coordinate.gradient(y - h)) / (2 * h.max()) for h in steps]
+            assert coordinate.gradient(y) == pytest.approx(np.array(slopes), rel=1e-5, abs=1e-5)
+            assert coordinate.hessian(y) == pytest.approx(np.array(bends), rel=1e-4, abs=1e-3)
+            concave += bool(coordinate.gradient(y)[3:].any())
+        assert total == pytest.approx(found, rel=1e-9, abs=1e-12)
+    assert concave
+
+
+@pytest.mark.parametrize("elements", [10, 40])
+def test_a_ball_rests_on_a_node_as_beside_it(elements):
+    depths = []
+    for x in (0.25, 0.251, 0.2625):
+        model = ph.Model(gravity=(0, 0, -9.81))
+        steel = ph.Material(2e14, 7800.0)
+        bar = model.add(ph.Rod(0.5, ph.CircularSection(0.02), steel, elements=elements), "bar")
+        model.connect(ph.Fixed(model.ground.at((0, 0, 0)), bar.start))
+        ball = model.add(ph.RigidBody.sphere(0.05, 1000.0), "ball", position=(x, 0, 0.07))
+        model.connect(ph.Prismatic(model.ground.at((x, 0, 0.07)), ball.origin, axis=(0, 0, 1)))
+        model.apply(ph.Contact(ball, bar, stiffness=STIFFNESS, radius=0.01))
+        rest = model.equilibrium()
+        depths.append((REACH - rest.position(ball.origin)[2]) * STIFFNESS / (ball.data.mass * 9.81))
+    assert depths == pytest.approx(3 * [1.0], rel=3e-4)
+    if elements == 10:
+        motion = model.simulate(0.02, 1e-3, initial=rest, progress=False)
+        assert np.abs(motion.velocity(ball.origin)).max() < 1e-9
+
+
+def test_neighbours_are_those_of_the_line():
+    angles = np.linspace(0, 2 * np.pi, 9)
+    ring = np.stack([np.cos(angles), np.sin(angles), 0 * angles], axis=1)
+    ring[-1] = ring[0]
+    _, _, contact = ball_on(ring, (1.05, 0.0, 0.0))
+    found = [pair for pair in neighbours_of(contact.members()) if pair != (-1, -1)]
+    first = contact.members().index(next(each for each in contact.members() if each.start is not each.end))
+    assert found == [(first + (k - 1) % 8, first + (k + 1) % 8) for k in range(8)]
