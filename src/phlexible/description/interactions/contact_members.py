@@ -274,7 +274,8 @@ def _of_itself(line: Side, radius: float) -> tuple[Member, ...]:
 def neighbours_of(members: Sequence[Member]) -> list[tuple[int, int]]:
     """Indices of the pieces of a line before and after each member, -1 where there is none."""
     found, begin = [(-1, -1)] * len(members), 0
-    for k, (one, other) in enumerate(zip(members, (*members[1:], None), strict=True)):
+    for k, one in enumerate(members):
+        other = members[k + 1] if k + 1 < len(members) else None
         if one.kind is MemberKind.ROUND and one.start is not one.end:
             is_last = other is None or other.kind is not MemberKind.ROUND or other.start is not one.end
             closes = is_last and k > begin + 1 and _is_one_place(one.end, members[begin].start)
