@@ -22,8 +22,8 @@ from phlexible.shapes.surfaces import Color, Triangulation
 
 # What a rigid body of unknown shape may look like: a box of its inertia, or rods to where joints hold it.
 
-METALS = 2.0, 9.5
-"""Densities of metals in g/cm3, and in kg/m3 lighter than any foam of which bodies are made."""
+METALS = (2.6, 2.9), (7.0, 9.0)
+"""Densities of aluminium, and of steel, brass and copper, in g/cm3."""
 COMPACT = 0.45
 """Of a rod held at its ends the largest moment is m r^2 / 3 with r from its middle to a port; of a cube held at
 two opposite sides 2 m r^2 / 3. Above this number a body is drawn as a box."""
@@ -225,7 +225,7 @@ class RigidBody(Body):
     @classmethod
     def _solid(cls, shape: Shape, density: float, color: str | None) -> Self:
         weight, moments = positive("density", density), shape.moments()
-        if METALS[0] <= weight <= METALS[1]:
+        if any(least <= weight <= most for least, most in METALS):
             warn_user(
                 f"density = {weight:g} kg/m3 is that of no solid; is it in g/cm3? Then it is {1e3 * weight:g}",
                 UnitWarning,
