@@ -33,7 +33,8 @@ def parts() -> tuple[ph.Model, dict[str, object]]:
     model.apply(ph.Force(rod.end, (0.0, 0.5, 0.0), name="tip"))
     ropes = []
     for k, law in enumerate((ph.LinearLaw(5.0), ph.LogarithmicLaw(5.0), ph.StVenantKirchhoffLaw(5.0))):
-        rope = ph.String(length=0.5, line_density=0.1, elements=2, law=law)
+        kind = {"viscosity": 0.01 * (k < 2), "tension_only": k == 1}
+        rope = ph.String(length=0.5, line_density=0.1, elements=2, law=law, **kind)
         ropes.append(model.add(rope, f"rope {k}", shape=[(0, 3 + k, 0), (0.5, 3 + k, 0)]))
         model.connect(ph.Spherical(model.ground.at((0, 3 + k, 0)), ropes[k].start, name=f"pin {k}"))
     thin, alloy = ph.CircularSection(5e-3), ph.Material(2e8, 2700.0)

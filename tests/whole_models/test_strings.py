@@ -415,3 +415,19 @@ def test_springs_and_dampers_on_nodes_keep_the_ledger():
     assert energy.dissipated[-1] > 0.01 and np.ptp(energy.spring) > 0.1
     with pytest.raises(ph.AttachmentError, match="lies between two nodes"):
         model.apply(ph.SpringDamper(placed.at(0.51), body.origin, stiffness=1.0))
+
+
+@pytest.mark.parametrize("tension_only", [False, True])
+def test_the_tension_of_a_viscous_string_is_what_its_joint_carries(tension_only):
+    """A load that is thrown down on one element without mass to speak of."""
+    model = ph.Model(dimension=2)
+    rope = ph.String(1.0, 1e-9, 1, ph.LinearLaw(1e4), viscosity=0.02, tension_only=tension_only)
+    placed = model.add(rope, "rope", shape=[(0, 0, 0), (0, -1.001, 0)])
+    pin = model.connect(ph.Spherical(model.ground.at((0, 0, 0)), placed.start))
+    load = model.add(ph.PointMass(10.0), "load", position=(0, -1.001, 0), velocity=(0, -0.2, 0))
+    model.connect(ph.Spherical(placed.end, load.origin))
+    motion = model.simulate(2e-3, 1e-5, progress=False)
+    elastic = 1e4 * (motion.stretch(placed)[:, 0] - 1)
+    tension, carried = motion.tension(placed)[:, 0], np.abs(motion.reaction(pin)[:, 1])
+    assert tension[50:-50] == pytest.approx(carried[50:-50], rel=1e-3)
+    assert (tension > 1.5 * elastic)[:50].all()

@@ -283,18 +283,38 @@ class ForceNumbers:
     def _tension(
         self, index: int, data: AbsoluteBody, group: QuadraticStrains, g: int, branches: list[tuple[float, int]]
     ) -> int:
-        """Of one strain C = u . v of differences of nodes to the first one, with its branches."""
+        """Of one strain C = u . v of differences of nodes to the first one, with branches and the viscous part."""
         carrier = int(self._system.layout.carrier[index])
         nodes = [
             [self._measured.state("position", 3 * (carrier + int(k)) + i) for i in range(data.dimension)]
             for k in group.nodes[g]
         ]
-        u, v = (
-            self._tape.chord([*zip(rows[g].tolist(), nodes, strict=True)], float(with_total(rows)[g, -1]))
-            for rows in (group.first, group.second)
-        )
+
+        def vectors(own: list[list[int]]) -> list[list[int]]:
+            return [
+                self._tape.chord([*zip(rows[g].tolist(), own, strict=True)], float(with_total(rows)[g, -1]))
+                for rows in (group.first, group.second)
+            ]
+
+        u, v = vectors(nodes)
         C = self._tape.sum((1.0, pair) for pair in zip(u, v, strict=True))
-        return self._pull(C, group.law, branches)
+        pull = self._pull(C, group.law, branches)
+        if not group.viscosity:
+            return pull
+        d, begin = data.dimension, int(self._system.layout.velocity[index])
+        du, dv = vectors(
+            [
+                [self._measured.velocity(self._name, begin + d * int(k) + i) for i in range(d)]
+                for k in group.nodes[g]
+            ]
+        )
+        rate = self._tape.sum((1.0, pair) for pair in (*zip(du, v, strict=True), *zip(u, dv, strict=True)))
+        viscous = group.viscosity * float(group.law.modulus) / 2, (self._tape.of(NumberKind.ROOT, C), rate)
+        if not isinstance(group.law, TensionOnly):
+            return self._tape.sum([(1.0, (pull,)), viscous])
+        strain, one = self._tape.sum([(1.0, (C,))], -1.0), self._tape.sum([], 1.0)
+        is_taut = self._tape.sum([(0.5, (self._tape.of(NumberKind.SIDE, one, strain),))], 0.5)
+        return self._tape.sum([(1.0, (pull,)), (viscous[0], (*viscous[1], is_taut))])
 
     def _pull(self, C: int, law: StringLaw, branches: list[tuple[float, int]]) -> int:
         """The tension of a law at C."""

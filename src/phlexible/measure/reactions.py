@@ -130,14 +130,24 @@ def stretch(run: RecordedRun, placed: PlacedBody) -> Array:
 def tension(run: RecordedRun, placed: PlacedBody) -> Array:
     """N = S sqrt(C) of Kinon et al. (2, 10) at the quadrature points, shape (N + 1, points) [N].
 
-    Without the viscous part; with that of branches of a law that creeps. Raises:
+    With the viscous part and that of branches of a law that creeps.
+
+    Raises:
         ModelError: a body that is no string.
     """
+    from phlexible.bodies.mechanics.absolute import strain_rates
+
     found = [group.law.tension(C) for group, C in _strains(run, placed)]
     pulls = strain_pulls(run.system, run.body_index(placed, "string"), run.recording.branches)
     for own, (group, C), (_, pull) in zip(found, _strains(run, placed), pulls, strict=True):
         if group.relaxation:
             own += 2 * pull * np.sqrt(C)
+        if group.viscosity:
+            index = run.system.index[placed]
+            shape = run.count, -1, run.system.dimension
+            rates = run.velocities[:, run.system.layout.place(index)].reshape(shape)
+            changes = strain_rates(group, run.elastic(index).reshape(shape), rates)
+            own += 2 * group.viscosity * group.law.viscous_modulus(C) * changes * np.sqrt(C)
     if not found:
         raise ModelError(f"{placed.name} is no string and has no tension; ask for its stress")
     return np.concatenate(found, axis=1)

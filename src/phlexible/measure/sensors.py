@@ -238,7 +238,9 @@ class PointSensor(Sensor):
 
 
 class Displacement(PointSensor):
-    """Displacement of the point in the world, from its place at t = 0 or at the operating point [m].
+    """Displacement of the point in the world from its undeformed place in the initial pose of the model [m].
+
+    So it is also where a run starts deformed; in linear models it counts from the operating point.
 
     That in the frame of its body is ``ElasticDisplacement``.
 

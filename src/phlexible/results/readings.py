@@ -81,7 +81,7 @@ class Readings:
     def tension(self, string: PlacedBody) -> Array:
         """Tension at the quadrature points of a string (one an element, two if quadratic) [N].
 
-        Shape (N + 1, points), from s = 0 on; negative where the string is pressed together.
+        Shape (N + 1, points), from s = 0 on, with the viscous part; negative where the string is pressed together.
         """
         return self._shown(reactions.tension(self.run, string))
 

@@ -27,6 +27,12 @@ def strain_values(group: QuadraticStrains, x: Array) -> Array:
     return np.asarray((u * v).sum(axis=-1))
 
 
+def strain_rates(group: QuadraticStrains, x: Array, v: Array) -> Array:
+    """dC_g/dt of nodes (..., N, d) with velocities (..., N, d), shape (..., g)."""
+    (first, second), (first_rate, second_rate) = _vectors(group, x), _vectors(group, v)
+    return np.asarray((first_rate * second + first * second_rate).sum(axis=-1))
+
+
 def strains(body: AbsoluteBody, group: QuadraticStrains, q: Array) -> Array:
     """C_g of a group, shape (g,)."""
     return strain_values(group, q.reshape(-1, body.dimension))
