@@ -19,6 +19,7 @@ from phlexible.description.interactions.feedback import LinearController
 from phlexible.description.interactions.sensor import Sensor
 from phlexible.description.ports import PlacedBody
 from phlexible.libraries import programs
+from phlexible.libraries.description import _load_data
 from phlexible.libraries.library import Library
 from phlexible.libraries.linking import host
 from phlexible.libraries.time_functions import time_data
@@ -735,6 +736,43 @@ def test_functions_of_time_become_data() -> None:
         time_data(values, list(kinds), 0.0, 1e-3, None, [])
     with pytest.raises(ph.errors.ParameterError, match="jump cannot be written .* breakpoints"):
         time_data(lambda t: np.sign(t - 0.31)[:, None], ["jump"], 0.0, 1e-3, 1.0, [])
+
+
+@pytest.mark.parametrize("step", [1e-3, 0.007])
+def test_targets_of_servos_become_data(step: float) -> None:
+    """Of the target itself, whose mean rate over a step follows exactly; kinks are found where they are."""
+
+    def quintic(t):
+        x = np.clip((np.asarray(t) - 0.2) / 0.3333, 0.0, 1.0)
+        return x**3 * (10 - 15 * x + 6 * x**2)
+
+    simple = [
+        (lambda t: 0.2 + 0.5 * np.sin(3 * t + 0.3), {}),
+        (lambda t: 0.2 + 0.1 * t - 0.5 * np.cos(3 * t), {}),
+        (lambda t: 0.5 * t**3 - 0.3 * t**5, {}),
+        (lambda t: 0.5 * np.sin(3 * t), {"rate": lambda t: 1.5 * np.cos(3 * t)}),
+    ]
+    pieces = [
+        (quintic, {}),
+        (lambda t: np.where(np.asarray(t) < 0.4, 0.0, 1.0), {"breakpoints": (0.4,)}),
+        (ph.Signal([0.1, 0.3, 0.7], [0.0, 1.0, 0.5]), {"breakpoints": (0.1, 0.3, 0.7)}),
+    ]
+    model = ph.Model(dimension=2)
+    for target, options in simple + pieces:
+        block = model.add(ph.RigidBody(1.0, 0.1))
+        slide = model.connect(ph.Prismatic(model.ground.at((0, 0, 0)), block.origin, (1, 0, 0)))
+        model.apply(slide.servo(50.0, 3.0, position=target, **options))
+    run = model.start(step)
+    assembly = run.stepper.assembly
+    kinks = [time for element in model.elements for time in element.times]
+    found = _load_data(assembly, run, 1.0, kinks, False)
+    times = 0.0103 + 0.019 * np.arange(50)
+    for k, (push, _) in enumerate(assembly.prescribed):
+        exact = [push.over_steps(np.array([t]), t + step / 2 * np.array([-1, 1]))[0] for t in times]
+        assert found.columns[3 * k](times) == pytest.approx(np.array(exact), abs=5e-13 / step)
+    assert len(found.words) == len(pieces) and [len(c.waves) for c in found.columns[:12:3]] == [1, 1, 0, 1]
+    with pytest.raises(ph.ParameterError, match=r"target of servo in .* give build\(duration=...\)"):
+        _load_data(assembly, run, None, kinks, False)
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,7 +15,7 @@ from phlexible.errors import ModelError, ParameterError
 from phlexible.libraries.controllers import check_controllers, controllers_of, targets_at
 from phlexible.libraries.data import InputData, ModelData
 from phlexible.libraries.outputs import OutputTables, joint_outputs
-from phlexible.libraries.time_functions import TimeData, time_data
+from phlexible.libraries.time_functions import TimeData, mean_rates, time_data, total
 from phlexible.libraries.user_energies import UserEnergies
 from phlexible.results.live import LiveRun
 from phlexible.step.assembly.assembly import Assembly
@@ -146,16 +146,31 @@ def _load_data(
     assembly: Assembly, run: LiveRun, duration: float | None, kinks: Sequence[float], keeps_zeros: bool
 ) -> TimeData:
     names = [str(load) for load in assembly.system.loads] + [name for _, name in assembly.prescribed]
-    first, half = len(assembly.system.loads), run.step_size / 2
+    pushes = {
+        k: value
+        for k, (value, _) in enumerate(assembly.prescribed, start=len(assembly.system.loads))
+        if isinstance(value, ServoPush)
+    }
 
     def values(times: Array) -> Array:
         found = assembly.load_values(times)
-        for k, (value, _) in enumerate(assembly.prescribed, start=first):
-            if isinstance(value, ServoPush):  # its rate is a mean over the step around the time
-                own = [value.over_steps(np.array([t]), np.array([t - half, t + half]))[0] for t in times]
-                found[:, 3 * k] = own
+        found[:, [3 * k for k in pushes]] = 0.0
         return found
 
-    return time_data(
+    found = time_data(
         values, [name for name in names for _ in range(3)], run.time, run.step_size, duration, kinks, keeps_zeros
     )
+    columns, words, end = list(found.columns), found.words, found.end
+    for k, push in pushes.items():  # of the target, whose differences have no round-off as data
+        target, has_rate = push.target, push.kd and push.target.rate is not None
+
+        def paths(times: Array, target: TimePath = target, has_rate: object = has_rate) -> Array:
+            return np.stack([target.at_times(times), *([target.rates_at(times)] if has_rate else [])], axis=1)
+
+        own = [f"target of {names[k]}", *([f"rate of the target of {names[k]}"] if has_rate else [])]
+        data = time_data(paths, own, run.time, run.step_size, duration, kinks, keeps_zeros)
+        place = data.columns[0]
+        rate = data.columns[1] if has_rate else mean_rates(place, run.step_size)
+        columns[3 * k] = total([(push.kp, place), *([(push.kd, rate)] if push.kd else [])])
+        words, end = (*words, *data.words), min(end, data.end)
+    return TimeData(tuple(columns), end, words)

@@ -1,8 +1,10 @@
 """Functions of time as data: constants, polynomials, a harmonic on a line, or pieces with a checked error."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from itertools import pairwise
+from math import factorial
 
 import numpy as np
 from numpy.polynomial import chebyshev, polynomial
@@ -123,6 +125,70 @@ def time_data(
     return TimeData(tuple(columns), end, tuple(words))
 
 
+# Sums of functions, and their mean rates over steps, as servos have them.
+
+JUST_BEFORE = 1e-9  # of a step: a jump at the end of a step counts in that step, whatever the round-off
+
+
+def total(parts: Sequence[tuple[float, Column]]) -> Column:
+    """The sum of columns, each times a factor."""
+    waves = dict[float, tuple[float, float]]()
+    for factor, column in parts:
+        for w, cosine, sine in column.waves:
+            last = waves.get(w, (0.0, 0.0))
+            waves[w] = last[0] + factor * cosine, last[1] + factor * sine
+    own = [(factor, column.pieces) for factor, column in parts if column.pieces]
+    pieces = [
+        _sum(begin, [(factor, piece, 0.0) for (factor, _), piece in zip(own, chosen, strict=True)])
+        for begin, chosen in (_sections([pieces for _, pieces in own], [0.0] * len(own)) if own else ())
+    ]
+    return Column(tuple(pieces), tuple((w, *both) for w, both in waves.items()))
+
+
+def mean_rates(column: Column, step: float) -> Column:
+    """The difference of a function over a step around each time, over the step."""
+    half = step / 2
+    factors = [2 * np.sin(w * half) / step for w, _, _ in column.waves]
+    waves = [(w, f * sine, -f * cosine) for f, (w, cosine, sine) in zip(factors, column.waves, strict=True)]
+    pieces = list[Piece]()
+    for cut, (after, before) in _sections([column.pieces] * 2, [half, -half]):
+        begin = cut - JUST_BEFORE * step if pieces else cut
+        if after is before:  # without cancellation
+            slopes = [
+                polynomial.polyder(after.coefficients, k) * (after.scale**k * half ** (k - 1) / factorial(k))
+                for k in range(1, len(after.coefficients), 2)
+            ]
+            rate = tuple(float(x) for x in reduce(polynomial.polyadd, slopes, np.zeros(1)))
+            pieces.append(_sum(begin, [(1.0, replace(after, coefficients=rate), 0.0)]))
+        else:
+            pieces.append(_sum(begin, [(1 / step, after, half), (-1 / step, before, -half)]))
+    return Column(tuple(pieces), tuple(waves))
+
+
+def _sections(parts: Sequence[tuple[Piece, ...]], shifts: Sequence[float]) -> Iterator[tuple[float, list[Piece]]]:
+    """Begins of intervals, and the piece of each part that counts there for times with a shift."""
+    if not all(parts):
+        return
+    begins = [np.array([piece.begin for piece in pieces[1:]]) for pieces in parts]
+    cuts = np.unique(np.concatenate([own - shift for own, shift in zip(begins, shifts, strict=True)]))
+    for begin, end in pairwise([min(pieces[0].begin for pieces in parts), *cuts.tolist(), np.inf]):
+        inside = begin + min(end - begin, 1.0) / 2
+        places = [int(np.searchsorted(own, inside + shift)) for own, shift in zip(begins, shifts, strict=True)]
+        yield begin, [pieces[k] for pieces, k in zip(parts, places, strict=True)]
+
+
+def _sum(begin: float, parts: Sequence[tuple[float, Piece, float]]) -> Piece:
+    """The sum of pieces, each times a factor and for times with a shift, as one from another begin."""
+    scale, found = max(piece.scale for _, piece, _ in parts), np.zeros(1)
+    for factor, piece, shift in parts:
+        inner = [(begin + shift - piece.begin) * piece.scale, piece.scale / scale]
+        own = np.zeros(1)
+        for coefficient in piece.coefficients[::-1]:
+            own = polynomial.polyadd(polynomial.polymul(own, inner), [coefficient])
+        found = polynomial.polyadd(found, factor * own)
+    return Piece(begin, scale, tuple(float(x) for x in found))
+
+
 def _probes(start: float, step: float, duration: float | None, kinks: Sequence[float]) -> Array:
     """Times in windows of very different lengths, and around kinks."""
     lengths = [duration] if duration is not None else [WINDOW * step * 4.0**k for k in range(SCALES)]
@@ -153,15 +219,29 @@ def _constant(y: Array) -> Column | None:
 
 def _polynomial(own: Columns, times: Array, y: Array, start: float, step: float) -> Column | None:
     for degree in range(1, HIGHEST + 1):
-        x = np.arange(degree + 1.0)
-        length = 2.0 ** np.floor(np.log2(min(64 * step, (times[-1] - start) / HIGHEST)))
-        found = np.linalg.solve(np.vander(x, increasing=True), own(start + length * x))
-        scaled = tuple(float(c) for c in found / length ** np.arange(degree + 1))
-        column = Column((Piece(start, 1.0, scaled),))
-        sizes = polynomial.polyval(times - start, np.abs(scaled))
-        if (np.abs(column(times) - y) <= SAME * sizes + np.finfo(float).tiny).all():
-            return column
+        x, powers = np.arange(degree + 1.0), np.arange(degree + 1)
+        best, error = np.zeros(degree + 1), np.full(degree + 1, np.inf)
+        last = (times[-1] - start) / HIGHEST
+        length = 2.0 ** np.floor(np.log2(min(64 * step, last)))
+        while length <= last:  # each coefficient from the window where it is known best
+            values = own(start + length * x)
+            found = np.linalg.solve(np.vander(x, increasing=True), values) / length**powers
+            known = 8 * np.finfo(float).eps * np.abs(values).max() / length**powers
+            best, error = np.where(known < error, found, best), np.minimum(known, error)
+            length *= 4.0
+        written = np.array([_rounded(c, e) for c, e in zip(best, error, strict=True)])
+        for scaled in written, best:
+            column = Column((Piece(start, 1.0, tuple(float(c) for c in scaled)),))
+            sizes = polynomial.polyval(times - start, np.abs(scaled))
+            if (np.abs(column(times) - y) <= SAME * sizes + np.finfo(float).tiny).all():
+                return column
     return None
+
+
+def _rounded(number: float, error: float) -> float:
+    """The number with the fewest digits within an error: the one that somebody wrote."""
+    shorter = (0.0, *(float(f"{number:.{digits}g}") for digits in range(1, 16)))
+    return next((x for x in shorter if abs(x - number) <= error), number)
 
 
 def _harmonic(
