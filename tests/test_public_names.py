@@ -1,6 +1,7 @@
 """The public names and the price of importing them."""
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -20,6 +21,10 @@ def test_every_name_of_the_stub_is_there_and_nothing_else() -> None:
     with pytest.raises(AttributeError, match="module 'phlexible' has no attribute 'Bean'") as told:
         ph.Bean  # noqa: B018
     assert (told.value.name, told.value.obj) == ("Bean", ph)  # by these Python asks: did you mean 'Beam'?
+    for ours, others in ph._ELSEWHERE.items():
+        assert hasattr(ph, re.match(r"\w+", ours)[0]) and not set(others.split()) & set(ph.__all__)
+        with pytest.raises(AttributeError, match=re.escape(f"; here it is ph.{ours}")):
+            getattr(ph, others.split()[-1])
 
 
 def test_gallery_names_are_functions_that_return_models() -> None:

@@ -11,13 +11,42 @@ import lazy_loader
 _module = sys.modules[__name__]
 _load, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 
+_ELSEWHERE = {  # names in other programs
+    "Fixed": "Weld WeldJoint FixedJoint Rigid Clamp Lock LockJoint",
+    "Revolute": "Hinge HingeJoint RevoluteJoint Pin PinJoint",
+    "Spherical": "Ball BallJoint BallSocket SphericalJoint",
+    "Prismatic": "Slide Translational TranslationalJoint PrismaticJoint SliderJoint",
+    "Cylindrical": "CylindricalJoint",
+    "Universal": "UniversalJoint Cardan CardanJoint Hooke HookeJoint",
+    "Planar": "PlanarJoint",
+    "Distance": "DistanceJoint DistanceConstraint ConstantDistance",
+    "Screw": "ScrewJoint LeadScrew",
+    "Gear": "GearJoint Gearbox GearPair",
+    "Rack": "RackAndPinion RackPinion",
+    "String": "Cable Rope Tendon Wire ANCFCable ANCFCable2D CableANCF",
+    "Rod": "GeometricallyExactBeam CosseratRod",
+    "Plate": "Shell ShellElement",
+    "PointMass": "Mass MassPoint Particle",
+    "RigidBody": "Body Link BodyEasyBox InertialBody",
+    "FlexibleBody": "FlexBody FFRF ObjectFFRF ModalBody ReducedOrderFlexibleSolid",
+    "SpringDamper": "Spring Damper Dashpot TSDA TranslationalSpringDamper",
+    "Bushing": "Bush BushingJoint",
+    "Model(gravity=...)": "Gravity",
+    "Model": "System World MainSystem SystemContainer MultibodySystem Mechanism",
+    "Model().ground": "Ground Environment",
+    "Revolute(...).servo(kp, kd, angle=...)": "Servo PositionServo PDController",
+    "Revolute(...).torque(...)": "Motor Actuator Drive",
+}
+
 
 def __getattr__(name: str) -> object:
     """A public name of ``__init__.pyi``, imported when first asked for: NumPy, SciPy and HDF5 load slowly."""
     try:
         found: object = _load(name)
     except AttributeError:  # with these two, Python says which name may be meant
-        raise AttributeError(f"module 'phlexible' has no attribute {name!r}", name=name, obj=_module) from None
+        ours = next((f"; here it is ph.{own}" for own, others in _ELSEWHERE.items() if name in others.split()), "")
+        text = f"module 'phlexible' has no attribute {name!r}{ours}"
+        raise AttributeError(text, name=name, obj=_module) from None
     from phlexible.display import shorten
 
     shorten(found)

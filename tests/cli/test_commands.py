@@ -222,8 +222,8 @@ def test_refusals(words: list[str], message: str, tmp_path: Path, monkeypatch: p
 @pytest.mark.parametrize(
     ("source", "message"),
     [
-        ("x = 1", "must define a phlexible.Model named model, defines none"),
-        ("model = 3", "must define a phlexible.Model named model, it is 3"),
+        ("x = 1", "must define a phlexible.Model named model, or build() that returns one, defines none"),
+        ("model = 3", "or build() that returns one, it is 3"),
         ("1 +", "line 1: SyntaxError"),
         ("\n\nraise KeyError('left')", "line 3: KeyError: 'left'"),
         ("raise SystemExit(0)", "SystemExit"),
@@ -235,6 +235,13 @@ def test_files_that_cannot_be_run(source: str, message: str, tmp_path: Path) -> 
     file = tmp_path / "my_model.py"
     file.write_text(source)
     assert message in refusal("run", file)
+
+
+def test_a_file_may_define_build(tmp_path: Path) -> None:
+    file = tmp_path / "my_model.py"
+    body = OWN_MODEL.replace("\n", "\n    ")
+    file.write_text(f"step, duration = 1e-3, 1e-2\ndef build(unused=1.0):\n    {body}\n    return model\n")
+    assert call("run", file).exit_code == 0
 
 
 def test_a_file_takes_no_settings(tmp_path: Path) -> None:

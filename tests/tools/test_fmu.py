@@ -2,6 +2,7 @@
 
 import shutil
 import sys
+from zipfile import ZipFile
 
 import numpy as np
 import pytest
@@ -41,9 +42,14 @@ def outputs(model):
 @pytest.fixture(scope="module")
 def fmu(tmp_path_factory):
     folder = tmp_path_factory.mktemp("fmu")
-    (folder / "my_cart.py").write_text(MODEL, encoding="utf-8")
+    beside = MODEL.replace("= 1e-3", "= __import__('neighbour').STEP")
+    (folder / "my_cart.py").write_text(beside, encoding="utf-8")
+    (folder / "neighbour").mkdir()
+    (folder / "neighbour" / "__init__.py").write_text("from neighbour.steps import STEP", encoding="utf-8")
+    (folder / "neighbour" / "steps.py").write_text("STEP = 1e-3", encoding="utf-8")
     done = CliRunner().invoke(app, ["fmu", str(folder / "my_cart.py"), "-o", str(folder / "cart.fmu")])
     assert done.exit_code == 0, done.output
+    assert "resources/neighbour/steps.py" in ZipFile(folder / "cart.fmu").namelist()
     return folder / "cart.fmu"
 
 

@@ -200,7 +200,7 @@ def list_models() -> None:
 @app.command()
 def run(
     model: Annotated[
-        str, typer.Argument(help="A name of 'phlexible list', or a Python file that defines 'model'.")
+        str, typer.Argument(help="A name of 'phlexible list', or a Python file that defines 'model' or 'build'.")
     ],
     set_: Annotated[
         list[str], typer.Option("--set", metavar="KEY=VALUE", help="Change a parameter; may be repeated.")
@@ -241,7 +241,7 @@ def run(
 @app.command()
 def modes(
     model: Annotated[
-        str, typer.Argument(help="A name of 'phlexible list', or a Python file that defines 'model'.")
+        str, typer.Argument(help="A name of 'phlexible list', or a Python file that defines 'model' or 'build'.")
     ],
     set_: Annotated[
         list[str], typer.Option("--set", metavar="KEY=VALUE", help="Change a parameter; may be repeated.")

@@ -197,16 +197,20 @@ def _from_file(path: Path) -> ModelToRun:
     sys.path.insert(0, str(path.parent.resolve()))  # as python my_model.py does
     try:
         variables = runpy.run_path(str(path), run_name="phlexible_model")
+        build, model = variables.get("build"), variables.get("model")
+        if model is None and callable(build):
+            model = build()
     except (Exception, SystemExit) as error:
         line = error.lineno if isinstance(error, SyntaxError) else line_in(path, error.__traceback__)
         place = f"{path}, line {line}" if line else str(path)
         raise UserFileError(f"{place}: {type(error).__name__}: {error}") from error
     finally:
         sys.path.pop(0)
-    model = variables.get("model")
     if not isinstance(model, Model):
         found = "defines none" if model is None else f"it is {model!r}"
-        raise UserFileError(f"{path} must define a phlexible.Model named model, {found}")
+        raise UserFileError(
+            f"{path} must define a phlexible.Model named model, or build() that returns one, {found}"
+        )
     duration, step = (_number(path, name, variables.get(name)) for name in ("duration", "step"))
     return ModelToRun(path.stem, model, duration, step, typical_points(model))
 

@@ -1,6 +1,7 @@
 """The programs that a model needs, as object files: the loop over steps, and what measures the state."""
 
 import hashlib
+import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -57,6 +58,9 @@ def _programs_on(memory: Memory, platform: Platform) -> list[EntryPoint]:
     return [entry for entry in programs(memory) if not (platform.machine.is_small and is_of_teams(entry))]
 
 
+COMPILING = "phlexible: compiling the time step of libraries for {}; done once for all models"
+
+
 def object_files_of(
     memory: Memory, targets: Mapping[str, Platform], modules: Mapping[str, str]
 ) -> dict[str, dict[str, bytes]]:
@@ -99,6 +103,7 @@ def _object_files(memory: Memory, platform: Platform) -> dict[str, bytes]:
     found = {} if folder is None else {entry: _kept(folder / (entry.name + ending)) for entry in needed}
     missing = [entry for entry in needed if not found.get(entry)]
     if missing:
+        print(COMPILING.format(platform.name), file=sys.stderr, flush=True)
         codes = {c_name(entry.name): entry.module_file().bitcode for entry in missing}
         made = object_files(codes, platform.machine, optimized_for)
         found |= {entry: made[c_name(entry.name)] for entry in missing}

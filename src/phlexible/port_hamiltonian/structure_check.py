@@ -57,6 +57,8 @@ DENSE = 1500
 
 ROUND_OFF = 1e-11
 GRADIENT = 1e-7
+SMOOTH = 1e-8
+CLOSER = np.array([1.0, 1e-2, 1e-4, 1e-6])
 
 
 @dataclass(frozen=True)
@@ -124,7 +126,8 @@ def _figures(model: PortHamiltonianModel, x: Array, seed: int) -> StructureFigur
 def storage_slope(model: PortHamiltonianModel, x: Array) -> tuple[Array, Array, Array]:
     """dH/dx from seven-point differences (exact to degree 6), their round-off and the slopes nearby, each (n,).
 
-    At rest, where dH/dx vanishes, the slopes some steps away are what an error is compared with.
+    At rest, where dH/dx vanishes, the slopes some steps away are what an error is compared with. Where five points
+    say something else, as beside the instant at which a contact opens, the points are closer.
     """
     slope, noise, nearby = np.zeros(len(x)), np.zeros(len(x)), np.zeros(len(x))
     level = model.storage(x)
@@ -134,11 +137,16 @@ def storage_slope(model: PortHamiltonianModel, x: Array) -> tuple[Array, Array, 
         step = 3e-3 * (size if size > 0 else 1.0)
         for i in range(part.start, part.stop):
             shift = np.zeros(len(x))
-            shift[i] = step
-            before, after = ([model.storage(x + sign * k * shift) for k in (1, 2, 3)] for sign in (-1, 1))
-            slope[i] = np.dot((45, -9, 1), np.subtract(after, before)) / (60 * step)
-            noise[i] = 20 * np.finfo(float).eps * max(map(abs, [level, *before, *after])) / step
-            nearby[i] = max(abs(before[2] - level), abs(after[2] - level)) / (3 * step)
+            for length in step * CLOSER:
+                shift[i] = length
+                before, after = ([model.storage(x + sign * k * shift) for k in (1, 2, 3)] for sign in (-1, 1))
+                slope[i] = np.dot((45, -9, 1), chords := np.subtract(after, before)) / (60 * length)
+                noise[i] = 20 * np.finfo(float).eps * max(map(abs, [level, *before, *after])) / length
+                nearby[i] = max(
+                    nearby[i], abs(before[2] - level) / (3 * length), abs(after[2] - level) / (3 * length)
+                )
+                if abs(slope[i] - (8 * chords[0] - chords[1]) / (12 * length)) <= noise[i] + SMOOTH * nearby[i]:
+                    break
     return slope, noise, nearby
 
 

@@ -83,6 +83,19 @@ def source_of_file(path: str | Path) -> Source:
     return Source(build, parameters, outputs, positive(f"step in {path}", step), end, variables.get("parameters"))
 
 
+def _neighbours(source: Path) -> list[Path]:
+    """Modules and packages beside a file that are imported by now, so that an FMU has them too."""
+    folder = source.resolve().parent
+    files = {
+        name: Path(file).resolve()
+        for name, module in list(sys.modules.items())
+        if "." not in name and name != "__main__" and (file := getattr(module, "__file__", None))
+    }
+    alone = [folder / f"{name}.py" for name, file in files.items() if file == folder / f"{name}.py"]
+    packages = [folder / name for name, file in files.items() if file == folder / name / "__init__.py"]
+    return [each for each in alone + packages if each != source.resolve()]
+
+
 def _numbers(path: str | Path, build: Callable[..., Any]) -> dict[str, float | int]:
     """Keyword parameters of a function whose usual values are numbers; whole ones stay so."""
     numbers: dict[str, float | int] = {}
@@ -318,7 +331,7 @@ def write_fmu(model_file: str | PathLike[str], path: str | PathLike[str]) -> Pat
         script = Path(folder) / f"{name}_fmu.py"
         script.write_text(SCRIPT.format(file=source.name, name=name), encoding="utf-8")
         states = {"canGetAndSetFMUState": True, "canSerializeFMUState": True}
-        made = fmi.FmuBuilder.build_FMU(script, dest=folder, project_files=[source], **states)
+        made = fmi.FmuBuilder.build_FMU(script, dest=folder, project_files=[source, *_neighbours(source)], **states)
         try:
             shutil.copyfile(made, target)
         except OSError as error:
