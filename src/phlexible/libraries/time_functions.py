@@ -179,13 +179,14 @@ def _sections(parts: Sequence[tuple[Piece, ...]], shifts: Sequence[float]) -> It
 
 def _sum(begin: float, parts: Sequence[tuple[float, Piece, float]]) -> Piece:
     """The sum of pieces, each times a factor and for times with a shift, as one from another begin."""
-    scale, found = max(piece.scale for _, piece, _ in parts), np.zeros(1)
+    scale = max(piece.scale for _, piece, _ in parts)
+    found: Array = np.zeros(1)
     for factor, piece, shift in parts:
         inner = [(begin + shift - piece.begin) * piece.scale, piece.scale / scale]
-        own = np.zeros(1)
+        own: Array = np.zeros(1)
         for coefficient in piece.coefficients[::-1]:
-            own = polynomial.polyadd(polynomial.polymul(own, inner), [coefficient])
-        found = polynomial.polyadd(found, factor * own)
+            own = np.asarray(polynomial.polyadd(polynomial.polymul(own, inner), [coefficient]), dtype=np.float64)
+        found = np.asarray(polynomial.polyadd(found, factor * own), dtype=np.float64)
     return Piece(begin, scale, tuple(float(x) for x in found))
 
 
