@@ -153,6 +153,8 @@ Derivative = Callable[[float, Array, Array], ArrayLike]
 class DirectedLoad(ABC):
     """A load with a constant value: a direction that a controller scales."""
 
+    attachment: Attachment
+
     @property
     @abstractmethod
     def direction(self) -> Array:
