@@ -299,6 +299,7 @@ BODIES = [
             "relaxation": NONE,
             "diameter": POSITIVE | NONE,
             "color": NONE,
+            "tension_only": FLAG,
         },
     ),
     description(

@@ -159,7 +159,7 @@ PARTS = [
     joint(ph.Planar, axis=VECTOR, along=NONE),
     joint(ph.Slider, axis=VECTOR),
     joint(ph.Universal, axis=REFUSED, second_axis=REFUSED),
-    joint(ph.Distance, length=POSITIVE | NONE),
+    joint(ph.Distance, length=POSITIVE | NONE | NUMBER_FUNCTION),
     related(ph.Relation, lambda s: {"terms": [(s.joint, "angle", 1.0), (s.rail, None, 2.0)]}, terms=REFUSED),
     related(
         ph.Gear,
@@ -422,6 +422,7 @@ PARTS = [
             "potential": NONE,
             "relaxation": NONE,
             "name": NAME,
+            "tension_only": FLAG,
         },
     ),
     Call(

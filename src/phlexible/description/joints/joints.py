@@ -505,6 +505,11 @@ class Distance(Joint, Portable):
 
     length: Annotated[float | ScalarFunction, _length] | None = None
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if callable(self.length):
+            self.initial_length()  # refused here, where it is given
+
     @kept
     def initial_length(self) -> float:
         """The distance that the link has at t = 0 [m]."""
