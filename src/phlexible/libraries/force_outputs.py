@@ -314,13 +314,16 @@ class ForceNumbers:
             return self._tape.sum([(1.0, (pull,)), viscous])
         strain, one = self._tape.sum([(1.0, (C,))], -1.0), self._tape.sum([], 1.0)
         is_taut = self._tape.sum([(0.5, (self._tape.of(NumberKind.SIDE, one, strain),))], 0.5)
-        return self._tape.sum([(1.0, (pull,)), (viscous[0], (*viscous[1], is_taut))])
+        return self._positive(self._tape.sum([(1.0, (pull,)), (viscous[0], (*viscous[1], is_taut))]))
+
+    def _positive(self, x: int) -> int:
+        """max(x, 0)."""
+        return self._tape.sum([(0.5, (x,)), (0.5, (self._tape.of(NumberKind.SIDE, x, x),))])
 
     def _pull(self, C: int, law: StringLaw, branches: list[tuple[float, int]]) -> int:
         """The tension of a law at C."""
         if isinstance(law, TensionOnly):
-            pull = self._pull(C, law.law, branches)
-            return self._tape.sum([(0.5, (pull,)), (0.5, (self._tape.of(NumberKind.SIDE, pull, pull),))])
+            return self._positive(self._pull(C, law.law, branches))
         stretch = self._tape.of(NumberKind.ROOT, C)
         if not isinstance(law, LinearLaw | LogarithmicLaw | StVenantKirchhoffLaw):
             raise ModelError(

@@ -6,7 +6,7 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array
 from phlexible.bodies.absolute_body import AbsoluteBody, QuadraticStrains
-from phlexible.bodies.string_law import StringLaw
+from phlexible.bodies.string_law import StringLaw, TensionOnly
 from phlexible.description.interactions.contact import Contact
 from phlexible.description.interactions.drives import Drive
 from phlexible.description.interactions.force_elements import ForceElement
@@ -148,6 +148,8 @@ def tension(run: RecordedRun, placed: PlacedBody) -> Array:
             rates = run.velocities[:, run.system.layout.place(index)].reshape(shape)
             changes = strain_rates(group, run.elastic(index).reshape(shape), rates)
             own += 2 * group.viscosity * group.law.viscous_modulus(C) * changes * np.sqrt(C)
+            if isinstance(group.law, TensionOnly):
+                np.maximum(own, 0.0, out=own)
     if not found:
         raise ModelError(f"{placed.name} is no string and has no tension; ask for its stress")
     return np.concatenate(found, axis=1)
