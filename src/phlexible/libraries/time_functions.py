@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import reduce
 from itertools import pairwise
 from math import factorial
 
@@ -154,12 +153,12 @@ def mean_rates(column: Column, step: float) -> Column:
     for cut, (after, before) in _sections([column.pieces] * 2, [half, -half]):
         begin = cut - JUST_BEFORE * step if pieces else cut
         if after is before:  # without cancellation
-            slopes = [
-                polynomial.polyder(after.coefficients, k) * (after.scale**k * half ** (k - 1) / factorial(k))
-                for k in range(1, len(after.coefficients), 2)
-            ]
-            rate = tuple(float(x) for x in reduce(polynomial.polyadd, slopes, np.zeros(1)))
-            pieces.append(_sum(begin, [(1.0, replace(after, coefficients=rate), 0.0)]))
+            rate: Array = np.zeros(1)
+            for k in range(1, len(after.coefficients), 2):
+                share = after.scale**k * half ** (k - 1) / factorial(k)
+                slope = polynomial.polyder(after.coefficients, k) * share
+                rate = np.asarray(polynomial.polyadd(rate, slope), dtype=np.float64)
+            pieces.append(_sum(begin, [(1.0, replace(after, coefficients=tuple(rate.tolist())), 0.0)]))
         else:
             pieces.append(_sum(begin, [(1 / step, after, half), (-1 / step, before, -half)]))
     return Column(tuple(pieces), tuple(waves))
