@@ -654,9 +654,9 @@ def _check_balance(system: System, mass: sparse.csr_array, rest: Array, gross: A
     d, missing = system.dimension, []
     for each in (rest[layout.place(worst)], gross[layout.place(worst)]):
         if worst < layout.frames:
-            parts = (each[:d], each[d : system.frames[worst].rigid_count])
+            parts = [each[:d], each[d : system.frames[worst].rigid_count]]
         else:
-            parts = (each.reshape(-1, d).sum(axis=0),)
+            parts = [each.reshape(-1, d).sum(axis=0)]
         missing.append([float(np.linalg.norm(part)) for part in parts])
     amounts = [
         f"{size:.3g} {unit}"

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 from scipy import linalg, sparse
 
-from phlexible.algebra.arrays import Array
+from phlexible.algebra.arrays import Array, IntArray
 from phlexible.algebra.rotations import cross_matrix
 from phlexible.algebra.saddle import SaddlePoint, natural_scale
 from phlexible.errors import EquilibriumError
@@ -118,7 +118,7 @@ def _stiffness_at_once(mechanics: LinearMechanics) -> sparse.csr_array:
     return sparse.csr_array(sum(quick, mechanics.stiffness))
 
 
-def _refuse(system: System, coordinates: Array) -> None:
+def _refuse(system: System, coordinates: IntArray) -> None:
     owners = np.searchsorted(system.layout.velocity, coordinates, side="right") - 1
     names = " and ".join(dict.fromkeys(system.bodies[index].name for index in owners))
     raise EquilibriumError(

@@ -110,7 +110,7 @@ class _Crossings:
             square = np.maximum((u * u).sum(axis=2), np.finfo(float).tiny)
             along = np.clip((w * u).sum(axis=2) / square, 0.0, 1.0)
             apart = np.linalg.norm(w - along[:, :, None] * u, axis=2) - ball.radius - other.radius
-        return rows[(apart.min(axis=0) < 0) & (apart[0] > 0) & (apart[-1] > 0)]
+        return np.asarray(rows[(apart.min(axis=0) < 0) & (apart[0] > 0) & (apart[-1] > 0)])
 
 
 def _members(contact: Contact, dimension: int) -> tuple[Member, ...]:

@@ -306,7 +306,7 @@ def _surfaces_in_space(
                 lines = refined(places[k][own], longest, MOST_TRIANGLES)[0][:, [0, 1, 1]] + before
                 yield lines, np.tile(DARK * rgb(body.color), (len(lines), 1))
 
-    aged = enumerate(reversed(earlier.items()), start=1)
+    aged = enumerate(reversed(list(earlier.items())), start=1)
     faded_ones = [each for age, (k, strength) in aged for each in pieces(k, strength, age)]
 
     def drawn(k: int) -> tuple[Array, Array]:
@@ -325,7 +325,7 @@ def _surfaces_in_space(
 
     made.updates.append(move)
     for body in bodies:
-        made.handles.setdefault(body.whole, Line2D([], [], color=rgb(body.color), lw=5))
+        made.handles.setdefault(body.whole, Line2D([], [], color=tuple(rgb(body.color)), lw=5))
 
 
 def _edges(body: DrawnBody) -> IntArray:

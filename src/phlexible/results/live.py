@@ -377,7 +377,7 @@ class LiveRun:
             self._sizes, self._velocities = _Sizes(last=self.step_size, continues=True), None
             self._steps += taken
             self._blocks = [_Block(end, rows)]
-            self._warn(5)
+            self._warn()
         return taken
 
     def came(self, steps: int, state: Array, numbers: Array | None) -> None:
@@ -394,7 +394,7 @@ class LiveRun:
         end = self._origin + steps * self.step_size
         rows = self._stepper.now(end) if numbers is None else self.memory.rows(numbers[None].copy())
         self._blocks = [_Block(np.array([end]), rows)]
-        self._warn(5)
+        self._warn()
 
     def _one(self) -> None:
         end = self._origin + (self._steps + 1) * self.step_size

@@ -10,6 +10,7 @@ from phlexible.algebra.arrays import Array
 from phlexible.bodies.stress_space import StressContinuity
 from phlexible.description.interactions.feedback import Feedback, LinearController
 from phlexible.description.interactions.force_elements import JointElement
+from phlexible.description.interactions.loads import Force, Torque
 from phlexible.description.interactions.state_force import FeedbackShare, StateLaw
 from phlexible.description.joints.joint import Joint
 from phlexible.errors import EquilibriumError
@@ -39,14 +40,18 @@ def _unstable_loop(motion: Motion) -> str:
     acting: list[tuple[int, Input, Feedback, str]] = []
     for load in system.loads:
         if isinstance(load.value, Feedback) and not isinstance(load.value, StateLaw):
-            if not isinstance(load.value, FeedbackShare) or load.value.direction is None:
+            if (
+                not isinstance(load, Force | Torque)
+                or not isinstance(load.value, FeedbackShare)
+                or load.value.direction is None
+            ):
                 return ""
             acting.append(
                 (load.value.begin, replace(load, value=load.value.direction, name=None), load.value, str(load))
             )
     for element, force in system.forces:
         if isinstance(force.value, Feedback) and not isinstance(force.value, StateLaw):
-            if not isinstance(element, JointElement):
+            if not isinstance(element, JointElement) or not isinstance(element.joint, Joint):
                 return ""
             begin = force.value.begin if isinstance(force.value, FeedbackShare) else 0
             acting.append((begin, JointForce(element.joint, element.coordinate), force.value, str(element)))
@@ -54,8 +59,9 @@ def _unstable_loop(motion: Motion) -> str:
     if len({id(getattr(each, "whole", each)) for _, _, each, _ in acting}) != 1 or not acting[0][2].period:
         return ""
     feedback = acting[0][2]
-    seen = [sensor for item in feedback.measured for sensor in _sensors(item)]
-    if int(system.layout.velocity[-1]) > MOST_COORDINATES or not seen or None in seen:
+    measured = [sensor for item in feedback.measured for sensor in _sensors(item)]
+    seen = [sensor for sensor in measured if sensor is not None]
+    if int(system.layout.velocity[-1]) > MOST_COORDINATES or not seen or len(seen) < len(measured):
         return ""
     if feedback.law is None:
         gains = _gains(feedback, np.concatenate([np.ravel(motion[each])[:1] for each in seen]))

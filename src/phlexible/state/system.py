@@ -121,7 +121,7 @@ class System:
     @cached_property
     def prescribed(self) -> dict[Joint | Drive, TimePath]:
         """The function of time of each hoist and drive, hoists first."""
-        parts = (*self.mechanism.joints, *self.mechanism.drives)
+        parts: tuple[Joint | Drive, ...] = (*self.mechanism.joints, *self.mechanism.drives)
         return {part: part.path for part in parts if part.path is not None}
 
     @property

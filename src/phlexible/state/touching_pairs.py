@@ -355,7 +355,8 @@ def _least(members: Sequence[Member]) -> float:
 
 def _contact_of_two(contact: Contact, at: _Places, i: int, j: int) -> tuple[Contact, int]:
     """The pair, and which part of the second touches."""
-    one, other, place, far = at.members[i], at.members[j], np.zeros(3), (None, None)
+    one, other, place = at.members[i], at.members[j], np.zeros(3)
+    far: tuple[Port | None, Port | None] = (None, None)
     if other.kind.is_solid:
         place = at.seen(at.starts[i], j)
     elif (one.start is one.end) != (other.start is other.end):

@@ -479,7 +479,7 @@ IMAGINARY = 1e-30
 """Of the largest product: step of derivatives along the imaginary axis."""
 
 
-def _valley(far: Array, across: Array, own: Array, inner: Array, other: Array) -> tuple[Array, Array]:
+def _valley(far: Array, across: Array, own: Array, inner: Array, other: Array) -> tuple[Array | float, Array]:
     """c of a node and its derivatives with respect to the products ff, fn, nn, ne and ee."""
     first, second = far - 2 * across + own, own - 2 * inner + other
     if (own - across).real <= 0.0 or (own - inner).real <= 0.0:

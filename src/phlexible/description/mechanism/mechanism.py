@@ -372,11 +372,11 @@ class Mechanism(MechanismParts):
             lock.rows(self._dimension)
         let_go = [each for earlier in self._events for each in earlier.released]
         made = event(when, lock, release, (*self.constraints, *locks), let_go)
-        timed = [each for each in (*self._events, made) if isinstance(each.when, float)]
-        for one in timed:
-            for other in timed:
-                if one.held and made in (one, other) and other.when <= one.when:
-                    check_not_released(one, other.released, f"at t = {other.when:g} s")
+        timed = [(each.when, each) for each in (*self._events, made) if isinstance(each.when, float)]
+        for time, locking in timed:
+            for earlier_time, releasing in timed:
+                if locking.held and made in (locking, releasing) and earlier_time <= time:
+                    check_not_released(locking, releasing.released, f"at t = {earlier_time:g} s")
         self.expect(made)
         return made
 
