@@ -21,6 +21,15 @@ def test_small_arrays_and_sparse_matrices_have_the_same_smallest_solution():
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_rows_that_a_light_body_shares_are_solved_to_round_off(kind):
+    """Two rows hold a body of 1e-13 times the other's mass: in its metric they differ by 3e-7, and one repeats."""
+    masses, matrix = np.array([1e-13, 1.0, 1.0]), np.array([[1.0, 0, 0], [1.0, 1.0, 1.0], [2.0, 1.0, 1.0]])
+    x, y = smallest_with_multipliers(kind(np.diag(masses)), kind(matrix), matrix @ [0.3, 0.2, 0.2])
+    assert x == pytest.approx([0.3, 0.2, 0.2], rel=1e-13)
+    assert matrix.T @ y == pytest.approx(-masses * x, abs=1e-15)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
 def test_many_right_sides_are_solved_as_the_whole_matrix_solves_them(kind):
     rng = np.random.default_rng(1)
     matrix, rows, compliance = rng.normal(size=(5, 5)), rng.normal(size=(2, 5)), np.array([0.0, 0.3])

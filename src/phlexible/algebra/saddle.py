@@ -95,6 +95,10 @@ def natural_scale(mass: Matrix) -> Array:
 
 RELAXATION = 1e-9
 REFINEMENTS = 7
+MISSED = 1e-12
+"""Of the sum that makes up one of the equations, above which a solution is corrected."""
+NEGLIGIBLE = 1e-10
+"""Of the largest entry of a row, up to which entries are round-off."""
 
 
 def nearest_point(metric: Matrix, matrix: Matrix) -> SaddlePoint:
@@ -126,4 +130,24 @@ def smallest_with_multipliers(metric: Matrix, matrix: Matrix, values: Array) -> 
     rows, n = matrix.shape
     if rows == 0 or n == 0:
         return np.zeros(n), np.zeros(rows)
-    return nearest_point(metric, matrix).solve(np.zeros(n), values)
+    x, y = nearest_point(metric, matrix).solve(np.zeros(n), values)
+    missed = values - matrix @ x
+    if np.abs(missed).max() > MISSED * (abs(matrix) @ np.abs(x) + np.abs(values)).max():
+        # rows on one light body repeat each other but for its share of the mass; without masses they do not
+        even = SaddlePoint(metric, matrix, scale=_even_scale(metric, matrix), relaxation=RELAXATION)
+        dx, dy = even.solve(-metric @ x - matrix.T @ y, missed)
+        if np.abs(missed - matrix @ dx).max() < np.abs(missed).max():
+            return x + dx, y + dy
+    return x, y
+
+
+def _even_scale(metric: Matrix, matrix: Matrix) -> Array:
+    """Sizes of unknowns that make the entries of rows alike, and entries of the metric 1 at most."""
+    sizes, natural = sparse.coo_array(abs(matrix)), natural_scale(metric)
+    largest, shares = np.zeros(matrix.shape[0]), np.zeros(matrix.shape[1])
+    np.maximum.at(largest, sizes.row, sizes.data)
+    parts = sizes.data / np.where(largest > 0, largest, 1.0)[sizes.row]
+    np.maximum.at(shares, sizes.col, np.where(parts > NEGLIGIBLE, parts, 0.0))
+    moves = shares > 0
+    scale = 1 / np.where(moves, shares, 1.0)
+    return np.where(moves, scale * (natural / scale)[moves].min(initial=np.inf), natural)

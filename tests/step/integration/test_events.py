@@ -72,6 +72,25 @@ def test_a_lock_that_a_moving_frame_tears_is_refused_when_it_happens() -> None:
     assert caught.value.motion.time[-1] == pytest.approx(0.3)
 
 
+@pytest.mark.parametrize("what", ["lock", "drive"])
+def test_a_thin_section_between_two_joints_takes_locks_and_rates_at_the_start(what: str) -> None:
+    """Its inertia is tiny beside the box's: in the metric of the masses both joints hold nearly the same."""
+    model = ph.Model(gravity=(0, 0, -9.81))
+    wire = model.add(ph.Rod(1.0, ph.CircularSection(1e-3), ph.Material(2e11, 7800.0), elements=2), "wire")
+    model.connect(ph.Revolute(model.ground.at((0, 0, 0)), wire.start, axis=(0, 1, 0)))
+    box = model.add(ph.RigidBody.box((0.1, 0.07, 0.05), 2857.0), "box", position=(-0.12, -0.7, 0.2))
+    slide = model.connect(ph.Prismatic(wire.start, box.point((0.12, 0.7, -0.2)), axis=(1, 0, 0.3)))
+    if what == "lock":
+        model.at(2.3e-3, lock=slide)
+    else:
+        start = slide.initial_coordinate(3)
+        model.apply(slide.drive(position=lambda t: start + 0.3 * t))
+    motion = model.simulate(4e-3, 1e-3)
+    assert np.abs(motion.energy.balance_error).max() < 1e-14
+    rate = motion[ph.JointRate(slide)]
+    assert rate[-1] == pytest.approx(0.0, abs=1e-12) if what == "lock" else rate == pytest.approx(0.3, rel=1e-9)
+
+
 @pytest.mark.parametrize("place", [(0, 0, 0), (1, 2, 0)])
 @pytest.mark.parametrize("dimension", [2, 3])
 @pytest.mark.parametrize("body", ["disc", "arm"])
