@@ -39,7 +39,7 @@ def everything() -> dict[str, object]:
     coupler = model["coupler"]
     hub = ph.gallery.satellite()
     linear = hub.linearize(inputs=[hub["hub"].origin])
-    reduced = linear.reduce(8)
+    reduced = linear.reduce(12)
     line = ph.Model(dimension=2)
     rod = line.add(ph.Rod(1.0, ph.RectangularSection(0.02, 0.02), coupler.body.material, 2), "rod")
     triangles = ([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [(0, 1, 2)])

@@ -113,9 +113,10 @@ CONTROL = [
             "flexible": MAPPING | NONE,
             "positions": MAPPING | NONE,
             "gravity": VECTOR,
-            "stop_stiffness": NON_NEGATIVE,
-            "free": frozenset({"False"}),  # its root, the world, has no mass
+            "stop_stiffness": NON_NEGATIVE | NONE,
+            "free": FLAG,
             "visuals": FLAG,
+            "inertia": REFUSED,
         },
         swung,
     ),

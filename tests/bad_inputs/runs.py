@@ -544,5 +544,6 @@ RUNS = [
         lambda s: {"count": 1, "length": (1.0, 2.0)},
         count=COUNT,
         seed=COUNT | {"0"},
+        method=REFUSED,
     ),
 ]
