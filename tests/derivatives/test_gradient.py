@@ -467,7 +467,13 @@ def test_equations_that_jump_with_a_parameter_are_refused():
         model.apply(ph.Force(model["bob"].origin, (abs(p["length"] - 1.0), 0, 0)))
         return model
 
+    def rubbed(p):
+        model = kinked(p)
+        model.apply(model.joints[0].friction(0.5 * p["length"], bristle=1e3))
+        return model
+
     refused(kinked, "no smooth function of length")
+    refused(rubbed, "no smooth function of length", duration=1.5)
 
 
 def test_optimisers_take_the_cost_as_a_function_of_one_array():

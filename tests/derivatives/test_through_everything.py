@@ -364,6 +364,25 @@ def test_what_sticks(build, steps):
         assert forwards.derivatives[0][name][-1] == pytest.approx(slope, rel=1e-6, abs=1e-9 * abs(back["mass"]))
 
 
+@pytest.mark.parametrize(("has_stop", "duration"), [(True, 0.6), (False, 1.5)])
+def test_joints_that_turn_back_after_a_slip(has_stop, duration):
+    """Their bristles then stand exactly at the limit, where forces kink with its level."""
+
+    def build(p):
+        model = ph.Model(gravity=(0, -9.81, 0), dimension=2)
+        arm = model.add(ph.RigidBody(1.0, 0.1, center=(0.5, 0, 0)), "arm")
+        pin = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), arm.origin))
+        if has_stop:
+            model.apply(pin.stop(lower=-0.5, stiffness=1e4))
+        model.apply(pin.friction(coulomb=p["level"], bristle=1e3))
+        return model
+
+    def squares(model):
+        return ph.Cost.integral(ph.JointPosition(model.joints[0]), lambda y: y**2)
+
+    check(build, squares, {"level": 0.5}, duration, 1e-3, share=1e-6)
+
+
 def test_directions_of_contacts_among_many_in_very_short_steps():
     """They follow the pose at the start of a step, which no velocity at its end feels."""
 

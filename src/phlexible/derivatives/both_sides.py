@@ -7,7 +7,7 @@ shows what it moves. Parameters that move no number together have one model to t
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Generic
+from typing import Any, Generic, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from scipy import sparse
 
 from phlexible.algebra.arrays import Array
 from phlexible.algebra.sparse import columns_apart
+from phlexible.derivatives.fading import strain_places
 from phlexible.derivatives.model_numbers import (
     Mask,
     ModelNumbers,
@@ -34,11 +35,13 @@ from phlexible.derivatives.parameters import (
     Recipe,
     check_same,
     check_smooth,
+    is_smooth,
     start_difference,
     start_tables,
 )
 from phlexible.derivatives.runs import TakenRun
-from phlexible.derivatives.steps import Functions
+from phlexible.derivatives.steps import Functions, TakenSteps
+from phlexible.derivatives.sticking import sticks
 from phlexible.derivatives.sweeps import RunParts, is_plain, other_parts, parts_of_nothing
 from phlexible.derivatives.variations import Variation
 from phlexible.step.tables.memory import Memory
@@ -48,6 +51,12 @@ APART = 1e-5
 
 SAMPLES = 5
 """Stretches, and steps of each, in which equations are asked which of them a parameter is in."""
+
+ASIDE = 1e-3
+"""Of what bristles are bent by: a hundred times what parameters move them by in differences."""
+
+NEARER = 0.03
+"""Of the differences of parameters: the shortest ones of bristles, see ``sticking.SHORTER``."""
 
 FEW = 1
 """So many have nothing to share."""
@@ -243,16 +252,40 @@ def _take_groups(
 
 def _parts(run: TakenRun, model: Beside[Any], upper: Sequence[Array], lower: Sequence[Array]) -> RunParts:
     """Changes of all parts, of the equations to both sides."""
-    for stretch, first, second in zip(run.stretches, upper, lower, strict=True):
-        check_smooth(
-            first, second, model.label, partial(stretch.residuals_of, run.assembly.memory, stretch.functions)
-        )
+    for number, (stretch, first, second) in enumerate(zip(run.stretches, upper, lower, strict=True)):
+        missed = partial(stretch.residuals_of, run.assembly.memory, stretch.functions)
+        numbered = not (model.up is None or model.down is None)
+        if numbered and sticks(stretch) and not is_smooth(first, second, missed):
+            _check_limits(run.assembly.memory, model, stretch, number, (first, second))
+        else:
+            check_smooth(first, second, model.label, missed)
     twice = 2 * model.direction.size
     equations = tuple((first - second) / twice for first, second in zip(upper, lower, strict=True))
     if model.less is None:
         return replace(parts_of_nothing(run), equations=equations)
     others = [other_parts(run, built.assembly) for built in (model.more, model.less)]
     return replace(others[0].minus(others[1], twice), equations=equations)
+
+
+def _check_limits(
+    own: Memory, model: Beside[Any], stretch: TakenSteps, number: int, both: tuple[Array, Array]
+) -> None:
+    """Refuses equations that kink with a parameter elsewhere than where bristles stand at the limit of friction.
+
+    A bristle that has slipped begins the next step at its limit, where forces kink with the limit and with z. The
+    mean of both branches, which central differences to either take, is right for changes of both together.
+    """
+    places, rest = strain_places(stretch.assembly), stretch.residuals_of(own, stretch.functions)
+    sides = cast("tuple[ModelNumbers, ModelNumbers]", (model.up, model.down))
+    nearer = sum(_missed_in(stretch, own, side.times(NEARER), number) - rest for side in sides) / NEARER
+    check_smooth(both[0] - nearer, both[1], model.label, lambda: rest)  # the state is on the kink, not near it
+    for share in (1 - ASIDE, 1 + ASIDE):
+        states = stretch.states.copy()
+        states[:, places] *= share
+        beside = replace(stretch, states=states)
+        own_rest = beside.residuals_of(own, stretch.functions)
+        upper, lower = (_missed_in(beside, own, side, number) - own_rest for side in sides)
+        check_smooth(upper, lower, model.label, lambda: rest)
 
 
 def _sums(models: Sequence[Beside[Any]], group: Sequence[int], shares: Array) -> tuple[ModelNumbers, ModelNumbers]:
@@ -271,12 +304,14 @@ def _sums(models: Sequence[Beside[Any]], group: Sequence[int], shares: Array) ->
 
 def _missed(run: TakenRun, own: Memory, side: ModelNumbers) -> list[Array]:
     """What equations with other numbers miss in the steps of each stretch."""
-    memory, found = _with(own, side), []
-    for stretch, moving, loads in zip(run.stretches, side.moving, side.loads, strict=True):
-        given = stretch.functions
-        functions = Functions(given.moving + moving, given.loads + loads)
-        found.append(stretch.residuals_of(memory, functions))
-    return found
+    return [_missed_in(stretch, own, side, number) for number, stretch in enumerate(run.stretches)]
+
+
+def _missed_in(stretch: TakenSteps, own: Memory, side: ModelNumbers, number: int) -> Array:
+    """What they miss in the stretch of this number."""
+    given = stretch.functions
+    functions = Functions(given.moving + side.moving[number], given.loads + side.loads[number])
+    return stretch.residuals_of(_with(own, side), functions)
 
 
 def _touched(run: TakenRun, model: Beside[Any]) -> NDArray[np.bool_]:

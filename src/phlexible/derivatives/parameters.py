@@ -389,6 +389,12 @@ def check_same(own: Built[Any], other: Built[Any], label: str, run: TakenRun | N
             )
 
 
+def is_smooth(upper: Array, lower: Array, missed: Callable[[], Array]) -> bool:
+    """Whether equations change by as much to both sides of a parameter, but for round-off; see ``check_smooth``."""
+    odd, even = float(np.abs(upper - lower).max(initial=0.0)), float(np.abs(upper + lower).max(initial=0.0))
+    return not (even > SMOOTH * odd and even > NOTICEABLE and even > BY_CHANCE * np.abs(missed()).max(initial=0.0))
+
+
 def check_smooth(upper: Array, lower: Array, label: str, missed: Callable[[], Array]) -> None:
     """Refuses equations that jump with a parameter: a mode that changes its sign, a mesh that changes.
 
@@ -400,12 +406,11 @@ def check_smooth(upper: Array, lower: Array, label: str, missed: Callable[[], Ar
     Raises:
         ModelError: names the parameter.
     """
-    odd, even = float(np.abs(upper - lower).max(initial=0.0)), float(np.abs(upper + lower).max(initial=0.0))
-    if even > SMOOTH * odd and even > NOTICEABLE and even > BY_CHANCE * np.abs(missed()).max(initial=0.0):
+    if not is_smooth(upper, lower, missed):
         raise ModelError(
             f"the equations are no smooth function of {label}: a small change to both sides moves them by"
-            f" {even:.2g}, their difference is {odd:.2g}; modes of equal frequencies, or kinks of the build"
-            " function, do that"
+            f" {np.abs(upper + lower).max():.2g}, their difference is {np.abs(upper - lower).max():.2g}; modes of"
+            " equal frequencies, or kinks of the build function, do that"
         )
 
 
