@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.linalg import eigh, eigvalsh
 
+import phlexible as ph
 from phlexible.bodies.beam.beam import Beam
 from phlexible.bodies.material import Material
 from phlexible.bodies.mechanics.floating import elastic_tangent
@@ -148,6 +149,38 @@ def test_damping_ratio_is_that_of_every_mode(frame, modes):
     assert np.diag(ratios) == pytest.approx(np.full(len(squares), 0.02), rel=1e-7, abs=0)
     assert np.abs(ratios - np.diag(np.diag(ratios))).max() < 1e-8
     assert np.array_equal(body.damping, body.damping.T)
+
+
+@pytest.mark.parametrize("modes", [3, None])
+def test_each_mode_has_its_damping_ratio(modes, tmp_path):
+    """Of a cantilever; the axial modes beside three of bending have the last ratio."""
+    ratios = 0.01 * np.arange(1, (modes or 12) + 1)
+
+    def clamped(ratios):
+        model = ph.Model(dimension=2)
+        placed = model.add(
+            ph.Beam(LENGTH, SECTION, MATERIAL, 4, frame="cantilever", modes=modes, damping_ratio=ratios), "beam"
+        )
+        model.connect(ph.Fixed(model.ground.at((0, 0, 0)), placed.start))
+        return model
+
+    expected = np.append(ratios, np.full(4, ratios[-1]))[:7]
+    assert clamped(ratios).linearize().modes(7).damping_ratios == pytest.approx(expected, rel=1e-6)
+    motion = clamped(list(ratios)).simulate(1e-4, 1e-5)
+    motion.save(tmp_path / "run.h5")
+    again = ph.Motion.load(tmp_path / "run.h5").run.system
+    assert np.array_equal(again.bodies[0].data.damping, motion.run.system.bodies[0].data.damping)
+    for wrong in (ratios[:-1], [*ratios, 0.1]):
+        with pytest.raises(ParameterError, match=f"must be one number, or {len(ratios)}, .* got {len(wrong)}"):
+            clamped(wrong).linearize()
+
+
+def test_each_shape_of_a_plate_has_its_damping_ratio():
+    one, ratios = (1.0, 0.5, 0.01, MATERIAL, (2, 2)), np.linspace(0.01, 0.02, 8)
+    plate = ph.Plate(*one, modes=3, damping_ratio=ratios)
+    assert np.diag(plate.data.damping) / (2 * plate.frequencies) == pytest.approx(ratios, rel=1e-12)
+    with pytest.raises(ParameterError, match="must be one number, or 8, .* got 3"):
+        ph.Plate(*one, modes=3, damping_ratio=ratios[:3])
 
 
 def test_without_damping_ratio_there_is_no_damping_but_the_viscosity():

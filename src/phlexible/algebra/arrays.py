@@ -64,8 +64,27 @@ def warn_of_degrees(name: str, value: float, multiple: float = 5.0) -> None:
         )
 
 
-def checked_damping_ratio(name: str, value: float) -> float:
-    """The value as a damping ratio that is not negative; warns beyond the critical damping."""
+def checked_damping_ratio(name: str, value: ArrayLike) -> float | tuple[float, ...]:
+    """The value as one damping ratio, or one of each mode, not negative; warns beyond the critical damping."""
+    if isinstance(value, list | tuple) or (isinstance(value, np.ndarray) and value.ndim):
+        found = numbers(name, value, expected := "one number or a sequence of one for each mode")
+        if found.ndim != 1 or not found.size:
+            raise ParameterError(f"{name} must be {expected}, got {value!r}")
+        return tuple(_checked_ratio(f"{name}[{k}]", each) for k, each in enumerate(found.tolist()))
+    return _checked_ratio(name, value)  # type: ignore[arg-type]  # what is no number is refused
+
+
+def ratio_of_each(ratio: ArrayLike, count: int) -> Array:
+    """Damping ratios of so many modes, of one for all or one for each, shape (count,)."""
+    if isinstance(ratio, tuple) and len(ratio) != count:
+        raise ParameterError(
+            f"damping_ratio must be one number, or {count}, one for each mode or shape that is retained, in"
+            f" ascending order of frequencies, got {len(ratio)}"
+        )
+    return np.broadcast_to(np.asarray(ratio, dtype=np.float64), (count,))
+
+
+def _checked_ratio(name: str, value: float) -> float:
     ratio = non_negative(name, value)
     if ratio >= 1:
         warn_user(

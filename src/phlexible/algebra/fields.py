@@ -29,7 +29,7 @@ Check = Callable[[str, Any], Any]
 
 Positive = Annotated[float, positive]
 NonNegative = Annotated[float, non_negative]
-DampingRatio = Annotated[float, checked_damping_ratio]
+DampingRatio = Annotated[float | Sequence[float], checked_damping_ratio]
 RelaxationTime = Annotated[float, checked_relaxation_time]
 Finite = Annotated[float, finite]
 Count = Annotated[int, whole]

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from phlexible.algebra.arrays import Array, IntArray, numbers, read_only, signed_columns
-from phlexible.algebra.fields import set_fields
+from phlexible.algebra.arrays import Array, IntArray, numbers, ratio_of_each, read_only, signed_columns
+from phlexible.algebra.fields import DampingRatio, set_fields
 from phlexible.algebra.kept import KEPT_SIZE, kept_by_numbers
 from phlexible.algebra.sparse import Matrix
 from phlexible.bodies.beam.mesh import BeamInertia, BeamMesh, Family, NodeComponent, momentum_rows
@@ -259,17 +259,22 @@ def _are_coupled(matrix: Array, one: IntArray, other: IntArray) -> bool:
     return bool(block.max() > COUPLED)
 
 
-def modal_damping(mass: Matrix, stiffness: Matrix, ratio: float) -> Matrix:
-    """C = 2 ratio sum_i omega_i (M phi_i)(M phi_i)^T over all modes, shape (n, n), symmetric.
+def modal_damping(mass: Matrix, stiffness: Matrix, ratio: DampingRatio, axial: int = 0) -> Matrix:
+    """C = 2 sum_i ratio_i omega_i (M phi_i)(M phi_i)^T over all modes, shape (n, n), symmetric.
 
-    Every mode is damped by itself, so that the matrix is full; without damping it is sparse if M is.
+    Every mode is damped by itself, so that the matrix is full; without damping it is sparse if M is. The ratio of
+    each mode does not count the modes of the first ``axial`` coordinates, which have the last one.
     """
-    if ratio == 0 or not mass.shape[0]:
+    ratios = ratio_of_each(ratio, mass.shape[0] - axial)
+    if not ratios.any() or not mass.shape[0]:
         return 0.0 * mass if isinstance(mass, np.ndarray) else sparse.csr_array(mass.shape)
     from scipy.linalg import eigh
 
     squares, vectors = eigh(stiffness, mass)
-    momenta = mass @ vectors * (2 * ratio) ** 0.5 * np.maximum(squares, 0.0) ** 0.25
+    across = np.einsum("ik,ij,jk->k", vectors[axial:], mass[axial:, axial:], vectors[axial:])
+    each = np.full(len(squares), ratios[-1])
+    each[np.sort(np.argsort(across)[axial:])] = ratios
+    momenta = mass @ vectors * (2 * each) ** 0.5 * np.maximum(squares, 0.0) ** 0.25
     result: Array = momenta @ momenta.T
     return result
 

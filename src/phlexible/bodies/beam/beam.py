@@ -110,8 +110,10 @@ class Beam(Body):
             torsion modes, with all axial coordinates. An array (n, k): a basis over all n coordinates,
             for example of ``craig_bampton_basis`` or of ``ReducedModel.elastic_basis``.
         damping_ratio: modal damping of all modes of the beam held by its frame (a cantilever by
-            ``frame="cantilever"``), on top of the viscosity of the material [-]. Modes of a model that holds the
-            beam otherwise have other ratios: see ``linearize().modes().damping_ratios``.
+            ``frame="cantilever"``), on top of the viscosity of the material [-]. A sequence has one number for each
+            mode in ascending order of frequencies; with an integer for ``modes`` so many, and axial modes have the
+            last one. Modes of a model that holds the beam otherwise have other ratios: see
+            ``linearize().modes().damping_ratios``.
         theory: ``"euler_bernoulli"``: sections stay normal to the axis; ``"timoshenko"``: they shear, for beams
             that are thick, made of soft cores, or have a shear centre off the axis. It needs rotary inertia.
         masses: rigid masses that sit on the beam.
@@ -213,7 +215,8 @@ class Beam(Body):
             check_basis(chosen, body.strain)
             return self._assemble(mesh, basis.columns @ chosen, self.damping_ratio)
         modal = modal_basis(basis, elastic_mass(body), linear_stiffness(body.strain), whole("modes", self.modes))
-        return self._assemble(mesh, modal.columns, self.damping_ratio, MODAL)
+        axial = int((modal.families == Family.AXIAL).sum())
+        return self._assemble(mesh, modal.columns, self.damping_ratio, MODAL, axial)
 
     def held(self, is_clamped: bool) -> Self:
         """With the frame that a model gives it, if it is ``"auto"``."""
@@ -359,8 +362,13 @@ class Beam(Body):
             )
         return basis.array
 
-    def _assemble(self, mesh: BeamMesh, columns: Matrix, damping_ratio: float, unit: str = "1") -> FloatingBody:
-        """The body whose mesh coordinates are ``columns @ eta``; ``unit`` of eta that are not nodal."""
+    def _assemble(
+        self, mesh: BeamMesh, columns: Matrix, ratio: DampingRatio, unit: str = "1", axial: int = 0
+    ) -> FloatingBody:
+        """The body whose mesh coordinates are ``columns @ eta``; ``unit`` of eta that are not nodal.
+
+        With the ratio of each mode the first ``axial`` coordinates beside modes do not count.
+        """
         inertia, points = self._inertia(mesh), BeamPoints(mesh, columns)
         first, second = beam_moments(mesh, columns, inertia)
         strain = beam_strain(self.element_forces(points), Strain(self.strain))
@@ -378,7 +386,7 @@ class Beam(Body):
             elastic_units=coordinate_units(mesh, columns, unit),
             relaxation=relative_relaxation(self.material, self._sections),
         )
-        return replace(body, damping=modal_damping(elastic_mass(body), linear_stiffness(strain), damping_ratio))
+        return replace(body, damping=modal_damping(elastic_mass(body), linear_stiffness(strain), ratio, axial))
 
 
 @dataclass(frozen=True)

@@ -119,7 +119,7 @@ class FlexibleBody(Body):
         plane: PlaneState | str = PlaneState.STRESS,
         theory: PlateTheory | str | None = None,
         element: PlateElement | str = PlateElement.SHEAR,
-        damping_ratio: float = 0.0,
+        damping_ratio: float | Sequence[float] = 0.0,
         moments: bool = True,
         inertial_shapes: bool = True,
         modal_derivatives: bool = False,
@@ -150,7 +150,8 @@ class FlexibleBody(Body):
             element: of a plate, "shear" (rotations, with shear strain) or "hhj" (Hellan, Herrmann, Johnson), thin
                 plates of triangles with moments as unknowns of their own.
             damping_ratio: of all retained shapes, of the body held by its frame, on top of the viscosity of the
-                material [-]; modes of a model that holds it otherwise have other ratios.
+                material [-], or a sequence, one for each in the order of ``part.frequencies``; in models that
+                hold it otherwise modes have other ratios.
             moments: False: interfaces keep no answers to moments; for interfaces that only pins hold.
             inertial_shapes: False: no answers to inertial loads; only for bodies that do not rotate fast.
             modal_derivatives: True: also the displacements by which the body gives way to the squares of its
@@ -230,7 +231,7 @@ class FlexibleBody(Body):
         damping: MatrixLike | None = None,
         geometric_stiffness: GeometricStiffness | None = None,
         modal: int = 0,
-        damping_ratio: float = 0.0,
+        damping_ratio: float | Sequence[float] = 0.0,
         viscosity: float = 0.0,
         relaxation: Maxwell | None = None,
         moments: bool = True,
@@ -400,7 +401,7 @@ def _body_of_mesh(
     found = folder.kept((mesh, materials, interfaces, choice), make)
     frequencies, shapes = found.frequencies, unknowns.vectors(found.shapes, mesh.node_count)
     strain = linear_strain(frequencies) if is_linear else condensed_strain(frequencies, found.geometric)
-    moments, damping = mesh_moments(nodal_mass, mesh.nodes, shapes), np.diag(2 * choice.damping_ratio * frequencies)
+    moments, damping = mesh_moments(nodal_mass, mesh.nodes, shapes), choice.damping(frequencies)
     points = MeshPoints(shapes, interface_motion(interfaces, found.moved, found.turned), mesh)
     lag = materials.viscosity, materials.relaxation
     return retained_body(d, mesh.nodes, moments, strain, damping, *lag, points), found

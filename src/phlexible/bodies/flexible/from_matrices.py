@@ -225,7 +225,7 @@ def body_of_matrices(
     rigid_momenta(model.mass, model.unknowns)
     found = condensed(model.mass, model.stiffness, model.unknowns, interfaces, choice)
     shapes, frequencies, unknowns = found.shapes, found.kept.frequencies, model.unknowns
-    damping = np.diag(2 * choice.damping_ratio * frequencies)
+    damping = choice.damping(frequencies)
     if model.damping is not None:
         own = shapes.T @ (model.damping @ shapes)
         damping = damping + (own + own.T) / 2

@@ -51,7 +51,7 @@ class Plate(FlexibleBody):
         strain: MeshStrain | str = MeshStrain.GREEN_LAGRANGE,
         *,
         element: PlateElement | str = PlateElement.SHEAR,
-        damping_ratio: float = 0.0,
+        damping_ratio: float | Sequence[float] = 0.0,
         moments: bool = True,
         inertial_shapes: bool = True,
         color: str | None = None,

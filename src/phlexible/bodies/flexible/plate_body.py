@@ -378,6 +378,6 @@ def body_of_plate(
         h,
         found.moments if len(found.moments) else None,
     )
-    damping = np.diag(2 * choice.damping_ratio * frequencies)
+    damping = choice.damping(frequencies)
     lag = section.viscosity, section.relaxation
     return retained_body(3, mesh.nodes, moments, strain, damping, *lag, points), found

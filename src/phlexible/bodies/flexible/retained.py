@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from phlexible.algebra.arrays import Array, numbers, signed_columns
+from phlexible.algebra.arrays import Array, numbers, ratio_of_each, signed_columns
 from phlexible.bodies.flexible.inertia import frame_rows
 from phlexible.bodies.flexible.interfaces import MeshInterface, TiedStructure, tied_structure, turning_work
 from phlexible.bodies.flexible.points import FlexiblePoints, InterfaceMotion
@@ -321,10 +321,14 @@ class Choice:
     modes: int | None
     frame: str | Sequence[str]
     strain: MeshStrain
-    damping_ratio: float
+    damping_ratio: float | tuple[float, ...]
     moments: bool
     inertial_shapes: bool
     modal_derivatives: bool = False
+
+    def damping(self, frequencies: Array) -> Array:
+        """The damping matrix of retained shapes with these frequencies (n,), shape (n, n)."""
+        return np.diag(2 * ratio_of_each(self.damping_ratio, len(frequencies)) * frequencies)
 
 
 @dataclass(frozen=True, eq=False)
