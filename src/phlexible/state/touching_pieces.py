@@ -72,20 +72,23 @@ def slope_over(solid: Member, w: Array) -> Slope:
     Raises:
         ModelError: a solid that no piece touches.
     """
-    a, b, _ = solid.size
+    a, b, c = solid.size
     if solid.mesh is not None:
         return Slope(*solid.mesh.slope(w))
     if solid.kind is MemberKind.BLOCK:
         height, slope, bend = _beyond(np.abs(w) - solid.size)
         sign = np.sign(w)
         return Slope(height, sign * slope, np.outer(sign, sign) * bend)
-    out = float(np.hypot(w[0], w[1]))
+    soft = c**2 if solid.kind is MemberKind.RING else 0.0
+    out = float(np.sqrt(w[0] ** 2 + w[1] ** 2 + soft))
     along = np.array([w[0], w[1], 0.0]) / out if out else np.zeros(3)
-    across = np.array([-along[1], along[0], 0.0])
+    radial, share = np.outer(along, along), soft / out**2 if out else 0.0
+    around = (1 + share) * (np.diag([1.0, 1.0, 0.0]) - radial) - 2 * share * radial
+    along = (1 + share) * along
     if solid.kind is MemberKind.TUBE:
         height, slope, bend = out - a, np.array([1.0, 0.0]), np.zeros((2, 2))
     elif solid.kind is MemberKind.RING:
-        height, slope, bend = _from_middle(np.array([out - a, w[2]]))
+        height, slope, bend = _from_middle(np.array([out - soft / out - a, w[2]]))
         height -= b
     elif solid.kind is MemberKind.DRUM:
         height, slope, bend = _beyond(np.array([out - a, abs(w[2]) - b]))
@@ -95,7 +98,7 @@ def slope_over(solid: Member, w: Array) -> Slope:
         raise ModelError(f"pieces do not touch what {solid.start} carries between their ends")
     to_world = np.array([along, [0.0, 0.0, 1.0]])
     turned = to_world.T @ bend @ to_world
-    return Slope(height, slope @ to_world, turned + (slope[0] / out if out else 0.0) * np.outer(across, across))
+    return Slope(height, slope @ to_world, turned + (slope[0] / out if out else 0.0) * around)
 
 
 def _beyond(q: Array) -> tuple[float, Array, Array]:

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import skfem
 from scipy.linalg import eigh
+from scipy.optimize import brentq
 
 import phlexible as ph
 from phlexible.step.assembly import families as contact_groups
@@ -346,3 +347,18 @@ def test_bodies_that_start_inside_each_other_are_refused_with_the_depth():
         ph.Contact([pin, ball], floor, stiffness=1e4)
     with pytest.raises(ph.ParameterError, match="tube_radius must be less than radius=0.1"):
         ph.Torus(0.1, 0.1)
+
+
+@pytest.mark.parametrize("friction", [0.0, 0.3])
+def test_a_ball_that_sits_in_a_ring_rests_on_its_axis(friction):
+    """The nearest side of the ring turns to the opposite one there; k depth z / L = m g in closed form."""
+    model, (r, R, tube, k, mass) = ph.Model(gravity=(0, 0, -GRAVITY)), (0.1, 0.08, 0.02, 1e5, 2.0)
+    z = np.sqrt((r + tube) ** 2 - R**2)
+    ball = model.add(ph.RigidBody(mass, (8e-3,) * 3, shape=ph.Sphere(r)), "ball", position=(1e-4, 0, z + 1e-4))
+    ring = ph.Surface(model.ground.at((0, 0, 0)), ph.Torus(R, tube))
+    model.apply(ph.Contact(ball, ring, stiffness=k, friction=friction, damping=1e6))
+    height = brentq(lambda h: k * (r + tube - np.hypot(R, h)) * h / np.hypot(R, h) - mass * GRAVITY, z / 2, z)
+    motion = model.simulate(0.5, 1e-3, progress=False)
+    assert motion.halvings[-1] == 0
+    place = motion.position(ball.origin)[-1] if friction else model.equilibrium().position(ball.origin)
+    assert place == pytest.approx([0, 0, height], abs=1e-8)

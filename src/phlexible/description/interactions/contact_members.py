@@ -34,6 +34,7 @@ BESIDE = 0.02  # of half an edge or of a radius: how far places are from the cor
 ROUNDED = 1.05  # radii of a cylinder between its ends and those of its axis, whose round ends stay inside
 BEND = 0.5  # of its radius: pieces of lines that are shorter go round a cylinder by their nodes
 ALONG = np.stack([1 - np.linspace(0, 1, 17), np.linspace(0, 1, 17)], axis=1)  # places between ends, at the start
+BLUNT = 1e-3  # of a torus's radius: so near its axis the nearest side turns smoothly to the opposite one
 RIM = 24  # places on each rim of a cylinder or torus
 
 
@@ -442,8 +443,8 @@ def _solids_of_shape(
                 yield _solid(port, side, MemberKind.TUBE, own, (shape.radius, sign, 0.0))
         case Torus():
             own = _upright(axes @ np.asarray(shape.axis))
-            around = shape.radius + shape.tube_radius
-            yield _solid(port, side, MemberKind.RING, own, (shape.radius, shape.tube_radius, 0.0), around)
+            size, around = (shape.radius, shape.tube_radius, BLUNT * shape.radius), shape.radius + shape.tube_radius
+            yield _solid(port, side, MemberKind.RING, own, size, around)
         case Box():
             half = np.asarray(shape.size, dtype=np.float64) / 2
             if is_inside:
@@ -660,7 +661,7 @@ def heights(solid: Member, w: Array) -> Array:
         case MemberKind.TUBE:
             return np.asarray(b * (out - a))
         case MemberKind.RING:
-            return np.asarray(np.hypot(out - a, w[:, 2]) - b)
+            return np.asarray(np.hypot(out**2 / np.hypot(out, c) - a, w[:, 2]) - b)
         case MemberKind.DRUM:
             q = np.stack([out - a, np.abs(w[:, 2]) - b], axis=1)
         case _:

@@ -95,7 +95,8 @@ def height_at(t: Tables, i: int, j: int, w: Vector) -> float:
     if kind == TUBE:
         return size[1] * (sqrt(w.x * w.x + w.y * w.y) - size[0])
     if kind == RING:
-        ring = sqrt(w.x * w.x + w.y * w.y) - size[0]
+        r = sqrt(w.x * w.x + w.y * w.y + size[2] * size[2])
+        ring = r - size[2] * size[2] / r - size[0]
         return sqrt(ring * ring + w.z * w.z) - size[1]
     if kind == MESH:
         return height_over_mesh(t, j, w, t.member_radius[i])
@@ -114,13 +115,15 @@ def rise(t: Tables, i: int, j: int, w: Vector, dw: Vector) -> tuple[float, float
         l0, l1 = sqrt(dot(w, w)), sqrt(dot(end, end))
         omega = (-1.0 / max(l0 + l1, LEAST)) * (w + end)
         return size[0] - l0, dot(omega, dw), omega
-    r0, r1 = sqrt(w.x * w.x + w.y * w.y), sqrt(end.x * end.x + end.y * end.y)
+    soft = size[2] * size[2] if kind == RING else 0.0
+    r0, r1 = sqrt(w.x * w.x + w.y * w.y + soft), sqrt(end.x * end.x + end.y * end.y + soft)
     out = (1.0 / max(r0 + r1, LEAST)) * vector(w.x + end.x, w.y + end.y, 0.0)
     dr = dot(out, dw)
     if kind == TUBE:
         return size[1] * (r0 - size[0]), size[1] * dr, size[1] * out
     if kind == RING:
-        a0, a1 = r0 - size[0], r1 - size[0]
+        a0, a1 = r0 - soft / r0 - size[0], r1 - soft / r1 - size[0]
+        out = (1.0 + soft / (r0 * r1)) * out
         l0, l1 = sqrt(a0 * a0 + w.z * w.z), sqrt(a1 * a1 + end.z * end.z)
         both = max(l0 + l1, LEAST)
         omega = ((a0 + a1) / both) * out + vector(0.0, 0.0, (w.z + end.z) / both)
