@@ -28,6 +28,7 @@ from phlexible.step.compilation.objects import settings, this_target
 from pictures.report.decoding import Decoded
 
 STEP = 1e-3
+HEAD = 9  # numbers of ``ph_saved`` in model.c, which are before the state in what ``save`` gives
 ROUND_OFF = dict.fromkeys(("rate", "speed", "spin"), 1e3) | dict.fromkeys(("force", "moment", "section"), 1e4)
 """Over that of places: rates are differences over a step, forces have the stiffness of an element, 7e6 N/m."""
 INPUTS = ["motor", "push"]
@@ -153,7 +154,7 @@ def test_without_functions_of_time_nothing_but_passes_has_digits_of_its_own(
 
 def states(library: Library, run: LiveRun) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """Numbers of a library and of a live run by the names of their tables."""
-    own = np.frombuffer(library.save().content, dtype=np.float64)[6:]
+    own = np.frombuffer(library.save().content, dtype=np.float64)[HEAD:]
     memory, found = run.stepper.assembly.memory, {}
     for name in ("position", "rotation", "velocity", "multiplier", "force", "work", "dissipated"):
         begin, expected = memory.place(name), memory[name].ravel()
@@ -600,7 +601,7 @@ def test_a_page_holds_the_module_and_where_bodies_are(built, tmp_path) -> None:
     library, run = ph.load_library(built), model.start(STEP)
     for each in (library, run):
         each.step(50)
-    x, now = np.frombuffer(library.save().content)[6:], run.instant
+    x, now = np.frombuffer(library.save().content)[HEAD:], run.instant
     body = live["bodies"][0]["carried"]
     turn = x[body["rotation"] : body["rotation"] + 9].reshape(3, 3)
     shapes = shown.array(body["shapes"])

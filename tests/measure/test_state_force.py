@@ -234,11 +234,11 @@ def test_what_a_function_does_wrong_is_said():
         return -x
 
     model, _ = bead(fails_later)
-    with pytest.raises(ph.ConvergenceError, match="no force here") as caught:
+    with pytest.raises(ph.FunctionError, match="at t = 0.055 s: no force here") as caught:
         model.simulate(0.1, 1e-2, progress=False)
-    assert caught.value.time == pytest.approx(0.05, abs=1e-2) and len(caught.value.motion.time) >= 4
+    assert caught.value.motion.time[-1] == pytest.approx(0.05) and caught.value.motion.halvings[-1] <= 1
     model, _ = bead(lambda t, x, v: -x[:2])
-    with pytest.raises((ph.ConvergenceError, ph.ParameterError), match="must return 3 finite numbers"):
+    with pytest.raises(ph.ParameterError, match="must return 3 finite numbers"):
         model.simulate(0.1, 1e-2, progress=False)
     model, place = bead(lambda t, x, v: -x)
     fixed = model.connect(ph.Spherical(model.ground.at((1.0, 0.0, 0.0)), place))

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import partial
@@ -512,6 +513,9 @@ class LiveBatch:
     def __getstate__(self) -> dict[str, object]:
         """For pickles and copies: without sensors of functions that were called."""
         return {**self.__dict__, "_sensors": {}}
+
+    def __copy__(self) -> "LiveBatch":
+        return deepcopy(self)
 
     def __len__(self) -> int:
         return len(self.models)

@@ -216,7 +216,7 @@ class ConservingStepper:
         self._measured_at = nan  # where compiled code left places and rates of all vectors
         self._rows: IntArray | None = None  # that do not depend on others, of those that held then:
         self._rows_of: Phase | None = None
-        self._stop: BaseException | None = None  # what a controller raised
+        self._stop: BaseException | None = None  # what a controller raised, or a law for the first values of a step
         self._pose: tuple[State, Instants, float] | None = None  # where something was computed last
 
     def begin(self, state: State, at: Instants | None = None) -> None:
@@ -294,10 +294,12 @@ class ConservingStepper:
         memory, controllers, law_values = self._memory, self._controllers, np.zeros_like(course.loads)
         start, trial = memory.state.copy(), rows.aside()
         self._law_error, status, is_tried = None, NOT_CONVERGED, False
-        most = memory["counter"][0]  # Newton iterations, with those of the longest trial
+        most, is_first = memory["counter"][0], True  # Newton iterations, with those of the longest trial
 
         def take(found: Array) -> Trial | None:
-            nonlocal status, is_tried, trial, most
+            nonlocal status, is_tried, trial, most, is_first
+            if self._stop is not None:
+                return None
             self._trials += 1
             memory.state[:] = start
             controllers.put_laws(found, law_values)
@@ -316,7 +318,11 @@ class ConservingStepper:
                 return Trial(controllers.laws_in_step(float(instants[0] + 0.5 * step), step, begin, change), change)
             except Exception as error:
                 self._law_error, status = error, NOT_CONVERGED
+                if is_first:  # later ones may be far from the solution, where shorter changes or steps help
+                    self._stop = error
                 return None
+            finally:
+                is_first = False
 
         if not self._implicit.solve(step, take):
             memory.state[:] = start
@@ -727,7 +733,7 @@ class ConservingStepper:
         return trouble(self._assembly, limit)
 
     def let_interrupt(self) -> None:
-        """Ctrl-C in functions that compiled code calls, and what a controller raised, was held back."""
+        """Ctrl-C in functions that compiled code calls, and what ends a run, was held back."""
         self._laws.let_interrupt()
         if self._stop is not None:
             error, self._stop = self._stop, None

@@ -90,7 +90,7 @@ class Simulation:
         self._since_stored = 0
         self._continues = False
         self._failed = False  # the next step at full size
-        self._is_stopped = False  # a controller raised an error before it
+        self._is_stopped = False  # a controller or law raised an error before it
         self._words = StepWords(stepper)
         self._is_late = is_late
         self.late: dict[int, LateReactions] = {}

@@ -39,7 +39,7 @@ class Advance(NamedTuple):
         rows: the stored instants, an array each by the names of the state tables, time first.
         reactions: multipliers and forces of the first step.
         error: greatest estimated error of the steps, relative to the longest body (4.22; docs/theory.md, 4).
-        is_stopped: a controller raised an error before the next one: ``let_interrupt`` raises it.
+        is_stopped: a controller or a law raised an error before the next one: ``let_interrupt`` raises it.
         trials: of steps that were taken to find forces of the state.
         watched: the ends of all steps, like ``rows``; empty unless they are wanted.
     """
