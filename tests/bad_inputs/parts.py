@@ -233,7 +233,7 @@ PARTS = [
         "joint.stop",
         lambda s: s.joint.stop,
         {"stiffness": 1.0, "lower": -2.0, "upper": 2.0},
-        stiffness=POSITIVE,
+        stiffness=POSITIVE | NONE,
         lower=FINITE | NONE,
         upper=FINITE | NONE,
         damping=NON_NEGATIVE,

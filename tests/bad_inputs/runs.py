@@ -513,7 +513,7 @@ RUNS = [
     of(
         "mode_sweep",
         lambda s: ph.mode_sweep,
-        lambda s: {"build": lambda x: s.model, "values": [1.0], "count": 1},
+        lambda s: {"build": lambda x: s.model, "values": [1.0], "count": 1, "at": "unloaded"},
         build=REFUSED,
         values=frozenset({"(1, 2)", "(1, 2, 3)"}),
         count=COUNT,

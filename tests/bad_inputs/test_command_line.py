@@ -10,7 +10,7 @@ from phlexible.cli import app, commands
 OWN = """import phlexible as ph
 
 model = ph.Model(dimension=2, gravity=(0, -9.81, 0))
-body = model.add(ph.RigidBody(1.0, 0.1, center=(0.5, 0, 0)), "body")
+body = model.add(ph.RigidBody(1.0, 0.1, center=(0, -0.5, 0)), "body")
 model.connect(ph.Revolute(model.ground.at((0, 0, 0)), body.origin))
 duration, step = 0.02, 0.01
 """

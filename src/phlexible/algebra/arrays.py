@@ -55,7 +55,7 @@ def non_negative(name: str, value: float) -> float:
 
 def warn_of_degrees(name: str, value: float, multiple: float = 5.0) -> None:
     """Warn of an angle [rad], or of a rate [rad/s], that is whole degrees and beyond a turn."""
-    if abs(value) > TURN and abs(value / multiple - round(value / multiple)) < 1e-9:
+    if TURN < abs(value) <= MOST and abs(value / multiple - round(value / multiple)) < 1e-9:
         unit, turns = ("rad/s", "turns a second") if "rate of" in name else ("rad", "turns")
         warn_user(
             f"{name} = {value:g} {unit} is {abs(value) / TURN:.1f} {turns}; angles are in radians: is it in"

@@ -12,6 +12,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from phlexible.algebra.arrays import whole
 from phlexible.cli.failures import UsageError, one_line_failures
 from phlexible.cli.programs import (
     ModelToRun,
@@ -88,6 +89,7 @@ def show_modes(
     prepare_file("--plot", plot, PICTURES)
     prepare_file("--animate", animation, FILMS)
     prepare_file("--report", report, PAGES)
+    whole("count", count)
     modes = program.model.linearize(at=at).modes(count)
     if chosen is not None and chosen > len(modes.frequencies):
         raise UsageError(f"--mode must be 1 to {len(modes.frequencies)}, got {chosen}; see --count")

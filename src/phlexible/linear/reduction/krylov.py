@@ -1,7 +1,5 @@
 """Krylov bases: answers of the full model at some frequencies, so that the reduced model has the same there."""
 
-import sys
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from contextlib import suppress
@@ -12,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from phlexible.algebra.arrays import Array
-from phlexible.errors import PoleError, ReductionWarning
+from phlexible.errors import PoleError, ReductionWarning, warn_user
 
 # What Krylov bases of motions and of states share: which answers, and in which order.
 #
@@ -77,12 +75,11 @@ def chosen_basis(answers: Answers, basis: Array, most: int, poles: Array) -> Arr
     if whole.shape[1] <= most:
         basis = whole
     else:
-        warnings.warn(
+        warn_user(
             f"static answers to all inputs need {whole.shape[1]} vectors or more, and at this order there are "
             f"{most}: the compliance of the reduced model is approximate; take a higher order, or fewer "
             "inputs: reduce(order, inputs=[...])",
             ReductionWarning,
-            stacklevel=_callers(),
         )
     grid = frequency_grid(poles)
     unused = np.ones(len(grid), dtype=bool)
@@ -105,14 +102,6 @@ def chosen_basis(answers: Answers, basis: Array, most: int, poles: Array) -> Arr
                 break
             basis = _with_whole(answers, basis, columns, most)
     return basis
-
-
-def _callers() -> int:
-    """Stack level of the first caller outside this package, seen from where this is called."""
-    frame, level = sys._getframe(1), 1
-    while frame.f_back and frame.f_globals["__name__"].startswith("phlexible."):
-        frame, level = frame.f_back, level + 1
-    return level
 
 
 def _with_whole(answers: Answers, basis: Array, columns: list[Array], most: float) -> Array:
