@@ -28,7 +28,7 @@ from phlexible.model import Model
 from phlexible.shapes.solids import TriangleMesh
 from phlexible.tools.urdf_checks import MOVING, axis_of, check_robot, left_out_of, number_of
 from phlexible.tools.urdf_inertia import (
-    Coordinate,
+    JointTwist,
     LinkInertia,
     coordinates_of,
     inertia_of,
@@ -178,7 +178,7 @@ class _UrdfReader:
     poses: dict[str, Array] = field(default_factory=dict)
     heads: dict[str, str] = field(default_factory=dict)
     inertias: dict[str, LinkInertia] = field(default_factory=dict)
-    rates: dict[str, dict[Coordinate, Array]] = field(default_factory=dict)
+    rates: dict[str, dict[JointTwist, Array]] = field(default_factory=dict)
     carried: dict[str, list[str]] = field(default_factory=dict)
     made: dict[str, Joint] = field(default_factory=dict)
 

@@ -118,7 +118,7 @@ def united(parts: Sequence[LinkInertia]) -> LinkInertia:
 
 
 @dataclass(frozen=True, eq=False)
-class Coordinate:
+class JointTwist:
     """Coordinate of a joint of a robot at the initial pose.
 
     Attributes:
@@ -132,7 +132,7 @@ class Coordinate:
     pivot: Array
 
 
-def coordinates_of(joint: str, kind: str, axis: Array, pivot: Array) -> list[Coordinate]:
+def coordinates_of(joint: str, kind: str, axis: Array, pivot: Array) -> list[JointTwist]:
     """Coordinates of a joint of a type of URDF, about, along or normal to a unit axis in world axes."""
     turns, ways = {
         "revolute": ([axis], []),
@@ -145,11 +145,11 @@ def coordinates_of(joint: str, kind: str, axis: Array, pivot: Array) -> list[Coo
     for turn, way in [(turn, np.zeros(3)) for turn in turns] + [(np.zeros(3), way) for way in ways]:
         twist = np.zeros((4, 4))
         twist[:3, :3], twist[:3, 3] = cross_matrix(turn), way - np.cross(turn, pivot)
-        found.append(Coordinate(joint, twist, pivot))
+        found.append(JointTwist(joint, twist, pivot))
     return found
 
 
-def joints_without_inertia(bodies: Sequence[tuple[Array, Mapping[Coordinate, Array]]]) -> set[str]:
+def joints_without_inertia(bodies: Sequence[tuple[Array, Mapping[JointTwist, Array]]]) -> set[str]:
     """Joints that can move at the initial pose without kinetic energy, by the null space of the inertia.
 
     Args:

@@ -17,7 +17,7 @@ from phlexible.errors import ParameterError
 
 
 @dataclass(frozen=True, eq=False)
-class _Block:
+class _KeywordBlock:
     keyword: str
     parameters: dict[str, str]
     rows: list[list[str]]
@@ -33,9 +33,9 @@ def _lines(file: Path) -> Iterator[str]:
             yield line
 
 
-def _blocks(file: Path) -> Iterator[_Block]:
+def _blocks(file: Path) -> Iterator[_KeywordBlock]:
     lines = [*_lines(file), "*END"]
-    block, first = _Block("", {}, []), 0
+    block, first = _KeywordBlock("", {}, []), 0
     for k, line in enumerate(lines):
         if k < first:
             continue
@@ -49,7 +49,7 @@ def _blocks(file: Path) -> Iterator[_Block]:
         words = line[1:].split(",")
         pairs = [word.partition("=") for word in words[1:]]
         parameters = {key.strip().upper(): value.strip().strip('"') for key, _, value in pairs}
-        block = _Block(" ".join(words[0].upper().split()), parameters, [])
+        block = _KeywordBlock(" ".join(words[0].upper().split()), parameters, [])
         if block.keyword in ("NODE", "ELEMENT", "NSET", "ELSET") and "INPUT" in parameters:
             block.rows.extend(next(_blocks(file.parent / parameters["INPUT"])).rows)
 
@@ -93,11 +93,11 @@ class _Scope:
     part: str = ""
     nodes: dict[int, Array] = field(default_factory=dict)
     elements: dict[int, tuple[str, list[int]]] = field(default_factory=dict)
-    sets: dict[tuple[str, str], list[_Block]] = field(default_factory=dict)
+    sets: dict[tuple[str, str], list[_KeywordBlock]] = field(default_factory=dict)
     spelled: dict[tuple[str, str], str] = field(default_factory=dict)
     rows: list[list[str]] = field(default_factory=list)
 
-    def define(self, kind: str, name: str, block: _Block) -> None:
+    def define(self, kind: str, name: str, block: _KeywordBlock) -> None:
         self.sets.setdefault((kind, name.casefold()), []).append(block)
         self.spelled.setdefault((kind, name.casefold()), name)
 
@@ -134,7 +134,7 @@ class _Deck:
         self._has_sections = self._is_of_meshio = False
         self._side_counts: Counter[tuple[int, ...]] = Counter()
 
-    def take(self, block: _Block) -> None:
+    def take(self, block: _KeywordBlock) -> None:
         """Adds a block to the model."""
         keyword, parameters = block.keyword, block.parameters
         if keyword == "PART":
@@ -165,12 +165,12 @@ class _Deck:
             self._left[f"*{keyword if match[0] != 'CONTACT' else 'CONTACT'}"] += 1
         self._has_sections |= keyword.endswith("SECTION")
 
-    def _define(self, kind: str, block: _Block) -> None:
+    def _define(self, kind: str, block: _KeywordBlock) -> None:
         """Adds what a block lists to the set that it names."""
         if name := block.parameters.get(kind):
-            self._scope.define(kind, name, _Block(kind, {}, [row[:1] for row in block.rows]))
+            self._scope.define(kind, name, _KeywordBlock(kind, {}, [row[:1] for row in block.rows]))
 
-    def _add_elements(self, block: _Block) -> None:
+    def _add_elements(self, block: _KeywordBlock) -> None:
         name = block.parameters["TYPE"].upper()
         if self._is_of_meshio:  # which writes any type of that many nodes
             name = {"CAX4P": "CPS4"}.get(name, f"T3D{len(block.rows[0]) - 1}" if name[0] == "B" else name)
@@ -190,7 +190,7 @@ class _Deck:
             )
         rows = [ids[first : first + count + 1] for first in range(0, len(ids), count + 1)]
         self._scope.elements.update({number: (name, nodes) for number, *nodes in rows})
-        self._define("ELSET", _Block("", block.parameters, [[str(number)] for number, *_ in rows]))
+        self._define("ELSET", _KeywordBlock("", block.parameters, [[str(number)] for number, *_ in rows]))
 
     def mesh(self) -> DeckMesh:
         """The mesh of all that was added."""
@@ -327,7 +327,7 @@ class _Deck:
         return self._side_counts[tuple(sorted(corners.tolist()))] == 1
 
 
-def _is_of_nodes(blocks: list[_Block]) -> bool:
+def _is_of_nodes(blocks: list[_KeywordBlock]) -> bool:
     return any(block.parameters.get("TYPE", "").upper() == "NODE" for block in blocks)
 
 

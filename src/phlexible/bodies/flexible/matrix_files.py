@@ -81,7 +81,7 @@ def unlabelled(matrix: sparse.sparray) -> LabelledMatrix:
     return LabelledMatrix(sparse.csr_array(matrix), empty, empty)
 
 
-class Matrices(dict[str, LabelledMatrix]):
+class FileMatrices(dict[str, LabelledMatrix]):
     """Matrices of a file by name; those that cannot be read are named with the reason when they are asked for."""
 
     def __init__(self, found: Mapping[str, LabelledMatrix], unread: Mapping[str, str] | None = None) -> None:
@@ -93,7 +93,7 @@ class Matrices(dict[str, LabelledMatrix]):
         raise ParameterError(f"path: {reason}; the file has {', '.join(map(repr, self))}")
 
 
-def _readable(found: Mapping[str, LabelledMatrix], unread: Mapping[str, str], file: Path) -> Matrices:
+def _readable(found: Mapping[str, LabelledMatrix], unread: Mapping[str, str], file: Path) -> FileMatrices:
     """The matrices, at least one.
 
     Raises:
@@ -101,7 +101,7 @@ def _readable(found: Mapping[str, LabelledMatrix], unread: Mapping[str, str], fi
     """
     if not found:
         raise ParameterError(f"path: {'; '.join(unread.values()) or f'{file} holds no matrix'}")
-    return Matrices(found, unread)
+    return FileMatrices(found, unread)
 
 
 # Sparse matrices of Abaqus's ``*MATRIX OUTPUT``: text with one entry a line.
@@ -196,7 +196,7 @@ SYMMETRIC = 6
 REAL = (1, 2)
 
 
-def read_punch(file: Path) -> Matrices:
+def read_punch(file: Path) -> FileMatrices:
     """All real square ``DMIG`` matrices, in small, large (``*``) or free (commas) fields.
 
     Raises:
@@ -252,7 +252,7 @@ FORMAT = re.compile(r"(\d+)E(\d+)\.\d+")
 Column = tuple[int, int, Array]  # column, first row, values
 
 
-def read_output4(file: Path) -> Matrices:
+def read_output4(file: Path) -> FileMatrices:
     """All real matrices of a file by name.
 
     Raises:
@@ -357,7 +357,7 @@ def _records(data: bytes, order: str) -> Iterator[bytes]:
 # Matrices that finite element programs write to files.
 
 
-def read_matrices(path: str | os.PathLike[str]) -> Matrices:
+def read_matrices(path: str | os.PathLike[str]) -> FileMatrices:
     """All matrices of a file, by name (of files with one the name of the file without its ending).
 
     Complex ones, and rectangular ones of punch files, are named when they are asked for.
@@ -375,7 +375,7 @@ def read_matrices(path: str | os.PathLike[str]) -> Matrices:
         raise ParameterError(f"path: there is no file {file}")
     try:
         read = _reader(file)(file)
-        found = read if isinstance(read, Matrices) else Matrices(read)
+        found = read if isinstance(read, FileMatrices) else FileMatrices(read)
     except (ParameterError, MissingExtraError):
         raise
     except Exception as error:  # of files that are not what they seem

@@ -510,7 +510,6 @@ class Distance(Joint, Portable):
         if callable(self.length):
             self.initial_length()  # refused here, where it is given
 
-    @kept
     def initial_length(self) -> float:
         """The distance that the link has at t = 0 [m]."""
         if callable(self.length):
