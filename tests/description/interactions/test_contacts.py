@@ -93,7 +93,7 @@ def test_rods_that_fall_on_each_other_keep_energy_and_momenta(angle):
     other = model.add(rod, "other", position=place, rotation=turn, velocity=(0, 0, -1.0))
     contacts = model.apply(ph.Contact([one], [other], radius=0.02, stiffness=1e5))
     motion = model.simulate(0.1, 5e-3, progress=False)
-    assert motion.contact_steps[-1] > 0 and motion.energy.kinetic.min() < 0.98 * motion.energy.kinetic[0]
+    assert motion.contact_steps[-1] > 0 and motion.energy.kinetic.min() < 0.999 * motion.energy.kinetic[0]
     assert np.ptp(motion.energy.total) <= 1e-12
     assert np.ptp(motion.momentum.linear, axis=0) == pytest.approx(0, abs=1e-14)
     assert np.ptp(motion.momentum.angular, axis=0) == pytest.approx(0, abs=1e-14)

@@ -263,7 +263,9 @@ def measured(kilogram, metre, second):
     )
 
 
-@pytest.mark.filterwarnings("ignore::phlexible.errors.UnitWarning")  # for values in SI
+@pytest.mark.filterwarnings(
+    "ignore::phlexible.errors.UnitWarning", "ignore::phlexible.errors.MeshWarning"
+)  # meant for SI
 @pytest.mark.parametrize("units", [(1e3, 1e-3, 1.0), (1e-6, 1e3, 3600.0), (1.0, 1e-6, 1e-6)])
 def test_units_of_mass_length_and_time_do_not_matter(units):
     for found, wanted in zip(measured(*units), measured(1.0, 1.0, 1.0), strict=True):
