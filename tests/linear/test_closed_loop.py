@@ -142,7 +142,7 @@ def test_a_discrete_lqg_from_python_control_runs_in_the_loop():
     """Designed on a reduced model, acting on the full nonlinear one: it stops the hub and the panels."""
     model, wheel, sensors = satellite()
     linear, period = model.linearize([wheel], sensors), 0.05
-    plant = linear.reduce(6, method="krylov").to_state_space().sample(period)
+    plant = linear.reduce(8, method="krylov").to_state_space().sample(period)  # one vector is the static answer
     seen, n = plant.C.T @ plant.C, plant.nstates
     gain, _, _ = control.dlqr(plant.A, plant.B, 1e4 * (seen + seen.T) / 2 + 1e-3 * np.eye(n), [[1e-2]])
     observer, _, _ = control.dlqe(plant.A, plant.B, plant.C, [[1.0]], 1e-6 * np.eye(2))
