@@ -14,7 +14,8 @@ from phlexible.errors import ParameterError, UnitWarning, warn_user
 SOFTEST, LIGHTEST = 1e4, 100.0
 """What no solid is softer [Pa] and few are lighter than [kg/m3]; in units of mm, t and s densities are tiny."""
 STIFF, DENSITIES = 1e8, (0.5, 25.0)
-"""What is stiffer [Pa] has no such density [kg/m3], and metals and plastics have one of these in g/cm3."""
+"""No solid that is stiffer [Pa] has such a density [kg/m3]; metals and plastics have one of these in g/cm3."""
+WITHOUT_UNITS = 1.0  # a density of models whose quantities have no units
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,8 @@ class Material:
                 " is it in MPa or GPa? steel has 210e9 Pa",
                 UnitWarning,
             )
-        if self.youngs_modulus > STIFF and DENSITIES[0] <= self.density <= DENSITIES[1]:
+        is_in_grams = DENSITIES[0] <= self.density <= DENSITIES[1] and self.density != WITHOUT_UNITS
+        if self.youngs_modulus > STIFF and is_in_grams:
             warn_user(
                 f"density = {self.density:g} kg/m3 is lighter than any solid of youngs_modulus ="
                 f" {self.youngs_modulus:g} Pa; is it in g/cm3? Then it is {1e3 * self.density:g} kg/m3",
