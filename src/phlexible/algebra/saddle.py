@@ -96,9 +96,9 @@ def natural_scale(mass: Matrix) -> Array:
 RELAXATION = 1e-9
 REFINEMENTS = 7
 MISSED = 1e-12
-"""Of the sum that makes up one of the equations, above which a solution is corrected."""
+"""Residual above which a solution is corrected, relative to the sum of the terms of its equation."""
 NEGLIGIBLE = 1e-10
-"""Of the largest entry of a row, up to which entries are round-off."""
+"""Size up to which entries are round-off, relative to the largest entry of their row."""
 
 
 def nearest_point(metric: Matrix, matrix: Matrix) -> SaddlePoint:

@@ -85,7 +85,7 @@ def _box(size: Array, axes: Array, center: Array) -> Triangulation:
 
 ROUND_OFF = 1e-12
 DIGITS = 1e-5
-"""Of moments of flat bodies in files and tables: they have some six digits."""
+"""Relative error of moments of inertia in files and tables, which have some six digits."""
 INERTIA = "I_zz, three numbers or a matrix (3, 3)"
 
 

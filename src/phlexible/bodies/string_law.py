@@ -47,7 +47,7 @@ class StringLaw(ABC):
         """(W(C1) - W(C0)) / (C1 - C0) (36), also where C1 is close to C0, without cancellation [N]."""
 
     def viscous_modulus(self, C: ArrayLike) -> Array:
-        """What a Kelvin-Voigt time multiplies in dW/dC, EA / 4 [N]."""
+        """Modulus EA / 4 that a Kelvin-Voigt time multiplies in dW/dC [N]."""
         return np.full(np.shape(C), self.modulus / 4)
 
     def stress(self, C: ArrayLike) -> Array:

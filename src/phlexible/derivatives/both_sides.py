@@ -53,10 +53,10 @@ SAMPLES = 5
 """Stretches, and steps of each, in which equations are asked which of them a parameter is in."""
 
 ASIDE = 1e-3
-"""Of what bristles are bent by: a hundred times what parameters move them by in differences."""
+"""Change of bristles relative to their deflection, a hundred times that of differences of parameters."""
 
 NEARER = 0.03
-"""Of the differences of parameters: the shortest ones of bristles, see ``sticking.SHORTER``."""
+"""Factor of shorter differences of parameters, the shortest ones of bristles (``sticking.SHORTER``)."""
 
 FEW = 1
 """So many have nothing to share."""
@@ -308,7 +308,7 @@ def _missed(run: TakenRun, own: Memory, side: ModelNumbers) -> list[Array]:
 
 
 def _missed_in(stretch: TakenSteps, own: Memory, side: ModelNumbers, number: int) -> Array:
-    """What they miss in the stretch of this number."""
+    """Residuals of the equations in the stretch of this number."""
     given = stretch.functions
     functions = Functions(given.moving + side.moving[number], given.loads + side.loads[number])
     return stretch.residuals_of(_with(own, side), functions)

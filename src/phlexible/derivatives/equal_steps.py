@@ -23,7 +23,7 @@ NOT_SMOOTH = (
     " equal steps; take a smooth spring instead"
 )
 CLOSED = 1e-9
-"""Of the longest body, or of a radian: what is less deep only begins to touch."""
+"""Depth below which a contact counts as open, relative to the longest body or to a radian."""
 
 
 def equal_steps_alone(system: System, start: State) -> Assembly:

@@ -284,7 +284,7 @@ class _Deck:
                     yield from self._labels(inside, "NSET" if kind == "SURFACE" else kind, token)
 
     def _labels(self, scope: _Scope, kind: str, token: str) -> Iterator[tuple[str, int]]:
-        """What a set lists: a number, the name of a set, or one of these of an instance, as in "part-1.7"."""
+        """Entries of a set: a number, the name of a set, or one of these of an instance, as in "part-1.7"."""
         owner, dot, rest = token.rpartition(".")
         if dot and owner.casefold() in self._by_name:
             scope, token = self._by_name[owner.casefold()], rest

@@ -231,7 +231,7 @@ class OneSided:
         return -float(self.stiffness * self.exponent * x ** (self.exponent - 1)) if x > 0 else 0.0
 
     def viscous(self, theta: float, rate: float, limit: float, damper: float = 0.0) -> float:
-        """What the motion adds to ``force``; ``damper``: of the rate alone, where the depth is positive [N s/m]."""
+        """Viscous part of the force; ``damper`` multiplies the rate where the depth is positive [N s/m]."""
         share = float(self.depth(theta, limit) ** self.exponent)
         still, damping = self.stiffness * share, self.damping
         if self.restitution is not None:
