@@ -211,8 +211,9 @@ class Motion(MotionPictures, Readings):
             True
         """
         found = checked(self.run)
-        given = dict.fromkeys((*self._warnings, *found.findings))  # each once
-        return replace(found, findings=tuple(given))
+        given = tuple(dict.fromkeys(self._warnings))
+        more = [text for text in found.findings if not any(text in warning for warning in given)]
+        return replace(found, findings=(*given, *more))
 
     def run_error(self, *sensors: Sensor) -> RunError:
         """The error of the whole run, estimated from two further runs with steps twice and four times as long.
