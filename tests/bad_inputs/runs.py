@@ -286,7 +286,6 @@ RUNS = [
     Call("motion[...]", lambda s: lambda name: motion()[name], lambda s: {}, {"name": REFUSED}, runnable, NAMED),
     asked("plot", lambda s: {}, path=FILE | NONE, points=frozenset({"()"})),
     asked("plot_energy", lambda s: {}, path=FILE | NONE, axes=NONE),
-    asked("plot_displacement", at_end, attachment=END, path=FILE | NONE, normalized=FLAG, axes=NONE),
     asked("plot_elastic_displacement", at_end, attachment=END, path=FILE | NONE, normalized=FLAG, axes=NONE),
     asked("plot_reaction", lambda s: {"joint": s.joint}, joint=JOINT, axes=NONE),
     asked(

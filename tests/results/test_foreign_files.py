@@ -94,8 +94,7 @@ FOREIGN = {
     "fewer instants": (lambda file: replace(file, "eta", data=file["eta"][:3]), r"eta has shape \(3, "),
     "time that stands still": (lambda file: file["time"].__setitem__(3, 0.1), "do not follow each other"),
     "another program": (lambda file: file.attrs.pop("format"), "not one of phlexible's results"),
-    "an old version": (lambda file: file.attrs.update(format_version=2), "has format version 2, written by"),
-    "a new version": (lambda file: file.attrs.update(format_version=99), "has format version 99, written by"),
+    "another version": (lambda file: file.attrs.update(format_version=99), "has format version 99, written by"),
 }
 
 DESCRIPTIONS = {

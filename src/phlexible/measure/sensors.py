@@ -24,7 +24,7 @@ from phlexible.description.joints.relations import JointRelation
 from phlexible.description.mechanism.membership import check_belongs, check_plane
 from phlexible.description.placed_wholes import PlacedWhole
 from phlexible.description.ports import Attachment, PlacedBody, Port
-from phlexible.errors import ModelError, ParameterError, warn_user
+from phlexible.errors import ModelError, ParameterError
 from phlexible.measure import kinematics, reactions, section_forces
 from phlexible.measure.energy import energy_of
 from phlexible.state.forces import acting, coordinate_row
@@ -427,31 +427,6 @@ class ElasticDisplacement(Sensor):
                 yield from Displacement(self.attachment, axis).rows(point)
             else:
                 yield str(replace(self, direction=axis)), "m", point.elastic_row(self, axis)
-
-
-NEAR, ALIKE, DIFFERENT = 0.1, 50.0, 0.01
-"""Of a body that hardly moves, by its size, two displacements not too far apart that are not the same."""
-
-
-def ambiguous_displacement(run: RecordedRun, attachment: Attachment) -> Array:
-    """The elastic displacement by its old name, which reads like the displacement of the point in the world.
-
-    Warns where one could be taken for the other: on a body that stays about where it is, where they differ by more
-    than 1 %.
-    """
-    elastic = ElasticDisplacement(attachment).read(run)
-    moved = Position(attachment).read(run) - attachment.initial_position()
-    far, bent = float(np.abs(moved).max()), float(np.abs(elastic).max())
-    is_near = far < min(NEAR * attachment.placed.data.size, ALIKE * bent)
-    if is_near and np.abs(moved - elastic).max() > DIFFERENT * max(far, bent):
-        warn_user(
-            f"displacement({attachment}) is the elastic displacement in the frame of {attachment.placed.name}, in"
-            f" body axes (at most {bent:.3g} m); in the world the point moves by up to {far:.3g} m from its initial"
-            " place: Displacement(port, direction) measures that. Write elastic_displacement for what you get here;"
-            " the old name goes with the next release",
-            FutureWarning,
-        )
-    return elastic
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,7 @@ from phlexible.description.placed_wholes import PlacedWhole
 from phlexible.description.ports import Attachment, PlacedBody
 from phlexible.errors import ModelError, ParameterError
 from phlexible.measure import reactions, section_forces
-from phlexible.measure.sensors import ambiguous_displacement, sensors as checked_sensors
+from phlexible.measure.sensors import sensors as checked_sensors
 from phlexible.pictures import animation, mechanism_plot, plots, section_plot
 from phlexible.pictures.live_view import Served, checked_port
 from phlexible.pictures.report_page import InlinePage, asset, html_path, write_page
@@ -243,18 +243,6 @@ class MotionPictures:
         axes: "Axes | None" = None,
     ) -> "Figure | Axes":
         """Elastic displacement over time; ``normalized``: divided by the size of the body."""
-        return plots.plot_elastic_displacement(self.run, attachment, path, normalized, axes)
-
-    def plot_displacement(
-        self,
-        attachment: Attachment,
-        path: FilePath | None = None,
-        normalized: bool = False,
-        *,
-        axes: "Axes | None" = None,
-    ) -> "Figure | Axes":
-        """``plot_elastic_displacement`` by its old name; warns where it could be taken for the one in the world."""
-        ambiguous_displacement(self.run, attachment)
         return plots.plot_elastic_displacement(self.run, attachment, path, normalized, axes)
 
     @overload

@@ -23,7 +23,6 @@ from phlexible.measure.sensors import (
     Position,
     Reaction,
     ReactionMoment,
-    ambiguous_displacement,
 )
 from phlexible.state.recorded_run import RecordedRun
 
@@ -69,10 +68,6 @@ class Readings:
         It depends on the frame (docs/conventions.md). That of the point in the world is ``ph.Displacement``.
         """
         return self[ElasticDisplacement(attachment)]
-
-    def displacement(self, attachment: Attachment) -> Array:
-        """``elastic_displacement`` by its old name; warns where it could be taken for the one in the world."""
-        return self._shown(ambiguous_displacement(self.run, attachment))
 
     def elastic_coordinates(self, body: PlacedBody) -> Array:
         """eta of a body, shape (N + 1, n)."""

@@ -27,7 +27,7 @@ from phlexible.results.files.encoding import (
 )
 
 LOOKS = frozenset({"color", "diameter", "shape", "solver"})
-"""Fields of bodies that no number of a motion depends on; files of older versions do not have them."""
+"""Fields of bodies that no number of a motion depends on."""
 
 TOLERANCE = 1e-9
 """Numbers that agree to this are the same: discretizations differ by round-off between machines."""
@@ -50,7 +50,7 @@ def describe(mechanism: Mechanism) -> dict[str, Tree]:
             "velocity": _numbers(placed.velocity if placed.nodes is None else placed.nodes.velocities),
             "angular_velocity": _numbers(placed.angular_velocity),
             "fingerprint": fingerprint(placed.data).tolist(),
-            **({} if placed.nodes is None else {"curve": placed.nodes.positions.tolist()}),
+            "curve": None if placed.nodes is None else placed.nodes.positions.tolist(),
         }
         for placed in mechanism.bodies
     ]
@@ -66,15 +66,15 @@ def describe(mechanism: Mechanism) -> dict[str, Tree]:
         for rod in mechanism.rods
     }
     return {
-        **({"split_beams": split} if split else {}),
-        **({"rods": rods} if rods else {}),
+        "split_beams": split,
+        "rods": rods,
         "dimension": mechanism.dimension,
         "gravity": mechanism.gravity.tolist(),
         "bodies": bodies,
         "frames": [_described_frame(frame) for frame in frames],
         "joints": [encode_part(joint, context) for joint in mechanism.joints],
-        **({"relations": relations} if relations else {}),
-        **({"events": events} if events else {}),
+        "relations": relations,
+        "events": events,
         "loads": [
             encode_part(part, context)
             for part in (*mechanism.loads, *mechanism.applied_elements, *mechanism.drives)
@@ -102,7 +102,7 @@ def differences(file: Tree, model: Tree, place: str = "") -> list[str]:
     if is_packed(file) and is_packed(model):
         here, there = unpacked(file), unpacked(model)
         return [] if here.shape == there.shape and _close(here, there) else [f"{place[1:]}: the arrays differ"]
-    if isinstance(file, dict) and isinstance(model, dict) and file.keys() - LOOKS == model.keys() - LOOKS:
+    if isinstance(file, dict) and isinstance(model, dict) and file.keys() == model.keys():
         keys = [key for key in file if key not in LOOKS]
         return [line for key in keys for line in differences(file[key], model[key], f"{place}/{key}")]
     if isinstance(file, list) and isinstance(model, list):
@@ -125,7 +125,7 @@ def _rebuilt(tree: dict[str, Tree]) -> Mechanism:
             np.array(entry["rotation"]),
             entry["velocity"],
             entry["angular_velocity"],
-            entry.get("curve"),
+            entry["curve"],
             large=True,
         )
         stored, here = np.array(entry["fingerprint"]), fingerprint(placed.data)
@@ -134,21 +134,21 @@ def _rebuilt(tree: dict[str, Tree]) -> Mechanism:
                 f"this version of phlexible discretizes {placed.name!r} otherwise than the one that wrote "
                 "the file, so its elastic coordinates cannot be read; use the version named in the file"
             )
-    for name, parts in tree.get("split_beams", {}).items():
+    for name, parts in tree["split_beams"].items():
         mechanism.group(name, parts)
-    for name, entry in tree.get("rods", {}).items():
+    for name, entry in tree["rods"].items():
         mechanism.group_rod(name, decode(entry["rod"], empty), entry["sections"], entry["stress_free"])
     context = Context({placed.name: placed for placed in mechanism.bodies}, frames, [], mechanism.wholes)
     for entry in tree["joints"]:
         context.joints.append(mechanism.connect(decode(entry, context)))
-    for entry in tree.get("relations", []):
+    for entry in tree["relations"]:
         mechanism.connect(decode(entry, context))
     for entry in tree["loads"]:
         part = decode(entry, context)
         if not isinstance(part, Load | ForceElement | Drive):
             raise ResultFileError(f"the description in the file has {part!r} as a load")
         mechanism.apply(part)
-    found = [_rebuilt_event(each, mechanism) for each in tree.get("events", [])]
+    found = [_rebuilt_event(each, mechanism) for each in tree["events"]]
     switches = {id(each.constraint): each for _, own in found for each in own}
     return mechanism.with_stored([event for event, _ in found], tuple(switches.values()))
 

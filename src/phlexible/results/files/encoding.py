@@ -277,8 +277,8 @@ def encode_part(part: Any, context: Context) -> Tree:
     name, values = _name(kind), {}
     for each in fields(part):
         value = getattr(part, each.name)
-        if not each.init or (isinstance(part, Joint) and each.name == "name" and value is None):
-            continue  # files of older versions do not know names of joints
+        if not each.init:
+            continue
         if callable(value) and isinstance(part, DistributedForce):
             initial = [np.asarray(value(x, 0.0), dtype=np.float64).tolist() for x in part.quadrature()[0]]
             values[each.name] = {"distribution": initial, "at": part.quadrature()[0].tolist()}

@@ -2,9 +2,6 @@
 
 from dataclasses import dataclass
 
-import numpy as np
-
-from phlexible.algebra.arrays import Array
 from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.state.branches import remembered_names
 from phlexible.state.recording import RecordedStates
@@ -63,15 +60,6 @@ FIELDS = {
     "step_error": Field(("time",), "1", "greatest estimated error of a step since the instant before"),
 }
 """By the name of the attribute of ``RecordedStates``."""
-
-LATER = ("branches",)
-"""What files of older versions do not have: their models had none of it."""
-
-
-def complete_fields(arrays: dict[str, Array]) -> None:
-    """Adds ``LATER`` where a file does not have it."""
-    for name in LATER:
-        arrays.setdefault(name, np.zeros((len(arrays["time"]), 0)))
 
 
 def labels(system: System, recording: RecordedStates) -> dict[str, list[str]]:

@@ -15,7 +15,7 @@ import numpy as np
 from phlexible.algebra.arrays import Array
 from phlexible.errors import ResultFileError
 from phlexible.results.files.description import describe, differences, rebuild
-from phlexible.results.files.fields import FIELDS, LATER, complete_fields, labels
+from phlexible.results.files.fields import FIELDS, labels
 from phlexible.results.files.journal import (
     HEADER,
     Stored,
@@ -126,10 +126,7 @@ def read_hdf5(path: Path) -> Stored:
         check_kind(path, *(_plain(file.attrs.get(name)) for name in HEADER))
         reader = _Reader(file, path)
         description = json.loads(reader.texts("description")[0])
-        arrays: dict[str, Any] = {
-            name: reader.numbers(name) for name in FIELDS if name not in LATER or name in file
-        }
-        complete_fields(arrays)
+        arrays: dict[str, Any] = {name: reader.numbers(name) for name in FIELDS}
         names = tuple(reader.texts("source"))
         checkpoint = None
         if file.get("checkpoint", getlink=True) is not None:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from phlexible.algebra.arrays import Array
 from phlexible.errors import ResultFileError
-from phlexible.results.files.fields import FIELDS, complete_fields, labels
+from phlexible.results.files.fields import FIELDS, labels
 from phlexible.results.files.writing import replacing
 from phlexible.state.recording import RecordedStates, concatenated
 from phlexible.state.system import System
@@ -138,7 +138,7 @@ def _body(file: BinaryIO, size: int, path: Path) -> tuple[int, bytes] | None:
 # What a results file holds, finished or not, and whether it makes sense.
 
 FORMAT = "phlexible results"
-FORMAT_VERSION = 4
+FORMAT_VERSION = 1
 HEADER = {"format": FORMAT, "format_version": FORMAT_VERSION, "phlexible_version": __version__}
 
 Packed = tuple[dict[str, Any], Array]
@@ -263,7 +263,6 @@ def read_unfinished(path: Path) -> Stored:
         else:
             blocks[-1] = blocks[-1].rows(slice(0, -1))
         numbers = arrays.pop("checkpoint")
-        complete_fields(arrays)
         blocks.append(RecordedStates(**arrays, work_names=work_names))
         checkpoint, is_complete = unpacked(text["checkpoint"], numbers), bool(text["complete"])
     if not blocks:
