@@ -65,7 +65,6 @@ def calls():
         ("run", ()),
         ("modes", ()),
         ("live", ()),
-        ("fmu", ("-o", "a.fmu")),
         ("build", ("-o", "a.so")),
     ):
         yield command, *options
@@ -100,12 +99,10 @@ def calls():
     yield from (("live", "own.py", option, number) for option in ("--step", "--speed") for number in NUMBERS)
     yield from (("live", "own.py", "--port", port) for port in ("-1", "70000", "x", "1.5", ""))
     yield from (("live", path) for path in ("no.h5", "damaged.h5"))
-    yield from (("fmu", "own.py", "-o", path) for path in targets(".fmu"))
     yield from (("build", "own.py", "-o", path) for path in targets(".so"))
     yield from (("build", "own.py", "-o", "a.so", *more) for more in (("--target", "x"), ("--duration", "-1")))
     yield from (
         ("report",),
-        ("fmu", "own.py"),
         ("build", "own.py"),
         ("warmup", "x"),
         ("list", "x"),
@@ -120,7 +117,7 @@ def place(tmp_path_factory):
     folder = tmp_path_factory.mktemp("command_line")
     for name, content in FILES.items():
         (folder / name).write_text(content)
-    for name in ("folder", *(f"folder{ending}" for ending in (*ENDS.values(), ".fmu", ".so"))):
+    for name in ("folder", *(f"folder{ending}" for ending in (*ENDS.values(), ".so"))):
         (folder / name).mkdir(exist_ok=True)
     return folder
 

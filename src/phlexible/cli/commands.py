@@ -16,6 +16,7 @@ from phlexible.algebra.arrays import whole
 from phlexible.cli.failures import UsageError, one_line_failures
 from phlexible.cli.programs import (
     ModelToRun,
+    build_file,
     defaults_of,
     described,
     find_program,
@@ -29,7 +30,6 @@ from phlexible.gallery.table import ENTRIES, TOPICS
 from phlexible.model import Model
 from phlexible.pictures.modes import mode_sweep
 from phlexible.results.motion import Motion
-from phlexible.tools.fmu import write_fmu
 from phlexible.version import __version__
 
 # ``phlexible modes``: frequencies and damping ratios of a model, and pictures of its shapes.
@@ -319,18 +319,6 @@ def live(
 
 
 @app.command()
-def fmu(
-    model: Annotated[Path, typer.Argument(help="A Python file that defines 'model' or 'build', and 'step'.")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="The FMU to write: fmu.")],
-    debug: Debug = False,
-) -> None:
-    """Write a model as an FMU for co-simulation (FMI 3.0)."""
-    with one_line_failures(debug):
-        prepare_file("--output", output, (".fmu",))
-        print(f"wrote {write_fmu(model, output)}")
-
-
-@app.command()
 def build(
     model: Annotated[Path, typer.Argument(help="A Python file that defines 'model' or 'build', and 'step'.")],
     output: Annotated[
@@ -350,7 +338,6 @@ def build(
 ) -> None:
     """Write a model as a library that takes its steps without Python (model.h says how)."""
     from phlexible.libraries.linking import ARCHIVE, FMU, NUMBERS, PAGES, SUFFIXES
-    from phlexible.tools.build import build_file  # here: the compiler takes long to import
 
     with one_line_failures(debug):
         prepare_file("--output", output, (*SUFFIXES, FMU, *PAGES, ARCHIVE, NUMBERS))

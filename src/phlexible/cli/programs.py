@@ -4,7 +4,8 @@ import inspect
 import math
 import runpy
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
@@ -15,7 +16,9 @@ from phlexible.bodies.beam.bases import Frame
 from phlexible.bodies.beam.beam import Beam, SplitBeam
 from phlexible.bodies.rod import Rod
 from phlexible.cli.failures import UsageError, UserFileError, line_in
+from phlexible.description.interactions.sensor import Sensor
 from phlexible.gallery.table import ENTRIES, BeamPoint, GalleryEntry, Reference
+from phlexible.measure.sensors import sensors
 from phlexible.model import Model
 
 # ``--set key=value``: values by the types of the model function's parameters.
@@ -193,19 +196,72 @@ def _from_gallery(entry: GalleryEntry, parameters: Mapping[str, object]) -> Mode
     return ModelToRun(entry.name, model, *numbers, points, references, entry.operating_point)
 
 
-def _from_file(path: Path) -> ModelToRun:
+def build_file(path: Path, output: Path, targets: Sequence[str] | None, duration: float | None, fmi: int) -> Path:
+    """Build a library or FMU of the model that a Python file defines.
+
+    The file defines ``model`` or ``build``, and ``step`` [s]. It may define ``duration``, ``outputs`` (sensors by
+    name, a list of them, or a function of the model that returns these) and ``parameters``, ranges of those of
+    ``build``.
+
+    Args:
+        path: of the Python file.
+        output, targets, fmi: as of ``ph.build``.
+        duration: replaces that in the file [s].
+
+    Raises:
+        UsageError: no such file.
+        UserFileError: the file fails, or defines no model or no step.
+        PhlexibleError: all that ``ph.build`` refuses.
+    """
+    from phlexible.tools.build import build  # here: the compiler takes long to import
+
+    if not path.is_file() or path.suffix != ".py":
+        raise UsageError(f"the model must be a Python file, got {str(path)!r}")
+    with _file_that_runs(path):
+        variables = runpy.run_path(str(path), run_name="phlexible_model")
+    model, step = variables.get("build") or variables.get("model"), variables.get("step")
+    given = variables.get("outputs")
+    if not (callable(model) or isinstance(model, Model)):
+        raise UserFileError(f"{path} must define a phlexible.Model named model, or build(...) that returns one")
+    if step is None:
+        raise UserFileError(f"{path} must define step = ..., the time step in seconds")
+
+    def outputs(model: Model) -> Mapping[str, Sensor]:
+        found = given(model) if callable(given) else given
+        return found if isinstance(found, Mapping) else {str(each): each for each in sensors("outputs", found)}
+
+    return build(
+        model,
+        step,
+        output,
+        outputs=None if given is None else outputs,
+        targets=targets,
+        parameters=variables.get("parameters"),
+        fmi=fmi,
+        duration=variables.get("duration") if duration is None else duration,
+    )
+
+
+@contextmanager
+def _file_that_runs(path: Path) -> Iterator[None]:
+    """Import modules beside the file, and name its line where it fails."""
     sys.path.insert(0, str(path.parent.resolve()))  # as python my_model.py does
     try:
-        variables = runpy.run_path(str(path), run_name="phlexible_model")
-        build, model = variables.get("build"), variables.get("model")
-        if model is None and callable(build):
-            model = build()
+        yield
     except (Exception, SystemExit) as error:
         line = error.lineno if isinstance(error, SyntaxError) else line_in(path, error.__traceback__)
         place = f"{path}, line {line}" if line else str(path)
         raise UserFileError(f"{place}: {type(error).__name__}: {error}") from error
     finally:
         sys.path.pop(0)
+
+
+def _from_file(path: Path) -> ModelToRun:
+    with _file_that_runs(path):
+        variables = runpy.run_path(str(path), run_name="phlexible_model")
+        build, model = variables.get("build"), variables.get("model")
+        if model is None and callable(build):
+            model = build()
     if not isinstance(model, Model):
         found = "defines none" if model is None else f"it is {model!r}"
         raise UserFileError(

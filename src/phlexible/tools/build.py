@@ -31,12 +31,10 @@ from phlexible.libraries.live_page import PageChoices, live_page
 from phlexible.libraries.parameter_models import Variants, with_parameters
 from phlexible.libraries.parameters import ranges_of
 from phlexible.libraries.programs import object_files_of
-from phlexible.measure.sensors import sensors
 from phlexible.model import Model
 from phlexible.results.live import LiveRun
 from phlexible.state.initial_state import InitialKind
 from phlexible.state.layout import State
-from phlexible.tools.fmu import joint_outputs as coordinates_of_joints, source_of_file
 
 Outputs = Mapping[str, Sensor] | Callable[[Model], Mapping[str, Sensor]]
 
@@ -219,45 +217,6 @@ def _version(fmi: int, path: Path, platforms: Sequence[Platform]) -> int:
             known = ", ".join(FOLDERS[fmi])
             raise ParameterError(f"FMI {fmi} has no folder for {target.name}; take fmi=3, or targets of {known}")
     return fmi
-
-
-def build_file(
-    model_file: str | PathLike[str],
-    path: str | PathLike[str],
-    targets: Sequence[str] | None = None,
-    duration: float | None = None,
-    fmi: int = 3,
-) -> Path:
-    """The same of the model that a Python file defines, as ``write_fmu`` takes it: ``model`` or ``build``, and
-    ``step``, and, if it likes, ``outputs``, ``duration`` and ``parameters``, the ranges of those of ``build``.
-
-    Args:
-        model_file: the Python file.
-        path, targets, fmi: as of ``build``.
-        duration: takes the place of that in the file [s].
-
-    Raises:
-        ModelError, ParameterError, MissingExtraError, ResultFileError: as of ``build`` and ``write_fmu``.
-    """
-    file = Path(file_path("model_file", model_file))
-    if not file.is_file() or file.suffix != ".py":
-        raise ParameterError(f"model_file must be a Python file, got {str(model_file)!r}")
-    source = source_of_file(file)
-
-    def outputs(model: Model) -> Mapping[str, Sensor]:
-        given = source.outputs(model)
-        return given if isinstance(given, Mapping) else {str(each): each for each in sensors("outputs", given)}
-
-    return build(
-        source.build if source.ranges is not None else source.build(**source.parameters),
-        source.step,
-        path,
-        outputs=None if source.outputs is coordinates_of_joints else outputs,
-        targets=targets,
-        parameters=source.ranges,
-        fmi=fmi,
-        duration=source.duration if duration is None else duration,
-    )
 
 
 def _names(name: str, given: Sequence[str] | None) -> list[str] | None:
