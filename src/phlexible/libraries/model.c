@@ -175,34 +175,21 @@ int ph_parameter_range(int k, double *low, double *usual, double *high) {
 size_t ph_size(void) { return offset(AT_END) + PLACES; }
 
 #if PH_PARAMETERS > 0
-enum { ITSELF, LOGARITHM, POWER }; /* what functions are of (parameter_series.py) */
-
-/* Tables, start and other numbers for the parameters as they are: each that they change is a sum of products of powers
-   and Chebyshev polynomials; with usual parameters all are those of the model. */
+/* Tables, start and other numbers for the parameters as they are: each that they change is a sum of products of powers;
+   with usual parameters all are those of the model. */
 static void follow_parameters(ph_model *m) {
-    double *polynomial = m->products, *product = polynomial + PH_POLYNOMIALS;
+    double *power = m->products, *product = power + PH_POWERS;
     int is_usual = 1;
     for (int k = 0; k < PH_PARAMETERS; k++) is_usual &= m->parameters[k] == ph_parameters[k].usual;
     memcpy(m->own, ph_tables, 8 * (size_t)PH_TABLE_WORDS);
     memcpy(m->own + PH_TABLE_WORDS, ph_start, 8 * (size_t)PH_STATE);
     memcpy(m->own + PH_TABLE_WORDS + PH_STATE, ph_reals, 8 * (size_t)PH_REALS);
     if (is_usual) return;
-    for (int k = 0; k < PH_VARIABLES_OF_PARAMETERS; k++) {
-        const ph_variable_of_parameter *v = ph_variables_of_parameters + k;
-        const ph_parameter *p = ph_parameters + v->parameter;
-        double low = p->low, high = p->high, now = m->parameters[v->parameter], *own = polynomial + v->first;
-        if (v->kind == POWER) {
-            own[0] = pow(now / high, v->power);
-            continue;
-        }
-        if (v->kind == LOGARITHM) low = log(low), high = log(high), now = log(now);
-        double x = ((now - low) - (high - now)) / (high - low);
-        own[0] = x;
-        for (int j = 1; j < v->degree; j++) own[j] = 2.0 * x * own[j - 1] - (j > 1 ? own[j - 2] : 1.0);
-    }
+    for (int k = 0; k < PH_POWERS; k++)
+        power[k] = pow(m->parameters[ph_powers[k].parameter] / ph_powers[k].size, ph_powers[k].exponent);
     for (int k = 0; k < PH_TERMS; k++) {
         product[k] = 1.0;
-        for (int j = ph_term_start[k]; j < ph_term_start[k + 1]; j++) product[k] *= polynomial[ph_term_factor[j]];
+        for (int j = ph_term_start[k]; j < ph_term_start[k + 1]; j++) product[k] *= power[ph_term_factor[j]];
     }
     for (int k = 0; k < PH_CHANGED; k++) {
         double found = 0.0;

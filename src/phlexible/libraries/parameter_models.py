@@ -12,7 +12,7 @@ from phlexible.description.interactions.sensor import Sensor
 from phlexible.description.mechanism.mechanism import Mechanism
 from phlexible.errors import ParameterError, PhlexibleError
 from phlexible.libraries.data import ModelData
-from phlexible.libraries.parameter_series import SampledNumbers, SeriesFit
+from phlexible.libraries.parameter_functions import FunctionFit, SampledNumbers
 from phlexible.libraries.parameter_words import difference, numbers_in_words
 from phlexible.libraries.parameters import ParameterData, ParameterRange
 
@@ -95,17 +95,16 @@ def with_parameters(
     is_whole = np.isin(kinds, [k for k, (name, _) in enumerate(parts) if usual.is_whole(name)])
     is_same = is_whole | ~np.isfinite(words.view(np.float64))
     is_scale = np.isin(kinds, [k for k, (name, _) in enumerate(parts) if name in SCALES])
-    fit = SeriesFit(ranges, sample, SampledNumbers([numbers_in_words(name) for name, _ in parts], kinds, is_scale))
-    series = fit.found()
+    meaning = SampledNumbers([numbers_in_words(name) for name, _ in parts], kinds, is_scale)
+    functions = FunctionFit(ranges, sample, meaning).functions()
     changed = [set[str]() for _ in ranges]
-    for place, (terms, _) in zip(series.places.tolist(), series.entries, strict=True):
-        for term in terms.tolist():
-            for (k, _), _ in series.terms[term]:
-                changed[k].add(parts[kinds[place]][0])
+    for index, (terms, _) in zip(functions.indices.tolist(), functions.entries, strict=True):
+        for power in {power for term in terms.tolist() for power in functions.terms[term]}:
+            changed[functions.powers[power][0]].add(parts[kinds[index]][0])
     for own, tables in zip(ranges, changed, strict=True):
         if not tables:
             raise ParameterError(f"nothing in the model changes with {own.name}; leave it out of parameters=")
-    return replace(usual, parameters=ParameterData(tuple(ranges), series, tuple(map(_is_tunable, changed))))
+    return replace(usual, parameters=ParameterData(tuple(ranges), functions, tuple(map(_is_tunable, changed))))
 
 
 def usual_values(ranges: Sequence[ParameterRange]) -> dict[str, float]:

@@ -3,12 +3,10 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from phlexible.algebra.arrays import finite, text
 from phlexible.errors import ParameterError
 from phlexible.libraries.c_text import array_of, integers, quoted, real, reals
-from phlexible.libraries.parameter_series import POWER, POWERS, Range, Series, arrays_of
+from phlexible.libraries.parameter_functions import Functions, Range
 
 WHAT = ("low end", "value", "high end")
 
@@ -26,12 +24,12 @@ class ParameterData:
 
     Attributes:
         ranges: of each.
-        series: numbers that follow from them.
+        functions: numbers that follow from them.
         tunable: whether each may change between steps.
     """
 
     ranges: tuple[ParameterRange, ...]
-    series: Series
+    functions: Functions
     tunable: tuple[bool, ...]
 
     @property
@@ -39,8 +37,8 @@ class ParameterData:
         """How well numbers follow."""
         names = ", ".join(each.name for each in self.ranges)
         return (
-            f"parameters {names}: {len(self.series.places)} numbers of the model follow, off by at most"
-            f" {self.series.error:.1e} of their size where that was tried"
+            f"parameters {names}: {len(self.functions.indices)} numbers of the model follow, off by at most"
+            f" {self.functions.error:.1e} of their size where that was tried"
         )
 
 
@@ -54,28 +52,21 @@ def in_c(data: ParameterData | None) -> Iterable[str]:
         yield "#define PH_PRODUCTS 0"
         yield array_of("ph_parameter", "ph_parameters", [], "{0}")
         return
-    series, variables = data.series, data.series.variables
+    functions = data.functions
     rows = [
         f"{{{quoted(own.name)}, {quoted(own.unit)}, {real(own.low)}, {real(own.usual)}, {real(own.high)},"
         f" {int(is_tunable)}}}"
         for own, is_tunable in zip(data.ranges, data.tunable, strict=True)
     ]
     yield array_of("ph_parameter", "ph_parameters", rows, "{0}")
-    yield f"#define PH_VARIABLES_OF_PARAMETERS {len(variables)}"
-    yield f"#define PH_POLYNOMIALS {sum(variables.values())}"
-    yield f"#define PH_TERMS {len(series.terms)}"
-    yield "#define PH_PRODUCTS (PH_POLYNOMIALS + PH_TERMS)"
-    yield f"#define PH_CHANGED {len(series.places)}"
-    yield "typedef struct ph_variable_of_parameter {"
-    yield "    int parameter, kind, first, degree; double power;"
-    yield "} ph_variable_of_parameter;"
-    firsts = np.cumsum([0, *variables.values()]).tolist()
-    rows = [
-        f"{{{k}, {min(of, POWER)}, {first}, {degree}, {real(POWERS[of - POWER] if of >= POWER else 0.0)}}}"
-        for ((k, of), degree), first in zip(variables.items(), firsts[:-1], strict=True)
-    ]
-    yield array_of("ph_variable_of_parameter", "ph_variables_of_parameters", rows, "{0, 0, 0, 0, 0.0}")
-    for name, array in arrays_of(series):
+    yield f"#define PH_POWERS {len(functions.powers)}"
+    yield f"#define PH_TERMS {len(functions.terms)}"
+    yield "#define PH_PRODUCTS (PH_POWERS + PH_TERMS)"
+    yield f"#define PH_CHANGED {len(functions.indices)}"
+    yield "typedef struct ph_power { int parameter; double size, exponent; } ph_power;"
+    rows = [f"{{{k}, {real(data.ranges[k].size)}, {real(power)}}}" for k, power in functions.powers]
+    yield array_of("ph_power", "ph_powers", rows, "{0, 0.0, 0.0}")
+    for name, array in functions.arrays():
         is_whole = array.dtype.kind == "i"
         yield integers(f"ph_{name}", array.tolist(), "int32_t") if is_whole else reals(f"ph_{name}", array)
 

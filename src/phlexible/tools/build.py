@@ -76,8 +76,8 @@ def build(
             "wasm32"; None: this machine, or what the suffix stands for. An FMU takes several; None: all, or without
             Zig this machine.
         parameters: keyword arguments of the function ``model`` that can be set in the library, each as (low, value,
-            high) or (low, value, high, unit): stiffnesses, masses, lengths, what changes numbers of the model and
-            not its parts. Other numbers follow them by polynomials that are as long as it takes; how well is
+            high) or (low, value, high, unit): stiffnesses, masses, loads, positions, what changes numbers of the
+            model and not its parts. The numbers must be linear in a power of each parameter; how well they are is
             printed.
         fmi: version of an FMU, 2 or 3.
         duration: up to which functions of time are tables [s]; None: there are none that need it.
@@ -90,7 +90,7 @@ def build(
         ModelError: something that needs Python, by its name, with what to do instead, or an order beyond 2 of a
             model that loses energy.
         ParameterError: no such input or platform, a function of time that needs ``duration``, or a parameter that
-            changes other things than numbers, or these not smoothly.
+            changes other things than numbers, or these in another way.
         MissingExtraError: no compiler to link with.
         ResultFileError: the library cannot be written.
 

@@ -1,0 +1,249 @@
+"""Numbers of a model as functions of parameters: each is linear in one power of each parameter."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from phlexible.algebra.arrays import Array, BoolArray, IntArray
+from phlexible.errors import ParameterError
+
+Sample = Callable[[Sequence[float]], Array]
+
+POWERS = (1.0, 2.0, 3.0, 4.0, -1.0, -2.0, -3.0, -4.0, 0.5, 1.5, -0.5, -1.5)
+ANY_SIGN = 4
+"""Number of powers, the first ones, that zero and negative values have."""
+SAMPLED = (1.0, -0.9, -1.0, -0.55, -0.2, 0.15, 0.6)
+"""Values of a parameter, -1 and 1 at the ends of its range; the first two give a function, the others check it."""
+LINEAR = 1e-10
+"""Largest error of a linear function, relative to the largest value of its number."""
+ROUND_OFF = 1e-15
+BY_CHANCE = 1e-13
+"""Change of a number that round-off explains, relative to the largest number of its table."""
+MOST_ERROR = 1e-9
+"""Largest error of all parameters together, relative to the number."""
+MOST_SAMPLES = 1500
+GOLDEN = 0.6180339887498949
+CHECKS = 4
+
+
+@dataclass(frozen=True)
+class Range:
+    """A parameter.
+
+    Attributes:
+        name: as the build function has it.
+        low, usual, high: values; low < high.
+    """
+
+    name: str
+    low: float
+    usual: float
+    high: float
+
+    @property
+    def size(self) -> float:
+        """The largest absolute value, by which values are divided before a power is taken."""
+        return max(abs(self.low), abs(self.high))
+
+    def value(self, x: float) -> float:
+        """Return the value at x, which is -1 at the low end and 1 at the high end."""
+        if abs(x) >= 1.0:
+            return self.high if x > 0 else self.low
+        return 0.5 * (self.low + self.high) + 0.5 * x * (self.high - self.low)
+
+
+@dataclass(frozen=True, eq=False)
+class SampledNumbers:
+    """Meaning of the numbers that are sampled.
+
+    Attributes:
+        names: of tables, in words.
+        table: of each number.
+        is_scale: whether other numbers are only compared with this one, so that a rough value does.
+    """
+
+    names: Sequence[str]
+    table: IntArray
+    is_scale: BoolArray
+
+    def largest(self, values: Array) -> Array:
+        """Return the largest absolute value in the table of each number."""
+        found = np.zeros(len(self.names))
+        np.maximum.at(found, self.table, np.abs(values))
+        return found[self.table]
+
+
+@dataclass(frozen=True, eq=False)
+class Functions:
+    """Numbers that parameters change, as sums of products of powers.
+
+    Attributes:
+        ranges: of the parameters.
+        powers: the parameter and exponent of each power.
+        terms: indices of the powers whose product each term is.
+        indices: of the numbers.
+        entries: indices of the terms and their coefficients, of each number.
+        error: largest error that was found, relative to a number's size.
+    """
+
+    ranges: tuple[Range, ...]
+    powers: tuple[tuple[int, float], ...]
+    terms: tuple[tuple[int, ...], ...]
+    indices: IntArray
+    entries: tuple[tuple[IntArray, Array], ...]
+    error: float = 0.0
+
+    def values(self, parameters: Sequence[float]) -> Array:
+        """Return the numbers for values of the parameters, as the library computes them."""
+        powers = [(parameters[k] / self.ranges[k].size) ** exponent for k, exponent in self.powers]
+        products = np.array([prod(powers[j] for j in term) for term in self.terms])
+        return np.array([weights @ products[terms] for terms, weights in self.entries])
+
+    def arrays(self) -> Iterable[tuple[str, NDArray[np.int64] | Array]]:
+        """Arrays that ``follow_parameters`` of model.c reads, by name."""
+        none = np.zeros(0, dtype=np.int64)
+        yield "term_start", np.cumsum([0, *map(len, self.terms)])
+        yield "term_factor", np.array([j for term in self.terms for j in term], dtype=np.int64)
+        yield "changed_place", self.indices
+        yield "changed_start", np.cumsum([0, *(len(terms) for terms, _ in self.entries)])
+        yield "changed_term", np.concatenate([none, *(terms for terms, _ in self.entries)])
+        yield "changed_weight", np.concatenate([np.zeros(0), *(weights for _, weights in self.entries)])
+
+
+class FunctionFit:
+    """Finds the functions by sampling the numbers.
+
+    Args:
+        ranges: of parameters.
+        sample: returns the numbers for values of the parameters.
+        numbers: their meaning.
+
+    Raises:
+        ParameterError: numbers that are not linear in a power of a parameter, by its name; too many samples.
+    """
+
+    def __init__(self, ranges: Sequence[Range], sample: Sample, numbers: SampledNumbers) -> None:
+        self._ranges, self._sample, self._numbers = tuple(ranges), sample, numbers
+        self._samples: dict[tuple[float, ...], Array] = {}
+        self._usual = self._at([each.usual for each in ranges])
+        self._chance = BY_CHANCE * numbers.largest(self._usual)
+        self._middle = [each.value(0.6 * (k + 1) * GOLDEN % 0.6 - 0.3) for k, each in enumerate(ranges)]
+
+    def functions(self) -> Functions:
+        """All numbers that change."""
+        kinds = np.array([self._power_of_each(k) for k in range(len(self._ranges))])
+        powers, terms = dict[tuple[int, float], int](), dict[tuple[int, ...], int]()
+        indices, entries = list[int](), list[tuple[IntArray, Array]]()
+        for kind in np.unique(kinds, axis=1).T:
+            keys = [(k, POWERS[kind[k]]) for k in np.flatnonzero(kind >= 0).tolist()]
+            if not keys:
+                continue
+            own = np.flatnonzero((kinds == kind[:, None]).all(axis=0))
+            of_keys = [powers.setdefault(key, len(powers)) for key in keys]
+            for index, row in zip(own.tolist(), self._coefficients(keys, own), strict=True):
+                used = np.argwhere(row)
+                of_terms = [
+                    tuple(j for j, is_in in zip(of_keys, term, strict=True) if is_in) for term in used.tolist()
+                ]
+                numbers = [terms.setdefault(term, len(terms)) for term in of_terms]
+                indices.append(index)
+                entries.append((np.array(numbers, dtype=np.int64), row[tuple(used.T)]))
+        found = Functions(
+            self._ranges, tuple(powers), tuple(terms), np.array(indices, dtype=np.int64), tuple(entries)
+        )
+        return replace(found, error=self._checked(found))
+
+    def _at(self, values: Sequence[float]) -> Array:
+        key = tuple(values)
+        if key not in self._samples:
+            self._samples[key] = self._sample(values)
+        return self._samples[key]
+
+    def _power_of_each(self, number: int) -> IntArray:
+        """Return the index of the power of a parameter in which each number is linear; -1: it does not change.
+
+        Raises:
+            ParameterError: a number is linear in none.
+        """
+        own, middle = self._ranges[number], self._middle
+        at = np.array([own.value(x) for x in SAMPLED])
+        values = np.array([self._at([*middle[:number], x, *middle[number + 1 :]]) for x in at.tolist()])
+        scale, spread = np.abs(values).max(axis=0), np.ptp(values, axis=0)
+        errors = np.full((len(POWERS), len(scale)), np.inf)
+        for k, power in enumerate(POWERS if own.low > 0.0 else POWERS[:ANY_SIGN]):
+            x = (at / own.size) ** power
+            slope = (values[0] - values[1]) / (x[0] - x[1])
+            line = values[0] + slope * (x - x[0])[:, None]
+            errors[k] = np.abs(values - line).max(axis=0) / np.maximum(scale, np.finfo(float).tiny)
+        # of powers that fit to round-off the first one
+        powers = np.where(errors <= BY_CHANCE, 0.0, errors).argmin(axis=0)
+        error = errors.min(axis=0)
+        is_linear = (error <= LINEAR) | self._numbers.is_scale
+        is_changed = (spread > 0.0) & (is_linear | (spread > np.maximum(self._chance, BY_CHANCE * scale)))
+        missed = np.where(is_changed & ~is_linear, error, 0.0)
+        if missed.any():
+            self._refuse(own.name, int(missed.argmax()), float(missed.max()))
+        return np.where(is_changed, powers, -1)
+
+    def _coefficients(self, keys: Sequence[tuple[int, float]], own: IntArray) -> Array:
+        """Return coefficients of some numbers that are linear in these powers, shape (numbers, 2, ..., 2)."""
+        if 2 ** len(keys) > MOST_SAMPLES:
+            names = ", ".join(self._ranges[k].name for k, _ in keys)
+            raise ParameterError(
+                f"{names} change numbers of the model together, in ways that more than {MOST_SAMPLES} models would"
+                " show; give fewer of them"
+            )
+        shape = (2,) * len(keys)
+        values = np.zeros((len(own), *shape))
+        for index in product(range(2), repeat=len(keys)):
+            at = list(self._middle)
+            for (k, _), j in zip(keys, index, strict=True):
+                at[k] = self._ranges[k].value(SAMPLED[j])
+            values[:, *index] = self._at(at)[own]
+        size = np.abs(values).reshape(len(own), -1).max(axis=1).reshape(-1, *[1] * len(keys))
+        for axis, (k, power) in enumerate(keys, start=1):
+            first, second = ((self._ranges[k].value(x) / self._ranges[k].size) ** power for x in SAMPLED[:2])
+            high, low = np.moveaxis(values, axis, 0)
+            slope = (high - low) / (first - second)
+            values = np.stack([high - slope * first, slope], axis=axis)
+        values[np.abs(values) <= ROUND_OFF * size] = 0.0
+        return values
+
+    def _checked(self, found: Functions) -> float:
+        """Return the largest error where nothing was sampled: of one parameter alone, of all, at ends of all."""
+        random = np.random.default_rng(3)
+        usual = [each.usual for each in self._ranges]
+        tried: list[tuple[str, list[float]]] = []
+        for k, own in enumerate(self._ranges):
+            for x in random.uniform(-1.0, 1.0, CHECKS // 2):
+                tried.append((own.name, [*usual[:k], own.value(float(x)), *usual[k + 1 :]]))
+        names = ", ".join(each.name for each in self._ranges)
+        shape = (CHECKS, len(usual))
+        for row in np.vstack([random.uniform(-1.0, 1.0, shape), random.choice([-1.0, 1.0], shape)]).tolist():
+            tried.append((names, [own.value(x) for own, x in zip(self._ranges, row, strict=True)]))
+        tried.append((names, usual))
+        sizes = np.max([np.abs(each) for each in self._samples.values()], axis=0)
+        worst = 0.0
+        for name, values in tried:
+            exact, computed = self._at(values), self._usual.copy()
+            computed[found.indices] = found.values(values)
+            error, size = np.abs(computed - exact), np.maximum(sizes, np.abs(exact))
+            error[(error <= self._chance) | self._numbers.is_scale] = 0.0
+            error /= np.maximum(size, np.finfo(float).tiny)
+            if error.max(initial=0.0) > MOST_ERROR:
+                self._refuse(name, int(error.argmax()), float(error.max()))
+            worst = max(worst, float(error.max(initial=0.0)))
+        return worst
+
+    def _refuse(self, name: str, number: int, error: float) -> None:
+        own = self._numbers.names[self._numbers.table[number]]
+        raise ParameterError(
+            f"{own} are not linear in {name} or a power of it: the best one is off by {error:.1g} of a number. A"
+            " length of a flexible body does that, modes, a kink such as abs(x): leave it out of parameters=, and"
+            " write the numbers for each value with ph.build(model, step, 'value.tables'), which"
+            " library.load_tables() reads"
+        )
