@@ -235,7 +235,7 @@ class LiveRun:
         self.inputs = Inputs(stepper, system.dimension)
         stepper.begin(state)
         self._origin, self._steps, self._halvings = state.time, 0, 0
-        self._sizes = _Sizes()
+        self._sizes, self._regular = _Sizes(), _Sizes(last=step, continues=True)
         self._blocks = [_Block(np.array([state.time]), stepper.now(state.time))]
         self._readings: dict[Sensor, tuple[Share | None, QuickReading | None]] = {}
         self._velocities: Array | None = None  # on the joints, of the last instant once it was asked for
@@ -298,16 +298,22 @@ class LiveRun:
 
     def _several(self, count: int) -> int:
         """As many steps as are taken without halving; how many."""
-        begin, stepper = self.time, self._stepper
-        ends = np.asarray(self._origin + np.arange(self._steps + 1, self._steps + count + 1) * self.step_size)
-        self._change_size(begin, self.step_size)
+        stepper, instants = self._stepper, self._instants(count)
+        self._change_size(self.time, self.step_size)
         kept = STORAGE[self._sizes.continues, stepper.is_controlled]
-        taken = stepper.advance(np.concatenate([[begin], ends]), self.step_size, kept)
-        self._sizes = self._sizes._replace(continues=taken.steps == count)
+        taken = stepper.advance(instants, self.step_size, kept)
+        self._sizes = self._regular if taken.steps == count else self._regular._replace(continues=False)
         if taken.steps:
-            self._add(_Block(ends, taken.rows, taken.reactions).until(taken.steps))
+            self._add(_Block(instants[1:], taken.rows, taken.reactions).until(taken.steps))
         stepper.let_interrupt()
         return taken.steps
+
+    def _instants(self, count: int) -> Array:
+        """Instants between which the next steps lie, shape (count + 1,) [s]."""
+        first, size = self._steps, self.step_size
+        instants: Array = np.array([self._origin + k * size for k in range(first, first + count + 1)])
+        instants[0] = self.time
+        return instants
 
     @property
     def is_steady(self) -> bool:
@@ -361,9 +367,7 @@ class LiveRun:
         self._give()
         if stepper.is_controlled:
             return None
-        steps = np.arange(self._steps, self._steps + count + 1)
-        ends: Array = np.asarray(self._origin + steps * self.step_size, dtype=np.float64)
-        ends[0] = self.time
+        ends = self._instants(count)
         found = stepper.ask(ends, self.step_size, Storage(count, 0, self._sizes.continues))
         return None if found is None else _Asked(ends, *found)
 
@@ -374,7 +378,7 @@ class LiveRun:
             end = asked.ends[taken : taken + 1]
             if taken < len(asked.ends) - 1:
                 rows = self._stepper.now(float(end[0]))
-            self._sizes, self._velocities = _Sizes(last=self.step_size, continues=True), None
+            self._sizes, self._velocities = self._regular, None
             self._steps += taken
             self._blocks = [_Block(end, rows)]
             self._warn()
@@ -390,7 +394,7 @@ class LiveRun:
         """
         self.memory.state[:] = state
         self._steps, self._velocities = steps, None
-        self._sizes = _Sizes(last=self.step_size, continues=True) if steps else _Sizes()
+        self._sizes = self._regular if steps else _Sizes()
         end = self._origin + steps * self.step_size
         rows = self._stepper.now(end) if numbers is None else self.memory.rows(numbers[None].copy())
         self._blocks = [_Block(np.array([end]), rows)]
@@ -563,7 +567,7 @@ class LiveRun:
         self._sizes = self._sizes_of(saved)
 
     def _sizes_of(self, saved: SavedInstant) -> _Sizes:
-        known = _Sizes(last=self.step_size, continues=True) if saved.steps else _Sizes()
+        known = self._regular if saved.steps else _Sizes()
         return known if saved.sizes is None else saved.sizes
 
     def forget(self) -> None:
