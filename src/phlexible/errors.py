@@ -3,7 +3,7 @@
 import dataclasses
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from os import PathLike
@@ -13,6 +13,7 @@ from typing import Self
 
 PACKAGE, DATACLASSES = str(Path(__file__).parent), dataclasses.__file__
 _given_warnings: ContextVar[list[str] | None] = ContextVar("_given_warnings", default=None)
+_deferred_warnings: ContextVar[list[str] | None] = ContextVar("_deferred_warnings", default=None)
 
 
 def warn_user(text: str, category: type[Warning]) -> None:
@@ -24,18 +25,48 @@ def warn_user(text: str, category: type[Warning]) -> None:
         frame, level = frame.f_back, level + 1
     if (given := _given_warnings.get()) is not None:
         given.append(text)
-    warnings.warn(text, category, stacklevel=level)
+    if (deferred := _deferred_warnings.get()) is not None:
+        deferred.append(f"{category.__name__}: {text}")
+    else:
+        warnings.warn(text, category, stacklevel=level)
 
 
 @contextmanager
-def listed_warnings() -> Iterator[list[str]]:
-    """List the texts of all warnings that are given inside, too."""
-    given: list[str] = []
+def listed_warnings(texts: list[str] | None = None) -> Iterator[list[str]]:
+    """List the texts of all warnings that are given inside, too, after others."""
+    given: list[str] = [] if texts is None else texts
     token = _given_warnings.set(given)
     try:
         yield given
     finally:
         _given_warnings.reset(token)
+
+
+@contextmanager
+def deferred_warnings() -> Iterator[list[str]]:
+    """List warnings that are given inside, each as its category and text, in place of giving them."""
+    given: list[str] = []
+    token = _deferred_warnings.set(given)
+    try:
+        yield given
+    finally:
+        _deferred_warnings.reset(token)
+
+
+def warn_of_runs(given: Mapping[int, Sequence[str]], count: int) -> None:
+    """Give one warning of each category for many runs.
+
+    Args:
+        given: warnings by the number of the run, each as its category and text.
+        count: of all runs.
+    """
+    by_category: dict[str, dict[int, str]] = {}
+    for number, own in sorted(given.items()):
+        for name, _, text in (each.partition(": ") for each in own):
+            by_category.setdefault(name, {}).setdefault(number, text)
+    for name, texts in by_category.items():
+        number, text = next(iter(texts.items()))
+        warn_user(f"{len(texts)} of {count} runs, first number {number}: {text}", globals().get(name, UserWarning))
 
 
 def _is_of_package(frame: FrameType) -> bool:

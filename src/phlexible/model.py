@@ -208,9 +208,7 @@ class Model(Mechanism):
         results = partial(RunOutput, path=file, overwrite=flag("overwrite", overwrite))
         is_specialized = flag("specialize", specialize)
         options = StepOptions(order, every, numerical_damping, tolerance, kept_scheme, is_specialized)
-        with listed_warnings() as given:
-            motion = self._run(duration, step, options, progress, results, kind, _stop(stop))
-        motion._warnings = tuple(given)
+        motion = self._run(duration, step, options, progress, results, kind, _stop(stop))
         motion._repeatable = self._again(kind, duration, step, options, stop, motion)
         motion._live_page = self._live(kind, duration, step, options, motion)
         return motion
@@ -253,7 +251,7 @@ class Model(Mechanism):
             f" {error.step:.2g} s; {advice or 'take smaller output steps or a larger tolerance'}"
         )
         warn_user(text, StepWarning)
-        motion._warnings += (text,)
+        motion.run.warnings.append(text)
         return motion
 
     def _again(
@@ -357,10 +355,7 @@ class Model(Mechanism):
         results = partial(RunOutput, path=file_path("path", path), is_resumed=True)
         kept_scheme = option("scheme", scheme, Scheme)
         options = StepOptions(order, every, numerical_damping, tolerance, kept_scheme)
-        with listed_warnings() as given:
-            motion = self._run(duration, step, options, progress, results, InitialKind.UNDEFORMED, _stop(stop))
-        motion._warnings = tuple(given)
-        return motion
+        return self._run(duration, step, options, progress, results, InitialKind.UNDEFORMED, _stop(stop))
 
     def linearize(
         self,
@@ -480,12 +475,13 @@ class Model(Mechanism):
         if options.order > 2:
             check_lossless(self, damping)
         check_periods(self, step)
-        warn_of_unused_parts(self)
-        system, kind = self._numbers.system(self), _initial(initial)
-        for message in stiff_strings(system, step):
-            warn_user(message, StepWarning)
-        state, _, is_redundant = _first_instant(self._numbers, system, kind)
-        return LiveRun(system, options, state, step, is_redundant, self._numbers)
+        with listed_warnings() as given:
+            warn_of_unused_parts(self)
+            system, kind = self._numbers.system(self), _initial(initial)
+            for message in stiff_strings(system, step):
+                warn_user(message, StepWarning)
+            state, _, is_redundant = _first_instant(self._numbers, system, kind)
+        return LiveRun(system, options, state, step, is_redundant, self._numbers, given)
 
     def equilibrium(self, state: State | None = None) -> Equilibrium:
         """A pose at rest in which gravity, loads, springs, prestress and joints balance, near the initial one.
@@ -621,7 +617,7 @@ class Model(Mechanism):
         step: float,
         options: StepOptions,
         progress: bool | None,
-        output: Callable[[System], RunOutput],
+        output: Callable[..., RunOutput],
         kind: InitialKind | State,
         stop: When | None,
     ) -> Motion:
@@ -636,12 +632,12 @@ class Model(Mechanism):
         breakpoints += [event.when for event in self.events if isinstance(event.when, float)]
         check_periods(self, step)
         shown(progress)  # refused before the run begins
-        warn_of_unused_parts(self)
-        at_start, system = self._numbers.system(self), self._numbers.whole_system(self)
-        if options.tolerance is None:
-            for text in stiff_strings(system, step):
+        with listed_warnings() as given:
+            warn_of_unused_parts(self)
+            at_start, system = self._numbers.system(self), self._numbers.whole_system(self)
+            for text in stiff_strings(system, step) if options.tolerance is None else ():
                 warn_user(text, StepWarning)
-        with output(system) as results:
+        with listed_warnings(given), output(system, warnings=given) as results:
             start: State | tuple[RecordedStates, Checkpoint]
             if results.begun is None:
                 begin = kind.time if isinstance(kind, State) else 0.0

@@ -1,5 +1,6 @@
 """What looks like a mistake is named: degrees, GPa, a body that nothing holds. What is only unusual is not."""
 
+import pickle
 import warnings
 
 import numpy as np
@@ -87,6 +88,56 @@ def test_a_load_that_is_not_applied_is_named_and_checks_say_so():
         motion = model.simulate(0.01, 1e-3, progress=False)
     assert motion.check().findings == (str(given[0].message),)
     assert given[0].filename == __file__ and len(given) == 1
+
+
+def forgotten(size=2.0, model=None):
+    """A hinged body whose two hinges are one too many, and a force that is not applied."""
+    model, body, _ = hinged(gravity=(0, 0, 0), dimension=2)
+    model.connect(ph.Revolute(model.ground.at((0, 0, 0)), body.origin))
+    ph.Force(body.point((1, 0, 0)), (0, size, 0))
+    return model
+
+
+def run_alone():
+    return forgotten().simulate(0.01, 1e-3, progress=False)
+
+
+def run_live():
+    run = forgotten().start(1e-3)
+    run.step(3)
+    return pickle.loads(pickle.dumps(run)).motion
+
+
+def run_batch():
+    runs = ph.batch(forgotten, {"size": [2.0, 3.0]}).simulate(0.01, 1e-3, angular_speeds, progress=False, threads=2)
+    assert all(text.startswith("UnusedPartWarning: force") for text in (runs.warnings[k][0] for k in (0, 1)))
+
+
+def run_live_batch():
+    ph.batch(forgotten, {"size": [2.0, 3.0]}).start(1e-3).step(3)
+
+
+def run_study():
+    ph.study(forgotten, {"size": [2.0, 3.0]}, lambda model: model.simulate(1e-3, 1e-3).time, executor=1)
+
+
+def angular_speeds(model):
+    return {"speed": ph.AngularVelocity(model["body"].origin)}
+
+
+@pytest.mark.parametrize("run", [run_alone, run_live, run_batch, run_live_batch, run_study])
+def test_one_list_of_warnings_is_given_once_by_runs_of_each_kind(run):
+    with pytest.warns() as given:
+        motion = run()
+    categories = [each.category for each in given]
+    assert categories == [ph.UnusedPartWarning, ph.RedundancyWarning] and {each.filename for each in given} == {
+        __file__
+    }
+    if motion is not None:
+        texts = tuple(str(each.message) for each in given)
+        assert motion.check().findings == pickle.loads(pickle.dumps(motion)).check().findings == texts
+    else:
+        assert all(str(each.message).startswith("2 of 2 runs, first number 0: ") for each in given)
 
 
 def test_a_lock_of_a_joint_that_was_released_is_refused():

@@ -3,7 +3,6 @@
 import math
 import os
 import time
-import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,14 +19,7 @@ from phlexible.cli.failures import FAILED, INTERRUPTED, UsageError, complain
 from phlexible.cli.programs import ModelToRun
 from phlexible.description.ports import Attachment
 from phlexible.display import how_many
-from phlexible.errors import (
-    ConvergenceError,
-    LargeDeflectionWarning,
-    LargeStrainWarning,
-    SlackStringWarning,
-    StepWarning,
-    StiffeningWarning,
-)
+from phlexible.errors import ConvergenceError, deferred_warnings
 from phlexible.gallery.table import BeamPoint, Reference
 from phlexible.measure.quality import MotionCheck
 from phlexible.model import SAME_STEP, Model
@@ -156,8 +148,6 @@ PICTURES = (".png", ".pdf", ".svg")
 FILMS = (".mp4", ".gif")
 PAGES = (".html", ".htm")
 RESULTS = (".h5", ".hdf5")
-IN_SUMMARY = (LargeDeflectionWarning, LargeStrainWarning, SlackStringWarning, StepWarning, StiffeningWarning)
-"""What ``motion.check`` says once more, at the end."""
 
 
 @dataclass(frozen=True)
@@ -249,17 +239,17 @@ def prepare_file(option: str, path: Path | None, suffixes: tuple[str, ...]) -> N
 
 
 def _simulate(program: ModelToRun, order: Order) -> tuple[Motion, int]:
-    """The motion, as far as it came, and the exit code."""
-    try:
-        with warnings.catch_warnings():
-            for shown in IN_SUMMARY:
-                warnings.simplefilter("ignore", shown)
+    """The motion, as far as it came, and the exit code; its warnings are in the summary."""
+    with deferred_warnings() as given:
+        try:
             motion = _motion(program, order)
-    except ConvergenceError as error:
-        if not isinstance(error.motion, Motion):
+        except Exception as error:
+            if isinstance(error, ConvergenceError) and isinstance(error.motion, Motion):
+                complain(str(error), None)
+                return error.motion, FAILED
+            for text in given:
+                complain(text, None)
             raise
-        complain(str(error), None)
-        return error.motion, FAILED
     if not motion.is_complete:
         complain(f"interrupted at t = {motion.time[-1]:g} s; what was computed is kept", None)
         return motion, INTERRUPTED

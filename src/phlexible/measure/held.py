@@ -6,18 +6,12 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from phlexible.algebra.arrays import IntArray
 from phlexible.description.interactions.loads import Load
-from phlexible.description.joints.joint import Joint
 from phlexible.description.mechanism.mechanism import Mechanism
 from phlexible.description.mechanism.membership import Part, ports_of
 from phlexible.description.ports import Attachment, PlacedBody
-from phlexible.measure.kinematics import ranges_of
-from phlexible.state.locked_joints import words_of_locked_joints
 from phlexible.state.recorded_run import RecordedRun
-from phlexible.state.redundancy import axes_that_cannot_move, redundancies
-
-INSTANTS = 20  # at which joints that seem stuck are looked at
+from phlexible.state.redundancy import redundancies, redundancy_text
 
 
 def unheld_bodies(run: RecordedRun) -> list[str]:
@@ -39,26 +33,13 @@ def unheld_bodies(run: RecordedRun) -> list[str]:
     ]
 
 
-ANGLE, SHARE = 1e-6, 1e-6  # that a coordinate which cannot move may wander: [rad], and of the largest body
-
-
-def stuck_joints(run: RecordedRun) -> list[str]:
-    """Those whose axes other joints hold, and that did not move, in words; see ``locked_joints``."""
+def redundant_joints(run: RecordedRun) -> list[str]:
+    """Joints that hold a motion twice at the first instant, and those of them that cannot move, in words."""
     if not run.has_redundant_joints:
         return []
-    record, begin = run.recording, run.at(slice(0, 1))
-    state, system = record.state(0), run.system.phase(record.held[0]).system
-    found = redundancies(system, state, begin.instants)
-    stuck = axes_that_cannot_move(system, state, found, begin.instants)
-    instants = np.unique(np.linspace(0, run.count - 1, min(run.count, INSTANTS)).astype(np.int64))
-    stuck = [joint for joint in stuck if not _moved(run, joint, instants)]
-    return [words_of_locked_joints(stuck)] if stuck else []
-
-
-def _moved(run: RecordedRun, joint: Joint, instants: IntArray) -> bool:
-    coordinates = joint.coordinates(run.system.dimension)
-    most = np.array([ANGLE if each.is_angle else SHARE * run.system.body_length for each in coordinates])
-    return bool((ranges_of(run, coordinates, instants) > most).any())
+    state, begin = run.recording.state(0), run.at(slice(0, 1)).instants
+    system = run.system.phase(run.recording.held[0]).system
+    return [redundancy_text(system, state, redundancies(system, state, begin), begin)]
 
 
 def _free(mechanism: Mechanism) -> list[set[PlacedBody]]:

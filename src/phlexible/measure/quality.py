@@ -16,8 +16,15 @@ from phlexible.bodies.floating_body import FloatingBody
 from phlexible.bodies.mechanics.floating import elastic_mass, kept_velocities, rigid_rows
 from phlexible.bodies.rod import GREATEST_GOOD_TURN, GREATEST_TURN
 from phlexible.description.mechanism.wholes import RodInModel
+from phlexible.errors import (
+    LargeDeflectionWarning,
+    LargeStrainWarning,
+    SlackStringWarning,
+    StepWarning,
+    StiffeningWarning,
+)
 from phlexible.measure.energy import energy_of
-from phlexible.measure.held import stuck_joints, unheld_bodies
+from phlexible.measure.held import redundant_joints, unheld_bodies
 from phlexible.measure.passing import passed_through
 from phlexible.measure.reactions import slack_parts
 from phlexible.measure.ringing import ringing_dampers
@@ -35,8 +42,8 @@ GREATEST_DEFLECTION_IN_FRAME = 0.5  # of the size of a body
 INSTANTS = 2000  # at most so many are looked at
 
 
-def large_turns(run: RecordedRun) -> Iterator[tuple[str, str]]:
-    """Name of each body whose interfaces turn too far in its frame, and how far, when, and what to do."""
+def large_turns(run: RecordedRun) -> Iterator[str]:
+    """Bodies whose interfaces turn too far in their frame: how far, when, and what to do."""
     count = len(run.recording.time)
     for index, placed in enumerate(run.system.bodies):
         body = placed.held
@@ -61,10 +68,9 @@ def large_turns(run: RecordedRun) -> Iterator[tuple[str, str]]:
             'strain="green_lagrange" (or geometric_stiffness=)' if is_linear else 'frame="mean_axis" or a chord'
         )
         yield (
-            placed.name,
             f"{placed.name} deforms further than its strain holds, from t = {begin:.4g} s on: {reached};"
             f" energy and momenta are exact but not the shape: take {remedy}, several bodies in a row, or check its"
-            " material",
+            " material"
         )
 
 
@@ -84,11 +90,10 @@ MARGIN = 1.2
 """Times the elements that the greatest tension so far asks for."""
 
 
-def coarse_rods(run: RecordedRun) -> list[tuple[str, str]]:
-    """Names of rods whose neighbouring sections turn too far against each other, and how far, in words."""
-    found: list[tuple[str, str]] = []
+def coarse_rods(run: RecordedRun) -> Iterator[str]:
+    """Rods whose neighbouring sections turn too far against each other: how far, when, and what to do."""
     if not run.mechanism.rods:
-        return found
+        return
     rows = np.unique(np.linspace(0, run.count - 1, min(run.count, INSTANTS)).astype(np.int64))
     time = run.recording.time[rows]
     for rod in run.mechanism.rods:
@@ -109,13 +114,11 @@ def coarse_rods(run: RecordedRun) -> list[tuple[str, str]]:
                     f"or a String: it is pulled by {pull:.3g} N, and beyond {carried:.3g} N sections that are"
                     f" {apart:.3g} m apart turn to and fro"
                 )
-            text = (
+            yield (
                 f"{rod.handle.name} bends further than its elements follow, from t = {time[beyond[0]]:.4g} s on:"
                 f" neighbouring sections turn by up to {most:.2g} rad against each other (good to"
                 f" {GREATEST_GOOD_TURN:g}{far}): take elements={count} or more, {because}"
             )
-            found.append((rod.handle.name, text))
-    return found
 
 
 def _pull(run: RecordedRun, rod: RodInModel, count: int) -> tuple[float, float, float]:
@@ -140,22 +143,9 @@ MOST_PARTS_NAMED = 32  # of a beam, beyond which cutting it is no remedy
 GREATEST_STRAIN = 0.1
 
 
-@dataclass(frozen=True)
-class Excess:
-    """The most that a beam deformed, where that is beyond its model.
-
-    Attributes:
-        name: of the body.
-        text: how much, when, and what to do.
-    """
-
-    name: str
-    text: str
-
-
-def large_deflections(run: RecordedRun) -> list[Excess]:
+def large_deflections(run: RecordedRun) -> list[str]:
     """Beams whose slopes or deflections in their frame are not small, meshed bodies and rods that turn too far."""
-    found: dict[int, Excess] = {}
+    found: dict[int, str] = {}
     for beams in _beams(run):
         eta, time = beams.sampled(run)
         fields, length = beams.points.sampled, beams.beam.length
@@ -170,20 +160,18 @@ def large_deflections(run: RecordedRun) -> list[Excess]:
             remedy = f"cut the beam, model.add(beam.split({parts}), ...), or check its material"
             if parts > MOST_PARTS_NAMED:
                 remedy = "check its material (units?), its loads and whether the motion is stable"
-            found[index] = Excess(
-                name,
+            found[index] = (
                 f"{name} bends further than small slopes allow, from t = {time[beyond[0]]:.4g} s on: slope up "
                 f"to {slope.max():.2g}, deflection up to {away.max() / length:.2g} of its length in its "
                 f"frame (good to {GREATEST_SLOPE:g} and {GREATEST_DEFLECTION:g}); energy and momenta are exact "
-                f"but not the shape: {remedy}",
+                f"but not the shape: {remedy}"
             )
-    bent = [found[index] for index in sorted(found)]
-    return [*bent, *(Excess(name, text) for name, text in (*large_turns(run), *coarse_rods(run)))]
+    return [*(found[index] for index in sorted(found)), *large_turns(run), *coarse_rods(run)]
 
 
-def large_strains(run: RecordedRun) -> list[Excess]:
+def large_strains(run: RecordedRun) -> list[str]:
     """Beams that are stretched or bent beyond a strain of a tenth, where no metal and no linear law holds."""
-    found: dict[int, Excess] = {}
+    found: dict[int, str] = {}
     for beams in _beams(run):
         eta, time = beams.sampled(run)
         strains = beams.apart(_strains(beams.beam, beams.points, eta))
@@ -191,11 +179,10 @@ def large_strains(run: RecordedRun) -> list[Excess]:
         for k in np.flatnonzero(is_far.any(axis=1)).tolist():
             index, begin = beams.bodies[k], time[np.flatnonzero(is_far[k])[0]]
             name = run.system.bodies[index].name
-            found[index] = Excess(
-                name,
+            found[index] = (
                 f"{name} is strained by up to {100 * strains[k].max():.3g} %, from t = {begin:.4g} s on "
                 f"by more than {100 * GREATEST_STRAIN:.0f} %, where no material is linear; check its "
-                f"{_stiffness_of(beams.beam)} and its loads",
+                f"{_stiffness_of(beams.beam)} and its loads"
             )
     return [found[index] for index in sorted(found)]
 
@@ -556,18 +543,34 @@ def balance_error(run: RecordedRun) -> float:
     return error / (max(energies_in(run), energy_parts(run)) or 1.0)
 
 
+def findings(run: RecordedRun, steps: int | None = None) -> list[tuple[str, type[Warning]]]:
+    """Problems of steps and of the limits of models, in words, each with the category of its warning.
+
+    Args:
+        run: with its recording.
+        steps: as of ``long_steps``.
+    """
+    texts: dict[type[Warning], list[str]] = {
+        StepWarning: long_steps(run, steps),
+        StiffeningWarning: missing_stiffening(run),
+        LargeDeflectionWarning: large_deflections(run),
+        LargeStrainWarning: large_strains(run),
+        SlackStringWarning: [part.text for part in slack_parts(run)],
+    }
+    return [(text, category) for category, own in texts.items() for text in own]
+
+
 def checked(run: RecordedRun) -> MotionCheck:
-    """All findings on a run."""
+    """Numbers and problems of a run: its warnings, then what it does not warn of."""
     record, scale, parts = run.recording, energies_in(run), energy_parts(run)
     gaps = np.abs(run.gaps()) / run.system.gap_lengths
-    slack = [part.text for part in slack_parts(run)]
-    limits = [each.text for each in (*large_deflections(run), *large_strains(run))]
-    held = (*unheld_bodies(run), *stuck_joints(run))
+    limits = [text for text, _ in findings(run)]
+    texts = (*run.warnings, *open_balance(run, scale, parts), *limits, *unheld_bodies(run), *redundant_joints(run))
     return MotionCheck(
         balance_error(run),
         float(gaps.max(initial=0.0)),
         float(record.step_error.max()),
         int(record.halvings[-1]),
         int(record.iterations[-1]),
-        (*open_balance(run, scale, parts), *long_steps(run), *limits, *missing_stiffening(run), *slack, *held),
+        tuple(dict.fromkeys(texts)),
     )

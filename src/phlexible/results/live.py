@@ -1,7 +1,7 @@
 """A run that is stepped from outside: inputs that change between steps, states that are kept and put back."""
 
 import time as clock
-from collections.abc import Iterator, Mapping, MutableMapping
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import ceil, nan
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -226,6 +226,7 @@ class LiveRun:
         step: float,
         is_redundant: bool,
         numbers: KeptNumbers,
+        warnings: Sequence[str] = (),
     ) -> None:
         self._system, self.step_size = system, step
         self._stepper = stepper = numbers.stepper(system, options, step, is_redundant)
@@ -239,12 +240,20 @@ class LiveRun:
         self._blocks = [_Block(np.array([state.time]), stepper.now(state.time))]
         self._readings: dict[Sensor, tuple[Share | None, QuickReading | None]] = {}
         self._velocities: Array | None = None  # on the joints, of the last instant once it was asked for
-        self._words, self._given_warnings = StepWords(stepper), list[str]()
+        self._words, self._warnings = StepWords(stepper), [*warnings]
         self._pieces = Pieces(stepper, MOST_PIECES)  # of the last step
 
     def __reduce__(self) -> tuple[object, ...]:
         """For pickles and copies, which have memory of their own."""
-        arguments = (self._system, self._options, self._start, self.step_size, self._is_redundant, KeptNumbers())
+        arguments = (
+            self._system,
+            self._options,
+            self._start,
+            self.step_size,
+            self._is_redundant,
+            KeptNumbers(),
+            self._warnings,
+        )
         blocks = [_Block(each.times, dict(each.rows), each.first) for each in self._blocks]
         return type(self)._again, (arguments, self.save(), blocks, self._halvings)
 
@@ -294,7 +303,7 @@ class LiveRun:
             return
         for words, category in self._words.untold():
             warn_user(words, category)
-            self._given_warnings.append(words)
+            self._warnings.append(words)
 
     def _several(self, count: int) -> int:
         """As many steps as are taken without halving; how many."""
@@ -602,9 +611,7 @@ class LiveRun:
     @property
     def motion(self) -> Motion:
         """All steps so far."""
-        motion = Motion(self._system, self._recording())
-        motion._warnings = tuple(self._given_warnings)
-        return motion
+        return Motion(self._system, self._recording(), warnings=[*self._warnings])
 
     def __repr__(self) -> str:
         steps = how_many(self._steps, "step")

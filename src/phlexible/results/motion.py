@@ -1,7 +1,6 @@
 """Motion: what a simulation returns, and the one object that users ask about it."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Self
@@ -100,13 +99,15 @@ class Motion(MotionPictures, Readings):
         is_complete: bool = True,
         checkpoint: Checkpoint | None = None,
         is_at_rest: bool = False,
+        warnings: list[str] | None = None,
     ) -> None:
         self.mechanism = system.mechanism
         self.is_complete = is_complete
         self.checkpoint = checkpoint
         self.recording = recording.read_only()
-        self.run = RecordedRun(system, self.recording, is_at_rest=is_at_rest)
-        self._warnings: tuple[str, ...] = ()
+        self.run = RecordedRun(
+            system, self.recording, is_at_rest=is_at_rest, warnings=[] if warnings is None else warnings
+        )
         self._repeatable: Repeatable | str = (
             "a motion from a file, a pickle or a live run has no model to run again"
         )
@@ -116,8 +117,15 @@ class Motion(MotionPictures, Readings):
 
     def __reduce__(self) -> tuple[object, ...]:
         """For pickles: without what follows from the rest."""
-        arguments = (self.run.system, self.recording, self.is_complete, self.checkpoint, self.run.is_at_rest)
-        return type(self), arguments
+        run = self.run
+        return type(self), (
+            run.system,
+            self.recording,
+            self.is_complete,
+            self.checkpoint,
+            run.is_at_rest,
+            run.warnings,
+        )
 
     def at(self, time: float) -> State:
         """The state at a stored instant, for ``simulate(initial=...)`` and ``linearize(state=...)``.
@@ -210,10 +218,7 @@ class Motion(MotionPictures, Readings):
             >>> motion.check().is_clean
             True
         """
-        found = checked(self.run)
-        given = tuple(dict.fromkeys(self._warnings))
-        more = [text for text in found.findings if not any(text in warning for warning in given)]
-        return replace(found, findings=(*given, *more))
+        return checked(self.run)
 
     def run_error(self, *sensors: Sensor) -> RunError:
         """The error of the whole run, estimated from two further runs with steps twice and four times as long.
@@ -259,11 +264,11 @@ class Motion(MotionPictures, Readings):
 
     def large_deflections(self) -> list[str]:
         """Beams and rods that bent further than their elements follow, in words; mostly none."""
-        return [each.text for each in large_deflections(self.run)]
+        return large_deflections(self.run)
 
     def large_strains(self) -> list[str]:
         """Beams that were strained beyond a tenth, in words; mostly none."""
-        return [each.text for each in large_strains(self.run)]
+        return large_strains(self.run)
 
     def missing_stiffening(self) -> list[str]:
         """Why beams of linear strain went astray in fast rotation, one explanation each; mostly none."""

@@ -2,14 +2,8 @@
 
 from contextlib import suppress
 
-from phlexible.errors import (
-    LargeDeflectionWarning,
-    LargeStrainWarning,
-    SlackStringWarning,
-    StepWarning,
-    StiffeningWarning,
-    warn_user,
-)
+from phlexible.errors import StepWarning, warn_user
+from phlexible.measure.quality import findings
 from phlexible.results.motion import Motion
 from phlexible.results.sampled_loops import unstable_loop
 
@@ -23,7 +17,7 @@ def attach_motion(motion: Motion | None, error: BaseException) -> None:
     if unstable := unstable_loop(motion):
         error.add_note(unstable)
     with suppress(Exception):  # the first error says more
-        for text, _ in _explanations(motion):
+        for text, _ in findings(motion.run):
             error.add_note(text)
 
 
@@ -31,10 +25,8 @@ def warned(motion: Motion, steps: int | None) -> Motion:
     """The motion, with warnings where it was cut short, steps were too long, or bodies beyond what models hold."""
     try:
         interrupted = f"the run was interrupted at t = {motion.time[-1]:.9g} s: it ends there"
-        texts = [] if motion.is_complete else [interrupted]
-        texts += motion.long_steps(steps or None)
-        found: list[tuple[str, type[Warning]]] = [(text, StepWarning) for text in texts]
-        found += _explanations(motion)
+        found: list[tuple[str, type[Warning]]] = [] if motion.is_complete else [(interrupted, StepWarning)]
+        found += findings(motion.run, steps or None)
         if found and (unstable := unstable_loop(motion)):
             found = [(unstable, StepWarning)]  # which explains the others
         for text, category in found:
@@ -43,10 +35,3 @@ def warned(motion: Motion, steps: int | None) -> Motion:
         error.motion = motion  # type: ignore[attr-defined]
         raise
     return motion
-
-
-def _explanations(motion: Motion) -> list[tuple[str, type[Warning]]]:
-    found: list[tuple[str, type[Warning]]] = [(text, StiffeningWarning) for text in motion.missing_stiffening()]
-    found += [(text, LargeDeflectionWarning) for text in motion.large_deflections()]
-    found += [(text, LargeStrainWarning) for text in motion.large_strains()]
-    return [*found, *((part.text, SlackStringWarning) for part in motion.slack_parts())]

@@ -1,7 +1,7 @@
 """A recorded run: its numbers by bodies and joints, consistent velocities and multipliers (docs/theory.md, 2)."""
 
 from contextlib import suppress
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from itertools import pairwise
 
@@ -38,6 +38,7 @@ class RecordedRun:
         is_redundant: whether joints hold a motion twice at the start; None: to be computed.
         is_projected: whether ``velocities`` are brought onto the joints, or those that the steps have.
         is_at_rest: whether the instants are those of an equilibrium, whose rates are zero.
+        warnings: texts of all warnings that the run gives, which grow until its end.
     """
 
     system: System
@@ -45,6 +46,7 @@ class RecordedRun:
     is_redundant: bool | None = None
     is_projected: bool = True
     is_at_rest: bool = False
+    warnings: list[str] = field(default_factory=list)
 
     __repr__ = short_repr
 

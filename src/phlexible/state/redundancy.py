@@ -12,7 +12,6 @@ from phlexible.algebra.sparse import SYMMETRIC, Matrix, is_small, lu_factors
 from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.floating_body import LocalMoments
 from phlexible.bodies.mechanics.floating import mass_diagonal
-from phlexible.description.joints.joint import Joint
 from phlexible.display import shortened
 from phlexible.errors import RedundancyError, RedundancyWarning, SingularMatrixError, warn_user
 from phlexible.state.instants import Instants
@@ -310,18 +309,15 @@ def check_redundancy(system: System, state: State, at: Instants | None = None) -
     if not found:
         return False
     _refuse_contradiction(system, state, found)
-    locked = axes_that_cannot_move(system, state, found, at)
-    words = f"{_message(system, found)}; {words_of_locked_joints(locked)}" if locked else _message(system, found)
-    warn_user(words, RedundancyWarning)
+    warn_user(redundancy_text(system, state, found, at), RedundancyWarning)
     return True
 
 
-def axes_that_cannot_move(
-    system: System, state: State, found: list[Redundancy], at: Instants | None = None
-) -> list[Joint]:
-    """Joints that hold a motion twice and leave nothing free of what they are made to, see ``locked_joints``."""
+def redundancy_text(system: System, state: State, found: list[Redundancy], at: Instants | None = None) -> str:
+    """Names of joints that hold a motion twice, and of those whose axes cannot move, see ``locked_joints``."""
     numbers = sorted({number for redundancy in found for number in redundancy.joints})
-    return locked_joints(system, state, system.at(state) if at is None else at, numbers)
+    locked = locked_joints(system, state, system.at(state) if at is None else at, numbers)
+    return f"{_message(system, found)}; {words_of_locked_joints(locked)}" if locked else _message(system, found)
 
 
 def _refuse_contradiction(system: System, state: State, found: list[Redundancy]) -> None:

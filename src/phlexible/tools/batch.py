@@ -26,7 +26,7 @@ from phlexible.algebra.arrays import (
 from phlexible.algebra.whole_runs import whole_runs
 from phlexible.description.interactions.sensor import Sensor
 from phlexible.display import how_many, shortened
-from phlexible.errors import ModelError, ParameterError
+from phlexible.errors import ModelError, ParameterError, deferred_warnings, warn_of_runs
 from phlexible.measure.quality import balance_error
 from phlexible.model import Model, take_steps_with
 from phlexible.results.live import LiveRun, SavedInstant
@@ -185,7 +185,9 @@ class Batch:
         readings = [found[number] for number in range(len(self))]
         if all(each.values is None for each in readings):
             raise next(each.error for each in readings if each.error is not None)
-        return BatchRuns(self, duration, step, options, *_stacked(readings))
+        given = {number: each.warnings for number, each in enumerate(readings) if each.warnings}
+        warn_of_runs(given, len(self))
+        return BatchRuns(self, duration, step, options, *_stacked(readings), given)
 
     def start(
         self,
@@ -219,7 +221,12 @@ class Batch:
         workers = cores() if threads is None else whole("threads", threads)
         width, chosen = lanes_for(len(self), lanes, specialize), device_for(device, lanes, specialize)
         models = [self.model(number) for number in range(len(self))]
-        runs = [model.start(step, initial=initial, numerical_damping=numerical_damping) for model in models]
+        given: dict[int, list[str]] = {}
+        runs: list[LiveRun] = []
+        for number, model in enumerate(models):
+            with deferred_warnings() as given[number]:
+                runs.append(model.start(step, initial=initial, numerical_damping=numerical_damping))
+        warn_of_runs(given, len(self))
         if chosen is not None:
             return LiveBatch(tuple(models), runs, 1, [range(len(runs))], len(runs) + 1, chosen)
         groups = _groups(self.parameters, width)
@@ -251,13 +258,15 @@ class Batch:
 
         def run(number: int) -> _Reading:
             model, wanted = built[number]
-            try:
-                with whole_runs():
+            with whole_runs(), deferred_warnings() as given:
+                try:
                     motion = model.simulate(duration, step, progress=False, **options)
-                return _Reading.of(motion, wanted)
-            except Exception as error:
-                before = getattr(error, "motion", None)
-                return _Reading.of(before, wanted, error) if isinstance(before, Motion) else _Reading(error=error)
+                    reading = _Reading.of(motion, wanted)
+                except Exception as error:
+                    before, reading = getattr(error, "motion", None), _Reading(error=error)
+                    if isinstance(before, Motion):
+                        reading = _Reading.of(before, wanted, error)
+            return replace(reading, warnings=tuple(given))
 
         models = [model for model, _ in built.values()]
         if width > 1 and len(built) > 1 and len({id(model) for model in models}) == len(built):
@@ -361,6 +370,7 @@ class _Reading:
     balance_error: float = np.nan
     error: Exception | None = None
     in_lanes: float = 0.0
+    warnings: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, motion: Motion, sensors: Mapping[str, Sensor], error: Exception | None = None) -> "_Reading":
@@ -396,6 +406,7 @@ class BatchRuns:
         balance_error: of energy, relative to the greatest energies of each run, shape (n,); NaN where none began.
         in_lanes: share of the steps of each run that were taken with other mechanisms in lanes, shape (n,).
         failures: errors by the number of the mechanism.
+        warnings: that were given, in words, by the number of the mechanism.
     """
 
     batch: Batch
@@ -407,6 +418,7 @@ class BatchRuns:
     balance_error: Array
     in_lanes: Array
     failures: Mapping[int, Exception]
+    warnings: Mapping[int, tuple[str, ...]]
 
     def __getitem__(self, name: str) -> Array:
         """What a sensor read, shape (n, instants) or (n, instants, numbers of the sensor).

@@ -30,7 +30,7 @@ from phlexible.bodies.rigid_body import RigidBody
 from phlexible.description.interactions.feedback import Feedback
 from phlexible.description.interactions.loads import Force
 from phlexible.display import how_many, shortened
-from phlexible.errors import ParameterError, ResultFileError
+from phlexible.errors import ParameterError, ResultFileError, warn_of_runs
 from phlexible.extras import optional
 from phlexible.model import Model
 from phlexible.results.files.writing import FileLock
@@ -655,6 +655,7 @@ def study(
             if journal is not None:
                 journal.write(runs[number], outcome)
             report(len(found), len(runs))
+    warn_of_runs({number: outcome.warnings for number, outcome in found.items()}, len(runs))
     return Study(tuple(runs), tuple(found[number] for number in range(len(runs))), axes)
 
 

@@ -32,6 +32,7 @@ class RunOutput(AbstractContextManager["RunOutput"]):
         path: results file, or None.
         overwrite: whether a file of that name may be replaced.
         is_resumed: whether the run in the file goes on.
+        warnings: texts of the run, to which others are added until it ends.
 
     Attributes:
         begun: where the resumed run goes on, or None.
@@ -46,9 +47,14 @@ class RunOutput(AbstractContextManager["RunOutput"]):
     """
 
     def __init__(
-        self, system: System, path: str | PathLike[str] | None, overwrite: bool = False, is_resumed: bool = False
+        self,
+        system: System,
+        path: str | PathLike[str] | None,
+        overwrite: bool = False,
+        is_resumed: bool = False,
+        warnings: list[str] | None = None,
     ) -> None:
-        self._system = system
+        self._system, self._warnings = system, warnings
         self._path = None if path is None else real_path(path)
         self._description: dict[str, Any] = {}
         self._blocks: list[RecordedStates] = []
@@ -128,7 +134,7 @@ class RunOutput(AbstractContextManager["RunOutput"]):
     def motion(self, is_complete: bool) -> Motion:
         """Everything taken so far."""
         recording = with_late_reactions(self.recording, self.late) if self.late else self.recording
-        return Motion(self._system, recording, is_complete, self._checkpoint)
+        return Motion(self._system, recording, is_complete, self._checkpoint, warnings=self._warnings)
 
     @property
     def is_file(self) -> bool:

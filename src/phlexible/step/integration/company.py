@@ -209,7 +209,7 @@ class Company:
         if self._is_over:
             raise KeyboardInterrupt
         if call.error is not None:
-            raise call.error
+            raise RuntimeError(str(call.error)) from call.error  # of each thread, which adds its motion
         assert call.taken is not None, "either it was taken or an error is known"
         self._steps[number, 0 if call.is_in_lanes else 1] += call.taken[0]
         return call.taken
