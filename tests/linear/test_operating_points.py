@@ -184,6 +184,33 @@ def test_a_follower_load_has_no_potential():
     assert "no potential" in repr(model.equilibrium())
 
 
+@pytest.mark.parametrize("axes", ["world", "body"])
+def test_a_moment_in_space_has_a_potential_where_joints_leave_its_axis_alone(axes):
+    for has_joint in (True, False):
+        model = ph.Model()
+        shaft = model.add(ph.RigidBody(1.0, (0.1, 0.1, 0.1)), "shaft")
+        place = model.ground.at((0, 0, 0))
+        model.apply(ph.Torque(shaft.origin, (0, 0, 1.0), axes=axes))
+        if has_joint:
+            model.apply(model.connect(ph.Revolute(place, shaft.origin)).spring(10.0))
+            assert model.linearize(at="static").modes(1).frequencies == pytest.approx([10.0])
+        else:
+            model.apply(ph.Bushing(place, shaft.origin, 10.0, rotational_stiffness=10.0))
+            with pytest.raises(ph.EquilibriumError, match="moments in space"):
+                model.linearize(at="static")
+
+
+def test_a_rod_under_a_force_and_a_moment_becomes_a_helix():
+    """Both act at its end along z, fixed in the world; the tip is that of a shooting program."""
+    section = ph.GeneralSection(np.diag([1e4, 1e4, 1e4, 1e2, 1e2, 1e2]), np.diag([1, 1, 1, 1, 0.5, 0.5]))
+    model = ph.Model()
+    rod = model.add(ph.Rod(10.0, section, elements=4, order=2), "rod")
+    model.connect(ph.Fixed(model.ground.at((0, 0, 0)), rod.start))
+    model.apply(ph.Force(rod.end, (0, 0, 0.5)))
+    model.apply(ph.Torque(rod.end, (0, 0, 5.0 * np.pi)))
+    assert model.equilibrium().position(rod.end) == pytest.approx([6.36525, 6.25655, 1.27402], abs=2e-3)
+
+
 def test_options_are_checked():
     with pytest.raises(
         ph.ParameterError, match="at must be one of 'given', 'unloaded', 'static', 'steady_rotation'"

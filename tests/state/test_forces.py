@@ -18,16 +18,17 @@ EPS = 1e-5
 
 
 def forces_only(dimension):
-    """Of moments, ``load_stiffness`` takes the turn of their levers only."""
+    """Return the tangle without its moments."""
     model = tangle(dimension)
     del model._loads[2:]
     return model
 
 
 @pytest.mark.parametrize("dimension", [2, 3])
-def test_slope_of_gravity_and_forces(dimension):
-    system, state = arbitrary_state(forces_only(dimension))
-    expected = slope(lambda s: applied_forces(system, s), system, state)
+def test_slope_of_gravity_forces_and_moments(dimension):
+    """Also where the directions that moments act on are strained, in world and body axes."""
+    system, state = arbitrary_state(tangle(dimension))
+    expected = slope(lambda s: applied_forces(system, s), system, state, 5e-7)
     assert load_stiffness(system, state).toarray() == pytest.approx(expected, abs=1e-7)
 
 

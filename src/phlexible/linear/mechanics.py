@@ -1,5 +1,6 @@
 """Second-order matrices of a mechanism about its operating point (docs/theory.md, 7)."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -7,6 +8,7 @@ from scipy import sparse
 
 from phlexible.algebra.arrays import Array
 from phlexible.algebra.rotations import cross_matrix
+from phlexible.algebra.saddle import natural_scale
 from phlexible.algebra.sparse import Matrix, sparse_diagonal
 from phlexible.bodies.absolute_body import AbsoluteBody, QuadraticStrains
 from phlexible.bodies.floating_body import FloatingBody
@@ -23,6 +25,7 @@ from phlexible.description.interactions.state_force import StateLaw
 from phlexible.errors import EquilibriumError, SlackStringWarning, warn_user
 from phlexible.linear.equilibria import OperatingKind, OperatingPoint
 from phlexible.linear.inner_strains import InnerStrains, inner_strains
+from phlexible.linear.null_space import null_space_basis
 from phlexible.state.forces import (
     LawSlopes,
     constraint_stiffness,
@@ -341,13 +344,13 @@ def linear_mechanics(system: System, point: OperatingPoint) -> tuple[LinearMecha
     for matrix in (mass, velocity, damping, stiffness):
         matrix.eliminate_zeros()
     size, speed = int(system.layout.velocity[-1]), float(np.abs(state.velocity).max(initial=0.0))
-    rows = system.rows.matrix(system.at(state))[independent_rows(system, state)]
+    rows = sparse.csr_array(system.rows.matrix(system.at(state))[independent_rows(system, state)] @ motion)
     mechanics = LinearMechanics(
         _symmetric(mass, 1.0, mass),
         _symmetric(velocity, -1.0, velocity + speed * mass),
         damping,
-        _symmetric(stiffness, 1.0, stiffness),
-        sparse.csr_array(rows @ motion),
+        _symmetric(stiffness, 1.0, stiffness, lambda: null_space_basis(rows, natural_scale(mass))),
+        rows,
         np.zeros((size, 0)),
         np.zeros((0, size)),
         (),
@@ -371,15 +374,32 @@ def _body_matrices(system: System, state: State, index: int) -> BodyMatrices:
     return body_matrices((system.frames if turning.any() else system.floating)[index], eta, turning)
 
 
-def _symmetric(matrix: sparse.csr_array, sign: float, scale: sparse.csr_array) -> sparse.csr_array:
-    """The symmetric (sign 1) or skew (-1) part, refused where the other part is more than round-off."""
+def _symmetric(
+    matrix: sparse.csr_array,
+    sign: float,
+    scale: sparse.csr_array,
+    basis: Callable[[], sparse.csr_array] | None = None,
+) -> sparse.csr_array:
+    """The symmetric (sign 1) or skew (-1) part, refused where the other part is more than round-off.
+
+    Args:
+        matrix: all of it, shape (n, n).
+        sign: of the transposed matrix.
+        scale: sizes that round-off is compared with, shape (n, n).
+        basis: of the motions that joints allow, shape (n, m). Joint forces balance what acts outside of it, such as
+            the moment on a shaft that turns in a bearing. None: it counts as well.
+    """
     rest = sparse.coo_array(matrix - sign * matrix.T)
     error = _relative_to_rows(rest, scale)
+    if error > ASYMMETRY and basis is not None:
+        allowed = basis()
+        inner = sparse.coo_array(allowed.T @ rest @ allowed)
+        error = _relative_to_rows(inner, sparse.csr_array(allowed.T @ scale @ allowed))
     if error > ASYMMETRY:
         raise EquilibriumError(
             "the linear model is not port-Hamiltonian: its matrices are "
             f"{'symmetric' if sign > 0 else 'skew'} only to {error:.1e}; follower loads and moments in space "
-            'have no potential; at="unloaded" leaves all loads out'
+            'have no potential (joint.torque() has one); at="unloaded" leaves all loads out'
         )
     result = sparse.csr_array((matrix + sign * matrix.T) / 2)
     result.eliminate_zeros()

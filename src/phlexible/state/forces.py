@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from phlexible.algebra.arrays import Array, IntArray
+from phlexible.algebra.rotations import cross_matrix
 from phlexible.bodies.body import BodyData
 from phlexible.bodies.mechanics.any_body import elastic_force
 from phlexible.description.interactions.feedback import Feedback
@@ -403,13 +404,16 @@ def loaded_vectors(load: PointLoad) -> tuple[Vector, ...]:
 def forces_of(load: PointLoad, triad: Array, value: Array) -> Array:
     """The force that a value (3,) is on each of a load's vectors, (k, 3); ``triad``: its directions now, as rows.
 
-    A moment m acts on the directions d_i with t x d_i, where sum_i (|d_i|^2 I - d_i d_i^T) t = m (4.16).
+    A moment acts on the directions d_i with t x d_i (``_spread_moment``).
     """
     world = triad.T @ value if load.axes is Axes.BODY else value
-    if isinstance(load, Force):
-        return np.asarray(world)[None]
+    return np.asarray(world)[None] if isinstance(load, Force) else np.cross(_spread_moment(triad, world)[1], triad)
+
+
+def _spread_moment(triad: Array, moment: Array) -> tuple[Array, Array]:
+    """S = sum_i (|d_i|^2 I - d_i d_i^T) of three directions, (3, 3), and t with S t = moment (4.16), (3,)."""
     spread = (triad**2).sum() * np.eye(3) - triad.T @ triad
-    return np.cross(np.linalg.solve(spread, world), triad)
+    return spread, np.linalg.solve(spread, moment)
 
 
 def body_triad(attachment: Attachment) -> tuple[DirectionOf, ...]:
@@ -441,15 +445,14 @@ def constraint_stiffness(system: System, state: State, multipliers: Array) -> sp
 def load_stiffness(system: System, state: State, share: float = 1.0) -> sparse.csr_array:
     """d(applied forces)/dq with a share of the loads, shape (velocities,) * 2.
 
-    Exact for forces and force elements; of moments only the turn of their levers is taken, and of elements what is
-    prescribed counts whole.
+    It is exact, except that the prescribed parts of elements count whole. Moments in space make it unsymmetric.
     """
     total = share * stiffness_of_loads(system, state) + element_stiffness(system, state)
     return sparse.csr_array(total + share * law_stiffness(system, system.at(state)) if has_laws(system) else total)
 
 
 def stiffness_of_loads(system: System, state: State) -> sparse.csr_array:
-    """The same of loads alone."""
+    """d(forces of loads)/dq, shape (velocities,) * 2."""
     at, size = system.at(state), int(system.layout.velocity[-1])
     total = sparse.csr_array((size, size))
     for load, (vectors, forces) in zip(system.loads, load_forces(system, at), strict=True):
@@ -462,7 +465,26 @@ def stiffness_of_loads(system: System, state: State) -> sparse.csr_array:
             turning = system.vectors(body_triad(load.attachment)).jacobian(at)
             parts = sparse.kron(load.at_time(state.time)[None], sparse.eye_array(3))
             total = total + vectors.jacobian(at).T @ parts @ turning
+        if isinstance(load, Torque):
+            jacobian = vectors.jacobian(at)
+            slopes = _slopes_of_moment(load, vectors.places(at)[0], load_value(system, at, load))
+            total = total + jacobian.T @ slopes @ jacobian
     return sparse.csr_array(total)
+
+
+def _slopes_of_moment(load: Torque, triad: Array, value: Array) -> Array:
+    """d(forces of a moment on three directions)/d(these directions), shape (9, 9)."""
+    world = triad.T @ value if load.axes is Axes.BODY else value
+    spread, turn = _spread_moment(triad, world)
+    given = value if load.axes is Axes.BODY else np.zeros(3)
+    unit = np.eye(3)
+    changes = [  # d moment/d d_i - d spread/d d_i @ turn
+        (part + turn @ each) * unit + np.outer(each, turn) - 2 * np.outer(turn, each)
+        for part, each in zip(given, triad, strict=True)
+    ]
+    levers = np.vstack([cross_matrix(each) for each in triad])
+    slopes = np.kron(unit, cross_matrix(turn)) - levers @ np.linalg.solve(spread, np.hstack(changes))
+    return np.asarray(slopes)
 
 
 def element_stiffness(system: System, state: State, with_curvature: bool = True) -> sparse.csr_array:
