@@ -447,7 +447,11 @@ def test_what_cannot_be_differentiated_is_refused_by_name():
     refused(pendulum, "accelerations", lambda m: ph.Cost.final(ph.Acceleration(m["bob"].origin)))
     refused(pendulum, "forces of joints", lambda m: ph.Cost.final(ph.Reaction(m.joints[0]), lambda r: r[:, 0]))
     refused(pendulum, "no function of the state", lambda m: ph.Cost.final(ph.EnergyOf("supplied")))
-    refused(lambda p: ph.gallery.chain(3 if p["length"] > 1.0 else 2), "other parts", lambda m: chained(m))
+    refused(
+        lambda p: ph.gallery.chain(3 if p["length"] > 1.0 else 2),
+        "the model has a body .link 3. once length changes",
+        lambda m: chained(m),
+    )
     refused(lawful_event, "a condition that ends a step .* and StateForce", duration=0.5)
     refused(lambda p: None, "must return a ph.Model", error=ph.ParameterError)
     refused(lambda *, length: None, r"as one dict, by name: build=lambda p: .*\(\*\*p\)", error=ph.ParameterError)

@@ -9,7 +9,7 @@ import numpy as np
 from phlexible.algebra.arrays import Array
 from phlexible.derivatives.both_sides import Beside, each_change, models_beside
 from phlexible.derivatives.costs import Costs
-from phlexible.derivatives.model_numbers import are_alike
+from phlexible.derivatives.model_numbers import are_alike, is_load_alone
 from phlexible.derivatives.parameters import (
     Built,
     Direction,
@@ -18,7 +18,6 @@ from phlexible.derivatives.parameters import (
     check_local,
     check_same,
     check_smooth,
-    is_load_alone,
     other_values,
     start_difference,
     start_tables,
@@ -106,7 +105,7 @@ class CostsOfRun:
                 signs = chosen.signs(name)
                 with other_values(signal, chosen.made(chosen.values + signs.change)[name].values):
                     changed = self._given_now()
-                self.loads_alone[name] = is_load_alone(own, made(signs, 1), changed, run)
+                self.loads_alone[name] = is_load_alone(run, own, made(signs, 1), changed)
             if not self.loads_alone[name]:
                 if run.jumps:
                     directions += chosen.singles(name)

@@ -8,8 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phlexible.algebra.arrays import Array
+from phlexible.derivatives.costs import Costs
 from phlexible.derivatives.parameters import Built, start_tables
 from phlexible.derivatives.runs import TakenRun
+from phlexible.derivatives.steps import Functions
 from phlexible.step.tables.declarations import TABLES, Kind, Writer
 
 ROUNDED = 1e-14
@@ -194,6 +196,29 @@ def numbers_of(run: TakenRun, own: Built[Any], other: Built[Any]) -> ModelNumber
         tuple(b.moving - a.moving for a, b in functions),
         tuple(b.loads - a.loads for a, b in functions),
         {name: table - begin[name] for name, table in start_tables(other, own).items()},
+    )
+
+
+def is_load_alone(run: TakenRun, own: Built[Costs], other: Built[Costs], changed: Sequence[Functions]) -> bool:
+    """Return whether samples of a signal change loads and nothing else of a model.
+
+    Args:
+        run: of the model.
+        own: the model.
+        other: built anew with other samples.
+        changed: the functions of the first one in each stretch, with the same samples put in.
+    """
+    numbers = numbers_of(run, own, other)
+    if numbers is None or numbers.tables or own.assembly.memory.counts["moving"]:
+        return False
+    if any(array.any() for array in numbers.start.values()):
+        return False
+    if [each.constant for each in own.measured] != [each.constant for each in other.measured]:
+        return False
+    stretches = zip(run.stretches, changed, strict=True)
+    return all(
+        np.array_equal(moved, functions.loads - stretch.functions.loads)
+        for moved, (stretch, functions) in zip(numbers.loads, stretches, strict=True)
     )
 
 

@@ -9,11 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from phlexible.algebra.arrays import Array, IntArray, called, check_callable, numbers, option, positive
-from phlexible.derivatives.costs import Costs
 from phlexible.derivatives.fading import strains_of
 from phlexible.derivatives.runs import TakenRun, VelocityJump, differentiable
-from phlexible.derivatives.steps import Functions, functions_of
 from phlexible.derivatives.variations import Variation, difference
+from phlexible.description.mechanism.differences import first_difference
 from phlexible.description.mechanism.mechanism import Mechanism
 from phlexible.description.shared_numbers import numbers_shared
 from phlexible.description.time_functions import Signal
@@ -22,7 +21,6 @@ from phlexible.state.initial_state import InitialKind, initial_state
 from phlexible.state.layout import Layout, State
 from phlexible.state.system import System, need_bodies, system_of
 from phlexible.step.assembly.assembly import Assembly
-from phlexible.step.tables.declarations import TABLES, Kind, Writer
 
 # Parameters of a build function as one vector of numbers, and the directions in which they are changed.
 
@@ -370,9 +368,10 @@ def check_same(own: Built[Any], other: Built[Any], label: str, run: TakenRun | N
     if first.state_sizes != second.state_sizes or not all(
         np.array_equal(first[name], second[name]) for name in names
     ):
+        mechanisms = own.assembly.system.mechanism, other.assembly.system.mechanism
+        words = first_difference(*mechanisms) or "the model has other parts, coordinates or joints"
         raise ModelError(
-            f"the model has other parts, coordinates or joints once {label} changes a little; the build function"
-            " must make the same ones for all parameters"
+            f"{words} once {label} changes a little; the build function must make the same ones for all parameters"
         )
     events = [built.assembly.system.mechanism.events for built in (own, other)]
     moving = (
@@ -444,27 +443,3 @@ def other_values(signal: Signal, values: Array) -> Iterator[None]:
         yield
     finally:
         signal.values = own
-
-
-def is_load_alone(own: Built[Costs], other: Built[Costs], changed: Sequence[Functions], run: TakenRun) -> bool:
-    """Whether samples of a signal change loads and nothing else of a model.
-
-    Args:
-        own: the model.
-        other: built anew with other samples.
-        changed: the functions of the first one in each stretch, with the same samples put in.
-        run: of the first one.
-    """
-    first, second = own.assembly, other.assembly
-    if first.memory.counts["moving"] or [each.constant for each in own.measured] != [
-        each.constant for each in other.measured
-    ]:
-        return False
-    for stretch, functions in zip(run.stretches, changed, strict=True):
-        if not np.array_equal(functions_of(second, stretch.times).loads, functions.loads):
-            return False
-    begins, begins_too = start_tables(own), start_tables(other, own)
-    if not all(np.array_equal(table, begins_too[name]) for name, table in begins.items()):
-        return False
-    tables = (table for table in TABLES if table.writer is Writer.SYSTEM and table.kind is not Kind.COUNT)
-    return all(np.array_equal(first.memory[table.name], second.memory[table.name]) for table in tables)

@@ -1,23 +1,12 @@
 """What parameters of a library change that they cannot: in the words of users, naming parts of the model."""
 
-from collections.abc import Callable, Sequence
-
 import numpy as np
 
-from phlexible.description.mechanism.mechanism import Mechanism
+from phlexible.description.mechanism.differences import first_difference
 from phlexible.libraries.data import ModelData
 from phlexible.step.tables.declarations import TABLES, Kind
 from phlexible.step.tables.memory import OF_TYPES
 
-PARTS: dict[str, Callable[[Mechanism], Sequence[object]]] = {
-    "body": lambda mechanism: mechanism.bodies,
-    "joint": lambda mechanism: mechanism.joints,
-    "drive": lambda mechanism: mechanism.drives,
-    "load": lambda mechanism: mechanism.loads,
-    "element": lambda mechanism: mechanism.elements,
-    "relation": lambda mechanism: mechanism.relations,
-}
-"""Kinds of parts by the words for them."""
 OF_BODIES = "masses, stiffnesses or shapes of a body"
 WORDS = {
     "start of": "the start",
@@ -53,21 +42,8 @@ def numbers_in_words(table: str) -> str:
 def difference(usual: ModelData, other: ModelData) -> str:
     """What another model has that the usual one has not, as the end of "with stiffness = 0 ..."."""
     first, second = usual.stepper.assembly.system.mechanism, other.stepper.assembly.system.mechanism
-    for kind, of in PARTS.items():
-        own, its = _by_name(of(first)), _by_name(of(second))
-        for name in [*its.keys() - own.keys(), *own.keys() - its.keys()]:
-            return f"the model has {'a' if name in its else 'no'} {kind} {name!r}"
-        for name, part in own.items():
-            if type(part) is not type(its[name]):
-                return f"the {kind} {name!r} is a {type(its[name]).__name__}, not a {type(part).__name__}"
-    for body, now in zip(first.bodies, second.bodies, strict=True):
-        if type(body.body) is not type(now.body):
-            return f"the body {body.name!r} is a {type(now.body).__name__}, not a {type(body.body).__name__}"
-        count, usual_count = now.data.elastic_count, body.data.elastic_count
-        if count != usual_count:
-            return (
-                f"the body {body.name!r} has {count} elastic coordinates (by elements or modes), not {usual_count}"
-            )
+    if found := first_difference(first, second):
+        return found
     names, others = (data.stepper.inputs for data in (usual, other))
     for name in [*others.keys() - names.keys(), *names.keys() - others.keys()]:
         an = "an" if name in others else "no"
@@ -82,7 +58,3 @@ def difference(usual: ModelData, other: ModelData) -> str:
         "a law, joint, contact or function of time is put together in another way, or other shapes are the lowest"
         " of modes="
     )
-
-
-def _by_name(parts: Sequence[object]) -> dict[str, object]:
-    return {getattr(part, "name", None) or str(part): part for part in parts}
