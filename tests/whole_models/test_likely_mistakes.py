@@ -48,6 +48,17 @@ MISTAKES = {
     "Pa s": (lambda: ph.Material(2.1e11, 7850.0, viscosity=2e3), "UnitWarning", "a time in s"),
     "bristle": (lambda: rubbing(1e-5), "UnitWarning", "a stiffness along the surface"),
     "drive": (lambda: planar_hinge().drive(angle=lambda t: 90 * t), "UnitWarning", r"np.radians\(90\)"),
+    "harmonic drive": (
+        lambda: planar_hinge().drive(angle=lambda t: 90 * np.sin(np.pi * t)),
+        "UnitWarning",
+        "amplitude",
+    ),
+    "harmonic servo": (
+        lambda: planar_hinge().servo(1.0, 1.0, angle=lambda t: 30 - 30 * np.cos(t / 3)),
+        "UnitWarning",
+        "= 30",
+    ),
+    "spring": (lambda: planar_hinge().spring(1.0, rest=-90), "UnitWarning", "rest angle of a spring"),
     "servo": (lambda: planar_hinge().servo(1.0, 1.0, angle=-45), "UnitWarning", r"np.radians\(-45\)"),
     "stop": (lambda: planar_hinge().stop(stiffness=1.0, upper=90.0), "UnitWarning", "upper end of a stop"),
     "axis": (lambda: hinged(), "DirectionWarning", "default axis"),
@@ -73,7 +84,12 @@ def test_what_is_only_unusual_is_not_named():
         hinge = planar_hinge()
         hinge.drive(angle=lambda t: 150 * t), hinge.drive(angle=lambda t: 0 * t), hinge.drive(angle=np.sin)
         hinge.drive(angle=lambda t: 100 * np.pi * t), hinge.servo(1.0, 1.0, angle=-np.pi)
-        hinge.stop(stiffness=1.0, lower=-6.0, upper=2 * np.pi)
+        (
+            hinge.drive(angle=lambda t: 10 * np.pi * (1 - np.cos(t))),
+            hinge.drive(angle=lambda t: 90 * (1 - np.exp(-t))),
+        )
+        hinge.servo(1.0, 1.0, angle=lambda t: 50 * t**2), hinge.servo(1.0, 1.0, angle=ph.Signal([0, 0.5], [0, 1.0]))
+        hinge.spring(1.0, rest=2 * np.pi), hinge.stop(stiffness=1.0, lower=-6.0, upper=2 * np.pi)
         hinged(axis=(0, 0, 1)), hinged(gravity=(0, 0, 0)), hinged(center=(0, 0, 0.3)), hinged(gravity=(0, -9.81, 0))
 
 

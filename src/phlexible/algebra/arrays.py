@@ -53,9 +53,13 @@ def non_negative(name: str, value: float) -> float:
     return number
 
 
-def warn_of_degrees(name: str, value: float, multiple: float = 5.0) -> None:
+def warn_of_degrees(name: str, value: object, multiple: float = 5.0) -> None:
     """Warn of an angle [rad], or of a rate [rad/s], that is whole degrees and beyond a turn."""
-    if TURN < abs(value) <= MOST and abs(value / multiple - round(value / multiple)) < 1e-9:
+    if (
+        isinstance(value, int | float | np.number)
+        and TURN < abs(value) <= MOST
+        and abs(value / multiple - round(value / multiple)) < 1e-9
+    ):
         unit, turns = ("rad/s", "turns a second") if "rate of" in name else ("rad", "turns")
         warn_user(
             f"{name} = {value:g} {unit} is {abs(value) / TURN:.1f} {turns}; angles are in radians: is it in"

@@ -2,8 +2,11 @@
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TypeVar
+
+import numpy as np
 
 from phlexible.algebra.arrays import Array, check_callable, finite, hold_own, non_negative, warn_of_degrees
 from phlexible.algebra.fields import Name, convert_fields
@@ -21,6 +24,8 @@ from phlexible.errors import ModelError, ParameterError
 
 T = TypeVar("T")
 LATER, STEADY = 1e-3, 1e-6  # [s]; of a rate, that stays what it is
+SAMPLING = 1e-3, 1e-2, 0.1, 1.0  # intervals at which a path may be seen to be harmonic [s]
+SAMPLES, WELL_SAMPLED = 8.0, 0.99  # their number; greatest cosine of the angle between two
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -82,10 +87,10 @@ class Joint(KinematicPair):
             check_callable(f"rate of a drive of {coordinate}", rate, "time")
         path = TimePath(function, rate, f"{coordinate} driven at {self}")
         path(0.0)
-        rates = path.rates(0.0), path.rates(LATER)
+        path.rates(0.0)
         path.check_rate(SOON)
-        if kind == "angle" and abs(rates[1][0] - rates[0][0]) < STEADY * abs(rates[0][0]):
-            warn_of_degrees(f"rate of {path.name}", float(f"{rates[0][0]:.6g}"), multiple=45.0)
+        if kind == "angle":
+            _warn_of_path_in_degrees(path)
         return Drive(self, coordinate, path, name)
 
     def spring(
@@ -110,7 +115,9 @@ class Joint(KinematicPair):
             of: name of the coordinate of a joint with several.
             name: for messages; None: made from the joint.
         """
-        own = (self, self.coordinate_name(of), stiffness, damping, rest, potential)
+        own = (self, coordinate := self.coordinate_name(of), stiffness, damping, rest, potential)
+        if "angle" in coordinate:
+            warn_of_degrees(f"rest angle of a spring at {self}", rest)
         return JointElement(*own, name=name, relaxation=relaxation)
 
     def damper(self, damping: float, *, of: str | None = None, name: str | None = None) -> JointElement:
@@ -181,7 +188,7 @@ class Joint(KinematicPair):
         """
         coordinate = self.coordinate_name(of)
         for side, end in (("lower", lower), ("upper", upper)):
-            if "angle" in coordinate and isinstance(end, int | float):
+            if "angle" in coordinate:
                 warn_of_degrees(f"{side} end of a stop at {self}", end)
         return JointStop(
             self,
@@ -293,6 +300,8 @@ class Joint(KinematicPair):
         check_callable(f"{kind} of a servo", target, "time")
         push = ServoPush(TimePath(target, rate, f"{coordinate} of a servo at {self}"), *gains)
         push(0.0)
+        if kind == "angle":
+            _warn_of_path_in_degrees(push.target)
         return Servo(self, coordinate, *gains, rest=0.0, force=push, breakpoints=breakpoints, name=name)
 
     def _target(self, what: str, angle: T | None, position: T | None, of: str | None) -> tuple[str, str, T]:
@@ -314,3 +323,21 @@ class Joint(KinematicPair):
                 f"{self}: {port} has no orientation (a point mass, a string); Spherical, Distance, the second port"
                 " of Slider and, in the plane, Revolute need none; or make it a RigidBody"
             )
+
+
+def _warn_of_path_in_degrees(path: TimePath) -> None:
+    """Warn of an angle over time whose rate is constant, or that is harmonic, where it is in degrees."""
+    for interval in SAMPLING:
+        with suppress(Exception):  # data may end, and then there is nothing to say
+            change = np.diff(path.at_times(interval * np.arange(SAMPLES)))
+            middle, sides = change[1:-1], change[2:] + change[:-2]
+            cosine = float(middle @ sides) / float(2 * middle @ middle)
+            miss = np.abs(sides - 2 * cosine * middle).max()  # zero of a constant and a harmonic function
+            if abs(cosine) < WELL_SAMPLED and miss < STEADY * np.abs(change).max():
+                square = change[0] ** 2 + change[1] ** 2 - 2 * cosine * change[0] * change[1]
+                amplitude = np.sqrt(square / (1 - cosine**2) / (2 - 2 * cosine))
+                warn_of_degrees(f"amplitude of {path.name}", float(f"{amplitude:.6g}"))
+                return
+    first, later = path.rates(0.0)[0], path.rates(LATER)[0]
+    if abs(later - first) < STEADY * abs(first):
+        warn_of_degrees(f"rate of {path.name}", float(f"{first:.6g}"), multiple=45.0)
