@@ -58,9 +58,8 @@ from phlexible.state.system import System
 from phlexible.step.integration.clock import Checkpoint, clock, clock_from
 from phlexible.step.integration.composition import check_lossless
 from phlexible.step.integration.measurements import check_periods
-from phlexible.step.integration.quadratic_models import check_quadratic
 from phlexible.step.integration.run import Simulation
-from phlexible.step.integration.schemes import KeptNumbers, Scheme, StepOptions
+from phlexible.step.integration.schemes import KeptNumbers, StepOptions
 from phlexible.step.integration.start import check_rates, given_state, standing
 
 if TYPE_CHECKING:
@@ -117,7 +116,6 @@ class Model(Mechanism):
         step: float | None = None,
         *,
         initial: InitialKind | str | State | Equilibrium = InitialKind.UNDEFORMED,
-        scheme: Scheme | str = Scheme.CONSERVING,
         order: int = 2,
         every: int = 1,
         numerical_damping: float = 0.0,
@@ -141,9 +139,6 @@ class Model(Mechanism):
             initial: "undeformed", or "quasi_static": the elastic deformation of the rigid motion,
                 without the axial ringing that an undeformed start sets off (strings and soft bodies stay as they
                 are placed); or a state, ``motion.at(t)`` or ``model.equilibrium()``, with whose time it begins.
-            scheme: "conserving" (docs/theory.md, 4), of all models; or "linearly_implicit", of point masses,
-                strings and soft bodies of the law of St. Venant and Kirchhoff: one linear system a step, exact in
-                momenta and in the energy of polarised strains; joints are open by O(h^2) without drift (5.23).
             order: 2, or 4 or 6 for models without damping and controllers: each step is then composed of 10 or
                 18, some of them backwards; docs/accuracy.md says when that pays.
             every: store each every-th step.
@@ -185,7 +180,6 @@ class Model(Mechanism):
             0.02
         """
         kind = _initial(initial)
-        kept_scheme = option("scheme", scheme, Scheme)
         if option("of", of, ToleranceOf) is ToleranceOf.RUN:
             if tolerance is None or every != 1 or stop is not None or output is not None:
                 raise ParameterError(
@@ -197,9 +191,7 @@ class Model(Mechanism):
             interval, _ = _steps(step, 1, output_step, tolerance)
             aim = positive("tolerance", tolerance)
             with whole_runs():
-                return self._simulated_to(
-                    aim, duration, interval, initial, kept_scheme, order, numerical_damping, progress
-                )
+                return self._simulated_to(aim, duration, interval, initial, order, numerical_damping, progress)
         duration = positive("duration", duration)
         step, every = _steps(step, every, output_step, tolerance)
         if step > duration:
@@ -207,7 +199,7 @@ class Model(Mechanism):
         file = None if output is None else file_path("output", output)
         results = partial(RunOutput, path=file, overwrite=flag("overwrite", overwrite))
         is_specialized = flag("specialize", specialize)
-        options = StepOptions(order, every, numerical_damping, tolerance, kept_scheme, is_specialized)
+        options = StepOptions(order, every, numerical_damping, tolerance, is_specialized)
         motion = self._run(duration, step, options, progress, results, kind, _stop(stop))
         motion._repeatable = self._again(kind, duration, step, options, stop, motion)
         motion._live_page = self._live(kind, duration, step, options, motion)
@@ -219,7 +211,6 @@ class Model(Mechanism):
         duration: float,
         interval: float,
         initial: InitialKind | str | State | Equilibrium,
-        scheme: Scheme,
         order: int,
         numerical_damping: float,
         progress: bool | None,
@@ -231,7 +222,6 @@ class Model(Mechanism):
                 duration,
                 interval / pieces,
                 initial=initial,
-                scheme=scheme,
                 order=order,
                 every=pieces,
                 numerical_damping=numerical_damping,
@@ -299,8 +289,6 @@ class Model(Mechanism):
         """How a page that steps the model as in a run is made, or why there is none."""
         if options.tolerance is not None:
             return "tolerance= changes steps as it goes, and a page takes steps of one size"
-        if options.scheme is not Scheme.CONSERVING:
-            return f"a page takes steps of the conserving scheme, not of scheme={options.scheme.value!r}"
         system = motion.run.system
 
         def start(model: Model) -> LiveRun:
@@ -324,7 +312,6 @@ class Model(Mechanism):
         duration: float,
         step: float,
         *,
-        scheme: Scheme | str = Scheme.CONSERVING,
         order: int = 2,
         every: int = 1,
         numerical_damping: float = 0.0,
@@ -343,18 +330,16 @@ class Model(Mechanism):
         Args:
             path: a results file of ``simulate(output=...)`` or ``motion.save``, finished, interrupted or killed.
             duration: end of the run, counted from t = 0 [s].
-            step, scheme, order, every, numerical_damping, tolerance, stop, progress: as in ``simulate``; a run that
+            step, order, every, numerical_damping, tolerance, stop, progress: as in ``simulate``; a run that
                 was stopped goes on.
 
         Raises:
-            ResultFileError: no such file, a damaged one, one of another model or scheme, or one that a run writes
-                to.
+            ResultFileError: no such file, a damaged one, one of another model, or one that a run writes to.
             ParameterError: the file already reaches ``duration``.
         """
         duration, step = positive("duration", duration), positive("step", step)
         results = partial(RunOutput, path=file_path("path", path), is_resumed=True)
-        kept_scheme = option("scheme", scheme, Scheme)
-        options = StepOptions(order, every, numerical_damping, tolerance, kept_scheme)
+        options = StepOptions(order, every, numerical_damping, tolerance)
         return self._run(duration, step, options, progress, results, InitialKind.UNDEFORMED, _stop(stop))
 
     def linearize(
@@ -437,7 +422,6 @@ class Model(Mechanism):
         initial: InitialKind | str | State | Equilibrium = InitialKind.UNDEFORMED,
         order: int = 2,
         numerical_damping: float = 0.0,
-        scheme: Scheme | str = Scheme.CONSERVING,
     ) -> LiveRun:
         """A run that is stepped from outside, with inputs that change between steps.
 
@@ -446,12 +430,12 @@ class Model(Mechanism):
 
         Args:
             step: [s].
-            initial, order, numerical_damping, scheme: as of ``simulate``.
+            initial, order, numerical_damping: as of ``simulate``.
 
         Raises:
             ParameterError: numbers or option strings out of range.
             JointGapError, VelocityError, RedundancyError, ModelError: see ``initial_state``; a model with events,
-                or that the order or the scheme does not take.
+                or that the order does not take.
 
         Example:
             >>> model = ph.Model(dimension=2)
@@ -468,10 +452,7 @@ class Model(Mechanism):
         if self.events:
             raise ModelError("a model with events cannot be stepped from outside; leave out model.at(...)")
         step, damping = positive("step", step), non_negative("numerical_damping", numerical_damping)
-        kept_scheme = option("scheme", scheme, Scheme)
-        options = StepOptions(order, numerical_damping=damping, scheme=kept_scheme).checked()
-        if options.scheme is Scheme.LINEARLY_IMPLICIT:
-            check_quadratic(self)
+        options = StepOptions(order, numerical_damping=damping).checked()
         if options.order > 2:
             check_lossless(self, damping)
         check_periods(self, step)
@@ -623,8 +604,6 @@ class Model(Mechanism):
     ) -> Motion:
         self._need_bodies()
         options = options.checked()
-        if options.scheme is Scheme.LINEARLY_IMPLICIT:
-            check_quadratic(self)
         if options.order > 2:
             check_lossless(self, options.numerical_damping)
         breakpoints = [time for load in self.loads for time in load.breakpoints]

@@ -151,7 +151,6 @@ RUNS = [
         duration=POSITIVE,
         step=POSITIVE,
         initial=REFUSED,
-        scheme=REFUSED,
         order=REFUSED,
         every=COUNT,
         numerical_damping=NON_NEGATIVE,
@@ -208,7 +207,6 @@ RUNS = [
         initial=REFUSED,
         order=REFUSED,
         numerical_damping=NON_NEGATIVE,
-        scheme=REFUSED,
     ),
     of("equilibrium", lambda s: hanging().equilibrium, lambda s: {}, state=NONE),
     of(

@@ -7,7 +7,6 @@ import pytest
 
 import phlexible as ph
 from laws.models import Wishes, random_mechanism
-from phlexible.step.integration.schemes import Scheme
 
 STEPS = 24
 H_OMEGA = 0.3
@@ -70,18 +69,3 @@ def test_positions_projected_velocities_and_reactions_are_of_order_two(dimension
     reactions = [m.recording.multipliers[1:-1] for m in motions]
     assert 1.9 <= orders(velocities) <= 2.1
     assert 1.85 <= orders(reactions) <= 2.15
-
-
-@pytest.mark.parametrize("scheme", Scheme)
-def test_a_scheme_has_the_order_that_it_declares(scheme):
-    """A string with a stone on it, hung from a joint, that a force shakes: what all schemes take."""
-    model = ph.Model(dimension=2, gravity=(0, -9.81, 0))
-    law = ph.StVenantKirchhoffLaw(80.0)
-    rope = model.add(ph.String(1.0, 1.0, 4, law), "rope", velocity=lambda s: (0, 2 * s, 0))
-    stone = model.add(ph.PointMass(0.5), "stone", position=(1.0, 0, 0))
-    model.connect(ph.Spherical(model.ground.at((0, 0, 0)), rope.start))
-    model.connect(ph.Spherical(rope.end, stone.origin))
-    model.apply(ph.Force(stone.origin, lambda time: (5 * np.sin(20 * time), 0, 0)))
-    runs = [model.simulate(0.1, 0.1 / n, scheme=scheme, progress=False) for n in (20, 40, 80, 160)]
-    for name in ("position", "velocity"):
-        assert orders([getattr(run.recording, name)[-1] for run in runs]) == pytest.approx(scheme.order, abs=0.1)

@@ -76,11 +76,6 @@ def test_what_a_live_page_cannot_show_is_refused_with_what_to_do(tmp_path) -> No
     adaptive = model.simulate(0.02, tolerance=1e-4, output_step=STEP, initial="quasi_static")
     with pytest.raises(ph.errors.ModelError, match="steps of one size"):
         adaptive.report(path, live=True)
-    stone = ph.Model()
-    stone.add(ph.PointMass(1.0), "stone")
-    implicit = stone.simulate(0.02, STEP, scheme="linearly_implicit")
-    with pytest.raises(ph.errors.ModelError, match="conserving scheme, not of scheme='linearly_implicit'"):
-        implicit.report(path, live=True)
     if find_spec("ziglang") is None:
         with pytest.raises(ph.errors.MissingExtraError, match="phlexible\\[build\\]"):
             motion.report(path, live=True, sensors=sensors)

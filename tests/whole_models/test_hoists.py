@@ -76,17 +76,6 @@ def test_lengths_that_are_none_are_refused(length, said):
         hanging(length)[0].simulate(1.0, 0.01)
 
 
-def test_steps_that_cannot_move_anything_by_itself_refuse_hoists_and_drives():
-    model = hanging(lambda t: 3.0 - 0.5 * t)[0]
-    driven = ph.Model()
-    cart = driven.add(ph.PointMass(1.0), "cart")
-    rail = driven.connect(ph.Slider(driven.ground.at((0, 0, 0)), cart.origin))
-    driven.apply(rail.drive(position=lambda t: 0.5 * t, name="feed"))
-    for each, name in ((model, "hoist"), (driven, "feed")):
-        with pytest.raises(ph.ModelError, match=name):
-            each.simulate(0.1, 0.01, scheme="linearly_implicit")
-
-
 @pytest.mark.parametrize("damping", [0.0, 100.0])
 def test_a_rope_is_slack_until_it_catches_and_never_pushes(damping):
     model = ph.Model(gravity=(0, 0, -FALL))

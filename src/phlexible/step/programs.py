@@ -18,7 +18,7 @@ import numpy as np
 from phlexible.step.compilation.entry_points import EntryPoint, kept_folder
 from phlexible.step.compilation.objects import CHECKED
 from phlexible.step.tables.declarations import ANGLE, CONTACT, ROUNDED
-from phlexible.step.tables.iterations import NEWTON, most_iterations
+from phlexible.step.tables.iterations import most_iterations
 from phlexible.step.tables.memory import LaneMemory, Memory
 
 COMPILING = "phlexible: compiling the time step; done once, later runs start at once"
@@ -35,7 +35,6 @@ CHECKING = (
 
 _KERNELS = "phlexible.step.kernels"
 advance = EntryPoint(f"{_KERNELS}.loop", "advance")
-advance_linearly = EntryPoint(f"{_KERNELS}.linearly_implicit", "advance_linearly")
 differentiate = EntryPoint(f"{_KERNELS}.differentiation", "differentiate")
 energies_at = EntryPoint(f"{_KERNELS}.differentiation", "energies_at")
 fade_in_steps = EntryPoint(f"{_KERNELS}.differentiation", "fade_in_steps")
@@ -48,7 +47,6 @@ measure_rows = EntryPoint(f"{_KERNELS}.measured_vectors", "measure_rows")
 
 _LOOPS = (
     advance,
-    advance_linearly,
     differentiate,
     energies_at,
     fade_in_steps,
@@ -114,7 +112,7 @@ PROGRAMS = (
     Program(_program("loads"), _some("loads"), "loads", True),
     Program(_program("rods"), _some("rod_points"), "rods", True),
     Program(_program("soft"), _some("soft_elements"), "soft bodies", True),
-    Program(_program("gradients"), lambda memory: most_iterations(memory, NEWTON) > 0, "large soft bodies"),
+    Program(_program("gradients"), lambda memory: most_iterations(memory) > 0, "large soft bodies"),
     Program(_program("pressure"), _some("faces"), "pressure", True),
     Program(_program("teams"), lambda memory: memory.has_teams, "equal bodies in lanes", True, is_of_one=True),
 )

@@ -31,7 +31,7 @@ from phlexible.step.integration.reactions import check_fit, projection, reaction
 from phlexible.step.integration.recorder import recording_of
 from phlexible.step.integration.stored_rows import Advance, Course, Storage, StoredRows, branches_of, set_branches
 from phlexible.step.programs import advance, joint_velocities, pair_forces
-from phlexible.step.tables.iterations import NEWTON, most_iterations
+from phlexible.step.tables.iterations import most_iterations
 from phlexible.step.tables.memory import Memory
 from phlexible.step.tables.requests import (
     CONVERGED,
@@ -192,7 +192,7 @@ class ConservingStepper:
         reach, mass = self._reach, float(self._memory["mass"].sum())
         self._implicit = ImplicitLaws(self._controllers.law_arms(reach), mass, reach)
         has_frames = assembly.memory.counts["frames"] > 0
-        self._gradient_iterations = 0 if is_redundant or has_frames else most_iterations(assembly.memory, NEWTON)
+        self._gradient_iterations = 0 if is_redundant or has_frames else most_iterations(assembly.memory)
         self._trials = 0  # of steps, in the last ``advance``
         self._law_error: Exception | None = None  # what one of them raised in the last step
         self._laws = PythonLaws(assembly)

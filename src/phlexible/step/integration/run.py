@@ -17,7 +17,6 @@ from phlexible.state.system import System
 from phlexible.step.integration.clock import Checkpoint, Clock, is_on_grid
 from phlexible.step.integration.events import RunEvents, Watching
 from phlexible.step.integration.halving import MOST_HALVINGS, PATIENCE, Pieces, step_failure
-from phlexible.step.integration.quadratic_models import MARK
 from phlexible.step.integration.recorder import OPEN, Recorder, Sink
 from phlexible.step.integration.start import check_jumps
 from phlexible.step.integration.step_words import StepWords
@@ -106,9 +105,6 @@ class Simulation:
         self._events.begin(clock.instant(clock.first))
 
     def _go_on(self, last: RecordedStates, checkpoint: Checkpoint) -> None:
-        if checkpoint.layout.startswith(MARK) != self._stepper.layout.startswith(MARK):
-            taken = "linearly_implicit" if checkpoint.layout.startswith(MARK) else "conserving"
-            raise ResultFileError(f'the run in the file has scheme="{taken}"; resume it with that')
         if checkpoint.layout != self._stepper.layout or len(checkpoint.numbers) != len(self._stepper.snapshot()):
             raise ResultFileError(
                 "the file is of a version of phlexible that remembers other numbers from step to step: this one "

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from enum import Enum
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
@@ -22,21 +21,6 @@ if TYPE_CHECKING:
 
 LEAST_TOLERANCE = 1e-16
 """Of the longest body: its places have no more digits."""
-
-
-class Scheme(Enum):
-    """How time is integrated.
-
-    CONSERVING: any model (docs/theory.md, 4). LINEARLY_IMPLICIT: constant masses, quadratic strains (5).
-    """
-
-    CONSERVING = "conserving"
-    LINEARLY_IMPLICIT = "linearly_implicit"
-
-    @property
-    def order(self) -> int:
-        """Of a step that is not composed: by this power of the step errors of a run fall."""
-        return 2
 
 
 class KeptNumbers:
@@ -75,10 +59,6 @@ class KeptNumbers:
         tables, damping = self._assembly.fresh(), options.numerical_damping
         if options.order > 2:
             tables = replace(tables, memory=tables.memory.of_parts(len(SUBSTEPS[options.order])))
-        if options.scheme is Scheme.LINEARLY_IMPLICIT:
-            from phlexible.step.integration.linearly_implicit import LinearlyImplicitStepper
-
-            return LinearlyImplicitStepper(tables, step, damping, is_redundant)
         loop = self.loop
         if options.is_specialized:
             from phlexible.step.integration.own_program import steps_of_own_program
@@ -98,7 +78,6 @@ class StepOptions:
     every: int = 1
     numerical_damping: float = 0.0
     tolerance: float | None = None
-    scheme: Scheme = Scheme.CONSERVING
     is_specialized: bool = False
     coarsening: int = 1
 
@@ -122,11 +101,6 @@ class StepOptions:
                 f"tolerance must be at least {LEAST_TOLERANCE:g}, below which errors are those of rounding, got"
                 f" {self.tolerance!r}"
             )
-        if self.scheme is not Scheme.CONSERVING and (tolerance is not None or self.order > 2):
-            name = self.scheme.value
-            raise ParameterError(f'order= beyond 2 and tolerance= go with scheme="conserving", not with "{name}"')
-        if self.scheme is not Scheme.CONSERVING and self.is_specialized:
-            raise ParameterError('specialize=True goes with scheme="conserving"')
         damping = non_negative("numerical_damping", self.numerical_damping)
         return replace(
             self,

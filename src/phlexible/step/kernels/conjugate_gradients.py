@@ -1,8 +1,8 @@
 """Conjugate gradients for linear systems of soft bodies, without their matrices (docs/theory.md, 5).
 
-The system is that of (5.19) or a symmetric one in place of Newton's. The preconditioner is the inverse of its
-diagonal blocks, of one node each. Joints hold single nodes: residuals and inverses have the directions of their
-rows taken out, so that velocities keep them, and multipliers follow from what is left of the balance.
+The system is a symmetric one in place of Newton's. The preconditioner is the inverse of its diagonal blocks, of one
+node each. Joints hold single nodes: residuals and inverses have the directions of their rows taken out, so that
+velocities keep them, and multipliers follow from what is left of the balance.
 """
 
 from phlexible.step.compilation.compiled import compiled, exported
@@ -158,43 +158,31 @@ def missing_of_nodes(t: Tables) -> None:
 
 
 @compiled
-def apply_matrix(t: Tables, h: float, damping: float, is_newton: bool) -> None:
-    """``force_sum`` = the matrix times ``shift``, at the places of the nodes.
-
-    M + h^2/4 (1 + 2 gamma) L^T C^-1 L of the linearly implicit step, or Newton's with ``point_tangent``.
-    """
+def apply_matrix(t: Tables, h: float) -> None:
+    """Set ``force_sum`` to the matrix, with ``point_tangent``, times ``shift``, at the places of the nodes."""
     for b in range(t.carriers):
         t.force_sum[b] = vector(0.0, 0.0, 0.0)
     for p in range(t.mass_pairs):
         t.force_sum[t.mass_first[p]] += t.mass[p] * t.shift[t.mass_second[p]]
     for e in range(t.soft_elements):
-        g, k, first = t.soft_group[e], t.soft_count[e], t.soft_first[e]
-        lame, shear = t.soft_lame[g], t.soft_shear[g]
-        factor = 0.25 * h * h * (1.0 + 2.0 * (soft_gamma(t, e, h, damping) + branch_slope(t, t.soft_group[e], h)))
+        k, first = t.soft_count[e], t.soft_first[e]
         for p in range(t.soft_point_count[e]):
             slope, own = t.soft_slope[e] + p * k, t.soft_point[e] + p
             x, y, z = start_slope(t, e, p, 0), start_slope(t, e, p, 1), start_slope(t, e, p, 2)
             u, v, w = slope_change(t, e, p, 0), slope_change(t, e, p, 1), slope_change(t, e, p, 2)
             e0, e1, e2 = dot(x, u), dot(y, v), dot(z, w)
             e3, e4, e5 = dot(y, w) + dot(z, v), dot(x, w) + dot(z, u), dot(x, v) + dot(y, u)
-            weight = factor * t.soft_weight[own]
-            if is_newton:
-                weight, D = 0.5 * h * h * t.soft_weight[own], t.point_tangent + 36 * own
-                s, r = 0.5 * t.point_stress[2 * own], 0.5 * t.point_stress[2 * own + 1]
-                s0 = D[0] * e0 + D[6] * e1 + D[12] * e2 + D[18] * e3 + D[24] * e4 + D[30] * e5
-                s1 = D[1] * e0 + D[7] * e1 + D[13] * e2 + D[19] * e3 + D[25] * e4 + D[31] * e5
-                s2 = D[2] * e0 + D[8] * e1 + D[14] * e2 + D[20] * e3 + D[26] * e4 + D[32] * e5
-                s3 = D[3] * e0 + D[9] * e1 + D[15] * e2 + D[21] * e3 + D[27] * e4 + D[33] * e5
-                s4 = D[4] * e0 + D[10] * e1 + D[16] * e2 + D[22] * e3 + D[28] * e4 + D[34] * e5
-                s5 = D[5] * e0 + D[11] * e1 + D[17] * e2 + D[23] * e3 + D[29] * e4 + D[35] * e5
-                tx = s0 * x + s5 * y + s4 * z + (s.x * u + r.z * v + r.y * w)
-                ty = s5 * x + s1 * y + s3 * z + (r.z * u + s.y * v + r.x * w)
-                tz = s4 * x + s3 * y + s2 * z + (r.y * u + r.x * v + s.z * w)
-            else:
-                trace, double = lame * (e0 + e1 + e2), 2.0 * shear
-                tx = (trace + double * e0) * x + (shear * e5) * y + (shear * e4) * z
-                ty = (shear * e5) * x + (trace + double * e1) * y + (shear * e3) * z
-                tz = (shear * e4) * x + (shear * e3) * y + (trace + double * e2) * z
+            weight, D = 0.5 * h * h * t.soft_weight[own], t.point_tangent + 36 * own
+            s, r = 0.5 * t.point_stress[2 * own], 0.5 * t.point_stress[2 * own + 1]
+            s0 = D[0] * e0 + D[6] * e1 + D[12] * e2 + D[18] * e3 + D[24] * e4 + D[30] * e5
+            s1 = D[1] * e0 + D[7] * e1 + D[13] * e2 + D[19] * e3 + D[25] * e4 + D[31] * e5
+            s2 = D[2] * e0 + D[8] * e1 + D[14] * e2 + D[20] * e3 + D[26] * e4 + D[32] * e5
+            s3 = D[3] * e0 + D[9] * e1 + D[15] * e2 + D[21] * e3 + D[27] * e4 + D[33] * e5
+            s4 = D[4] * e0 + D[10] * e1 + D[16] * e2 + D[22] * e3 + D[28] * e4 + D[34] * e5
+            s5 = D[5] * e0 + D[11] * e1 + D[17] * e2 + D[23] * e3 + D[29] * e4 + D[35] * e5
+            tx = s0 * x + s5 * y + s4 * z + (s.x * u + r.z * v + r.y * w)
+            ty = s5 * x + s1 * y + s3 * z + (r.z * u + s.y * v + r.x * w)
+            tz = s4 * x + s3 * y + s2 * z + (r.y * u + r.x * v + s.z * w)
             tx, ty, tz = weight * tx, weight * ty, weight * tz
             for i in range(k):
                 n = t.soft_gradient[slope + i]
@@ -202,13 +190,11 @@ def apply_matrix(t: Tables, h: float, damping: float, is_newton: bool) -> None:
 
 
 @compiled
-def conjugate_gradients(
-    t: Tables, h: float, damping: float, is_newton: bool, share: float, least_speed: float, most: int
-) -> int:
+def conjugate_gradients(t: Tables, h: float, least_speed: float, most: int) -> int:
     """Add to ``cg_solution`` what makes ``cg_residual``, the right side, vanish; iterations.
 
-    They end at a share of the residual, or where it is round-off of the energy. -1: more than ``most`` of them, or
-    a matrix that is not positive definite.
+    They end at the share ``INEXACT`` of the residual, or where it is round-off of the energy. -1: more than
+    ``most`` of them, or a matrix that is not positive definite.
     """
     goal = 0.0
     for p in range(t.mass_pairs):
@@ -217,17 +203,17 @@ def conjugate_gradients(
     goal *= EXACT * EXACT
     for b in range(t.carriers):
         t.shift[b] = t.cg_solution[b]
-    apply_matrix(t, h, damping, is_newton)
+    apply_matrix(t, h)
     size = 0.0
     for b in range(t.carriers):
         t.cg_residual[b] = t.node_free[b] @ (t.cg_residual[b] - t.force_sum[b])
         t.shift[b] = t.node_inverse[b] @ t.cg_residual[b]
         size += dot(t.shift[b], t.cg_residual[b])
-    goal = max(goal, share * share * size)
+    goal = max(goal, INEXACT * INEXACT * size)
     for iteration in range(most):
         if size <= goal:
             return iteration
-        apply_matrix(t, h, damping, is_newton)
+        apply_matrix(t, h)
         curvature = 0.0
         for b in range(t.carriers):
             curvature += dot(t.shift[b], t.force_sum[b])
@@ -289,7 +275,7 @@ def update_by_gradients(t: Tables, h: float, damping: float, least_speed: Number
     set_node_inverses(t, h, damping)
     hold_nodes(t)
     missing_of_nodes(t)
-    taken = conjugate_gradients(t, h, damping, True, INEXACT, least_speed, most)
+    taken = conjugate_gradients(t, h, least_speed, most)
     for b in range(t.carriers):
         t.position[b] = t.cg_place[b]
         for i in range(t.dimension):

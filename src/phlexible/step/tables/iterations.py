@@ -5,16 +5,16 @@ import numpy as np
 from phlexible.step.tables.declarations import COUNT, NEIGHBOURS, SIZE, VISIT
 from phlexible.step.tables.memory import Memory
 
-LINEAR, NEWTON = 60, 250
-"""Products that an elimination has to cost, so that conjugate gradients are tried first: measured on cubes, for one
-linear system, and for Newton's method, which eliminates less often than it iterates."""
+LEAST_PRODUCTS = 250
+"""Products that an elimination has to cost, so that conjugate gradients are tried first: measured on cubes, for
+Newton's method, which eliminates less often than it iterates."""
 
 A_SHAPE, A_POINT, A_MASS = 60, 120, 12
 """Operations of a product with the matrix: of a shape function at a point, of a point, of a pair of masses."""
 
 
-def most_iterations(memory: Memory, worth: int) -> int:
-    """How many products with the matrix cost what an elimination does; 0: less than ``worth``, or none can be used.
+def most_iterations(memory: Memory) -> int:
+    """How many products with the matrix cost what an elimination does; 0: too few, or none can be used.
 
     They take soft bodies alone, whose joints hold a node each, as sizes of tables tell: the same in all runs.
     """
@@ -29,7 +29,7 @@ def most_iterations(memory: Memory, worth: int) -> int:
     points, shapes = memory["soft_point_count"], memory["soft_count"]
     product = (points * (A_POINT + A_SHAPE * shapes)).sum() + A_MASS * counts["mass_pairs"]
     found = int(elimination / product)
-    return found if found >= worth else 0
+    return found if found >= LEAST_PRODUCTS else 0
 
 
 def _holds_nodes(memory: Memory) -> bool:
