@@ -11,7 +11,7 @@ gc.set_threshold(20_000, 10, 50)  # compiling leaves much that lives: looking at
 
 COMPILING = ("step/kernels", "derivatives")
 """Folders whose tests compile what the others then read from the cache."""
-BUILT_ONCE = ("test_libraries.py", "test_lanes.py", "test_threads.py")
+BUILT_ONCE = ("test_libraries.py", "test_lanes.py", "test_gpu.py")
 """Files whose tests share what takes long to build: they begin, since the first tests all go to one process."""
 NOT_COMPILED = ("algebra", "elements", "linear", "port_hamiltonian", "papers", "shapes")
 """Folders with tests that hardly need it, and take long enough."""

@@ -30,6 +30,7 @@ LAYERS = (
     "description",
     "state",
     "step",
+    "step.gpu",
     "measure",
     "linear",
     "derivatives",
@@ -47,7 +48,7 @@ LAYERS = (
     "__init__",
     "__main__",
 )
-COMPILED = ("step.compilation", "step.kernels", "papers.kernels")
+COMPILED = ("step.compilation", "step.kernels", "step.gpu", "papers.kernels")
 LATE = "papers"  # what bodies have of the papers they import when it is asked for: nothing else needs it
 
 

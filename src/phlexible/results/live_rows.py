@@ -18,9 +18,9 @@ from phlexible.results.live import LiveRun, SavedInstant
 
 if TYPE_CHECKING:
     from phlexible.results.live_readings import RowsOfReadings
+    from phlexible.step.gpu.held_threads import Device, HeldThreads
     from phlexible.step.integration.company import LaneLoop
     from phlexible.step.integration.held_lanes import HeldLanes, LanesOfStructures
-    from phlexible.step.integration.held_threads import Device, HeldThreads
 
 READ = ("position", "rotation", "eta", "velocity")
 """Tables that sensors are read from."""
@@ -340,19 +340,15 @@ class LiveRows:
         return errors
 
     def _threads_for(self, device: "Device", group: int) -> "HeldThreads":
-        from phlexible.step.integration.held_threads import HeldThreads, cannot_go  # with the compiler
-
         runs = [self._runs[k] for k in self._groups[group]]
         asked = [run.ask(1) for run in runs]
         calls = [each.call for each in asked if each is not None and each.call.can_join]
         if len(calls) < len(runs) or not all(run.is_steady for run in runs):
             raise ParameterError("a GPU steps no controllers, functions of time or forces of the state, but inputs")
-        if why := cannot_go(calls[0].memory):
-            raise ParameterError(why)
         first = calls[0].memory.structure
         if len({call.key for call in calls}) > 1 or any(call.memory.structure != first for call in calls):
             raise ParameterError("a GPU steps mechanisms of one structure, which differ in numbers")
-        return HeldThreads(calls, device)
+        return device(calls)
 
     def _hold(self, group: int, count: int, thread: int) -> "_Held | None":
         """The runs of a group, where all of them can be held."""

@@ -37,8 +37,8 @@ from phlexible.tools.study import check_parameters, cores, runs_of
 
 if TYPE_CHECKING:
     from phlexible.state.initial_state import InitialKind
+    from phlexible.step.gpu.held_threads import Device
     from phlexible.step.integration.company import Company
-    from phlexible.step.integration.held_threads import Device
 
 WORTH_LANES = 64
 """Mechanisms from which on lanes are worth their compilation."""
@@ -315,9 +315,10 @@ def device_for(given: str | None, lanes: bool | None, specialize: bool) -> "Devi
             f"device={given!r} steps mechanisms in threads of its own, by a program for their structure; leave out"
             " lanes=True and specialize=True"
         )
-    from phlexible.step.compilation.cuda import cuda  # with the compiler
+    from phlexible.step.gpu.cuda import cuda  # with the compiler
+    from phlexible.step.gpu.held_threads import HeldThreads
 
-    return cuda()
+    return partial(HeldThreads, processor=cuda())
 
 
 def _in_company(

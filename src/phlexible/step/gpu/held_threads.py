@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from phlexible.algebra.arrays import Array, BoolArray, IntArray
 from phlexible.errors import ParameterError
-from phlexible.step.compilation.thread_programs import (
+from phlexible.step.gpu.layout import MOST_NUMBERS, ThreadLayout
+from phlexible.step.gpu.thread_programs import (
     STEPS,
     VELOCITIES,
     Threads,
@@ -19,14 +20,12 @@ from phlexible.step.compilation.thread_programs import (
 from phlexible.step.integration.company import StepCall
 from phlexible.step.integration.held_lanes import COUNTED
 from phlexible.step.programs import advance, alone, joint_velocities
-from phlexible.step.tables.memory import Memory
-from phlexible.step.tables.threads import MOST_NUMBERS, ThreadLayout
 
 COMPILING_THREADS = "phlexible: compiling the time step for this structure and a GPU; kept"
 
 
-class Device(Protocol):
-    """What runs threads (``cuda.Cuda``)."""
+class Processor(Protocol):
+    """Runs threads, as ``cuda.Cuda`` does."""
 
     threads: Threads
 
@@ -46,22 +45,12 @@ class Device(Protocol):
         """A function in so many threads."""
 
 
-def cannot_go(memory: Memory) -> str:
-    """Why threads do not step a mechanism; empty: they do."""
-    if rest := alone(memory):
-        return f"a GPU steps no {', '.join(rest)}"
-    needed = ThreadLayout(memory).numbers
-    if needed > MOST_NUMBERS:
-        return f"a thread of a GPU has room for {MOST_NUMBERS} numbers, the model needs {needed}"
-    return ""
-
-
 class HeldThreads:
     """Steps of mechanisms, each in a thread, nothing of which depends on time but the loads of each call.
 
     Args:
         calls: steps that each mechanism asks for, which can join and have one key.
-        device: whose threads take them.
+        processor: whose threads take them.
 
     Attributes:
         state: of all mechanisms, shape (state numbers, mechanisms).
@@ -69,22 +58,27 @@ class HeldThreads:
         loads: in the steps to come, shape (3 loads, mechanisms).
 
     Raises:
-        ParameterError: the processor does not have all functions that the laws of the model are made of.
+        ParameterError: threads do not step the model, or the processor does not have all functions of its laws.
     """
 
-    def __init__(self, calls: Sequence[StepCall], device: Device) -> None:
-        first, self._device, self._count = calls[0], device, len(calls)
+    def __init__(self, calls: Sequence[StepCall], processor: Processor) -> None:
+        first, self._processor, self._count = calls[0], processor, len(calls)
         self._size, self._known = float(first.sizes[0]), first.memory.place("known_velocities")
+        if rest := alone(first.memory):
+            raise ParameterError(f"a GPU steps no {', '.join(rest)}")
         layout = ThreadLayout(first.memory)
+        if layout.numbers > MOST_NUMBERS:
+            words = f"a thread of a GPU has room for {MOST_NUMBERS} numbers"
+            raise ParameterError(f"{words}, the model needs {layout.numbers}")
 
         def written() -> str:
             print(COMPILING_THREADS, file=sys.stderr, flush=True)
             functions = advance.source.py_func, joint_velocities.source.py_func
-            text: str = thread_program(layout, *functions, device.threads)
+            text: str = thread_program(layout, *functions, processor.threads)
             return text
 
         try:
-            function = device.load(layout.structure.digest, written)
+            function = processor.load(layout.structure.digest, written)
         except UnknownFunctionsError as error:
             raise ParameterError(f"a GPU does not have {error}, which laws here need") from error
         self._steps, self._projection = function(STEPS), function(VELOCITIES)
@@ -98,25 +92,25 @@ class HeldThreads:
         self._columns = tables.shape[1]
         self._tables, self._requests = self._filled(tables), self._filled(requests)
         self._state, self._row, self._loads = (
-            device.room(each.nbytes) for each in (self.state, self.row, self.loads)
+            processor.room(each.nbytes) for each in (self.state, self.row, self.loads)
         )
-        self._counts = device.room(8 * self._count)
+        self._counts = processor.room(8 * self._count)
         self._found = np.zeros((first.memory.counts["velocities"], self._count))
-        self._velocities = device.room(self._found.nbytes)
+        self._velocities = processor.room(self._found.nbytes)
         begin = first.memory.place("counter")
         self._counted = [begin + place for place in COUNTED]
 
     def step(self, count: int, which: BoolArray) -> tuple[IntArray, BoolArray]:
         """So many steps of some mechanisms; how many each took, and of which there is something to tell."""
-        device, taken = self._device, np.where(which, count, 0).astype(np.int64)
+        processor, taken = self._processor, np.where(which, count, 0).astype(np.int64)
         counted = self.state[self._counted]
         for room, array in ((self._state, self.state), (self._row, self.row), (self._loads, self.loads)):
-            device.put(room, np.ascontiguousarray(array))
-        device.put(self._counts, taken)
+            processor.put(room, np.ascontiguousarray(array))
+        processor.put(self._counts, taken)
         rooms = self._state, self._row, self._loads, self._requests, self._counts
-        device.call(self._steps, self._count, self._tables, self._columns, *rooms, self._size)
+        processor.call(self._steps, self._count, self._tables, self._columns, *rooms, self._size)
         for room, array in ((self._state, self.state), (self._row, self.row), (self._counts, taken)):
-            device.get(room, array)
+            processor.get(room, array)
         return taken, np.asarray((self.state[self._counted] != counted).any(axis=0))
 
     def put(self, lane: int, state: Array, row: Array, loads: Array, continues: bool = True) -> None:
@@ -128,14 +122,18 @@ class HeldThreads:
     def velocities(self) -> Array | None:
         """Velocities that satisfy the joints, shape (velocities, mechanisms); None: joints depend on each other."""
         known = np.zeros(self._count, dtype=np.int64)
-        self._device.put(self._state, np.ascontiguousarray(self.state))
+        self._processor.put(self._state, np.ascontiguousarray(self.state))
         rooms = self._state, self._velocities, self._counts
-        self._device.call(self._projection, self._count, self._tables, self._columns, *rooms)
-        self._device.get(self._velocities, self._found)
-        self._device.get(self._counts, known)
+        self._processor.call(self._projection, self._count, self._tables, self._columns, *rooms)
+        self._processor.get(self._velocities, self._found)
+        self._processor.get(self._counts, known)
         return self._found if known.all() else None
 
     def _filled(self, array: NDArray[Any]) -> Any:
-        room = self._device.room(array.nbytes)
-        self._device.put(room, np.ascontiguousarray(array))
+        room = self._processor.room(array.nbytes)
+        self._processor.put(room, np.ascontiguousarray(array))
         return room
+
+
+Device = Callable[[Sequence[StepCall]], HeldThreads]
+"""Takes steps of mechanisms."""

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from phlexible.errors import DeviceError
 from phlexible.step.compilation.entry_points import kept_folder
 from phlexible.step.compilation.objects import sources_digest
-from phlexible.step.compilation.thread_programs import Threads, assembly_text
+from phlexible.step.gpu.thread_programs import Threads, assembly_text
 
 THREADS_A_BLOCK = 64
 """Each needs most of the registers that it can have: four blocks share a multiprocessor."""
@@ -141,7 +141,8 @@ def _value(given: Room | int | float) -> Any:
 def _assembly(name: str, written: Callable[[], str]) -> str:
     """The assembly of a program: kept from before, or made and kept; the driver keeps what it makes of it."""
     folder = kept_folder()
-    key = hashlib.sha256(f"{name} {sources_digest()} {llvmlite.__version__}".encode()).hexdigest()[:16]
+    own = "".join(file.read_text(encoding="utf-8") for file in sorted(Path(__file__).parent.glob("*.py")))
+    key = hashlib.sha256(f"{name} {sources_digest()} {llvmlite.__version__} {own}".encode()).hexdigest()[:16]
     file = None if folder is None else Path(folder) / f"threads-{key}.ptx"
     if file is not None and file.is_file():
         kept = file.read_text()

@@ -8,10 +8,10 @@ from llvmlite import binding
 
 import phlexible as ph
 from phlexible.errors import DeviceError
-from phlexible.step.compilation import cuda
-from phlexible.step.compilation.thread_programs import Threads, _angle, assembly_text, optimized, thread_program
+from phlexible.step.gpu import cuda
+from phlexible.step.gpu.layout import ThreadLayout
+from phlexible.step.gpu.thread_programs import Threads, _angle, assembly_text, optimized, thread_program
 from phlexible.step.programs import advance, joint_velocities
-from phlexible.step.tables.threads import ThreadLayout
 
 
 class Loop:

@@ -21,9 +21,9 @@ from phlexible.step.compilation import passes
 from phlexible.step.compilation.c_functions import array_of
 from phlexible.step.compilation.compiled import without_collection, written_into
 from phlexible.step.compilation.modules import WrittenLibrary
+from phlexible.step.gpu.layout import ThreadLayout
 from phlexible.step.tables.memory import HEADER, LANES, PLACES
 from phlexible.step.tables.requests import StepRequest, dtype_of
-from phlexible.step.tables.threads import ThreadLayout
 
 STEPS, VELOCITIES = "ph_steps", "ph_velocities"
 """Names of the functions of a program."""
