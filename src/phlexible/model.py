@@ -143,7 +143,7 @@ class Model(Mechanism):
                 18, some of them backwards; docs/accuracy.md says when that pays.
             every: store each every-th step.
             numerical_damping: gamma >= 0; a step loses gamma delta(eps)^T D delta(eps).
-            tolerance: for the estimated error of a step, relative to the longest body (4.22):
+            tolerance: for the estimated error of a step, relative to the longest body (docs/theory.md, 4, (4.22)):
                 ``step`` is then the interval of the output, which is cut into 2, 4, 8 ... equal steps, rarely
                 changed; momenta, joints and the ledger stay exact. Where the number changes, velocities are
                 projected onto the joints, and the energy lost is booked as dissipated. None: steps as given.
