@@ -199,11 +199,11 @@ class FunctionFit:
             )
         shape = (2,) * len(keys)
         values = np.zeros((len(own), *shape))
-        for index in product(range(2), repeat=len(keys)):
+        for column, index in enumerate(product(range(2), repeat=len(keys))):
             at = list(self._middle)
             for (k, _), j in zip(keys, index, strict=True):
                 at[k] = self._ranges[k].value(SAMPLED[j])
-            values[:, *index] = self._at(at)[own]
+            values.reshape(len(own), -1)[:, column] = self._at(at)[own]
         size = np.abs(values).reshape(len(own), -1).max(axis=1).reshape(-1, *[1] * len(keys))
         for axis, (k, power) in enumerate(keys, start=1):
             first, second = ((self._ranges[k].value(x) / self._ranges[k].size) ** power for x in SAMPLED[:2])

@@ -141,8 +141,8 @@ def _value(given: Room | int | float) -> Any:
 def _assembly(name: str, written: Callable[[], str]) -> str:
     """The assembly of a program: kept from before, or made and kept; the driver keeps what it makes of it."""
     folder = kept_folder()
-    own = "".join(file.read_text(encoding="utf-8") for file in sorted(Path(__file__).parent.glob("*.py")))
-    key = hashlib.sha256(f"{name} {sources_digest()} {llvmlite.__version__} {own}".encode()).hexdigest()[:16]
+    sources = "".join(file.read_text(encoding="utf-8") for file in sorted(Path(__file__).parent.glob("*.py")))
+    key = hashlib.sha256(f"{name} {sources_digest()} {llvmlite.__version__} {sources}".encode()).hexdigest()[:16]
     file = None if folder is None else Path(folder) / f"threads-{key}.ptx"
     if file is not None and file.is_file():
         kept = file.read_text()
