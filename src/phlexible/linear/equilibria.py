@@ -36,10 +36,10 @@ from phlexible.state.forces import (
 from phlexible.state.initial_velocity import check_closure, undeformed, with_initial_velocity
 from phlexible.state.instants import Instants
 from phlexible.state.layout import State
-from phlexible.state.quasi_static import QuasiStaticMotion, quasi_static_motion
+from phlexible.state.quasi_static import ITERATIONS, LONGEST, QuasiStaticMotion, quasi_static_motion, raised
 from phlexible.state.redundancy import check_redundancy, independent_rows, smallest_multipliers_at
 from phlexible.state.round_off import round_off_of_forces
-from phlexible.state.small_motions import displaced
+from phlexible.state.small_motions import displaced, size_of_motion
 from phlexible.state.sticking import Hold, StickingFriction
 from phlexible.state.system import System, need_bodies
 from phlexible.state.touching_pairs import TouchingPairs
@@ -86,7 +86,6 @@ def newton_step(
 # an iteration spoils the square of its step and round-off the last digits, then costs neither iterations nor digits
 # of the shape; a slack one may start with any tension.
 
-FIRST_SHARE, LEAST_SHARE = 0.25, 1 / 128  # of the loads
 SETTLED = 1e-9  # motion in one iteration that does not become smaller any more: round-off is reached
 MOST = 10.0  # times the loads: the first stress of a shape that is too long
 
@@ -109,7 +108,7 @@ class _Limits:
     small: float
 
 
-RAISED, TAUT = _Limits(30, 0.5, 1e-9), _Limits(80, 0.3, 1e-12)
+RAISED, TAUT = _Limits(ITERATIONS, LONGEST, 1e-9), _Limits(80, 0.3, 1e-12)
 
 
 def _raised_equilibrium(
@@ -123,18 +122,12 @@ def _raised_equilibrium(
         kept: rows of G that do not repeat others.
         friction: that sticks.
     """
-    share, step, found = 0.0, FIRST_SHARE, (state, np.zeros(int(system.layout.multiplier[-1])))
-    while step >= LEAST_SHARE:
-        aim = min(1.0, share + step)
-        with np.errstate(all="ignore"):
-            solved = _solved(system, *found, kept, aim, RAISED, {}, friction)
-        if solved is None:
-            step /= 2
-        elif aim == 1.0:
-            return solved
-        else:
-            share, found = aim, solved
-    return None
+    with np.errstate(all="ignore"):
+        share, found = raised(
+            lambda aim, last: _solved(system, *last, kept, aim, RAISED, {}, friction),
+            (state, np.zeros(int(system.layout.multiplier[-1]))),
+        )
+    return found if share == 1.0 else None
 
 
 def _solved(
@@ -177,7 +170,7 @@ def _solved(
             return None
         change, answers = step
         multipliers[kept] = answers[: len(gap)]
-        size = _size(system, change)
+        size = size_of_motion(system, change)
         part = min(1.0, limits.longest / max(size, 1e-300), touching.at(element_state(system, at)).part(change))
         _approach(stresses, answers[len(gap) :], part)
         state = displaced(system, state, part * change)
@@ -246,12 +239,6 @@ def _approach(stresses: Stresses, aims: Array, share: float) -> None:
         for k, stress in enumerate(groups):
             groups[k] = stress + share * (aims[begin : begin + len(stress)] - stress)
             begin += len(stress)
-
-
-def _size(system: System, change: Array) -> float:
-    """How far anything moves, in lengths of the model or radians."""
-    move = float(np.abs(change[system.layout.linear]).max(initial=0.0)) / system.largest_length
-    return max(move, float(np.abs(change[system.layout.spin[2]]).max(initial=0.0)))
 
 
 # Static equilibrium by pseudo-transient continuation: an implicit gradient flow ending as Newton's method.
@@ -392,7 +379,7 @@ def _by_descent(
         change = np.full(len(force), np.nan)  # if all steps are singular
         if step:
             change, multipliers[kept] = step
-        part = min(1.0, LONGEST_CONTINUATION_TURN / max(_size(system, change), 1e-300))
+        part = min(1.0, LONGEST_CONTINUATION_TURN / max(size_of_motion(system, change), 1e-300))
         part = min(part, ones.part(change))
         moved = displaced(system, state, part * change)
         if more := held.meeting(state, moved):
@@ -716,7 +703,7 @@ def fallen_point(system: System, point: OperatingPoint, change: Array) -> Operat
         change: a motion along which the energy falls, shape (velocities,).
     """
     assert point.friction is not None, "static equilibria have it"
-    state = displaced(system, point.state, FALL / _size(system, change) * change)
+    state = displaced(system, point.state, FALL / size_of_motion(system, change) * change)
     try:
         with one_blas_thread():
             kept = independent_rows(system, point.state)

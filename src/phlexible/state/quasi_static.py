@@ -6,14 +6,14 @@ balances, closed joints (g = 0, d2g/dt2 = 0) with rigid velocities from the join
 d2eta/dt2 = 0 (6.8). Where joints leave the pose free, the material of no
 body has moved or turned on average (``nearest_pose``), whatever floating frame describes it.
 
-Newton's method; where it fails with a line search; where that fails loads, velocities and gravity are
-raised step by step.
+Newton's method with steps of limited length; where it fails loads, velocities and gravity are raised step by
+step.
 """
 
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from scipy import sparse
@@ -34,7 +34,7 @@ from phlexible.state.instants import Given, Instants
 from phlexible.state.layout import State
 from phlexible.state.redundancy import independent_rows, smallest_multipliers_at
 from phlexible.state.round_off import round_off_of_forces
-from phlexible.state.small_motions import displaced
+from phlexible.state.small_motions import displaced, size_of_motion
 from phlexible.state.system import System
 
 GOAL, ACCEPTED, ROUND_OFF = 1e-13, 1e-10, 1e-12
@@ -42,14 +42,13 @@ NEAR = 1e-9  # where the matrix of the point before does as well,
 LAST = 1e-14  # predicted errors below it are not looked at
 FALLS = 1e-4  # as it does where the error fell to such a share of the one before
 STIFF = 1e-6  # greatest error that round-off of positions may have, in what is far stiffer than it is heavy
-ITERATIONS = 60
-PATIENCE = 8
-SHORTEST = 1 / 64  # Newton step
-CREEPING = 4  # so many of the shortest ones, one after the other, lead nowhere
+ITERATIONS = 30
+LONGEST = 0.5  # motion in one iteration, in lengths of the model or radians
 SOFTENINGS = 4  # solutions with the same matrix
-LEAST_SHARE = 1 / 64  # by which loads are raised at a time
-STAGES = 8  # most shares that are tried
+FIRST_SHARE, LEAST_SHARE = 0.25, 1 / 128  # by which loads are raised at a time
 REGULARISATION = 1e-9
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False)
@@ -230,12 +229,16 @@ def quasi_static_motion(system: System, state: State, at: Instants | None = None
     mass = system.small_mass(state, here)
     problem = _Problem(system, state, mass, independent, here.given, 1.0, rate, stiffness)
     with np.errstate(all="ignore"):  # a diverging iteration is reported below
-        found, error = _solved(problem, start, is_searched=False, stiffness=stiffness)
+        found, error = _solved(problem, start, stiffness)
         if not error < ACCEPTED:
-            found, error = _solved(problem, start, is_searched=True, stiffness=stiffness)
-        if not error < ACCEPTED:
-            share, found, error = _raised(problem, start, error)
-            if not error < ACCEPTED:
+
+            def solution(share: float, last: QuasiStaticMotion) -> QuasiStaticMotion | None:
+                part = replace(problem, share=share)
+                there, missed = _solved(part, _with_velocity(part, last))
+                return there if missed < ACCEPTED else None
+
+            share, found = raised(solution, start)
+            if share < 1.0:
                 raise _refusal(problem, found, share, error)
     check_velocity(system, found.state, is_deformed=True, at=found.at)
     if len(problem.rows) < rows:
@@ -244,24 +247,21 @@ def quasi_static_motion(system: System, state: State, at: Instants | None = None
     return found
 
 
-def _raised(problem: _Problem, start: QuasiStaticMotion, error: float) -> tuple[float, QuasiStaticMotion, float]:
-    """The solution for all loads by way of those for smaller shares: the largest share that is held, the motion
-    there, and the error with all loads."""
-    share, step, motion, best = 0.0, 0.25, start, error
-    for _ in range(STAGES):
-        if step < LEAST_SHARE:
-            break
+def raised(solution: Callable[[float, T], T | None], start: T) -> tuple[float, T]:
+    """The largest share of the loads that has a solution, and this solution, by way of those of smaller shares.
+
+    Args:
+        solution: of a share, near another solution; None: not found.
+        start: without loads.
+    """
+    share, step, found = 0.0, FIRST_SHARE, start
+    while share < 1.0 and step >= LEAST_SHARE:
         aim = min(1.0, share + step)
-        part = replace(problem, share=aim)
-        found, error = _solved(part, _with_velocity(part, motion), is_searched=True)
-        if error < ACCEPTED:
-            share, motion, step = aim, found, 2 * step
+        if (there := solution(aim, found)) is None:
+            step /= 2
         else:
-            step /= 4
-        if share == 1:
-            return share, motion, error
-        best = min(best, error) if aim == 1 and np.isfinite(error) else best
-    return share, motion, best
+            share, found = aim, there
+    return share, found
 
 
 def _refusal(problem: _Problem, held: QuasiStaticMotion, share: float, error: float) -> ModelError:
@@ -300,21 +300,20 @@ def _softest(problem: _Problem, motion: QuasiStaticMotion) -> str:
 
 
 def _solved(
-    problem: _Problem, motion: QuasiStaticMotion, is_searched: bool, stiffness: "Matrix | None" = None
+    problem: _Problem, motion: QuasiStaticMotion, stiffness: "Matrix | None" = None
 ) -> tuple[QuasiStaticMotion, float]:
-    """Newton's method, with natural monotonicity or full steps; the best point and its error, zero where the
-    step from there is the round-off of positions.
+    """Newton's method with steps of limited length; the best point and its error, zero where the step from there is
+    the round-off of positions.
 
     Args:
         problem: what is solved.
         motion: where it begins, with velocities of its pose.
-        is_searched: with natural monotonicity.
         stiffness: there, where the caller has it.
     """
-    residual = _residual(problem, motion)
-    best, best_error, left, since, creeping = motion, residual.error, np.inf, 0, 0
+    system, residual = problem.system, _residual(problem, motion)
+    best, best_error, since, is_settled = motion, residual.error, 0, False
     before = residual.error
-    weight = np.sqrt(problem.mass.diagonal())
+    weight, allowed = np.sqrt(problem.mass.diagonal()), ROUND_OFF * _extent(system)
     solve: Callable[[Array], Array] | None = None
     for _ in range(ITERATIONS):
         if not np.isfinite(residual.error) or best_error < GOAL:
@@ -329,43 +328,16 @@ def _solved(
         step = solve(residual.right_side(problem))
         if fall * residual.error < LAST and fall < FALLS and residual.error < NEAR:
             return _moved(problem, motion, step), fall * residual.error
+        change = step[: len(weight)]
         if motion is best:
-            left = float(np.linalg.norm(weight * step[: len(weight)]))
-        if is_searched and residual.error > ACCEPTED:
-            motion, residual, length = _searched(problem, motion, step, solve, weight)
-            creeping = creeping + 1 if length <= SHORTEST else 0
-        else:
-            motion = _moved(problem, motion, step)
-            residual = _residual(problem, motion)
-        since += 1
+            is_settled = best_error < STIFF and bool(np.linalg.norm(weight * change) < allowed)
+        motion = _moved(problem, motion, min(1.0, LONGEST / max(size_of_motion(system, change), 1e-300)) * step)
+        residual, since = _residual(problem, motion), since + 1
         if residual.error < best_error:
             best, best_error, since = motion, residual.error, 0
-        if since == PATIENCE or creeping == CREEPING or (since and best_error < ACCEPTED):  # lost, or round-off
+        elif is_settled or best_error < ACCEPTED:  # round-off
             break
-    is_settled = best_error < STIFF and left < ROUND_OFF * _extent(problem.system)
     return best, 0.0 if is_settled else best_error
-
-
-def _searched(
-    problem: _Problem,
-    motion: QuasiStaticMotion,
-    step: Array,
-    solve: Callable[[Array], Array],
-    weight: Array,
-) -> tuple[QuasiStaticMotion, _Residual, float]:
-    """The longest part of a step after which the next simplified step is shorter, or the shortest part; which."""
-    size = float(np.linalg.norm(weight * step[: len(weight)]))
-    length, allowed = 1.0, ROUND_OFF * _extent(problem.system)
-    while True:
-        trial = _moved(problem, motion, length * step)
-        residual = _residual(problem, trial)
-        if length <= SHORTEST or not np.isfinite(size):
-            return trial, residual, length
-        if np.isfinite(residual.error):
-            simplified = solve(residual.right_side(problem))[: len(weight)]
-            if np.linalg.norm(weight * simplified) <= max((1 - length / 4) * size, allowed):
-                return trial, residual, length
-        length /= 2
 
 
 def _residual(problem: _Problem, motion: QuasiStaticMotion) -> _Residual:

@@ -81,3 +81,9 @@ def _of_entries(entries: Sequence[tuple[IntArray, IntArray, Array]], size: int) 
     """A square matrix; what is given twice is added."""
     rows, columns, values = (np.concatenate(parts) for parts in zip(*entries, strict=True))
     return sparse.csr_array(sparse.coo_array((values, (rows, columns)), shape=(size, size)))
+
+
+def size_of_motion(system: System, change: Array) -> float:
+    """How far anything moves in a small motion, in lengths of the model or radians."""
+    move = float(np.abs(change[system.layout.linear]).max(initial=0.0)) / system.largest_length
+    return max(move, float(np.abs(change[system.layout.spin[2]]).max(initial=0.0)))
