@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from phlexible.algebra.arrays import Array
 from phlexible.algebra.portable import Portable
 from phlexible.description.interactions.force_elements import CoordinateForce, JointElement
@@ -22,8 +24,12 @@ class ServoPush(Portable):
     kd: float
 
     def __call__(self, time: float) -> float:
-        """At an instant."""
-        return self.kp * self.target(time) + (self.kd * self.target.rates(time)[0] if self.kd else 0.0)
+        """Value at a time [s], or at an array of times."""
+        times = np.atleast_1d(time)
+        values = self.kp * self.target.at_times(times)
+        if self.kd:
+            values += self.kd * self.target.rates_at(times)
+        return values.reshape(np.shape(time)) if np.ndim(time) else float(values[0])
 
     def over_steps(self, middles: Array, ends: Array) -> Array:
         """In steps: with the target at their middles, shape (steps,), and its mean rate between their ends.
