@@ -88,6 +88,7 @@ def sensors(model):
 MASSES = [1.0, 2.0, 4.0]
 
 
+@pytest.mark.thorough
 def test_threads_step_as_single_runs(loop):
     batch = ph.batch(hanging, {"mass": MASSES})
     threads, alone = batch.start(1e-2, device="cuda"), batch.start(1e-2, lanes=False)
@@ -108,6 +109,7 @@ def test_threads_step_as_single_runs(loop):
     )
 
 
+@pytest.mark.thorough
 def test_one_whose_steps_are_halved_or_fail_goes_alone_and_changes_no_digit(loop):
     batch = ph.batch(hanging, {"mass": MASSES})
     quiet, broken, halved = (batch.start(0.1, device="cuda") for _ in range(3))
@@ -123,6 +125,7 @@ def test_one_whose_steps_are_halved_or_fail_goes_alone_and_changes_no_digit(loop
     assert halved.read(sensors)["x"][1] == pytest.approx(alone.read(sensors)["x"][1], rel=1e-9)
 
 
+@pytest.mark.thorough
 def test_refused_is_what_threads_do_not_step(loop, monkeypatch):
     def moved(mass):
         model = hanging(mass)
