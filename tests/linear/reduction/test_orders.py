@@ -73,7 +73,7 @@ METHODS = {
 }
 
 
-USUAL = {"rod of 21 ports", "gyrator", "satellite"}  # a rod is in the gyrator too
+USUAL = {"rod of 21 ports", "satellite"}
 
 
 @pytest.mark.filterwarnings("ignore::phlexible.ReductionWarning")
