@@ -8,7 +8,6 @@ from errata import composed
 
 import phlexible as ph
 from phlexible.papers.equations import Equations
-from phlexible.papers.flattened import Flattened
 from phlexible.papers.integrate import Method, asked_inputs, stage_loop
 
 STEPS, SKIPPED, REPEATS = 60, 10, 12
@@ -40,7 +39,7 @@ def mechanism(kind: str):
 def milliseconds(make: Callable[[], tuple], method: Method, step: float) -> float:
     """The least time of each of fifty steps, so that other programs count little; their mean [ms]."""
     whole, start, inputs = make()
-    model, given = Flattened(whole), asked_inputs(whole, inputs, start)
+    model, given = whole, asked_inputs(whole, inputs, start)
     equations, times = Equations(model, given.function, start, given.states), []
     for _ in range(REPEATS):
         loop, x, row = stage_loop(method, equations, start), start, []

@@ -25,7 +25,6 @@ LAYERS = (
     "step.tables",
     "step.compilation",
     "step.kernels",
-    "papers.kernels",
     "bodies",
     "description",
     "state",
@@ -48,7 +47,7 @@ LAYERS = (
     "__init__",
     "__main__",
 )
-COMPILED = ("step.compilation", "step.kernels", "step.gpu", "papers.kernels")
+COMPILED = ("step.compilation", "step.kernels", "step.gpu")
 LATE = "papers"  # what bodies have of the papers they import when it is asked for: nothing else needs it
 
 

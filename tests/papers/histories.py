@@ -9,7 +9,6 @@ from phlexible.algebra.arrays import Array, positive
 from phlexible.papers.collocation import StageLoop, Tableau
 from phlexible.papers.discrete_gradient import DiscreteGradientLoop
 from phlexible.papers.equations import Equations, ManyInputs
-from phlexible.papers.flattened import Flattened
 from phlexible.port_hamiltonian.model import PortHamiltonianModel
 
 
@@ -56,7 +55,7 @@ def collocate(
     """
     step = positive("duration", duration) / steps
     equations = Equations(
-        Flattened(model),
+        model,
         one_by_one(inputs or (lambda time, x: np.zeros(model.port_size))),
         initial,
         input_states=None if inputs is not None else np.zeros(0, dtype=np.int64),
@@ -92,7 +91,7 @@ def integrate_discrete_gradient(
         return np.zeros(model.port_size) if inputs is None else np.asarray(inputs(time), dtype=np.float64)
 
     states = [np.asarray(initial, dtype=np.float64)]
-    equations = Equations(Flattened(model), one_by_one(given), states[0], input_states=np.zeros(0, dtype=np.int64))
+    equations = Equations(model, one_by_one(given), states[0], input_states=np.zeros(0, dtype=np.int64))
     loop = DiscreteGradientLoop(equations, states[0])
     for k in range(steps):
         states.append(loop.advance(k * step, step, states[-1]).end)

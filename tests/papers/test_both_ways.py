@@ -27,7 +27,7 @@ CASES = {
 }
 
 
-RADAU_TOO = {"crank-slider, linear", "crank-slider, von Karman", "flexible pendulum"}
+RADAU_TOO = {"crank-slider, linear", "flexible pendulum"}
 """Cases for which its order is measured too; of the others it is the reference only."""
 
 
@@ -73,7 +73,7 @@ def test_everything_that_bodies_and_joints_can_be_moves_alike(family):
     make, duration = FAMILIES[family]
     model, *ports = make()
     form = MechanismModel(model)
-    ends = collocate(form, RADAU_IIA_3, form.initial_state, duration, 32, form.inputs).states[-1]
+    ends = collocate(form, RADAU_IIA_3, form.initial_state, duration, 26, form.inputs).states[-1]
     expected = np.array([place(form, ends, port) for port in ports])
 
     def differences(steps):

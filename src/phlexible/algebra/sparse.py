@@ -388,13 +388,13 @@ class WeightedSums:
 
     def of(self, values: Array) -> Array:
         """The sums of values (T, size, ...), shape (T, count, ...)."""
+        inner = values.shape[2:]
+        if self._dense is not None and values.size <= FEW:  # SciPy would take longer to begin than to multiply
+            flat = values.reshape(*values.shape[:2], int(np.prod(inner)))
+            return np.asarray((self._dense @ flat).reshape(len(values), self.count, *inner))
         if len(values) != 1:
-            inner = (len(values), *values.shape[2:])
-            flat = np.moveaxis(values, 0, 1).reshape(self.size, int(np.prod(inner)))
-            return np.asarray(np.moveaxis((self._matrix @ flat).reshape(self.count, *inner), 0, 1))
-        if self._dense is not None:  # of a single instant SciPy would take longer to begin than to multiply
-            flat = values[0].reshape(self.size, -1) if values.ndim > 3 else values[0]
-            return np.asarray((self._dense @ flat).reshape(1, self.count, *values.shape[2:]))
+            flat = np.moveaxis(values, 0, 1).reshape(self.size, int(len(values) * np.prod(inner)))
+            return np.asarray(np.moveaxis((self._matrix @ flat).reshape(self.count, len(values), *inner), 0, 1))
         result = np.zeros((1, self.count, *values.shape[2:]))
         if len(self._starts):
             weights = self.weights.reshape(-1, *(1,) * (values.ndim - 2))
@@ -406,6 +406,11 @@ class WeightedSums:
         other = replace(self, weights=weights)
         vars(other).update(_starts=self._starts, _owners=self._owners)
         return other
+
+    @cached_property
+    def transposed(self) -> "WeightedSums":
+        """Sums with sources and owners exchanged."""
+        return sums_of(self.weights, self.sources, self.owners, self.size, self.count)
 
     @cached_property
     def _dense(self) -> Array | None:

@@ -60,17 +60,17 @@ class StressSpace:
         return np.asarray(self.rows @ eta + self.factors @ (self.squares @ eta) ** 2 / 2)
 
     def strain_rate_matrix(self, eta: Array) -> Array:
-        """B(eta), the slope of the tested strain, shape (s, n)."""
-        return np.asarray(self.rows + self.factors @ ((self.squares @ eta)[:, None] * self.squares))
+        """B(eta), the slope of the tested strain, shape (..., s, n)."""
+        return np.asarray(self.rows + self.factors @ ((eta @ self.squares.T)[..., None] * self.squares))
 
     def stress(self, eta: Array) -> Array:
         """Sigma that belongs to eta, shape (s,)."""
         return np.asarray(np.linalg.solve(self.compliance, self.tested_strain(eta)))
 
     def viscous_matrix(self, eta: Array) -> Array:
-        """B^T M_sigma^-1 B, the rate of Sigma felt by the elastic coordinates, shape (n, n)."""
+        """B^T M_sigma^-1 B, the rate of Sigma felt by the elastic coordinates, shape (..., n, n)."""
         rate = self.strain_rate_matrix(eta)
-        return np.asarray(rate.T @ np.linalg.solve(self.compliance, rate))
+        return np.asarray(rate.mT @ np.linalg.solve(self.compliance, rate))
 
 
 def energy_stress(strain: StrainEnergy, stress: str) -> StressSpace:

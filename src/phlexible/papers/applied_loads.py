@@ -13,7 +13,7 @@ from phlexible.description.interactions.state_force import StateLaw
 from phlexible.errors import ModelError
 from phlexible.state.forces import body_triad
 from phlexible.state.system import System
-from phlexible.state.vectors import CarriedVector
+from phlexible.state.vectors import CarriedVector, VectorResolver
 
 NUMBERS = 3
 
@@ -33,6 +33,7 @@ class AppliedLoads:
 
     Args:
         system: with the loads.
+        resolver: finds the vectors.
 
     Attributes:
         vectors: that they act on.
@@ -42,8 +43,8 @@ class AppliedLoads:
         ModelError: a controller that is called once a step.
     """
 
-    def __init__(self, system: System) -> None:
-        self._system, self._places = system, list[_Place]()
+    def __init__(self, system: System, resolver: VectorResolver) -> None:
+        self._system, self._resolver, self._places = system, resolver, list[_Place]()
         self.vectors = list[CarriedVector]()
         self.sizes = list[int]()
         for load in system.loads:
@@ -66,9 +67,9 @@ class AppliedLoads:
             first = int(system.layout.carrier[system.index[load.attachment.placed]])
             nothing = np.zeros((3, 0))
             return [CarriedVector(first + int(k), True, np.zeros(3), nothing) for k in load.surface.nodes], []
-        points = [system.resolver.resolve(PointOf(load.attachment))] if isinstance(load, Force) else []
+        points = [self._resolver.resolve(PointOf(load.attachment))] if isinstance(load, Force) else []
         has_triad = isinstance(load, Torque) or load.axes is Axes.BODY
-        triad = [system.resolver.resolve(each) for each in body_triad(load.attachment)] if has_triad else []
+        triad = [self._resolver.resolve(each) for each in body_triad(load.attachment)] if has_triad else []
         return points, triad
 
     def _added(self, vectors: list[CarriedVector]) -> IntArray:

@@ -8,10 +8,9 @@ from scipy import sparse
 from scipy.linalg import lapack
 
 from phlexible.algebra.arrays import Array
-from phlexible.algebra.sparse import lu_factors
+from phlexible.algebra.sparse import as_array, lu_factors
 from phlexible.errors import ConvergenceError, ModelError, SingularMatrixError
 from phlexible.papers.equations import Equations
-from phlexible.papers.kernels.stages import greatest_change, stage_states
 from phlexible.port_hamiltonian.model import Matrix
 
 # Coefficients of collocation schemes for port-Hamiltonian descriptor models of index 2.
@@ -140,10 +139,10 @@ class NewtonFactors:
     ) -> None:
         self.step, self._sparse = step, None
         coupling = step * coefficients
-        if sparse.issparse(slope):
+        if sparse.issparse(slope) and slope.shape[0] > SMALL:
             self._factor_sparse(coupling, slope, descriptor, is_algebraic)
         else:
-            self._factor_dense(coupling, slope, descriptor, is_algebraic)
+            self._factor_dense(coupling, as_array(slope), as_array(descriptor), is_algebraic)
 
     def _factor_dense(
         self, coupling: Array, slope: Array, descriptor: Array, is_algebraic: NDArray[np.bool_]
@@ -187,6 +186,8 @@ class NewtonFactors:
         return np.asarray(lapack.dgetrs(self._dense, self._pivots, right)[0]).reshape(defects.shape)
 
 
+SMALL = 50
+"""States up to which arrays are factored faster than sparse matrices."""
 SINGULAR = "the equations of a step are singular: constraints depend on each other, or a state has no equation"
 
 
@@ -207,7 +208,6 @@ ROUND_OFF = 1e-16
 SHARE = 1e-3
 INTEGRALS = {"velocity": "position", "angular_velocity": "rotation_rows", "elastic_velocity": "displacement"}
 ABSURD = 1e30
-NONE = np.zeros(0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -255,21 +255,25 @@ class StageLoop:
         kinds = {name: k for k, name in enumerate(dict.fromkeys(names))}
         self._kinds = np.array([kinds[name] for name in names], dtype=np.int64)
         self._integrals = np.array([kinds.get(INTEGRALS.get(name, ""), -1) for name in names], dtype=np.int64)
-        self.rates = np.zeros((tableau.stages, len(initial)))
+        self.rates, self._length = np.zeros((tableau.stages, len(initial))), 0.0
         self.rates[:, equations.is_algebraic] = initial[equations.is_algebraic]
         self._factors: NewtonFactors | None = None
         self._start_weights, self._end_weights = tableau.weights_at(0.0), tableau.weights_at(1.0)
-        self._begins = np.append(equations.block_begins, len(initial))
 
     def advance(self, time: float, step: float, x: Array) -> Step:
         """One step from the state x (n,) at a time [s]."""
-        k, times = self.rates.copy(), time + step * self.tableau.nodes  # the last rates: Newton's first guess
+        k, times = self._first_rates(step), time + step * self.tableau.nodes
         history, is_factored = list[float](), False
         for _ in range(ITERATIONS):
             states = self._stage_states(x, step, k)
             is_fresh = self._factors is None or self._factors.step != step
             if self._factors is None or is_fresh:
-                self._factors = self._factored(times, step, states, k, is_careful=is_factored)
+                try:
+                    self._factors = self._factored(times, step, states, k, is_careful=is_factored)
+                except ModelError:
+                    if history:  # lost, at states that make no sense
+                        break
+                    raise
                 is_factored = True
             change = -self._factors.solve(self.equations.defects(times, states, k, self._efforts(x, step, k)))
             k = k + change
@@ -291,17 +295,23 @@ class StageLoop:
             np.array(history),
         )
 
+    def _first_rates(self, step: float) -> Array:
+        """Newton's first guess: the polynomials through the stages of the last step, further on."""
+        if not self._length:
+            return self.rates
+        nodes = 1 + step / self._length * self.tableau.nodes
+        return np.array([self.tableau.weights_at(node) for node in nodes]) @ self.rates
+
     def _efforts(self, x: Array, step: float, k: Array) -> Array | None:
         """z of the stages, shape (s, n); None: those of their states."""
         return None
 
     def _stage_states(self, x: Array, step: float, k: Array) -> Array:
-        states = np.empty_like(k)
-        stage_states(step * self.tableau.matrix, self.equations.is_algebraic, x, k, states)
-        return states
+        """X_i = x + h sum_j a_ij K_j; multipliers are in the rates themselves."""
+        return np.where(self.equations.is_algebraic, k, x + step * self.tableau.matrix @ k)
 
     def _finished(self, time: float, step: float, x: Array, k: Array, times: Array) -> Step:
-        self.rates, algebraic = k, self.equations.is_algebraic
+        self.rates, self._length, algebraic = k, step, self.equations.is_algebraic
         states = self._stage_states(x, step, k)
         differential = x + step * self.tableau.weights @ k
         end = np.where(algebraic, self._end_weights @ k, differential)
@@ -322,15 +332,21 @@ class StageLoop:
         largest of its kind, of velocities also of those that would move the largest place as far in a step.
         Multipliers are not asked: they are as good as the velocities that they change.
         """
-        given = step * self.tableau.matrix, self.equations.is_algebraic, self._begins, change, states
+        if not (np.abs(change) < ABSURD).all():
+            return np.inf
+        moved = np.where(self.equations.is_algebraic, 0.0, step * self.tableau.matrix @ change)
+        begins = self.equations.block_begins
         if is_first:  # later changes are small
-            greatest_change(*given, self._compared, self.largest, ROUND_OFF, ABSURD)
+            sizes = np.abs(states + moved).max(axis=0)
+            self.largest = np.maximum(self.largest, np.maximum.reduceat(sizes, begins))
             of_kind = np.zeros(self._kinds.max() + 2)  # the last one of what is no integral
             np.maximum.at(of_kind, self._kinds, self.largest)
             of_kind[-1] = 0.0
             share = SHARE * np.maximum(of_kind[self._kinds], of_kind[self._integrals] / abs(step))
             self._compared = np.maximum(self.largest, share)
-        return float(greatest_change(*given, self._compared, NONE, ROUND_OFF, ABSURD))
+        greatest = np.maximum.reduceat(np.abs(moved).max(axis=0), begins)
+        counts = (self._compared > 0) & (greatest > ROUND_OFF)
+        return float((greatest[counts] / self._compared[counts]).max(initial=0.0))
 
 
 EQUAL = 1e-6  # lengths of steps

@@ -18,10 +18,11 @@ from phlexible.description.interactions.force_elements import Bristle, Coordinat
 from phlexible.description.interactions.functions import Coordinate
 from phlexible.description.interactions.state_force import StateLaw
 from phlexible.description.interactions.surfaces import RubbingCoordinate, SlidingCoordinate
+from phlexible.description.joints.relations import RelationRow
 from phlexible.description.ports import Attachment, MovingFrame
 from phlexible.errors import ModelError
 from phlexible.papers.bristles import Bent, Bristles
-from phlexible.papers.joined_functions import JoinedFunctions, LinePart, Poses
+from phlexible.papers.joined_functions import JoinedFunctions, Poses
 from phlexible.papers.touching import Touching, across
 from phlexible.state.forces import measured_rows, prescribed_part
 from phlexible.state.instants import Instants
@@ -94,9 +95,9 @@ class ElementLaws:
         """Number of scalar forces."""
         return len(self.forces)
 
-    def lines(self) -> list[tuple[LinePart, ...]]:
+    def lines(self) -> list[RelationRow]:
         """Their coordinates."""
-        return [(LinePart(f.coordinate.functions(), f.coordinate),) for f in self.forces]
+        return [RelationRow((), 0.0, str(f.coordinate), parts=((f.coordinate, 1.0),)) for f in self.forces]
 
     def inputs(self, time: float, at: Instants | None, theta: Array) -> Array:
         """The prescribed parts; ``at``: the state, where there are functions of it, with the coordinates theta."""
@@ -351,10 +352,3 @@ class Resistances:
 
 def _bristle_of(force: CoordinateForce) -> Bristle | None:
     return force.friction.bristle if force.friction else None
-
-
-def coordinates(at: Poses, joined: JoinedFunctions, first: int, forces: list[Coordinate]) -> Array:
-    """theta of the forces in one state, angles between -pi and pi, shape (forces,)."""
-    ends = joined.first[first:]
-    pairs = zip(forces, ends[:-1], ends[1:], strict=True)
-    return np.array([each.value(at.values[0, a:b]) for each, a, b in pairs], dtype=np.float64)

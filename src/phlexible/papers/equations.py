@@ -6,10 +6,11 @@ from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from phlexible.algebra.arrays import Array, IntArray
-from phlexible.papers.flattened import Flattened
-from phlexible.port_hamiltonian.model import Matrix, slope_by_differences
+from phlexible.algebra.sparse import as_array
+from phlexible.port_hamiltonian.model import Matrix, PortHamiltonianModel, slope_by_differences
 
 BoolArray: TypeAlias = NDArray[np.bool_]
 ManyInputs: TypeAlias = Callable[[Array, Array], Array]
@@ -35,7 +36,7 @@ class Equations:
 
     def __init__(
         self,
-        model: Flattened,
+        model: PortHamiltonianModel,
         inputs: ManyInputs,
         initial: Array,
         input_states: IntArray | None = None,
@@ -61,7 +62,9 @@ class Equations:
 
     def defects(self, times: Array, states: Array, rates: Array, efforts: Array | None = None) -> Array:
         """E dx/dt - (J - R) z - B u of T instants, shape (T, n); with z of the states where no other is given."""
-        return self.model.defects(states, rates, self.inputs_at(times, states), efforts)
+        z = self.model.efforts(states) if efforts is None else efforts
+        flows = self.model.flows(states, z, self.inputs_at(times, states))
+        return self.model.descriptor_products(states, rates) - flows
 
     def slope(self, time: float, x: Array, rate: Array, is_careful: bool = True) -> tuple[Matrix, Matrix]:
         """d(defect)/dx with the slope of the inputs, and E, both at one instant, shape (n, n).
@@ -71,9 +74,14 @@ class Equations:
                 those that they have depended on so far.
         """
         u = self.inputs(np.array([time]), x[None])[0]
-        turning = self._input_slope(time, x, is_careful) if len(self.input_states) and len(u) else None
-        slope = self.model.defect_slope(x, np.where(self.is_algebraic, 0.0, rate), u, turning)
-        return slope, self.model.descriptor_matrix(x)
+        slope = self.model.defect_slope(x, np.where(self.is_algebraic, 0.0, rate), u)
+        if len(self.input_states) and len(u):
+            turning = self._input_slope(time, x, is_careful)
+            moved = np.flatnonzero(turning.any(axis=1))
+            by_inputs = sparse.csr_array(self.model.port_matrix(x))[:, moved] @ sparse.csr_array(turning[moved])
+            slope = slope - (by_inputs.toarray() if isinstance(slope, np.ndarray) else by_inputs)
+        descriptor = self.model.descriptor_matrix(x)
+        return slope, as_array(descriptor) if isinstance(slope, np.ndarray) else descriptor
 
     def _input_slope(self, time: float, x: Array, is_careful: bool) -> Array:
         """du/dx by differences, shape (m, n)."""
@@ -94,7 +102,7 @@ class Equations:
     def gaps(self, time: float, states: Array) -> Array:
         """The algebraic rows of (J - R) z + B u of many states at one time, shape (T, algebraic rows)."""
         u = self.inputs_at(np.full(len(states), time), states)
-        return self.model.gaps(states, u)[:, self.is_algebraic]
+        return self.model.flows(states, self.model.efforts(states), u)[:, self.is_algebraic]
 
     def projected(self, time: float, x: Array) -> Array:
         """The state moved along the constraint forces until the algebraic equations hold.
@@ -109,8 +117,6 @@ class Equations:
         inverse, first = np.linalg.inv(forces @ ways.T), self.gaps(time, x[None])[0, rows]
         shift = inverse @ first
         moved = x + shift @ ways
-        if self._is_affine_along(ways):
-            return np.asarray(moved)
         rest = self.gaps(time, moved[None])[0, rows]
         if np.abs(rest).max() > TAKEN * np.abs(first).max():
             values = self.gaps(time, x + ways)[:, rows]
@@ -120,33 +126,24 @@ class Equations:
             return np.asarray(x + (shift - np.linalg.solve(slope, rest)) @ ways)
         return np.asarray(moved + inverse @ rest @ ways)
 
-    def _is_affine_along(self, ways: Array) -> bool:
-        """Whether nothing but velocities themselves counts in the algebraic rows along these ways (k, n)."""
-        if (self._felt is None and len(self.input_states)) or self.model.curved_entries is None:
-            return False
-        felt = self.model.curved_entries if self._felt is None else [*self.model.curved_entries, *self._felt]
-        return not ways[:, felt].any()
-
     def rates(self, flows: Array) -> Array:
         """E^-1 of flows (n,) at the state at rest."""
         return np.asarray(self.model.descriptor_solutions(self.model.rest_state, flows[None])[0])
 
     def constraint_ways(self, x: Array) -> tuple[Array, Array]:
         """J and E^-1 J of unit multipliers of constraints on velocities, shapes (constraints, n)."""
-        units = self._constrained_units
-        forces = self.model.constraint_flows(x, units)
+        forces = self._multiplier_flows(x)[self.constrained_rows]
         forces[:, self.is_algebraic] = 0.0
         return forces, self.model.descriptor_solutions(x, forces)
 
-    @cached_property
-    def _constrained_units(self) -> Array:
-        """Unit multipliers of constraints on velocities, shape (constraints, n)."""
-        return np.eye(len(self.is_algebraic))[self.is_algebraic][self.constrained_rows]
+    def _multiplier_flows(self, x: Array) -> Array:
+        """J of unit multipliers at one state, shape (multipliers, n)."""
+        units = np.eye(len(x))[self.is_algebraic]
+        no_inputs = np.zeros((len(units), self.model.port_size))
+        return self.model.flows(np.broadcast_to(x, units.shape), units, no_inputs)
 
     @cached_property
     def constrained_rows(self) -> IntArray:
         """Which algebraic rows hold no multiplier: constraints on velocities, of index 2."""
-        x = self.model.rest_state
-        units = np.eye(len(x))[self.is_algebraic]
-        flows = self.model.constraint_flows(x, units)
+        flows = self._multiplier_flows(self.model.rest_state)
         return np.flatnonzero(np.abs(flows[:, self.is_algebraic]).max(axis=0, initial=0.0) == 0)

@@ -12,7 +12,14 @@ from phlexible.algebra.rotations import cross_matrix
 from phlexible.bodies.floating_body import FloatingBody
 from phlexible.bodies.locations import Location
 from phlexible.bodies.material import refuse_relaxation
-from phlexible.bodies.mechanics.floating import elastic_mass, kept_velocities, mass_matrix
+from phlexible.bodies.mechanics.floating import (
+    cross_products,
+    elastic_mass,
+    kept_velocities,
+    mass_matrix,
+    moment_products,
+    rigid_rows,
+)
 from phlexible.bodies.stress_space import StressSpace
 from phlexible.errors import ModelError, ParameterError
 from phlexible.port_hamiltonian.linear import LinearPHDAE
@@ -21,6 +28,8 @@ from phlexible.port_hamiltonian.model import Port, PortHamiltonianModel, StateBl
 # Boundary and distributed ports of a floating body; (15), (30), (35), Remark 4 of Brugnoli et al. (2020).
 
 DISTRIBUTED = "distributed force"
+KNOWN = 4
+"""Port matrices that a form remembers."""
 
 
 def body_ports(body: FloatingBody, locations: dict[str, Location]) -> tuple[Port, ...]:
@@ -42,37 +51,9 @@ def body_ports(body: FloatingBody, locations: dict[str, Location]) -> tuple[Port
     return (*ports, Port(DISTRIBUTED, "N/kg", "kg m/s", d + n, mass))
 
 
-def port_columns(body: FloatingBody, locations: dict[str, Location], eta: Array, convection: Array) -> Array:
-    """Generalized forces on (v, w, v_f) of unit inputs, shape (6 + n, inputs).
-
-    Args:
-        eta: displacement, shape (n,); lever arms are x + u_f.
-        convection: N of deta/dt = v_f + N w, shape (n, 3).
-    """
-    d, axes = body.dimension, list(body.rotation_axes)
-    columns: list[Array] = []
-    for location in locations.values():
-        point = body.points.locate(location)
-        arm = point.position + point.shapes @ eta
-        shapes = point.shapes
-        force = np.concatenate([np.eye(3), cross_matrix(arm) + (shapes @ convection).T, shapes.T])
-        columns.append(force[:, :d])
-        if body.rotates and point.rotations is not None:
-            turns = point.rotations
-            moment = np.concatenate([np.zeros((3, 3)), np.eye(3) + (turns @ convection).T, turns.T])
-            columns.append(moment[:, axes])
-    return np.hstack([*columns, _distributed_columns(body, eta, convection)])
-
-
-def _distributed_columns(body: FloatingBody, eta: Array, convection: Array) -> Array:
-    """B_d of (30) from S and W."""
-    d, n = body.dimension, body.elastic_count
-    xi = np.concatenate([[1.0], eta])
-    s, w, mass = body.first_moments, body.all_moments, elastic_mass(body)
-    gyro = np.array([(xi @ (w[a, b] - w[b, a]))[1:] for a, b in ((1, 2), (2, 0), (0, 1))]).reshape(3, n)
-    uniform = np.concatenate([body.mass * np.eye(3), cross_matrix(s @ xi) + (s[:, 1:] @ convection).T, s[:, 1:].T])
-    elastic = np.concatenate([s[:, 1:], gyro + (mass @ convection).T, mass])
-    return np.hstack([uniform[:, :d], elastic])
+def _extended(first: float, values: Array) -> Array:
+    """A number in front of values (..., n), shape (..., n + 1)."""
+    return np.concatenate([np.full((*values.shape[:-1], 1), first), values], axis=-1)
 
 
 # What the port-Hamiltonian forms of one floating body share: states, ports, energies.
@@ -82,21 +63,22 @@ def _distributed_columns(body: FloatingBody, eta: Array, convection: Array) -> A
 # angular_velocity, elastic_velocity, stress. In the plane z components are left out; a rigid body
 # has no displacement, elastic_velocity and stress, a point mass no rotation either.
 #
-# Every matrix follows from the invariants m, S, W of the body, its stress space and its points.
+# Every matrix follows from the invariants m, S, W of the body, its stress space and its points. States of many
+# instants, shape (..., n), have matrices of shape (..., n, n): products and differences take them all in one call.
 
 
 @dataclass(frozen=True, eq=False)
 class BodyState:
-    """One state x of a body, with all components.
+    """State x of a body, with all components, or states of many instants.
 
     Attributes:
-        position: r, world axes, shape (3,) [m].
-        rotation: body to world, shape (3, 3).
-        displacement: eta of u_f = Phi eta, shape (n,).
-        velocity: v_P, body axes, shape (3,) [m/s].
-        angular_velocity: w_P, body axes, shape (3,) [rad/s].
-        elastic_velocity: coordinates of v_f, shape (n,).
-        stress: coordinates of Sigma, shape (s,).
+        position: r, world axes, shape (..., 3) [m].
+        rotation: body to world, shape (..., 3, 3).
+        displacement: eta of u_f = Phi eta, shape (..., n).
+        velocity: v_P, body axes, shape (..., 3) [m/s].
+        angular_velocity: w_P, body axes, shape (..., 3) [rad/s].
+        elastic_velocity: coordinates of v_f, shape (..., n).
+        stress: coordinates of Sigma, shape (..., s).
     """
 
     position: Array
@@ -134,6 +116,7 @@ class FloatingBodyForm(PortHamiltonianModel):
     states: tuple[StateBlock, ...] = field(init=False)
     ports: tuple[Port, ...] = field(init=False)
     _kept: IntArray = field(init=False, repr=False)
+    _known_ports: dict[bytes, Array] = field(init=False, repr=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         body, planar = self.body, self.body.dimension == 2
@@ -163,44 +146,45 @@ class FloatingBodyForm(PortHamiltonianModel):
 
     @abstractmethod
     def inertia_displacement(self, eta: Array) -> Array:
-        """The displacement at which the mass matrix is taken, shape (n,)."""
+        """The displacement at which the mass matrix is taken, shape (..., n)."""
 
     @abstractmethod
     def convection(self, eta: Array) -> Array:
-        """N(eta) of deta/dt = v_f + N w, shape (n, 3)."""
+        """N(eta) of deta/dt = v_f + N w, shape (..., n, 3)."""
 
     @abstractmethod
     def momentum_matrix(self, state: BodyState) -> Array:
-        """J_nu with the momenta in it, shape (6 + n, 6 + n)."""
+        """J_nu with the momenta in it, shape (..., 6 + n, 6 + n)."""
 
     @abstractmethod
     def kinetic_slope(self, state: BodyState) -> Array:
-        """d(nu.M.nu / 2)/deta, shape (n,)."""
+        """d(nu.M.nu / 2)/deta, shape (..., n)."""
 
     def split(self, x: Array) -> BodyState:
         """The parts of a state x with the components that the body does not keep."""
         n, s = self.body.elastic_count, self.stress_space.size
-        full = np.zeros(18 + 2 * n + s)
-        full[3:12] = self.fixed_rotation.ravel()
-        full[self._kept] = x
-        r, rows, eta, v, w, rate, stress = np.split(full, np.cumsum([3, 9, n, 3, 3, n]))
-        return BodyState(r, rows.reshape(3, 3), eta, v, w, rate, stress)
+        full = np.zeros((*x.shape[:-1], 18 + 2 * n + s))
+        full[..., 3:12] = self.fixed_rotation.ravel()
+        full[..., self._kept] = x
+        r, rows, v, w = full[..., :3], full[..., 3:12], full[..., 12 + n : 15 + n], full[..., 15 + n : 18 + n]
+        eta, rate, stress = full[..., 12 : 12 + n], full[..., 18 + n : 18 + 2 * n], full[..., 18 + 2 * n :]
+        return BodyState(r, rows.reshape(*rows.shape[:-1], 3, 3), eta, v, w, rate, stress)
 
     def joined(self, state: BodyState) -> Array:
-        """The state x of its parts, shape (state_size,)."""
+        """The state x of its parts, shape (..., state_size)."""
         parts = (
             state.position,
-            state.rotation.ravel(),
+            state.rotation.reshape(*state.rotation.shape[:-2], 9),
             state.displacement,
             state.velocity,
             state.angular_velocity,
             state.elastic_velocity,
             state.stress,
         )
-        return np.concatenate(parts)[self._kept]
+        return np.concatenate(parts, axis=-1)[..., self._kept]
 
     def port_displacement(self, eta: Array) -> Array:
-        """The displacement at which lever arms are taken, shape (n,)."""
+        """The displacement at which lever arms are taken, shape (..., n)."""
         return eta
 
     @property
@@ -218,67 +202,91 @@ class FloatingBodyForm(PortHamiltonianModel):
 
     def descriptor_matrix(self, x: Array) -> Array:
         """E = diag(I, M, M_sigma); M is (10) without its last row and column."""
-        state = self.split(x)
-        mass = mass_matrix(self.body, self.inertia_displacement(state.displacement))
-        q = self.state_size - len(mass) - self.stress_space.size
-        result = np.eye(self.state_size)
-        begin = q + len(mass)
-        result[q:begin, q:begin] = mass
-        result[begin:, begin:] = self.stress_space.compliance
+        result, place = np.zeros((*x.shape, self.state_size)), self.velocity_slice
+        result[...] = np.eye(self.state_size)
+        eta = self.inertia_displacement(self.split(x).displacement)
+        result[..., place, place] = mass_matrix(self.body, eta)
+        result[..., place.stop :, place.stop :] = self.stress_space.compliance
         return result
 
     def structure_matrix(self, x: Array) -> Array:
         """J of (12)."""
         state = self.split(x)
         n, s = self.body.elastic_count, self.stress_space.size
-        q, nu = 12 + n, 6 + n
+        q, end = 12 + n, 18 + 2 * n
         rates = self._elastic_rates(state.displacement)
-        kinematic = np.zeros((q, nu))
-        kinematic[:3, :3] = state.rotation
-        kinematic[3:12, 3:6] = np.concatenate([cross_matrix(row) for row in state.rotation])
-        kinematic[12:] = rates
+        kinematic = np.zeros((*x.shape[:-1], q, 6 + n))
+        kinematic[..., :3, :3] = state.rotation
+        for row in range(3):
+            kinematic[..., 3 + 3 * row : 6 + 3 * row, 3:6] = cross_matrix(state.rotation[..., row, :])
+        kinematic[..., 12:, :] = rates
         strain_rate = self.stress_space.strain_rate_matrix(state.displacement) @ rates
-        full = np.zeros((q + nu + s, q + nu + s))
-        full[:q, q : q + nu], full[q : q + nu, :q] = kinematic, -kinematic.T
-        full[q : q + nu, q : q + nu] = self.momentum_matrix(state)
-        full[q + nu :, q : q + nu], full[q : q + nu, q + nu :] = strain_rate, -strain_rate.T
-        return full[np.ix_(self._kept, self._kept)]
+        full = np.zeros((*x.shape[:-1], end + s, end + s))
+        full[..., :q, q:end], full[..., q:end, :q] = kinematic, -kinematic.mT
+        full[..., q:end, q:end] = self.momentum_matrix(state)
+        full[..., end:, q:end], full[..., q:end, end:] = strain_rate, -strain_rate.mT
+        return full[..., self._kept[:, None], self._kept]
 
     def dissipation_matrix(self, x: Array) -> Array:
         """R: modal damping C and viscosity tau B_eps^T M_sigma^-1 B_eps, both on deta/dt."""
-        result = np.zeros((self.state_size, self.state_size))
+        result, place = np.zeros((*x.shape, self.state_size)), self.velocity_slice
         if self.body.viscosity == 0 and not self.body.damping.any():
             return result
         eta = self.split(x).displacement
-        rates = self._elastic_rates(eta)
+        rates = self._elastic_rates(eta)[..., kept_velocities(self.body)]
         damping = self.body.damping + self.body.viscosity * self.stress_space.viscous_matrix(eta)
-        kept = kept_velocities(self.body)
-        begin = self.state_size - self.stress_space.size - len(kept)
-        place = slice(begin, begin + len(kept))
-        result[place, place] = (rates.T @ damping @ rates)[np.ix_(kept, kept)]
+        result[..., place, place] = rates.mT @ damping @ rates
         return result
 
     def port_matrix(self, x: Array) -> Array:
         """B: boundary ports (15), (35), with lever arms x + u_f, and the distributed port."""
-        state = self.split(x)
-        eta = state.displacement
-        columns = port_columns(self.body, self.locations, self.port_displacement(eta), self.convection(eta))
-        kept = kept_velocities(self.body)
-        begin = self.state_size - self.stress_space.size - len(kept)
-        result = np.zeros((self.state_size, self.port_size))
-        result[begin : begin + len(kept)] = columns[kept]
+        key = x.tobytes()
+        if key not in self._known_ports:  # compositions need it several times for the same states
+            if len(self._known_ports) == KNOWN:
+                self._known_ports.pop(next(iter(self._known_ports)))
+            self._known_ports[key] = self._port_matrix(x)
+        return self._known_ports[key].reshape(*x.shape, self.port_size)
+
+    def _port_matrix(self, x: Array) -> Array:
+        body, state = self.body, self.split(x)
+        d, axes, n = body.dimension, list(body.rotation_axes), body.elastic_count
+        eta, convection = self.port_displacement(state.displacement), self.convection(state.displacement)
+        columns = np.zeros((*x.shape[:-1], 6 + n, self.port_size))  # on (v, w, v_f)
+        for name, location in self.locations.items():
+            point, own = body.points.locate(location), self.port_slice(f"{name} force")
+            arm, shapes = point.position + eta @ point.shapes.T, point.shapes
+            columns[..., :d, own] = np.eye(d)
+            columns[..., 3:6, own] = (cross_matrix(arm) + (shapes @ convection).mT)[..., :d]
+            columns[..., 6:, own] = shapes.T[:, :d]
+            if body.rotates and point.rotations is not None:
+                turns, own = point.rotations, self.port_slice(f"{name} moment")
+                columns[..., 3:6, own] = (np.eye(3) + (turns @ convection).mT)[..., axes]
+                columns[..., 6:, own] = turns.T[:, axes]
+        columns[..., self.port_slice(DISTRIBUTED)] = self._distributed_columns(_extended(1.0, eta), convection)
+        result = np.zeros((*x.shape, self.port_size))
+        result[..., self.velocity_slice, :] = columns[..., kept_velocities(body), :]
+        return result
+
+    def _distributed_columns(self, xi: Array, convection: Array) -> Array:
+        """B_d of (30) from S and W, on (v, w, v_f)."""
+        body, d, n = self.body, self.body.dimension, self.body.elastic_count
+        s, mass, result = body.first_moments, elastic_mass(body), np.zeros((*xi.shape[:-1], 6 + n, d + n))
+        deformed = cross_products(moment_products(body, xi))[..., 1:]
+        result[..., :d, :d], result[..., :3, d:] = body.mass * np.eye(d), s[:, 1:]
+        result[..., 3:6, :d] = (cross_matrix(xi @ s.T) + (s[:, 1:] @ convection).mT)[..., :d]
+        result[..., 3:6, d:] = deformed + (mass @ convection).mT
+        result[..., 6:, :d], result[..., 6:, d:] = s[:d, 1:].T, mass
         return result
 
     def effort(self, x: Array) -> Array:
         """z: co-energy variables are states (31), the others are slopes of H."""
         state = self.split(x)
         s, g = self.body.first_moments, self.gravity
-        center = s @ np.concatenate([[1.0], state.displacement])
-        weight = s[:, 1:].T @ (state.rotation.T @ g)
+        center = _extended(1.0, state.displacement) @ s.T
         slope = BodyState(
-            position=-self.body.mass * g,
-            rotation=-np.outer(g, center),
-            displacement=self.kinetic_slope(state) - weight,
+            position=np.broadcast_to(-self.body.mass * g, state.position.shape),
+            rotation=-g[:, None] * center[..., None, :],
+            displacement=self.kinetic_slope(state) - (g @ state.rotation) @ s[:, 1:],
             velocity=state.velocity,
             angular_velocity=state.angular_velocity,
             elastic_velocity=state.elastic_velocity,
@@ -309,19 +317,48 @@ class FloatingBodyForm(PortHamiltonianModel):
 
     def storage(self, x: Array) -> float:
         """H = nu.M.nu / 2 + Sigma.M_sigma.Sigma / 2 - g.(m r + R S xi) [J]."""
-        state = self.split(x)
-        nu = np.concatenate([state.velocity, state.angular_velocity, state.elastic_velocity])
-        nu = nu[kept_velocities(self.body)]
-        kinetic = nu @ mass_matrix(self.body, self.inertia_displacement(state.displacement)) @ nu
-        strain = state.stress @ self.stress_space.compliance @ state.stress
-        center = self.body.first_moments @ np.concatenate([[1.0], state.displacement])
-        fall = self.gravity @ (self.body.mass * state.position + state.rotation @ center)
-        return float(kinetic + strain) / 2 - float(fall)
+        return float(self.storages(x))
+
+    def storages(self, x: Array) -> Array:
+        """H of states (..., n), shape (...)."""
+        state, place = self.split(x), self.velocity_slice
+        moving = np.where(np.arange(self.state_size) >= place.start, x, 0.0)
+        quadratic = (moving * self.descriptor_products(x, moving)).sum(axis=-1) / 2
+        center = _extended(1.0, state.displacement) @ self.body.first_moments.T
+        turned = (state.rotation @ center[..., None])[..., 0]
+        return np.asarray(quadratic - (self.body.mass * state.position + turned) @ self.gravity)
+
+    def efforts(self, x: Array) -> Array:
+        """z of T states."""
+        return self.effort(x)
+
+    def descriptor_products(self, x: Array, rate: Array) -> Array:
+        """E rate of T states."""
+        return np.asarray((self.descriptor_matrix(x) @ rate[..., None])[..., 0])
+
+    def flows(self, x: Array, z: Array, u: Array) -> Array:
+        """(J - R) z + B u of T states."""
+        result = (self.structure_matrix(x) - self.dissipation_matrix(x)) @ z[..., None]
+        if u.any():
+            result += self.port_matrix(x) @ u[..., None]
+        return np.asarray(result[..., 0])
+
+    def output_products(self, x: Array, z: Array) -> Array:
+        """B^T z of T states."""
+        return np.asarray((self.port_matrix(x).mT @ z[..., None])[..., 0])
+
+    @property
+    def velocity_slice(self) -> slice:
+        """Entries of the state with the velocities, before those of the stress."""
+        end = self.state_size - self.stress_space.size
+        return slice(end - self.body.velocity_count, end)
 
     def _elastic_rates(self, eta: Array) -> Array:
-        """L = [0, N, I] of deta/dt = L (v, w, v_f), shape (n, 6 + n)."""
+        """L = [0, N, I] of deta/dt = L (v, w, v_f), shape (..., n, 6 + n)."""
         n = self.body.elastic_count
-        return np.hstack([np.zeros((n, 3)), self.convection(eta), np.eye(n)])
+        result = np.zeros((*eta.shape, 6 + n))
+        result[..., 3:6], result[..., 6:] = self.convection(eta), np.eye(n)
+        return result
 
 
 def _motion(state: BodyState) -> tuple[Array, Array, Array]:
@@ -346,69 +383,53 @@ class FullForm(FloatingBodyForm):
 
     def convection(self, eta: Array) -> Array:
         """Zero: v_f is du_f/dt."""
-        return np.zeros((len(eta), 3))
+        return np.zeros((*eta.shape, 3))
 
     def momentum_matrix(self, state: BodyState) -> Array:
         """[p_t~], [p_r~] of (13) and I_pf of (14)."""
         linear, angular, coupling = momenta(self.body, state, 1.0)
-        return gyroscopic_matrix(linear, angular, coupling, -coupling.T)
+        return gyroscopic_matrix(linear, angular, coupling, -coupling.mT)
 
     def kinetic_slope(self, state: BodyState) -> Array:
         """The discrete [p_f] x w of 3.1: int Phi.(p_f x w)."""
         body, w = self.body, state.angular_velocity
-        first, second = body.first_moments, body.all_moments
-        xi = np.concatenate([[1.0], state.displacement])
-        dxi = np.concatenate([[0.0], state.elastic_velocity])
-        spread = np.einsum("a,abij,b,j->i", w, second, w, xi)
-        radial = (w @ w) * np.einsum("aaij,j->i", second, xi) - spread
-        turning = np.einsum("k,kij,j->i", w, skew_moments(body), dxi)
-        return np.asarray((first.T @ np.cross(state.velocity, w) + radial + turning)[1:])
+        products = moment_products(body, _extended(1.0, state.displacement))
+        turned = cross_products(moment_products(body, _extended(0.0, state.elastic_velocity)))
+        linear = np.cross(state.velocity, w) @ body.first_moments
+        radial = (w * w).sum(axis=-1)[..., None] * np.einsum("...aai->...i", products)
+        radial = radial - np.einsum("...a,...b,...abi->...i", w, w, products)
+        return np.asarray(linear + radial - np.einsum("...k,...ki->...i", w, turned))[..., 1:]
 
 
 def momenta(body: FloatingBody, state: BodyState, extra: float) -> tuple[Array, Array, Array]:
-    """p_t + e int rho v_f, p_r + e int rho X x v_f, both (3,), and int (2 p_f + e rho v_f) x Phi, (3, n).
+    """p_t + e int rho v_f, p_r + e int rho X x v_f, (..., 3), and int (2 p_f + e rho v_f) x Phi, (..., 3, n).
 
     p_f = rho (v + w x X + v_f) with X = x + u_f; e = 1 gives (13) and (14).
     """
-    first, second = body.first_moments, body.all_moments
-    v, w = state.velocity, state.angular_velocity
-    xi = np.concatenate([[1.0], state.displacement])
-    dxi = np.concatenate([[0.0], state.elastic_velocity])
-    skew = skew_moments(body)
-    spread = np.einsum("i,abij,j->ab", xi, second, xi)
-    turning = np.einsum("i,kij,j->k", xi, skew, dxi)
-    linear = body.mass * v + np.cross(w, first @ xi) + (1 + extra) * first @ dxi
-    angular = np.cross(first @ xi, v) + (np.trace(spread) * np.eye(3) - spread) @ w + (1 + extra) * turning
-    return linear, angular, 2 * field_cross(body, v, w, xi) + (2 + extra) * _rate_cross(skew, dxi)
+    v, w, rate = _motion(state)
+    rows = rigid_rows(body, state.displacement)
+    moved = np.concatenate([v, w, (1 + extra) * rate], axis=-1)
+    both = (rows @ moved[..., None])[..., 0]
+    deforming = cross_products(moment_products(body, _extended(0.0, rate)))[..., 1:]
+    return both[..., :3], both[..., 3:], 2 * field_cross(body, v, w, state.displacement) + (2 + extra) * deforming
 
 
-def field_cross(body: FloatingBody, v: Array, w: Array, xi: Array) -> Array:
-    """int rho (v + w x Psi xi) x Phi_j, shape (3, n): (w x X) x Phi = X (w.Phi) - w (X.Phi)."""
-    first, second = body.first_moments, body.all_moments
-    along = np.einsum("i,abij,b->aj", xi, second, w)
-    across = np.outer(w, np.einsum("i,aaij->j", xi, second))
-    return np.asarray((cross_matrix(v) @ first + along - across)[:, 1:])
-
-
-def skew_moments(body: FloatingBody) -> Array:
-    """Z_k = int rho (Psi_i x Psi_j)_k, shape (3, n + 1, n + 1)."""
-    w = body.all_moments
-    return np.array([w[a, b] - w[b, a] for a, b in ((1, 2), (2, 0), (0, 1))])
+def field_cross(body: FloatingBody, v: Array, w: Array, eta: Array) -> Array:
+    """int rho (v + w x X) x Phi_j, shape (..., 3, n): (w x X) x Phi = X (w.Phi) - w (X.Phi)."""
+    products = moment_products(body, _extended(1.0, eta))
+    along = np.einsum("...baj,...b->...aj", products, w)
+    across = w[..., None] * np.einsum("...aaj->...j", products)[..., None, :]
+    return np.asarray((cross_matrix(v) @ body.first_moments + along - across)[..., 1:])
 
 
 def gyroscopic_matrix(linear: Array, angular: Array, rigid_elastic: Array, elastic_rigid: Array) -> Array:
     """J_nu with [p_t] in (v, w) and (w, v), [p_r] in (w, w) and the flexible couplings."""
-    n = rigid_elastic.shape[1]
-    result = np.zeros((6 + n, 6 + n))
-    result[:3, 3:6] = result[3:6, :3] = cross_matrix(linear)
-    result[3:6, 3:6] = cross_matrix(angular)
-    result[3:6, 6:], result[6:, 3:6] = rigid_elastic, elastic_rigid
+    n = rigid_elastic.shape[-1]
+    result = np.zeros((*linear.shape[:-1], 6 + n, 6 + n))
+    result[..., :3, 3:6] = result[..., 3:6, :3] = cross_matrix(linear)
+    result[..., 3:6, 3:6] = cross_matrix(angular)
+    result[..., 3:6, 6:], result[..., 6:, 3:6] = rigid_elastic, elastic_rigid
     return result
-
-
-def _rate_cross(skew: Array, dxi: Array) -> Array:
-    """int rho v_f x Phi_j, shape (3, n)."""
-    return np.asarray(np.einsum("i,kij->kj", dxi, skew)[:, 1:])
 
 
 # A floating body whose inertia forgets the deformation; cf. (32)-(37) of Brugnoli et al. (2020).
@@ -431,23 +452,18 @@ class ZerothOrderForm(FloatingBodyForm):
 
     def convection(self, eta: Array) -> Array:
         """Zero: v_f is du_f/dt."""
-        return np.zeros((len(eta), 3))
+        return np.zeros((*eta.shape, 3))
 
     def momentum_matrix(self, state: BodyState) -> Array:
         """(13) and (14) without u_f, and p_f + rho v_f in the elastic rows."""
-        body = self.body
-        straight = replace(state, displacement=np.zeros(body.elastic_count))
-        linear, angular, coupling = momenta(body, straight, 1.0)
-        rest = np.zeros(body.elastic_count + 1)
-        rest[0] = 1.0
-        dxi = np.concatenate([[0.0], state.elastic_velocity])
-        field = field_cross(body, state.velocity, state.angular_velocity, rest)
-        elastic = field + 2 * np.einsum("i,kij->kj", dxi, skew_moments(body))[:, 1:]
-        return gyroscopic_matrix(linear, angular, coupling, -elastic.T)
+        straight = replace(state, displacement=np.zeros_like(state.displacement))
+        linear, angular, coupling = momenta(self.body, straight, 1.0)
+        _, _, doubled = momenta(self.body, straight, 2.0)
+        return gyroscopic_matrix(linear, angular, coupling, -doubled.mT / 2)
 
     def kinetic_slope(self, state: BodyState) -> Array:
         """Zero: the kinetic energy does not depend on u_f."""
-        return np.zeros(self.body.elastic_count)
+        return np.zeros_like(state.displacement)
 
     @property
     def flaw(self) -> str:
@@ -482,28 +498,19 @@ class ConstantMassForm(FloatingBodyForm):
         return np.zeros_like(eta)
 
     def convection(self, eta: Array) -> Array:
-        """M_ff^-1 int rho Phi.(u_f x w), shape (n, 3)."""
-        mass = elastic_mass(self.body)
-        columns = np.einsum("kij,j->ik", skew_moments(self.body)[:, 1:, 1:], eta)
-        return np.asarray(np.linalg.solve(mass, columns)) if len(eta) else np.zeros((0, 3))
+        """M_ff^-1 int rho Phi.(u_f x w), shape (..., n, 3)."""
+        columns = cross_products(moment_products(self.body, _extended(0.0, eta)))[..., 1:].mT
+        return np.asarray(-np.linalg.solve(elastic_mass(self.body), columns))
 
     def momentum_matrix(self, state: BodyState) -> Array:
         """[p_t], [p_r] and int p_f x Phi without factors 2."""
-        body, v, w = self.body, state.velocity, state.angular_velocity
-        first, second, skew = body.first_moments, body.all_moments, skew_moments(body)
-        rest = np.zeros(body.elastic_count + 1)
-        rest[0] = 1.0
-        alpha = np.concatenate([[0.0], state.elastic_velocity])
-        spread = second[:, :, 0, 0]
-        linear = body.mass * v + np.cross(w, first[:, 0]) + first @ alpha
-        angular = np.cross(first[:, 0], v) + (np.trace(spread) * np.eye(3) - spread) @ w
-        angular = angular + skew[:, 0, :] @ alpha
-        coupling = field_cross(body, v, w, rest) + np.einsum("i,kij->kj", alpha, skew)[:, 1:]
-        return gyroscopic_matrix(linear, angular, coupling, -coupling.T)
+        straight = replace(state, displacement=np.zeros_like(state.displacement))
+        linear, angular, doubled = momenta(self.body, straight, 0.0)
+        return gyroscopic_matrix(linear, angular, doubled / 2, -doubled.mT / 2)
 
     def kinetic_slope(self, state: BodyState) -> Array:
         """Zero: the kinetic energy does not depend on u_f."""
-        return np.zeros(self.body.elastic_count)
+        return np.zeros_like(state.displacement)
 
 
 # A planar floating body as (32)-(37) of Brugnoli et al. (2020) print it; what is wrong with it: docs/errata.md.
@@ -526,7 +533,7 @@ class PrintedForm(FloatingBodyForm):
 
     def convection(self, eta: Array) -> Array:
         """Zero: v_f is du_f/dt."""
-        return np.zeros((len(eta), 3))
+        return np.zeros((*eta.shape, 3))
 
     def port_displacement(self, eta: Array) -> Array:
         """Zero: lever arms (35) are those of the undeformed body."""
@@ -536,15 +543,15 @@ class PrintedForm(FloatingBodyForm):
         """(34): p_t~, p_r~ and 2 p_f + rho v_f without u_f, in the row and in the column of w."""
         straight = replace(state, displacement=np.zeros_like(state.displacement))
         linear, angular, coupling = momenta(self.body, straight, 1.0)
-        return gyroscopic_matrix(linear, angular, coupling, -coupling.T)
+        return gyroscopic_matrix(linear, angular, coupling, -coupling.mT)
 
     def kinetic_slope(self, state: BodyState) -> Array:
         """Zero: the momenta do not depend on the deformation (4.3)."""
         return np.zeros_like(state.displacement)
 
-    def storage(self, x: Array) -> float:
+    def storages(self, x: Array) -> Array:
         """H of (8), with the kinetic energy of the deformed body [J]."""
-        return self._full.storage(x)
+        return self._full.storages(x)
 
     @property
     def flaw(self) -> str:

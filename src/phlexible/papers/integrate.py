@@ -33,7 +33,6 @@ from phlexible.papers.collocation import (
 )
 from phlexible.papers.discrete_gradient import DiscreteGradientLoop
 from phlexible.papers.equations import Equations, ManyInputs
-from phlexible.papers.flattened import Flattened
 from phlexible.papers.linearly_implicit import LinearlyImplicitLoop
 from phlexible.pictures.style import finish, house_style, new_figure, picture_path, plain_text
 from phlexible.port_hamiltonian.model import Port, PortHamiltonianModel, StateBlock, check_model
@@ -464,8 +463,7 @@ def integrate(
     chosen = option("method", method, Method)
     start, lengths = _checked_state(model, "x0", x0), _step_lengths(duration, step)
     given = asked_inputs(model, inputs, start)
-    quick = Flattened(model)
-    equations = Equations(quick, given.function, start, given.states)
+    equations = Equations(model, given.function, start, given.states)
     _refuse_inconsistent(equations, start)
     record = _Record(chosen, model, equations, start)
     loop = stage_loop(chosen, equations, start)
@@ -498,7 +496,7 @@ def consistent_state(model: PortHamiltonianModel, x: ArrayLike, inputs: GivenInp
     """
     start = _checked_state(model, "x", x)
     given = asked_inputs(model, inputs, start)
-    equations = Equations(Flattened(model), given.function, start, given.states)
+    equations = Equations(model, given.function, start, given.states)
     try:
         return equations.projected(0.0, start)
     except np.linalg.LinAlgError:

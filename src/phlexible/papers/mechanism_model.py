@@ -1,6 +1,6 @@
 """A whole mechanism as one port-Hamiltonian model with multipliers (docs/theory.md, 1)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
@@ -18,14 +18,13 @@ from phlexible.description.ports import PlacedBody
 from phlexible.errors import ModelError, ParameterError
 from phlexible.papers.applied_loads import AppliedLoads
 from phlexible.papers.bristles import Bristles, bristle_numbers
-from phlexible.papers.compiled_bodies import CompiledBodies
-from phlexible.papers.element_laws import ElementLaws, Resistances, coordinates, state_laws
+from phlexible.papers.element_laws import ElementLaws, Resistances, state_laws
 from phlexible.papers.floating_forms import BodyState, FloatingBodyForm, Variant
-from phlexible.papers.joined_functions import JoinedFunctions, Poses, line_of_row
+from phlexible.papers.joined_functions import BodyForm, JoinedFunctions, Poses, paper_resolver, velocity_places
 from phlexible.papers.soft_form import SoftForm
 from phlexible.papers.sparse_differences import SparseDifferences
 from phlexible.papers.string_form import Boundary, StringForm
-from phlexible.port_hamiltonian.model import Matrix, Port, PortHamiltonianModel, StateBlock, difference_steps
+from phlexible.port_hamiltonian.model import ComposedModel, Matrix, Port, StateBlock
 from phlexible.state.initial_state import initial_state
 from phlexible.state.initial_velocity import undeformed
 from phlexible.state.instants import Instants
@@ -37,12 +36,11 @@ from phlexible.state.system import system_of
 
 CLOCK, DRIVES, TIME, MULTIPLIERS = "clock", "drives", "time", "multipliers"
 COORDINATES, BRISTLES, FRAMES = "coordinates", "bristles", "frames of springs"
-NOTHING = np.zeros((0, 0))
 DENSE = 300
 """Entries of the state up to which matrices are arrays."""
 
 
-class MechanismModel(PortHamiltonianModel):
+class MechanismModel(ComposedModel):
     """All bodies of a mechanism, joined by velocity constraints; quasi-linear, of index 2 ((42)).
 
     With G of dg/dt = G nu + g_t the joints are transformers to the ground and to each other::
@@ -61,8 +59,8 @@ class MechanismModel(PortHamiltonianModel):
     force has many, and each prescribed force of an element. ``inputs`` gives all of them.
 
     Joints hold at the velocity level only: positions drift with the error of the scheme. Of rows that hold the same
-    motion at the initial pose some are left out, so that multipliers are unique (``rows``). Matrices are for
-    reading and for checks, arrays up to 300 states and sparse beyond; integrators take products.
+    motion at the initial pose some are left out, so that multipliers are unique (``rows``). Matrices are
+    arrays up to 300 states and sparse beyond.
 
     Args:
         mechanism: a model, or bodies, joints and loads; later changes to it are not seen.
@@ -93,7 +91,10 @@ class MechanismModel(PortHamiltonianModel):
         self.system = system_of(mechanism)
         self.layout = self.system.layout
         self.forms = tuple(self._form(placed) for placed in self.system.bodies)
-        self.elements, self._loads = ElementLaws(self.system), AppliedLoads(self.system)
+        self.elements, self._loads = (
+            ElementLaws(self.system),
+            AppliedLoads(self.system, paper_resolver(self.system)),
+        )
         self.rows = independent_rows(self.system, undeformed(self.system))
         rows, forces = len(self.rows), self.elements.count
         bends = bristle_numbers(self.elements.forces)
@@ -109,17 +110,12 @@ class MechanismModel(PortHamiltonianModel):
             StateBlock(BRISTLES, "", bends),
             StateBlock(MULTIPLIERS, "", rows),
         )
-        ends = np.cumsum([0, *(form.state_size for form in self.forms)]).tolist()
-        self._parts = [slice(a, b) for a, b in pairwise(ends)]
-        framed = [form for form in self.forms if isinstance(form, FloatingBodyForm)]  # the first ones
-        self._framed = CompiledBodies(framed, ends[: len(framed)])
-        self._others = list(zip(self.forms, self._parts, strict=True))[len(framed) :]
-        self._time = int(ends[-1])
+        self._time = sum(form.state_size for form in self.forms)
         self._thetas = slice(self._time + 1, self._time + 1 + forces)
         self._bends = slice(self._thetas.stop, self._thetas.stop + bends)
         self._multipliers = np.arange(self._bends.stop, self._bends.stop + rows)
-        lines = [line_of_row(self.system.owners[row].row) for row in self.rows] + self.elements.lines()
-        self._joined = JoinedFunctions(self.system, lines, self._loads.vectors, self._places(), self._time)
+        lines = [*(self.system.owners[row].row for row in self.rows), *self.elements.lines()]
+        self._joined = JoinedFunctions(self.system, list(self._pairs()), self._time, lines, self._loads.vectors)
         self._resistances = Resistances(
             self.system,
             self.elements.forces,
@@ -142,6 +138,11 @@ class MechanismModel(PortHamiltonianModel):
         self._inputs = np.cumsum([0, 1, rows, sizes, self._loads.size, len(self.elements.active)]).tolist()
 
     @property
+    def parts(self) -> tuple[BodyForm, ...]:
+        """Forms of the bodies."""
+        return self.forms
+
+    @property
     def _bristles(self) -> Bristles:
         return self._resistances.bristles
 
@@ -150,7 +151,7 @@ class MechanismModel(PortHamiltonianModel):
         """Those with a frame, then strings and soft bodies, in the order of the states."""
         return self.system.bodies
 
-    def _form(self, placed: PlacedBody) -> FloatingBodyForm | StringForm | SoftForm:
+    def _form(self, placed: PlacedBody) -> BodyForm:
         mechanism, data = self.mechanism, placed.data
         if isinstance(data, FloatingBody) and data.relaxation:
             raise ModelError(
@@ -173,38 +174,11 @@ class MechanismModel(PortHamiltonianModel):
         free = (Boundary.FORCE, Boundary.FORCE)
         return StringForm(data, fall, free, places, np.zeros_like(places))
 
-    def _places(self) -> tuple[IntArray, Array, IntArray]:
-        """Where positions and velocities of frames and nodes are in x, see ``VectorTables``."""
-        frames, fixed, nodes = list[IntArray](), list[Array](), [np.zeros((0, 6), dtype=np.int64)]
-        for form, part in zip(self.forms, self._parts, strict=True):
-            if isinstance(form, FloatingBodyForm):
-                n = form.body.elastic_count
-                place = np.full(18 + 2 * n + form.stress_space.size, -1, dtype=np.int64)
-                place[form.kept] = part.start + np.arange(len(form.kept))
-                elastic = [place[12], place[18 + n]] if n else [0, 0]
-                frames.append(np.array([*place[:12], *place[12 + n : 18 + n], *elastic], dtype=np.int64))
-                fixed.append(form.fixed_rotation.ravel())
-                continue
-            d, count = form.body.dimension, form.body.elastic_count
-            own = np.full((form.body.node_count, 6), -1, dtype=np.int64)
-            own[:, :d] = part.start + np.arange(count).reshape(-1, d)
-            own[:, 3 : 3 + d] = own[:, :d] + count
-            nodes.append(own)
-        frame_places = np.array(frames, dtype=np.int64).reshape(-1, 20)
-        return frame_places, np.array(fixed, dtype=np.float64).reshape(-1, 9), np.concatenate(nodes)
-
     @cached_property
     def _velocities(self) -> IntArray:
         """Places of all velocities in x, in the order of nu."""
-        found = [np.zeros(0, dtype=np.int64)]
-        for form, part in zip(self.forms, self._parts, strict=True):
-            if isinstance(form, FloatingBodyForm):
-                end = part.stop - form.stress_space.size
-                found.append(np.arange(end - form.body.velocity_count, end))
-            else:
-                begin = part.start + form.body.elastic_count
-                found.append(np.arange(begin, begin + form.body.elastic_count))
-        return np.concatenate(found)
+        places = [velocity_places(form, own) for form, own in self._pairs()]
+        return np.concatenate([np.zeros(0, dtype=np.int64), *(np.arange(p.start, p.stop) for p in places)])
 
     def joined(self, state: State) -> Array:
         """x of a state of the mechanism, with the stress of its deformation; what creeps or sticks is relaxed.
@@ -226,8 +200,7 @@ class MechanismModel(PortHamiltonianModel):
             body = BodyState(state.position[index] - turn @ place, turn, eta, v, w, rate, stress)
             parts.append(form.joined(body))
         x = np.concatenate([*parts, [state.time], np.zeros(self.state_size - self._time - 1)])
-        forces = [force.coordinate for force in self.elements.forces]
-        theta = coordinates(self._joined.at(x[None]), self._joined, len(self._multipliers), forces)
+        theta = self._joined.lines.values(self._joined.at(x[None]).instants)[0, len(self._multipliers) :]
         theta[self.elements.branches] = 0.0
         x[self._thetas] = theta
         return x
@@ -241,7 +214,7 @@ class MechanismModel(PortHamiltonianModel):
         """The state of the mechanism, without stress, strains of strings and multipliers."""
         positions, nodes, rotations, etas = list[Array](), list[Array](), list[Array](), [np.zeros(0)]
         velocities = [np.zeros(0)]
-        for index, (form, part) in enumerate(zip(self.forms, self._parts, strict=True)):
+        for index, (form, part) in enumerate(self._pairs()):
             if not isinstance(form, FloatingBodyForm):
                 n, d = form.body.elastic_count, form.body.dimension
                 places = np.zeros((form.body.node_count, 3))
@@ -309,10 +282,7 @@ class MechanismModel(PortHamiltonianModel):
 
     def efforts(self, x: Array) -> Array:
         """z of T states."""
-        result = x.copy()
-        self._framed.efforts(x, result)
-        for body, part in self._others:
-            result[:, part] = body.efforts(x[:, part])
+        result = super().efforts(x)
         self._set_efforts(x, result)
         return result
 
@@ -324,38 +294,17 @@ class MechanismModel(PortHamiltonianModel):
 
     def descriptor_products(self, x: Array, rate: Array) -> Array:
         """E rate of T states."""
-        result = rate.copy()
-        result[:, self._multipliers] = 0.0
-        self._framed.descriptor_products(x, rate, result)
-        for body, part in self._others:
-            result[:, part] = body.descriptor_products(x[:, part], rate[:, part])
-        return result
-
-    def descriptor_solutions(self, x: Array, rows: Array) -> Array:
-        """E^-1 of rows at one state."""
-        result = rows.copy()
-        self._framed.descriptor_solutions(x, rows, result)
-        for body, part in self._others:
-            result[:, part] = body.descriptor_solutions(x[part], rows[:, part])
+        result = super().descriptor_products(x, rate)
+        own = slice(self._time, self._bends.stop)
+        result[:, own] = rate[:, own]
         return result
 
     def flows(self, x: Array, z: Array, u: Array) -> Array:
         """(J - R) z + B u of T states."""
-        result, inside = self._coupling(x, z, u), np.zeros(x.shape)
-        self._framed.flows(x, z, NOTHING, inside)
-        for body, part in self._others:
-            inside[:, part] = body.flows(x[:, part], z[:, part], np.zeros((len(x), body.port_size)))
-        return np.asarray(result + inside)
-
-    def defects(self, x: Array, rate: Array, u: Array) -> Array:
-        """E(x) rate - (J - R) z(x) - B u of T states."""
-        z, result = x.copy(), rate.copy()
-        self._set_efforts(x, z)
-        result[:, self._multipliers] = 0.0
-        self._framed.defects(x, rate, NOTHING, result)
-        for body, part in self._others:
-            result[:, part] = body.defects(x[:, part], rate[:, part], np.zeros((len(x), body.port_size)))
-        return np.asarray(result - self._coupling(x, z, u))
+        result = self._coupling(x, z, u)
+        for body, own in self._pairs():
+            result[:, own] += body.flows(x[:, own], z[:, own], np.zeros((len(x), body.port_size)))
+        return result
 
     def _coupling(self, x: Array, z: Array, u: Array) -> Array:
         """The flows without those inside of the bodies."""
@@ -383,7 +332,7 @@ class MechanismModel(PortHamiltonianModel):
         joined.pull(at, along, on_functions, on_vectors, result)
         return result
 
-    def output_products(self, x: Array, z: Array, wanted: IntArray | slice = slice(None)) -> Array:
+    def output_products(self, x: Array, z: Array) -> Array:
         """B^T z of T states."""
         joined, rows, of = self._joined, len(self._multipliers), self._of_forces
         at = joined.at(x)
@@ -395,14 +344,11 @@ class MechanismModel(PortHamiltonianModel):
         frames = at.slopes[:, of] * along[:, joined.owner[of] - rows] + on_functions[:, of]
         forces = joined.line_rates(at, rates)[:, [rows + k for k in self.elements.active]]
         loads = self._loads.outputs(at.vectors, dX, joined.loaded)
-        return np.hstack([z[:, [self._time]], z[:, self._multipliers], frames, loads, forces])[:, wanted]
+        return np.hstack([z[:, [self._time]], z[:, self._multipliers], frames, loads, forces])
 
     def discrete_effort(self, x0: Array, x1: Array) -> Array:
         """Those of the bodies, secants of the springs, multipliers at the mean."""
-        result = (x0 + x1) / 2
-        self._framed.discrete_efforts(x0, x1, result)
-        for body, part in self._others:
-            result[part] = body.discrete_effort(x0[part], x1[part])
+        result = super().discrete_effort(x0, x1)
         result[self._time] = 0.0
         result[self._thetas] = self.elements.secants(x0[self._thetas], x1[self._thetas])
         result[self._bends] = self._bristles.efforts(result[self._bends])
@@ -410,9 +356,8 @@ class MechanismModel(PortHamiltonianModel):
 
     def storages(self, x: Array) -> Array:
         """Kinetic, strain and gravity energy of all bodies, energy of the springs, shape (T,) [J]."""
-        others = sum(body.storages(x[:, part]) for body, part in self._others)
         springs = self.elements.energies(x[:, self._thetas]) + self._bristles.energies(x[:, self._bends])
-        return np.asarray(self._framed.storages(x) + others + springs)
+        return np.asarray(super().storages(x) + springs)
 
     def defect_slope(self, x: Array, rate: Array, u: Array) -> Matrix:
         """That of each body, and differences of what is between them."""
@@ -422,12 +367,9 @@ class MechanismModel(PortHamiltonianModel):
             self._set_efforts(states, z)
             return self._coupling(states, z, np.broadcast_to(u, (len(states), len(u))))
 
-        sizes = self._sizes(x)
-        between = self._differences.slope(coupling, x, sizes)
-        framed = self._framed.slopes(x, rate, np.zeros(0), difference_steps(sizes))
-        own = [body.defect_slope(x[part], rate[part], np.zeros(body.port_size)) for body, part in self._others]
-        inside = sparse.coo_array((framed, self._framed.places), (len(self._framed.states),) * 2)
-        return self._matrix([inside, *own], sparse.coo_array(-between))
+        between = self._differences.slope(coupling, x, self._sizes(x))
+        own = [body.defect_slope(x[part], rate[part], np.zeros(body.port_size)) for body, part in self._pairs()]
+        return self._matrix(own, sparse.coo_array(-between))
 
     @cached_property
     def _timed(self) -> list[bool]:
@@ -456,11 +398,13 @@ class MechanismModel(PortHamiltonianModel):
         found, frames = [np.zeros(0, dtype=np.int64)], self.layout.frames
         for carrier in sorted(carriers):
             if 0 <= carrier < frames:
-                part = self._parts[carrier]
+                part = self.part_slices[carrier]
                 found.append(np.arange(part.start, part.stop))
             elif carrier >= frames:
-                places = self._joined.vector_tables.nodes[carrier - frames]
-                found.append(places[places >= 0])
+                body = int(np.searchsorted(self.layout.carrier, carrier, "right")) - 1
+                d, count = self.forms[body].body.dimension, self.forms[body].body.elastic_count
+                place = self.part_slices[body].start + d * (carrier - int(self.layout.carrier[body])) + np.arange(d)
+                found += [place, place + count]
         return np.concatenate(found)
 
     @cached_property
@@ -473,7 +417,7 @@ class MechanismModel(PortHamiltonianModel):
         """diag(E_bodies, 1, 1, 1, 0)."""
         own = np.arange(self._time, self._bends.stop)
         ones = sparse.coo_array((np.ones(len(own)), (own, own)), (self.state_size,) * 2)
-        return self._matrix([form.descriptor_matrix(own) for form, own in self._split(x)], ones)
+        return self._matrix([form.descriptor_matrix(x[own]) for form, own in self._pairs()], ones)
 
     def structure_matrix(self, x: Array) -> Matrix:
         """The bodies' J, P of the springs, G of the joints, and of bristles."""
@@ -486,7 +430,7 @@ class MechanismModel(PortHamiltonianModel):
         columns = self._velocities[lines.coords[1]]
         entries = np.concatenate([signs, -signs]), (np.r_[rows, columns], np.r_[columns, rows])
         between = sparse.coo_array(entries, (self.state_size,) * 2) + self._bristle_matrices(x)[0]
-        return self._matrix([form.structure_matrix(own) for form, own in self._split(x)], between)
+        return self._matrix([form.structure_matrix(x[own]) for form, own in self._pairs()], between)
 
     def dissipation_matrix(self, x: Array) -> Matrix:
         """The bodies' R, and what resists between them."""
@@ -498,7 +442,7 @@ class MechanismModel(PortHamiltonianModel):
         places = tuple(np.concatenate([self._velocities[each], own]) for each in lost.coords)
         between = sparse.coo_array((np.concatenate([lost.data, leaks]), places), (self.state_size,) * 2)
         between = between + self._bristle_matrices(x)[1]
-        return self._matrix([form.dissipation_matrix(own) for form, own in self._split(x)], between)
+        return self._matrix([form.dissipation_matrix(x[own]) for form, own in self._pairs()], between)
 
     def _bristle_matrices(self, x: Array) -> tuple[sparse.csr_array, sparse.csr_array]:
         """What bristles add to J and to R."""
@@ -519,18 +463,9 @@ class MechanismModel(PortHamiltonianModel):
         states = np.broadcast_to(x, (self.port_size, len(x)))
         return np.ascontiguousarray(self._coupling(states, np.zeros(states.shape), np.eye(self.port_size)).T)
 
-    def effort(self, x: Array) -> Array:
-        """z of the bodies, 0 of the time, dU/dtheta, multipliers."""
-        return np.asarray(self.efforts(x[None])[0])
-
     def storage(self, x: Array) -> float:
         """Kinetic, strain and gravity energy of all bodies, energy of the springs [J]."""
         return float(self.storages(x[None])[0])
-
-    @property
-    def flaw(self) -> str:
-        """Why ``check_structure`` refuses the first body; empty where it holds the laws."""
-        return self.forms[0].flaw if self.forms else ""
 
     @cached_property
     def _rest(self) -> Array:
@@ -547,10 +482,6 @@ class MechanismModel(PortHamiltonianModel):
         at, units = self._joined.at(states), np.zeros(states.shape)
         units[np.arange(len(units)), self._velocities] = 1.0
         return at, *self._joined.rates(at, units)
-
-    def _split(self, x: Array) -> Iterator[tuple[FloatingBodyForm | StringForm | SoftForm, Array]]:
-        """The bodies' forms with their states."""
-        return ((form, x[part]) for form, part in zip(self.forms, self._parts, strict=True))
 
     def _matrix(self, own: Sequence[Matrix], between: sparse.coo_array) -> Matrix:
         """Blocks of the bodies and what is between them, shape (n, n)."""

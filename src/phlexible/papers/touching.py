@@ -81,7 +81,7 @@ class Touching:
         for t, y in enumerate(own):
             slopes[t, self.gap] = self.coordinate.gap.hessian(y) @ rates[t, self.gap]
         change = np.zeros_like(at.vectors)
-        for moved in (replace(at, slopes=slopes), replace(at, chords=self.joined.chord_rates(dX))):
+        for moved in (replace(at, slopes=slopes), self.joined.turned(at, dX)):
             self.joined.spread(moved, self.gap, change)
         _, size = self._normal(at)
         turned = np.cross(normal, change[:, self.parts[0]] / np.where(size > 0, size, 1.0))

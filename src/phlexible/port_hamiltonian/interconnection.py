@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
+from functools import cached_property
 from typing import TypeAlias, overload
 
 import numpy as np
@@ -13,6 +14,7 @@ from phlexible.algebra.arrays import Array, IntArray, called, check_callable, nu
 from phlexible.errors import ModelError
 from phlexible.port_hamiltonian.linear import LinearPHDAE
 from phlexible.port_hamiltonian.model import (
+    ComposedModel,
     Matrix,
     Port,
     PortHamiltonianModel,
@@ -78,7 +80,7 @@ def inverted(model: PortHamiltonianModel, port: str) -> PortHamiltonianModel:
 
 
 @dataclass(frozen=True, eq=False)
-class Inverted(PortHamiltonianModel):
+class Inverted(ComposedModel):
     """A model one of whose ports has input and output exchanged; see ``inverted``."""
 
     model: PortHamiltonianModel
@@ -90,29 +92,21 @@ class Inverted(PortHamiltonianModel):
             Port(p.name, p.output_unit, p.input_unit, p.size) if p.name == self.name else p
             for p in self.model.ports
         )
-        unit = self.model.port(self.name).input_unit
-        block = StateBlock(f"multiplier of {self.name}", unit, self.multipliers)
+        port = self.model.port(self.name)
+        block = StateBlock(f"multiplier of {self.name}", port.input_unit, port.size)
         object.__setattr__(self, "ports", changed)
         object.__setattr__(self, "states", (*self.model.states, block))
 
     @property
-    def multipliers(self) -> int:
-        """Number of inputs that became multipliers."""
-        return int(self.columns.stop - self.columns.start)
-
-    def descriptor_matrix(self, x: Array) -> Matrix:
-        """diag(E, 0)."""
-        return self._padded(self.model.descriptor_matrix(self._inner(x)))
+    def parts(self) -> tuple[PortHamiltonianModel, ...]:
+        """The model."""
+        return (self.model,)
 
     def structure_matrix(self, x: Array) -> Matrix:
         """[[J, B_p], [-B_p^T, 0]]."""
         inner = self._inner(x)
         port = sparse.csr_array(self.model.port_matrix(inner))[:, self.columns]
         return sparse.block_array([[self.model.structure_matrix(inner), port], [-port.T, None]], format="csr")
-
-    def dissipation_matrix(self, x: Array) -> Matrix:
-        """diag(R, 0)."""
-        return self._padded(self.model.dissipation_matrix(self._inner(x)))
 
     def port_matrix(self, x: Array) -> Matrix:
         """B with the columns of the port moved to the algebraic rows."""
@@ -122,23 +116,20 @@ class Inverted(PortHamiltonianModel):
         unit[:, self.columns] = np.eye(self.multipliers)
         return sparse.vstack([kept, unit], format="csr")
 
-    def effort(self, x: Array) -> Array:
-        """(z, multipliers)."""
-        return np.concatenate([self.model.effort(self._inner(x)), x[self.model.state_size :]])
+    def flows(self, x: Array, z: Array, u: Array) -> Array:
+        """Flows of the model with multipliers as inputs of the port; u_p - y_p of the multipliers."""
+        inner = self.model.state_size
+        inputs, states, efforts = u.copy(), x[:, :inner], z[:, :inner]
+        inputs[:, self.columns] = z[:, inner:]
+        gap = u[:, self.columns] - self.model.output_products(states, efforts)[:, self.columns]
+        return np.hstack([self.model.flows(states, efforts, inputs), gap])
 
-    def storage(self, x: Array) -> float:
-        """H of the model [J]."""
-        return self.model.storage(self._inner(x))
-
-    @property
-    def flaw(self) -> str:
-        """Why ``check_structure`` refuses the model; empty where it holds the laws."""
-        return self.model.flaw
-
-    @property
-    def rest_state(self) -> Array:
-        """Of the model, with multipliers 0."""
-        return np.concatenate([self.model.rest_state, np.zeros(self.multipliers)])
+    def output_products(self, x: Array, z: Array) -> Array:
+        """Outputs of the model with multipliers as those of the port."""
+        inner = self.model.state_size
+        outputs = self.model.output_products(x[:, :inner], z[:, :inner])
+        outputs[:, self.columns] = z[:, inner:]
+        return outputs
 
     def own_state(self, x: Array) -> Array:
         """The state of the model as it was before."""
@@ -146,9 +137,6 @@ class Inverted(PortHamiltonianModel):
 
     def _inner(self, x: Array) -> Array:
         return x[: self.model.state_size]
-
-    def _padded(self, matrix: Matrix) -> Matrix:
-        return sparse.block_diag([matrix, sparse.csr_array((self.multipliers, self.multipliers))], "csr")
 
 
 # Gyrator and transformer of two models; (38)-(44) of Brugnoli et al. (2020).
@@ -217,7 +205,7 @@ def transformer(
 
 
 @dataclass(frozen=True, eq=False)
-class Interconnection(PortHamiltonianModel):
+class Interconnection(ComposedModel):
     """Two models and the power-preserving relation (39) between the inner ports of both.
 
     Attributes:
@@ -240,10 +228,10 @@ class Interconnection(PortHamiltonianModel):
     states: tuple[StateBlock, ...]
     ports: tuple[Port, ...]
 
-    def descriptor_matrix(self, x: Array) -> Matrix:
-        """E of both, zero for the multipliers."""
-        (x_a, x_b), k = self._split(x), self.multipliers
-        return _diagonal(self.a.descriptor_matrix(x_a), self.b.descriptor_matrix(x_b), k)
+    @property
+    def parts(self) -> tuple[PortHamiltonianModel, ...]:
+        """Both models."""
+        return self.a, self.b
 
     def structure_matrix(self, x: Array) -> Matrix:
         """J of (42), or of the gyrator of 5.1."""
@@ -260,16 +248,10 @@ class Interconnection(PortHamiltonianModel):
             [[j_a, None, -force], [None, j_b, port_b], [force.T, -port_b.T, None]], format="csr"
         )
 
-    def dissipation_matrix(self, x: Array) -> Matrix:
-        """R of both."""
-        x_a, x_b = self._split(x)
-        return _diagonal(self.a.dissipation_matrix(x_a), self.b.dissipation_matrix(x_b), self.multipliers)
-
     def port_matrix(self, x: Array) -> Matrix:
         """The ports of both that are left."""
         x_a, x_b = self._split(x)
-        outer_a = np.setdiff1d(np.arange(self.a.port_size), self.inner_a)
-        outer_b = np.setdiff1d(np.arange(self.b.port_size), self.inner_b)
+        outer_a, outer_b = self._outer
         blocks = sparse.block_diag(
             [
                 sparse.csr_array(self.a.port_matrix(x_a))[:, outer_a],
@@ -278,31 +260,28 @@ class Interconnection(PortHamiltonianModel):
         )
         return sparse.vstack([blocks, sparse.csr_array((self.multipliers, blocks.shape[1]))], format="csr")
 
-    @property
-    def flaw(self) -> str:
-        """Why ``check_structure`` refuses one of both models; empty where both hold the laws."""
-        return "; ".join(each for each in (self.a.flaw, self.b.flaw) if each)
+    def flows(self, x: Array, z: Array, u: Array) -> Array:
+        """Flows of both models with the inputs that (39) makes of their outputs; the gap of (39) of multipliers."""
+        (own_a, own_b), (outer_a, outer_b) = self.part_slices, self._outer
+        c = self._couplings(x)
+        y_a = self.a.output_products(x[:, own_a], z[:, own_a])[:, self.inner_a]
+        y_b = self.b.output_products(x[:, own_b], z[:, own_b])[:, self.inner_b]
+        u_a, u_b = np.zeros((len(x), self.a.port_size)), np.zeros((len(x), self.b.port_size))
+        u_a[:, outer_a], u_b[:, outer_b] = u[:, : len(outer_a)], u[:, len(outer_a) :]
+        moved, gap = np.einsum("tab,ta->tb", c, y_a), np.zeros((len(x), 0))
+        if self.kind is ConnectionKind.GYRATOR:
+            across, u_b[:, self.inner_b] = y_b, moved
+        else:
+            across = u_b[:, self.inner_b] = z[:, own_b.stop :]
+            gap = moved - y_b
+        u_a[:, self.inner_a] = -np.einsum("tab,tb->ta", c, across)
+        flows_a = self.a.flows(x[:, own_a], z[:, own_a], u_a)
+        return np.hstack([flows_a, self.b.flows(x[:, own_b], z[:, own_b], u_b), gap])
 
-    @property
-    def rest_state(self) -> Array:
-        """Of both, with multipliers 0."""
-        return np.concatenate([self.a.rest_state, self.b.rest_state, np.zeros(self.multipliers)])
-
-    def effort(self, x: Array) -> Array:
-        """(z_a, z_b, multipliers)."""
-        x_a, x_b = self._split(x)
-        rest = x[len(x) - self.multipliers :]
-        return np.concatenate([self.a.effort(x_a), self.b.effort(x_b), rest])
-
-    def storage(self, x: Array) -> float:
-        """H_a + H_b [J]."""
-        x_a, x_b = self._split(x)
-        return self.a.storage(x_a) + self.b.storage(x_b)
-
-    @property
-    def multipliers(self) -> int:
-        """Number of inputs of b that became multipliers."""
-        return len(self.inner_b) if self.kind is ConnectionKind.TRANSFORMER else 0
+    def output_products(self, x: Array, z: Array) -> Array:
+        """Outputs of the ports of both that are left."""
+        pairs = zip(self.parts, self.part_slices, self._outer, strict=True)
+        return np.hstack([part.output_products(x[:, own], z[:, own])[:, outer] for part, own, outer in pairs])
 
     def coupling_matrix(self, x_a: Array, x_b: Array) -> Array:
         """C at the states of a and b.
@@ -323,9 +302,23 @@ class Interconnection(PortHamiltonianModel):
             raise ModelError(f"the coupling must return finite numbers, got {c.tolist()}")
         return c
 
+    def _couplings(self, x: Array) -> Array:
+        """C of T states, shape (T, inner inputs of a, inner inputs of b)."""
+        if self.constant is not None:
+            return np.broadcast_to(self.constant, (len(x), *self.constant.shape))
+        return np.array([self.coupling_matrix(*self._split(each)) for each in x])
+
+    @cached_property
+    def _outer(self) -> tuple[IntArray, IntArray]:
+        """Inputs of a and of b that are left."""
+        return (
+            np.setdiff1d(np.arange(self.a.port_size), self.inner_a),
+            np.setdiff1d(np.arange(self.b.port_size), self.inner_b),
+        )
+
     def _split(self, x: Array) -> tuple[Array, Array]:
-        n = self.a.state_size
-        return x[:n], x[n : n + self.b.state_size]
+        own_a, own_b = self.part_slices
+        return x[own_a], x[own_b]
 
 
 def _connected(
@@ -416,7 +409,3 @@ def _check_units(
                 f"{side} of {', '.join(names_a)} is {', '.join(mine)}, but {other} of {', '.join(names_b)} "
                 f"is {', '.join(theirs)}; {hint}"
             )
-
-
-def _diagonal(first: Matrix, second: Matrix, empty: int) -> Matrix:
-    return sparse.block_diag([first, second, sparse.csr_array((empty, empty))], "csr")

@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 from scipy import sparse
 
-from phlexible.algebra.arrays import Array, IntArray, hold_read_only
+from phlexible.algebra.arrays import Array, hold_read_only
 from phlexible.display import how_many, shortened, table
 from phlexible.errors import ModelError, StructureError
 from phlexible.port_hamiltonian.model import (
@@ -166,9 +166,9 @@ class LinearPHDAE(PortHamiltonianModel):
         """(J - R) z + B u of all efforts."""
         return np.asarray((self._structure_less_dissipation @ z.T + self.port_map @ u.T).T)
 
-    def output_products(self, x: Array, z: Array, wanted: IntArray | slice = slice(None)) -> Array:
+    def output_products(self, x: Array, z: Array) -> Array:
         """B^T z of all efforts."""
-        return np.asarray((self.port_map.T @ z.T).T)[:, wanted]
+        return np.asarray((self.port_map.T @ z.T).T)
 
     def discrete_effort(self, x0: Array, x1: Array) -> Array:
         """Q at the mean, exact: H is quadratic."""
@@ -177,10 +177,6 @@ class LinearPHDAE(PortHamiltonianModel):
     def defect_slope(self, x: Array, rate: Array, u: Array) -> Matrix:
         """-(J - R) Q."""
         return -self.system_matrix
-
-    def output_slope(self, x: Array, wanted: IntArray) -> Matrix:
-        """B^T Q."""
-        return self.port_map.T.tocsr()[wanted] @ self.effort_matrix
 
     def with_ports(self, **ports: Port | PortPart | Sequence[Port | PortPart]) -> "LinearPHDAE":
         """The same linear model with more ports, see ``PortHamiltonianModel.with_ports``."""

@@ -1,9 +1,10 @@
 """The contract of a port-Hamiltonian descriptor model (docs/theory.md, 1)."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -238,16 +239,9 @@ class PortHamiltonianModel(ABC):
         """E(x) rate - (J - R)(x) z(x) - B(x) u of states and rates (T, n) and inputs (T, m), shape (T, n)."""
         return self.descriptor_products(x, rate) - self.flows(x, self.efforts(x), u)
 
-    def output_products(self, x: Array, z: Array, wanted: IntArray | slice = slice(None)) -> Array:
-        """B(x)^T z of states and efforts (T, n): all outputs or the wanted ones, shape (T, outputs)."""
-        return np.array([self.port_matrix(each).T @ v for each, v in zip(x, z, strict=True)])[:, wanted]
-
-    def port_columns(self, x: Array, wanted: IntArray) -> Array:
-        """B(x) of the wanted inputs, shape (n, inputs)."""
-        matrix = self.port_matrix(x)
-        if isinstance(matrix, np.ndarray):
-            return matrix[:, wanted]
-        return np.asarray(matrix.tocsc()[:, wanted].toarray())
+    def output_products(self, x: Array, z: Array) -> Array:
+        """B(x)^T z of states and efforts (T, n), shape (T, m)."""
+        return np.array([self.port_matrix(each).T @ v for each, v in zip(x, z, strict=True)])
 
     def storages(self, x: Array) -> Array:
         """H of states (T, n), shape (T,) [J]."""
@@ -274,14 +268,6 @@ class PortHamiltonianModel(ABC):
             return self.defects(states, np.broadcast_to(rate, states.shape), np.broadcast_to(u, (count, len(u))))
 
         return slope_by_differences(defects, x, self._sizes(x))
-
-    def output_slope(self, x: Array, wanted: IntArray) -> Matrix:
-        """dy/dx of the wanted outputs, shape (outputs, n)."""
-
-        def outputs(states: Array) -> Array:
-            return self.output_products(states, self.efforts(states), wanted)
-
-        return slope_by_differences(outputs, x, self._sizes(x))
 
     def _sizes(self, x: Array) -> Array:
         """The greatest entry of the block of each state, shape (n,)."""
@@ -388,8 +374,97 @@ class PortHamiltonianModel(ABC):
         return np.asarray(np.linalg.solve(mass, output))
 
 
+class ComposedModel(PortHamiltonianModel):
+    """A model made of others: the states of its ``parts`` one after another, then multipliers.
+
+    Subclasses say how ports of the parts are joined: J, B and the flows and outputs that follow from them.
+    """
+
+    @property
+    @abstractmethod
+    def parts(self) -> tuple[PortHamiltonianModel, ...]:
+        """The models that it is made of."""
+
+    @cached_property
+    def part_slices(self) -> tuple[slice, ...]:
+        """Entries of the state that belong to each part."""
+        ends = np.cumsum([0, *(part.state_size for part in self.parts)]).tolist()
+        return tuple(slice(a, b) for a, b in pairwise(ends))
+
+    @property
+    def multipliers(self) -> int:
+        """Number of multipliers, the last entries of the state."""
+        return self.state_size - sum(part.state_size for part in self.parts)
+
+    def descriptor_matrix(self, x: Array) -> Matrix:
+        """E of the parts, zero for multipliers."""
+        return self._diagonal([part.descriptor_matrix(x[own]) for part, own in self._pairs()])
+
+    def dissipation_matrix(self, x: Array) -> Matrix:
+        """R of the parts, zero for multipliers."""
+        return self._diagonal([part.dissipation_matrix(x[own]) for part, own in self._pairs()])
+
+    def effort(self, x: Array) -> Array:
+        """z of the parts, and the multipliers."""
+        return self.efforts(x[None])[0]
+
+    def storage(self, x: Array) -> float:
+        """H, the sum of those of the parts [J]."""
+        return sum(part.storage(x[own]) for part, own in self._pairs())
+
+    @property
+    def flaw(self) -> str:
+        """Why ``check_structure`` refuses a part; empty where all hold the laws."""
+        return "; ".join(dict.fromkeys(part.flaw for part in self.parts if part.flaw))
+
+    @property
+    def rest_state(self) -> Array:
+        """State at rest of the parts, with multipliers 0."""
+        return np.concatenate([*(part.rest_state for part in self.parts), np.zeros(self.multipliers)])
+
+    @property
+    def coordinates(self) -> IntArray:
+        """Numbers of the coordinates of the parts."""
+        return np.concatenate([part.coordinates + own.start for part, own in self._pairs()])
+
+    def efforts(self, x: Array) -> Array:
+        """z of T states."""
+        result = x.copy()
+        for part, own in self._pairs():
+            result[:, own] = part.efforts(x[:, own])
+        return result
+
+    def descriptor_products(self, x: Array, rate: Array) -> Array:
+        """E rate of T states."""
+        result = np.zeros(x.shape)
+        for part, own in self._pairs():
+            result[:, own] = part.descriptor_products(x[:, own], rate[:, own])
+        return result
+
+    def storages(self, x: Array) -> Array:
+        """H of T states [J]."""
+        return np.asarray(sum(part.storages(x[:, own]) for part, own in self._pairs()))
+
+    def discrete_effort(self, x0: Array, x1: Array) -> Array:
+        """Discrete efforts of the parts, multipliers at the mean."""
+        result = (x0 + x1) / 2
+        for part, own in self._pairs():
+            result[own] = part.discrete_effort(x0[own], x1[own])
+        return result
+
+    def _pairs(self) -> Iterator[tuple[PortHamiltonianModel, slice]]:
+        """The parts with their entries of the state."""
+        return zip(self.parts, self.part_slices, strict=True)
+
+    def _diagonal(self, blocks: list[Matrix]) -> Matrix:
+        """Matrices of the parts on the diagonal, zeros for multipliers."""
+        if len(blocks) == 1 and not self.multipliers:
+            return blocks[0]
+        return sparse.block_diag([*blocks, sparse.csr_array((self.multipliers, self.multipliers))], "csr")
+
+
 @dataclass(frozen=True, eq=False)
-class Renamed(PortHamiltonianModel):
+class Renamed(ComposedModel):
     """A model with other names."""
 
     model: PortHamiltonianModel
@@ -397,42 +472,29 @@ class Renamed(PortHamiltonianModel):
     ports: tuple[Port, ...]
 
     @property
-    def flaw(self) -> str:
-        """Why ``check_structure`` refuses the model; empty where it holds the laws."""
-        return self.model.flaw
-
-    @property
-    def rest_state(self) -> Array:
-        """State at rest of the model."""
-        return self.model.rest_state
+    def parts(self) -> tuple[PortHamiltonianModel, ...]:
+        """The model."""
+        return (self.model,)
 
     def own_state(self, x: Array) -> Array:
-        """Of the model."""
+        """State of the model without the multipliers of exchanged ports."""
         return self.model.own_state(x)
-
-    def descriptor_matrix(self, x: Array) -> Matrix:
-        """E of the model."""
-        return self.model.descriptor_matrix(x)
 
     def structure_matrix(self, x: Array) -> Matrix:
         """J of the model."""
         return self.model.structure_matrix(x)
 
-    def dissipation_matrix(self, x: Array) -> Matrix:
-        """R of the model."""
-        return self.model.dissipation_matrix(x)
-
     def port_matrix(self, x: Array) -> Matrix:
         """B of the model."""
         return self.model.port_matrix(x)
 
-    def effort(self, x: Array) -> Array:
-        """z of the model."""
-        return self.model.effort(x)
+    def flows(self, x: Array, z: Array, u: Array) -> Array:
+        """(J - R) z + B u of the model."""
+        return self.model.flows(x, z, u)
 
-    def storage(self, x: Array) -> float:
-        """H of the model [J]."""
-        return self.model.storage(x)
+    def output_products(self, x: Array, z: Array) -> Array:
+        """B^T z of the model."""
+        return self.model.output_products(x, z)
 
 
 @dataclass(frozen=True, eq=False)
@@ -450,6 +512,16 @@ class MorePorts(Renamed):
         """B of the model with columns once more."""
         matrix = self.model.port_matrix(x)
         return (matrix if isinstance(matrix, np.ndarray) else matrix.tocsr())[:, self.sources]
+
+    def flows(self, x: Array, z: Array, u: Array) -> Array:
+        """(J - R) z + B u: inputs that stand for the same one add up."""
+        inputs = np.zeros((len(u), self.model.port_size))
+        np.add.at(inputs, (slice(None), self.sources), u)
+        return self.model.flows(x, z, inputs)
+
+    def output_products(self, x: Array, z: Array) -> Array:
+        """B^T z of the model, some of them once more."""
+        return self.model.output_products(x, z)[:, self.sources]
 
 
 def check_model(name: str, value: object) -> None:

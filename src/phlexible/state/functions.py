@@ -1,6 +1,6 @@
 """Functions of world vectors at T instants: values, gradients, rates, curvature (docs/theory.md, 7 and 8)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -111,12 +111,13 @@ class FunctionSet:
 
     def gradients(self, at: Instants) -> Array:
         """dw/dx of every function and vector in it (``parts``), shape (T, parts, 3)."""
-        return at.once(self, "gradients", lambda: self._gradients(at))
+        return at.once(self, "gradients", lambda: self.gradients_of(at, self._chord_values(at)))
 
-    def _gradients(self, at: Instants) -> Array:
-        y = self._chord_values(at)
+    def gradients_of(self, at: Instants, chords: Array) -> Array:
+        """Gradients with other chords (T, chords, 3): with their rates how gradients change, (T, parts, 3)."""
         factors, made = self._factors(at)[0][:, :, None], self.wiring
-        return made.spread.of(np.concatenate([factors * y[:, made.second], factors * y[:, made.first]], axis=1))
+        sides = [factors * chords[:, own] for own in (made.second, made.first)]
+        return made.spread.of(np.concatenate(sides, axis=1))
 
     def matrix_entries(self, at: Instants) -> Array:
         """Entries of G at its places ``pattern``, shape (T, entries)."""
@@ -155,11 +156,14 @@ class FunctionSet:
     def _drift(self, at: Instants) -> Array:
         result = np.zeros((at.count, self.count))
         if len(self.set._on_moving):
-            moved = np.einsum("tki,tki->tk", self.gradients(at), self.set.prescribed_rates(at)[:, self.parts[1]])
-            result += self.wiring.part_owner.of(moved)
+            result += self.moved(self.gradients(at), self.set.prescribed_rates(at))
         if self._is_timed:
             result += self.wiring.owner.of(self._factors(at)[1] * self._products(at)) - self._offset_values(at)[1]
         return result
+
+    def moved(self, gradients: Array, rates: Array) -> Array:
+        """Sums of gradients (T, parts, 3) times rates of all vectors (T, k, 3), shape (T, M)."""
+        return self.wiring.part_owner.of(np.einsum("tki,tki->tk", gradients, rates[:, self.parts[1]]))
 
     def rates(self, at: Instants, velocity: Array) -> Array:
         """dw/dt for flat velocities (T, velocities), shape (T, M)."""
@@ -168,8 +172,8 @@ class FunctionSet:
     def accelerations(self, at: Instants) -> Array:
         """d2w/dt2 where all dnu/dt vanish, so that d2w/dt2 = G dnu/dt + this; shape (T, M)."""
         y = self._chord_values(at)
-        dy = self._chords_of(self.set.rates(at, at.velocity))
-        ddy = self._chords_of(self.set.accelerations(at))
+        dy = self.chords_of(self.set.rates(at, at.velocity))
+        ddy = self.chords_of(self.set.accelerations(at))
         a, b = self.wiring.first, self.wiring.second
 
         def dot(u: Array, v: Array) -> Array:
@@ -185,7 +189,11 @@ class FunctionSet:
 
     def forces(self, at: Instants, multipliers: Array) -> Array:
         """sum of multiplier dw/dx on every vector of ``set``, from multipliers (T, M); shape (T, k, 3)."""
-        return self.wiring.vector_owner.of(multipliers[:, self.parts[0], None] * self.gradients(at))
+        return self.forces_of(self.gradients(at), multipliers)
+
+    def forces_of(self, gradients: Array, multipliers: Array) -> Array:
+        """Forces (T, k, 3) of multipliers (T, M) along gradients (T, parts, 3)."""
+        return self.wiring.vector_owner.of(multipliers[:, self.parts[0], None] * gradients)
 
     def stiffness(self, at: Instants, multipliers: Array) -> Matrix:
         """d(sum of multiplier dw/dq)/dq at constant multipliers and one instant, shape (velocities,) * 2."""
@@ -237,14 +245,14 @@ class FunctionSet:
 
     def _chord_values(self, at: Instants) -> Array:
         """Chords, shape (T, chords, 3)."""
-        return at.once(self, "chords", lambda: self._chords_of(self.set.places(at)))
+        return at.once(self, "chords", lambda: self.chords_of(self.set.places(at)))
 
     def _products(self, at: Instants) -> Array:
         """Of the two chords of each term, shape (T, terms)."""
         y = self._chord_values(at)
         return np.asarray(np.einsum("tpi,tpi->tp", y[:, self.wiring.first], y[:, self.wiring.second]))
 
-    def _chords_of(self, vectors: Array) -> Array:
+    def chords_of(self, vectors: Array) -> Array:
         """Chords (T, chords, 3) of vectors (T, k, 3), from differences to the first of each."""
         return self.wiring.differences.of(vectors) + self.wiring.totals.of(vectors)
 
@@ -390,12 +398,12 @@ class ConstraintSet:
 
     def matrix_entries(self, at: Instants) -> Array:
         """Entries of G at its places ``pattern``, shape (T, entries)."""
-        factors = self._factors(at)[:, self.functions.pattern[0]]
+        factors = self.slopes(at)[:, self.functions.pattern[0]]
         return np.asarray((factors * self.functions.matrix_entries(at)) @ self._entries[1])
 
     def matrix(self, at: Instants) -> sparse.csr_array:
         """G at one instant, shape (M, velocities)."""
-        factors = sparse.diags_array(self._factors(at)[0])
+        factors = sparse.diags_array(self.slopes(at)[0])
         return sparse.csr_array(sparse.csr_array(self._sum.T) @ factors @ self.functions.matrix(at))
 
     def small_matrix(self, at: Instants) -> Matrix:
@@ -405,16 +413,16 @@ class ConstraintSet:
 
     def drift(self, at: Instants) -> Array:
         """What moving frames and paths add to the rates, shape (T, M)."""
-        return np.asarray((self._factors(at) * self.functions.drift(at)) @ self._sum)
+        return np.asarray((self.slopes(at) * self.functions.drift(at)) @ self._sum)
 
     def rates(self, at: Instants, velocity: Array) -> Array:
         """Rates for flat velocities (T, velocities), shape (T, M)."""
-        return np.asarray((self._factors(at) * self.functions.rates(at, velocity)) @ self._sum)
+        return np.asarray((self.slopes(at) * self.functions.rates(at, velocity)) @ self._sum)
 
     def accelerations(self, at: Instants) -> Array:
         """Second rates where all dnu/dt vanish, shape (T, M)."""
         w, dw = self.functions.values(at), self.functions.rates(at, at.velocity)
-        result = (self._factors(at) * self.functions.accelerations(at)) @ self._sum
+        result = (self.slopes(at) * self.functions.accelerations(at)) @ self._sum
         for each in self.places:
             bends = np.array([each.coordinate.hessian(own) for own in w[:, each.place]])
             rates = dw[:, each.place]
@@ -423,11 +431,11 @@ class ConstraintSet:
 
     def forces(self, at: Instants, multipliers: Array) -> Array:
         """Of multipliers (T, M) on every vector of ``set``, shape (T, k, 3)."""
-        return self.functions.forces(at, self._factors(at) * multipliers[:, self.owner])
+        return self.functions.forces(at, self.slopes(at) * multipliers[:, self.owner])
 
     def stiffness(self, at: Instants, multipliers: Array) -> Matrix:
         """d(G^T lambda)/dq at constant multipliers and one instant, shape (velocities,) * 2."""
-        total = self.functions.stiffness(at, self._factors(at)[0] * multipliers[self.owner])
+        total = self.functions.stiffness(at, self.slopes(at)[0] * multipliers[self.owner])
         w, matrix = self.functions.values(at)[0], self.functions.small_matrix(at)
         for each in self.places:
             own: Matrix = matrix[each.place]
@@ -435,7 +443,7 @@ class ConstraintSet:
             total = total + own.T @ (bend if isinstance(own, np.ndarray) else sparse.csr_array(bend)) @ own
         return total
 
-    def _factors(self, at: Instants) -> Array:
+    def slopes(self, at: Instants) -> Array:
         """d(row)/dw of each function, shape (T, functions)."""
         result = np.ones((at.count, self.functions.count))
         if self.places:
@@ -460,6 +468,14 @@ class ConstraintSet:
         triples = (np.ones(len(rows)), (np.arange(len(rows)), found.ravel()))
         gather = sparse.coo_array(triples, (len(rows), len(places))).tocsr()
         return (places[:, 0], places[:, 1]), gather
+
+
+def constraint_set(rows: Sequence[Row], functions: Callable[[list[Row]], FunctionSet]) -> ConstraintSet:
+    """Rows, some of which are relations; ``functions`` makes the set of plain ones."""
+    base, owner = base_rows(rows)
+    constants = [row.constant if isinstance(row, RelationRow) else 0.0 for row in rows]
+    places = tuple(coordinate_places(rows))
+    return ConstraintSet(functions(base), np.array(owner, dtype=np.int64), places, np.array(constants), len(rows))
 
 
 def coordinate_places(rows: Sequence[Row]) -> Iterator[CoordinatePlace]:

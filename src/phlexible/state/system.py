@@ -21,7 +21,7 @@ from phlexible.description.interactions.force_elements import CoordinateForce, F
 from phlexible.description.interactions.functions import Coordinate, PointOf, Row, Vector
 from phlexible.description.interactions.loads import PointLoad
 from phlexible.description.joints.joint import Joint
-from phlexible.description.joints.relations import JointRelation, RelationRow
+from phlexible.description.joints.relations import JointRelation
 from phlexible.description.mechanism.mechanism import Mechanism
 from phlexible.description.mechanism.membership import ports_of
 from phlexible.description.ports import MovingFrame, PlacedBody, Port
@@ -31,7 +31,7 @@ from phlexible.state.functions import (
     ConstraintSet,
     CoordinatePlace,
     FunctionSet,
-    base_rows,
+    constraint_set,
     coordinate_places,
     function_set,
 )
@@ -153,10 +153,7 @@ class System:
         rows = [owner.row for owner in self.owners]
         if not self.related:
             return self.functions(rows)
-        base, owner = base_rows(rows)
-        constants = [row.constant if isinstance(row, RelationRow) else 0.0 for row in rows]
-        own = np.array(owner, dtype=np.int64)
-        return ConstraintSet(self.functions(base), own, self.related, np.array(constants), len(rows))
+        return constraint_set(rows, self.functions)
 
     @cached_property
     def related(self) -> tuple[CoordinatePlace, ...]:

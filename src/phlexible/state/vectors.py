@@ -191,6 +191,20 @@ class VectorSet:
         result[:, self._points] += linear[:, self.carrier[self._points]]
         return result
 
+    def generalized_forces(self, at: Instants, forces: Array) -> Array:
+        """Forces on the vectors (T, k, 3) as those on flat velocities, dual to ``rates``; shape (T, velocities)."""
+        layout, own = self.layout, forces[:, self._on_frames]
+        linear, spin = np.zeros((at.count, len(layout.linear), 3)), np.zeros((at.count, layout.frames, 3))
+        turned = np.einsum("tkji,tkj->tki", at.rotation[:, self._frame], own)
+        np.add.at(linear, (slice(None), self.carrier[self._points]), forces[:, self._points])
+        np.add.at(spin, (slice(None), self._frame), cross(self.local(at), turned))
+        frame, axis, place = layout.spin
+        result = np.zeros((at.count, int(layout.velocity[-1])))
+        result[:, layout.linear] = linear[:, :, : layout.linear.shape[1]]
+        result[:, place] = spin[:, frame, axis]
+        result[:, layout.elastic_rate] = self._shapes.transposed.of(turned.reshape(at.count, -1))
+        return result
+
     def prescribed_rates(self, at: Instants) -> Array:
         """The part of d/dt that no velocity of a body changes, shape (T, k, 3)."""
         result = np.zeros((at.count, len(self.vectors), 3))

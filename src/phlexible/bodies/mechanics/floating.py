@@ -51,8 +51,7 @@ def rigid_rows(body: FloatingBody, eta: Array) -> Array:
     rows[..., :3, 3:6], rows[..., 3:, :3] = -center, center
     rows[..., 3:, 3:6] = np.trace(spread, axis1=-2, axis2=-1)[..., None, None] * np.eye(3) - spread
     rows[..., :3, 6:] = body.first_moments[:, 1:]
-    for k, (a, b) in enumerate(((1, 2), (2, 0), (0, 1))):  # xi^T Z_k, Z_k = W[a, b] - W[b, a]
-        rows[..., 3 + k, 6:] = (products[..., b, a, :] - products[..., a, b, :])[..., 1:]
+    rows[..., 3:, 6:] = cross_products(products)[..., 1:]
     return rows
 
 
@@ -62,6 +61,11 @@ def moment_products(body: FloatingBody, xi: Array) -> Array:
         return body.second_moments.times(xi)
     size = xi.shape[-1]
     return (xi @ body.second_moments.reshape(-1, size).T).reshape(*xi.shape[:-1], 3, 3, size)
+
+
+def cross_products(products: Array) -> Array:
+    """int rho X x Psi_j of a field X = Psi xi from W xi (``moment_products``), shape (..., 3, n + 1)."""
+    return np.stack([products[..., b, a, :] - products[..., a, b, :] for a, b in ((1, 2), (2, 0), (0, 1))], -2)
 
 
 def elastic_mass(body: FloatingBody) -> Matrix:
@@ -316,7 +320,7 @@ def quadratic_velocity_forces(body: FloatingBody, eta: Array, nu: Array) -> Arra
     products, d_products = moment_products(body, xi), moment_products(body, dxi)  # W xi and W dxi/dt
     spread = np.einsum("...abi,...i->...ab", products, xi)
     mixed = np.einsum("...abi,...i->...ab", products, dxi)
-    gyro = np.stack([d_products[..., a, b, :] - d_products[..., b, a, :] for a, b in ((1, 2), (2, 0), (0, 1))], -2)
+    gyro = -cross_products(d_products)
     place, d_place = xi @ first.T, dxi @ first.T
 
     linear = body.mass * v + cross(w, place) + d_place

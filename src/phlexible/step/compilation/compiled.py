@@ -60,7 +60,7 @@ UNUSED_PASSES = {
     typed_passes.DumpParforDiagnostics,
 }
 
-_KERNELS = ("step/kernels", "step/compilation", "step/tables", "papers/kernels")
+_KERNELS = ("step/kernels", "step/compilation", "step/tables")
 
 
 class _Compiler(compiler.CompilerBase):
@@ -182,18 +182,6 @@ class Kernel(Written):
         return context.call_internal(builder, self.written(context, sig), sig, values)
 
 
-class ArrayKernel(Kernel):
-    """The same with the types that a caller gives; it changes arrays and returns nothing."""
-
-    def _forms_of(self, function: Callable[..., Any]) -> tuple[LaneForm, tuple[LaneForm, ...]]:
-        """As many as it has arguments: ``signature_of`` asks none of them."""
-        return SHARED_NUMBER, (SHARED_NUMBER,) * len(inspect.signature(function).parameters)
-
-    def signature_of(self, given: Sequence[Any]) -> Any:
-        """As it is called."""
-        return signature(types.none, *given)
-
-
 class LaneByLane(Kernel):
     """A function of numbers alone, with branches on them: lanes call it one after the other."""
 
@@ -271,11 +259,6 @@ def _as_given(own: Iterable[Any], given: Sequence[Any]) -> Iterator[Any]:
 def compiled(function: Callable[..., Any]) -> Any:
     """Make a function, whose arguments and result have types, one that kernels can call."""
     return Kernel(function)
-
-
-def compiled_for_arrays(function: Callable[..., Any]) -> Any:
-    """The same for a function of NumPy's arrays without types, which changes them and returns nothing."""
-    return ArrayKernel(function)
 
 
 def compiled_lane_by_lane(function: Callable[..., Any]) -> Any:

@@ -1,4 +1,4 @@
-"""Products without matrices are those of the matrices, of one body, of composed models, of mechanisms."""
+"""Products of many states are those of the matrices, of one body, of composed models, of mechanisms."""
 
 import numpy as np
 import pytest
@@ -6,8 +6,6 @@ import pytest
 from bodies.forms import BODIES, random_state
 from mechanisms import arbitrary_state, crank_slider, tangle, with_elements
 from papers.families import FAMILIES
-from phlexible.papers.compiled_bodies import FACTORS
-from phlexible.papers.flattened import Flattened
 from phlexible.papers.mechanism_model import MechanismModel
 from phlexible.port_hamiltonian.interconnection import gyrator, inverted, transformer, with_prefix
 
@@ -16,27 +14,26 @@ def dense(matrix):
     return matrix if isinstance(matrix, np.ndarray) else matrix.toarray()
 
 
-def assert_products(quick, model, x, seed=0):
+def assert_products(model, x, seed=0):
     """At two states at once, with arbitrary efforts, rates and inputs."""
     rng, n, m = np.random.default_rng(seed), model.state_size, model.port_size
     states = np.array([x, x + 1e-3 * rng.normal(size=n)])
     z, rates, u = (rng.normal(size=(2, size)) for size in (n, n, m))
-    energies, some = quick.storages(states), np.arange(0, m, 2)
+    energies = model.storages(states)
     for k, each in enumerate(states):
         assert energies[k] == pytest.approx(model.storage(each), rel=1e-12)
-        assert np.abs(quick.port_columns(each, some) - dense(model.port_matrix(each))[:, some]).max() < 1e-13
         J, R, B, E = (
             dense(getattr(model, f"{name}_matrix")(each))
             for name in ("structure", "dissipation", "port", "descriptor")
         )
         pairs = [
-            (quick.efforts(states)[k], model.effort(each)),
-            (quick.descriptor_products(states, rates)[k], E @ rates[k]),
-            (quick.flows(states, z, u)[k], (J - R) @ z[k] + B @ u[k]),
-            (quick.output_products(states, z)[k], B.T @ z[k]),
-            (quick.defects(states, rates, u)[k], E @ rates[k] - (J - R) @ model.effort(each) - B @ u[k]),
+            (model.efforts(states)[k], model.effort(each)),
+            (model.descriptor_products(states, rates)[k], E @ rates[k]),
+            (model.flows(states, z, u)[k], (J - R) @ z[k] + B @ u[k]),
+            (model.output_products(states, z)[k], B.T @ z[k]),
+            (model.defects(states, rates, u)[k], E @ rates[k] - (J - R) @ model.effort(each) - B @ u[k]),
         ]
-        solution = quick.descriptor_solutions(each, z)[k]
+        solution = model.descriptor_solutions(each, z)[k]
         gap = E @ solution - np.where(E.any(axis=1), z[k], 0.0)
         assert np.abs(gap).max() <= 1e-12 * (np.abs(E) @ np.abs(solution)).max()
         for found, expected in pairs:
@@ -49,22 +46,20 @@ def test_one_body(name, dimension):
     variants = ["full", "constant_mass", "zeroth_order", *["printed"] * (dimension == 2)]
     for variant in variants:
         form = BODIES[name].port_hamiltonian(variant, dimension=dimension, gravity=(0.3, -9.81, 0.0))
-        assert type(form) in FACTORS
-        assert_products(Flattened(form), form, random_state(form, 1)[0])
+        assert_products(form, random_state(form, 1)[0])
 
 
 @pytest.mark.parametrize("dimension", [2, 3])
 @pytest.mark.parametrize("name", BODIES)
 def test_discrete_effort_takes_the_change_of_energy(name, dimension):
-    """docs/theory.md, 2, for steps that are not small; compiled and written out."""
+    """docs/theory.md, 2, for steps that are not small."""
     for variant in ("full", "constant_mass", "zeroth_order"):
         form = BODIES[name].port_hamiltonian(variant, dimension=dimension, gravity=(0.3, -9.81, 0.0))
         before, after = random_state(form, 1)[0], random_state(form, 2)[0]
         work = form.descriptor_matrix((before + after) / 2) @ (after - before)
-        for model in (form, Flattened(form)):
-            z = model.discrete_effort(before, after)
-            gap = z @ work - (form.storage(after) - form.storage(before))
-            assert abs(gap) <= 1e-12 * np.abs(z * work).sum()
+        z = form.discrete_effort(before, after)
+        gap = z @ work - (form.storage(after) - form.storage(before))
+        assert abs(gap) <= 1e-12 * np.abs(z * work).sum()
 
 
 def composed():
@@ -85,9 +80,8 @@ def composed():
 def test_a_composed_model():
     whole = composed()
     x = whole.rest_state + 0.1 * np.random.default_rng(2).normal(size=whole.state_size)
-    quick = Flattened(whole)
-    assert isinstance(quick, Flattened) and len(quick.parts) == 3
-    assert_products(quick, whole, x)
+    assert len(whole.parts) == 2
+    assert_products(whole, x)
 
 
 def test_slopes_of_a_composed_model():
@@ -100,7 +94,7 @@ def test_slopes_of_a_composed_model():
         ends = [whole.descriptor_matrix(y) @ rate - whole.forces(y, u) for y in (x + 1e-6 * unit, x - 1e-6 * unit)]
         columns.append((ends[0] - ends[1]) / 2e-6)
     expected = np.column_stack(columns)
-    assert np.abs(Flattened(whole).defect_slope(x, rate, u) - expected).max() < 1e-5 * np.abs(expected).max()
+    assert np.abs(whole.defect_slope(x, rate, u) - expected).max() < 1e-5 * np.abs(expected).max()
 
 
 @pytest.mark.parametrize("make", [crank_slider, lambda: tangle(2), lambda: tangle(3), lambda: with_elements(3)])
@@ -108,7 +102,7 @@ def test_a_mechanism(make):
     mechanism = make()
     _, state = arbitrary_state(mechanism, 0)
     model = MechanismModel(mechanism)
-    assert_products(model, model, model.joined(state))
+    assert_products(model, model.joined(state))
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -117,7 +111,7 @@ def test_families_of_mechanisms_and_their_slopes(family):
     model = MechanismModel(FAMILIES[family][0]()[0])
     rng, n = np.random.default_rng(4), model.state_size
     x = model.initial_state + 1e-3 * rng.normal(size=n)
-    assert_products(model, model, x)
+    assert_products(model, x)
     if family in ("string", "soft body"):  # whose slope leaves out how viscosity changes with places
         x[model.state_slice(f"{model.bodies[1].name}.velocity")] = 0.0
     rate, u = rng.normal(size=n), model.inputs(0.0, x)

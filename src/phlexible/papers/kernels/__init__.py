@@ -1,1 +1,0 @@
-"""Compiled products of the papers' matrices."""
