@@ -10,7 +10,7 @@ import phlexible as ph
 from phlexible.papers.equations import Equations
 from phlexible.papers.integrate import Method, asked_inputs, stage_loop
 
-STEPS, SKIPPED, REPEATS = 60, 10, 12
+STEPS, SKIPPED, REPEATS = 15, 3, 3
 
 
 def crank_slider():
@@ -37,7 +37,7 @@ def mechanism(kind: str):
 
 
 def milliseconds(make: Callable[[], tuple], method: Method, step: float) -> float:
-    """The least time of each of fifty steps, so that other programs count little; their mean [ms]."""
+    """The least time of each of a dozen steps, so that other programs count little; their mean [ms]."""
     whole, start, inputs = make()
     model, given = whole, asked_inputs(whole, inputs, start)
     equations, times = Equations(model, given.function, start, given.states), []

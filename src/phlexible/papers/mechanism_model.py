@@ -115,7 +115,7 @@ class MechanismModel(ComposedModel):
         self._bends = slice(self._thetas.stop, self._thetas.stop + bends)
         self._multipliers = np.arange(self._bends.stop, self._bends.stop + rows)
         lines = [*(self.system.owners[row].row for row in self.rows), *self.elements.lines()]
-        self._joined = JoinedFunctions(self.system, list(self._pairs()), self._time, lines, self._loads.vectors)
+        self._joined = JoinedFunctions(self.system, self._bodies, self._time, lines, self._loads.vectors)
         self._resistances = Resistances(
             self.system,
             self.elements.forces,
@@ -141,6 +141,11 @@ class MechanismModel(ComposedModel):
     def parts(self) -> tuple[BodyForm, ...]:
         """Forms of the bodies."""
         return self.forms
+
+    @cached_property
+    def _bodies(self) -> list[tuple[BodyForm, slice]]:
+        """Forms of the bodies with their entries of the state."""
+        return list(zip(self.forms, self.part_slices, strict=True))
 
     @property
     def _bristles(self) -> Bristles:
@@ -177,7 +182,7 @@ class MechanismModel(ComposedModel):
     @cached_property
     def _velocities(self) -> IntArray:
         """Places of all velocities in x, in the order of nu."""
-        places = [velocity_places(form, own) for form, own in self._pairs()]
+        places = [velocity_places(form, own) for form, own in self._bodies]
         return np.concatenate([np.zeros(0, dtype=np.int64), *(np.arange(p.start, p.stop) for p in places)])
 
     def joined(self, state: State) -> Array:
@@ -214,7 +219,7 @@ class MechanismModel(ComposedModel):
         """The state of the mechanism, without stress, strains of strings and multipliers."""
         positions, nodes, rotations, etas = list[Array](), list[Array](), list[Array](), [np.zeros(0)]
         velocities = [np.zeros(0)]
-        for index, (form, part) in enumerate(self._pairs()):
+        for index, (form, part) in enumerate(self._bodies):
             if not isinstance(form, FloatingBodyForm):
                 n, d = form.body.elastic_count, form.body.dimension
                 places = np.zeros((form.body.node_count, 3))
@@ -302,7 +307,7 @@ class MechanismModel(ComposedModel):
     def flows(self, x: Array, z: Array, u: Array) -> Array:
         """(J - R) z + B u of T states."""
         result = self._coupling(x, z, u)
-        for body, own in self._pairs():
+        for body, own in self._bodies:
             result[:, own] += body.flows(x[:, own], z[:, own], np.zeros((len(x), body.port_size)))
         return result
 
@@ -368,7 +373,7 @@ class MechanismModel(ComposedModel):
             return self._coupling(states, z, np.broadcast_to(u, (len(states), len(u))))
 
         between = self._differences.slope(coupling, x, self._sizes(x))
-        own = [body.defect_slope(x[part], rate[part], np.zeros(body.port_size)) for body, part in self._pairs()]
+        own = [body.defect_slope(x[part], rate[part], np.zeros(body.port_size)) for body, part in self._bodies]
         return self._matrix(own, sparse.coo_array(-between))
 
     @cached_property
@@ -402,7 +407,8 @@ class MechanismModel(ComposedModel):
                 found.append(np.arange(part.start, part.stop))
             elif carrier >= frames:
                 body = int(np.searchsorted(self.layout.carrier, carrier, "right")) - 1
-                d, count = self.forms[body].body.dimension, self.forms[body].body.elastic_count
+                data = self.forms[body].body
+                d, count = data.dimension, data.elastic_count
                 place = self.part_slices[body].start + d * (carrier - int(self.layout.carrier[body])) + np.arange(d)
                 found += [place, place + count]
         return np.concatenate(found)
@@ -417,7 +423,7 @@ class MechanismModel(ComposedModel):
         """diag(E_bodies, 1, 1, 1, 0)."""
         own = np.arange(self._time, self._bends.stop)
         ones = sparse.coo_array((np.ones(len(own)), (own, own)), (self.state_size,) * 2)
-        return self._matrix([form.descriptor_matrix(x[own]) for form, own in self._pairs()], ones)
+        return self._matrix([form.descriptor_matrix(x[own]) for form, own in self._bodies], ones)
 
     def structure_matrix(self, x: Array) -> Matrix:
         """The bodies' J, P of the springs, G of the joints, and of bristles."""
@@ -430,7 +436,7 @@ class MechanismModel(ComposedModel):
         columns = self._velocities[lines.coords[1]]
         entries = np.concatenate([signs, -signs]), (np.r_[rows, columns], np.r_[columns, rows])
         between = sparse.coo_array(entries, (self.state_size,) * 2) + self._bristle_matrices(x)[0]
-        return self._matrix([form.structure_matrix(x[own]) for form, own in self._pairs()], between)
+        return self._matrix([form.structure_matrix(x[own]) for form, own in self._bodies], between)
 
     def dissipation_matrix(self, x: Array) -> Matrix:
         """The bodies' R, and what resists between them."""
@@ -442,7 +448,7 @@ class MechanismModel(ComposedModel):
         places = tuple(np.concatenate([self._velocities[each], own]) for each in lost.coords)
         between = sparse.coo_array((np.concatenate([lost.data, leaks]), places), (self.state_size,) * 2)
         between = between + self._bristle_matrices(x)[1]
-        return self._matrix([form.dissipation_matrix(x[own]) for form, own in self._pairs()], between)
+        return self._matrix([form.dissipation_matrix(x[own]) for form, own in self._bodies], between)
 
     def _bristle_matrices(self, x: Array) -> tuple[sparse.csr_array, sparse.csr_array]:
         """What bristles add to J and to R."""

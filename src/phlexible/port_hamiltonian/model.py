@@ -406,7 +406,7 @@ class ComposedModel(PortHamiltonianModel):
 
     def effort(self, x: Array) -> Array:
         """z of the parts, and the multipliers."""
-        return self.efforts(x[None])[0]
+        return np.asarray(self.efforts(x[None])[0])
 
     def storage(self, x: Array) -> float:
         """H, the sum of those of the parts [J]."""
@@ -516,7 +516,7 @@ class MorePorts(Renamed):
     def flows(self, x: Array, z: Array, u: Array) -> Array:
         """(J - R) z + B u: inputs that stand for the same one add up."""
         inputs = np.zeros((len(u), self.model.port_size))
-        np.add.at(inputs, (slice(None), self.sources), u)
+        np.add.at(inputs.T, self.sources, u.T)
         return self.model.flows(x, z, inputs)
 
     def output_products(self, x: Array, z: Array) -> Array:

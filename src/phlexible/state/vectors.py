@@ -196,8 +196,8 @@ class VectorSet:
         layout, own = self.layout, forces[:, self._on_frames]
         linear, spin = np.zeros((at.count, len(layout.linear), 3)), np.zeros((at.count, layout.frames, 3))
         turned = np.einsum("tkji,tkj->tki", at.rotation[:, self._frame], own)
-        np.add.at(linear, (slice(None), self.carrier[self._points]), forces[:, self._points])
-        np.add.at(spin, (slice(None), self._frame), cross(self.local(at), turned))
+        np.add.at(linear.swapaxes(0, 1), self.carrier[self._points], forces[:, self._points].swapaxes(0, 1))
+        np.add.at(spin.swapaxes(0, 1), self._frame, cross(self.local(at), turned).swapaxes(0, 1))
         frame, axis, place = layout.spin
         result = np.zeros((at.count, int(layout.velocity[-1])))
         result[:, layout.linear] = linear[:, :, : layout.linear.shape[1]]
