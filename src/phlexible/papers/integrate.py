@@ -427,11 +427,11 @@ def integrate(
     ========================  =====  ==========================================================================
 
     Orders are those of the states; multipliers have order 3 (``radau3``) or 2 (all others, from three steps on) at
-    the ends of steps. Models of the papers' bodies and what ``transformer``, ``gyrator``, ``inverted``,
-    ``with_prefix`` and ``with_ports`` make of them are taken apart and integrated by their parts; a model of your
-    own needs the methods of ``PortHamiltonianModel`` only, for ``linearly_implicit`` its ``coordinates`` too: that
-    scheme takes strings of the law of St. Venant and Kirchhoff, ``SoftBody.port_hamiltonian(stresses=True)`` and
-    ``phlexible.papers.QuadraticStrainModel``, and starts with the strains that it keeps (docs/theory.md, 5).
+    the ends of steps. Newton's matrix is made of differences of the equations, unless the model gives a
+    ``defect_slope``. A model of your own needs the methods of ``PortHamiltonianModel`` only, for
+    ``linearly_implicit`` its ``coordinates`` too: that scheme takes strings of the law of St. Venant and Kirchhoff,
+    ``SoftBody.port_hamiltonian(stresses=True)`` and ``phlexible.papers.QuadraticStrainModel``, and starts with the
+    strains that it keeps (docs/theory.md, 5).
 
     Args:
         model: with n states and m inputs.
