@@ -21,6 +21,8 @@ Matrix: TypeAlias = Any
 # Slopes of functions of many states at once, and what solves with E.
 
 STEP = 1e-7
+MOST_NUMBERS = 10**6
+"""Entries of all matrices of the states that are evaluated together."""
 SMALL = 1e-3
 DENSE = 300
 SINGULAR = "the descriptor matrix is singular beyond its empty rows"
@@ -32,14 +34,11 @@ def slope_by_differences(function: Callable[[Array], Array], x: Array, sizes: Ar
     Args:
         sizes: what is large for each entry of x, shape (n,).
     """
-    steps = difference_steps(sizes)
-    values = function(np.concatenate([x[None], x + np.diag(steps)]))
+    steps = STEP * np.maximum(sizes, SMALL)
+    together = max(1, MOST_NUMBERS // len(x) ** 2)  # states whose matrices are made in one call
+    moved = np.split(x + np.diag(steps), range(together, len(x), together))
+    values = np.concatenate([function(x[None]), *(function(states) for states in moved)])
     return np.asarray((values[1:] - values[0]).T / steps)
-
-
-def difference_steps(sizes: Array) -> Array:
-    """How far entries are moved for differences, by what is large for each, shape (n,)."""
-    return np.asarray(STEP * np.maximum(sizes, SMALL))
 
 
 def descriptor_solver(matrix: Matrix) -> Callable[[Array], Array]:
