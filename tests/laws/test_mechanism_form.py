@@ -29,7 +29,13 @@ KINKED = ph.Contact, JointStop  # differences of their energies see the kink
 KINDS = [kind for kind in ELEMENT_CASES if kind not in KINKED]
 
 
-@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
+@pytest.mark.parametrize(
+    "entry",
+    [
+        pytest.param(entry, id=entry.name, marks=pytest.mark.thorough if entry.name == "windlass" else ())
+        for entry in ENTRIES
+    ],
+)
 @pytest.mark.filterwarnings("ignore")
 def test_the_gallery_moves_with_its_energy_or_is_refused_by_name(entry):
     """Short steps of the midpoint rule, which misses energies that are not quadratic by h^3."""

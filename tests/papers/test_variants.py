@@ -31,9 +31,8 @@ def tip(form, x):
 def test_constant_mass_approaches_the_full_form_as_elements_are_added():
     gaps = []
     for elements in (1, 2, 4):
-        tips = [
-            tip(*spun(variant, elements, steps=20, duration=0.025)[::2]) for variant in ("full", "constant_mass")
-        ]
+        runs = [spun(variant, elements, steps=20, duration=0.025) for variant in ("full", "constant_mass")]
+        tips = [tip(form, end) for form, _, end in runs]
         gaps.append(np.abs(tips[0] - tips[1]).max())
     assert gaps[1] < gaps[0] / 2 and gaps[2] < gaps[1] / 2
 
