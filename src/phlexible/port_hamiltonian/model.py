@@ -35,9 +35,9 @@ def slope_by_differences(function: Callable[[Array], Array], x: Array, sizes: Ar
         sizes: what is large for each entry of x, shape (n,).
     """
     steps = STEP * np.maximum(sizes, SMALL)
-    together = max(1, MOST_NUMBERS // len(x) ** 2)  # states whose matrices are made in one call
-    moved = np.split(x + np.diag(steps), range(together, len(x), together))
-    values = np.concatenate([function(x[None]), *(function(states) for states in moved)])
+    moved = np.concatenate([x[None], x + np.diag(steps)])
+    together = max(1, MOST_NUMBERS // max(1, len(x)) ** 2)  # states whose matrices are made in one call
+    values = np.concatenate([function(moved[k : k + together]) for k in range(0, len(moved), together)])
     return np.asarray((values[1:] - values[0]).T / steps)
 
 
