@@ -91,6 +91,13 @@ def test_numbers_follow_powers_of_parameters() -> None:
     numbers = SampledNumbers(["line", "kinked"], np.array([0, 1]), np.zeros(2, dtype=bool))
     with pytest.raises(ParameterError, match="kinked are not linear in q or a power of it"):
         FunctionFit(ranges, kinked, numbers).functions()
+
+    def hidden(values):  # beside a large number of its table
+        return np.array([1e9 * values[0], 1e-5 * np.exp(values[0] / 50.0)])
+
+    numbers = SampledNumbers(["table"], np.array([0, 0]), np.zeros(2, dtype=bool))
+    with pytest.raises(ParameterError, match="table are not linear in p"):
+        FunctionFit(ranges, hidden, numbers).functions()
     one = SampledNumbers(["all"], np.array([0]), np.zeros(1, dtype=bool))
     with pytest.raises(ParameterError, match="all are not linear in"):  # off at one end only
         FunctionFit(ranges, lambda values: np.array([values[0] ** (1.0 + (values[1] > 1.9))]), one).functions()

@@ -23,6 +23,8 @@ LINEAR = 1e-10
 ROUND_OFF = 1e-15
 BY_CHANCE = 1e-13
 """Change of a number that round-off explains, relative to the largest number of its table."""
+NOISE = 0.2
+"""Error of a linear function relative to the change of its number: more is round-off, if the change is small."""
 MOST_ERROR = 1e-9
 """Largest error of all parameters together, relative to the number."""
 MOST_SAMPLES = 1500
@@ -131,6 +133,7 @@ class FunctionFit:
         self._samples: dict[tuple[float, ...], Array] = {}
         self._usual = self._at([each.usual for each in ranges])
         self._chance = BY_CHANCE * numbers.largest(self._usual)
+        self._is_chance = np.zeros(len(self._usual), dtype=bool)
         self._middle = [each.value(0.6 * (k + 1) * GOLDEN % 0.6 - 0.3) for k, each in enumerate(ranges)]
 
     def functions(self) -> Functions:
@@ -183,7 +186,11 @@ class FunctionFit:
         powers = np.where(errors <= BY_CHANCE, 0.0, errors).argmin(axis=0)
         error = errors.min(axis=0)
         is_linear = (error <= LINEAR) | self._numbers.is_scale
-        is_changed = (spread > 0.0) & (is_linear | (spread > np.maximum(self._chance, BY_CHANCE * scale)))
+        is_small = spread <= np.maximum(self._chance, BY_CHANCE * scale)
+        is_noise = (error * scale > NOISE * spread) | (spread <= 0.1 * self._chance)
+        is_chance = (spread > 0.0) & ~is_linear & is_small & is_noise
+        is_changed = (spread > 0.0) & ~is_chance
+        self._is_chance |= is_chance
         missed = np.where(is_changed & ~is_linear, error, 0.0)
         if missed.any():
             self._refuse(own.name, int(missed.argmax()), float(missed.max()))
@@ -232,7 +239,8 @@ class FunctionFit:
             exact, computed = self._at(values), self._usual.copy()
             computed[found.indices] = found.values(values)
             error, size = np.abs(computed - exact), np.maximum(sizes, np.abs(exact))
-            error[(error <= self._chance) | self._numbers.is_scale] = 0.0
+            error[(error <= self._chance) & (self._is_chance | (size <= self._chance))] = 0.0
+            error[self._numbers.is_scale] = 0.0
             error /= np.maximum(size, np.finfo(float).tiny)
             if error.max(initial=0.0) > MOST_ERROR:
                 self._refuse(name, int(error.argmax()), float(error.max()))
