@@ -55,14 +55,11 @@ def non_negative(name: str, value: float) -> float:
 
 def warn_of_degrees(name: str, value: object, multiple: float = 5.0) -> None:
     """Warn of an angle [rad], or of a rate [rad/s], that is whole degrees and beyond a turn."""
-    if (
-        isinstance(value, int | float | np.number)
-        and TURN < abs(value) <= MOST
-        and abs(value / multiple - round(value / multiple)) < 1e-9
-    ):
+    size = abs(float(value)) if isinstance(value, int | float | np.integer | np.floating) else 0.0
+    if TURN < size <= MOST and abs(size / multiple - round(size / multiple)) < 1e-9:
         unit, turns = ("rad/s", "turns a second") if "rate of" in name else ("rad", "turns")
         warn_user(
-            f"{name} = {value:g} {unit} is {abs(value) / TURN:.1f} {turns}; angles are in radians: is it in"
+            f"{name} = {value:g} {unit} is {size / TURN:.1f} {turns}; angles are in radians: is it in"
             f" degrees? Then it is np.radians({value:g})",
             UnitWarning,
         )

@@ -1,6 +1,7 @@
 """Servos: a spring in a joint whose rest follows a target, and a damper of the difference of the rates."""
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -23,7 +24,7 @@ class ServoPush(Portable):
     kp: float
     kd: float
 
-    def __call__(self, time: float) -> float:
+    def __call__(self, time: float) -> Any:
         """Value at a time [s], or at an array of times."""
         times = np.atleast_1d(time)
         values = self.kp * self.target.at_times(times)
