@@ -324,11 +324,7 @@ class RodForm(PortHamiltonianModel):
             result[k] = whole[self._kept]
         return result
 
-    def descriptor_products(self, x: Array, rate: Array) -> Array:
-        """E rate of all rates."""
-        return np.asarray((self._descriptor @ rate.T).T)
-
-    def output_products(self, x: Array, z: Array, wanted: IntArray | slice = slice(None)) -> Array:
+    def output_products(self, x: Array, z: Array) -> Array:
         """B^T z: velocities of the axis and angular velocities."""
         result, n = np.empty((len(x), self.port_size)), self.sections.count
         for k, each in enumerate(x):
@@ -339,7 +335,7 @@ class RodForm(PortHamiltonianModel):
             axis = moving[:, 0] - np.einsum("ni,nic->nc", self.sections.offsets, moving[:, 1:])
             lengths = self.sections.lengths[:, None]
             result[k] = np.array([axis, _world_spin(vectors, motion), lengths * axis]).ravel()[self._inputs]
-        return result[:, wanted]
+        return result
 
     def force_slope(self, x: Array, u: Array | None = None) -> sparse.csr_array:
         """d((J - R) z + B u)/dx; how R changes with q is left out."""

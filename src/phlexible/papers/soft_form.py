@@ -1,7 +1,6 @@
 """A soft body as a port-Hamiltonian model in positions and velocities of its nodes (docs/theory.md, 5)."""
 
 from dataclasses import dataclass, field
-from functools import cached_property
 
 import numpy as np
 from scipy import sparse
@@ -90,29 +89,9 @@ class SoftForm(PortHamiltonianModel):
         bent = sparse.block_diag([elastic_tangent(self.body, x[:n]), sparse.eye_array(n)], "csr")
         return sparse.csr_array((self.structure_matrix(x) - self.dissipation_matrix(x)) @ bent)
 
-    def descriptor_products(self, x: Array, rate: Array) -> Array:
-        """E rate of all rates."""
-        n = self.body.elastic_count
-        return np.hstack([rate[:, :n], (self._mass @ rate[:, n:].T).T])
-
-    def flows(self, x: Array, z: Array, u: Array) -> Array:
-        """(J - R) z + B u by blocks."""
-        n = self.body.elastic_count
-        result = np.hstack([z[:, n:], -z[:, :n]])
-        if any(elements.viscosity for elements in self.body.elements):
-            for k, each in enumerate(x):
-                result[k, n:] -= viscous_matrix(self.body, each[:n]) @ z[k, n:]
-        if u.shape[1]:
-            result += (self.port_matrix(x[0]) @ u.T).T
-        return np.asarray(result)
-
     def defect_slope(self, x: Array, rate: Array, u: Array) -> sparse.csr_array:
         """-d((J - R) z)/dx: E and B are constant."""
         return -self.force_slope(x)
-
-    @cached_property
-    def _mass(self) -> sparse.csr_array:
-        return mass_matrix(self.body)
 
     def storage(self, x: Array) -> float:
         """H = v M v/2 + V - F q [J]."""

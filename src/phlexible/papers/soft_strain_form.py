@@ -141,27 +141,6 @@ class SoftStrainForm(PortHamiltonianModel):
         kinetic = v @ (mass_matrix(self.whole.body) @ v) / 2
         return float(kinetic + self.fields.energy(s) - q @ self.whole.weight)
 
-    def flows(self, x: Array, z: Array, u: Array) -> Array:
-        """(J - R) z + B u by blocks."""
-        result = np.asarray((self._inputs @ u.T).T)
-        for k, each in enumerate(x):
-            q, _, s = self._split(each)
-            pull, v, stress = self._split(z[k])
-            followers, slopes = self.fields.followers(s), self._strain_slopes(q)
-            forces = -pull - slopes.T @ (followers.T @ stress)
-            if self.fields.group.viscosity:
-                forces = forces - viscous_matrix(self.whole.body, q) @ v
-            result[k] += np.concatenate([v, forces, followers @ (slopes @ v)])
-        return result
-
-    def descriptor_products(self, x: Array, rate: Array) -> Array:
-        """E rate of all rates."""
-        return np.asarray((self._descriptor @ rate.T).T)
-
-    def output_products(self, x: Array, z: Array, wanted: IntArray | slice = slice(None)) -> Array:
-        """B^T z of all efforts."""
-        return np.asarray((self._inputs.T @ z.T).T)[:, wanted]
-
     def defect_slope(self, x: Array, rate: Array, u: Array) -> sparse.csr_array:
         """-d((J - R) z)/dx: E and B are constant; how R changes with q is left out."""
         q, v, s = self._split(x)

@@ -221,10 +221,6 @@ class StringForm(PortHamiltonianModel):
         """That of t = 0."""
         return self.initial_state
 
-    def descriptor_products(self, x: Array, rate: Array) -> Array:
-        """E rate of all rates."""
-        return np.asarray((self._descriptor @ rate.T).T)
-
     def flows(self, x: Array, z: Array, u: Array) -> Array:
         """(J - R) z + B u by blocks."""
         n, result = len(self._kept), self._constant_flow(z, u)
@@ -245,17 +241,13 @@ class StringForm(PortHamiltonianModel):
         result[:, n : 2 * n] += forces.reshape(len(x), -1)[:, self._kept]
         return result
 
-    def output_products(self, x: Array, z: Array, wanted: IntArray | slice = slice(None)) -> Array:
+    def output_products(self, x: Array, z: Array) -> Array:
         """B^T z of all efforts."""
-        return np.asarray((self._constant_ports.T @ z.T).T)[:, wanted]
+        return np.asarray((self._constant_ports.T @ z.T).T)
 
     def defect_slope(self, x: Array, rate: Array, u: Array) -> sparse.csr_array:
         """-d((J - R) z)/dx: E and B are constant."""
         return -self.force_slope(x)
-
-    def output_slope(self, x: Array, wanted: IntArray) -> sparse.csr_array:
-        """B^T, since v and the multipliers are their own efforts."""
-        return sparse.csr_array(self._constant_ports.T)[wanted]
 
     def _constant_flow(self, z: Array, u: Array) -> Array:
         """What does not depend on r: velocities, dH/dr, driven ends, ports."""

@@ -210,6 +210,8 @@ class PortHamiltonianModel(ABC):
 
     def descriptor_products(self, x: Array, rate: Array) -> Array:
         """E(x) rate of states and rates (T, n), shape (T, n)."""
+        if self.is_descriptor_constant:
+            return np.asarray((self.descriptor_matrix(x[0]) @ rate.T).T)
         return np.array([self.descriptor_matrix(each) @ v for each, v in zip(x, rate, strict=True)])
 
     def descriptor_solutions(self, x: Array, rows: Array) -> Array:
@@ -231,7 +233,8 @@ class PortHamiltonianModel(ABC):
         result = np.empty_like(x)
         for k, each in enumerate(x):
             result[k] = self.structure_matrix(each) @ z[k] - self.dissipation_matrix(each) @ z[k]
-            result[k] += self.port_matrix(each) @ u[k]
+            if u[k].any():
+                result[k] += self.port_matrix(each) @ u[k]
         return result
 
     def defects(self, x: Array, rate: Array, u: Array) -> Array:
