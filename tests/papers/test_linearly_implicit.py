@@ -53,7 +53,7 @@ def test_the_oscillator_of_the_paper_has_order_two_and_keeps_its_energy():
 
 def test_the_beam_of_the_paper():
     """Amplitude of the thickness, a quarter of the linear period: a 1000th of it at 25 steps, and exact energy."""
-    side, modulus, density, elements = 0.002, 70e9, 2700.0, 8
+    side, modulus, density, elements = 0.002, 70e9, 2700.0, 6
     model = von_karman_beam(1.0, modulus * side**2, modulus * side**4 / 12, density * side**2, elements)
     places, full = np.linspace(0.0, 1.0, elements + 1), np.zeros(3 * (elements + 1))
     full[1::3], full[2::3] = side * np.sin(np.pi * places), side * np.pi * np.cos(np.pi * places)
@@ -66,11 +66,11 @@ def test_the_beam_of_the_paper():
         assert np.abs(run.balance_error).max() < 1e-13 * run.energy[0]
         assert polarised_gap(model, run.states, duration / steps) < 1e-11
         ends[steps] = run.states[-1][lateral]
-    other = ph.integrate(model, start, None, duration, duration / 100, "discrete_gradient").states[-1][lateral]
+    other = ph.integrate(model, start, None, duration, duration / 50, "discrete_gradient").states[-1][lateral]
     gap, finer = (np.abs(ends[n] - ends[2 * n]).max() / side for n in (25, 50))
     assert gap == pytest.approx(0.75 * 1.1e-3, rel=0.3)
     assert gap / finer == pytest.approx(4.0, rel=0.3)
-    assert np.abs(other - ends[100]).max() / side < 2e-4
+    assert np.abs(other - ends[50]).max() / side < 2e-4
 
 
 @pytest.mark.parametrize(
