@@ -145,6 +145,21 @@ def misses(model, rest, ports, duration=0.01, step=1e-4):
     return np.linalg.norm(found - wanted) / np.linalg.norm(wanted)
 
 
+@pytest.mark.parametrize(("friction", "start"), [(0.3, (1e-4, 0, 1e-4)), (0.0, (2.4e-3, 5.8e-3, 2.3e-3))])
+def test_a_ball_rests_on_a_ring(friction, start):
+    """From beside its axis, about which Newton's iterates take turns."""
+    model = ph.Model(gravity=(0, 0, -9.81))
+    body = ph.RigidBody.sphere(0.1, 500.0)
+    height = np.sqrt(0.12**2 - 0.08**2)
+    ball = model.add(body, "ball", position=np.array([0, 0, height]) + start)
+    ring = ph.Surface(model.ground.at((0, 0, 0)), ph.Torus(0.08, 0.02))
+    model.apply(ph.Contact(ball, ring, stiffness=1e5, friction=friction))
+    depth = body.mass * 9.81 / 1e5 / (height / 0.12) ** 2
+    sunk = model.equilibrium().position(ball.origin) - (0, 0, height)
+    assert sunk[:2] == pytest.approx([0, 0], abs=1e-15)
+    assert sunk[2] == pytest.approx(-depth, rel=0.01)
+
+
 def test_a_plank_that_starts_above_another_rests_across_it():
     """Two edges of each push; F is 1e-6 of an edge more than the distance."""
     model, (place, *_) = planks("box", 0.4, 0.0601)

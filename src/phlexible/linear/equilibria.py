@@ -257,7 +257,7 @@ HOPELESS = 60  # iterations in which contacts did not come nearer to a balance
 MOST_SHIFTS = 40  # in one iteration
 FALLING_ITERATIONS = 80  # from an unstable equilibrium
 FALL = 0.03  # first motion away from an unstable equilibrium, in lengths of the model or radians
-MOST_CAUTION = 1e6  # times the shift, where forces do not become smaller
+MOST_CAUTION = 1e6  # times the shift, where iterates turn back
 
 
 @dataclass(frozen=True, eq=False)
@@ -330,7 +330,7 @@ def _by_descent(
     system, friction, length = held.system, held.friction, held.system.largest_length
     multipliers = np.zeros(int(system.layout.multiplier[-1]))
     start = first = best = 0.0
-    caution, last, improved = 1.0, np.inf, 0
+    caution, improved, has_turned, before = 1.0, 0, False, np.zeros(int(system.layout.velocity[-1]))
     best_state, best_multipliers = state, multipliers.copy()
     mass = _metric(system, state)
     weight = 1 / np.sqrt(mass.diagonal())
@@ -366,11 +366,10 @@ def _by_descent(
         ones = touching.at(element_state(system, at))
         if not ones.touch:  # on the way forces need not become smaller
             improved, caution = iteration, 1.0
-        elif balance < last:
-            caution = max(1.0, caution / 2.0)
-        else:  # two poses may take turns with otherwise
+        elif iteration > improved and has_turned:  # some poses may take turns with smaller shifts
             caution = min(4.0 * caution, MOST_CAUTION)
-        last = balance
+        else:
+            caution = max(1.0, caution / 2.0)
         shift = caution * max(start * min(1.0, residual / first) ** 1.5, SMALLEST_SHIFT * start)
         rubbing = cache(partial(friction.stiffness_if_stuck, state))
         step = _falling_step(
@@ -381,11 +380,12 @@ def _by_descent(
             change, multipliers[kept] = step
         part = min(1.0, LONGEST_CONTINUATION_TURN / max(size_of_motion(system, change), 1e-300))
         part = min(part, ones.part(change))
+        has_turned, before = bool(change @ (mass @ before) < 0), change
         moved = displaced(system, state, part * change)
         if more := held.meeting(state, moved):
             held, state = more
             system, friction, touching = held.system, held.friction, OneSidedForces.of(held.system, load)
-            best_state, last = replace(best_state, theta=state.theta), np.inf
+            best_state = replace(best_state, theta=state.theta)
             continue
         state = moved
     if not best <= ACCEPTED:
