@@ -182,7 +182,7 @@ def test_newtons_matrix_is_the_derivative():
     assert np.abs(state.branches).max() > 0
     newton = Newton(model, state, 0.01)
     unknowns = np.concatenate([state.velocity, np.linspace(-1, 1, newton.rows)])
-    assert largest_slope_error(newton, unknowns) <= 1e-6
+    assert largest_slope_error(newton, unknowns) <= 1e-12
 
 
 @pytest.mark.filterwarnings("ignore::phlexible.LargeDeflectionWarning")
@@ -404,7 +404,7 @@ def test_newtons_matrix_of_bodies_with_a_frame_is_the_derivative(kind):
     state = model.simulate(0.02, step=2e-3).recording.state(-1)
     assert np.abs(state.branches).max() > 0
     newton = Newton(model, state, 0.01)
-    assert largest_slope_error(newton, state.velocity) <= 1e-6
+    assert largest_slope_error(newton, state.velocity) <= 1e-12
 
 
 @pytest.mark.parametrize("strain", ["linear", "von_karman"])

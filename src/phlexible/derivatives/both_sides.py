@@ -40,8 +40,8 @@ from phlexible.derivatives.parameters import (
     start_tables,
 )
 from phlexible.derivatives.runs import TakenRun
+from phlexible.derivatives.step_derivatives import sticks
 from phlexible.derivatives.steps import Functions, TakenSteps
-from phlexible.derivatives.sticking import sticks
 from phlexible.derivatives.sweeps import RunParts, is_plain, other_parts, parts_of_nothing
 from phlexible.derivatives.variations import Variation
 from phlexible.step.tables.memory import Memory

@@ -6,9 +6,9 @@ from functools import cached_property
 import numpy as np
 
 from phlexible.algebra.arrays import Array, IntArray
-from phlexible.derivatives.dense_steps import turning
 from phlexible.derivatives.readings import Brought, Jacobian, Readable, Sight, state_jacobian
 from phlexible.derivatives.runs import RunPiece, TakenRun, VelocityJump
+from phlexible.derivatives.step_derivatives import turning
 from phlexible.derivatives.steps import TakenSteps, constraint_rows
 from phlexible.errors import ModelError
 from phlexible.measure.when import When

@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 
 from phlexible.algebra.arrays import Array
-from phlexible.derivatives.dense_steps import DifferentiableSteps
 from phlexible.derivatives.runs import RecordingStepper, Stepped, differentiable
+from phlexible.derivatives.step_derivatives import DifferentiableSteps
 from phlexible.derivatives.steps import Functions, entries
 from phlexible.description.interactions.contact import Contact
 from phlexible.errors import ConvergenceError, ModelError

@@ -13,8 +13,8 @@ from phlexible.algebra.sparse import columns_apart
 from phlexible.derivatives.variations import pose_sizes
 from phlexible.state.layout import State
 from phlexible.step.assembly.assembly import Assembly
+from phlexible.step.integration.step_equations import StepEquations
 from phlexible.step.integration.stored_rows import set_branches
-from phlexible.step.programs import fade_in_steps
 from phlexible.step.tables.declarations import BRISTLE, PAIR, SLIPS, TURN
 from phlexible.step.tables.memory import Memory
 
@@ -64,11 +64,9 @@ def strains_after(assembly: Assembly, states: Array, sizes: Array, moving: Array
     count, places, memory = len(sizes), strain_places(assembly), assembly.memory
     if not len(places):
         return np.zeros((count, 0))
-    found, loads = np.zeros((count, states.shape[1])), np.zeros((count, 3 * memory.counts["load_values"]))
-    fade_in_steps(memory.header, count, sizes, np.ascontiguousarray(states), moving, loads, found)
-    if memory.counts["kept_pairs"]:
-        _put_where_pairs_are(memory, found, states[1:])
-    return found[:, places]
+    loads = np.zeros((count, 3 * memory.counts["load_values"]))
+    found = StepEquations(memory).residual(states, sizes, moving, loads, with_ends=True)[1]
+    return _where_pairs_are(memory, found, states[1:])[:, places]
 
 
 def strains_of(assembly: Assembly, state: State, like: State | None = None) -> Array:
@@ -80,9 +78,7 @@ def strains_of(assembly: Assembly, state: State, like: State | None = None) -> A
     for each in (state, state if like is None else like):
         set_branches(memory, each.branches)
         rows.append(memory.state[None].copy())
-    if memory.counts["kept_pairs"]:
-        _put_where_pairs_are(memory, *rows)
-    return np.asarray(rows[0][0, places])
+    return np.asarray(_where_pairs_are(memory, *rows)[0, places])
 
 
 def pair_numbers(memory: Memory, states: Array) -> Array:
@@ -90,16 +86,26 @@ def pair_numbers(memory: Memory, states: Array) -> Array:
     return np.asarray(np.abs(memory.rows(states)["pair_bristle"].reshape(len(states), -1, PAIR)[:, :, 0]))
 
 
-def _put_where_pairs_are(memory: Memory, found: Array, states: Array) -> None:
-    """Rows of pairs as states (N, numbers) have them: a pair more or less moves those behind it, in place."""
+def pair_order(memory: Memory, found: Array, states: Array) -> IntArray:
+    """Where the numbers of states stand in others (N, numbers); -1: nowhere."""
+    order = np.tile(np.arange(found.shape[1], dtype=np.float64), (len(found), 1))
     own, wanted = pair_numbers(memory, found), pair_numbers(memory, states)
-    tables = [memory.rows(found)[name].reshape(len(found), -1, size) for name, size in PAIRS]
+    tables = [memory.rows(order)[name].reshape(len(found), -1, size) for name, size in PAIRS]
     for k in np.flatnonzero((own != wanted).any(axis=1)):
         where = {number: row for row, number in enumerate(own[k].tolist()) if number}
         rows = np.array([where.get(number, -1) for number in wanted[k].tolist()])
         for table in tables:
             if table.size:
-                table[k] = np.where(rows[:, None] >= 0, table[k][rows], 0.0)
+                table[k] = np.where(rows[:, None] >= 0, table[k][rows], -1)
+    return order.astype(np.int64)
+
+
+def _where_pairs_are(memory: Memory, found: Array, states: Array) -> Array:
+    """The numbers with rows of pairs as states (N, numbers) have them."""
+    if not memory.counts["kept_pairs"]:
+        return found
+    order = pair_order(memory, found, states)
+    return np.where(order >= 0, np.take_along_axis(found, order, axis=1), 0.0)
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,10 +10,10 @@ import numpy as np
 from phlexible.algebra.arrays import Array
 from phlexible.derivatives.costs import Costs
 from phlexible.derivatives.costs_of_runs import CostsOfRun
-from phlexible.derivatives.dense_steps import turning
 from phlexible.derivatives.parameters import Build, Built, Parameters, Recipe, Start, check_same
 from phlexible.derivatives.runs import TakenRun, take_run
 from phlexible.derivatives.shots import CostsOfShots, Shots, shots_along, take_shots
+from phlexible.derivatives.step_derivatives import turning
 from phlexible.derivatives.steps import functions_of
 from phlexible.derivatives.sweeps import is_plain
 from phlexible.description.time_functions import Signal

@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 
 from phlexible.algebra.arrays import Array
-from phlexible.derivatives.dense_steps import DifferentiableSteps, residuals_of_pairs
 from phlexible.derivatives.fading import strain_places
 from phlexible.derivatives.parameters import Built
 from phlexible.derivatives.runs import RunPiece, TakenRun, instants_of, take_run
+from phlexible.derivatives.step_derivatives import DifferentiableSteps
 from phlexible.derivatives.steps import entries, functions_of
 from phlexible.state.recording import RecordedStates
 from phlexible.step.integration.schemes import StepOptions
@@ -75,7 +75,9 @@ def _allowed(steps: DifferentiableSteps, velocities: int) -> float:
     for name, share in MISSED.items():
         pairs = np.stack([steps.states[some], steps.states[some + 1]], axis=1)
         steps.assembly.memory.rows(pairs.reshape(2 * len(some), -1))[name][1::2] = 0.0
-        left = np.abs(residuals_of_pairs(steps, some, pairs)[:, :velocities]).max(initial=0.0)
+        moving = steps.functions.moving[np.stack([some, some + 1], axis=1)]
+        missed = steps.between(pairs, steps.sizes[some], moving, steps.functions.loads[some])
+        left = np.abs(missed[:, :velocities]).max(initial=0.0)
         found += share * float(left)
     return found
 

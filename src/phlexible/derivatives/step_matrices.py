@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from phlexible.algebra.arrays import Array
-from phlexible.derivatives.dense_steps import DifferentiableSteps
 from phlexible.derivatives.readings import Sight, state_slopes
+from phlexible.derivatives.step_derivatives import DifferentiableSteps
 from phlexible.description.interactions.sensor import Sensor
 
 

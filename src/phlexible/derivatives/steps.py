@@ -13,13 +13,13 @@ from phlexible.derivatives.fading import Fading, strain_places, strains_after
 from phlexible.errors import ModelError
 from phlexible.state.system import System
 from phlexible.step.assembly.assembly import Assembly
+from phlexible.step.integration.step_equations import StepEquations
 from phlexible.step.programs import differentiate
 from phlexible.step.tables.declarations import COUNT, DIAGONAL, NEIGHBOURS, ROLLING, ROW, SIZE, VISIT
 from phlexible.step.tables.memory import Memory
 from phlexible.step.tables.requests import (
     ADJOINT,
     DIRECT,
-    RESIDUALS,
     DerivativeRequest,
     record,
     work_numbers,
@@ -105,12 +105,11 @@ class TakenSteps:
             functions: that it is given.
             sizes: of the steps [s]; None: theirs.
         """
-        own = self.sizes if sizes is None else sizes
-        return self._residuals(assembly.memory, self.states, own, functions.moving, functions.loads)
+        return self._residuals(assembly.memory, self.sizes if sizes is None else sizes, functions)
 
     def residuals_of(self, memory: Memory, functions: Functions) -> Array:
         """The same of other tables."""
-        return self._residuals(memory, self.states, self.sizes, functions.moving, functions.loads)
+        return self._residuals(memory, self.sizes, functions)
 
     def time_slopes(self, first: int, last: int, rates: Array, short: float) -> Array:
         """d(equations)/ds of the steps between two rows whose instants move with s, (last - first, unknowns).
@@ -156,26 +155,28 @@ class TakenSteps:
         return replace(self, times=self.times[own], sizes=sizes, states=states, functions=functions)
 
     def between(self, states: Array, sizes: Array, moving: Array, loads: Array) -> Array:
-        """What the equations miss between any states, each and the next, (steps, unknowns)."""
-        return self._residuals(self.assembly.memory, states, sizes, moving, loads)
+        """What the equations miss between any states, each and the next or in pairs, (steps, unknowns)."""
+        return self._equations.residual(states, sizes, moving, loads)[0]
 
-    def _residuals(self, memory: Memory, states: Array, sizes: Array, moving: Array, loads: Array) -> Array:
-        unknowns = memory.counts["unknowns"]
-        missed, none = np.zeros((len(sizes), unknowns)), np.zeros((0, 0, 0))
-        differentiate(
-            memory.header,
-            self._request(RESIDUALS, len(sizes), 1, (0, 0)),
-            NOTHING,
-            sizes,
-            states,
-            moving,
-            loads,
-            none,
-            none,
-            missed[:, None],
-            np.zeros(work_numbers(unknowns, 0, 1)),
-        )
-        return missed
+    def derivative(self, k: int, pair: Array, directions: Array) -> tuple[Array, Array]:
+        """Derivatives of the equations of step k and of its end between two states, see ``StepEquations``."""
+        own, loads = self.functions.moving[k : k + 2], self.functions.loads[k]
+        return self._equations.derivative(pair, float(self.sizes[k]), own, loads, directions)
+
+    def end(self, k: int) -> Array:
+        """The state at the start of step k with what laws remember at its end, (1, numbers)."""
+        own = slice(k, k + 2)
+        moving, loads = self.functions.moving[own], self.functions.loads[k : k + 1]
+        return self._equations.residual(self.states[own], self.sizes[k : k + 1], moving, loads, with_ends=True)[1]
+
+    @cached_property
+    def _equations(self) -> StepEquations:
+        return StepEquations(self.assembly.memory, self.damping)
+
+    def _residuals(self, memory: Memory, sizes: Array, functions: Functions) -> Array:
+        return StepEquations(memory, self.damping).residual(self.states, sizes, functions.moving, functions.loads)[
+            0
+        ]
 
     def pull_by_matrix(self, first: int, last: int, pose: Array, velocity: Array, equations: Array) -> None:
         """Backwards from row ``last`` to ``first`` with Newton's matrix, in place (9.6), see ``push_by_matrix``."""

@@ -28,8 +28,8 @@ from phlexible.derivatives.crossings import (
 from phlexible.derivatives.fading import strain_places
 from phlexible.derivatives.readings import Brought, Sight, state_jacobian, state_slopes
 from phlexible.derivatives.runs import RunPiece, TakenRun, VelocityJump
+from phlexible.derivatives.step_derivatives import step_derivative, sticks
 from phlexible.derivatives.steps import Functions, TakenSteps
-from phlexible.derivatives.sticking import StickingSteps, sticks
 from phlexible.derivatives.variations import Variation
 from phlexible.step.assembly.assembly import Assembly
 
@@ -310,14 +310,16 @@ def _pulled_fading(
     stretch = run.stretches[piece.stretch]
     found, ends = [], []
     if sticks(stretch):
-        steps, unknowns = StickingSteps(stretch), run.assembly.memory.counts["unknowns"]
+        unknowns = run.assembly.memory.counts["unknowns"]
         for k in range(piece.last - 1, piece.first - 1, -1):
             b = k - piece.first
             ends.append(kept)
-            q, v, kept, mu = steps[k].pull(pose[b + 1, 0], velocity[b + 1, 0], kept, unknowns)
-            found.append(mu)
-            pose[b, 0] += q
-            velocity[b, 0] += v
+            step = step_derivative(stretch, k)
+            q, v, before, mu = step.pull(pose[b + 1], velocity[b + 1], kept[None], unknowns)
+            found.append(mu[0])
+            pose[b] += q
+            velocity[b] += v
+            kept = before[0]
         return np.array(found[::-1]), np.array(ends[::-1]), kept
     fading = stretch.fading
     assert fading is not None, "there are branches"
@@ -442,9 +444,8 @@ def _pushed_fading(
     """
     stretch, moved, kept = run.stretches[piece.stretch], [before[:2]], before[2]
     if sticks(stretch):
-        steps = StickingSteps(stretch)
         for k in range(piece.first, piece.last):
-            q, v, kept = steps[k].push(*moved[-1], kept, equations[k - piece.first])
+            q, v, kept = step_derivative(stretch, k).push(*moved[-1], kept, equations[k - piece.first])
             kept = kept + ends[k - piece.first]
             moved.append((q, v))
         return np.moveaxis(np.array(moved), 1, 0), kept

@@ -45,6 +45,21 @@ def moved(layout: Layout, rows: Mapping[str, Array], change: Variation) -> None:
         rows["rotation"][:] = turned @ rows["rotation"]
 
 
+def pose_tangents(layout: Layout, rows: Mapping[str, Array], tangents: Mapping[str, Array]) -> None:
+    """Fill the derivatives of stored states to each number of the pose.
+
+    Args:
+        layout: of the states.
+        rows: tables of one state, (1, ...).
+        tangents: tables of zeros that receive the derivatives, (velocities, ...).
+    """
+    each = np.eye(int(layout.velocity[-1]))
+    tangents["position"][..., : layout.linear.shape[1]] = each[:, layout.linear]
+    tangents["eta"][:] = each[:, layout.elastic_rate]
+    turns = rotation_vectors(layout, each)[..., None]  # dR = phi x R, of each column of R
+    tangents["rotation"][:] = np.cross(turns, rows["rotation"], axis=-2)
+
+
 def moved_one(layout: Layout, rows: Mapping[str, Array], number: int, sizes: Array) -> None:
     """Move one number of pose (or of velocity, that plus the count of velocities) of states (T, k, ...), in place.
 

@@ -19,7 +19,7 @@ from phlexible.step.compilation.entry_points import EntryPoint, kept_folder
 from phlexible.step.compilation.objects import CHECKED
 from phlexible.step.tables.declarations import ANGLE, CONTACT, ROUNDED
 from phlexible.step.tables.iterations import most_iterations
-from phlexible.step.tables.memory import LaneMemory, Memory
+from phlexible.step.tables.memory import DualMemory, LaneMemory, Memory
 
 COMPILING = "phlexible: compiling the time step; done once, later runs start at once"
 COMPILING_STRUCTURE = "phlexible: compiling the time step for mechanisms of this structure alone; done once"
@@ -37,10 +37,11 @@ _KERNELS = "phlexible.step.kernels"
 advance = EntryPoint(f"{_KERNELS}.loop", "advance")
 differentiate = EntryPoint(f"{_KERNELS}.differentiation", "differentiate")
 energies_at = EntryPoint(f"{_KERNELS}.differentiation", "energies_at")
-fade_in_steps = EntryPoint(f"{_KERNELS}.differentiation", "fade_in_steps")
 joint_velocities = EntryPoint(f"{_KERNELS}.joint_velocities", "joint_velocities")
 measure = EntryPoint(f"{_KERNELS}.laws", "measure")
 measured_vectors = EntryPoint(f"{_KERNELS}.measured_vectors", "measured_vectors")
+step_derivatives = EntryPoint(f"{_KERNELS}.differentiation", "step_derivatives")
+step_equations = EntryPoint(f"{_KERNELS}.differentiation", "step_equations")
 pair_forces = EntryPoint(f"{_KERNELS}.many.pair_forces", "pair_forces")
 measure_rows = EntryPoint(f"{_KERNELS}.measured_vectors", "measure_rows")
 """Numba compiles it, as what is for lanes: called as its ``source``."""
@@ -49,11 +50,12 @@ _LOOPS = (
     advance,
     differentiate,
     energies_at,
-    fade_in_steps,
     joint_velocities,
     measure,
     measured_vectors,
     pair_forces,
+    step_derivatives,
+    step_equations,
 )
 
 
@@ -85,6 +87,7 @@ class Program:
         name: what it is for.
         has_lanes: it is compiled for several mechanisms at once too.
         is_of_one: only a mechanism alone uses it; those in lanes do without.
+        duals: writes the addresses of its functions of dual numbers; None: equations of steps call none of it.
     """
 
     entry: EntryPoint
@@ -92,32 +95,38 @@ class Program:
     name: str
     has_lanes: bool = False
     is_of_one: bool = False
+    duals: EntryPoint | None = None
 
 
 def _program(name: str) -> EntryPoint:
     return EntryPoint(f"{_KERNELS}.programs", name)
 
 
+def _duals(name: str) -> EntryPoint:
+    return EntryPoint(f"{_KERNELS}.programs", f"dual_{name}")
+
+
 PROGRAMS = (
-    Program(_program("step"), lambda memory: True, "bodies and joints", True),
-    Program(_program("long_bodies"), _some("segments"), "long bodies", True),
-    Program(_program("laws"), _some("forces"), "force elements", True),
-    Program(_program("contacts"), _has_contacts, "contacts", True),
-    Program(_program("contact_groups"), _some("members"), "contacts among many"),
+    Program(_program("step"), lambda memory: True, "bodies and joints", True, duals=_duals("step")),
+    Program(_program("long_bodies"), _some("segments"), "long bodies", True, duals=_duals("long_bodies")),
+    Program(_program("laws"), _some("forces"), "force elements", True, duals=_duals("laws")),
+    Program(_program("contacts"), _has_contacts, "contacts", True, duals=_duals("contacts")),
+    Program(_program("contact_groups"), _some("members"), "contacts among many", duals=_duals("contact_groups")),
     Program(
         _program("contact_steps"),
         lambda memory: _can_touch(memory) or _some("members")(memory),
         "steps around contacts",  # not in lanes: mechanisms that part in many steps take longer than alone
     ),
-    Program(_program("loads"), _some("loads"), "loads", True),
-    Program(_program("rods"), _some("rod_points"), "rods", True),
-    Program(_program("soft"), _some("soft_elements"), "soft bodies", True),
+    Program(_program("loads"), _some("loads"), "loads", True, duals=_duals("loads")),
+    Program(_program("rods"), _some("rod_points"), "rods", True, duals=_duals("rods")),
+    Program(_program("soft"), _some("soft_elements"), "soft bodies", True, duals=_duals("soft")),
     Program(_program("gradients"), lambda memory: most_iterations(memory) > 0, "large soft bodies"),
-    Program(_program("pressure"), _some("faces"), "pressure", True),
+    Program(_program("pressure"), _some("faces"), "pressure", True, duals=_duals("pressure")),
     Program(_program("teams"), lambda memory: memory.has_teams, "equal bodies in lanes", True, is_of_one=True),
 )
 
-ENTRY_POINTS = (*(program.entry for program in PROGRAMS), *_LOOPS)
+_OF_DUALS = [(program.duals, program.name) for program in PROGRAMS if program.duals is not None]
+ENTRY_POINTS = (*(program.entry for program in PROGRAMS), *(entry for entry, _ in _OF_DUALS), *_LOOPS)
 """All of them."""
 
 
@@ -127,6 +136,13 @@ def connect(memory: Memory) -> None:
     if announce(advance, *needed):
         advance.made()  # what is told is done: the next model says nothing
     memory.connect(needed)
+
+
+def connect_duals(duals: DualMemory, memory: Memory) -> None:
+    """The same as ``connect`` for dual numbers; ``memory`` is that of the mechanism."""
+    needed = [each.duals for each in PROGRAMS if each.duals is not None and each.is_needed(memory)]
+    announce(step_derivatives, *needed)
+    duals.connect(needed)
 
 
 def alone(memory: Memory) -> tuple[str, ...]:
@@ -185,7 +201,8 @@ def load_all(processes: int = 1) -> Iterator[tuple[str, float]]:
 def _made(place: int) -> tuple[str, float]:
     begin = time.perf_counter()
     ENTRY_POINTS[place].made()
-    name = PROGRAMS[place].name if place < len(PROGRAMS) else f"loops over steps: {ENTRY_POINTS[place].name}"
+    names = [*(each.name for each in PROGRAMS), *(f"derivatives of {name}" for _, name in _OF_DUALS)]
+    name = names[place] if place < len(names) else f"loops over steps: {ENTRY_POINTS[place].name}"
     return name, time.perf_counter() - begin
 
 

@@ -35,7 +35,7 @@ from phlexible.state.layout import State
 from phlexible.state.system import need_bodies, system_of
 
 if TYPE_CHECKING:
-    from phlexible.derivatives.dense_steps import DifferentiableSteps
+    from phlexible.derivatives.step_derivatives import DifferentiableSteps
     from phlexible.derivatives.step_matrices import StepMatrices
     from phlexible.step.assembly.assembly import Assembly
 

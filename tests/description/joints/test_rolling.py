@@ -88,7 +88,7 @@ def test_the_matrix_of_rolling_is_exact(dimension, is_ball):
     )
     newton = Newton(model, state, 0.05, 0.0)
     unknowns = np.concatenate([state.velocity + rng.normal(size=count), 10 * rng.normal(size=newton.rows)])
-    assert largest_slope_error(newton, unknowns) <= 1e-6
+    assert largest_slope_error(newton, unknowns) <= 1e-12
 
 
 def test_what_cannot_roll_is_refused_by_name():

@@ -7,6 +7,7 @@ from phlexible.state.system import system_of
 from phlexible.step.assembly.assembly import Assembly, assemble
 from phlexible.step.compilation.compiled import entry_point
 from phlexible.step.compilation.notation import tables_at
+from phlexible.step.integration.step_equations import StepEquations
 from phlexible.step.integration.stored_rows import set_branches
 from phlexible.step.kernels.elimination import eliminate, substitute, substitute_transposed
 from phlexible.step.kernels.ledger import ledger_closes
@@ -140,12 +141,16 @@ class Newton:
         return self.memory["blocks"][start : start + shape[0] * shape[1]].reshape(shape)
 
 
-def largest_slope_error(newton: Newton, unknowns, shift: float = 2e-3) -> float:
-    """Difference of the matrix from fourth-order differences of the residual, relative to each column."""
-    exact = newton.matrix(unknowns)
-    differences = np.empty_like(exact)
-    for k, step in enumerate(shift * np.eye(len(unknowns))):
-        near, far = (newton.residual(unknowns + m * step) - newton.residual(unknowns - m * step) for m in (1, 2))
-        differences[:, k] = (8 * near - far) / (12 * shift)
-    scale = np.abs(differences).max(axis=0) + 1e-6 * np.abs(differences).max()
-    return float((np.abs(exact - differences) / scale).max())
+def largest_slope_error(newton: Newton, unknowns) -> float:
+    """Difference of the matrix from the derivative of the residual by dual numbers, relative to each column."""
+    memory, count = newton.memory, newton.velocities
+    pair = np.stack([memory.state] * 2)
+    directions = np.zeros((len(unknowns), *pair.shape))
+    ends, along = memory.rows(pair[1:]), memory.rows(directions[:, 1])
+    ends["velocity"][0], ends["multiplier"][0] = np.split(unknowns, [count])
+    along["velocity"][:count], along["multiplier"][count:] = np.eye(count), np.eye(newton.rows)
+    moving, loads = np.stack([memory["moving0"], memory["moving1"]]), memory["load_value"]
+    equations = StepEquations(memory, newton.damping)
+    exact = equations.derivative(pair, newton.h, moving, loads, directions)[0][:, newton.unknowns].T
+    scale = np.abs(exact).max(axis=0) + 1e-6 * np.abs(exact).max()
+    return float((np.abs(exact - newton.matrix(unknowns)) / scale).max())

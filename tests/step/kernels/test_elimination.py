@@ -10,7 +10,7 @@ from scipy.spatial.transform import Rotation
 import phlexible as ph
 from phlexible.algebra import dissection, elimination
 from phlexible.algebra.elimination import block_schedule
-from phlexible.derivatives.dense_steps import constraint_rows
+from phlexible.derivatives.steps import constraint_rows
 from phlexible.state.initial_velocity import undeformed
 from phlexible.state.layout import State
 from phlexible.state.system import system_of

@@ -84,7 +84,7 @@ def check(model, h=0.05, damping=0.1):
     newton = Newton(model, state, h, damping)
     at_end = state.velocity + rng.normal(size=newton.velocities)
     unknowns = np.concatenate([at_end, 30.0 * rng.normal(size=newton.rows)])
-    assert largest_slope_error(newton, unknowns) <= 1e-6
+    assert largest_slope_error(newton, unknowns) <= 1e-12
 
 
 @pytest.mark.parametrize(("dimension", "first"), list(itertools.product((2, 3), BODIES)))

@@ -44,7 +44,7 @@ def check(model, h=0.05, damping=0.1):
     start = 0.5 * rng.normal(size=len(state.velocity))
     newton = Newton(model, dataclasses.replace(state, velocity=start), h, damping)
     unknowns = np.concatenate([start + 0.5 * rng.normal(size=len(start)), 10 * rng.normal(size=newton.rows)])
-    assert largest_slope_error(newton, unknowns) <= 1e-6
+    assert largest_slope_error(newton, unknowns) <= 1e-12
 
 
 @pytest.mark.parametrize(("dimension", "law", "order"), list(itertools.product((2, 3), LAWS, (1, 2))))

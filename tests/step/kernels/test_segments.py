@@ -65,7 +65,7 @@ def test_matrix_and_solution(dimension, scene, frame):
     newton = Newton(model, state, 0.05, 0.1)
     assert newton.memory.counts["segments"] >= 3
     unknowns = rng.normal(size=newton.velocities + newton.rows)
-    assert largest_slope_error(newton, unknowns) <= 1e-6
+    assert largest_slope_error(newton, unknowns) <= 1e-12
     matrix, right, solution = newton.matrix(unknowns), newton.residual(unknowns), newton.solution(unknowns)
     assert np.abs(matrix @ solution - right).max() <= 1e-10 * np.abs(matrix).max() * np.abs(solution).max()
     assert solution == pytest.approx(np.linalg.solve(matrix, right), rel=1e-6, abs=1e-8)

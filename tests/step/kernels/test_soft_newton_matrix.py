@@ -41,4 +41,4 @@ def test_soft_bodies(case):
     system, rng = system_of(model), np.random.default_rng(3)
     newton = Newton(model, undeformed(system), 0.05, 0.1)
     unknowns = rng.normal(size=newton.velocities + newton.rows)
-    assert largest_slope_error(newton, unknowns) <= 1e-6
+    assert largest_slope_error(newton, unknowns) <= 1e-12

@@ -55,7 +55,7 @@ def test_force_and_tangent_are_those_of_the_squares():
     rng = np.random.default_rng(3)
     bent = 0.05 * rng.normal(size=len(state.velocity))
     newton = Newton(model, dataclasses.replace(state, velocity=state.velocity + bent), 2e-4, 0.1)
-    assert largest_slope_error(newton, state.velocity + bent + 0.1 * rng.normal(size=len(bent))) <= 1e-6
+    assert largest_slope_error(newton, state.velocity + bent + 0.1 * rng.normal(size=len(bent))) <= 1e-12
     model.apply(ph.Force(part["end"], lambda t: (0, 3e3 * np.sin(900 * t), 0)))
     motion = model.simulate(5e-3, 1e-4, progress=False)
     eta = motion.elastic_coordinates(part)

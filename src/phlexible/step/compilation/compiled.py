@@ -28,7 +28,7 @@ from numba.extending import intrinsic
 
 from phlexible.step.compilation import passes
 from phlexible.step.compilation.kept_code import KeptCode
-from phlexible.step.compilation.lanes import INDEX, INTEGER, LaneForm, width_of
+from phlexible.step.compilation.lanes import LaneForm, numbers_of
 from phlexible.step.compilation.notation import (
     FORMS,
     FUNCTION_PLACES,
@@ -40,6 +40,7 @@ from phlexible.step.compilation.notation import (
     header_number,
     tables_of_header,
 )
+from phlexible.step.compilation.number_kinds import INDEX, INTEGER, Lanes, NumberKind
 from phlexible.step.compilation.objects import CHECKED
 from phlexible.step.tables.structures import structure_of
 
@@ -130,7 +131,7 @@ def take_for(library: Any, arguments: Sequence[Any]) -> None:
     known = structure_of(tables.structure).counts["unknowns"] if tables.structure else ProgramOfStructure.MOST + 1
     if known <= ProgramOfStructure.MOST:
         library.__class__ = ProgramOfStructure
-    elif tables.width > 1:
+    elif isinstance(tables.numbers, Lanes):
         library.__class__ = ProgramInLanes
 
 
@@ -157,10 +158,10 @@ class Kernel(Written):
 
     def signature_of(self, given: Sequence[Any]) -> Any:
         """In the lanes of the widest argument; a ``float``, and rows of numbers, are as wide as they are given."""
-        width = width_of(given)
+        numbers = numbers_of(given)
         pairs = zip(self.forms, given, strict=True)
-        own = (form.at(width_of([each]) if form is SHARED_NUMBER else width) for form, each in pairs)
-        return signature(self.result.at(width), *_as_given(own, given))
+        own = (form.at(numbers_of([each]) if form is SHARED_NUMBER else numbers) for form, each in pairs)
+        return signature(self.result.at(numbers), *_as_given(own, given))
 
     def is_in(self, library: Any, sig: Any) -> bool:
         """Whether the function is written for arguments of these types into a library already."""
@@ -186,15 +187,15 @@ class LaneByLane(Kernel):
     """A function of numbers alone, with branches on them: lanes call it one after the other."""
 
     def _call(self, context: Any, builder: Any, sig: Any, values: Any) -> Any:
-        width = width_of(sig.args)
-        if width == 1:
+        numbers = numbers_of(sig.args)
+        if not isinstance(numbers, Lanes):
             return super()._call(context, builder, sig, values)
         single, members = self.signature_of([form.alone for form in self.forms]), members_of(sig.return_type)
         found = [ir.Constant(context.get_value_type(each), ir.Undefined) for each in members]
-        for lane in range(width):
+        for lane in range(numbers.count):
             pairs = zip(sig.args, values, strict=True)
             own = [
-                builder.extract_element(value, INDEX(lane)) if width_of([kind]) > 1 else value
+                builder.extract_element(value, INDEX(lane)) if numbers_of([kind]) == numbers else value
                 for kind, value in pairs
             ]
             answer = super()._call(context, builder, single, own)
@@ -218,13 +219,13 @@ class Exported(Kernel):
 
     def signature_of(self, given: Sequence[Any]) -> Any:
         """The one that callers in other programs know: in the lanes of the tables."""
-        found = self.signature_in(width_of(given[:1]))
+        found = self.signature_for(numbers_of(given[:1]))
         return signature(found.return_type, *_as_given(found.args, given))
 
-    def signature_in(self, width: int) -> Any:
-        """In so many lanes."""
-        own = [form.alone if form is SHARED_NUMBER else form.at(width) for form in self.forms]
-        return signature(self.result.at(width), *own)
+    def signature_for(self, numbers: NumberKind) -> Any:
+        """For numbers of this kind."""
+        own = [form.alone if form is SHARED_NUMBER else form.at(numbers) for form in self.forms]
+        return signature(self.result.at(numbers), *own)
 
     def _call(self, context: Any, builder: Any, sig: Any, values: Any) -> Any:
         structure = sig.args[0].structure
@@ -233,8 +234,8 @@ class Exported(Kernel):
             return super()._call(context, builder, sig, values)
         if structure:
             return context.get_constant_null(sig.return_type)
-        for given, known in zip(sig.args[1:], self.signature_in(sig.args[0].width).args[1:], strict=True):
-            if width_of([given]) != width_of([known]):  # the program at that address would read other numbers
+        for given, known in zip(sig.args[1:], self.signature_for(sig.args[0].numbers).args[1:], strict=True):
+            if numbers_of([given]) != numbers_of([known]):  # the program at that address would read other numbers
                 raise TypeError(f"{self.__name__} in another program takes {known}, got {given}")
         address = header_number(builder, values[0], FUNCTION_PLACES[self.__name__])
         result = sig.return_type
@@ -283,7 +284,7 @@ def export(typing: Any, header: Any, function: Any) -> Any:
     def generate(context: Any, builder: Any, sig: Any, values: Any) -> Any:
         kernel = function.typing_key
         tables = tables_of_header(header)
-        known = kernel.signature_in(tables.width)
+        known = kernel.signature_for(tables.numbers)
         sig = signature(known.return_type, tables, *known.args[1:])
         found = context.declare_function(builder.module, kernel.written(context, sig))
         numbers = header_address(context, builder, header, values[0])

@@ -12,6 +12,7 @@ from phlexible.step.compilation.notation import (
     any_of,
     are_in_lanes,
     exchange_in_lane,
+    is_something,
     lanes_of,
     of_lane,
     where,
@@ -38,7 +39,7 @@ def rows_times(sign: float) -> Any:
         r = 0
         while r + 3 < rows:
             x0, x1, x2, x3 = sign * x[r], sign * x[r + 1], sign * x[r + 2], sign * x[r + 3]
-            if any_of((x0 != 0.0) | (x1 != 0.0) | (x2 != 0.0) | (x3 != 0.0)):
+            if any_of(is_something(x0) | is_something(x1) | is_something(x2) | is_something(x3)):
                 b0 = b + r * stride
                 b1, b2, b3 = b0 + stride, b0 + 2 * stride, b0 + 3 * stride
                 for j in range(count):

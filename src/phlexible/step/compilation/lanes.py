@@ -1,9 +1,9 @@
-"""Numbers of several mechanisms at once: what a number, a truth and a choice are where kernels run in lanes.
+"""Types of numbers, truths and choices for each kind of numbers (``number_kinds.py``), and operations on them.
 
-The kernels are compiled for w mechanisms of one structure from the source that is compiled for one. A number is
-then a register of w, one of each mechanism (a lane); counts, integers of the model and branches on them are shared.
-What depends on the numbers is a truth of each lane, on which no branch is possible: ``where(truth, a, b)`` chooses
-in each lane, ``any_of`` and ``all_of`` ask all of them. Of one mechanism these are a choice and the truth itself.
+In lanes a number is a register of w, one of each of w mechanisms of one structure; counts, integers of the model
+and branches on them are shared. What depends on the numbers is a truth of each lane, on which no branch is
+possible: ``where(truth, a, b)`` chooses in each lane, ``any_of`` and ``all_of`` ask all of them. Of one mechanism,
+and of dual numbers, these are a choice and the truth itself.
 """
 
 import math
@@ -12,30 +12,24 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from llvmlite import binding, ir
+from llvmlite import binding
 from numba import types
-from numba.core import cgutils
 from numba.core.typeconv import Conversion
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import lower_builtin, lower_cast, models, register_model
 
-REAL = ir.DoubleType()
-INTEGER = ir.IntType(64)
-BIT = ir.IntType(1)
-INDEX = ir.IntType(32)
-FLAGS = ("reassoc", "contract")
-"""Sums may be reordered; NaN and infinities keep their meaning."""
+from phlexible.step.compilation.number_kinds import BIT, INTEGER, ONE, REAL, NumberKind, kind_of
 
 
-class LanesType(types.Type):
-    """A number of each lane."""
+class NumberType(types.Type):
+    """A number of a kind that is not that of one mechanism."""
 
     element = REAL
     taken: tuple[Any, ...] = types.Float, types.Integer  # what becomes one: the same in all lanes
 
-    def __init__(self, width: int) -> None:
-        self.width = width
-        super().__init__(f"{type(self).__name__}({width})")
+    def __init__(self, numbers: NumberKind) -> None:
+        self.numbers = numbers
+        super().__init__(f"{type(self).__name__}({numbers})")
 
     def can_convert_from(self, context: Any, other: Any) -> Any:
         """Numbers that lanes share are numbers of each."""
@@ -46,26 +40,26 @@ class LanesType(types.Type):
         return self if isinstance(other, self.taken) else None
 
 
-class TruthType(LanesType):
+class TruthType(NumberType):
     """A truth of each lane."""
 
     element = BIT
     taken = (types.Boolean,)
 
 
-class ChoiceType(LanesType):
+class ChoiceType(NumberType):
     """An integer of each lane."""
 
     element = INTEGER
     taken = (types.Integer,)
 
 
-@register_model(LanesType)
+@register_model(NumberType)
 @register_model(TruthType)
 @register_model(ChoiceType)
-class _LanesModel(models.PrimitiveModel):
+class _NumberModel(models.PrimitiveModel):
     def __init__(self, manager: Any, kind: Any) -> None:
-        super().__init__(manager, kind, ir.VectorType(kind.element, kind.width))
+        super().__init__(manager, kind, kind.numbers.register(kind.element))
 
 
 def lanes_of_processor() -> int:
@@ -76,74 +70,63 @@ def lanes_of_processor() -> int:
     return 4 if features.get("avx2") else 2
 
 
-def width_of(given: Sequence[Any]) -> int:
-    """In how many lanes values of these types are together."""
-    return max((getattr(each, "width", 1) for each in given), default=1)
+def numbers_of(given: Sequence[Any]) -> NumberKind:
+    """The kind of numbers that values of these types are together: one kind beside that of one mechanism."""
+    for each in given:
+        kind = numbers_of(each.types) if isinstance(each, types.BaseTuple) else getattr(each, "numbers", ONE)
+        if kind != ONE:
+            return kind
+    return ONE
 
 
-def spread(builder: Any, value: Any, width: int) -> Any:
-    """The same value in each lane."""
-    register = ir.Constant(ir.VectorType(value.type, width), ir.Undefined)
-    first = builder.insert_element(register, value, INDEX(0))
-    return builder.shuffle_vector(first, register, ir.Constant(ir.VectorType(INDEX, width), [0] * width))
-
-
-def by_lane(builder: Any, operation: Callable[..., Any], *values: Any) -> Any:
-    """What a function of single numbers gives in each lane; of one mechanism its value."""
-    if not isinstance(values[0].type, ir.VectorType):
-        return operation(*values)
-    found = None
-    for lane in range(values[0].type.count):
-        own = operation(*(builder.extract_element(value, INDEX(lane)) for value in values))
-        if found is None:
-            found = ir.Constant(ir.VectorType(own.type, values[0].type.count), ir.Undefined)
-        found = builder.insert_element(found, own, INDEX(lane))
-    return found
-
-
-@lower_cast(types.Float, LanesType)
-@lower_cast(types.Integer, LanesType)
+@lower_cast(types.Float, NumberType)
+@lower_cast(types.Integer, NumberType)
 def _number_in_lanes(context: Any, builder: Any, given: Any, wanted: Any, value: Any) -> Any:
-    return spread(builder, context.cast(builder, value, given, types.float64), wanted.width)
+    return wanted.numbers.constant(builder, context.cast(builder, value, given, types.float64))
 
 
 @lower_cast(types.Boolean, TruthType)
 def _truth_in_lanes(context: Any, builder: Any, given: Any, wanted: Any, value: Any) -> Any:
-    return spread(builder, value, wanted.width)
+    return wanted.numbers.constant(builder, value)
 
 
 @lower_cast(types.Integer, ChoiceType)
 def _choice_in_lanes(context: Any, builder: Any, given: Any, wanted: Any, value: Any) -> Any:
-    return spread(builder, context.cast(builder, value, given, types.intp), wanted.width)
+    return wanted.numbers.constant(builder, context.cast(builder, value, given, types.intp))
 
 
-@lower_cast(ChoiceType, LanesType)
+@lower_cast(ChoiceType, NumberType)
 def _number_of_choice(context: Any, builder: Any, given: Any, wanted: Any, value: Any) -> Any:
-    return builder.sitofp(value, ir.VectorType(REAL, wanted.width))
+    return builder.sitofp(value, wanted.numbers.register(REAL))
 
 
 @dataclass(frozen=True, eq=False)
 class LaneForm:
-    """What an annotation says of a value, for any number of lanes.
+    """What an annotation says of a value, for any kind of numbers.
 
     Attributes:
         alone: its type for one mechanism.
-        lanes: width -> its type in lanes; None: lanes share it.
+        lanes: kind of numbers -> its type; None: it is always that of one mechanism.
         taken: classes of types that are it, or become it.
+        is_discrete: a truth or an integer, which only lanes have several of.
     """
 
     alone: Any
-    lanes: Callable[[int], Any] | None = None
+    lanes: Callable[[NumberKind], Any] | None = None
     taken: tuple[type, ...] = ()
+    is_discrete: bool = False
 
-    def at(self, width: int) -> Any:
-        """The type in so many lanes."""
-        return self.alone if width == 1 or self.lanes is None else self.lanes(width)
+    def at(self, numbers: NumberKind) -> Any:
+        """The type for numbers of this kind."""
+        is_shared = self.lanes is None or numbers == ONE or (self.is_discrete and not numbers.has_truths)
+        return self.alone if is_shared or self.lanes is None else self.lanes(numbers)
 
 
-NUMBER = LaneForm(types.float64, LanesType, (LanesType, types.Float, types.Integer))
-TRUTH = LaneForm(types.boolean, TruthType, (TruthType, types.Boolean))
-CHOICE = LaneForm(types.intp, ChoiceType, (ChoiceType, types.Integer))
+NUMBER = LaneForm(types.float64, NumberType, (NumberType, types.Float, types.Integer))
+TRUTH = LaneForm(types.boolean, TruthType, (TruthType, types.Boolean), is_discrete=True)
+WHOLE = LaneForm(types.intp, NumberType, NUMBER.taken, is_discrete=True)
+"""What ``floor`` gives: an integer, in lanes as a number."""
+CHOICE = LaneForm(types.intp, ChoiceType, (ChoiceType, types.Integer), is_discrete=True)
 
 
 def are(forms: Sequence[LaneForm], given: Sequence[Any]) -> bool:
@@ -157,7 +140,7 @@ def are(forms: Sequence[LaneForm], given: Sequence[Any]) -> bool:
 
 
 def in_lanes(operation: Any, result: LaneForm, forms: tuple[LaneForm, ...], rule: Callable[..., Any]) -> None:
-    """Typing and lowering of an operation on values of which at least one is of each lane.
+    """Typing and lowering of an operation on values of which at least one is not that of one mechanism.
 
     Args:
         operation: of Python.
@@ -169,27 +152,30 @@ def in_lanes(operation: Any, result: LaneForm, forms: tuple[LaneForm, ...], rule
     @infer_global(operation)
     class _Typing(AbstractTemplate):
         def generic(self, arguments: Any, keywords: Any) -> Any:
-            width = width_of(arguments)
-            if width == 1 or not are(forms, arguments):
+            numbers = numbers_of(arguments)
+            if numbers == ONE or not are(forms, arguments):
                 return None
-            return signature(result.at(width), *(form.at(width) for form in forms))
+            return signature(result.at(numbers), *(form.at(numbers) for form in forms))
 
     @lower_builtin(operation, *(form.lanes for form in forms))
     def _lower(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
         return rule(context, builder, *arguments)
 
 
-def _flagged(name: str) -> Callable[..., Any]:
-    return lambda context, builder, a, b: getattr(builder, name)(a, b, flags=FLAGS)
+def _arithmetic(name: str) -> Callable[..., Any]:
+    return lambda context, builder, a, b: kind_of(a.type).arithmetic(builder, name, a, b)
 
 
 def _compared(sign: str, name: str) -> Callable[..., Any]:
-    return lambda context, builder, a, b: getattr(builder, name)(sign, a, b)
+    def rule(context: Any, builder: Any, a: Any, b: Any) -> Any:
+        return getattr(builder, name)(sign, *(kind_of(x.type).value(builder, x) for x in (a, b)))
+
+    return rule
 
 
 for _name, _instruction in (("add", "fadd"), ("sub", "fsub"), ("mul", "fmul"), ("truediv", "fdiv")):
     for _prefix in ("", "i"):
-        in_lanes(getattr(operator, _prefix + _name), NUMBER, (NUMBER, NUMBER), _flagged(_instruction))
+        in_lanes(getattr(operator, _prefix + _name), NUMBER, (NUMBER, NUMBER), _arithmetic(_instruction))
 for _name, _sign in (("lt", "<"), ("le", "<="), ("gt", ">"), ("ge", ">="), ("eq", "=="), ("ne", "!=")):
     _ordered = "fcmp_unordered" if _name == "ne" else "fcmp_ordered"  # a NaN is other than itself
     in_lanes(getattr(operator, _name), TRUTH, (NUMBER, NUMBER), _compared(_sign, _ordered))
@@ -201,15 +187,16 @@ for _name in ("and_", "or_"):
             _operation, TRUTH, (TRUTH, TRUTH), lambda context, builder, a, b, n=_name: getattr(builder, n)(a, b)
         )
 in_lanes(operator.not_, TRUTH, (TRUTH,), lambda context, builder, a: builder.not_(a))
-in_lanes(operator.neg, NUMBER, (NUMBER,), lambda context, builder, a: builder.fneg(a))
+in_lanes(operator.neg, NUMBER, (NUMBER,), lambda context, builder, a: kind_of(a.type).negative(builder, a))
 
 
 def _greater(sign: str) -> Callable[..., Any]:
     """As Numba has it for single numbers: of a NaN and a number the first."""
+    compared = _compared(sign, "fcmp_ordered")
 
     def rule(context: Any, builder: Any, first: Any, *others: Any) -> Any:
         for value in others:
-            first = builder.select(builder.fcmp_ordered(sign, value, first), value, first)
+            first = kind_of(first.type).selection(builder, compared(context, builder, value, first), value, first)
         return first
 
     return rule
@@ -220,32 +207,12 @@ for _count in (2, 3):
     in_lanes(min, NUMBER, (NUMBER,) * _count, _greater("<"))
 
 
-def _of_processor(name: str) -> Callable[..., Any]:
-    """An instruction for all lanes."""
-
-    def rule(context: Any, builder: Any, x: Any) -> Any:
-        kind = ir.FunctionType(x.type, [x.type])
-        found = cgutils.get_or_insert_function(builder.module, kind, f"llvm.{name}.v{x.type.count}f64")
-        return builder.call(found, [x])
-
-    return rule
-
-
 def _of_library(function: Any) -> Callable[..., Any]:
-    """A function of single numbers, lane by lane."""
-
-    def rule(context: Any, builder: Any, *values: Any) -> Any:
-        kinds = (types.float64,) * (len(values) + 1)
-        single = context.get_function(function, signature(*kinds))
-        return by_lane(builder, lambda *own: single(builder, own), *values)
-
-    return rule
+    return lambda context, builder, *values: kind_of(values[0].type).function(context, builder, function, *values)
 
 
-in_lanes(abs, NUMBER, (NUMBER,), _of_processor("fabs"))
-in_lanes(math.sqrt, NUMBER, (NUMBER,), _of_processor("sqrt"))
-in_lanes(math.floor, NUMBER, (NUMBER,), _of_processor("floor"))
-for _function in (math.exp, math.expm1, math.log, math.log1p):
+for _function in (abs, math.sqrt, math.exp, math.expm1, math.log, math.log1p):
     in_lanes(_function, NUMBER, (NUMBER,), _of_library(_function))
+in_lanes(math.floor, WHOLE, (NUMBER,), lambda context, builder, x: kind_of(x.type).floor(builder, x))
 for _of_two in (math.atan2, operator.pow):
     in_lanes(_of_two, NUMBER, (NUMBER, NUMBER), _of_library(_of_two))

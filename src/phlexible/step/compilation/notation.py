@@ -19,24 +19,24 @@ from numba.core.typing.templates import (
 )
 from numba.extending import intrinsic, lower_builtin, lower_cast, models, register_model
 
-from phlexible.step.compilation.lanes import (
+from phlexible.step.compilation.lanes import CHOICE, NUMBER, TRUTH, LaneForm, are, numbers_of
+from phlexible.step.compilation.number_kinds import (
     BIT,
-    CHOICE,
     FLAGS,
     INDEX,
     INTEGER,
-    NUMBER,
+    ONE,
     REAL,
-    TRUTH,
-    LaneForm,
-    are,
-    spread,
-    width_of,
+    Dual,
+    NumberKind,
+    is_any,
+    kind_of,
+    kind_of_word,
 )
 from phlexible.step.compilation.objects import CHECKED
 from phlexible.step.tables.declarations import TABLES, Kind, Table, Writer
 from phlexible.step.tables.functions import FUNCTIONS
-from phlexible.step.tables.memory import LANES, OF_TYPES, SAME_TYPES
+from phlexible.step.tables.memory import OF_TYPES, SAME_TYPES
 from phlexible.step.tables.structures import structure_of
 
 # Vectors and matrices as numbers in registers, in LLVM's terms: what the operators below are made of.
@@ -49,7 +49,8 @@ FOUR = ir.VectorType(REAL, 4)
 
 def parts(builder: Any, value: Any, size: int = 3) -> list[Any]:
     """The numbers of a vector or matrix."""
-    return [builder.extract_value(value, i) for i in range(size)]
+    known = getattr(value, "known", None)  # with what is known of their derivatives
+    return list(known) if known else [builder.extract_value(value, i) for i in range(size)]
 
 
 def made(builder: Any, numbers: Sequence[Any]) -> Any:
@@ -57,12 +58,19 @@ def made(builder: Any, numbers: Sequence[Any]) -> Any:
     result = ir.Constant(ir.LiteralStructType([number.type for number in numbers]), ir.Undefined)
     for i, number in enumerate(numbers):
         result = builder.insert_value(result, number, i)
+    if isinstance(kind_of(numbers[0].type), Dual):
+        result.known = tuple(numbers)
     return result
+
+
+def arithmetic(builder: Any, name: str, a: Any, b: Any) -> Any:
+    """Sum, difference or product of numbers, by the name of LLVM's instruction."""
+    return kind_of(a.type).arithmetic(builder, name, a, b)
 
 
 def times(builder: Any, a: Any, b: Any) -> Any:
     """a b."""
-    return builder.fmul(a, b, flags=FLAGS)
+    return arithmetic(builder, "fmul", a, b)
 
 
 def total(builder: Any, products: Sequence[tuple[Any, Any]]) -> Any:
@@ -70,7 +78,7 @@ def total(builder: Any, products: Sequence[tuple[Any, Any]]) -> Any:
     found = None
     for a, b in products:
         product = times(builder, a, b)
-        found = product if found is None else builder.fadd(found, product, flags=FLAGS)
+        found = product if found is None else arithmetic(builder, "fadd", found, product)
     return found
 
 
@@ -115,21 +123,21 @@ def of_rows(builder: Any, rows: Sequence[Any]) -> Any:
 
 
 class VectorType(types.Type):
-    """Three numbers, of one mechanism or of each lane."""
+    """Three numbers of one kind."""
 
     size = 3
 
-    def __init__(self, width: int = 1) -> None:
-        self.width = width
-        super().__init__(f"{type(self).__name__}({width})")
+    def __init__(self, numbers: NumberKind = ONE) -> None:
+        self.numbers = numbers
+        super().__init__(f"{type(self).__name__}({numbers})")
 
     def can_convert_from(self, context: Any, other: Any) -> Any:
         """One that lanes share is one of each."""
-        return Conversion.safe if type(other) is type(self) and other.width == 1 else None
+        return Conversion.safe if type(other) is type(self) and other.numbers == ONE else None
 
     def unify(self, context: Any, other: Any) -> Any:
         """Variables that are one or the other are of each lane."""
-        return self if type(other) is type(self) and other.width == 1 else None
+        return self if type(other) is type(self) and other.numbers == ONE else None
 
 
 class MatrixType(VectorType):
@@ -141,26 +149,30 @@ class MatrixType(VectorType):
 class RowsType(types.Type):
     """A pointer to rows of numbers, integers, vectors or matrices."""
 
-    def __init__(self, kind: Kind, width: int = 1) -> None:
-        self.kind, self.width = kind, width
-        super().__init__(f"Rows({kind.name}, {width})")
+    def __init__(self, kind: Kind, numbers: NumberKind = ONE) -> None:
+        self.kind, self.numbers = kind, numbers
+        super().__init__(f"Rows({kind.name}, {numbers})")
 
 
 class TablesType(types.Type):
     """A pointer to the counts of a model and the addresses of its tables.
 
     Args:
-        width: lanes.
+        numbers: their kind.
         structure: digest of the one whose counts and integers are constants; empty: all are read.
         is_of_team: lanes are equal bodies of one mechanism, which share all that the system writes.
         have_types: lanes share the numbers of types of bodies: their bodies are the same.
     """
 
     def __init__(
-        self, width: int = 1, structure: str = "", is_of_team: bool = False, have_types: bool = False
+        self,
+        numbers: NumberKind = ONE,
+        structure: str = "",
+        is_of_team: bool = False,
+        have_types: bool = False,
     ) -> None:
-        self.width, self.structure, self.is_of_team, self.have_types = width, structure, is_of_team, have_types
-        super().__init__(f"Tables({width}, {structure}, {is_of_team}, {have_types})")
+        self.numbers, self.structure, self.is_of_team, self.have_types = numbers, structure, is_of_team, have_types
+        super().__init__(f"Tables({numbers}, {structure}, {is_of_team}, {have_types})")
 
 
 class Vector(Any):
@@ -221,7 +233,7 @@ MATRIX = LaneForm(MatrixType(), MatrixType, (MatrixType,))
 
 
 def _rows_form(kind: Kind, is_shared: bool = False) -> LaneForm:
-    return LaneForm(RowsType(kind), None if is_shared else lambda width: RowsType(kind, width), (RowsType,))
+    return LaneForm(RowsType(kind), None if is_shared else lambda numbers: RowsType(kind, numbers), (RowsType,))
 
 
 FORMS = {
@@ -244,7 +256,6 @@ FORMS = {
 """What the annotations of kernels stand for."""
 ENTRY = {Kind.INTEGER: CHOICE, Kind.REAL: NUMBER, Kind.VECTOR: VECTOR, Kind.MATRIX: MATRIX}
 """What an entry of a table is."""
-ALIGNED = 8  # bytes: arrays that are given in lanes begin where numbers do
 NUMBERS = {Kind.INTEGER: 1, Kind.REAL: 1, Kind.VECTOR: 3, Kind.MATRIX: 9}  # of an entry
 
 
@@ -252,13 +263,13 @@ NUMBERS = {Kind.INTEGER: 1, Kind.REAL: 1, Kind.VECTOR: 3, Kind.MATRIX: 9}  # of 
 @register_model(MatrixType)
 class _TupleModel(models.StructModel):
     def __init__(self, manager: Any, kind: Any) -> None:
-        super().__init__(manager, kind, [(f"c{i}", NUMBER.at(kind.width)) for i in range(kind.size)])
+        super().__init__(manager, kind, [(f"c{i}", NUMBER.at(kind.numbers)) for i in range(kind.size)])
 
 
 @lower_cast(VectorType, VectorType)
 @lower_cast(MatrixType, MatrixType)
 def _vector_in_lanes(context: Any, builder: Any, given: Any, wanted: Any, value: Any) -> Any:
-    return made(builder, [spread(builder, x, wanted.width) for x in parts(builder, value, given.size)])
+    return made(builder, [wanted.numbers.constant(builder, x) for x in parts(builder, value, given.size)])
 
 
 @register_model(RowsType)
@@ -277,7 +288,7 @@ class _TablesModel(models.PrimitiveModel):
 
 
 def _number_of(rows: RowsType) -> types.Type:
-    return (CHOICE if rows.kind is Kind.INTEGER else NUMBER).at(rows.width)
+    return (CHOICE if rows.kind is Kind.INTEGER else NUMBER).at(rows.numbers)
 
 
 def _operation(operation: Any, result: LaneForm, forms: tuple[LaneForm, ...], rule: Callable[..., Any]) -> None:
@@ -288,8 +299,8 @@ def _operation(operation: Any, result: LaneForm, forms: tuple[LaneForm, ...], ru
         def generic(self, arguments: Any, keywords: Any) -> Any:
             if not are_exactly(forms, arguments):
                 return None
-            width = width_of(arguments)
-            return signature(result.at(width), *(form.at(width) for form in forms))
+            numbers = numbers_of(arguments)
+            return signature(result.at(numbers), *(form.at(numbers) for form in forms))
 
     def _lower(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
         return rule(builder, *arguments)
@@ -314,7 +325,7 @@ for _form in (VECTOR, MATRIX):
             if n == 9 and in_one_register(x[0]):
                 both = zip(rows_of(builder, a), rows_of(builder, b), strict=True)
                 return of_rows(builder, [getattr(builder, name)(p, q, flags=FLAGS) for p, q in both])
-            return made(builder, [getattr(builder, name)(p, q, flags=FLAGS) for p, q in zip(x, y, strict=True)])
+            return made(builder, [arithmetic(builder, name, p, q) for p, q in zip(x, y, strict=True)])
 
         return rule
 
@@ -354,7 +365,9 @@ def _matrix_matrix(builder: Any, a: Any, b: Any) -> Any:
     return made(builder, [total(builder, list(pair)) for pair in pairs])
 
 
-_operation(operator.neg, VECTOR, (VECTOR,), lambda b, v: made(b, [b.fneg(x) for x in parts(b, v)]))
+_operation(
+    operator.neg, VECTOR, (VECTOR,), lambda b, v: made(b, [kind_of(x.type).negative(b, x) for x in parts(b, v)])
+)
 _operation(operator.matmul, VECTOR, (MATRIX, VECTOR), _matrix_vector)
 _operation(operator.matmul, VECTOR, (VECTOR, MATRIX), _vector_matrix)
 _operation(operator.matmul, MATRIX, (MATRIX, MATRIX), _matrix_matrix)
@@ -365,14 +378,14 @@ class _VectorComponents(AttributeTemplate):
     key = VectorType
 
     def generic_resolve(self, value: Any, name: str) -> Any:
-        return NUMBER.at(value.width) if name in ("x", "y", "z") else None
+        return NUMBER.at(value.numbers) if name in ("x", "y", "z") else None
 
 
 for _i, _letter in enumerate("xyz"):
 
     @lower_getattr(VectorType, _letter)
     def _component(context: Any, builder: Any, kind: Any, value: Any, i: int = _i) -> Any:
-        return builder.extract_value(value, i)
+        return parts(builder, value)[i]
 
 
 class Written:
@@ -404,8 +417,8 @@ class Written:
 
     def signature_of(self, given: Sequence[Any]) -> Any:
         """Types of what it returns and of its arguments, where these are given: in the lanes of the widest."""
-        width = width_of(given)
-        return signature(self.result.at(width), *(form.at(width) for form in self.forms))
+        numbers = numbers_of(given)
+        return signature(self.result.at(numbers), *(form.at(numbers) for form in self.forms))
 
     def __call__(self, *arguments: Any) -> Any:
         raise NotImplementedError(f"{self.__name__} is for compiled code only")
@@ -430,17 +443,17 @@ class Chosen(Written):
         """Of whatever form a and b are."""
         for form in (TRUTH, CHOICE, NUMBER, VECTOR, MATRIX):
             if are_exactly((TRUTH, form, form), given):
-                kind = form.at(width_of(given))
-                return signature(kind, TRUTH.at(width_of(given[:1])), kind, kind)
+                kind = form.at(numbers_of(given))
+                return signature(kind, TRUTH.at(numbers_of(given[:1])), kind, kind)
         return None
 
     @staticmethod
     def _select(context: Any, builder: Any, sig: Any, values: Any) -> Any:
         truth, a, b = values
         if not isinstance(sig.return_type, VectorType):
-            return builder.select(truth, a, b)
+            return kind_of(a.type).selection(builder, truth, a, b)
         pairs = zip(*(parts(builder, each, sig.return_type.size) for each in (a, b)), strict=True)
-        return made(builder, [builder.select(truth, x, y) for x, y in pairs])
+        return made(builder, [kind_of(x.type).selection(builder, truth, x, y) for x, y in pairs])
 
 
 @Chosen
@@ -448,15 +461,10 @@ def where(truth: Any, a: Any, b: Any) -> Any:
     """In each lane a where it is true, b where not; both are computed."""
 
 
-def _is_any(builder: Any, truth: Any) -> Any:
-    bits = builder.bitcast(truth, ir.IntType(truth.type.count))
-    return builder.icmp_signed("!=", bits, bits.type(0))
-
-
 @written(FORMS[bool], TRUTH)
 def any_of(builder: Any, truth: Any) -> Any:
     """Whether it is true in any lane."""
-    return _is_any(builder, truth) if isinstance(truth.type, ir.VectorType) else truth
+    return is_any(builder, truth) if isinstance(truth.type, ir.VectorType) else truth
 
 
 @written(FORMS[bool], TRUTH)
@@ -464,7 +472,46 @@ def all_of(builder: Any, truth: Any) -> Any:
     """Whether it is true in all lanes."""
     if not isinstance(truth.type, ir.VectorType):
         return truth
-    return builder.not_(_is_any(builder, builder.not_(truth)))
+    return builder.not_(is_any(builder, builder.not_(truth)))
+
+
+@written(TRUTH, NUMBER)
+def is_something(builder: Any, x: Any) -> Any:
+    """Whether a number is not zero, or has a derivative: products with other numbers may be left out."""
+    return kind_of(x.type).is_something(builder, x)
+
+
+@written(FORMS[bool], NUMBER)
+def has_derivatives(builder: Any, x: Any) -> Any:
+    """Whether numbers are dual, which is known when a kernel is compiled."""
+    return BIT(int(isinstance(kind_of(x.type), Dual)))
+
+
+class ValueOf(Written):
+    """``value_of(x)``: a dual number without its derivatives; numbers of other kinds as they are."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(
+            function, NUMBER, (NUMBER,), lambda context, builder, sig, values: function(builder, *values)
+        )
+
+    def signature_of(self, given: Sequence[Any]) -> Any:
+        """Of a dual number that of one mechanism."""
+        numbers = numbers_of(given)
+        result = NUMBER.alone if isinstance(numbers, Dual) else NUMBER.at(numbers)
+        return signature(result, NUMBER.at(numbers))
+
+
+@ValueOf
+def value_of(builder: Any, x: Any) -> Any:
+    """The value without derivatives."""
+    return kind_of(x.type).value(builder, x)
+
+
+@written(NUMBER, NUMBER, NUMBER, NUMBER)
+def with_derivative(builder: Any, value: Any, derivative: Any, x: Any) -> Any:
+    """The value, which has this derivative to x too: for functions whose derivative is not that of their code."""
+    return kind_of(x.type).with_derivative(builder, value, derivative, x)
 
 
 @written(FORMS[bool], CHOICE)
@@ -472,8 +519,8 @@ def agree(builder: Any, choice: Any) -> Any:
     """Whether all lanes have the same."""
     if not isinstance(choice.type, ir.VectorType):
         return BIT(1)
-    first = spread(builder, builder.extract_element(choice, INDEX(0)), choice.type.count)
-    return builder.not_(_is_any(builder, builder.icmp_signed("!=", choice, first)))
+    first = kind_of(choice.type).constant(builder, builder.extract_element(choice, INDEX(0)))
+    return builder.not_(is_any(builder, builder.icmp_signed("!=", choice, first)))
 
 
 @written(FORMS[int], CHOICE)
@@ -553,7 +600,8 @@ def _chosen(builder: Any, i: Any, three: Sequence[Any]) -> Any:
     def is_number(k: int) -> Any:
         return builder.icmp_signed("==", i, ir.Constant(INTEGER, k))
 
-    return builder.select(is_number(0), three[0], builder.select(is_number(1), three[1], three[2]))
+    chosen = kind_of(three[0].type).selection
+    return chosen(builder, is_number(0), three[0], chosen(builder, is_number(1), three[1], three[2]))
 
 
 @written(VECTOR, VECTOR, VECTOR)
@@ -563,7 +611,7 @@ def cross(builder: Any, a: Any, b: Any) -> Any:
     return made(
         builder,
         [
-            builder.fsub(times(builder, x[i], y[j]), times(builder, x[j], y[i]), flags=FLAGS)
+            arithmetic(builder, "fsub", times(builder, x[i], y[j]), times(builder, x[j], y[i]))
             for i, j in ((1, 2), (2, 0), (0, 1))
         ],
     )
@@ -602,12 +650,12 @@ def tables_at(typing: Any, header: Any) -> Any:
 
 
 def tables_of_header(header: Any) -> TablesType:
-    """What the name of the field of a header says (``LaneMemory``): lanes, what they share, a structure."""
+    """What the name of the field of a header says (``LaneMemory``): their kind, what they share, a structure."""
     if not isinstance(header.dtype, types.Record):
         return TablesType()
-    lanes, *words = str(next(iter(header.dtype.fields))).split()
+    kind, *words = str(next(iter(header.dtype.fields))).split()
     structure = "".join(word for word in words if word != SAME_TYPES)
-    return TablesType(int(lanes.removeprefix(LANES)), structure, have_types=SAME_TYPES in words)
+    return TablesType(kind_of_word(kind), structure, have_types=SAME_TYPES in words)
 
 
 def header_address(context: Any, builder: Any, header: Any, value: Any) -> Any:
@@ -619,13 +667,13 @@ def header_address(context: Any, builder: Any, header: Any, value: Any) -> Any:
 @intrinsic
 def reals_at(typing: Any, array: Any) -> Any:
     """The numbers of a contiguous array of floats; it must outlive them."""
-    return ROWS_OF_REALS.at(1)(array), _rows_at(0)
+    return ROWS_OF_REALS.at(ONE)(array), _rows_at(0)
 
 
 @intrinsic
 def rows_at(typing: Any, tables: Any, array: Any) -> Any:
-    """The same in the lanes of the tables: entry k of lane l is number k w + l of the array."""
-    return ROWS_OF_REALS.at(tables.width)(tables, array), _rows_at(1)
+    """The same of the kind of the tables: in lanes entry k of lane l is number k w + l of the array."""
+    return ROWS_OF_REALS.at(tables.numbers)(tables, array), _rows_at(1)
 
 
 ROWS_OF_REALS = FORMS[Reals]
@@ -634,9 +682,9 @@ ROWS_OF_REALS = FORMS[Reals]
 def _rows_at(which: int) -> Callable[..., Any]:
     def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
         given = cgutils.create_struct_proxy(sig.args[which])(context, builder, arguments[which])
-        width = sig.return_type.width
-        address = builder.bitcast(given.data, ir.VectorType(REAL, width).as_pointer()) if width > 1 else given.data
-        length = builder.sdiv(given.nitems, INTEGER(width)) if width > 1 else given.nitems
+        numbers = sig.return_type.numbers
+        address = builder.bitcast(given.data, numbers.register(REAL).as_pointer())
+        length = builder.sdiv(given.nitems, INTEGER(numbers.size))
         return _rows(builder, address, length, ir.Constant(INTEGER, -1))
 
     return generate
@@ -648,7 +696,7 @@ def of_each(typing: Any, tables: Any, requests: Any, name: Any) -> Any:
     if not isinstance(name, types.StringLiteral):
         return None
     record = requests.dtype
-    place, width = record.offset(name.literal_value), tables.width
+    place, numbers = record.offset(name.literal_value), tables.numbers
 
     def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
         data = cgutils.create_struct_proxy(requests)(context, builder, arguments[1]).data
@@ -658,14 +706,14 @@ def of_each(typing: Any, tables: Any, requests: Any, name: Any) -> Any:
             own = builder.gep(first, [INTEGER(place + lane * record.size)], inbounds=True)
             return builder.load(builder.bitcast(own, REAL.as_pointer()))
 
-        if width == 1:
+        if numbers == ONE:
             return number(0)
-        found = ir.Constant(ir.VectorType(REAL, width), ir.Undefined)
-        for lane in range(width):
+        found = ir.Constant(numbers.register(REAL), ir.Undefined)
+        for lane in range(numbers.size):
             found = builder.insert_element(found, number(lane), INDEX(lane))
         return found
 
-    return NUMBER.at(width)(tables, requests, name), generate
+    return NUMBER.at(numbers)(tables, requests, name), generate
 
 
 PLACES = {table.name: place for place, table in enumerate(TABLES)}
@@ -680,14 +728,17 @@ class _TableNames(AttributeTemplate):
         if name not in PLACES:
             return None
         table = TABLES[PLACES[name]]
-        return types.intp if table.kind is Kind.COUNT else RowsType(table.kind, _width_of_table(value, table))
+        return types.intp if table.kind is Kind.COUNT else RowsType(table.kind, _numbers_of_table(value, table))
 
 
-def _width_of_table(tables: TablesType, table: Table) -> int:
-    """Lanes share the integers of the model; equal bodies its numbers too, mechanisms those of equal types."""
+def _numbers_of_table(tables: TablesType, table: Table) -> NumberKind:
+    """Lanes share the integers of the model; equal bodies its numbers too, mechanisms those of equal types.
+
+    Dual numbers have no derivatives to the numbers of the model.
+    """
     is_of_types = tables.have_types and table.size in OF_TYPES
-    is_shared = tables.is_of_team or is_of_types or table.kind is Kind.INTEGER
-    return 1 if is_shared and table.writer is Writer.SYSTEM else tables.width
+    is_shared = tables.is_of_team or is_of_types or table.kind is Kind.INTEGER or isinstance(tables.numbers, Dual)
+    return ONE if is_shared and table.writer is Writer.SYSTEM else tables.numbers
 
 
 def header_number(builder: Any, tables: Any, place: int) -> Any:
@@ -708,8 +759,8 @@ def _table(context: Any, builder: Any, kind: Any, tables: Any, name: str) -> Any
     number = header_number(builder, tables, place)
     if TABLES[place].kind is Kind.COUNT:
         return number
-    entry, width = INTEGER if TABLES[place].kind is Kind.INTEGER else REAL, _width_of_table(kind, TABLES[place])
-    pointer = (ir.VectorType(entry, width) if width > 1 else entry).as_pointer()
+    entry = INTEGER if TABLES[place].kind is Kind.INTEGER else REAL
+    pointer = _numbers_of_table(kind, TABLES[place]).register(entry).as_pointer()
     length = header_number(builder, tables, len(TABLES) + place) if CHECKED else None
     return _rows(builder, builder.inttoptr(number, pointer), length, ir.Constant(INTEGER, place))
 
@@ -736,13 +787,13 @@ class _RowsTyping(AbstractTemplate):
 @infer_global(operator.getitem)
 class _RowsGet(_RowsTyping):
     def signature_of(self, rows: RowsType) -> Any:
-        return signature(ENTRY[rows.kind].at(rows.width), rows, types.intp)
+        return signature(ENTRY[rows.kind].at(rows.numbers), rows, types.intp)
 
 
 @infer_global(operator.setitem)
 class _RowsSet(_RowsTyping):
     def signature_of(self, rows: RowsType) -> Any:
-        return signature(types.none, rows, types.intp, ENTRY[rows.kind].at(rows.width))
+        return signature(types.none, rows, types.intp, ENTRY[rows.kind].at(rows.numbers))
 
 
 @infer_global(operator.add)
@@ -773,7 +824,7 @@ def _places(context: Any, builder: Any, rows_type: RowsType, rows: Any, k: Any) 
 @lower_builtin(operator.getitem, RowsType, types.intp)
 def _get(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
     places = _places(context, builder, sig.args[0], *arguments)
-    numbers = [builder.load(place, align=ALIGNED) for place in places]
+    numbers = [kind_of(place.type.pointee).load(builder, place) for place in places]
     return made(builder, numbers) if len(numbers) > 1 else numbers[0]
 
 
@@ -782,7 +833,7 @@ def _set(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
     places = _places(context, builder, sig.args[0], *arguments[:2])
     numbers = parts(builder, arguments[2], len(places)) if len(places) > 1 else [arguments[2]]
     for number, place in zip(numbers, places, strict=True):
-        builder.store(number, place, align=ALIGNED)
+        kind_of(place.type.pointee).store(builder, number, place)
     return context.get_dummy_value()
 
 

@@ -11,9 +11,8 @@ from typing import Any
 from llvmlite import ir
 from numba.core.typing.templates import signature
 
-from phlexible.step.compilation.lanes import INDEX, INTEGER, NUMBER, REAL, LaneForm
+from phlexible.step.compilation.lanes import NUMBER, LaneForm
 from phlexible.step.compilation.notation import (
-    ALIGNED,
     FORMS,
     PLACES,
     Integers,
@@ -25,9 +24,11 @@ from phlexible.step.compilation.notation import (
     Written,
     header_number,
 )
+from phlexible.step.compilation.number_kinds import ALIGNED, INDEX, INTEGER, ONE, REAL, Lanes, NumberKind
 from phlexible.step.tables.declarations import ABREAST, Kind
 
-LANES_OF_TEAM = ir.VectorType(REAL, ABREAST)
+TEAM = Lanes(ABREAST)
+LANES_OF_TEAM = TEAM.register(REAL)
 
 
 class WrittenAsGiven(Written):
@@ -66,8 +67,8 @@ def _address(builder: Any, rows: Any) -> Any:
 
 @_given(lambda given: FORMS[bool].alone, FORMS[Tables], FORMS[int])
 def is_alone(builder: Any, kinds: Any, tables: Any, b: Any) -> Any:
-    """Whether frame b is in no team now; in lanes, and in programs for one structure, none is."""
-    if kinds[0].width > 1 or kinds[0].structure:
+    """Whether frame b is in no team now; in lanes, of dual numbers, and in programs for one structure, none is."""
+    if kinds[0].numbers != ONE or kinds[0].structure:
         return ir.Constant(ir.IntType(1), 1)
     address = builder.inttoptr(header_number(builder, tables, PLACES["in_team"]), INTEGER.as_pointer())
     return builder.icmp_signed("==", builder.load(builder.gep(address, [b], inbounds=True)), INTEGER(0))
@@ -76,20 +77,20 @@ def is_alone(builder: Any, kinds: Any, tables: Any, b: Any) -> Any:
 @_given(lambda given: FORMS[int].alone, FORMS[Tables])
 def visits_of_teams(builder: Any, kinds: Any, tables: Any) -> Any:
     """How many visits of the elimination are those of bodies in teams now, which come first."""
-    if kinds[0].width > 1 or kinds[0].structure:
+    if kinds[0].numbers != ONE or kinds[0].structure:
         return INTEGER(0)
     address = builder.inttoptr(header_number(builder, tables, PLACES["team"]), INTEGER.as_pointer())
     return builder.load(builder.gep(address, [INTEGER(1)], inbounds=True))
 
 
-@_given(lambda given: TablesType(ABREAST, "", True), FORMS[Tables], FORMS[int])
+@_given(lambda given: TablesType(TEAM, "", True), FORMS[Tables], FORMS[int])
 def tables_of_teams(builder: Any, kinds: Any, tables: Any, address: Any) -> Any:
     """The tables of the teams, whose header is at that address."""
     return builder.inttoptr(address, INTEGER.as_pointer())
 
 
-def _reals(width: int) -> RowsType:
-    return RowsType(Kind.REAL, width)
+def _reals(numbers: NumberKind) -> RowsType:
+    return RowsType(Kind.REAL, numbers)
 
 
 def _same_address(builder: Any, rows: Any, kind: Any) -> Any:
@@ -107,13 +108,13 @@ def _members(builder: Any, rows: Any, kind: Any) -> list[Any]:
     return [address, INTEGER(2**62), INTEGER(-1)] if checks else [address]
 
 
-@_given(lambda given: _reals(given[0].width), FORMS[Reals])
+@_given(lambda given: _reals(given[0].numbers), FORMS[Reals])
 def reals_of(builder: Any, kinds: Any, rows: Any) -> Any:
     """Rows of vectors or matrices as rows of their numbers."""
-    return _same_address(builder, rows, LANES_OF_TEAM if kinds[0].width > 1 else REAL)
+    return _same_address(builder, rows, kinds[0].numbers.register(REAL))
 
 
-@_given(lambda given: _reals(1), FORMS[Reals])
+@_given(lambda given: _reals(ONE), FORMS[Reals])
 def single_numbers(builder: Any, kinds: Any, rows: Any) -> Any:
     """Rows of lanes as single numbers: that of lane l of entry k is the one of number ``ABREAST`` k + l."""
     return _same_address(builder, rows, REAL)
@@ -129,7 +130,7 @@ def _entries(builder: Any, rows: Any, places: Any, k: Any) -> list[Any]:
     return found
 
 
-@_given(lambda given: NUMBER.at(ABREAST), FORMS[Reals], FORMS[Integers], FORMS[int])
+@_given(lambda given: NUMBER.at(TEAM), FORMS[Reals], FORMS[Integers], FORMS[int])
 def gathered(builder: Any, kinds: Any, rows: Any, places: Any, k: Any) -> Any:
     """The numbers k after the place of each lane in rows of single numbers."""
     found = ir.Constant(LANES_OF_TEAM, ir.Undefined)

@@ -16,8 +16,8 @@ LEAST = 1e-300
 
 @compiled
 def beyond(w: float, zone: float) -> float:
-    """What is left of w beyond -zone .. zone."""
-    return where(w > zone, w - zone, where(w < -zone, w + zone, 0.0))
+    """What is left of w beyond -zone .. zone; w itself, with its derivative at 0 too, without a zone."""
+    return where(w >= zone, w - zone, where(w <= -zone, w + zone, 0.0))
 
 
 @compiled
@@ -66,7 +66,7 @@ def rounded_gap(t: Tables, first: int, count: int) -> None:
     for m in range(first, first + count):
         start, change = beyond(t.function0[m], t.function_zone[m]), t.function_change[m]
         q = beyond(t.function0[m] + change, t.function_zone[m])
-        own, differs = where(q != 0.0, 1.0, 0.0), q != start
+        own, differs = where((q != 0.0) | (t.function_zone[m] == 0.0), 1.0, 0.0), q != start
         crosses = (t.function_zone[m] > 0.0) & (start * q <= 0.0)  # within the zone, into it or out of it
         share = where(crosses, where(differs, clamped((q - start) / change), 0.0), 1.0)
         steeper = where(crosses & differs, (own - share) / change, 0.0)

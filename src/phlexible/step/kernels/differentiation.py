@@ -1,4 +1,4 @@
-"""What a step's equations become when something changes: residuals at known states, and their derivatives.
+"""Residuals of steps between known states, in numbers of any kind, and what steps do to small changes.
 
 Of steps that have been taken, forwards and backwards (docs/theory.md, 4): a step from the new state to the old one
 with -h has the same equations, so that its Newton matrix is the derivative to the old velocities.
@@ -8,7 +8,7 @@ from math import atan2
 
 from phlexible.step.compilation.compiled import compiled, entry_point
 from phlexible.step.compilation.dense import add_multiple, copy, fill
-from phlexible.step.compilation.notation import Reals, Tables, dot, matrix, reals_at, tables_at
+from phlexible.step.compilation.notation import Reals, Tables, dot, matrix, reals_at, rows_at, tables_at
 from phlexible.step.compilation.subnormals import flush_subnormals, put_back
 from phlexible.step.kernels.branches import end_branches, fade
 from phlexible.step.kernels.elimination import eliminate, substitute_columns, substitute_transposed
@@ -23,8 +23,8 @@ from phlexible.step.tables.requests import (
     ADJOINT,
     COLUMNS,
     DIRECT,
-    RESIDUALS,
     DerivativeRequest,
+    DualHeader,
     IntegerRow,
     IntegerRows,
     Numbers,
@@ -48,7 +48,7 @@ def differentiate(
     equations: Numbers,
     work: Numbers,
 ) -> int:
-    """Residuals of steps that were taken, or what they do to small changes; how many steps could be solved for.
+    """What steps that were taken do to small changes; returns how many steps could be solved for.
 
     Args:
         header: of the tables; the state in them is moved.
@@ -62,7 +62,7 @@ def differentiate(
         load_values: at the middles of the steps, (steps, 3 loads).
         pose, velocity: (steps + 1, changes, velocities). ADJOINT: slopes of a cost at the instants, which become
             those of all that follows (9.6). DIRECT: the first is given, the others are found (9.4).
-        equations: (steps, changes, unknowns). RESIDUALS: receives them. ADJOINT: receives mu (9.5). DIRECT: dF/dp.
+        equations: (steps, changes, unknowns). ADJOINT: receives mu (9.5). DIRECT: dF/dp.
         work: memory for ``work_numbers``.
     """
     register = flush_subnormals()
@@ -78,8 +78,8 @@ def differentiate(
     for number in range(count):
         step = count - 1 - number if wanted == ADJOINT else number
         h = sizes[step]
-        for side in range(1 if wanted == RESIDUALS else 2):
-            is_backwards = wanted != RESIDUALS and side == 0
+        for side in range(2):
+            is_backwards = side == 0
             sign = -1.0 if is_backwards else 1.0
             load_step(t, states, step, is_backwards)
             first, second = (step + 1, step) if is_backwards else (step, step + 1)
@@ -90,9 +90,6 @@ def differentiate(
             measure_angles(t)
             set_fadings(t, h, is_backwards)
             residuals(t, sign * h, sign * damping)
-            if wanted == RESIDUALS:
-                copy(t.residual, f + step * n, n)
-                continue
             inertia_matrix(t, sign * h, 0.0)
             for i in range(asked.velocity_entries):
                 momenta[i] = t.blocks[places[i, 0]] if is_backwards else momenta[i] + t.blocks[places[i, 0]]
@@ -102,8 +99,6 @@ def differentiate(
                     tangent[i] = t.blocks[places[i, 0]]
                     if places[i, 1] >= constraints_begin:
                         tangent[i] = -tangent[i]
-        if wanted == RESIDUALS:
-            continue
         if not eliminate(t, asked.relaxation):
             put_back(register)
             return number
@@ -211,37 +206,102 @@ def turn(t: Tables, h: float, x: Reals, is_inverse: bool, is_transposed: bool) -
 
 
 @entry_point
-def fade_in_steps(
+def step_equations(
     header: IntegerRow,
     count: int,
+    stride: int,
+    damping: float,
     sizes: Rows1,
     rows: Numbers,
     moving: Numbers,
     load_values: Numbers,
-    found: Numbers,
+    equations: Numbers,
+    ends: Numbers,
 ) -> None:
-    """Stored instants with strains of branches and bristles at the ends of steps, into (count, numbers)."""
-    t, states, given, values = tables_at(header), reals_at(rows), reals_at(moving), reals_at(load_values)
-    target = reals_at(found)
-    for step in range(count):
-        h = sizes[step]
-        load_step(t, states, step, False)
-        set_vectors(t.moving0, given + 3 * t.moving * step, t.moving)
-        set_vectors(t.moving1, given + 3 * t.moving * (step + 1), t.moving)
-        set_vectors(t.load_value, values + 3 * t.load_values * step, t.load_values)
+    """Residuals of steps between stored instants, and their first instants with what laws remember at the ends.
+
+    Args:
+        header: of the tables; the state in them is moved.
+        count: of steps.
+        stride: rows from the first instant of one step to that of the next; 1: each begins where one ended.
+        damping: numerical, gamma.
+        sizes: of the steps, shape (count,) [s].
+        rows: stored instants; multipliers in the second one of a step are those of the step.
+        moving: given vectors at these instants, (., 3 vectors).
+        load_values: at the middles of the steps, (count, 3 loads).
+        equations: receives what they miss, (count, unknowns).
+        ends: receives the first instants with strains and bristles at the end, (count, numbers); empty: nothing.
+    """
+    register, t = flush_subnormals(), tables_at(header)
+    given, loads, h = reals_at(moving), reals_at(load_values), reals_at(sizes)
+    states, missed, after = rows_at(t, rows), rows_at(t, equations), rows_at(t, ends)
+    evaluate_steps(t, count, stride, damping, h, states, given, loads, missed, after, len(ends) > 0)
+    put_back(register)
+
+
+@entry_point
+def step_derivatives(
+    header: DualHeader,
+    count: int,
+    stride: int,
+    damping: float,
+    sizes: Rows1,
+    rows: Numbers,
+    moving: Numbers,
+    load_values: Numbers,
+    equations: Numbers,
+    ends: Numbers,
+) -> None:
+    """Residuals and ends of steps in dual numbers, of stored instants in dual numbers; see ``step_equations``."""
+    register, t = flush_subnormals(), tables_at(header)
+    given, loads, h = reals_at(moving), reals_at(load_values), reals_at(sizes)
+    states, missed, after = rows_at(t, rows), rows_at(t, equations), rows_at(t, ends)
+    evaluate_steps(t, count, stride, damping, h, states, given, loads, missed, after, len(ends) > 0)
+    put_back(register)
+
+
+@compiled
+def evaluate_steps(
+    t: Tables,
+    count: int,
+    stride: int,
+    damping: float,
+    sizes: Reals,
+    states: Reals,
+    moving: Reals,
+    load_values: Reals,
+    equations: Reals,
+    ends: Reals,
+    has_ends: bool,
+) -> None:
+    """Equations and ends of steps, in numbers of any kind."""
+    for k in range(count):
+        first, h = k * stride, sizes[k]
+        load_step(t, states + first * t.state_numbers, 0, False)
+        set_vectors(t.moving0, moving + 3 * t.moving * first, t.moving)
+        set_vectors(t.moving1, moving + 3 * t.moving * (first + 1), t.moving)
+        set_vectors(t.load_value, load_values + 3 * t.load_values * k, t.load_values)
         begin_step(t)
         measure_angles(t)
-        residuals(t, h, 0.0)
-        for f in range(t.forces):
-            end_branches(t, f, h)
-        end_soft(t, h)
-        for b in range(t.frames):
-            end_inner(t, b, h)
-        copy(t.impact_end, t.impact, t.impacts)
-        copy(t.bristle_end, t.bristle, BRISTLE * t.bristles)
-        copy(t.pair_bristle_end, t.pair_bristle, PAIR * t.kept_pairs)
-        copy(t.pair_turn_end, t.pair_turn, TURN * t.kept_turns)
-        copy(t.state, target + step * t.state_numbers, t.state_numbers)
+        residuals(t, h, damping)
+        copy(t.residual, equations + k * t.unknowns, t.unknowns)
+        if has_ends:
+            end_laws(t, h)
+            copy(t.state, ends + k * t.state_numbers, t.state_numbers)
+
+
+@compiled
+def end_laws(t: Tables, h: float) -> None:
+    """Strains of branches, bristles and speeds of impacts at the end of the step, into the state."""
+    for f in range(t.forces):
+        end_branches(t, f, h)
+    end_soft(t, h)
+    for b in range(t.frames):
+        end_inner(t, b, h)
+    copy(t.impact_end, t.impact, t.impacts)
+    copy(t.bristle_end, t.bristle, BRISTLE * t.bristles)
+    copy(t.pair_bristle_end, t.pair_bristle, PAIR * t.kept_pairs)
+    copy(t.pair_turn_end, t.pair_turn, TURN * t.kept_turns)
 
 
 @entry_point

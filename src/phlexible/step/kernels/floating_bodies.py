@@ -13,6 +13,7 @@ from phlexible.step.compilation.notation import (
     any_of,
     cross,
     dot,
+    is_something,
     matrix,
     row,
     transposed,
@@ -126,7 +127,7 @@ def contract_crossing(t: Tables, target: Reals, a: Vector, N: Reals, m: int) -> 
 
 @compiled
 def _add_difference(target: Reals, factor: float, plus: Reals, minus: Reals, m: int) -> None:
-    if any_of(factor != 0.0):
+    if any_of(is_something(factor)):
         for i in range(m):
             target[i] += factor * (plus[i] - minus[i])
 

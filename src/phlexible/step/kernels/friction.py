@@ -226,7 +226,7 @@ def _carried(t: Tables, b: int, axes: int, n: Vector) -> Vector:
     z += where(turns, 2.0 * dot(m, z) / length, 0.0) * n - where(turns, 2.0 * dot(both, z) / square, 0.0) * both
     z -= dot(z, n) * n
     length = sqrt(dot(z, z))
-    return where(length > 0.0, size / length, 0.0) * z
+    return where(length > 0.0, size / length, 1.0) * z
 
 
 @compiled

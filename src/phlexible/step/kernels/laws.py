@@ -3,7 +3,17 @@
 from math import atan2, floor, isnan, log1p, nan, pi, sqrt
 
 from phlexible.step.compilation.compiled import compiled, compiled_lane_by_lane, entry_point, exported
-from phlexible.step.compilation.notation import Number, Tables, Truth, all_of, any_of, where
+from phlexible.step.compilation.notation import (
+    Number,
+    Tables,
+    Truth,
+    all_of,
+    any_of,
+    has_derivatives,
+    value_of,
+    where,
+    with_derivative,
+)
 from phlexible.step.compilation.subnormals import call
 from phlexible.step.kernels.branches import end_branches, energy_of_branches, pull_of_branches
 from phlexible.step.kernels.bristles import energy_of_bristle
@@ -130,8 +140,8 @@ def strain_gradient(t: Tables, f: int, theta: float, change: float) -> tuple[flo
         return nan, nan
     if kind == LOGARITHMIC:
         d = change / theta
-        quotient = where(d != 0.0, log1p(d) / d, 1.0)
-        value, slope = 0.25 * k * (1.0 - quotient / theta), -0.25 * k * log_slope(d) / (theta * theta)
+        quotient, steeper = log_quotient(d)
+        value, slope = 0.25 * k * (1.0 - quotient / theta), -0.25 * k * steeper / (theta * theta)
     elif kind == LINEAR:
         roots = sqrt(theta) + sqrt(end)
         value, slope = 0.5 * k * (1.0 - 2.0 / roots), 0.5 * k / (roots * roots * sqrt(end))
@@ -143,22 +153,40 @@ def strain_gradient(t: Tables, f: int, theta: float, change: float) -> tuple[flo
 
 
 @compiled_lane_by_lane
-def log_slope(d: float) -> float:
-    """d/dd (log1p(d) / d)."""
+def log_quotient(d: float) -> tuple[float, float]:
+    """log1p(d) / d and its derivative to d, near d = 0 by their series: a limit alone has no derivative there."""
     if abs(d) > SMALL:
-        return (1.0 / (1.0 + d) - log1p(d) / d) / d
-    total, power = 0.0, 1.0
+        quotient = log1p(d) / d
+        return quotient, (1.0 / (1.0 + d) - quotient) / d
+    value, slope, power = 1.0, 0.0, 1.0
     for k in range(1, 9):
-        total -= power * k / (k + 1.0)
+        slope -= power * k / (k + 1.0)
         power *= -d
-    return total
+        value += power / (k + 1.0)
+    return value, slope
 
 
-@compiled_lane_by_lane
+@compiled
 def user_gradient(
     energy: int, slope: int, x: float, change: float, scale: float, energy_size: float
 ) -> tuple[float, float]:
-    """Of a user's energy: eight Gauss points of its slope where x changes little, the quotient elsewhere.
+    """delta(U)/delta(x) of a user's energy, and its derivative to the end.
+
+    That to the start is the one to the end of the way back, from which the quotient is the same.
+    """
+    start, step, size = value_of(x), value_of(change), value_of(scale)
+    mean, to_end = gradient_of_user(energy, slope, start, step, size, energy_size)
+    if not has_derivatives(x):
+        return mean, to_end
+    _, to_start = gradient_of_user(energy, slope, start + step, -step, size, energy_size)
+    return with_derivative(with_derivative(mean, to_start, x), to_end, x + change), to_end
+
+
+@compiled_lane_by_lane
+def gradient_of_user(
+    energy: int, slope: int, x: float, change: float, scale: float, energy_size: float
+) -> tuple[float, float]:
+    """The same of values: eight Gauss points of its slope where x changes little, the quotient elsewhere.
 
     ``scale``: what changes are compared with, at least. ``energy_size``: of the round-off in energies; where mean
     and quotient differ by more, the slope has a kink in between and the quotient is right.

@@ -74,7 +74,7 @@ from phlexible.step.kernels.step import (
     residuals,
     start_from_end,
 )
-from phlexible.step.tables.requests import IntegerRow
+from phlexible.step.tables.requests import DualHeader, IntegerRow
 
 
 @entry_point
@@ -209,3 +209,74 @@ def teams(header: IntegerRow) -> None:
     export(header, energies_over_step_of_teams)
     export(header, energies_of_teams)
     export(header, round_off_of_teams)
+
+
+# Programs of dual numbers: what the equations of a step call, without energies, Newton's matrix and elimination.
+
+
+@entry_point
+def dual_step(header: DualHeader) -> None:
+    """Bodies and joints."""
+    export(header, begin_bodies)
+    export(header, begin_ports)
+    export(header, motion_and_forces)
+    export(header, residuals)
+
+
+@entry_point
+def dual_long_bodies(header: DualHeader) -> None:
+    """Bodies with segments."""
+    export(header, centre_moments)
+
+
+@entry_point
+def dual_laws(header: DualHeader) -> None:
+    """Force elements, strings, coordinates of relations."""
+    export(header, begin_laws)
+    export(header, pull_of_laws)
+    export(header, related_rate)
+    export(header, gather_gap)
+
+
+@entry_point
+def dual_contacts(header: DualHeader) -> None:
+    """Contacts, stops, wheels that roll."""
+    export(header, begin_gap)
+    export(header, gap_weights)
+    export(header, push)
+    export(header, slide)
+    export(header, begins_sliding)
+    export(header, pull_of_sliding)
+
+
+@entry_point
+def dual_contact_groups(header: DualHeader) -> None:
+    """Contacts among many."""
+    export(header, push_contact_groups)
+
+
+@entry_point
+def dual_loads(header: DualHeader) -> None:
+    """Forces and moments on attachments."""
+    export(header, pull_of_loads)
+
+
+@entry_point
+def dual_rods(header: DualHeader) -> None:
+    """Rods."""
+    export(header, begin_rods)
+    export(header, rod_laws)
+    export(header, add_rod_pulls)
+
+
+@entry_point
+def dual_soft(header: DualHeader) -> None:
+    """Elements of soft bodies."""
+    export(header, add_soft_forces)
+    export(header, end_soft)
+
+
+@entry_point
+def dual_pressure(header: DualHeader) -> None:
+    """Pressure on surfaces."""
+    export(header, add_pressures)

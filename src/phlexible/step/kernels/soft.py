@@ -17,7 +17,7 @@ from phlexible.step.compilation.notation import (
 )
 from phlexible.step.kernels.branches import fade
 from phlexible.step.kernels.floating_bodies import unit
-from phlexible.step.kernels.laws import GAUSS, log_slope, user_gradient, value_of_user
+from phlexible.step.kernels.laws import GAUSS, log_quotient, user_gradient, value_of_user
 from phlexible.step.tables.declarations import (
     FADING,
     LOGARITHMS,
@@ -160,9 +160,9 @@ def quotient(t: Tables, q: int, x: float, change: float) -> tuple[float, float]:
     is_right = (x > 0.0) & (end > 0.0)
     if kind == LOGARITHMS:
         d = change / x
-        ratio = where(d != 0.0, log1p(d) / d, 1.0)
+        ratio, steeper = log_quotient(d)
         logs = a + b * (2.0 * log(x) + log1p(d))
-        value, slope = ratio / x * logs, log_slope(d) / (x * x) * logs + ratio / x * b / end
+        value, slope = ratio / x * logs, steeper / (x * x) * logs + ratio / x * b / end
     elif kind == RECIPROCAL:
         value, slope = -a / (x * end), a / (x * end * end)
     else:

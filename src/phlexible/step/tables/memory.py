@@ -1,6 +1,7 @@
 """Memory of the tables of ``declarations.py``: sizes from counts, arrays for Python, addresses for the kernels.
 
-Of one mechanism, or of several of one structure together, a lane each (``step/compilation/lanes.py``).
+Of one mechanism, in dual numbers too, or of several of one structure together, a lane each
+(``step/compilation/lanes.py``).
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -41,6 +42,12 @@ LANES = "lanes"
 these share the numbers of types of bodies; the digest of a ``Structure`` where a program is for that one alone."""
 
 SAME_TYPES = "same"
+
+DUAL = "dual"
+"""The name of the field of a header of dual numbers begins so; then comes the number of their directions."""
+
+DIRECTIONS = 4
+"""Along which a dual number has derivatives: four take no longer than one."""
 
 OF_TYPES = ("types", "patches", "segments", "strains", "squares", "inner_branches", "type_numbers")
 """Sizes of tables of what equal bodies have in common."""
@@ -391,6 +398,38 @@ class LaneMemory:
                 self._places[PLACES[name]] = memory._given[name].__array_interface__["data"][0]
             for name, stacked in self._stacked.items():
                 stacked[:, lane] = memory._given[name].ravel()
+
+
+class DualMemory:
+    """Tables of one mechanism in dual numbers; those that the system writes are shared and have no derivatives.
+
+    Args:
+        example: of the mechanism, with its numbers.
+
+    Attributes:
+        header: as of ``Memory``, of a type that says how many directions there are.
+    """
+
+    def __init__(self, example: Memory) -> None:
+        width = 2 * DIRECTIONS
+        self._example = example  # kept alive
+        self._numbers = _aligned_zeros(example._length, width)
+        self._numbers[:, 0] = example._numbers
+        for begin, end, kind in example._places.values():
+            if kind is Kind.INTEGER:  # of the values, one after the other
+                own = self._numbers[begin:end].reshape(-1)
+                own[:] = 0.0
+                own[: end - begin] = example._numbers[begin:end]
+        self._addresses = example._template.copy()
+        self._addresses[2 * len(TABLES) :] = 0
+        first, size = self._numbers.ctypes.data, self._numbers.itemsize
+        self._addresses[example._own[:, 0]] = first + size * width * example._own[:, 1]
+        self.header = self._addresses.view([(f"{DUAL}{DIRECTIONS}", np.int64)])
+
+    def connect(self, programs: Iterable[Callable[[NDArray[np.void]], object]]) -> None:
+        """Have each program write the addresses of its functions of dual numbers."""
+        for program in programs:
+            program(self.header)
 
 
 class TeamMemory:

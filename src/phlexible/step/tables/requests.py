@@ -9,6 +9,8 @@ from typing import Any, ClassVar, Generic, NamedTuple, TypeVar, get_type_hints
 import numpy as np
 from numpy.typing import NDArray
 
+from phlexible.step.tables.memory import DIRECTIONS, DUAL
+
 Request = TypeVar("Request")
 NUMBERS = {int: np.int64, float: np.float64, bool: np.bool_}
 
@@ -23,7 +25,7 @@ more; UNBALANCED: and there the energies do not change by the work of the forces
 RELAXATION = 1e-9
 """Of joints that hold a motion twice, in Newton's matrix."""
 
-RESIDUALS, ADJOINT, DIRECT = range(3)
+ADJOINT, DIRECT = range(2)
 """What is wanted of steps that were taken."""
 
 COLUMNS = 16
@@ -82,6 +84,12 @@ class IntegerRows(ArrayHint):
     entry, axes = np.int64, 2
 
 
+class DualHeader(ArrayHint):
+    """The header of tables of dual numbers."""
+
+    entry, axes = np.dtype([(f"{DUAL}{DIRECTIONS}", np.int64)]), 1
+
+
 class RequestRecord(Generic[Request]):
     """Memory of one request, as ``record`` makes it; entry points read it as ``asked[0]``."""
 
@@ -123,13 +131,13 @@ class StepRequest(NamedTuple):
 
 
 class DerivativeRequest(NamedTuple):
-    """Steps that were taken, for their residuals and derivatives (``kernels.differentiation.differentiate``).
+    """Steps that were taken, for their derivatives (``kernels.differentiation.differentiate``).
 
     Attributes:
         steps: how many.
         numerical_damping: gamma.
         relaxation: of redundant joints.
-        wanted: RESIDUALS, ADJOINT or DIRECT.
+        wanted: ADJOINT or DIRECT.
         changes: at a time.
         velocity_entries: places of Newton's matrix that are (velocity, velocity), with rows of rolling.
         auxiliary_entries: those that are (velocity, auxiliary), which follow.

@@ -8,7 +8,7 @@ z in axes of one of both bodies.
 from math import sqrt
 
 from phlexible.step.compilation.compiled import compiled
-from phlexible.step.compilation.notation import Reals, Tables, Vector, cross, dot, vector
+from phlexible.step.compilation.notation import Reals, Tables, Vector, cross, dot, value_of, vector
 from phlexible.step.kernels.bristles import held, put
 from phlexible.step.kernels.floating_bodies import one
 from phlexible.step.kernels.friction import spread, turn_of
@@ -44,7 +44,13 @@ def _size(t: Tables, place: int) -> float:
 @compiled
 def group_of_pair(t: Tables, place: int) -> int:
     """The contact group of a bristle that is kept."""
-    return t.member_contact_group[int(abs(t.pair_bristle[PAIR * place]) - 1.0) // t.members]
+    return t.member_contact_group[_pair_of(t, place) // t.members]
+
+
+@compiled
+def _pair_of(t: Tables, place: int) -> int:
+    """The number of the pair that a bristle is kept for, first member times their count and second member."""
+    return int(abs(value_of(t.pair_bristle[PAIR * place])) - 1.0)
 
 
 @compiled
@@ -64,7 +70,7 @@ def _energy(t: Tables, place: int) -> float:
 @compiled
 def gyration_of(t: Tables, place: int) -> float:
     """0.4 r^2 of the sphere that resists turns in a pair that is kept."""
-    number = int(abs(t.pair_bristle[PAIR * place]) - 1.0)
+    number = _pair_of(t, place)
     return gyration(t, number // t.members, number % t.members)
 
 
@@ -311,7 +317,7 @@ def _carried(t: Tables, m: int, own: Reals, n: Vector) -> Vector:
     bent -= dot(bent, n) * n
     length = sqrt(dot(bent, bent))
     size = sqrt(own[0] * own[0] + own[1] * own[1] + own[2] * own[2])
-    return (size / length if length > 0.0 else 0.0) * bent
+    return (size / length if length > 0.0 else 1.0) * bent
 
 
 @compiled
@@ -319,7 +325,7 @@ def _keep(t: Tables, m: int, own: Reals, end: Vector) -> None:
     """z at the end in the axes of member m, with its length."""
     local, length = in_axes(t, m, end), sqrt(dot(end, end))
     size = sqrt(dot(local, local))
-    put(own, (length / size if size > 0.0 else 0.0) * local)
+    put(own, (length / size if size > 0.0 else 1.0) * local)
 
 
 @compiled

@@ -1,0 +1,250 @@
+"""Steps whose derivative is not in Newton's matrix: all of it by dual numbers (docs/theory.md, 8; (8.28), (8.44)).
+
+Newton's method does without how the place where bodies rub moves (8.28), and without parts of contacts among many
+(8.32). What a bristle keeps from step to step, z and the normal of its surface, are states beside the pose and nu,
+as is the speed that a contact with restitution remembers:
+
+    F(q_n, nu_n, nu_n+1, lambda; z_n) = 0,    z_n+1 = Z(q_n, nu_n, nu_n+1, lambda; z_n)
+
+Whether a bristle slipped in the step before, by which static friction acts, stays as it was. Of pairs among many z
+has the rows of those that touch: which pair is in which row, at both ends, is the step's own.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+
+from phlexible.algebra.arrays import Array, IntArray
+from phlexible.algebra.rotations import cross_matrix
+from phlexible.derivatives.fading import pair_numbers, pair_order, strain_places
+from phlexible.derivatives.steps import TakenSteps, constraint_rows
+from phlexible.derivatives.variations import pose_sizes, pose_tangents
+
+EXACT = 1e-6
+"""Relative: how well Newton's matrix gives the derivative of the equations where it is exact."""
+
+UNSEEN = 1e-3
+"""Of the fastest answer: slower ones are compared with it, or round-off of stiff forces would tell."""
+
+ASIDE = 1e-9
+"""Relative, by which bristles are bent more and less: one that has slipped stands at its limit, where forces kink.
+
+The mean of both branches is right for changes of the bristle and of its limit together.
+"""
+
+
+@dataclass(frozen=True, eq=False)
+class StepDerivative:
+    """Derivatives of the equations of one step, and of what laws remember (strains) at its end.
+
+    Attributes:
+        rows: of the equations that are no definitions of auxiliary vectors, (r,).
+        known: among all strains, those that are something at one of its ends, (strains,); pairs come and go.
+        equations: to the velocities at the end and multipliers, (r, r), to the pose and to the velocities at the
+            start, (r, velocities) each, and to the strains there, (r, strains).
+        strains: to the same, of the strains at the end.
+        turning: K (9.2), (velocities,) * 2.
+    """
+
+    rows: IntArray
+    known: IntArray
+    equations: tuple[Array, ...]
+    strains: tuple[Array, ...]
+    turning: Array
+
+    def pull(self, pose: Array, velocity: Array, kept: Array, unknowns: int) -> tuple[Array, Array, Array, Array]:
+        """Slopes of numbers before the step and mu of those after it, (numbers, .) each.
+
+        Args:
+            pose, velocity, kept: slopes to the pose, the velocities and the strains after it.
+            unknowns: how many there are.
+
+        Returns:
+            Slopes to pose, velocities and strains before it, and mu, (numbers, unknowns).
+        """
+        of_end, of_pose, of_start, of_strains = self.equations
+        end, by_pose, by_start, by_strains = self.strains
+        back, after = pose @ self.turning, kept[:, self.known]
+        felt = after @ end
+        felt[:, : pose.shape[1]] += velocity + back
+        own = -np.linalg.lstsq(of_end.T, felt.T, rcond=None)[0].T
+        mu, before = np.zeros((len(pose), unknowns)), np.zeros_like(kept)
+        mu[:, self.rows] = own
+        before[:, self.known] = own @ of_strains + after @ by_strains
+        return pose + own @ of_pose + after @ by_pose, back + own @ of_start + after @ by_start, before, mu
+
+    def push(self, pose: Array, velocity: Array, kept: Array, equations: Array) -> tuple[Array, Array, Array]:
+        """Changes after the step of those before it, (parameters, .) each, and of its own of the equations."""
+        of_end, of_pose, of_start, of_strains = self.equations
+        end, by_pose, by_start, by_strains = self.strains
+        before = kept[:, self.known]
+        missed = equations[:, self.rows] + pose @ of_pose.T + velocity @ of_start.T + before @ of_strains.T
+        moved = -np.linalg.lstsq(of_end, missed.T, rcond=None)[0].T
+        after = np.asarray(moved[:, : pose.shape[1]])
+        strains = np.zeros_like(kept)
+        strains[:, self.known] = moved @ end.T + pose @ by_pose.T + velocity @ by_start.T + before @ by_strains.T
+        return pose + (velocity + after) @ self.turning.T, after, strains
+
+
+def sticks(taken: TakenSteps) -> bool:
+    """Whether there is friction that sticks, or a contact that remembers how fast bodies met."""
+    counts = taken.assembly.memory.counts
+    return counts["bristles"] + counts["impacts"] + counts["kept_pairs"] > 0
+
+
+def step_derivative(taken: TakenSteps, k: int) -> StepDerivative:
+    """Of step k."""
+    memory, layout, pair = taken.assembly.memory, taken.system.layout, taken.states[k : k + 2]
+    count, rows, places = int(memory.counts["velocities"]), memory.counts["rows"], strain_places(taken.assembly)
+    touched = np.ones((1, memory.counts["state_numbers"]))
+    own = memory.rows(touched)
+    for table in (own["pair_bristle"], own["pair_turn"]):
+        if table.size:
+            table.reshape(memory.counts["kept_pairs"], -1)[:] = pair_numbers(memory, pair).max(axis=0)[:, None]
+    known = np.flatnonzero(touched[0, places])
+    ends = np.cumsum([count, rows, count, count, len(known)])
+    directions = np.zeros((ends[-1], *pair.shape))
+    starts, stops = memory.rows(directions[:, 0]), memory.rows(directions[:, 1])
+    stops["velocity"][: ends[0]] = np.eye(count)
+    stops["multiplier"][ends[0] : ends[1]] = np.eye(rows)
+    poses = {name: starts[name][ends[1] : ends[2]] for name in ("position", "rotation", "eta")}
+    pose_tangents(layout, memory.rows(pair[:1]), poses)
+    starts["velocity"][ends[2] : ends[3]] = np.eye(count)
+    directions[np.arange(ends[3], ends[4]), 0, places[known]] = 1.0
+    order, sides = pair_order(memory, taken.end(k), pair[1:])[0], []
+    for share in (1 - ASIDE, 1 + ASIDE) if len(known) else (1.0,):
+        aside = pair.copy()
+        aside[0, places] *= share
+        missed, after = taken.derivative(k, aside, directions)
+        equations = np.concatenate([np.arange(count), constraint_rows(taken.assembly)])
+        sides.append((missed[:, equations], np.where(order >= 0, after[:, order], 0.0)[:, places[known]]))
+    own, strains = (np.mean(each, axis=0).T for each in zip(*sides, strict=True))
+    cuts = ends[1:-1]
+    return StepDerivative(
+        equations, known, tuple(np.split(own, cuts, 1)), tuple(np.split(strains, cuts, 1)), turning(taken, k)
+    )
+
+
+def inexact_steps(taken: TakenSteps) -> set[int]:
+    """Steps in which Newton's matrix misses a part of the derivative: those that rub, and where many push."""
+    memory = taken.assembly.memory
+    rubs = np.flatnonzero(np.asarray(memory["slip_points"]) > 0)
+    found = set(np.flatnonzero(taken.rows["force"][1:, rubs].any(axis=1)).tolist())
+    if memory.counts["members"]:
+        found |= {k for k in range(taken.count) if k not in found and not _is_exact(taken, k)}
+    return found
+
+
+def _is_exact(taken: TakenSteps, k: int) -> bool:
+    """Whether Newton's matrix gives the derivative of the equations along some direction: of velocities at the end,
+    then of the pose at the start, on which directions of contacts among many depend alone."""
+    memory, system, pair = taken.assembly.memory, taken.system, taken.states[k : k + 2]
+    count, unknowns = int(memory.counts["velocities"]), int(memory.counts["unknowns"])
+    length = pose_sizes(system.layout, system.largest_length, memory["velocity_weight"])
+    way = np.random.default_rng(1).choice([-1.0, 1.0], count) * length
+
+    def answer(pose: Array, equations: Array) -> Array:
+        """Velocities at the end, by the matrix."""
+        both = np.zeros((2, 2, 1, count))
+        both[0, 0, 0] = pose
+        taken.push_by_matrix(k, k + 1, both[0], both[1], equations[None, None])
+        return np.asarray(both[1, 1, 0])
+
+    def missed(pose: Array, velocity: Array) -> Array:
+        """Changes of the equations with these of the pose at the start and the velocities at the end."""
+        tangents = np.zeros((count, pair.shape[1]))
+        pose_tangents(system.layout, memory.rows(pair[:1]), memory.rows(tangents))
+        direction = np.zeros((1, *pair.shape))
+        direction[0, 0] = pose @ tangents
+        memory.rows(direction[:, 1])["velocity"][0] = velocity
+        return np.asarray(taken.derivative(k, pair, direction)[0][0])
+
+    nothing = np.zeros(count)
+    after = answer(nothing, missed(nothing, way))
+    if np.abs((after + way) / length).max() > EXACT:
+        return False
+    after = answer(way, np.zeros(unknowns))
+    left = answer(nothing, missed(way, after))
+    most = float(np.abs(after / length).max())
+    return bool((np.abs(left) <= EXACT * (np.abs(after) + UNSEEN * most * length)).all())
+
+
+def turning(taken: TakenSteps, k: int) -> Array:
+    """K of step k (9.2), shape (velocities,) * 2."""
+    layout, h = taken.system.layout, float(taken.sizes[k])
+    frame, axis, place = layout.spin
+    count = int(taken.assembly.memory.counts["velocities"])
+    found = 0.5 * h * np.eye(count)
+    velocities, rotations = taken.rows["velocity"][k : k + 2], taken.rows["rotation"][k]
+    for b in range(layout.frames):
+        own = frame == b
+        spin = np.zeros(3)
+        spin[axis[own]] = velocities[:, place[own]].mean(axis=0)
+        a = 0.5 * h * spin
+        whole = 0.5 * h * rotations[b] @ (np.eye(3) + cross_matrix(a)) / (1 + a @ a)
+        found[np.ix_(place[own], place[own])] = whole[np.ix_(axis[own], axis[own])]
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class DifferentiableSteps(TakenSteps):
+    """Steps with their derivatives: by Newton's matrix where that is exact, else by dual numbers."""
+
+    def pull(self, first: int, last: int, pose: Array, velocity: Array) -> Array:
+        """Backwards from row ``last`` to ``first``: what several numbers feel of the equations (9.6).
+
+        Args:
+            first, last: rows.
+            pose, velocity: slopes of the numbers at the rows, which become those of all that follows,
+                (last - first + 1, numbers, velocities).
+
+        Returns:
+            mu: dJ = mu . dF where the equations F of a step change, (last - first, numbers, unknowns).
+
+        Raises:
+            ModelError: a step whose matrix is singular.
+        """
+        unknowns = self.assembly.memory.counts["unknowns"]
+        equations, none = np.zeros((last - first, pose.shape[1], unknowns)), np.zeros((pose.shape[1], 0))
+        for begin, end in reversed(self._parts(first, last)):
+            a, b = begin - first, end - first
+            if begin in self._inexact:
+                q, v, _, equations[a] = self._inexact[begin].pull(pose[b], velocity[b], none, unknowns)
+                pose[a] += q
+                velocity[a] += v
+                continue
+            own = slice(a, b + 1)
+            self.pull_by_matrix(begin, end, pose[own], velocity[own], equations[a:b])
+        return equations
+
+    def push(self, first: int, last: int, pose: Array, velocity: Array, equations: Array) -> None:
+        """Forwards from row ``first``, in place: how states change with several parameters (9.4).
+
+        Args:
+            first, last: rows.
+            pose, velocity: the first is given, the others are found, (last - first + 1, parameters, velocities).
+            equations: dF/dp at the states, (last - first, parameters, unknowns).
+
+        Raises:
+            ModelError: a step whose matrix is singular.
+        """
+        none = np.zeros((pose.shape[1], 0))
+        for begin, end in self._parts(first, last):
+            a, b = begin - first, end - first
+            if begin in self._inexact:
+                step = self._inexact[begin]
+                pose[b], velocity[b], _ = step.push(pose[a], velocity[a], none, equations[a])
+            else:
+                self.push_by_matrix(begin, end, pose[a : b + 1], velocity[a : b + 1], equations[a:b])
+
+    @cached_property
+    def _inexact(self) -> dict[int, StepDerivative]:
+        """Steps whose derivative is not in Newton's matrix."""
+        return {k: step_derivative(self, k) for k in inexact_steps(self)}
+
+    def _parts(self, first: int, last: int) -> list[tuple[int, int]]:
+        """Rows from ``first`` to ``last``, cut at both ends of these steps."""
+        own = [k for k in self._inexact if first <= k < last]
+        return list(pairwise(sorted({first, last, *own, *(k + 1 for k in own)})))

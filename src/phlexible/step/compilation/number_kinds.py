@@ -1,0 +1,351 @@
+"""Kinds of numbers that the kernels are compiled for: each is a class of rules in LLVM's terms.
+
+The kernels are written once over numbers. These are those of one mechanism (``ONE``), of several mechanisms in the
+lanes of a register (``Lanes``), or dual numbers (``Dual``): a value and its derivatives along several directions.
+Of dual numbers truths and integers are those of the value, so that branches on them are possible.
+"""
+
+import math
+import operator
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.core.typing.templates import signature
+
+from phlexible.step.tables.memory import DUAL, LANES
+
+REAL = ir.DoubleType()
+INTEGER = ir.IntType(64)
+BIT = ir.IntType(1)
+INDEX = ir.IntType(32)
+FLAGS = ("reassoc", "contract")
+"""Sums may be reordered; NaN and infinities keep their meaning."""
+ALIGNED = 8  # bytes: arrays that are given in lanes begin where numbers do
+
+
+@dataclass(frozen=True)
+class NumberKind:
+    """Rules for numbers of one mechanism.
+
+    Attributes:
+        has_truths: a comparison gives a truth for each lane, on which no branch is possible.
+        size: how many floats one number takes in memory.
+    """
+
+    has_truths: ClassVar[bool] = False
+
+    @property
+    def size(self) -> int:
+        """Floats of one number in memory."""
+        return 1
+
+    def register(self, element: Any) -> Any:
+        """Type of LLVM that holds numbers, truths or integers."""
+        return element
+
+    def constant(self, builder: Any, value: Any) -> Any:
+        """The number that has this value everywhere."""
+        return value
+
+    def value(self, builder: Any, x: Any) -> Any:
+        """What comparisons read of a number."""
+        return x
+
+    def arithmetic(self, builder: Any, name: str, a: Any, b: Any) -> Any:
+        """Sum, difference, product or quotient, by the name of LLVM's instruction."""
+        return getattr(builder, name)(a, b, flags=FLAGS)
+
+    def negative(self, builder: Any, x: Any) -> Any:
+        """-x."""
+        return builder.fneg(x)
+
+    def selection(self, builder: Any, truth: Any, a: Any, b: Any) -> Any:
+        """a where it is true, b where not."""
+        return builder.select(truth, a, b)
+
+    def is_something(self, builder: Any, x: Any) -> Any:
+        """Whether a number is not zero or has a derivative."""
+        return builder.fcmp_unordered("!=", x, ir.Constant(x.type, None))
+
+    def with_derivative(self, builder: Any, value: Any, derivative: Any, x: Any) -> Any:
+        """The value, which has this derivative to x too."""
+        return value
+
+    def function(self, context: Any, builder: Any, function: Any, *values: Any) -> Any:
+        """A function of the library."""
+        kinds = (types.float64,) * (len(values) + 1)
+        return context.get_function(function, signature(*kinds))(builder, values)
+
+    def floor(self, builder: Any, x: Any) -> Any:
+        """The largest integer that is not greater; in lanes as a number."""
+        return builder.fptosi(call(builder, "llvm.floor.f64", self.value(builder, x)), INTEGER)
+
+    def load(self, builder: Any, address: Any) -> Any:
+        """The number at an address."""
+        return builder.load(address, align=ALIGNED)
+
+    def store(self, builder: Any, number: Any, address: Any) -> None:
+        """Write a number to an address."""
+        builder.store(number, address, align=ALIGNED)
+
+
+ONE = NumberKind()
+
+
+@dataclass(frozen=True)
+class Lanes(NumberKind):
+    """Rules for one number of each of several mechanisms, in the lanes of a register.
+
+    Attributes:
+        count: of the lanes.
+    """
+
+    count: int
+    has_truths: ClassVar[bool] = True
+
+    @property
+    def size(self) -> int:
+        """One float a lane."""
+        return self.count
+
+    def register(self, element: Any) -> Any:
+        """A vector."""
+        return ir.VectorType(element, self.count)
+
+    def constant(self, builder: Any, value: Any) -> Any:
+        """The value in each lane."""
+        register = ir.Constant(self.register(value.type), ir.Undefined)
+        first = builder.insert_element(register, value, INDEX(0))
+        return builder.shuffle_vector(first, register, ir.Constant(self.register(INDEX), [0] * self.count))
+
+    def floor(self, builder: Any, x: Any) -> Any:
+        """A number of each lane."""
+        return call(builder, f"llvm.floor.v{self.count}f64", x)
+
+    def function(self, context: Any, builder: Any, function: Any, *values: Any) -> Any:
+        """An instruction for all lanes, or the function of single numbers lane by lane."""
+        if function in OF_PROCESSOR:
+            return of_processor(builder, function, values[0], f"v{self.count}f64")
+        found = ir.Constant(self.register(REAL), ir.Undefined)
+        for lane in range(self.count):
+            own = [builder.extract_element(value, INDEX(lane)) for value in values]
+            number = ONE.function(context, builder, function, *own)
+            found = builder.insert_element(found, number, INDEX(lane))
+        return found
+
+
+@dataclass(frozen=True)
+class Dual(NumberKind):
+    """Rules for values with their derivatives along several directions.
+
+    A derivative that is zero whatever the numbers are is None while code is written, and takes no instructions.
+
+    Attributes:
+        directions: how many.
+    """
+
+    directions: int
+
+    @property
+    def size(self) -> int:
+        """Derivatives begin where registers do."""
+        return 2 * self.directions
+
+    def register(self, element: Any) -> Any:
+        """The value beside a vector of derivatives; truths and integers are of the value."""
+        return ir.LiteralStructType([REAL, self._derivatives]) if element == REAL else element
+
+    @property
+    def _derivatives(self) -> Any:
+        return ir.VectorType(REAL, self.directions)
+
+    def constant(self, builder: Any, value: Any) -> Any:
+        """A number without derivatives."""
+        return self.pair(builder, value, None)
+
+    def pair(self, builder: Any, value: Any, derivative: Any) -> Any:
+        """The dual number with these parts."""
+        found = builder.insert_value(ir.Constant(self.register(REAL), ir.Undefined), value, 0)
+        found = builder.insert_value(found, self._filled(derivative), 1)
+        found.known = value, derivative
+        return found
+
+    def parts(self, builder: Any, x: Any) -> Sequence[Any]:
+        """Value and derivative of a number; None: it has none."""
+        return getattr(x, "known", None) or tuple(builder.extract_value(x, i) for i in range(2))
+
+    def value(self, builder: Any, x: Any) -> Any:
+        """The value alone."""
+        return self.parts(builder, x)[0]
+
+    def arithmetic(self, builder: Any, name: str, a: Any, b: Any) -> Any:
+        """By the rules of products and quotients."""
+        (x, dx), (y, dy) = self.parts(builder, a), self.parts(builder, b)
+        value = getattr(builder, name)(x, y, flags=FLAGS)
+        if name == "fmul":
+            derivative = self._sum(builder, self._scaled(builder, dx, y), self._scaled(builder, dy, x))
+        elif name == "fdiv":
+            derivative = self._sum(builder, dx, self._negative(builder, self._scaled(builder, dy, value)))
+            if derivative is not None:
+                derivative = builder.fdiv(derivative, self._in_each(builder, y), flags=FLAGS)
+        else:
+            derivative = self._sum(builder, dx, self._negative(builder, dy) if name == "fsub" else dy)
+        return self.pair(builder, value, derivative)
+
+    def negative(self, builder: Any, x: Any) -> Any:
+        """-x."""
+        value, derivative = self.parts(builder, x)
+        return self.pair(builder, builder.fneg(value), self._negative(builder, derivative))
+
+    def selection(self, builder: Any, truth: Any, a: Any, b: Any) -> Any:
+        """a or b with its derivative."""
+        (x, dx), (y, dy) = self.parts(builder, a), self.parts(builder, b)
+        derivative = None
+        if dx is not None or dy is not None:
+            derivative = builder.select(truth, self._filled(dx), self._filled(dy))
+        return self.pair(builder, builder.select(truth, x, y), derivative)
+
+    def is_something(self, builder: Any, x: Any) -> Any:
+        """Whether value or derivative is not zero: a product that is left out leaves its derivative out too."""
+        value, derivative = self.parts(builder, x)
+        found = ONE.is_something(builder, value)
+        if derivative is None:
+            return found
+        return builder.or_(found, is_any(builder, ONE.is_something(builder, derivative)))
+
+    def with_derivative(self, builder: Any, value: Any, derivative: Any, x: Any) -> Any:
+        """Adds the product of the derivative and that of x."""
+        (own, before), (factor, _), (_, dx) = (self.parts(builder, each) for each in (value, derivative, x))
+        return self.pair(builder, own, self._sum(builder, before, self._scaled(builder, dx, factor)))
+
+    def function(self, context: Any, builder: Any, function: Any, *values: Any) -> Any:
+        """The function of the values, and its derivatives."""
+        given = [self.parts(builder, each) for each in values]
+
+        def of(own: Any, *numbers: Any) -> Any:
+            if own in OF_PROCESSOR:
+                return of_processor(builder, own, numbers[0], "f64")
+            return ONE.function(context, builder, own, *numbers)
+
+        numbers = [value for value, _ in given]
+        value, terms = of(function, *numbers), []
+        rules = zip(given, DERIVATIVES[function], strict=True)
+        for (_, derivative), rule in rules:
+            if derivative is not None:
+                terms.append(self._scaled(builder, derivative, rule(builder, of, value, *numbers)))
+        return self.pair(builder, value, self._sum(builder, *terms))
+
+    def load(self, builder: Any, address: Any) -> Any:
+        """Both parts."""
+        own = (builder.load(each, align=ALIGNED) for each in self._addresses(builder, address))
+        return self.pair(builder, *own)
+
+    def store(self, builder: Any, number: Any, address: Any) -> None:
+        """Both parts."""
+        value, derivative = self.parts(builder, number)
+        for part, own in zip((value, self._filled(derivative)), self._addresses(builder, address), strict=True):
+            builder.store(part, own, align=ALIGNED)
+
+    def _addresses(self, builder: Any, address: Any) -> list[Any]:
+        return [builder.gep(address, [INDEX(0), INDEX(part)], inbounds=True) for part in range(2)]
+
+    def _filled(self, derivative: Any) -> Any:
+        return ir.Constant(self._derivatives, None) if derivative is None else derivative
+
+    def _in_each(self, builder: Any, factor: Any) -> Any:
+        return Lanes(self.directions).constant(builder, factor)
+
+    def _scaled(self, builder: Any, derivative: Any, factor: Any) -> Any:
+        return None if derivative is None else builder.fmul(derivative, self._in_each(builder, factor), flags=FLAGS)
+
+    def _negative(self, builder: Any, derivative: Any) -> Any:
+        return None if derivative is None else builder.fneg(derivative)
+
+    def _sum(self, builder: Any, *terms: Any) -> Any:
+        found = None
+        for each in terms:
+            if each is not None:
+                found = each if found is None else builder.fadd(found, each, flags=FLAGS)
+        return found
+
+
+def kind_of_word(word: str) -> NumberKind:
+    """The kind that a word in the name of a header stands for."""
+    if word.startswith(DUAL):
+        return Dual(int(word.removeprefix(DUAL)))
+    lanes = int(word.removeprefix(LANES))
+    return Lanes(lanes) if lanes > 1 else ONE
+
+
+def kind_of(register: Any) -> NumberKind:
+    """The kind of numbers in registers of this type, which also may hold truths or integers."""
+    if isinstance(register, ir.VectorType):
+        return Lanes(register.count)
+    return Dual(register.elements[1].count) if isinstance(register, ir.LiteralStructType) else ONE
+
+
+def is_any(builder: Any, truth: Any) -> Any:
+    """Whether it is true in any lane."""
+    bits = builder.bitcast(truth, ir.IntType(truth.type.count))
+    return builder.icmp_signed("!=", bits, bits.type(0))
+
+
+OF_PROCESSOR = {abs: "fabs", math.sqrt: "sqrt"}
+"""Functions that are instructions, by their names in LLVM."""
+
+
+def of_processor(builder: Any, function: Any, x: Any, word: str) -> Any:
+    """An instruction for numbers of the type that a word of LLVM stands for."""
+    return call(builder, f"llvm.{OF_PROCESSOR[function]}.{word}", x)
+
+
+def call(builder: Any, name: str, x: Any) -> Any:
+    """A function of LLVM that has numbers of one type."""
+    return builder.call(
+        cgutils.get_or_insert_function(builder.module, ir.FunctionType(x.type, [x.type]), name), [x]
+    )
+
+
+# Derivatives of functions to each argument: of the builder, functions of values, the value, and the arguments.
+
+
+def _quotient(builder: Any, a: Any, b: Any) -> Any:
+    """a / b, zero where b is: there a root has no derivative."""
+    is_zero = builder.fcmp_ordered("==", b, REAL(0.0))
+    return builder.select(is_zero, REAL(0.0), builder.fdiv(a, builder.select(is_zero, REAL(1.0), b), flags=FLAGS))
+
+
+def _sign(builder: Any, of: Any, value: Any, x: Any) -> Any:
+    return builder.select(builder.fcmp_ordered("<", x, REAL(0.0)), REAL(-1.0), REAL(1.0))
+
+
+def _angle(sign: float, which: int) -> Callable[..., Any]:
+    def rule(builder: Any, of: Any, value: Any, y: Any, x: Any) -> Any:
+        square = builder.fadd(builder.fmul(x, x), builder.fmul(y, y))
+        return builder.fmul(REAL(sign), _quotient(builder, (x, y)[which], square))
+
+    return rule
+
+
+def _power_of_base(builder: Any, of: Any, value: Any, x: Any, p: Any) -> Any:
+    return builder.fmul(p, of(operator.pow, x, builder.fsub(p, REAL(1.0))))
+
+
+def _power_of_exponent(builder: Any, of: Any, value: Any, x: Any, p: Any) -> Any:
+    return builder.fmul(of(math.log, x), value)
+
+
+DERIVATIVES: dict[Any, tuple[Callable[..., Any], ...]] = {
+    abs: (_sign,),
+    math.sqrt: (lambda builder, of, value, x: _quotient(builder, REAL(0.5), value),),
+    math.exp: (lambda builder, of, value, x: value,),
+    math.expm1: (lambda builder, of, value, x: builder.fadd(value, REAL(1.0)),),
+    math.log: (lambda builder, of, value, x: builder.fdiv(REAL(1.0), x),),
+    math.log1p: (lambda builder, of, value, x: builder.fdiv(REAL(1.0), builder.fadd(x, REAL(1.0))),),
+    math.atan2: (_angle(1.0, 0), _angle(-1.0, 1)),
+    operator.pow: (_power_of_base, _power_of_exponent),
+}
