@@ -37,6 +37,7 @@ test: style
 check: style types
 
 style: $(READY)
+	$(BIN)/python .ci/size.py --check
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 

@@ -1,7 +1,8 @@
 """Code lines by folder, without docstrings, comments, blank lines and imports, and the change since the last tag.
 
 python .ci/size.py            # a table
-python .ci/size.py --total    # one line
+python .ci/size.py --check    # one line; fails where a folder has more lines than .ci/size.json says
+python .ci/size.py --lower    # writes .ci/size.json, whose sum only falls
 """
 
 import ast
@@ -12,6 +13,8 @@ from collections import Counter
 from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
+
+from baseline import exceeded, lower
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = "src/phlexible"
@@ -84,9 +87,11 @@ def main() -> None:
     lines, counts = by_folder(today())
     folders = {file.parent for file in (ROOT / PACKAGE).rglob("*.py")} - {ROOT / PACKAGE}
     total = f"{lines.total()} code lines in {counts.total()} files and {len(folders)} folders"
-    if "--total" in sys.argv[1:]:
+    if "--lower" in sys.argv[1:]:
+        lower("size.json", dict(sorted(lines.items())))
+    if {"--check", "--lower"} & set(sys.argv[1:]):
         print(total)
-        return
+        sys.exit("\n".join(exceeded("size.json", lines)) or 0)
     tag = last_tag()
     before = by_folder(at(tag))[0] if tag else Counter()
     for folder in sorted(lines | before):

@@ -1,8 +1,10 @@
-"""The examples in docstrings of public names run, and print what they say."""
+"""Examples in docstrings of public names run and print what they say; docstrings and names are in plain English."""
 
 import doctest
+import importlib
 import inspect
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -40,3 +42,11 @@ def test_an_example_prints_what_it_says(name: str) -> None:
     runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE | doctest.FAIL_FAST)
     runner.run(example, out=told.append)
     assert runner.failures == 0, "".join(told)
+
+
+def test_docstrings_and_names_are_no_less_plain_than_before(monkeypatch) -> None:
+    """Sentences without a subject, of few or many words, and private words in names: their numbers only fall."""
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[1] / ".ci"))
+    language, baseline = map(importlib.import_module, ("language", "baseline"))
+    more = baseline.exceeded("language.json", language.counts())
+    assert not more, f"{more}; python .ci/language.py --list shows them, CONTRIBUTING.md says how to write"
