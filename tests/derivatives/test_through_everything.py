@@ -474,7 +474,7 @@ def thin(p, length, mass, part):
         model.apply(pin.friction(1e-3 * force * length, bristle=20.0 * force * length))
     if part == "rub":
         floor = ph.Plane(model.ground.at((0, 0, -0.001 * length)), (0, 0, 1))
-        law = {"stiffness": 2e3 * force / length, "damping": 1e3 * force / length**2}
+        law = {"stiffness": 2e3 * force / length, "damping": 1e3 * force / length**2, "bristle": 0}
         model.apply(ph.Contact(placed.end, floor, friction=0.4, friction_speed=1e-3 * length, **law))
     return model
 

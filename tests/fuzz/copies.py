@@ -501,7 +501,7 @@ class _Copy:
             stiffness=unit((1 - power, 1, -2)) * contact.stiffness,
             radius=self._change.length * contact.radius,
             damping=unit((-power, 1, -1)) * contact.damping,
-            friction_speed=unit(VELOCITY) * contact.friction_speed,
+            friction_speed=contact.friction_speed and unit(VELOCITY) * contact.friction_speed,
             restitution_speed=unit(VELOCITY) * contact.restitution_speed,
             bristle=contact.bristle and unit(STIFFNESS) * contact.bristle,
             bristle_damping=contact.bristle_damping and unit(DAMPING) * contact.bristle_damping,
@@ -554,7 +554,7 @@ class _Copy:
                 joint=joint,
                 coulomb=unit(TORQUE if is_angle else FORCE) * part.coulomb,
                 viscous=unit(ROTATIONAL_DAMPING if is_angle else DAMPING) * part.viscous,
-                stiction_speed=unit(RATE if is_angle else VELOCITY) * part.stiction_speed,
+                stiction_speed=part.stiction_speed and unit(RATE if is_angle else VELOCITY) * part.stiction_speed,
                 bristle=part.bristle and unit(TORQUE if is_angle else STIFFNESS) * part.bristle,
                 bristle_damping=part.bristle_damping
                 and unit(ROTATIONAL_DAMPING if is_angle else DAMPING) * part.bristle_damping,

@@ -176,15 +176,19 @@ class Adding:
             return ph.Contact(b, a, radius=way + depth, **law)
         if damped and kind > 0:
             slow = self.length / (STEPS * self.sample.step) * 10 ** rng.uniform(-2, 1)
-            law |= {"friction": rng.uniform(0.1, 1.0), "friction_speed": slow}
+            law |= {"friction": rng.uniform(0.1, 1.0), "friction_speed": slow, "bristle": 0}
             if rng.integers(2) and self.remembers:
-                law |= {"bristle": self.stiffness * 10 ** rng.uniform(-1, 1), "static_friction": 1.0}
+                law |= {
+                    "friction_speed": None,
+                    "bristle": self.stiffness * 10 ** rng.uniform(-1, 1),
+                    "static_friction": 1.0,
+                }
         if kind == 3:
             return self.on_shape(a, b, way, depth, law)
         radius = way * rng.uniform(0.1, 0.9) * (kind == 1)
         if (
             radius
-            and "bristle" in law
+            and law.get("bristle")
             and b.has_orientation
             and (a.has_orientation or not isinstance(a, Attachment))
         ):
@@ -222,7 +226,9 @@ class Adding:
             follows["radius"] = 0.05 * self.length
         if self.rng.integers(2) and self.remembers:
             follows |= {"bristle": self.stiffness * (self.length / size) ** 2, "bristle_damping": viscous}
-        return joint.friction(0.1 * viscous * rate, viscous=viscous, stiction_speed=rate, of=name, **follows)
+        else:
+            follows |= {"bristle": 0, "stiction_speed": rate}
+        return joint.friction(0.1 * viscous * rate, viscous=viscous, of=name, **follows)
 
     def servo(self, damped: bool) -> ForceElement | None:
         """With a target that stays close to the initial pose, or moves around it, its rate known or not."""

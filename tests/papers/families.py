@@ -70,8 +70,8 @@ def friction():
     b = model.add(ph.RigidBody(1.0, 0.02, center=(0.2, 0, 0)), "b", position=(0.5, 0, 0))
     pin = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), a.origin))
     elbow = model.connect(ph.Revolute(a.point((0.5, 0, 0)), b.origin))
-    model.apply(pin.friction(0.5, viscous=0.01, stiction_speed=5.0))
-    model.apply(elbow.friction(0.1, coefficient=0.2, radius=0.02, stiction_speed=5.0))
+    model.apply(pin.friction(0.5, viscous=0.01, bristle=0, stiction_speed=5.0))
+    model.apply(elbow.friction(0.1, coefficient=0.2, radius=0.02, bristle=0, stiction_speed=5.0))
     return model, b.point((0.2, 0, 0))
 
 
@@ -86,7 +86,7 @@ def contacts():
     rider = model.add(sphere, "rider", position=(0, 2.0, 1.099), **spin)
     cart = model.add(ph.RigidBody(1.0, (0.01,) * 3), "cart", position=(3, 0, 0), velocity=(1.0, 0, 0))
     floor = ph.Plane(model.ground.at((0, 0, 0)))
-    rub = {"friction": 0.2, "friction_speed": 0.1}
+    rub = {"friction": 0.2, "bristle": 0, "friction_speed": 0.1}
     model.apply(ph.Contact(ball.origin, floor, 2e4, radius=0.1, damping=2e4, **rub))
     model.apply(ph.Contact(block.origin, floor, 2e3, damping=1e3, **rub))
     model.apply(ph.Contact(upper.origin, ph.Surface(ball.origin, ph.Sphere(0.1)), 2e4, radius=0.1, **rub))

@@ -56,8 +56,8 @@ def equal_steps_alone(system: System, start: State) -> Assembly:
     for element, force in system.forces:
         if force.friction and force.friction.sticks:
             raise ModelError(
-                f"{element} sticks by a bristle: its steps begin with more than places and velocities; leave"
-                " bristle=, rolling= and drilling= out"
+                f"{element} sticks by a bristle: its steps begin with more than places and velocities; give"
+                " bristle=0, without rolling= and drilling="
             )
     if system.mechanism.events:
         raise ModelError(

@@ -349,7 +349,7 @@ def differentiable(system: System, like: Assembly | None = None) -> Assembly:
     conditions = [event for event in system.mechanism.events if not isinstance(event.when, float)]
     remember = [f"{name.rsplit(':', 1)[0]} creeps (ph.Maxwell)" for name in branch_names(system)]
     remember += [
-        f"{element} sticks by a bristle"
+        f"{element} sticks by a bristle (with bristle=0 it does not)"
         for element, force in system.forces
         if force.friction and force.friction.sticks
     ]

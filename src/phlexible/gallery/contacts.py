@@ -93,7 +93,7 @@ def capstan(
     model.apply(bearing.drive(angle=turn))
     groove = Surface(drum.origin, Cylinder(around, 0.05))
     law_of_groove = {"stiffness": NODE, "damping": 1e6, "friction": non_negative("friction", friction)}
-    model.apply(Contact(rope, groove, friction_speed=1e-2, name="groove", **law_of_groove))
+    model.apply(Contact(rope, groove, name="groove", **law_of_groove))
     return model
 
 
@@ -120,8 +120,8 @@ def gripper(
 ) -> Model:
     """Two jaws press bending fingers on a ball of 0.1 kg that lies on a table, and lift it.
 
-    The fingers close within 0.3 s, bend around the ball and lift it by friction until 0.8 s. Friction creeps
-    below its speed, so that the ball sinks by half a millimetre a second; with less friction it stays behind.
+    The fingers close within 0.3 s, bend around the ball and lift it by friction until 0.8 s; with less friction it
+    stays behind.
 
     Source: own model.
 
@@ -146,7 +146,6 @@ def gripper(
         "stiffness": 5e3,
         "damping": 2e4,
         "friction": non_negative("friction", friction),
-        "friction_speed": 2e-3,
     }
 
     def hand(time: float) -> Array:
@@ -195,7 +194,7 @@ def wiper(
     The blade bends behind its holder and its lip rubs along; where the holder turns back the lip sticks until the
     blade has turned over to the other side, and snaps.
 
-    Source: own model; friction is regularised, the rod geometrically exact.
+    Source: own model; friction sticks, the rod is geometrically exact.
 
     Reference: what the holder works against is lost in friction and in the rubber, and nowhere else: the balance of
     energy closes to 1e-12 of it.
@@ -232,7 +231,6 @@ def wiper(
         "stiffness": 1200.0,
         "damping": 5e3,
         "friction": non_negative("friction", friction),
-        "friction_speed": 5e-3,
     }
     model.apply(Contact(blade, pane, radius=radius, name="pane", **law))
     return model
@@ -613,7 +611,7 @@ def windlass(
     model.apply(bearing.drive(angle=lambda t: -speed * (0.5 * min(t, RISE) ** 2 / RISE + max(t - RISE, 0.0))))
     groove = Surface(drum.origin, Cylinder(around, long))
     law_of_groove = {"stiffness": GROOVE, "damping": 2e5, "friction": non_negative("friction", friction)}
-    model.apply(Contact(rope, groove, friction_speed=1e-2, name="groove", **law_of_groove))
+    model.apply(Contact(rope, groove, name="groove", **law_of_groove))
     return model
 
 

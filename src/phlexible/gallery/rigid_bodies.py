@@ -190,6 +190,7 @@ def tippe_top(spin: float = 150.0, friction: float = 0.3, tilt: float = 0.1, ecc
         angular_velocity=turn @ (0.0, 0.0, spin),
     )
     table = Plane(model.ground.at((0.0, 0.0, 0.0)))
-    law = {"stiffness": stiffness, "damping": 0.3 * stiffness, "friction": friction, "friction_speed": 1e-2}
+    law = {"stiffness": stiffness, "damping": 0.3 * stiffness, "friction": friction}
+    law |= {"bristle": 0, "friction_speed": 1e-2}  # rises in the time of viscous friction
     model.apply(Contact(placed.origin, table, radius=radius, name="table", **law))
     return model

@@ -378,6 +378,8 @@ def _by_descent(
         change = np.full(len(force), np.nan)  # if all steps are singular
         if step:
             change, multipliers[kept] = step
+        if iteration == 0 and friction.follows_joints:  # what it holds is known from now on
+            continue
         part = min(1.0, LONGEST_CONTINUATION_TURN / max(size_of_motion(system, change), 1e-300))
         part = min(part, ones.part(change))
         has_turned, before = bool(change @ (mass @ before) < 0), change
@@ -394,7 +396,7 @@ def _by_descent(
         raise EquilibriumError(
             f"no static equilibrium found near the given pose: forces miss balance by {100 * best:.2g} % of their"
             " size; nothing may hold the model against its loads, or the pose is far away (give state=)"
-            + "; friction without bristle=, which equilibria leave out, holds nothing"
+            + "; friction with bristle=0, which equilibria leave out, holds nothing"
             * any(f.friction is not None and f.friction.bristle is None for _, f in forces)
             + "; friction that sticks holds no more than it can: give more of it, or state= nearer to rest"
             * bool(friction.count)

@@ -103,6 +103,12 @@ class StickingFriction:
         return np.array([bristle.grip != 1.0 for *_, bristle in self._bristles], dtype=bool)
 
     @cached_property
+    def follows_joints(self) -> bool:
+        """Whether the limit of a bristle follows the force that a joint transmits."""
+        frictions = [self.system.forces[k].force.friction for k, *_ in self._bristles]
+        return any(friction is not None and friction.joint is not None for friction in frictions)
+
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """Of the elements that they are of."""
         return tuple(str(self.system.forces[k].element) for k, *_ in self._bristles)

@@ -36,6 +36,41 @@ def test_a_block_below_the_angle_of_friction_stays_and_one_above_it_slides():
     assert np.abs(motion.energy.balance_error).max() <= 1e-13
 
 
+def box_on_a_slope(way, share, exponent):
+    """A box on a plane, which touches as it may be written, or on a rail that rubs, by default."""
+    slope = np.arctan(share * MU)
+    model = ph.Model(gravity=(G * np.sin(slope), 0, -G * np.cos(slope)))
+    block = model.add(ph.RigidBody.box((0.2, 0.2, 0.1), 500.0), "block", position=(0, 0, 0.05))
+    if way == "rail":
+        rail = model.connect(ph.Prismatic(model.ground.at((0, 0, 0.05)), block.origin))
+        model.apply(rail.friction(coefficient=MU) if exponent == 1 else rail.friction(0.9 * MU * 2.0 * G))
+        return model, block
+    floor = ph.Plane(model.ground.at((0, 0, 0)))
+    corners = [block.point((x, y, -0.05)) for x in (-0.1, 0.1) for y in (-0.1, 0.1)]
+    sides = {"list of corners": (corners, floor), "body": (block, floor), "list": ([block], [floor])}
+    for each in [sides[way]] if way in sides else [(corner, floor) for corner in corners]:
+        model.apply(ph.Contact(*each, friction=MU, exponent=exponent, restitution=0.3))
+    return model, block
+
+
+@pytest.mark.parametrize(
+    ("way", "exponent"),
+    [
+        *((way, 1.0) for way in ("corners", "list of corners", "body", "list", "rail")),
+        ("corners", 1.5),
+        ("rail", 1.5),
+    ],
+)
+def test_a_block_below_the_angle_of_friction_stays_however_it_is_written(way, exponent):
+    model, block = box_on_a_slope(way, 0.9, exponent)
+    x = model.simulate(0.8, 5e-3, progress=False).position(block.origin)[:, 0]
+    assert np.ptp(x[100:]) <= 1e-9 and x[-1] <= 2e-4  # 0.3 mm with friction that creeps
+    model, block = box_on_a_slope(way, 0.7, exponent)  # none of its corners slips by the moment of its weight
+    rest = model.equilibrium()
+    assert rest.slipped == () and 0 < rest.position(block.origin)[0] <= 2e-4
+    assert model.linearize(about=rest).modes().frequencies.min() > 100.0
+
+
 @pytest.mark.thorough
 def test_a_block_below_the_angle_of_friction_stays_for_a_million_steps():
     model, block, _ = on_a_slope(0.95, bristle=8e4)
@@ -46,7 +81,7 @@ def test_a_block_below_the_angle_of_friction_stays_for_a_million_steps():
 
 
 @pytest.mark.parametrize("friction", [0.5, 2.0])
-@pytest.mark.parametrize("sticks", [{}, {"bristle": 8e5}])
+@pytest.mark.parametrize("sticks", [{"bristle": 0}, {"bristle": 8e5}])
 def test_the_rod_of_painleve_jams_and_jumps_where_no_rigid_one_can_go_on(friction, sticks):
     """Where 1 + 3 cos a (cos a - mu sin a) < 0 there is no solution in which a rigid rod slides on."""
     angle, half = 0.9, 0.5
@@ -313,8 +348,10 @@ def test_a_run_goes_on_with_its_bristles(tmp_path):
     ("parameters", "words"),
     [
         ({"bristle": 1e3, "friction": 0.0}, "bristle is of friction, and there is none; give friction="),
-        ({"static_friction": 0.6}, "static_friction is of friction that sticks; give bristle="),
-        ({"bristle_damping": 0.6}, "bristle_damping is of friction that sticks; give bristle="),
+        ({"static_friction": 0.6, "bristle": 0}, "static_friction is of friction that sticks; leave it or bri"),
+        ({"bristle_damping": 0.6, "bristle": 0}, "bristle_damping is of friction that sticks; leave it or bri"),
+        ({"bristle_damping": 0.6, "friction": 0.0}, "bristle_damping is of friction, and there is none"),
+        ({"friction_speed": 1e-3}, "friction_speed is of friction that creeps, not sticks; give bristle=0"),
         ({"bristle": 1e3, "static_friction": 0.1}, "static_friction must be at least friction=0.5, got 0.1"),
         ({"rolling": 0.1, "friction": 0.0}, "rolling is of bodies that rub; give friction=, too"),
         ({"drilling": 0.1}, "drilling is of a sphere that turns; give radius=, and a port of a body"),

@@ -15,7 +15,7 @@ def test_a_block_on_an_inclined_rail_sticks_or_slides_at_the_angle_of_friction(s
     model = ph.Model(gravity=(G * np.sin(slope), 0, -G * np.cos(slope)))
     block = model.add(ph.RigidBody(2.0, (1, 1, 1)))
     rail = model.connect(ph.Prismatic(model.ground.at((0, 0, 0)), block.origin))
-    model.apply(rail.friction(coefficient=MU, stiction_speed=1e-3))
+    model.apply(rail.friction(coefficient=MU, bristle=0, stiction_speed=1e-3))
     motion = model.simulate(1.0, 1e-2, progress=False)
     if slides:
         rate = motion.rate(rail)
@@ -39,7 +39,7 @@ def pendulum(pins=1):
         model.connect(ph.Revolute(model.ground.at((0, 0, z)), body.point((-LENGTH, 0, z)), axis)) for z in places
     ]
     for pin in found:
-        model.apply(pin.friction(coefficient=MU, radius=RADIUS))
+        model.apply(pin.friction(coefficient=MU, radius=RADIUS, bristle=0))
     return model, found[0]
 
 

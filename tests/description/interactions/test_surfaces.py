@@ -19,7 +19,7 @@ def test_a_ball_that_slides_begins_to_roll_with_five_sevenths_of_its_speed():
     ball = model.add(ball_of(), "ball", position=(0, 0, 0.1 - 2 * G / 1e5), velocity=(1.0, 0.5, 0))
     plane = ph.Plane(model.ground.at((0, 0, 0)))
     model.apply(ph.Contact(ball.origin, plane, stiffness=1e5, radius=0.1, friction=0.2))
-    motion = model.simulate(0.5, 5e-3, progress=False)
+    motion = model.simulate(0.7, 5e-3, progress=False)
     assert motion.velocity(ball.origin)[-1] == pytest.approx([5 / 7, 2.5 / 7, 0], abs=1e-9)
     assert motion.angular_velocity(ball)[-1] == pytest.approx([-25 / 7, 50 / 7, 0], abs=1e-8)
     assert motion.energy.dissipated[-1] == pytest.approx(1.25 / 7 * 2, rel=1e-9)
@@ -77,7 +77,7 @@ def test_a_ball_in_a_bowl_swings_as_a_pendulum_and_slower_where_it_rolls(shape, 
     reach = 0.2 + depth
     ball = model.add(ball_of(), "ball", position=(reach * np.sin(angle), -reach * np.cos(angle), 0))
     bowl = ph.Surface(model.ground.at((0, 0, 0)), shape, inside=True)
-    contact = ph.Contact(ball.origin, bowl, stiffness=1e5, radius=0.1, friction=friction, friction_speed=1e-5)
+    contact = ph.Contact(ball.origin, bowl, stiffness=1e5, radius=0.1, friction=friction)
     model.apply(contact)
     motion = model.simulate(1.5, 1e-2, progress=False)
     x, t = motion.position(ball.origin)[:, 0], motion.time
@@ -106,7 +106,7 @@ def capstan(friction, wrap=np.pi, radius=0.1, straight=0.05):
     bearing = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), pulley.origin))
     model.apply(bearing.drive(angle=lambda t: 20.0 * t))
     groove = ph.Surface(pulley.origin, ph.Cylinder(radius, 0.05))
-    model.apply(ph.Contact(rope, groove, stiffness=1e4, damping=1e6, friction=friction, friction_speed=1e-2))
+    model.apply(ph.Contact(rope, groove, stiffness=1e4, damping=1e6, friction=friction))
     return model, held
 
 
@@ -114,7 +114,7 @@ def capstan(friction, wrap=np.pi, radius=0.1, straight=0.05):
 def test_a_rope_on_a_pulley_pulls_as_the_capstan_says():
     model, held = capstan(0.3)
     motion = model.simulate(0.15, 2e-3, progress=False)
-    pull = -motion.reaction(held)[-5:, 1].mean()
+    pull = -motion.reaction(held)[-10:-1, 1].mean()  # at the last instant without friction
     assert pull == pytest.approx((10 + 0.01 * 0.05 * 10) * np.exp(-0.3 * np.pi), rel=1e-2)
     assert np.abs(motion.energy.balance_error).max() <= 1e-10
 

@@ -154,10 +154,14 @@ ELEMENTS = {
         name: lambda joint, a, b, name=name: joint.spring(80.0, rest=0.3, damping=6.0, potential=POTENTIAL, of=name)
         for name in ("angle", "second angle", "position", "second position")
     },
-    "friction": lambda joint, a, b: joint.friction(20.0, viscous=3.0, stiction_speed=50.0),
-    "friction of the bearing": lambda joint, a, b: joint.friction(coefficient=0.4, radius=0.2, stiction_speed=50.0),
-    "fast friction of the rail": lambda joint, a, b: joint.friction(coefficient=0.4, stiction_speed=0.01),
-    "fast friction": lambda joint, a, b: joint.friction(20.0, stiction_speed=0.01),
+    "friction": lambda joint, a, b: joint.friction(20.0, viscous=3.0, bristle=0, stiction_speed=50.0),
+    "friction of the bearing": lambda joint, a, b: joint.friction(
+        coefficient=0.4, radius=0.2, bristle=0, stiction_speed=50.0
+    ),
+    "fast friction of the rail": lambda joint, a, b: joint.friction(
+        coefficient=0.4, bristle=0, stiction_speed=0.01
+    ),
+    "fast friction": lambda joint, a, b: joint.friction(20.0, bristle=0, stiction_speed=0.01),
     "sticking bearing": lambda joint, a, b: joint.friction(
         5.0, coefficient=0.4, radius=0.2, bristle=30.0, bristle_damping=2.0
     ),
@@ -166,8 +170,10 @@ ELEMENTS = {
     ),
     "stop": lambda joint, a, b: joint.stop(lower=-1e-9, upper=1e-9, stiffness=80.0, damping=0.5),
     "touching plane": lambda joint, a, b: deep(a, b),
-    "rough plane": lambda joint, a, b: deep(a, b, friction=0.3, friction_speed=50.0),
-    "slippery rough plane": lambda joint, a, b: deep(a, b, friction=0.3, friction_speed=0.01, exponent=1.5),
+    "rough plane": lambda joint, a, b: deep(a, b, friction=0.3, bristle=0, friction_speed=50.0),
+    "slippery rough plane": lambda joint, a, b: deep(
+        a, b, friction=0.3, bristle=0, friction_speed=0.01, exponent=1.5
+    ),
     "sticking plane": lambda joint, a, b: deep(a, b, friction=5.0, bristle=30.0, bristle_damping=3.0),
     "plane that breaks loose": lambda joint, a, b: deep(a, b, friction=0.3, bristle=3e3, static_friction=0.4),
     "touching balls": lambda joint, a, b: ph.Contact(a, b, 300.0, radius=9.0, damping=0.2, exponent=1.5),

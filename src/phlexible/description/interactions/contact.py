@@ -26,6 +26,7 @@ from phlexible.description.interactions.contact_members import (
 from phlexible.description.interactions.effective_mass import GRAVITY, SHALLOW, SIZE, weight_stiffness
 from phlexible.description.interactions.force_elements import (
     BRISTLE_DAMPING,
+    CREEP_SPEED,
     LONGEST_OF_MANY,
     LONGEST_PART,
     Bristle,
@@ -89,11 +90,10 @@ class Contact(ForceElement):
     ``friction`` times that, against sliding at the place that touches. Steps around a contact are taken in
     parts (8.23), ``motion.contact_steps``.
 
-    A point, sphere or line and one surface are a contact of their own: without a ``bristle`` its friction falls
-    with the speed below ``friction_speed``, so that what sticks creeps (8.41). Of lists and whole bodies those that
-    are near are searched (8.32), so that thousands cost little; there friction always has a bristle. Members on one
-    body do not meet; a line that is both sides touches itself. A body that is a ball and one surface, or another
-    ball, are a contact of two that sticks.
+    Friction bends a spring along the surface, its bristle, before the bodies slide, so that they stick without
+    creep (8.41). A point, sphere or line and one surface are a contact of their own. Of lists and whole bodies
+    those that are near are searched (8.32), so that thousands cost little. Members on one body do not meet; a line
+    that is both sides touches itself. A body that is a ball and one surface, or another ball, are a contact of two.
 
     Attributes:
         first: the point, or the centre of a sphere; a string, rod or beam; a rigid body with a shape, all of which
@@ -109,11 +109,11 @@ class Contact(ForceElement):
         damping: after Hunt and Crossley [N s/m^(exponent + 1)].
         friction: coefficient.
         exponent: 1.0, or 1.5 for round bodies.
-        friction_speed: [m/s].
+        friction_speed: with ``bristle=0``: the speed below which friction falls to zero [m/s]; None: 1e-3.
         name: for messages; None: made from the parts.
-        bristle: stiffness of a spring along the surface that friction bends before the bodies slide, so that they
-            stick without creep [N/m]; near ``stiffness`` is a good choice. None: what sticks creeps; of lists and
-            whole bodies ``stiffness``.
+        bristle: stiffness of the spring that friction bends [N/m]. None: as stiff as the contact is, ``stiffness``,
+            with the exponent 1.5 in the depth that weights reach. 0: none, in contacts that are not searched:
+            friction falls with the speed below ``friction_speed``, so that what would stick creeps.
         bristle_damping: of a damper beside it [N s/m]; None: a tenth of the critical one of the body that touches.
         static_friction: coefficient as long as they stick; None: ``friction``.
         restitution: speed after an impact over that before it, 0 to 1, in place of ``damping``; None: that. Of many
@@ -152,9 +152,9 @@ class Contact(ForceElement):
     damping: NonNegative = 0.0
     friction: NonNegative = 0.0
     exponent: Exponent = 1.0
-    friction_speed: Positive = 1e-3
+    friction_speed: Positive | None = None
     name: Name = field(default=None, kw_only=True)
-    bristle: Positive | None = field(default=None, kw_only=True)
+    bristle: NonNegative | None = field(default=None, kw_only=True)
     bristle_damping: NonNegative | None = field(default=None, kw_only=True)
     static_friction: NonNegative | None = field(default=None, kw_only=True)
     restitution: Restitution = field(default=None, kw_only=True)
@@ -166,7 +166,7 @@ class Contact(ForceElement):
     is_guessed: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:
-        is_ball = self._is_of_a_ball()
+        self._take_ball()
         check_impacts(self, self.restitution, self.damping)
         if self.is_searched:
             self._check_search()
@@ -180,8 +180,6 @@ class Contact(ForceElement):
         super().__post_init__()
         if self.stiffness is None:
             set_fields(self, stiffness=self._guessed(), is_guessed=True)
-        if is_ball and self.friction and self.bristle is None:
-            set_fields(self, bristle=self._along)
         if isinstance(self.second, Touchable):
             if self.second.needs_radius and not self.radius:
                 raise ParameterError(f"{self}: points slip through edges; give radius= of the sphere that touches")
@@ -196,7 +194,7 @@ class Contact(ForceElement):
         self._check_bristle()
         self._check_turns()
         if self._passes_between_nodes:
-            remedy = "leave out rolling= and drilling=" if self.resists_turns else "give bristle="
+            remedy = "leave out rolling= and drilling=" if self.resists_turns else "leave out bristle=0"
             warn_user(
                 f"{self}: pieces of the line are longer than {self.second} is thick, which passes between two"
                 f" nodes: give it more elements, or {remedy}",
@@ -204,15 +202,14 @@ class Contact(ForceElement):
             )
         expect(self, *self.ports)
 
-    def _is_of_a_ball(self) -> bool:
-        """Whether it is of one and a surface, or of two: a contact of two then, of its centre and its radius."""
+    def _take_ball(self) -> None:
+        """Make a ball and a surface, or two balls, a contact of two, of the centre and the radius."""
         ball, other, second = ball_of(self.first), ball_of(self.second), self.second
         if other is not None:
             second = Surface(other[0], Sphere(other[1]))
         if ball is None or not isinstance(second, Touchable) or _is_searched(second):
-            return False
+            return
         set_fields(self, first=ball[0], second=second, radius=ball[1], second_radius=None)
-        return True
 
     def _check_turns(self) -> None:
         if not self.resists_turns:
@@ -238,18 +235,21 @@ class Contact(ForceElement):
 
     def _guessed(self) -> float:
         """What the weight of what touches presses in by a thousandth of its size."""
+        return weight_stiffness(*self._mass_and_size, self.exponent)
+
+    @property
+    def _mass_and_size(self) -> tuple[float, float]:
+        """Mass that rests on the contact [kg], and the length of which weights go a thousandth deep, or 0 [m]."""
         if self.is_searched:
             members = [each for each in self.members() if isinstance(each.start, Attachment)]
-            mass, size = max((_mass_of(each.start), each.radius or size_of(each.start)) for each in members)
-            return weight_stiffness(mass, size, self.exponent)
+            return max((_mass_of(each.start), each.radius or size_of(each.start)) for each in members)
         touchers = self.touchers
         sides = [each for each in (touchers[0], self._other) if isinstance(each, Attachment)]
         shares = [len(touchers) if each is touchers[0] else 1 for each in sides]
         mass = 1 / sum(share / each.placed.data.mass for share, each in zip(shares, sides, strict=True))
         thickness = self.second.thickness if isinstance(self.second, Touchable) else 0.0
         sizes = [size for each in sides if (size := each.placed.data.size)]
-        size = self.radius or min([*sizes, *([thickness] if thickness else [])], default=0.0)
-        return weight_stiffness(mass, size, self.exponent)
+        return mass, self.radius or min([*sizes, *([thickness] if thickness else [])], default=0.0)
 
     @property
     def resists_turns(self) -> bool:
@@ -276,7 +276,7 @@ class Contact(ForceElement):
         """
         if self.drilling and dimension < 3:
             raise ParameterError(f"{self}: nothing drills in the plane; leave drilling= out")
-        along = self.bristle or (self.hard if self.is_searched else self._along)
+        along = self.bristle or self._along
         gyration = 1.0 if self.is_searched else SOLID_BALL * self.radius**2
         sticking = self.sticking
         patch = self.friction * self.drilling * (PATCH if self.exponent == 1 else HERTZ_PATCH)
@@ -294,7 +294,9 @@ class Contact(ForceElement):
     @property
     def _along(self) -> float:
         """A bristle as stiff as the contact is in the depth that weights reach [N/m]."""
-        return float(self.hard * (SHALLOW * self.radius) ** (self.exponent - 1))
+        if self.exponent == 1:
+            return self.hard
+        return float(self.hard * (SHALLOW * (self._mass_and_size[1] or SIZE)) ** (self.exponent - 1))
 
     @property
     def _mass(self) -> float:
@@ -329,9 +331,8 @@ class Contact(ForceElement):
 
     @property
     def _needs_two(self) -> bool:
-        """Whether it has what lines in lists do not have: friction of Hertz without a bristle, nodes that roll."""
-        is_curved = self.friction > 0 and self.exponent != 1 and self.bristle is None
-        return self.resists_turns or is_curved
+        """Whether it has what lines in lists do not have: friction without a bristle, nodes that roll."""
+        return self.resists_turns or (self.friction > 0 and self.bristle == 0)
 
     @property
     def parts(self) -> tuple[Side, ...]:
@@ -393,13 +394,11 @@ class Contact(ForceElement):
     @property
     def sticking(self) -> Bristle | None:
         """What friction bends before it lets go; None: nothing, or no friction."""
-        stiffness = self.bristle
-        if self.is_searched and self.friction and stiffness is None:
-            if self.exponent != 1.0:
-                raise ParameterError(f"{self}: with exponent={self.exponent:g} friction needs bristle= [N/m]")
-            stiffness = self.hard
-        own = ("friction", self.friction), ("static_friction", self.static_friction)
-        return bristle_of(self, stiffness, self.bristle_damping, *own, self._mass)
+        if self.is_searched and self.friction and self.bristle == 0:
+            raise ParameterError(f"{self}: friction of lists and whole bodies sticks; leave bristle=0 out")
+        levels = ("friction", self.friction), ("static_friction", self.static_friction)
+        slow = "friction_speed", self.friction_speed
+        return bristle_of(self, self.bristle, self.bristle_damping, *levels, slow, lambda: self._along, self._mass)
 
     def _check_bristle(self) -> None:
         """Warn of a bristle that the weight bends by far more than what touches is large."""
@@ -448,7 +447,8 @@ class Contact(ForceElement):
         friction = None
         if self.friction:
             rolls, drills = self.against_turns(dimension)
-            friction = Coulomb(self.friction, self.friction_speed, 0.0, None, self.sticking, rolls, drills)
+            speed = self.friction_speed or CREEP_SPEED
+            friction = Coulomb(self.friction, speed, 0.0, None, self.sticking, rolls, drills)
         surface = self.second if isinstance(self.second, Touchable) else Surface(self._other, Sphere(self.radius))
         radius = self.radius if isinstance(self.second, Touchable) else 0.0
         found = []

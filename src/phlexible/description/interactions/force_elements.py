@@ -263,35 +263,48 @@ def bristle_of(
     damping: float | None,
     dynamic: tuple[str, float],
     static: tuple[str, float | None],
+    slow: tuple[str, float | None],
+    default: Callable[[], float],
     mass: float = 0.0,
 ) -> Bristle | None:
-    """The bristle of numbers that users give; ``mass``: damps it by a tenth of the critical, where damping is None.
+    """Bristle of friction, None where friction creeps or where there is none.
 
     Args:
         owner: for messages.
-        stiffness, damping: None: none, and the default.
+        stiffness: of the bristle; 0: friction creeps; None: ``default()``.
+        damping: of the damper beside it; None: a tenth of the critical one of ``mass``.
         dynamic, static: names and values of the friction while it slips, and while it sticks; None: the same.
+        slow: name and value of the speed below which friction creeps.
+        default: stiffness where none is given.
         mass: that the bristle holds [kg].
 
     Raises:
-        ParameterError: what only a bristle needs without one; static friction below the other.
+        ParameterError: what is of friction without friction, of a bristle without one, or of friction that creeps
+            beside one; static friction below the other.
     """
     (name, level), (static_name, static_level) = dynamic, static
-    if stiffness is None:
-        for given, value in ((static_name, static_level), ("bristle_damping", damping)):
-            if value is not None:
-                raise ParameterError(
-                    f"{owner}: {given} is of friction that sticks; give bristle=, its stiffness, too"
-                )
-        return None
+    of_bristles = (static_name, static_level), ("bristle_damping", damping)
+    given = next((each for each, value in of_bristles if value is not None), "bristle" if stiffness else None)
     if not level:
-        raise ParameterError(f"{owner}: bristle is of friction, and there is none; give {name}=")
+        if given:
+            raise ParameterError(f"{owner}: {given} is of friction, and there is none; give {name}=")
+        return None
+    if stiffness == 0:
+        if given:
+            raise ParameterError(f"{owner}: {given} is of friction that sticks; leave it or bristle=0 out")
+        return None
+    if slow[1] is not None:
+        raise ParameterError(f"{owner}: {slow[0]} is of friction that creeps, not sticks; give bristle=0, too")
+    stiffness = default() if stiffness is None else stiffness
+    if not stiffness:
+        return None
     if static_level is not None and static_level < level:
         raise ParameterError(f"{owner}: {static_name} must be at least {name}={level:g}, got {static_level:g}")
     own = 2 * BRISTLE_DAMPING * sqrt(stiffness * mass) if damping is None else damping
     return Bristle(stiffness, own, 1.0 if static_level is None else static_level / level)
 
 
+CREEP_SPEED = 1e-3  # below which friction without a bristle falls, where none is given [m/s, rad/s]
 BRISTLE_DAMPING = 0.1  # of the critical: undamped, it would break loose early where it vibrates
 
 

@@ -7,9 +7,10 @@ import numpy as np
 
 from phlexible.algebra.fields import Finite, Name, NonNegative, Positive, set_fields
 from phlexible.description.interactions.contact_members import size_of
-from phlexible.description.interactions.effective_mass import effective_mass, weight_stiffness
+from phlexible.description.interactions.effective_mass import SHALLOW, SIZE, effective_mass, weight_stiffness
 from phlexible.description.interactions.force_elements import (
     BRISTLE_DAMPING,
+    CREEP_SPEED,
     AlongJoint,
     Bristle,
     CoordinateForce,
@@ -27,6 +28,15 @@ ROUND_OFF = 1e-9
 """Of places and angles at the start, as far as joints may be open there."""
 
 
+def _inertia_and_size(along: AlongJoint) -> tuple[float, float]:
+    """Mass or moment of inertia along the coordinate [kg or kg m2], and the size of the smaller body [m]."""
+    ports = [port for port in along.ports if isinstance(port, Attachment)]
+    dimension = max((port.placed.data.dimension for port in ports), default=3)
+    coordinate = along.joint.coordinate(dimension, along.coordinate)
+    size = min((size for port in ports if (size := size_of(port))), default=0.0)
+    return effective_mass(coordinate, along.joint.rows(dimension)), size
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class JointFriction(AlongJoint):
     """Dry and viscous friction along a coordinate of a joint. Made by ``joint.friction``.
@@ -35,22 +45,25 @@ class JointFriction(AlongJoint):
         joint, coordinate: along which it acts.
         coulomb: level of the dry friction, whatever the joint transmits [N m or N].
         viscous: [N m s/rad or N s/m].
-        stiction_speed: below it dry friction falls with the rate to zero, and the joint creeps [rad/s or m/s].
+        stiction_speed: with ``bristle=0``: the rate below which dry friction falls to zero, so that the joint
+            creeps [rad/s or m/s]; None: 1e-3.
         name: for messages; None: made from the joint.
         coefficient: times the size of the force that the joint transmits, adds to the level.
         radius: of the bearing, of angles only [m].
-        bristle: stiffness of what sticks [N m/rad or N/m]; None: it creeps below ``stiction_speed``.
+        bristle: stiffness of what sticks [N m/rad or N/m]. None: the one of a ``JointStop`` there, by which the
+            weight of what both bodies move bends it by 1e-3 rad or a thousandth of their size, or more, so that
+            ``coulomb`` bends it by no more than that. 0: none.
         bristle_damping: beside it [N m s/rad or N s/m]; None: a tenth of the critical one of what the joint moves.
         static: in place of ``coefficient``, or of ``coulomb`` without one, while it sticks; None: the same.
     """
 
     coulomb: NonNegative = 0.0
     viscous: NonNegative = 0.0
-    stiction_speed: Positive = 1e-3
+    stiction_speed: Positive | None = None
     name: Name = None
     coefficient: NonNegative = 0.0
     radius: Positive | None = None
-    bristle: Positive | None = None
+    bristle: NonNegative | None = None
     bristle_damping: NonNegative | None = None
     static: NonNegative | None = None
 
@@ -74,7 +87,17 @@ class JointFriction(AlongJoint):
     @property
     def _sticking(self) -> Bristle | None:
         level = ("coefficient", self.coefficient) if self.coefficient else ("coulomb", self.coulomb)
-        return bristle_of(self, self.bristle, self.bristle_damping, level, ("static", self.static))
+        slow = "stiction_speed", self.stiction_speed
+        return bristle_of(
+            self, self.bristle, self.bristle_damping, level, ("static", self.static), slow, self._stiff
+        )
+
+    def _stiff(self) -> float:
+        """Stiffness by which the level of friction and weights bend the bristle little; 0: nothing moves."""
+        inertia, size = _inertia_and_size(self)
+        level = max(self.coulomb, 0.0 if self.coefficient else self.static or 0.0)
+        bent = SHALLOW * (1.0 if self.coordinate.endswith("angle") else size or SIZE)
+        return max(weight_stiffness(inertia, size), level / bent) if inertia else 0.0
 
     def _check_radius(self) -> None:
         turns = self.coordinate.endswith("angle")
@@ -91,7 +114,8 @@ class JointFriction(AlongJoint):
         coordinate = self.joint.coordinate(dimension, self.coordinate)
         share = self.coefficient * (self.radius or 1.0)
         joint = self.joint if share else None
-        dry = Coulomb(self.coulomb, self.stiction_speed, share, joint, self._bristle(coordinate, dimension))
+        speed = self.stiction_speed or CREEP_SPEED
+        dry = Coulomb(self.coulomb, speed, share, joint, self._bristle(coordinate, dimension))
         return (CoordinateForce(coordinate, damping=self.viscous, friction=dry),)
 
     def __repr__(self) -> str:
@@ -135,13 +159,10 @@ class JointStop(AlongJoint):
 
     def _guessed(self) -> float:
         """Stiffness for the weight of what both bodies move."""
-        ports = [port for port in self.ports if isinstance(port, Attachment)]
-        dimension = max((port.placed.data.dimension for port in ports), default=3)
-        coordinate = self.joint.coordinate(dimension, self.coordinate)
-        inertia = effective_mass(coordinate, self.joint.rows(dimension))
+        inertia, size = _inertia_and_size(self)
         if not inertia:
             raise ModelError(f"{self} moves no inertia that stiffness= could be chosen for; give it")
-        return weight_stiffness(inertia, min((size for port in ports if (size := size_of(port))), default=0.0))
+        return weight_stiffness(inertia, size)
 
     def forces(self, dimension: int) -> tuple[CoordinateForce, ...]:
         """One force for each end (8.17).

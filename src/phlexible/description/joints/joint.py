@@ -131,7 +131,7 @@ class Joint(KinematicPair):
         viscous: float = 0.0,
         coefficient: float = 0.0,
         radius: float | None = None,
-        stiction_speed: float = 1e-3,
+        stiction_speed: float | None = None,
         bristle: float | None = None,
         bristle_damping: float | None = None,
         static: float | None = None,
@@ -147,10 +147,11 @@ class Joint(KinematicPair):
             viscous: [N m s/rad or N s/m].
             coefficient: mu, of the force that the joint transmits.
             radius: of the bearing, for angles [m].
-            stiction_speed: below it dry friction falls with the rate, and the joint creeps [rad/s or m/s].
+            stiction_speed: with ``bristle=0``: below it dry friction falls with the rate, and the joint creeps
+                [rad/s or m/s]; None: 1e-3.
             bristle: stiffness of a spring that dry friction bends before the joint slides, so that it sticks
-                without creep [N m/rad or N/m]; in place of ``stiction_speed``. The joint gives way by the friction
-                over this stiffness before it slides: choose it so that this is small.
+                without creep [N m/rad or N/m]: the joint gives way by the friction over this stiffness. None: from
+                ``coulomb`` and the weight of what both bodies move, see ``JointFriction``. 0: none, it creeps.
             bristle_damping: of a damper beside the spring [N m s/rad or N s/m]; None: a tenth of the critical one
                 of what the joint moves, both bodies without others.
             static: in place of ``coefficient``, or of ``coulomb`` without one, as long as the joint sticks.
