@@ -109,7 +109,7 @@ def law_of_state(model, p):
 def friction(model, p):
     joint = model.joint("joint")
     radius = None if len(model.bodies) > 1 else 0.02
-    model.apply(joint.friction(0.02 * p["gain"], coefficient=0.1, radius=radius))
+    model.apply(joint.friction(0.02 * p["gain"], coefficient=0.1, radius=radius, bristle=0))
 
 
 def stop(model, p):
