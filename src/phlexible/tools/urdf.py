@@ -496,7 +496,7 @@ class _UrdfReader:
         if damping:
             self.model.apply(made.damper(damping))
         if friction:
-            self.model.apply(made.friction(coulomb=friction))
+            self.model.apply(made.friction(coulomb=friction, bristle=0.0))  # a law that inverse problems can take
 
     def _stop_stiffness(self, joint: Any) -> float:
         """Stiffness for all that the joint carries, see ``weight_stiffness``."""
@@ -533,8 +533,9 @@ def from_urdf(
     Bodies have the names of links, ``model.joint(name)`` finds joints. The root is ground. Links on fixed joints
     are parts of the body that carries them, with their inertia, or of the ground; ``model.frame(link)`` is the port
     at the origin of any link. Mimic joints become ``Relation``, limits ``joint.stop``, damping and friction
-    of joints elements; efforts and velocities are not limited, and shapes touch nothing without a ``Contact``. A
-    warning lists what else is left out, such as macros and loops of other programs.
+    of joints elements (friction with ``bristle=0``, as ``optimal_inputs`` needs it); efforts and velocities are not
+    limited, and shapes touch nothing without a ``Contact``. A warning lists what else is left out, such as macros
+    and loops of other programs.
 
     Links that lack mass or moments get 1e-7 of what they carry, as long as no joint moves without inertia.
 
