@@ -456,7 +456,7 @@ def section(title: str, content: str, is_open: bool = False) -> str:
 def findings(texts: Sequence[str]) -> str:
     """A list of what should be looked at."""
     if not texts:
-        return "<p>Nothing was found.</p>"
+        return "<p>No problems found.</p>"
     return f"<ul>{''.join(f'<li>{escape(each)}</li>' for each in texts)}</ul>"
 
 
