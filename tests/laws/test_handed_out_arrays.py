@@ -39,7 +39,7 @@ def readings(motion: ph.Motion) -> Any:
     return {
         **{
             f"{name} of {port}": getattr(motion, name)(port)
-            for name in ("position", "velocity", "rotation", "angular_velocity", "displacement")
+            for name in ("position", "velocity", "rotation", "angular_velocity", "elastic_displacement")
             for port in (link.end, bob.origin)
         },
         **{name: getattr(motion, name)(rope) for name in ("tension", "stretch", "elastic_coordinates")},

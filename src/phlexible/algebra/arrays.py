@@ -55,7 +55,7 @@ def non_negative(name: str, value: float) -> float:
 
 def warn_of_degrees(name: str, value: object, multiple: float = 5.0) -> None:
     """Warn of an angle [rad], or of a rate [rad/s], that is whole degrees and beyond a turn."""
-    size = abs(float(value)) if isinstance(value, int | float | np.integer | np.floating) else 0.0
+    size: Any = abs(value) if isinstance(value, int | float | np.integer | np.floating) else 0.0
     if TURN < size <= MOST and abs(size / multiple - round(size / multiple)) < 1e-9:
         unit, turns = ("rad/s", "turns a second") if "rate of" in name else ("rad", "turns")
         warn_user(

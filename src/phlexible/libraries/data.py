@@ -15,7 +15,7 @@ from phlexible.algebra.arrays import Array
 from phlexible.description.time_functions import TimePath
 from phlexible.libraries.c_text import array_of, bit_patterns, integers, quoted, real, reals
 from phlexible.libraries.controllers import ControllerData
-from phlexible.libraries.number_tape import FIRST, NumberKind
+from phlexible.libraries.number_tape import FIRST, TapeOperation
 from phlexible.libraries.outputs import Outputs
 from phlexible.libraries.parameters import ParameterData, in_c
 from phlexible.libraries.programs import families, is_of_teams, programs
@@ -389,7 +389,7 @@ class ModelData:
             sources.append("{" + ", ".join(map(str, [*places, *lengths, source.first, source.count])) + "}")
         shift = self._tape_begin - FIRST
         for number in self.outputs.numbers:
-            groups = [own for _, own in number.terms] if number.kind is NumberKind.SUM else [number.of]
+            groups = [own for _, own in number.terms] if number.kind is TapeOperation.SUM else [number.of]
             places = [place + shift if place >= FIRST else place for own in groups for place in (len(own), *own)]
             own = [number.constant, *(weight for weight, _ in number.terms)]
             first = kept(np.array(places, dtype=np.int64)), kept_reals(np.array(own))

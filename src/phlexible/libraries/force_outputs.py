@@ -24,7 +24,7 @@ from phlexible.elements.maxwell import Maxwell
 from phlexible.elements.sections import CircularSection, RectangularSection
 from phlexible.errors import ModelError
 from phlexible.libraries.measured_numbers import MeasuredNumbers
-from phlexible.libraries.number_tape import NumberKind, NumberTape, Term
+from phlexible.libraries.number_tape import NumberTape, TapeOperation, Term
 from phlexible.measure.reactions import is_of
 from phlexible.measure.section_forces import rod_of_run, sections, stations_of_parts, strain_places
 from phlexible.measure.sensors import Reaction, ReactionMoment
@@ -241,10 +241,10 @@ class ForceNumbers:
         match section:
             case CircularSection(diameter=diameter):
                 lever = diameter / 2 / section.second_moment_y
-                size = self._tape.of(NumberKind.ROOT, self._tape.sum((1.0, (m, m)) for m in moments))
+                size = self._tape.of(TapeOperation.ROOT, self._tape.sum((1.0, (m, m)) for m in moments))
                 bending = self._tape.sum([(lever, (size,))])
             case RectangularSection(width=width, height=height):
-                sizes = [self._tape.of(NumberKind.ROOT, self._tape.sum([(1.0, (m, m))])) for m in moments]
+                sizes = [self._tape.of(TapeOperation.ROOT, self._tape.sum([(1.0, (m, m))])) for m in moments]
                 levers = height / 2 / section.second_moment_y, width / 2 / section.second_moment_z
                 bending = self._tape.sum((lever, (size,)) for lever, size in zip(levers, sizes, strict=True))
             case _:
@@ -252,7 +252,7 @@ class ForceNumbers:
                     f"output {self._name!r}: the section at {x:g} m has no outline for a stress; take SectionForce"
                 )
         mean = self._tape.sum([(1 / section.area, (forces[NORMAL],))])
-        return self._tape.sum([(1.0, (mean,)), (1.0, (self._tape.of(NumberKind.SIDE, bending, mean),))])
+        return self._tape.sum([(1.0, (mean,)), (1.0, (self._tape.of(TapeOperation.SIDE, bending, mean),))])
 
     # Strings.
 
@@ -309,22 +309,22 @@ class ForceNumbers:
             ]
         )
         rate = self._tape.sum((1.0, pair) for pair in (*zip(du, v, strict=True), *zip(u, dv, strict=True)))
-        viscous = group.viscosity * float(group.law.modulus) / 2, (self._tape.of(NumberKind.ROOT, C), rate)
+        viscous = group.viscosity * float(group.law.modulus) / 2, (self._tape.of(TapeOperation.ROOT, C), rate)
         if not isinstance(group.law, TensionOnly):
             return self._tape.sum([(1.0, (pull,)), viscous])
         strain, one = self._tape.sum([(1.0, (C,))], -1.0), self._tape.sum([], 1.0)
-        is_taut = self._tape.sum([(0.5, (self._tape.of(NumberKind.SIDE, one, strain),))], 0.5)
+        is_taut = self._tape.sum([(0.5, (self._tape.of(TapeOperation.SIDE, one, strain),))], 0.5)
         return self._positive(self._tape.sum([(1.0, (pull,)), (viscous[0], (*viscous[1], is_taut))]))
 
     def _positive(self, x: int) -> int:
         """max(x, 0)."""
-        return self._tape.sum([(0.5, (x,)), (0.5, (self._tape.of(NumberKind.SIDE, x, x),))])
+        return self._tape.sum([(0.5, (x,)), (0.5, (self._tape.of(TapeOperation.SIDE, x, x),))])
 
     def _pull(self, C: int, law: StringLaw, branches: list[tuple[float, int]]) -> int:
         """The tension of a law at C."""
         if isinstance(law, TensionOnly):
             return self._positive(self._pull(C, law.law, branches))
-        stretch = self._tape.of(NumberKind.ROOT, C)
+        stretch = self._tape.of(TapeOperation.ROOT, C)
         if not isinstance(law, LinearLaw | LogarithmicLaw | StVenantKirchhoffLaw):
             raise ModelError(
                 f"output {self._name!r}: compiled models measure no forces of laws that users wrote; take positions"
@@ -336,5 +336,5 @@ class ForceNumbers:
             return self._tape.sum([(EA, (stretch,)), *creep], -EA)
         strain = self._tape.sum([(1.0, (C,))], -1.0)
         if isinstance(law, LogarithmicLaw):
-            return self._tape.sum([(EA / 2, (strain, self._tape.of(NumberKind.INVERSE, stretch))), *creep])
+            return self._tape.sum([(EA / 2, (strain, self._tape.of(TapeOperation.INVERSE, stretch))), *creep])
         return self._tape.sum([(EA / 2, (strain, stretch)), *creep])  # of St. Venant and Kirchhoff

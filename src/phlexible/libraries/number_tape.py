@@ -11,7 +11,7 @@ A place from 0 on is one of what is measured, then of these numbers; -1 - k is n
 """
 
 
-class NumberKind(Enum):
+class TapeOperation(Enum):
     """How a number is found; values as in model.c.
 
     SUM: constant + sum of weights times products. ROOT: square root. INVERSE: 1 / x. SINE, VERSINE, REST:
@@ -44,7 +44,7 @@ class TapeNumber:
         of: places that another kind takes.
     """
 
-    kind: NumberKind
+    kind: TapeOperation
     terms: tuple[Term, ...] = ()
     constant: float = 0.0
     of: tuple[int, ...] = ()
@@ -73,9 +73,9 @@ class NumberTape:
 
     def sum(self, terms: Iterable[Term], constant: float = 0.0) -> int:
         """Place of a sum of products."""
-        return self._place(TapeNumber(NumberKind.SUM, tuple(terms), constant))
+        return self._place(TapeNumber(TapeOperation.SUM, tuple(terms), constant))
 
-    def of(self, kind: NumberKind, *places: int) -> int:
+    def of(self, kind: TapeOperation, *places: int) -> int:
         """Place of a function of other numbers."""
         return self._place(TapeNumber(kind, of=places))
 
@@ -84,13 +84,13 @@ class NumberTape:
         if list(places) != list(range(self._begin + self.next - len(places), self._begin + self.next)):
             self._known.clear()
             for place in places:
-                self.numbers.append(TapeNumber(NumberKind.SUM, ((1.0, (place,)),)))
+                self.numbers.append(TapeNumber(TapeOperation.SUM, ((1.0, (place,)),)))
 
     def copied(self, places: Sequence[int]) -> int:
         """Place of the first of copies that stand one after the other."""
         first = self._begin + self.next
         for place in places:
-            self.numbers.append(TapeNumber(NumberKind.SUM, ((1.0, (place,)),)))
+            self.numbers.append(TapeNumber(TapeOperation.SUM, ((1.0, (place,)),)))
         return first
 
     def _place(self, number: TapeNumber) -> int:

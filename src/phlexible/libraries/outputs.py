@@ -15,7 +15,7 @@ from phlexible.description.ports import Attachment, MovingFrame, PlacedBody, Por
 from phlexible.errors import ModelError
 from phlexible.libraries.force_outputs import ForceNumbers
 from phlexible.libraries.measured_numbers import KNOWN, MeasuredNumbers, MeasuredSource
-from phlexible.libraries.number_tape import NumberKind, NumberTape, TapeNumber, Term
+from phlexible.libraries.number_tape import NumberTape, TapeNumber, TapeOperation, Term
 from phlexible.measure.kinematics import oriented_body
 from phlexible.measure.sensors import (
     Acceleration,
@@ -43,10 +43,10 @@ from phlexible.results.live import LiveRun
 from phlexible.state.vectors import CarriedVector
 
 QUATERNION = (
-    NumberKind.QUATERNION_X,
-    NumberKind.QUATERNION_Y,
-    NumberKind.QUATERNION_Z,
-    NumberKind.QUATERNION_W,
+    TapeOperation.QUATERNION_X,
+    TapeOperation.QUATERNION_Y,
+    TapeOperation.QUATERNION_Z,
+    TapeOperation.QUATERNION_W,
 )
 
 
@@ -335,7 +335,7 @@ class OutputTables:
     def _exponential(self, bend: list[int]) -> list[int]:
         """Places of exp([theta]), row after row: (1 - b t^2) I + a [theta] + b theta theta^T."""
         square = self._tape.sum((1.0, (x, x)) for x in bend)
-        a, b = self._tape.of(NumberKind.SINE, square), self._tape.of(NumberKind.VERSINE, square)
+        a, b = self._tape.of(TapeOperation.SINE, square), self._tape.of(TapeOperation.VERSINE, square)
         cross = {(0, 1): (-1.0, 2), (1, 0): (1.0, 2), (0, 2): (1.0, 1), (2, 0): (-1.0, 1), (1, 2): (-1.0, 0)}
         cross[2, 1] = (1.0, 0)
         found = []
@@ -359,7 +359,7 @@ class OutputTables:
         attachment = sensor.attachment
         *turn, w = self._quaternion(self._matrix(name, sensor, attachment, attachment.placed.rotation))
         about = self._tape.sum((float(x), (q,)) for x, q in zip(sensor.axis, turn, strict=True))
-        return self._tape.of(NumberKind.ANGLE, about, w)
+        return self._tape.of(TapeOperation.ANGLE, about, w)
 
     def _angular_velocity(self, name: str, sensor: Sensor, attachment: Attachment) -> list[int]:
         """World axes: half of the sum of three axes times their rates, and R (d + b theta x d + c theta x ...)."""
@@ -376,7 +376,7 @@ class OutputTables:
             first = [self._tape.sum(each) for each in self._tape.cross(1.0, theta, rates)]
             second = [self._tape.sum(each) for each in self._tape.cross(1.0, theta, first)]
             square = self._tape.sum((1.0, (x, x)) for x in theta)
-            b, c = self._tape.of(NumberKind.VERSINE, square), self._tape.of(NumberKind.REST, square)
+            b, c = self._tape.of(TapeOperation.VERSINE, square), self._tape.of(TapeOperation.REST, square)
             own = [
                 self._tape.sum([(1.0, (rates[k],)), (1.0, (b, first[k])), (1.0, (c, second[k]))]) for k in range(3)
             ]

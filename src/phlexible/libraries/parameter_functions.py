@@ -80,7 +80,7 @@ class SampledNumbers:
 
 
 @dataclass(frozen=True, eq=False)
-class Functions:
+class ParameterFunctions:
     """Numbers that parameters change, as sums of products of powers.
 
     Attributes:
@@ -136,7 +136,7 @@ class FunctionFit:
         self._is_chance = np.zeros(len(self._usual), dtype=bool)
         self._middle = [each.value(0.6 * (k + 1) * GOLDEN % 0.6 - 0.3) for k, each in enumerate(ranges)]
 
-    def functions(self) -> Functions:
+    def functions(self) -> ParameterFunctions:
         """All numbers that change."""
         kinds = np.array([self._power_of_each(k) for k in range(len(self._ranges))])
         powers, terms = dict[tuple[int, float], int](), dict[tuple[int, ...], int]()
@@ -155,7 +155,7 @@ class FunctionFit:
                 numbers = [terms.setdefault(term, len(terms)) for term in of_terms]
                 indices.append(index)
                 entries.append((np.array(numbers, dtype=np.int64), row[tuple(used.T)]))
-        found = Functions(
+        found = ParameterFunctions(
             self._ranges, tuple(powers), tuple(terms), np.array(indices, dtype=np.int64), tuple(entries)
         )
         return replace(found, error=self._checked(found))
@@ -220,7 +220,7 @@ class FunctionFit:
         values[np.abs(values) <= ROUND_OFF * size] = 0.0
         return values
 
-    def _checked(self, found: Functions) -> float:
+    def _checked(self, found: ParameterFunctions) -> float:
         """Return the largest error where nothing was sampled: of one parameter alone, of all, at ends of all."""
         random = np.random.default_rng(3)
         usual = [each.usual for each in self._ranges]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from phlexible.algebra.arrays import finite, text
 from phlexible.errors import ParameterError
 from phlexible.libraries.c_text import array_of, integers, quoted, real, reals
-from phlexible.libraries.parameter_functions import Functions, Range
+from phlexible.libraries.parameter_functions import ParameterFunctions, Range
 
 WHAT = ("low end", "value", "high end")
 
@@ -29,7 +29,7 @@ class ParameterData:
     """
 
     ranges: tuple[ParameterRange, ...]
-    functions: Functions
+    functions: ParameterFunctions
     tunable: tuple[bool, ...]
 
     @property
