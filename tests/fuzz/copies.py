@@ -14,7 +14,7 @@ from phlexible.bodies.beam.bases import ReducedBasis
 from phlexible.bodies.body import Body
 from phlexible.bodies.locations import Along, MaterialPosition
 from phlexible.bodies.rod import RodNode
-from phlexible.bodies.string_law import StringLaw
+from phlexible.bodies.string_law import StringLaw, TensionOnly
 from phlexible.description.interactions.drives import Drive
 from phlexible.description.interactions.feedback import Feedback
 from phlexible.description.interactions.force_elements import ForceElement, JointElement, Potential
@@ -368,6 +368,8 @@ class _Copy:
         unit = self._change.unit(FORCE)
         if self._change.is_none:
             return law
+        if isinstance(law, TensionOnly):
+            return replace(law, law=self._law(law.law))
         if isinstance(law, ph.Law):
             functions = (formula("lambda C: {unit} * {law}(C)", unit=unit, law=each) for each in (law.W, law.dW))
             return ph.Law(*functions)

@@ -12,6 +12,7 @@ from formulas import literal
 from fuzz.case import EQUILIBRIUM, Case
 from phlexible.bodies.beam.bases import ReducedBasis
 from phlexible.bodies.locations import Along, Cut, End, MaterialPosition, Origin, Start
+from phlexible.bodies.string_law import TensionOnly
 from phlexible.description.interactions.drives import Drive
 from phlexible.description.interactions.feedback import Feedback
 from phlexible.description.interactions.force_elements import JointElement
@@ -27,6 +28,7 @@ from phlexible.description.ports import Attachment, MovingFrame, PlacedBody, Por
 
 IMPORTS = "import numpy as np\nimport phlexible as ph\n"
 IMPORTS += (
+    "from phlexible.bodies.string_law import TensionOnly\n"
     "from phlexible.description.joints.rolling import RollingRow\nfrom scipy.spatial.transform import Rotation\n"
 )
 
@@ -159,7 +161,7 @@ class _Writer:
             if each.default is MISSING or not _is_equal(given, default):
                 words.append(f"{each.name}={self.written(given)}")
         kind = type(value).__name__
-        return f"{kind if isinstance(value, RollingRow) else 'ph.' + kind}({', '.join(words)})"
+        return f"{kind if isinstance(value, RollingRow | TensionOnly) else 'ph.' + kind}({', '.join(words)})"
 
     def _port(self, port: Port) -> str:
         if isinstance(port, MovingFrame):
