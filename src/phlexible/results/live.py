@@ -319,8 +319,8 @@ class LiveRun:
 
     def _instants(self, count: int) -> Array:
         """Instants between which the next steps lie, shape (count + 1,) [s]."""
-        first, size = self._steps, self.step_size
-        instants: Array = np.array([self._origin + k * size for k in range(first, first + count + 1)])
+        steps = np.arange(self._steps, self._steps + count + 1)
+        instants: Array = np.asarray(self._origin + steps * self.step_size, dtype=np.float64)
         instants[0] = self.time
         return instants
 
