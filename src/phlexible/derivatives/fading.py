@@ -87,7 +87,7 @@ def pair_numbers(memory: Memory, states: Array) -> Array:
 
 
 def pair_order(memory: Memory, found: Array, states: Array) -> IntArray:
-    """Where the numbers of states stand in others (N, numbers); -1: nowhere."""
+    """Index in other states of each number of the states, shape (N, numbers); -1: nowhere."""
     order = np.tile(np.arange(found.shape[1], dtype=np.float64), (len(found), 1))
     own, wanted = pair_numbers(memory, found), pair_numbers(memory, states)
     tables = [memory.rows(order)[name].reshape(len(found), -1, size) for name, size in PAIRS]

@@ -95,7 +95,7 @@ def sticks(taken: TakenSteps) -> bool:
 
 
 def step_derivative(taken: TakenSteps, k: int) -> StepDerivative:
-    """Of step k."""
+    """Derivative of step k of a run."""
     memory, layout, pair = taken.assembly.memory, taken.system.layout, taken.states[k : k + 2]
     count, rows, places = int(memory.counts["velocities"]), memory.counts["rows"], strain_places(taken.assembly)
     touched = np.ones((1, memory.counts["state_numbers"]))
@@ -220,16 +220,7 @@ class DifferentiableSteps(TakenSteps):
         return equations
 
     def push(self, first: int, last: int, pose: Array, velocity: Array, equations: Array) -> None:
-        """Forwards from row ``first``, in place: how states change with several parameters (9.4).
-
-        Args:
-            first, last: rows.
-            pose, velocity: the first is given, the others are found, (last - first + 1, parameters, velocities).
-            equations: dF/dp at the states, (last - first, parameters, unknowns).
-
-        Raises:
-            ModelError: a step whose matrix is singular.
-        """
+        """Forwards from row ``first``: changes of states by parameters (9.4), see ``push_by_matrix``."""
         none = np.zeros((pose.shape[1], 0))
         for begin, end in self._parts(first, last):
             a, b = begin - first, end - first

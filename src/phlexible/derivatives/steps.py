@@ -155,7 +155,7 @@ class TakenSteps:
         return replace(self, times=self.times[own], sizes=sizes, states=states, functions=functions)
 
     def between(self, states: Array, sizes: Array, moving: Array, loads: Array) -> Array:
-        """What the equations miss between any states, each and the next or in pairs, (steps, unknowns)."""
+        """Residuals of the equations between states, each and the next or in pairs, shape (steps, unknowns)."""
         return self._equations.residual(states, sizes, moving, loads)[0]
 
     def derivative(self, k: int, pair: Array, directions: Array) -> tuple[Array, Array]:
@@ -174,9 +174,8 @@ class TakenSteps:
         return StepEquations(self.assembly.memory, self.damping)
 
     def _residuals(self, memory: Memory, sizes: Array, functions: Functions) -> Array:
-        return StepEquations(memory, self.damping).residual(self.states, sizes, functions.moving, functions.loads)[
-            0
-        ]
+        equations = StepEquations(memory, self.damping)
+        return equations.residual(self.states, sizes, functions.moving, functions.loads)[0]
 
     def pull_by_matrix(self, first: int, last: int, pose: Array, velocity: Array, equations: Array) -> None:
         """Backwards from row ``last`` to ``first`` with Newton's matrix, in place (9.6), see ``push_by_matrix``."""

@@ -27,7 +27,7 @@ class PoseInstants(Instants):
     """Instants of a few states that are asked for many things."""
 
     def once(self, owner: object, name: str, make: Callable[[], Array]) -> Array:
-        """What ``make`` returns, made once for any number of instants."""
+        """Result of ``make``, which is called once for any number of instants."""
         known = self._known.get((owner, name))
         return self._known.setdefault((owner, name), make()) if known is None else known
 
@@ -122,7 +122,7 @@ class JoinedFunctions:
         return dX, self._functions.moved(at.gradients, dX)
 
     def turned(self, at: Poses, dX: Array) -> Poses:
-        """The same with rates of the gradients in place of the gradients, from rates of the vectors."""
+        """Poses with rates of the gradients in place of the gradients, from rates of the vectors."""
         chords = self._functions.chords_of(dX)
         return replace(at, gradients=self._functions.gradients_of(at.instants, chords))
 
