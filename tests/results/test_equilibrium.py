@@ -253,3 +253,30 @@ def test_a_column_under_a_load_along_its_axis_is_unstable_and_says_so_once():
     with pytest.warns(ph.UnstableEquilibriumWarning) as found:
         rest = model.equilibrium()
     assert len(found) == 1 and not rest.is_stable
+
+
+@pytest.mark.parametrize(("unit", "mass"), [(1.0, 1.0), (1e3, 1e-3)], ids=["metres", "millimetres and tonnes"])
+def test_round_off_neither_spins_nor_topples_a_rod(unit, mass):
+    """Nothing holds the spin of a rod on ball joints, and an upright pendulum on a rod has no side to fall to."""
+    steel = ph.Material(2.1e11 * mass / unit, 7850.0 * mass / unit**3)
+    place, axes = unit * np.array([-0.3, 0.2, 0.7]), [[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
+    section = ph.RectangularSection(0.02 * unit, 0.03 * unit)
+    model = ph.Model(gravity=(0, 9.81 * unit, 0))
+    hanging = model.add(ph.Rod(unit, section, steel, elements=4, order=2), position=place, rotation=axes)
+    tip = model.add(ph.PointMass(0.5 * mass), position=place + (0, unit, 0))
+    model.connect(ph.Spherical(model.ground.at(place), hanging.start))
+    model.connect(ph.Spherical(hanging.end, tip.origin))
+    assert model.equilibrium().state.rotation[0] == pytest.approx(np.array(axes), abs=1e-6)
+
+    start, end, turned = unit * np.array([1.0, 0, 0]), unit * np.array([1.8, 0.6, 0]), np.arctan2(0.6, 0.8)
+    model = ph.Model(gravity=-9.81 * unit * np.array([0.8, 0.6, 0]), dimension=2)
+    rod = model.add(ph.Rod(unit, section, steel, elements=4), position=start, rotation=turned)
+    bob = model.add(
+        ph.RigidBody(0.5 * mass, 0.01 * mass * unit**2, (0.2 * unit, 0, 0)), position=end, rotation=turned
+    )
+    model.connect(ph.Fixed(model.ground.at(start), rod.start))
+    model.connect(ph.Spherical(model.ground.at(end), rod.end))
+    model.connect(ph.Revolute(rod.end, bob.origin))
+    with pytest.warns(ph.UnstableEquilibriumWarning):
+        rest = model.equilibrium()
+    assert rest.state.rotation[-1][:2, 0] == pytest.approx((0.8, 0.6), abs=1e-5)

@@ -87,6 +87,8 @@ def newton_step(
 # of the shape; a slack one may start with any tension.
 
 SETTLED = 1e-9  # motion in one iteration that does not become smaller any more: round-off is reached
+NEUTRAL = 1e-11  # of the products of absolute values: a stiffness that is round-off
+NEUTRAL_MOTION = 1e-10  # of the length of the model or radians, to which round-off may move it in an iteration
 MOST = 10.0  # times the loads: the first stress of a shape that is too long
 
 Stresses = dict[int, list[Array]]
@@ -159,13 +161,18 @@ def _solved(
         widths, misses, compliances = _stretches(system, state, stresses)
         holds = friction.at(state, multipliers)
         applied = applied_forces(system, state, at, share) + friction.forces(holds)
-        step = newton_step(
-            _stiffness(system, state, multipliers, share, stresses) - friction.stiffness(state, holds),
+        stiffness = _stiffness(system, state, multipliers, share, stresses) - friction.stiffness(state, holds)
+        force = applied - body_forces(system, state, leave_out=stresses)
+        demands = (
             sparse.csr_array(sparse.vstack([matrix, -widths.T])),
-            applied - body_forces(system, state, leave_out=stresses),
+            force,
             np.concatenate([gap, misses]),
             np.concatenate([np.zeros(len(gap)), compliances]),
         )
+        step = newton_step(stiffness, *demands)
+        if step and (size := size_of_motion(system, step[0])) > limits.small:
+            if shift := _shift_against_round_off(system, state, stiffness, force, step[0] / size):
+                step = newton_step(sparse.csr_array(stiffness + shift * system.mass(state)), *demands)
         if step is None:
             return None
         change, answers = step
@@ -179,6 +186,26 @@ def _solved(
             return (state, multipliers) if is_taut else None
         last = size
     return None
+
+
+def _shift_against_round_off(
+    system: System, state: State, stiffness: sparse.csr_array, force: Array, motion: Array
+) -> float:
+    """Shift s of ``K + s M`` [1/s^2] that stops a motion which only round-off drives; 0: forces drive it.
+
+    Nothing holds the spin of a rod between two ball joints: K is singular there to round-off, and so is the
+    quotient of force and stiffness. With the shift the motion stays below ``NEUTRAL_MOTION`` in each iteration.
+
+    Args:
+        system, state: of the iteration.
+        stiffness, force: K and f.
+        motion: its step x, of size 1.
+    """
+    size, work = np.abs(motion), abs(float(motion @ force))
+    is_held = abs(motion @ (stiffness @ motion)) > NEUTRAL * (size @ (abs(stiffness) @ size))
+    if is_held or work > ROUND_OFFS * (size @ round_off_of_forces(system, state, stiffness)):
+        return 0.0
+    return work / (NEUTRAL_MOTION * float(motion @ (system.mass(state) @ motion)))
 
 
 def _stiffness(

@@ -18,7 +18,8 @@ from phlexible.state.system import System
 
 NEGATIVE = 1e-9
 LOOKED_AT = 6
-SYMMETRIC = 1e-9  # share of a motion along an unstable mode that is round-off
+SYMMETRIC = 1e-9  # share of a motion along an unstable mode that is round-off,
+ROUND_OFF = 1e-11  # and of positions
 
 
 def growth(mechanics: LinearMechanics) -> float:
@@ -72,6 +73,9 @@ def static_point(system: System, state: State | None) -> OperatingPoint:
     start, linear = undeformed(system) if state is None else state, motion[system.layout.linear].ravel()
     way = (start.position - point.state.position)[:, : system.dimension].ravel()
     along = float(way @ linear)
-    if abs(along) <= SYMMETRIC * np.linalg.norm(way) * np.linalg.norm(linear):
+    round_off = SYMMETRIC * np.linalg.norm(way) + ROUND_OFF * np.abs(start.position).max(
+        initial=system.largest_length
+    )
+    if abs(along) <= round_off * np.linalg.norm(linear):
         return point
     return fallen_point(system, point, np.sign(along) * motion) or point
