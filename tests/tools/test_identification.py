@@ -239,7 +239,8 @@ def test_pictures_and_pages(tmp_path):
     assert (
         "data:image/png" in page
         and "95 % interval" in page
-        and "no problems found" in page
+        and "No problems found." in page
+        and "<h1>fit</h1>" in page
         and "moved by half the step" in page
     )
     low, high = fit.intervals()["g"]

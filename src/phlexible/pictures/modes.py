@@ -513,6 +513,8 @@ def _built(build: Callable[[float], Mechanism], number: float, at: str) -> Mecha
 
 # Bode plots of frequency responses.
 
+NOT_MOVED = 1e-10  # of the greatest response of an output: round-off of one that the input does not move
+
 
 class BodeResponse(FrequencyResponse):
     """A ``FrequencyResponse`` that can be plotted."""
@@ -531,7 +533,7 @@ class BodeResponse(FrequencyResponse):
     def plot(
         self, path: str | PathLike[str] | None = None, *, axes: "Sequence[Axes] | None" = None
     ) -> "Figure | Sequence[Axes]":
-        """Magnitude and phase over frequency, one curve for each pair of input and output.
+        """Magnitude and phase over frequency, one curve for each pair of an input and an output that it moves.
 
         Args:
             path: of the file to write, for example ``.png`` or ``.pdf``; None: none.
@@ -551,7 +553,9 @@ class BodeResponse(FrequencyResponse):
             else:
                 upper, lower = axes
                 figure = upper.get_figure(root=True)  # type: ignore[assignment]
-            pairs = [(i, j) for i in range(len(self.outputs)) for j in range(len(self.inputs))]
+            greatest = self.magnitude.max(axis=0)  # of outputs and inputs
+            is_moved = greatest > NOT_MOVED * greatest.max(axis=1, keepdims=True)
+            pairs = [(int(i), int(j)) for i, j in np.argwhere(is_moved if is_moved.any() else ~is_moved)]
             for k, (i, j) in enumerate(pairs):
                 color = COLORS[k % len(COLORS)]
                 label = f"{_named(self.inputs, self.input_units, j)} → " + _named(

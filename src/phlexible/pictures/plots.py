@@ -139,8 +139,9 @@ def plot_reaction(
     path, dimension = picture_path(path), run.mechanism.dimension
     forces = [(f"$F_{'xyz'[k]}$", force[:, k]) for k in range(dimension)]
     turning = range(3) if dimension == 3 else (2,)
-    moments = [(f"$M_{'xyz'[k]}$", moment[:, k]) for k in turning if np.abs(moment[:, k]).max() > ROUND_OFF]
-    if axes is not None or not moments:
+    moments = [(f"$M_{'xyz'[k]}$", moment[:, k]) for k in turning]
+    size = np.abs(force).max(initial=0.0) * max((body.data.size for body in run.mechanism.bodies), default=0.0)
+    if axes is not None or np.abs(moment).max(initial=0.0) <= ROUND_OFF * size:
         return _plot_curves(run, forces, "reaction [N]", str(joint), path, axes)
     with house_style():
         figure = new_figure(5.6, 4.2)
@@ -152,7 +153,7 @@ def plot_reaction(
         return finish(figure, path)
 
 
-ROUND_OFF = 1e-12
+ROUND_OFF = 1e-9  # of the greatest values: a curve below it is one of zeros
 
 
 def _plot_curves(
@@ -170,8 +171,10 @@ def _plot_curves(
 
 
 def _draw_curves(axes: "Axes", time: Array, curves: list[tuple[str, Array]], label: str, title: str) -> None:
+    sizes = [float(np.abs(values).max(initial=0.0)) for _, values in curves]
     for k, (name, values) in enumerate(curves):
-        axes.plot(time, values, color=COLORS[k], label=name)
+        if sizes[k] > ROUND_OFF * max(sizes) or not max(sizes):
+            axes.plot(time, values, color=COLORS[k], label=name)
     axes.set_xlabel("time [s]")
     axes.set_ylabel(label)
     fold_exponent(axes)

@@ -423,6 +423,17 @@ def page(
     return PLACE.sub(lambda match: places[match[1]], asset("page.html"))
 
 
+def page_without_view(title: str, subtitle: str, sections: Sequence[str]) -> str:
+    """Return an HTML page of sections in the style of a report, without the 3D view."""
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n<link rel="icon" href="data:,">\n'
+        f"<title>{escape(title)} – phlexible report</title>\n<style>{asset('style.css')}</style>\n</head>\n<body>\n"
+        f"<header><div><h1>{escape(title)}</h1><p>{escape(subtitle)}</p></div></header>\n"
+        f'<section id="tables" aria-label="tables">\n{chr(10).join(sections)}\n</section>\n</body>\n</html>\n'
+    )
+
+
 def html_path(path: str | PathLike[str]) -> str:
     """The path, refused before any work unless it names an HTML file.
 

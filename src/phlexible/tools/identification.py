@@ -6,7 +6,6 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import ceil
 from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,18 +14,18 @@ from scipy import stats
 from scipy.interpolate import CubicSpline
 from scipy.optimize import least_squares
 
-from phlexible.algebra.arrays import Array, check_callable, file_path, finite, numbers, positive
+from phlexible.algebra.arrays import Array, check_callable, finite, numbers, optional_text, positive
 from phlexible.derivatives.linear_models import mode_derivatives, response_derivatives
 from phlexible.derivatives.parameters import Parameters, check_build
 from phlexible.derivatives.sensitivity import sensitivity_of_run
 from phlexible.description.interactions.sensor import Sensor
 from phlexible.description.mechanism.changed_bodies import changed_bodies, in_another_frame, with_half_the_elements
 from phlexible.description.time_functions import Signal
-from phlexible.display import beside, table
+from phlexible.display import beside, how_many, table
 from phlexible.errors import ConvergenceError, ParameterError, PhlexibleError, UnitWarning
 from phlexible.measure.sensors import ElasticDisplacement
+from phlexible.pictures.report_page import findings, html_path, page_without_view, section, versions, write_page
 from phlexible.pictures.style import COLORS, INK, finish, house_style, new_figure, picture_html, picture_path
-from phlexible.results.files.writing import replacing
 from phlexible.results.progress import progress_bar, shown
 from phlexible.state.system import system_of
 from phlexible.tools.recordings import OTHER_UNITS, Data, RecordedModes, RecordedResponse, Recording, named_values
@@ -399,20 +398,36 @@ class Fit:
                 lower.set_xlabel(each.axis)
             return finish(figure, path)
 
-    def report(self, path: str | PathLike[str]) -> None:
-        """A page for a browser: values, intervals, correlations, warnings and the plot.
+    def report(self, path: str | PathLike[str], title: str | None = None) -> None:
+        """Write a page for a browser: values, intervals, correlations, warnings and the plot.
 
         Raises:
-            ParameterError: no path.
+            ParameterError: no path that ends in .html.
+            ResultFileError: the file cannot be written.
             MissingExtraError: matplotlib is not installed.
         """
-        body = self._repr_html_() + picture_html(self.plot, "measured and model")
-        page = f'<!doctype html><meta charset="utf-8"><title>Fit</title>{_STYLE}<h1>Fit</h1>{body}'
-        with replacing(Path(file_path("path", path))) as temporary:
-            temporary.write_text(page, encoding="utf-8")
+        target, heading = html_path(path), optional_text("title", title) or "fit"
+        values, correlations, data = self._tables()
+        sections = [
+            section("Values", values, is_open=True),
+            section("Problems", findings(self.warnings), is_open=bool(self.warnings)),
+            section("Measured and model", picture_html(self.plot, "measured and model"), is_open=True),
+            section("Correlations", correlations),
+            section("Data", data),
+            section("Versions", versions()),
+        ]
+        subtitle = (
+            f"{how_many(len(self.labels), 'number')} from {how_many(len(self.predictions), 'measured curve')}"
+        )
+        write_page(target, page_without_view(heading, subtitle, sections))
 
     def _repr_html_(self) -> str:
         """For notebooks: values with their intervals, correlations, warnings."""
+        values, correlations, data = self._tables()
+        return beside(values, correlations, data, findings(self.warnings))
+
+    def _tables(self) -> tuple[str, str, str]:
+        """Return values with their intervals, correlations, and data, as HTML."""
         deviations = np.sqrt(np.diag(self.covariance))
         ends = np.concatenate([np.reshape(each, (-1, 2)) for each in self.intervals().values()])
         shifts = np.array([*self.shifts.values()]).reshape(-1, len(self.labels)).T
@@ -438,8 +453,7 @@ class Fit:
             (label, *(f"{each:.2f}" for each in row))
             for label, row in zip(self.labels, self.correlation, strict=True)
         ]
-        said = table([(each,) for each in self.warnings or ("no problems found",)], ("warnings",))
-        return beside(found, table(related, ("correlation", *self.labels)), rest, said)
+        return found, table(related, ("correlation", *self.labels)), rest
 
     def __str__(self) -> str:
         """Values with their standard deviations and intervals, what moves them, then warnings."""
@@ -458,12 +472,6 @@ class Fit:
 
     def __repr__(self) -> str:
         return f"Fit({', '.join(self.values)}; {len(self.warnings)} warnings)"
-
-
-_STYLE = (
-    "<style>body{font:15px/1.5 system-ui,sans-serif;max-width:60em;margin:2em auto;padding:0 1em}"
-    "td,th{padding:.2em .8em;text-align:left}svg,img{max-width:100%}</style>"
-)
 
 
 def identify(
