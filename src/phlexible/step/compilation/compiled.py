@@ -39,6 +39,7 @@ from phlexible.step.compilation.notation import (
     header_address,
     header_number,
     tables_of_header,
+    tuple_form,
 )
 from phlexible.step.compilation.number_kinds import INDEX, INTEGER, Lanes, NumberKind
 from phlexible.step.compilation.objects import CHECKED
@@ -299,10 +300,7 @@ def form_of(hint: Any) -> LaneForm:
     """What an annotation of a kernel says."""
     if get_origin(hint) is not tuple:
         return FORMS[hint]
-    forms = [form_of(each) for each in get_args(hint)]
-    return LaneForm(
-        types.Tuple([form.alone for form in forms]), lambda w: types.Tuple([form.at(w) for form in forms])
-    )
+    return tuple_form([form_of(each) for each in get_args(hint)])
 
 
 def discard_stale_cache(sources: Iterable[Path], kept: Path) -> bool:

@@ -18,7 +18,7 @@ from numba.core.typeconv import Conversion
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import lower_builtin, lower_cast, models, register_model
 
-from phlexible.step.compilation.number_kinds import BIT, INTEGER, ONE, REAL, NumberKind, kind_of
+from phlexible.step.compilation.number_kinds import BIT, INTEGER, ONE, REAL, NumberKind, Secant, kind_of
 
 
 class NumberType(types.Type):
@@ -32,8 +32,9 @@ class NumberType(types.Type):
         super().__init__(f"{type(self).__name__}({numbers})")
 
     def can_convert_from(self, context: Any, other: Any) -> Any:
-        """Numbers that lanes share are numbers of each."""
-        return Conversion.safe if isinstance(other, self.taken) else None
+        """Numbers that lanes share are numbers of each; those that secant numbers are made of do not change."""
+        is_base = isinstance(self.numbers, Secant) and getattr(other, "numbers", None) == self.numbers.base
+        return Conversion.safe if isinstance(other, self.taken) or is_base else None
 
     def unify(self, context: Any, other: Any) -> Any:
         """Variables that are one or the other are of each lane."""
@@ -71,18 +72,24 @@ def lanes_of_processor() -> int:
 
 
 def numbers_of(given: Sequence[Any]) -> NumberKind:
-    """The kind of numbers that values of these types are together: one kind beside that of one mechanism."""
+    """The kind of numbers that values of these types are together: one beside ``ONE``, or its secants."""
+    found = ONE
     for each in given:
         kind = numbers_of(each.types) if isinstance(each, types.BaseTuple) else getattr(each, "numbers", ONE)
-        if kind != ONE:
-            return kind
-    return ONE
+        if found == ONE or isinstance(kind, Secant):
+            found = kind
+    return found
 
 
 @lower_cast(types.Float, NumberType)
 @lower_cast(types.Integer, NumberType)
 def _number_in_lanes(context: Any, builder: Any, given: Any, wanted: Any, value: Any) -> Any:
     return wanted.numbers.constant(builder, context.cast(builder, value, given, types.float64))
+
+
+@lower_cast(NumberType, NumberType)
+def _number_without_change(context: Any, builder: Any, given: Any, wanted: Any, value: Any) -> Any:
+    return wanted.numbers.constant(builder, value)
 
 
 @lower_cast(types.Boolean, TruthType)
@@ -192,11 +199,10 @@ in_lanes(operator.neg, NUMBER, (NUMBER,), lambda context, builder, a: kind_of(a.
 
 def _greater(sign: str) -> Callable[..., Any]:
     """As Numba has it for single numbers: of a NaN and a number the first."""
-    compared = _compared(sign, "fcmp_ordered")
 
     def rule(context: Any, builder: Any, first: Any, *others: Any) -> Any:
         for value in others:
-            first = kind_of(first.type).selection(builder, compared(context, builder, value, first), value, first)
+            first = kind_of(first.type).larger(context, builder, sign, first, value)
         return first
 
     return rule

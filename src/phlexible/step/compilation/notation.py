@@ -29,6 +29,7 @@ from phlexible.step.compilation.number_kinds import (
     REAL,
     Dual,
     NumberKind,
+    Secant,
     is_any,
     kind_of,
     kind_of_word,
@@ -58,7 +59,7 @@ def made(builder: Any, numbers: Sequence[Any]) -> Any:
     result = ir.Constant(ir.LiteralStructType([number.type for number in numbers]), ir.Undefined)
     for i, number in enumerate(numbers):
         result = builder.insert_value(result, number, i)
-    if isinstance(kind_of(numbers[0].type), Dual):
+    if isinstance(kind_of(numbers[0].type), Dual | Secant):
         result.known = tuple(numbers)
     return result
 
@@ -230,6 +231,13 @@ SHARED_NUMBER = LaneForm(types.float64, NUMBER.lanes, NUMBER.taken)
 """What a ``float`` is: as wide as it is given."""
 VECTOR = LaneForm(VectorType(), VectorType, (VectorType,))
 MATRIX = LaneForm(MatrixType(), MatrixType, (MatrixType,))
+
+
+def tuple_form(forms: Sequence[LaneForm]) -> LaneForm:
+    """What several values are together."""
+    return LaneForm(
+        types.Tuple([form.alone for form in forms]), lambda w: types.Tuple([form.at(w) for form in forms])
+    )
 
 
 def _rows_form(kind: Kind, is_shared: bool = False) -> LaneForm:
@@ -487,25 +495,48 @@ def has_derivatives(builder: Any, x: Any) -> Any:
     return BIT(int(isinstance(kind_of(x.type), Dual)))
 
 
-class ValueOf(Written):
-    """``value_of(x)``: a dual number without its derivatives; numbers of other kinds as they are."""
+def converted(kind: Callable[[Any], NumberKind], result: LaneForm, *forms: LaneForm) -> Callable[..., Any]:
+    """Make a function of the builder and of values one that kernels can call, whose result is of another kind.
 
-    def __init__(self, function: Callable[..., Any]) -> None:
-        super().__init__(
-            function, NUMBER, (NUMBER,), lambda context, builder, sig, values: function(builder, *values)
-        )
+    Args:
+        kind: of the numbers in the result, by that of the arguments.
+        result: its form.
+        forms: of the arguments.
+    """
 
-    def signature_of(self, given: Sequence[Any]) -> Any:
-        """Of a dual number that of one mechanism."""
-        numbers = numbers_of(given)
-        result = NUMBER.alone if isinstance(numbers, Dual) else NUMBER.at(numbers)
-        return signature(result, NUMBER.at(numbers))
+    class _Converted(Written):
+        def signature_of(self, given: Sequence[Any]) -> Any:
+            numbers = numbers_of(given)
+            return signature(result.at(kind(numbers)), *(form.at(numbers) for form in forms))
+
+    return lambda rule: _Converted(
+        rule, result, forms, lambda context, builder, sig, values: rule(builder, *values)
+    )
 
 
-@ValueOf
+@converted(lambda numbers: ONE if isinstance(numbers, Dual) else numbers, NUMBER, NUMBER)
 def value_of(builder: Any, x: Any) -> Any:
-    """The value without derivatives."""
+    """A dual number without its derivatives; numbers of other kinds as they are."""
     return kind_of(x.type).value(builder, x)
+
+
+@converted(Secant, VECTOR, VECTOR, VECTOR)
+def three_secants(builder: Any, w: Any, dw: Any) -> Any:
+    """Secant numbers with these values at the start and changes in the step, of which others are functions."""
+    numbers = list(zip(parts(builder, w), parts(builder, dw), strict=True))
+    kind = Secant(kind_of(numbers[0][0].type))
+    one = kind.base.constant(builder, REAL(1.0))
+    units = [[one if i == k else None for i in range(3)] for k in range(3)]
+    return made(
+        builder, [kind.number(builder, x, (dx, *unit)) for (x, dx), unit in zip(numbers, units, strict=True)]
+    )
+
+
+@converted(lambda numbers: numbers.base, tuple_form([NUMBER, NUMBER, VECTOR]), NUMBER)
+def secant_parts(builder: Any, x: Any) -> Any:
+    """Value of a secant number at the start, its change, and the weights of the three numbers."""
+    five = [builder.extract_value(x, i) for i in range(len(x.type.elements))]
+    return made(builder, [*five[:2], made(builder, five[2:])])
 
 
 @written(NUMBER, NUMBER, NUMBER, NUMBER)

@@ -2,13 +2,15 @@
 
 The kernels are written once over numbers. These are those of one mechanism (``ONE``), of several mechanisms in the
 lanes of a register (``Lanes``), or dual numbers (``Dual``): a value and its derivatives along several directions.
-Of dual numbers truths and integers are those of the value, so that branches on them are possible.
+Of dual numbers truths and integers are those of the value, so that branches on them are possible. Secant numbers
+(``Secant``), functions of three numbers of such a kind, have their change in the step and its discrete gradient.
 """
 
 import math
 import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 from llvmlite import ir
@@ -66,6 +68,11 @@ class NumberKind:
     def selection(self, builder: Any, truth: Any, a: Any, b: Any) -> Any:
         """a where it is true, b where not."""
         return builder.select(truth, a, b)
+
+    def larger(self, context: Any, builder: Any, sign: str, a: Any, b: Any) -> Any:
+        """The larger of two numbers by the sign ">", the smaller by "<"; of a NaN and a number the first."""
+        truth = builder.fcmp_ordered(sign, self.value(builder, b), self.value(builder, a))
+        return self.selection(builder, truth, b, a)
 
     def is_something(self, builder: Any, x: Any) -> Any:
         """Whether a number is not zero or has a derivative."""
@@ -273,6 +280,113 @@ class Dual(NumberKind):
         return found
 
 
+@dataclass(frozen=True)
+class Secant(NumberKind):
+    """Rules for functions of three numbers w with their changes in a step.
+
+    A number is its value at the start and four moves: its change, and the weights c of a discrete gradient, with
+    c . delta(w) the change, without cancellation. A move that is zero whatever the numbers are is None while code
+    is written. Where w does not change the weights are the gradient. A branch on the value has no secant where the
+    ends of the step are on two sides of it: ``max``, ``min`` and ``abs`` have one.
+
+    Attributes:
+        base: kind of values and moves: that of one mechanism, or dual.
+    """
+
+    base: NumberKind = ONE
+
+    def register(self, element: Any) -> Any:
+        """The value beside the moves; truths and integers are of the value."""
+        return ir.LiteralStructType([self.base.register(REAL)] * SECANT_PARTS) if element == REAL else element
+
+    def constant(self, builder: Any, value: Any) -> Any:
+        """A number that does not change."""
+        value = self.base.constant(builder, value) if value.type == REAL else value
+        return self.number(builder, value, (None,) * (SECANT_PARTS - 1))
+
+    def number(self, builder: Any, value: Any, moves: Sequence[Any]) -> Any:
+        """The secant number with these parts."""
+        found, zero = ir.Constant(self.register(REAL), ir.Undefined), self.base.constant(builder, REAL(0.0))
+        for i, part in enumerate((value, *moves)):
+            found = builder.insert_value(found, zero if part is None else part, i)
+        found.known = value, moves
+        return found
+
+    def parts(self, builder: Any, x: Any) -> Any:
+        """Value and moves of a number."""
+        five = (builder.extract_value(x, i) for i in range(SECANT_PARTS))
+        return getattr(x, "known", None) or (next(five), tuple(five))
+
+    def value(self, builder: Any, x: Any) -> Any:
+        """The value at the start."""
+        return self.base.value(builder, self.parts(builder, x)[0])
+
+    def arithmetic(self, builder: Any, name: str, a: Any, b: Any) -> Any:
+        """By means: d(x y) = y_m dx + x_m dy, d(x / y) = (y_m dx - x_m dy) / (y_0 y_1)."""
+        (x, dx), (y, dy) = self.parts(builder, a), self.parts(builder, b)
+        value = self.base.arithmetic(builder, name, x, y)
+        if name in ("fmul", "fdiv"):
+            on_x, on_y = self._between(builder, y, dy, 0.5), self._between(builder, x, dx, 0.5)
+            if name == "fdiv":
+                square = self.base.arithmetic(builder, "fmul", y, self._between(builder, y, dy, 1.0))
+                on_x, on_y = (self.base.arithmetic(builder, "fdiv", each, square) for each in (on_x, on_y))
+            dx, dy = self._scaled(builder, dx, on_x), self._scaled(builder, dy, on_y)
+        return self.number(builder, value, self._sums(builder, name in ("fsub", "fdiv"), dx, dy))
+
+    def negative(self, builder: Any, x: Any) -> Any:
+        """-x."""
+        return self.arithmetic(builder, "fsub", self.constant(builder, REAL(0.0)), x)
+
+    def selection(self, builder: Any, truth: Any, a: Any, b: Any) -> Any:
+        """No choice has a secant."""
+        raise NotImplementedError("a choice between secant numbers: take max, min or abs")
+
+    def larger(self, context: Any, builder: Any, sign: str, a: Any, b: Any) -> Any:
+        """(a + b + |a - b|) / 2, with the value of one of both."""
+        (x, dx), (y, dy) = self.parts(builder, a), self.parts(builder, b)
+        size = self.function(context, builder, abs, self.arithmetic(builder, "fsub", a, b))
+        twice = self._sums(builder, False, dx, dy)
+        twice = self._sums(builder, sign == "<", twice, self.parts(builder, size)[1])
+        half = self._scaled(builder, twice, self.base.constant(builder, REAL(0.5)))
+        return self.number(builder, self.base.larger(context, builder, sign, x, y), half)
+
+    def function(self, context: Any, builder: Any, function: Any, *values: Any) -> Any:
+        """A root or a size: the change of their squares over the sum of both ends."""
+        if function not in OF_PROCESSOR:
+            raise NotImplementedError(f"secant of {function.__name__}")
+        value, moves = self.parts(builder, values[0])
+        end, add = self._between(builder, value, moves, 1.0), partial(self.base.arithmetic, builder, "fadd")
+        first, last = (self.base.function(context, builder, function, each) for each in (value, end))
+        one, least = (self.base.constant(builder, REAL(each)) for each in (1.0, LEAST_SUM))
+        both = self.base.larger(context, builder, ">", add(first, last), least)
+        above = one if function is math.sqrt else add(value, end)
+        factor = self.base.arithmetic(builder, "fdiv", above, both)
+        return self.number(builder, first, self._scaled(builder, moves, factor))
+
+    def _between(self, builder: Any, value: Any, moves: Any, share: float) -> Any:
+        """The value after a share of the step."""
+        if moves[0] is None:
+            return value
+        change = self.base.arithmetic(builder, "fmul", moves[0], self.base.constant(builder, REAL(share)))
+        return self.base.arithmetic(builder, "fadd", value, change)
+
+    def _scaled(self, builder: Any, moves: Any, factor: Any) -> Any:
+        return [None if p is None else self.base.arithmetic(builder, "fmul", p, factor) for p in moves]
+
+    def _sums(self, builder: Any, is_less: bool, first: Any, second: Any) -> Any:
+        """Sums of moves, or their differences."""
+        if is_less:
+            second = [None if q is None else self.base.negative(builder, q) for q in second]
+        add = partial(self.base.arithmetic, builder, "fadd")
+        return [q if p is None else p if q is None else add(p, q) for p, q in zip(first, second, strict=True)]
+
+
+SECANT_PARTS = 5
+"""Value, change and three weights."""
+LEAST_SUM = 1e-300
+"""What the change of a root is divided by where it is zero at both ends of a step."""
+
+
 def kind_of_word(word: str) -> NumberKind:
     """The kind that a word in the name of a header stands for."""
     if word.startswith(DUAL):
@@ -285,7 +399,10 @@ def kind_of(register: Any) -> NumberKind:
     """The kind of numbers in registers of this type, which also may hold truths or integers."""
     if isinstance(register, ir.VectorType):
         return Lanes(register.count)
-    return Dual(register.elements[1].count) if isinstance(register, ir.LiteralStructType) else ONE
+    if not isinstance(register, ir.LiteralStructType):
+        return ONE
+    first, second = register.elements[:2]
+    return Secant(kind_of(first)) if len(register.elements) == SECANT_PARTS else Dual(second.count)
 
 
 def is_any(builder: Any, truth: Any) -> Any:

@@ -20,8 +20,7 @@ from phlexible.step.kernels.elimination import factor_frame, solve_frame
 from phlexible.step.kernels.floating_bodies import one
 from phlexible.step.kernels.laws_of_functions import gather_gap
 from phlexible.step.kernels.many.contacts_among_many import (
-    at_end,
-    at_start,
+    distance_at,
     members_push,
     normal_of,
     touched_at,
@@ -133,7 +132,7 @@ def load_pairs(t: Tables, pairs: int) -> None:
     """Note what pairs rest with at their bodies."""
     for n in range(pairs):
         i, j = t.met_first[n], t.met_second[n]
-        c, depth = t.member_contact_group[i], t.member_radius[i] + t.member_radius[j] - at_start(t, i, j)[0]
+        c, depth = t.member_contact_group[i], t.member_radius[i] + t.member_radius[j] - distance_at(t, i, j, 0.0)[0]
         k, p = t.contact_group_stiffness[c], t.contact_group_exponent[c]
         force = resting_force(k, p, depth, t.met_change[n])
         load_member(t, i, force)
@@ -169,8 +168,8 @@ def harden_pair(t: Tables, n: int, h: float) -> float:
     y = place_of(t, small, s + z) if is_piece(t, small) else mean_place(t, t.member_start[small])
     total = _member(t, i, s, n_, 0.0, y) + _member(t, j, z, n_, 0.0, y)
     rubbed_at = y
-    c, F = t.member_contact_group[i], at_start(t, i, j)[0]
-    depth, change = t.member_radius[i] + t.member_radius[j] - F, abs(at_end(t, i, j)[0] - F)
+    c, F = t.member_contact_group[i], distance_at(t, i, j, 0.0)[0]
+    depth, change = t.member_radius[i] + t.member_radius[j] - F, abs(distance_at(t, i, j, 1.0)[0] - F)
     k, p, load = t.contact_group_stiffness[c], t.contact_group_exponent[c], load_of_pair(t, n)
     slope = steepest(k, p, depth, change, total, h) * (1.0 + t.contact_group_impact[c] / k)
     swings = slope * swing(slope * total, h, t.met_ahead[n], t.met_change[n])
@@ -353,7 +352,7 @@ def note_speeds(t: Tables, h: float, damping: float, pairs: int) -> None:
         t.ahead[f] = -t.push_side[f] * t.theta_change[f] / LITTLE
     for n in range(pairs):
         i, j = t.met_first[n], t.met_second[n]
-        t.met_ahead[n] = (at_start(t, i, j)[0] - at_end(t, i, j)[0]) / LITTLE
+        t.met_ahead[n] = (distance_at(t, i, j, 0.0)[0] - distance_at(t, i, j, 1.0)[0]) / LITTLE
     slow_given(t, 1.0 / LITTLE)
 
 

@@ -20,7 +20,7 @@ from phlexible.step.kernels.many.pair_friction import (
 )
 from phlexible.step.kernels.many.pieces import SHORT, distance_across, is_across, rise_across
 from phlexible.step.kernels.many.shared_nodes import depth_on_line, far_ends, is_ball_on_line, seen_from_ball
-from phlexible.step.kernels.many.solids import axis_mean, height_at_end, height_at_start, place_in, rise
+from phlexible.step.kernels.many.solids import axis_mean, height_over, rise, seen_in
 from phlexible.step.kernels.vectors import mean_place
 from phlexible.step.tables.declarations import INSET, MET, PAIR, TURN
 from phlexible.step.tables.piece_distances import SHARE_OF_LINES as SHARE
@@ -84,36 +84,23 @@ def are_balls(t: Tables, i: int, j: int) -> bool:
 
 
 @compiled
-def at_start(t: Tables, i: int, j: int) -> tuple[float, float, float]:
-    """F, s and t of two members at the start of the step; of a solid how far it is from the other's centre."""
-    if t.member_kind[i] > INSET:
-        i, j = j, i
-    if t.member_kind[j] > INSET:
-        return (distance_across(t, i, j, 0.0) if is_across(t, i, j) else height_at_start(t, i, j)), 0.0, 0.0
-    p, k = t.member_start[i], t.member_start[j]
-    if are_balls(t, i, j):
-        r = t.place0[p] - t.place0[k]
-        return sqrt(dot(r, r)), 0.5, 0.5
-    return apart(
-        t.place0[p] - t.place0[k],
-        t.place0[t.member_end[i]] - t.place0[p],
-        t.place0[t.member_end[j]] - t.place0[k],
-    )
+def position_at(t: Tables, p: int, share: float) -> Vector:
+    """Position of a point; ``share`` 0: at the start of the step, 1: at its end."""
+    return t.place0[p] + share * t.change[p]
 
 
 @compiled
-def at_end(t: Tables, i: int, j: int) -> tuple[float, float, float]:
-    """The same at its end."""
+def distance_at(t: Tables, i: int, j: int, share: float) -> tuple[float, float, float]:
+    """F, s and t of two members after a share of the step; of a solid how far it is from the other's centre."""
     if t.member_kind[i] > INSET:
         i, j = j, i
     if t.member_kind[j] > INSET:
-        return (distance_across(t, i, j, 1.0) if is_across(t, i, j) else height_at_end(t, i, j)), 0.0, 0.0
-    p, k = t.member_start[i], t.member_start[j]
-    x, y = t.place0[p] + t.change[p], t.place0[k] + t.change[k]
+        return (distance_across(t, i, j, share) if is_across(t, i, j) else height_over(t, i, j, share)), 0.0, 0.0
+    x, y = position_at(t, t.member_start[i], share), position_at(t, t.member_start[j], share)
     if are_balls(t, i, j):
         return sqrt(dot(x - y, x - y)), 0.5, 0.5
-    q, l = t.member_end[i], t.member_end[j]
-    return apart(x - y, t.place0[q] + t.change[q] - x, t.place0[l] + t.change[l] - y)
+    u, v = position_at(t, t.member_end[i], share) - x, position_at(t, t.member_end[j], share) - y
+    return apart(x - y, u, v)
 
 
 @compiled
@@ -122,7 +109,7 @@ def depth_at_start(t: Tables, i: int, j: int) -> float:
     if is_ball_on_line(t, i, j):
         m, k = (j, i) if t.member_start[i] == t.member_end[i] else (i, j)
         return depth_on_line(t, m, k, t.contact_group_exponent[t.member_contact_group[m]], 0.0)[0]
-    return t.member_radius[i] + t.member_radius[j] - at_start(t, i, j)[0]
+    return t.member_radius[i] + t.member_radius[j] - distance_at(t, i, j, 0.0)[0]
 
 
 @exported
@@ -162,7 +149,7 @@ def end_contact_groups(t: Tables) -> None:
 def _push_off(t: Tables, i: int, j: int, h: float) -> None:
     """Solid j pushes a sphere or place i."""
     c, radius = t.member_contact_group[i], t.member_radius[i]
-    w, dw = place_in(t, i, j)
+    w, dw = seen_in(t, t.member_start[i], j)
     before, change, omega = rise(t, i, j, w, dw)
     if before >= radius and before + change >= radius:
         return
@@ -256,20 +243,14 @@ def _push_balls(t: Tables, i: int, j: int, h: float) -> None:
     f = (2.0 * normal / both) * e
     t.pull[p] += f
     t.pull[k] += -1.0 * f
-    size = sqrt(dot(e, e))
-    if size > 0.0:
-        n = (1.0 / size) * e
-        place = note_touch(t, i, j, 0.0, 0.0, touched_at(t, i, j, 0.0, e), n, slope)
-        rub_pair(t, i, j, 0.0, 0.0, n, normal, h, place, known)
-    else:
-        lose_pair(t, known)
+    _rub_along(t, i, j, 0.0, 0.0, e, normal, slope, h, known)
 
 
 @compiled
 def _push(t: Tables, i: int, j: int, h: float) -> None:
     reach, c = t.member_radius[i] + t.member_radius[j], t.member_contact_group[i]
-    F0, s0, t0 = at_start(t, i, j)
-    F1, s1, t1 = at_end(t, i, j)
+    F0, s0, t0 = distance_at(t, i, j, 0.0)
+    F1, s1, t1 = distance_at(t, i, j, 1.0)
     if F0 >= reach and F1 >= reach:
         return
     p, q, k, l = t.member_start[i], t.member_end[i], t.member_start[j], t.member_end[j]
@@ -301,6 +282,14 @@ def _push(t: Tables, i: int, j: int, h: float) -> None:
     t.pull[q] += on_u
     t.pull[k] += -on_r - on_v
     t.pull[l] += on_v
+    _rub_along(t, i, j, s, z, e, normal, slope, h, known)
+
+
+@compiled
+def _rub_along(
+    t: Tables, i: int, j: int, s: float, z: float, e: Vector, normal: float, slope: float, h: float, known: int
+) -> None:
+    """Friction of two round members where they touch, e from the second to the first."""
     size = sqrt(dot(e, e))
     if size > 0.0:
         n = (1.0 / size) * e
@@ -383,7 +372,7 @@ def normal_of(t: Tables, i: int, j: int) -> tuple[Vector, float, float]:
     if t.member_kind[i] > INSET:
         n, s = _up(t, j, i)
         return -1.0 * n, 0.0, s
-    _, s, z = at_start(t, i, j)
+    _, s, z = distance_at(t, i, j, 0.0)
     e = place_of(t, i, s) - place_of(t, j, z)
     size = sqrt(dot(e, e))
     return (1.0 / size if size > 0.0 else 1.0) * e, s, z
@@ -397,7 +386,7 @@ def _up(t: Tables, i: int, j: int) -> tuple[Vector, float]:
         _, _, s, omega, on_b = rise_across(t, i, j)
         omega += on_b
     else:
-        w, dw = place_in(t, i, j)
+        w, dw = seen_in(t, t.member_start[i], j)
         _, _, omega = rise(t, i, j, w, dw)
     n = _turned_out(t, t.member_axis + 6 * j, omega)
     size = sqrt(dot(n, n))
@@ -453,7 +442,7 @@ def members_push(t: Tables) -> bool:
         i, j = pair_at(t, n)
         if i < 0:
             continue
-        before, after = at_start(t, i, j)[0], at_end(t, i, j)[0]
+        before, after = distance_at(t, i, j, 0.0)[0], distance_at(t, i, j, 1.0)[0]
         met = t.met_count[0]
         if min(before, after) < t.member_radius[i] + t.member_radius[j] and met < t.near_pairs:
             t.met_first[met], t.met_second[met], t.met_change[met] = i, j, before - after

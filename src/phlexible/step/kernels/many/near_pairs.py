@@ -10,7 +10,7 @@ from math import floor
 from phlexible.step.compilation.compiled import compiled
 from phlexible.step.compilation.notation import Tables, Vector, dot, vector
 from phlexible.step.kernels.many.pieces import is_piece
-from phlexible.step.kernels.many.solids import height_at_start
+from phlexible.step.kernels.many.solids import height_over
 from phlexible.step.tables.declarations import BLOCK, CORNER, DRUM, INSET, MESH, RING, ROUND, TUBE
 
 LARGE = 4.0
@@ -145,7 +145,7 @@ def _is_above(t: Tables, i: int, j: int) -> bool:
     if t.vector_carrier[t.member_start[j]] >= 0:
         return True
     size = t.near_high[i] - t.near_low[i]
-    return height_at_start(t, i, j) <= t.member_radius[i] + dot(size, size) ** 0.5
+    return height_over(t, i, j, 0.0) <= t.member_radius[i] + dot(size, size) ** 0.5
 
 
 @compiled
