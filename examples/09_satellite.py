@@ -36,7 +36,7 @@ modes.plot(path="satellite_modes.png")
 # is port-Hamiltonian again and thus passive: it can be controlled without inventing energy.
 
 small = linear.reduce(order=8, method="modal")
-omega = np.geomspace(0.3, 60.0, 400)
+omega = np.geomspace(0.3, 60.0, 200)
 full, reduced = linear.frequency_response(omega), small.frequency_response(omega)
 figure, axes = plt.subplots(figsize=(8, 3.2), layout="constrained")
 axes.loglog(omega, full.magnitude[:, 1, 0], label="full model")

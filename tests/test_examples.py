@@ -43,8 +43,17 @@ NUMBERS = {
     "14_rods.py": [("gap", 0.0, 2.5e-3), ("stored", 0.411234, 2e-4)],  # a closed circle; EI L / (2 r^2)
 }
 
+LONG = ("16_codesign.py", "19_four_bar_synthesis.py", "20_receding_horizon.py")
+"""Searches of many runs; pages and other examples call the same functions."""
 
-@pytest.fixture(scope="module", params=sorted(path.name for path in EXAMPLES.glob("*.py")))
+
+@pytest.fixture(
+    scope="module",
+    params=[
+        pytest.param(path.name, marks=pytest.mark.thorough if path.name in LONG else ())
+        for path in sorted(EXAMPLES.glob("*.py"))
+    ],
+)
 def example(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory):
     """Name and variables of an example that was run in an empty folder."""
     with pytest.MonkeyPatch.context() as patch:

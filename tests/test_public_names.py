@@ -27,11 +27,6 @@ def test_every_name_of_the_stub_is_there_and_nothing_else() -> None:
             getattr(ph, others.split()[-1])
 
 
-def test_gallery_names_are_functions_that_return_models() -> None:
-    for name in ph.gallery.__all__:
-        assert isinstance(getattr(ph.gallery, name)(), ph.Model)
-
-
 def test_importing_compiles_nothing_and_draws_nothing() -> None:
     heavy = ("numba", "matplotlib", "xarray", "pandas", "control", "pymor", "skfem", "scipy", "h5py")
     program = f"import sys, phlexible; print(*[m for m in {heavy} if m in sys.modules])"

@@ -24,7 +24,9 @@ NUMBER = r"[1-9]\.[1-9]\d?"
 EQUATIONS = re.compile(rf"(?<![\w\])])\(({NUMBER}(?:(?:, | and | to ){NUMBER})*)\)")
 SECTIONS = re.compile(r"docs/theory\.md, (\d+(?:(?:, | and | to )\d+)*)(?!\.?\d)")
 NAMED = re.compile(r"theory\.md")
-MENTIONS = re.compile(rf"\({NUMBER}|theory\.md|formulation", re.IGNORECASE)
+MENTIONS = re.compile(
+    rf"(?<![\w\])])\({NUMBER}(?:[\s#]*(?:,|and|to)[\s#]*{NUMBER})*[\s#]*\)|theory\.md|formulation", re.IGNORECASE
+)
 """What a file has to have for any of the others; most have nothing, and are not taken apart."""
 DEFINITION = re.compile(rf"^ {{4,}}\S.* {{2}}\(({NUMBER})\)$", re.MULTILINE)
 HEADING = re.compile(r"^## (\d+)\. ", re.MULTILINE)

@@ -98,11 +98,19 @@ def tried(call: Call, argument: str, label: str, value: Any, here: Any) -> str:
     return "warned" if caught else "accepted"
 
 
+def repeated(taken: frozenset[str]) -> set[str]:
+    """Labels of accepted values that say no more than another one: 0.5 beside 1, all functions beside the first."""
+    functions = [label for label in simple_values() if label in taken and label.startswith("f ->")]
+    return set(functions[1:]) | {
+        label for label, other in (("0.5", "1"), ("'1'", "'x'")) if {label, other} <= taken
+    }
+
+
 def surprises(call: Call) -> list[str]:
     """What neither refuses, nor warns, nor is listed as accepted; and what is listed and is not accepted."""
     found, here = [], call.make_stage()
     for argument, taken in call.takes.items():
-        for label in wrong_values(here):
+        for label in wrong_values(here).keys() - repeated(taken):
             result = outcome(call, argument, label, here)
             if result != "refused":  # what is refused leaves all as it was
                 here = call.make_stage()

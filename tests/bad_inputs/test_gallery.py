@@ -22,7 +22,17 @@ TAKEN = {
 SMALL = {"elements": 4, "modes": 1, "plain": True}  # of the models that are built, where they have them
 
 
-@pytest.mark.parametrize("name", ph.gallery.__all__)
+LONG_TO_BUILD = ("dropped_bracket", "solid_crank_slider")
+"""Models that are meshed for each value."""
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.thorough if name in LONG_TO_BUILD else ())
+        for name in ph.gallery.__all__
+    ],
+)
 def test_wrong_parameters_are_refused(name):
     function = getattr(ph.gallery, name)
     parameters = inspect.signature(function).parameters

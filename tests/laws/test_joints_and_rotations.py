@@ -50,7 +50,7 @@ def double_pendulum(dimension):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("dimension", [2, 3])
+@pytest.mark.parametrize("dimension", [pytest.param(2, marks=pytest.mark.thorough), 3])
 def test_nothing_drifts_in_100_000_steps(dimension):
     motion = double_pendulum(dimension).simulate(100.0, 1e-3, every=100, progress=False)
     assert len(motion.time) == 1001 and motion.iterations[-1] >= 100_000

@@ -38,7 +38,7 @@ KINDS = [kind for kind in ELEMENT_CASES if kind not in KINKED]
 )
 @pytest.mark.filterwarnings("ignore")
 def test_the_gallery_moves_with_its_energy_or_is_refused_by_name(entry):
-    """Short steps of the midpoint rule, which misses energies that are not quadratic by h^3."""
+    """A short step of the midpoint rule, which misses energies that are not quadratic by h^3."""
     model = entry.function()
     if entry.name in REFUSED:
         with pytest.raises(ph.ModelError, match=REFUSED[entry.name]):
@@ -46,7 +46,7 @@ def test_the_gallery_moves_with_its_energy_or_is_refused_by_name(entry):
         return
     form = ph.MechanismModel(model)
     x = form.initial_state
-    run = ph.integrate(form, x, None, entry.step / 5, entry.step / 10, "midpoint")
+    run = ph.integrate(form, x, None, entry.step / 10, entry.step / 10, "midpoint")
     terms = form.effort(run.states[-1]) * (form.descriptor_matrix(x) @ run.states[-1])  # what H is the sum of
     size = np.abs(terms).sum() + np.abs(run.supplied).max()
     assert np.abs(run.balance_error).max() <= 1e-5 * size

@@ -23,7 +23,7 @@ def test_free_flight_keeps_momenta_and_energy(dimension, law, seed, h_omega):
     assert max(joint_gaps(motion)) <= 1e-12
 
 
-@pytest.mark.parametrize("ground", ["fixed", "moving"])
+@pytest.mark.parametrize("ground", [pytest.param("fixed", marks=pytest.mark.thorough), "moving"])
 @pytest.mark.parametrize(("dimension", "law"), LAWS)
 @examples(2)
 @given(seed=SEEDS, h_omega=st.sampled_from(H_OMEGA))

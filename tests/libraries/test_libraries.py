@@ -120,7 +120,9 @@ def test_steps_have_the_digits_of_a_live_run(built) -> None:
 
 
 @pytest.mark.skipif(bool(settings()), reason="the environment asks for code of another processor than libraries")
-@pytest.mark.parametrize(("has_all_bits", "order"), [(True, 2), (True, 4), (False, 6)])
+@pytest.mark.parametrize(
+    ("has_all_bits", "order"), [*(pytest.param(True, k, marks=pytest.mark.thorough) for k in (2, 4)), (False, 6)]
+)
 def test_without_functions_of_time_nothing_but_passes_has_digits_of_its_own(
     built, tmp_path, monkeypatch, has_all_bits, order
 ) -> None:

@@ -198,7 +198,7 @@ def test_webassembly_takes_parameters(built, tmp_path) -> None:
 
 
 @needs_compiler
-@pytest.mark.parametrize("version", [2, 3])
+@pytest.mark.parametrize("version", [pytest.param(2, marks=pytest.mark.thorough), 3])
 def test_an_fmu_has_parameters_with_units_and_ranges(built, tmp_path, version) -> None:
     fmpy = pytest.importorskip("fmpy")
     path = str(tmp_path / "machine.fmu")

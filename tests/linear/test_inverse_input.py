@@ -53,7 +53,7 @@ def test_the_input_of_a_damped_wheel_is_its_inertia_and_its_damping():
     assert torque.force == pytest.approx(exact, abs=1e-3 * np.abs(exact).max())
 
 
-@pytest.mark.parametrize("damping", [0.0, 0.02])
+@pytest.mark.parametrize("damping", [pytest.param(0.0, marks=pytest.mark.thorough), 0.02])
 def test_the_tip_follows_where_a_driven_hub_misses(damping):
     """Within 1e-4 of the turn, at all times and after it; a hub that turns as asked leaves the tip off by 18 %."""
     torque = tip_input(damping_ratio=damping)

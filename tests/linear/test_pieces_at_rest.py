@@ -201,7 +201,7 @@ def test_what_slides_off_without_friction_is_refused_with_the_reason():
         (lambda: line("beam"), 1e-9, None),  # which slips
         (rods, 1e-7, None),
         (offset, 1e-9, None),
-        (pile, 1e-8, None),
+        pytest.param(pile, 1e-8, None, marks=pytest.mark.thorough),
         (round_ones, 1e-9, None),
     ],
     ids=[

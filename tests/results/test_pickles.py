@@ -10,6 +10,9 @@ import pytest
 import phlexible as ph
 from phlexible.gallery.table import ENTRIES
 
+LONG_TO_BUILD = ("solid-crank-slider", "twisted-ring", "dropped-bracket", "windlass", "flying-spaghetti", "roll-up")
+"""Models of bodies that others have too."""
+
 
 def turned(t):
     return 0.3 * t
@@ -21,7 +24,13 @@ def digits(model):
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
+@pytest.mark.parametrize(
+    "entry",
+    [
+        pytest.param(entry, id=entry.name, marks=pytest.mark.thorough if entry.name in LONG_TO_BUILD else ())
+        for entry in ENTRIES
+    ],
+)
 def test_models_of_the_gallery(entry):
     model = entry.function()
     assert np.array_equal(digits(pickle.loads(pickle.dumps(model))), digits(model))

@@ -113,15 +113,13 @@ def costs(model):
     return [squares, ph.Cost.final(place, lambda x: x[:, 1] + x[:, 0]) + 2.0]
 
 
-@pytest.mark.parametrize("inputs", [["push"], ["push", "angle"]])
-def test_slopes_to_samples_and_to_the_duration_are_those_of_differences(inputs):
+def test_slopes_to_samples_and_to_the_duration_are_those_of_differences():
     times = np.linspace(0.0, 1.0, 5)
-    signals = {
+    given = {
         "push": ph.Signal(times[:4], [1.0, -2.0, 0.5, 1.0], "constant"),
         "angle": ph.Signal(times, [0.0, 0.05, 0.15, 0.1, 0.2]),
     }
-    given = {name: signals[name] for name in inputs}
-    runs = InputRuns(swung, costs, 40, "undeformed", dict.fromkeys(inputs, 1.0))
+    runs = InputRuns(swung, costs, 40, "undeformed", dict.fromkeys(given, 1.0))
     run = runs.run(given, 1.0)
     found = run.slopes
     place = 0
@@ -172,9 +170,8 @@ def test_an_unstable_pole_is_moved_by_shots_that_meet():
         "progress": False,
     }
     first = {"push": ph.Signal(times, 0.0 * times)}
-    for duration in (lasts, 6.0):  # after so long inputs that change by nothing change the end by metres
-        with pytest.raises(ph.ConvergenceError, match="place is missed by .* give shots="):
-            ph.optimal_inputs(falling, None, first, duration, 0.05, iterations=30, **given)
+    with pytest.raises(ph.ConvergenceError, match="place is missed by .* give shots="):
+        ph.optimal_inputs(falling, None, first, lasts, 0.05, iterations=30, **given)
     best = ph.optimal_inputs(falling, None, first, lasts, 0.05, shots=8, **given)
     assert max(map(abs, best.missed.values())) < 1e-4  # of a run in one, where 1e-16 grows to 1e-5
     assert best.steepness < 1e-4

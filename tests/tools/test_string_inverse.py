@@ -31,7 +31,7 @@ def carried(inverse, string, step):
     return model.simulate(DURATION + 2 * inverse.lead, step, progress=False)
 
 
-@pytest.mark.parametrize("viscosity", [0.0, 2e-3])
+@pytest.mark.parametrize("viscosity", [pytest.param(0.0, marks=pytest.mark.thorough), 2e-3])
 def test_the_load_follows_and_the_force_does_its_work(viscosity):
     """Both to second order in the step, at swings of 0.38 rad."""
     missed, forces, works, string = [], [], [], rope(viscosity=viscosity)

@@ -4,6 +4,7 @@ A step can hold energy and momenta to round-off and still fold up a rod or miss 
 when it moves the centre of mass by anything else than h mean(p) / m.
 """
 
+from functools import cache
 from itertools import product
 
 import numpy as np
@@ -13,7 +14,7 @@ import phlexible as ph
 
 FRAMES = ("cantilever", "simply_supported", "mean_axis")
 SPINS = ((0.0, 0.0, 10.0), (0.0, 0.0, 200.0), (10.0, 200.0, 50.0))  # [rad/s]
-TURNS = (0.01, 0.05, 0.2)  # of a step [rad]
+TURNS = (0.01, 0.2)  # of a step [rad]
 GRAVITY = np.array([0.0, 0.0, -9.81])
 
 
@@ -33,15 +34,14 @@ def test_a_spinning_rigid_body_lands_where_its_momentum_says(step):
     assert motion.momentum.center_of_mass[-1] == pytest.approx(landing, abs=1e-12)
 
 
-@pytest.mark.parametrize("velocity", [None, (30.0, -20.0, 10.0)], ids=["resting", "thrown"])
 @pytest.mark.parametrize("frame", FRAMES)
-def test_a_spinning_rod_keeps_its_shape(frame, velocity):
+def test_a_spinning_rod_keeps_its_shape(frame):
     """It begins stretched by its spin, and stays so; the step is up to many periods of its vibrations long."""
     steel = ph.Material(2.1e11, 7850.0, 0.3)
     rod = ph.Beam(1.0, ph.CircularSection(0.01), steel, elements=4, frame=frame)
     for spin, turn in product(SPINS, TURNS):
         model = ph.Model()
-        body = model.add(rod, velocity=velocity, angular_velocity=spin)
+        body = model.add(rod, velocity=(30.0, -20.0, 10.0), angular_velocity=spin)
         step = turn / np.linalg.norm(spin)
         motion = model.simulate(600 * step, step, initial="quasi_static")
         strain = motion.energy.strain
@@ -57,12 +57,13 @@ def test_a_spinning_rod_keeps_its_shape(frame, velocity):
 def test_a_crank_slider_bends_alike_in_every_frame(frame):
     """The share of strain in the energy is that of 32 elements and short steps (docs/beams.md)."""
     converged = strain_share("simply_supported", 32, 1e-5)[0]
-    for elements, step in product((4, 8, 32), (2e-5, 1e-4)):
+    for elements, step in ((4, 1e-4), (8, 2e-5), (32, 1e-4)):
         share, iterations = strain_share(frame, elements, step)
         assert share == pytest.approx(converged, rel=0.02 if frame == "cantilever" else 0.01)
         assert iterations.mean() < 5 and iterations.max() <= 12  # the most hang on the last digits
 
 
+@cache
 def strain_share(frame, elements, step):
     """Mean share of strain in the energy, and the iterations of each step."""
     model = ph.gallery.crank_slider()

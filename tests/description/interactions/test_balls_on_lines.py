@@ -108,7 +108,7 @@ def test_equilibria_and_kernels_have_one_energy_whose_derivatives_are_right():
     assert concave
 
 
-@pytest.mark.parametrize("elements", [10, 40])
+@pytest.mark.parametrize("elements", [10, pytest.param(40, marks=pytest.mark.thorough)])
 def test_a_ball_rests_on_a_node_as_beside_it(elements):
     depths = []
     for x in (0.25, 0.251, 0.2625):

@@ -1,5 +1,6 @@
 """A beam in parts: one handle, fixed parts, and large deflections against the elastica."""
 
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -105,6 +106,7 @@ def test_a_given_rotation_spins_all_parts() -> None:
     assert figures[1] == pytest.approx(figures[0], rel=1e-11, abs=1e-11)
 
 
+@cache
 def deflected_tip(load: float, parts: int, frame: str = "simply_supported", out: float = 0.0) -> np.ndarray:
     """(u, w) / L of a slender cantilever under the dead end load P = load EI / L^2.
 

@@ -80,20 +80,20 @@ def test_a_page_is_small_and_asks_the_network_for_nothing(tmp_path):
     assert report.array(tip["curves"][1]["values"])[-1] == pytest.approx(motion.position(port)[-1, 1], rel=1e-6)
 
 
-def test_a_hundred_thousand_steps_make_a_file_below_ten_megabytes_that_keeps_every_peak(tmp_path):
+@pytest.mark.parametrize("count", [20_001, pytest.param(100_001, marks=pytest.mark.thorough)])
+def test_many_steps_make_a_small_file_that_keeps_every_peak(tmp_path, count):
     short = sample()
-    count = 100_001
     rows = np.arange(count) % 21
     record = replace(short.recording.rows(rows), time=np.linspace(0.0, 5000.0, count))
-    record.kinetic[54_321] += 100.0
+    record.kinetic[14_321] += 100.0
     motion = Motion(short.run.system, record)
     motion.report(tmp_path / "run.html")
-    assert (tmp_path / "run.html").stat().st_size < 10_000_000
+    assert (tmp_path / "run.html").stat().st_size < 100 * count
     report = Decoded(tmp_path / "run.html")
     kinetic = next(c for c in report.head["panels"][0]["curves"] if c["name"].startswith("kinetic"))
     values = report.array(kinetic["values"])
     assert len(values) < 5000
-    assert values.max() == pytest.approx(np.ptp(record.kinetic[[0, 54_321]]), rel=1e-5)
+    assert values.max() == pytest.approx(np.ptp(record.kinetic[[0, 14_321]]), rel=1e-5)
     assert kinetic["range"][1] == pytest.approx(values.max(), rel=1e-6)
     shown = report.array(report.head["time"])  # numbers beside curves are those of the pictures
     for panel in report.head["panels"]:
