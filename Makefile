@@ -38,6 +38,7 @@ check: style types
 
 style: $(READY)
 	$(BIN)/python .ci/size.py --check
+	$(BIN)/lint-imports --no-cache
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 

@@ -1,7 +1,8 @@
 """Code lines by folder, without docstrings, comments, blank lines and imports, and the change since the last tag.
 
 python .ci/size.py            # a table
-python .ci/size.py --check    # one line; fails where a folder has more lines than .ci/size.json says
+python .ci/size.py --check    # one line; fails where a folder has more lines than .ci/size.json says,
+                              # a file more than 1000 lines, or a folder more than 25 files
 python .ci/size.py --lower    # writes .ci/size.json, whose sum only falls
 """
 
@@ -18,6 +19,7 @@ from baseline import exceeded, lower
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = "src/phlexible"
+LONGEST_FILE, LARGEST_FOLDER = 1000, 25
 QUIET = {
     tokenize.COMMENT,
     tokenize.NL,
@@ -83,6 +85,18 @@ def by_folder(files: Iterator[tuple[str, bytes]]) -> tuple[Counter[str], Counter
     return lines, counts
 
 
+def overfull() -> Iterator[str]:
+    """Lines about files and folders that hold too much."""
+    folders: Counter[Path] = Counter()
+    for path, source in today():
+        folders[Path(path).parent] += Path(path).stem != "__init__"
+        if (length := len(source.splitlines())) > LONGEST_FILE:
+            yield f"{path} has {length} lines, at most {LONGEST_FILE}: one subject a file, split it"
+    for folder, count in folders.items():
+        if count > LARGEST_FOLDER:
+            yield f"{folder} holds {count} files, at most {LARGEST_FOLDER}: make sub-packages"
+
+
 def main() -> None:
     lines, counts = by_folder(today())
     folders = {file.parent for file in (ROOT / PACKAGE).rglob("*.py")} - {ROOT / PACKAGE}
@@ -91,7 +105,7 @@ def main() -> None:
         lower("size.json", dict(sorted(lines.items())))
     if {"--check", "--lower"} & set(sys.argv[1:]):
         print(total)
-        sys.exit("\n".join(exceeded("size.json", lines)) or 0)
+        sys.exit("\n".join((*exceeded("size.json", lines), *overfull())) or 0)
     tag = last_tag()
     before = by_folder(at(tag))[0] if tag else Counter()
     for folder in sorted(lines | before):

@@ -106,7 +106,6 @@ def test_inverse_problems(in_an_empty_folder) -> None:
     assert found["missed"] == pytest.approx(0.056, abs=1e-3)
     assert found["error"] < 2e-5
     assert found["torque"].lead == pytest.approx(0.6)
-    assert found["strayed"] < 1e-4
     assert found["held"].missed < 1e-11 and found["held"]["shoulder"](0.5) == pytest.approx(20.5, abs=0.05)
     assert found["off_line"] < 1.5e-4
     assert found["found"].missed < 3e-7 and found["tip_off"] < 5e-5

@@ -40,6 +40,16 @@ NUMBERS = {
     "19_four_bar_synthesis.py": [("after", 0.346223, 5e-4), ("bent", 4.915, 0.01), ("better", 2.841, 0.01)],
     # before the wall at 3.5 m, which the first plan alone passes
     "20_receding_horizon.py": [("farthest", 3.43, 0.03), ("hit", 4.24, 0.04), ("missing", 0.0, 1e-9)],
+    # the greatest distance from the path, of second order; the closed form of heavy chains; the flat output
+    "21_load_on_a_string.py": [
+        ("strayed", 0.0, 2e-3),
+        ("order", 2.0, 0.1),
+        ("swing", 0.38, 0.01),
+        ("chain_error", 0.0, 1e-3),
+        ("flat_error", 0.0, 3e-4),
+    ],
+    # against models that are linearized anew; a spring, a damper and an inertia about one axis come once
+    "22_uncertain_model.py": [("corner", 0.0, 1e-9), ("inside", 0.0, 1e-9), ("sizes", (1, 1, 15, 1), 0)],
     "14_rods.py": [("gap", 0.0, 2.5e-3), ("stored", 0.411234, 2e-4)],  # a closed circle; EI L / (2 r^2)
 }
 

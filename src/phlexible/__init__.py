@@ -8,8 +8,19 @@ import sys
 
 import lazy_loader
 
+from phlexible.leaves import register_leaf_functions
+
 _module = sys.modules[__name__]
 _load, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+
+_LEAF_FUNCTIONS = {  # called by methods of the core, with the modules that define them
+    "body_form": "phlexible.papers.floating_forms",
+    "live_page": "phlexible.libraries.live_page",
+    "rod_form": "phlexible.papers.rod_form",
+    "soft_body_form": "phlexible.papers.soft_strain_form",
+    "string_form": "phlexible.papers.string_form",
+}
+register_leaf_functions(_LEAF_FUNCTIONS)
 
 _ELSEWHERE = {  # names in other programs
     "Fixed": "Weld WeldJoint FixedJoint Rigid Clamp Lock LockJoint",

@@ -150,7 +150,6 @@ from .port_hamiltonian.interconnection import (
 from .port_hamiltonian.linear import LinearPHDAE as LinearPHDAE
 from .port_hamiltonian.model import PortHamiltonianModel as PortHamiltonianModel
 from .port_hamiltonian.structure_check import check_structure as check_structure
-from .results.lft import lft as lft
 from .results.linear_model import LinearModel as LinearModel
 from .results.motion import Motion as Motion
 from .shapes.solids import (
@@ -179,7 +178,6 @@ from .tools.recordings import (
     RecordedResponse as RecordedResponse,
     Recording as Recording,
 )
-from .tools.string_inverse import string_inverse as string_inverse
 from .tools.study import Study as Study, samples as samples, study as study
 from .tools.urdf import from_urdf as from_urdf
 from .version import __version__ as __version__

@@ -28,6 +28,7 @@ from phlexible.errors import (
     listed_warnings,
     warn_user,
 )
+from phlexible.leaves import leaf_function
 from phlexible.linear.equilibria import OperatingKind
 from phlexible.linear.linearize import Form, linearization
 from phlexible.linear.observed import observed_linearization
@@ -296,13 +297,14 @@ class Model(Mechanism):
             return model.start(step, initial=kind, order=options.order, numerical_damping=damping)
 
         def page(title: str, outputs: Mapping[str, Sensor] | None, sections: Sequence[str]) -> str:
-            from phlexible.libraries.live_page import PageChoices, live_page  # with the compiler
-
             if self._numbers.whole_system(self) is not system:
                 raise ModelError(
                     "the model was changed after the run, and a live report steps it as it was: simulate again"
                 )
-            return live_page(self, start, PageChoices(title, None, outputs, duration, motion.run, sections))
+            text: str = leaf_function("live_page")(
+                self, start, title, outputs=outputs, duration=duration, seen=motion.run, sections=sections
+            )
+            return text
 
         return page
 

@@ -44,15 +44,6 @@ def law():
     return control.ss([], [], [], [[-1.0]], dt=0.1)
 
 
-def stiff(stiffness=1.0):
-    """The bar on a spring."""
-    model = ph.Model(dimension=2)
-    bar = model.add(ph.RigidBody(1.0, 0.1), "bar")
-    hinge = model.connect(ph.Revolute(model.ground.at((0.0, 0.0, 0.0)), bar.origin))
-    model.apply(hinge.spring(stiffness))
-    return model.linearize([hinge])
-
-
 CONTROL = [
     Call(
         "Feedback of a joint",
@@ -118,13 +109,6 @@ CONTROL = [
             "visuals": FLAG,
             "inertia": REFUSED,
         },
-        swung,
-    ),
-    Call(
-        "lft",
-        lambda s: ph.lft,
-        lambda s: {"linearized": stiff, "parameters": {"stiffness": (1.0, 2.0)}},
-        {"linearized": REFUSED, "parameters": REFUSED},
         swung,
     ),
     Call(

@@ -16,8 +16,6 @@ from bad_inputs.outcomes import (
     NONE,
     POSITIVE,
     REFUSED,
-    VECTOR,
-    VECTOR_FUNCTION,
     Call,
 )
 from bad_inputs.wrong_values import FUNCTIONS, ROD, ROPE
@@ -393,17 +391,6 @@ RUNS = [
         lead=NONE | POSITIVE,
         accuracy=POSITIVE,
         initial=REFUSED,
-    ),
-    of(
-        "string_inverse",
-        lambda s: ph.string_inverse,
-        lambda s: {"string": ROPE, "path": lambda t: (0, 0, 0), "duration": 1.0, "step": 0.02},
-        string=REFUSED,
-        path=VECTOR_FUNCTION,
-        duration=POSITIVE,
-        step=REFUSED,
-        load=NON_NEGATIVE,
-        gravity=VECTOR,
     ),
     of("linear.body_model", lambda s: linear().body_model, lambda s: {}, body=REFUSED),
     of("linear.save_mat", lambda s: linear().save_mat, lambda s: {}, path=REFUSED),

@@ -1,5 +1,8 @@
 """Inputs for which outputs follow paths: against drives, closed forms, known zeros, runs with what was found."""
 
+import runpy
+from pathlib import Path
+
 import numpy as np
 import pytest
 from numpy.polynomial import Polynomial
@@ -10,6 +13,7 @@ from phlexible.derivatives.step_matrices import StepMatrices
 from phlexible.errors import ModelError, ParameterError
 from phlexible.tools.least_inputs import least_change
 
+EXAMPLE = Path(__file__).parents[2] / "examples" / "21_load_on_a_string.py"
 SMOOTH = Polynomial([0] * 8 + [6435, -40040, 108108, -163800, 150150, -83160, 25740, -3432])
 G, BEND = 9.81, np.sqrt(7e10 * 0.004**2 / 12 / 2700.0)  # sqrt(EI / rho A) of the arm
 
@@ -200,7 +204,8 @@ def test_gravity_makes_zeros():
 
 @pytest.mark.thorough
 def test_a_load_on_a_string_has_the_trolley_of_the_other_inversion():
-    """``string_inverse`` solves node for node, without the step: the tops agree to second order."""
+    """The example solves node for node, without the step: the tops agree to second order."""
+    example = runpy.run_path(str(EXAMPLE))
     duration, line, mass = 3.0, 0.4, 50.0
     string = ph.String(5.0, line, 2, ph.LinearLaw(1e4))
     weight = (20 + mass + 5 * line) * G
@@ -210,11 +215,11 @@ def test_a_load_on_a_string_has_the_trolley_of_the_other_inversion():
 
     apart = []
     for step in (6e-2, 3e-2):
-        top = ph.string_inverse(string, path, duration, step, load=mass, gravity=(0, -G, 0))
+        _, nodes, lead = example["string_inverse"](string, path, duration, step, load=mass)
         model = ph.Model(gravity=(0, -G, 0), dimension=2)
-        rope = model.add(string, "rope", shape=top.nodes[0])
-        trolley = model.add(ph.PointMass(20.0), "trolley", position=top.nodes[0, 0])
-        load = model.add(ph.PointMass(mass), "load", position=top.nodes[0, -1])
+        rope = model.add(string, "rope", shape=nodes[0])
+        trolley = model.add(ph.PointMass(20.0), "trolley", position=nodes[0, 0])
+        load = model.add(ph.PointMass(mass), "load", position=nodes[0, -1])
         model.connect(ph.Spherical(trolley.origin, rope.start))
         model.connect(ph.Spherical(rope.end, load.origin))
         model.apply(ph.Force(trolley.origin, (1e-6, 0, 0), name="aside"))
@@ -223,8 +228,8 @@ def test_a_load_on_a_string_has_the_trolley_of_the_other_inversion():
             ph.Displacement(load.origin, (1, 0, 0)): lambda t: path(t)[0],
             ph.Displacement(load.origin, (0, 1, 0)): lambda t: path(t)[1],
         }
-        found = ph.inverse_dynamics(model, paths, ["aside", "up"], duration, step, lead=top.lead, accuracy=1e-5)
-        apart.append(np.abs(found.motion.position(trolley.origin) - top.nodes[:, 0]).max())
+        found = ph.inverse_dynamics(model, paths, ["aside", "up"], duration, step, lead=lead, accuracy=1e-5)
+        apart.append(np.abs(found.motion.position(trolley.origin) - nodes[:, 0]).max())
     assert apart[1] < 8e-3 and apart[1] < 0.35 * apart[0]
 
 

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,9 +17,8 @@ from phlexible.bodies.mechanics.floating import moment_products
 from phlexible.bodies.skin import Skin, line_skin
 from phlexible.bodies.stress_space import StressContinuity, StressSpace, energy_stress
 from phlexible.errors import ModelError
-
-if TYPE_CHECKING:
-    from phlexible.papers.floating_forms import FloatingBodyForm
+from phlexible.leaves import leaf_function
+from phlexible.port_hamiltonian.model import PortHamiltonianModel
 
 BodyData = FloatingBody | AbsoluteBody
 """What a body is in the plane or in space."""
@@ -74,7 +73,7 @@ class Body(ABC):
         gravity: ArrayLike = (0.0, 0.0, 0.0),
         stress: str = "discontinuous",
         ports: Mapping[str, ArrayLike] | None = None,
-    ) -> "FloatingBodyForm":
+    ) -> PortHamiltonianModel:
         """This body alone as a port-Hamiltonian model in the form of the papers.
 
         Args:
@@ -90,16 +89,14 @@ class Body(ABC):
             ParameterError: no such option, or a port that has the name of another.
             AttachmentError: a port that is not on the body.
         """
-
-        from phlexible.papers.floating_forms import body_form  # the papers' forms are above all bodies
-
         data = self.discretize(dimension)
         assert isinstance(data, FloatingBody), "bodies without a frame have their own form"
         space = self.stress_space(data, option("stress", stress, StressContinuity))
         places = {**self.port_locations(), **user_locations({} if ports is None else ports, self.port_locations())}
         for location in places.values():
             data.points.locate(location)
-        return body_form(data, places, variant, gravity, space)
+        form: PortHamiltonianModel = leaf_function("body_form")(data, places, variant, gravity, space)
+        return form
 
     def places_along(self) -> tuple[float, ...]:
         """Where a line body touches others: its nodes along it [m]; empty of other bodies."""

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -52,10 +52,9 @@ from phlexible.elements.sections import (
     sections_at,
 )
 from phlexible.errors import AttachmentError, ParameterError
+from phlexible.leaves import leaf_function
+from phlexible.port_hamiltonian.model import PortHamiltonianModel
 from phlexible.shapes.surfaces import Color, outline_of
-
-if TYPE_CHECKING:
-    from phlexible.papers.rod_form import RodForm
 
 # A rigid cross-section of a rod, with the mass of the length around it.
 
@@ -301,7 +300,7 @@ class Rod:
         angular_velocity: ArrayLike | None = None,
         start: str = "force",
         end: str = "force",
-    ) -> "RodForm":
+    ) -> PortHamiltonianModel:
         """This rod alone as a port-Hamiltonian model with strains of its own, see ``RodForm``.
 
         Args:
@@ -313,9 +312,9 @@ class Rod:
         Raises:
             ParameterError: no such option, a shape that the rod cannot have, or numbers out of the line or plane.
         """
-        from phlexible.papers.rod_form import rod_form  # the papers' forms are above all bodies
-
-        return rod_form(self, dimension, gravity, shape, velocity, angular_velocity, (start, end))
+        motion = shape, velocity, angular_velocity
+        form: PortHamiltonianModel = leaf_function("rod_form")(self, dimension, gravity, *motion, (start, end))
+        return form
 
     def sections_at(self, x: Array) -> list[UniformSection]:
         """The cross-sections at x (k,) [m]."""

@@ -30,14 +30,12 @@ from phlexible.bodies.soft_mesh import (
 from phlexible.display import short_repr
 from phlexible.elements.maxwell import Relaxation
 from phlexible.errors import ModelError, ParameterError
+from phlexible.leaves import leaf_function
+from phlexible.port_hamiltonian.model import PortHamiltonianModel
 from phlexible.shapes.surfaces import Color
 
 if TYPE_CHECKING:
     from scipy import sparse
-
-    from phlexible.papers.quadratic_strains import QuadraticStrainModel
-    from phlexible.papers.soft_form import SoftForm
-    from phlexible.papers.soft_strain_form import SoftStrainForm
 
 # What a soft body looks like: its surface, or of a sheet all of its elements.
 
@@ -229,7 +227,7 @@ class SoftBody(NodalBody):
         velocity: Field | None = None,
         stresses: bool = False,
         strains: str | None = None,
-    ) -> "SoftForm | QuadraticStrainModel | SoftStrainForm":
+    ) -> PortHamiltonianModel:
         """This body alone as a port-Hamiltonian model in positions and velocities of its nodes, see ``SoftForm``.
 
         Args:
@@ -247,10 +245,6 @@ class SoftBody(NodalBody):
                 stresses and strains at once.
             ModelError: stresses of another law, or a body that creeps.
         """
-        from phlexible.papers.quadratic_strains import soft_stress_form  # the papers' forms are above all bodies
-        from phlexible.papers.soft_form import SoftForm
-        from phlexible.papers.soft_strain_form import SoftStrains, soft_strain_form
-
         if self.relaxation:
             raise ModelError(
                 "the port-Hamiltonian form of a SoftBody has no creep; leave relaxation= out, or take viscosity"
@@ -261,16 +255,15 @@ class SoftBody(NodalBody):
         nodes = self.initial_nodes(dimension, shape, velocity, np.zeros(3), np.eye(3))
         rates = np.zeros_like(nodes.positions) if nodes.velocities is None else nodes.velocities
         start = np.concatenate([each[:, :dimension].ravel() for each in (nodes.positions, rates)])
-        weights = {each.name: each.weights(self.soft_mesh) for each in self.interfaces}
-        form = SoftForm(data, fall[:dimension], weights, start)
-        if strains is None:
-            return soft_stress_form(form) if stresses else form
-        kind = option("strains", strains, SoftStrains)
-        if stresses:
-            raise ParameterError(f"take strains={kind.value!r} or stresses=True, not both")
         mesh = self.soft_mesh
-        found = {each.name: surface_mass(mesh, each.points, self._depth) for each in self.interfaces}
-        return soft_strain_form(form, kind, {name: own for name, own in found.items() if own is not None})
+        weights = {each.name: each.weights(mesh) for each in self.interfaces}
+        loaded = () if strains is None else self.interfaces
+        masses = {each.name: surface_mass(mesh, each.points, self._depth) for each in loaded}
+        surfaces = {name: mass for name, mass in masses.items() if mass is not None}
+        form: PortHamiltonianModel = leaf_function("soft_body_form")(
+            data, fall[:dimension], weights, start, surfaces, stresses, strains
+        )
+        return form
 
     def skin(self, data: BodyData, ports: Array) -> Skin:
         """The surface."""

@@ -1,7 +1,6 @@
 """Hyperelastic string: large motion and large strain, no bending stiffness (Kinon et al. 2023)."""
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -27,14 +26,9 @@ from phlexible.bodies.string_law import StringLaw, TensionOnly
 from phlexible.display import short_repr
 from phlexible.elements.maxwell import Maxwell, Relaxation
 from phlexible.errors import AttachmentError, EquilibriumError, ParameterError
+from phlexible.leaves import leaf_function
+from phlexible.port_hamiltonian.model import PortHamiltonianModel
 from phlexible.shapes.surfaces import Color
-
-if TYPE_CHECKING:
-    from phlexible.papers.string_form import StringForm
-
-if TYPE_CHECKING:
-    from scipy import sparse
-
 
 # The mesh of a string: nodes, shape functions, mass and strains of linear or quadratic elements.
 #
@@ -409,7 +403,7 @@ class String(NodalBody):
         velocity: Field | None = None,
         start: str = "force",
         end: str = "force",
-    ) -> "StringForm":
+    ) -> PortHamiltonianModel:
         """This string alone as a port-Hamiltonian model in the form of the paper, see ``StringForm``.
 
         Args:
@@ -421,12 +415,12 @@ class String(NodalBody):
         Raises:
             ParameterError: no such option, or numbers out of the line or plane.
         """
-        from phlexible.papers.string_form import string_form  # the papers' forms are above all bodies
-
         given = vector("gravity", gravity)
         if not isinstance(dimension, int | np.integer) or isinstance(dimension, bool) or dimension not in (1, 2, 3):
             raise ParameterError(f"dimension must be 1, 2 or 3, got {dimension!r}")
-        return string_form(self._absolute(int(dimension)), self.mesh, given, shape, velocity, (start, end))
+        body, ends = self._absolute(int(dimension)), (start, end)
+        form: PortHamiltonianModel = leaf_function("string_form")(body, self.mesh, given, shape, velocity, ends)
+        return form
 
     def _absolute(self, dimension: int) -> AbsoluteBody:
         mesh, law = self.mesh, TensionOnly(self.law) if self.tension_only else self.law

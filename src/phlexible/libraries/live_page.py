@@ -1,7 +1,7 @@
 """A model as one page of a browser that steps it: from how its runs begin to the text of the page."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from phlexible.description.interactions.sensor import Sensor
@@ -18,11 +18,23 @@ from phlexible.results.live import LiveRun
 from phlexible.state.recorded_run import RecordedRun
 
 
-@dataclass(frozen=True, eq=False)
-class PageChoices:
-    """What a page shows.
+def live_page(
+    model: AnyMechanism,
+    start: Callable[[AnyMechanism], LiveRun],
+    name: str,
+    *,
+    inputs: Sequence[str] | None = None,
+    outputs: Mapping[str, Sensor] | None = None,
+    duration: float | None = None,
+    seen: RecordedRun | None = None,
+    sections: Sequence[str] = (),
+    variants: Variants[Any] | None = None,
+) -> str:
+    """Page that steps a model, as text; what became of functions of time is printed.
 
-    Attributes:
+    Args:
+        model: stays as it is.
+        start: begins a run of it, or of a copy with further loads.
         name: of the model, the title of the page.
         inputs: names of those that have sliders; None: all.
         outputs: sensors whose curves are drawn, by name; none: coordinates of joints and energies.
@@ -30,24 +42,6 @@ class PageChoices:
         seen: a run of the model, which says how far things go; None: one is taken beforehand.
         sections: of the page, before those of the model.
         variants: the model as a function of parameters, which get sliders; None: there are none.
-    """
-
-    name: str
-    inputs: Sequence[str] | None = None
-    outputs: Mapping[str, Sensor] | None = None
-    duration: float | None = None
-    seen: RecordedRun | None = None
-    sections: Sequence[str] = ()
-    variants: Variants[Any] | None = None
-
-
-def live_page(model: AnyMechanism, start: Callable[[AnyMechanism], LiveRun], choices: PageChoices) -> str:
-    """The page as text; what became of functions of time is printed.
-
-    Args:
-        model: stays as it is.
-        start: begins a run of it, or of a copy with further loads.
-        choices: what it shows.
 
     Raises:
         ModelError, ParameterError, MissingExtraError: as of ``ph.build``.
@@ -62,16 +56,16 @@ def live_page(model: AnyMechanism, start: Callable[[AnyMechanism], LiveRun], cho
         run = start(pulled)
         loads = [load for grip in grips for load in grip.loads]
         sensors = page_outputs(own) if outputs is None else outputs
-        known = choices.name, inputs, sensors, choices.duration
-        has_parameters = choices.variants is not None
+        known = name, inputs, sensors, duration
+        has_parameters = variants is not None
         data = described(run, run.step_size, *known, loads, from_start=True, has_parameters=has_parameters)
-        return PageParts(own, run, data, grips, choices.duration, sensors)
+        return PageParts(own, run, data, grips, duration, sensors)
 
-    parts = parts_of(model, choices.outputs, choices.inputs)
-    if choices.variants is not None:
-        parts = _with_sliders(parts, choices.variants, parts_of, choices.inputs)
+    parts = parts_of(model, outputs, inputs)
+    if variants is not None:
+        parts = _with_sliders(parts, variants, parts_of, inputs)
     data = parts.data
-    seen = run_ahead(start(gripped(model)[0]), parts) if choices.seen is None else choices.seen
+    seen = run_ahead(start(gripped(model)[0]), parts) if seen is None else seen
     for words in data.words:
         print(words)
     try:
@@ -79,7 +73,7 @@ def live_page(model: AnyMechanism, start: Callable[[AnyMechanism], LiveRun], cho
     except RuntimeError as error:
         raise PhlexibleError(f"the programs of the model cannot be compiled: {error}") from error
     module = linked(TARGETS[WASM], sources(codes[WASM], data.header()))
-    return page_of(parts, seen, module, choices.sections)
+    return page_of(parts, seen, module, sections)
 
 
 def _with_sliders(

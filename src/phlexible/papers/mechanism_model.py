@@ -166,6 +166,7 @@ class MechanismModel(ComposedModel):
             form = placed.held.port_hamiltonian(
                 self.variant.value, dimension=mechanism.dimension, gravity=mechanism.gravity
             )
+            assert isinstance(form, FloatingBodyForm), "without nodes"
             return replace(form, fixed_rotation=placed.rotation)
         assert isinstance(data, AbsoluteBody), "with nodes"
         d = data.dimension

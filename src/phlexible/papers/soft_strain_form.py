@@ -6,11 +6,13 @@ from enum import StrEnum
 import numpy as np
 from scipy import sparse
 
-from phlexible.algebra.arrays import Array, IntArray
+from phlexible.algebra.arrays import Array, IntArray, option
+from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.mechanics import soft
 from phlexible.bodies.mechanics.absolute import mass_matrix, viscous_matrix
 from phlexible.bodies.soft_law import InvariantConstitution, Logarithms, as_tensor
 from phlexible.errors import ParameterError
+from phlexible.papers.quadratic_strains import soft_stress_form
 from phlexible.papers.soft_form import SoftForm
 from phlexible.papers.strain_fields import GreenLagrangeFields, PolyconvexFields, StrainFields
 from phlexible.port_hamiltonian.model import Port, PortHamiltonianModel, StateBlock
@@ -173,21 +175,41 @@ class SoftStrainForm(PortHamiltonianModel):
         return sparse.csr_array(volumes @ soft.strain_slopes(self.fields.group, self._nodes(q)))
 
 
-def soft_strain_form(form: SoftForm, strains: SoftStrains, surfaces: dict[str, sparse.csr_array]) -> SoftStrainForm:
-    """The form with strains of a soft body.
+def soft_body_form(
+    body: AbsoluteBody,
+    gravity: Array,
+    interfaces: dict[str, Array],
+    initial_state: Array,
+    surfaces: dict[str, sparse.csr_array],
+    stresses: bool,
+    strains: str | None,
+) -> PortHamiltonianModel:
+    """Form of a discretized soft body; the last two arguments are those of ``SoftBody.port_hamiltonian``.
+
+    Args:
+        gravity, interfaces, initial_state: see ``SoftForm``.
+        surfaces: see ``SoftStrainForm``.
 
     Raises:
-        ParameterError: cofactors and determinants of a law that is no function of them.
+        ParameterError: no such strains, cofactors and determinants of a law that is no function of them, or
+            stresses and strains at once.
+        ModelError: stresses of a law other than that of St. Venant and Kirchhoff.
     """
-    (group,) = form.body.elements
-    if strains is SoftStrains.GREEN_LAGRANGE:
+    form = SoftForm(body, gravity, interfaces, initial_state)
+    if strains is None:
+        return soft_stress_form(form) if stresses else form
+    kind = option("strains", strains, SoftStrains)
+    if stresses:
+        raise ParameterError(f"take strains={kind.value!r} or stresses=True, not both")
+    (group,) = body.elements
+    if kind is SoftStrains.GREEN_LAGRANGE:
         return SoftStrainForm(form, GreenLagrangeFields(group), surfaces)
     if not isinstance(group.law, InvariantConstitution):
         raise ParameterError(
-            f"strains={strains.value!r} is for laws of tr C, tr cof C and det C such as NeoHookean; that of St."
+            f"strains={kind.value!r} is for laws of tr C, tr cof C and det C such as NeoHookean; that of St."
             " Venant and Kirchhoff is a function of E alone: take strains='green_lagrange'"
         )
-    is_mean = strains is SoftStrains.MEAN_VOLUME
+    is_mean = kind is SoftStrains.MEAN_VOLUME
     if is_mean and not isinstance(group.law.third, Logarithms):
         raise ParameterError(
             "strains='mean_volume' is for NeoHookean of solids and of sheets with plane='strain', whose volume"

@@ -27,7 +27,7 @@ from phlexible.libraries.linking import (
     write_bytes,
     write_library,
 )
-from phlexible.libraries.live_page import PageChoices, live_page
+from phlexible.libraries.live_page import live_page
 from phlexible.libraries.parameter_models import Variants, with_parameters
 from phlexible.libraries.parameters import ranges_of
 from phlexible.libraries.programs import object_files_of
@@ -127,10 +127,9 @@ def build(
 
     if place.suffix in PAGES:
         _check_place(place)
-        choices = PageChoices(
-            place.stem, chosen, measured, end, variants=Variants(ranges, made) if ranges else None
-        )
-        write_bytes(live_page(first, start, choices).encode(), place)
+        variants = Variants(ranges, made) if ranges else None
+        page = live_page(first, start, place.stem, inputs=chosen, outputs=measured, duration=end, variants=variants)
+        write_bytes(page.encode(), place)
         return place
     if ranges and place.suffix == NUMBERS:
         raise ParameterError(f"{place.name} holds numbers of one model; leave out parameters=, or build a library")
