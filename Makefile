@@ -38,7 +38,6 @@ check: style types
 
 style: $(READY)
 	$(BIN)/python .ci/size.py --check
-	$(BIN)/lint-imports --no-cache
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 

@@ -1,12 +1,19 @@
-"""Imports of the package; ``lint-imports`` checks that they go downwards (pyproject.toml)."""
+"""Imports of the package go downwards, as the contracts in ``pyproject.toml`` say, and never in a circle."""
 
 from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
 
 import grimp
 import pytest
+from importlinter import cli
 
 from phlexible import _LEAF_FUNCTIONS
 from phlexible.leaves import leaf_function
+
+
+def test_the_contracts_of_pyproject_are_kept(monkeypatch) -> None:
+    monkeypatch.chdir(Path(__file__).parent.parent)
+    assert cli.lint_imports(no_cache=True) == cli.EXIT_STATUS_SUCCESS
 
 
 def test_no_files_import_each_other_in_a_circle_also_inside_functions() -> None:
