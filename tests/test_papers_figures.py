@@ -25,6 +25,7 @@ def test_fig_6_is_the_same_as_printed_and_corrected(figures, tmp_path):
     assert np.abs(found["printed"] / found["full"] - 1).max() < 1e-9
 
 
+@pytest.mark.thorough
 def test_fig_8_as_printed_bends_less(figures, tmp_path):
     """Right in the first 3 ms, and soon a third of what it should be."""
     found = figures["fig_8"](tmp_path / "fig_8.png", duration=6e-3, step=1e-4)

@@ -33,7 +33,7 @@ def crank_angle(times, loops):
 
 @redundant
 @pytest.mark.parametrize("dimension", [2, 3])
-@pytest.mark.parametrize("loops", [1, 2, 5])
+@pytest.mark.parametrize("loops", [1, pytest.param(2, marks=pytest.mark.thorough), 5])
 def test_four_bars_pass_their_singular_positions_as_parallelograms(loops, dimension):
     model = ph.gallery.n_four_bar(loops, dimension=dimension)
     motion = model.simulate(3.0, 1e-3, progress=False)

@@ -100,7 +100,15 @@ def test_the_picture_of_a_run_of_every_gallery_model(entry):
     assert len(figure.axes) >= 2
 
 
-@pytest.mark.parametrize("name", ["crank_slider", "robot_arm", "crane", "chain", "heavy_top"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "robot_arm",
+        "crane",
+        "heavy_top",
+        *(pytest.param(n, marks=pytest.mark.thorough) for n in ("crank_slider", "chain")),
+    ],
+)
 def test_a_model_is_drawn_before_it_runs(name, tmp_path):
     model = getattr(ph.gallery, name)()
     figure = model.plot(tmp_path / "model.png", frames=True)

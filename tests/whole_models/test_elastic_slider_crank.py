@@ -31,6 +31,7 @@ def test_the_end_of_the_test_set(crank):
     assert motion.energy.supplied[-1] == pytest.approx(motion.energy.total[-1] - motion.energy.total[0], rel=1e-9)
 
 
+@pytest.mark.thorough
 def test_the_composed_model_converges_to_it(crank):
     """Rod and slider by transformer and inverted ports with an integrator of order 4, for a tenth of a turn."""
     whole, x, inputs = crank.composed()

@@ -37,7 +37,10 @@ def test_the_elastica_is_of_order_2_and_4_without_locking():
 
 @pytest.mark.parametrize(
     ("elements", "order", "tip", "tolerance"),
-    [(32, 1, (46.84, 15.56, 53.67), 0.01), (16, 2, (46.90, 15.56, 53.60), 0.012)],
+    [
+        pytest.param(32, 1, (46.84, 15.56, 53.67), 0.01, marks=pytest.mark.thorough),
+        (16, 2, (46.90, 15.56, 53.60), 0.012),
+    ],
 )
 def test_bathes_bend(elements, order, tip, tolerance):
     """A quarter of a half circle under 600 at its tip: 32 elements of another program; EXUDYN with order 2."""
