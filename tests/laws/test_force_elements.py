@@ -129,26 +129,6 @@ def test_the_reported_force_is_that_of_the_law():
     assert motion.energy.spring == pytest.approx(3.5 * (angle - 0.2) ** 2, abs=1e-13)
 
 
-def test_closed_forms_of_springs_dampers_and_torques():
-    """Frequency and decay of a damped oscillator, spin-up by a torque, stretch under a constant force."""
-    model = ph.Model()
-    block = model.add(ph.RigidBody(2.0, (1, 1, 1)), position=(1.0, 0, 0), velocity=(0.5, 0, 0))
-    rail = model.connect(ph.Prismatic(model.ground.at((0, 0, 0)), block.origin))
-    model.apply(rail.spring(50.0, damping=2.0))
-    motion = model.simulate(3.0, 1e-3, progress=False)
-    decay, pulsation = 0.5, np.sqrt(25 - 0.25)
-    exact = 1 + 0.5 / pulsation * np.exp(-decay * motion.time) * np.sin(pulsation * motion.time)
-    assert motion.translation(rail) == pytest.approx(exact, abs=2e-6)
-    wheel = ph.Model()
-    body = wheel.add(ph.RigidBody(1.0, (0.1, 0.2, 0.25)))
-    axle = wheel.connect(ph.Revolute(wheel.ground.at((0, 0, 0)), body.origin, axis=(0, 1, 0)))
-    wheel.apply(axle.torque(0.8))
-    spun = wheel.simulate(10.0, 2e-3, progress=False)
-    assert 0.8 * spun.angle(axle) == pytest.approx(0.1 * spun.rate(axle) ** 2, rel=1e-12)  # over turns
-    assert spun.angle(axle)[-1] == pytest.approx(200.0, rel=1e-3)
-    assert spun.rate(axle)[-1] == pytest.approx(40.0, rel=1e-3)
-
-
 def test_a_spring_between_coincident_points_is_refused():
     model = ph.Model()
     one, two = (model.add(ph.PointMass(1.0)) for _ in range(2))

@@ -60,26 +60,6 @@ def test_a_thrown_beam_flies_on_a_parabola_and_stays_straight(dimension, frame):
 
 
 @pytest.mark.parametrize("dimension", [2, 3])
-def test_force_is_mass_times_acceleration(dimension):
-    model = ph.Model(dimension=dimension)
-    body = model.add(ph.PointMass(0.7))
-    model.apply(ph.Force(body.origin, (2.0, 1.0, 0)))
-    motion = model.simulate(1.0, 0.1, progress=False)
-    expected = np.array([2.0, 1.0, 0]) / 0.7 * motion.time[:, None] ** 2 / 2
-    assert motion.position(body.origin) == pytest.approx(expected, abs=1e-14)
-
-
-@pytest.mark.parametrize("dimension", [2, 3])
-def test_a_moment_turns_a_body_about_its_center(dimension):
-    model = ph.Model(dimension=dimension)
-    body = model.add(ph.RigidBody(0.7, 0.3 if dimension == 2 else (0.2, 0.25, 0.3)))
-    model.apply(ph.Torque(body.origin, (0, 0, 0.6)))
-    motion = model.simulate(1.0, 1e-3, progress=False)
-    angle = 0.6 / 0.3 * motion.time**2 / 2
-    assert motion.rotation(body)[:, 1, 0] == pytest.approx(np.sin(angle), abs=1e-6)
-
-
-@pytest.mark.parametrize("dimension", [2, 3])
 def test_a_joint_carries_what_hangs_on_it(dimension):
     model = ph.Model(gravity=(0, -GRAVITY, 0), dimension=dimension)
     body = model.add(ph.RigidBody(2.0, (0.1, 0.1, 0.1), center=(0, -0.5, 0)))

@@ -35,27 +35,14 @@ def free_string(law, dimension=3, order=1, elements=6, **options):
 
 
 @SLACK
-@pytest.mark.parametrize("law", LAWS, ids=lambda law: type(law).__name__)
-@pytest.mark.parametrize(("dimension", "order"), [(2, 1), (3, 1), (3, 2)])
-def test_a_free_string_keeps_energy_and_momenta(law, dimension, order):
-    steps = 10_000 if law is LAWS[0] and dimension == 3 else 1000
-    motion = free_string(law, dimension, order).simulate(steps * 0.01, 0.01, every=10, progress=False)
+@pytest.mark.parametrize("order", [1, 2])
+def test_a_free_string_keeps_energy_and_momenta_for_ten_thousand_steps(order):
+    motion = free_string(LAWS[0], order=order).simulate(100.0, 0.01, every=10, progress=False)
     assert relative_spread(motion.energy.total) <= 1e-11
     assert relative_spread(motion.momentum.linear) <= 1e-11
     assert relative_spread(motion.momentum.angular) <= 1e-11
     assert not motion.energy.supplied.any() and not motion.energy.dissipated.any()
     assert np.ptp(motion.energy.strain) > 0.1  # something happens
-
-
-@SLACK
-def test_momentum_is_that_of_a_moving_rod():
-    """Uniform translation and rotation of a straight string: m v, and J w about its middle."""
-    string = ph.String(1.2, 0.5, 7, LAWS[0])
-    model = ph.Model()
-    model.add(string, shape=lambda s: (s - 0.6, 0, 0), velocity=lambda s: (1, 2 + 3 * (s - 0.6), 0))
-    momentum = model.simulate(0.01, 0.01, progress=False).momentum
-    assert momentum.linear[0] == pytest.approx([0.6, 1.2, 0])
-    assert momentum.angular[0] == pytest.approx([0, 0, 3 * 0.6 * 1.2**2 / 12])
 
 
 @SLACK
