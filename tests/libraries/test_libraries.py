@@ -24,6 +24,7 @@ from phlexible.libraries.library import Library
 from phlexible.libraries.linking import host
 from phlexible.libraries.time_functions import time_data
 from phlexible.results.live import LiveRun
+from phlexible.state.recorded_run import RecordedRun
 from phlexible.step.compilation.objects import settings, this_target
 from pictures.report.decoding import Decoded
 
@@ -785,8 +786,8 @@ class OfUser(Sensor):
     body: PlacedBody
     takes, label, unit = (PlacedBody, "a body"), "luck", "1"
 
-    def read(self, run: object) -> np.ndarray:
-        return np.zeros(1)
+    def read(self, run: RecordedRun) -> np.ndarray:
+        return np.exp(run.recording.position[:, 0, 0])
 
 
 def hinged() -> ph.Model:

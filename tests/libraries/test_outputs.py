@@ -1,16 +1,32 @@
 """Outputs of libraries are what sensors read in live runs: forces of joints, in beams, rods and strings, turns."""
 
 import shutil
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
 
 import phlexible as ph
+from phlexible.description.interactions.sensor import Sensor
+from phlexible.description.ports import PlacedBody
 from phlexible.libraries.linking import host
 from phlexible.libraries.outputs import OutputTables
+from phlexible.state.recorded_run import RecordedRun
 
 STEP = 1e-3
 needs_compiler = pytest.mark.skipif(shutil.which("cc") is None or host() is None, reason="no C compiler")
+
+
+@dataclass(frozen=True, eq=False)
+class Reach(Sensor):
+    """Distance of a body from the axis z, a sensor of a user."""
+
+    body: PlacedBody
+    takes, label, unit = (PlacedBody, "a body"), "reach", "m"
+
+    def read(self, run: RecordedRun) -> np.ndarray:
+        x, y, _ = run.recording.position[:, run.body_index(self.body)].T
+        return np.hypot(x, y)
 
 
 def parts() -> tuple[ph.Model, dict[str, object]]:
@@ -63,6 +79,7 @@ def parts() -> tuple[ph.Model, dict[str, object]]:
         "shaken": ph.Position(shaken),
         "end of a rope": ph.ElasticDisplacement(ropes[0].end),
         "end of a rope along": ph.ElasticDisplacement(ropes[0].end, (1, 2, 0)),
+        "of a user": Reach(bob),
         "bend across": ph.ElasticDisplacement(arm.end, (0, 0, 1)),
     }
 
@@ -123,9 +140,19 @@ def test_accelerations_are_those_of_the_motion_and_leave_no_trace(tmp_path) -> N
 
 def test_what_one_instant_cannot_tell_is_refused_with_what_to_take(tmp_path) -> None:
     model, _ = parts()
-    known = ph.Rotation(model.ground.moving(lambda t: (0.0, 0.0, t)))
-    with pytest.raises(ph.errors.ModelError, match="output 'a': .*is a function of time"):
+    known = ph.Rotation(model.joints[0].first)
+    with pytest.raises(ph.errors.ModelError, match="output 'a': .*takes a function of time"):
         ph.build(model, STEP, tmp_path / "parts.tables", outputs={"a": known})
+    model = ph.Model(gravity=(0, 0, -9.81))
+    door = model.add(ph.RigidBody(10.0, (1, 1, 1)), "door", position=(0.5, 0, 1))
+    for z in (0.5, 1.5):
+        ends = model.ground.at((0, 0, z)), door.point((-0.5, 0, z - 1.0))
+        hinge = model.connect(ph.Revolute(*ends, axis=(0, 0, 1), name=f"hinge {z}"))
+    with (
+        pytest.warns(ph.RedundancyWarning),
+        pytest.raises(ph.errors.ModelError, match="output 'a': .*force of joints that hold a motion twice"),
+    ):
+        ph.build(model, STEP, tmp_path / "door.tables", outputs={"a": ph.Reaction(hinge)})
 
 
 @needs_compiler

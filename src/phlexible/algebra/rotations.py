@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array, numbers
+from phlexible.algebra.number_tape import sine_quotient, versine_quotient
 from phlexible.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -40,11 +41,18 @@ def cross(a: Array, b: Array) -> Array:
         (ax, ay, az), (bx, by, bz) = a.tolist(), b.tolist()
         return np.array((ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx), dtype=np.float64)
     ax, ay, az, bx, by, bz = (v[..., k] for v in (a, b) for k in range(3))
-    result = np.empty(np.broadcast_shapes(a.shape, b.shape))
+    result = np.empty(np.broadcast_shapes(a.shape, b.shape), dtype=np.result_type(a, b))
     result[..., 0] = ay * bz - az * by
     result[..., 1] = az * bx - ax * bz
     result[..., 2] = ax * by - ay * bx
     return result
+
+
+def rotation_vector_matrices(vectors: Array) -> Array:
+    """exp([theta]) of rotation vectors (k, 3): I + a [theta] + b [theta]^2, shape (k, 3, 3)."""
+    square = (vectors * vectors).sum(axis=1)[:, None, None]
+    skew = cross(vectors[:, None], np.eye(3)).swapaxes(1, 2)
+    return np.asarray(np.eye(3) + sine_quotient(square) * skew + versine_quotient(square) * (skew @ skew))
 
 
 def is_rotation_object(value: RotationLike) -> "TypeGuard[Rotation]":

@@ -33,6 +33,11 @@ def as_array(matrix: Matrix) -> Array:
     return matrix if isinstance(matrix, np.ndarray) else np.asarray(matrix.toarray())
 
 
+def rows_times(rows: Matrix, values: Array) -> Array:
+    """Products of rows (k, n) with each of values (T, n), floats or numbers of a tape, shape (T, k)."""
+    return np.asarray(values @ (as_array(rows) if values.dtype == object else rows).T)
+
+
 def scaled_rows(weights: Array, matrix: Matrix) -> Matrix:
     """Each row times its weight, weights of shape (k,), of arrays (..., k) as well."""
     if isinstance(matrix, np.ndarray):
@@ -389,13 +394,14 @@ class WeightedSums:
     def of(self, values: Array) -> Array:
         """The sums of values (T, size, ...), shape (T, count, ...)."""
         inner = values.shape[2:]
-        if self._dense is not None and values.size <= FEW:  # SciPy would take longer to begin than to multiply
+        is_small = values.size <= FEW and values.dtype != object  # SciPy begins slowly
+        if self._dense is not None and is_small:
             flat = values.reshape(*values.shape[:2], int(np.prod(inner)))
             return np.asarray((self._dense @ flat).reshape(len(values), self.count, *inner))
         if len(values) != 1:
             flat = np.moveaxis(values, 0, 1).reshape(self.size, int(len(values) * np.prod(inner)))
             return np.asarray(np.moveaxis((self._matrix @ flat).reshape(self.count, len(values), *inner), 0, 1))
-        result = np.zeros((1, self.count, *values.shape[2:]))
+        result = np.zeros((1, self.count, *values.shape[2:]), dtype=values.dtype)
         if len(self._starts):
             weights = self.weights.reshape(-1, *(1,) * (values.ndim - 2))
             result[0, self._owners] = np.add.reduceat(weights * values[0][self.sources], self._starts)

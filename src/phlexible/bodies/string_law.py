@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array, called, check_callable, finite
 from phlexible.algebra.fields import Positive, convert_fields
+from phlexible.algebra.number_tape import exceeds
 from phlexible.algebra.portable import Portable
 from phlexible.algebra.user_derivatives import disagreement, mean_of
 from phlexible.errors import ParameterError
@@ -88,7 +89,7 @@ class LogarithmicLaw(StringLaw):
 
     def derivative(self, C: ArrayLike) -> Array:
         """S / 2 of (8)."""
-        C = np.asarray(C, dtype=np.float64)
+        C = np.asarray(C)
         return np.asarray(self.axial_stiffness / 4 * (C - 1) / C)
 
     def curvature(self, C: ArrayLike) -> Array:
@@ -167,7 +168,7 @@ class StVenantKirchhoffLaw(StringLaw):
 
     def discrete_derivative(self, C0: ArrayLike, C1: ArrayLike) -> Array:
         """EA/4 ((C0 + C1) / 2 - 1)."""
-        mean = (np.asarray(C0, dtype=np.float64) + np.asarray(C1, dtype=np.float64)) / 2
+        mean = (np.asarray(C0) + np.asarray(C1)) / 2
         return np.asarray(self.axial_stiffness / 4 * (mean - 1))
 
 
@@ -196,14 +197,16 @@ class TensionOnly(StringLaw):
         return self.law.energy(np.maximum(C, 1.0))
 
     def derivative(self, C: ArrayLike) -> Array:
-        return np.where(np.asarray(C) > 1, self.law.derivative(np.maximum(C, 1.0)), 0.0)
+        C = np.asarray(C)
+        is_taut = exceeds(C, 1.0)
+        return np.asarray(is_taut * self.law.derivative(is_taut * C + (1.0 - is_taut)))
 
     def curvature(self, C: ArrayLike) -> Array:
         return np.where(np.asarray(C) > 1, self.law.curvature(np.maximum(C, 1.0)), 0.0)
 
     def viscous_modulus(self, C: ArrayLike) -> Array:
         """EA / 4 where C > 1, zero elsewhere [N]."""
-        return np.where(np.asarray(C) > 1, self.modulus / 4, 0.0)
+        return np.asarray(self.modulus / 4 * exceeds(np.asarray(C), 1.0))
 
     def discrete_derivative(self, C0: ArrayLike, C1: ArrayLike) -> Array:
         """That of the law times that of max(C, 1)."""

@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phlexible.algebra.arrays import Array
+from phlexible.algebra.number_tape import FIRST, TapeOperation
 from phlexible.description.time_functions import TimePath
 from phlexible.libraries.c_text import array_of, bit_patterns, integers, quoted, real, reals
 from phlexible.libraries.controllers import ControllerData
-from phlexible.libraries.number_tape import FIRST, TapeOperation
 from phlexible.libraries.outputs import Outputs
 from phlexible.libraries.parameters import ParameterData, in_c
 from phlexible.libraries.programs import families, is_of_teams, programs

@@ -1,27 +1,77 @@
 """What compiled code measures for the outputs of a library, and where it lies among its numbers."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property, partial
 
 import numpy as np
 
-from phlexible.algebra.arrays import IntArray
-from phlexible.description.time_functions import Timed, TimeFactor
+from phlexible.algebra.arrays import Array, IntArray
+from phlexible.algebra.number_tape import NumberTape, TapeNumber
+from phlexible.description.time_functions import TimePath
 from phlexible.errors import ModelError
 from phlexible.results.live import LiveRun
 from phlexible.results.live_readings import QuickReading, quick_reading, reading_of_vectors
+from phlexible.state.instants import Instants, MeasuredInstant, RecordedGiven
 from phlexible.state.recorded_run import RecordedRun
-from phlexible.state.vectors import CarriedVector
+from phlexible.state.redundancy import redundancies
+from phlexible.state.vectors import CarriedVector, VectorSet
+from phlexible.step.integration.recorder import recording_of
 from phlexible.step.tables.declarations import MOVING
 
-KNOWN = (
-    "positions, displacements, velocities and accelerations of points, turns, angular velocities and accelerations"
-    " of bodies, positions, rates and accelerations of joints, elastic displacements, reactions, forces of elements"
-    ", beams, rods and strings, stresses, energies"
-)
-COMPONENTS = {TimeFactor.COSINE: 0, TimeFactor.SINE: 1, TimeFactor.VALUE: 2}
-"""Of a path among its three numbers."""
+NEGLIGIBLE = 1e-6
+"""Coefficients of redundant rows below it are round-off."""
+
+
+class PathNumber(TapeNumber):
+    """Value of a path, beside which its cosine and sine are measured."""
+
+    __slots__ = ()
+
+    def cos(self) -> TapeNumber:
+        """Cosine of the value."""
+        return self.tape.number(self.place - 2)
+
+    def sin(self) -> TapeNumber:
+        """Sine of the value."""
+        return self.tape.number(self.place - 1)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TapedRun(RecordedRun):
+    """One instant whose numbers are those of a tape: what sensors read of it is written to the tape.
+
+    Attributes:
+        velocities_on_joints: numbers of the velocities, shape (1, velocities).
+        measured: as of ``MeasuredInstant``.
+        differentiated: receives what was differentiated in time.
+    """
+
+    velocities_on_joints: Array
+    measured: "partial[Array]"
+    differentiated: list[Array] = field(default_factory=list)
+
+    @cached_property
+    def velocities(self) -> Array:
+        """Velocities that satisfy the joints, shape (1, velocities)."""
+        return self.velocities_on_joints
+
+    @cached_property
+    def multipliers(self) -> Array:
+        """Multipliers of the last step, shape (1, rows)."""
+        return self.recording.multipliers
+
+    @cached_property
+    def instants(self) -> Instants:
+        """The instant."""
+        at = self.recording.instants()
+        return MeasuredInstant(
+            at.time, at.position, at.rotation, at.eta, at.velocity, at.given, measured=self.measured
+        )
+
+    def rate(self, values: Array) -> Array:
+        """The values unchanged: compiled code differentiates them."""
+        self.differentiated.append(values)
+        return values
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,70 +100,55 @@ class MeasuredNumbers:
 
     Args:
         run: of the model, at its start.
+        tape: receives what is found from them.
 
     Attributes:
         run: the instant of the start.
-        assembly, memory: its tables.
     """
 
-    def __init__(self, run: LiveRun) -> None:
+    def __init__(self, run: LiveRun, tape: NumberTape) -> None:
         self.run: RecordedRun = run.now
-        self._has_rates, self.assembly = True, run.stepper.assembly
-        self.memory = self.assembly.memory
-        counts = self.memory.counts
+        self._tape, self._assembly = tape, run.stepper.assembly
+        self._work_sources = run.stepper.work_sources
+        counts = self._assembly.memory.counts
         self._moving = counts["velocities"] + counts["rows"]
         self._begin = self._moving + 3 * counts["moving"]
-        moving = enumerate(self.assembly.moving)
+        moving = enumerate(self._assembly.moving)
         self._keys = {part.key: k for k, part in moving if isinstance(part, CarriedVector)}
         self._sources: dict[object, MeasuredSource] = {}
-        self._kept: list[object] = []
+        self._origins: list[object] = []
+        self._state = self._numbers(-1, -1 - counts["state_numbers"], -1)
+        self._velocities = self._numbers(0, counts["velocities"])
 
-    @contextmanager
-    def without_rates(self) -> Iterator[None]:
-        """Of what is measured at velocities that are not brought onto the joints."""
-        self._has_rates = False
-        try:
-            yield
-        finally:
-            self._has_rates = True
-
-    def need_rates(self, name: str) -> None:
-        """Refuses an output or a controller that takes velocities on the joints where there are none.
-
-        Raises:
-            ModelError: naming it.
-        """
-        if not self._has_rates:
-            raise ModelError(
-                f"{name}: a controller of a compiled model cannot measure forces and turns that take velocities on"
-                " the joints; take positions and rates of joints and points"
-            )
+    @cached_property
+    def _ambiguous(self) -> list[int]:
+        """Rows of joints that hold a motion twice, whose smallest multipliers are no function of one state."""
+        state = self.run.recording.state(0)
+        found = redundancies(self._assembly.system, state, self.run.instants)
+        return sorted({row for each in found for row, c in each.combination.items() if abs(c) > NEGLIGIBLE})
 
     @property
     def sources(self) -> tuple[MeasuredSource, ...]:
         """All, in their order."""
         return tuple(self._sources.values())
 
-    def state(self, table: str, number: int = 0) -> int:
-        """Place of a number of the state."""
-        return -1 - self.memory.place(table) - number
+    def taped_run(self, name: str) -> TapedRun:
+        """The instant in numbers of the tape; ``name``: of the output, for messages."""
+        system = self._assembly.system
+        rows = dict(self._assembly.memory.rows(self._state[None]))
+        rows["counter"] = np.zeros(rows["counter"].shape)
+        rows["multiplier"] = rows["multiplier"].copy()
+        rows["multiplier"][:, self._ambiguous] = np.nan
+        paths = np.array([[self._path(path) for path in system.paths]], dtype=object).reshape(1, -1)
+        nothing = np.full((1, len(system.moving_frames), 3), np.nan)
+        turns = np.full((1, len(system.moving_frames), 3, 3), np.nan)
+        given = RecordedGiven(nothing, turns, nothing, nothing, paths, np.full(paths.shape, np.nan))
+        recording = recording_of(system, self._work_sources, np.array([np.nan]), rows, given=given)
+        measured = partial(self._vectors, name)
+        return TapedRun(system, recording, velocities_on_joints=self._velocities[None], measured=measured)
 
-    def velocity(self, name: str, number: int) -> int:
-        """Place of a velocity, on the joints; ``name``: of the output.
-
-        Raises:
-            ModelError: they are not found.
-        """
-        self.need_rates(name)
-        return number
-
-    def path(self, timed: Timed) -> int:
-        """Place of the factor that follows a path."""
-        number = next(k for k, part in enumerate(self.assembly.moving) if part is timed.path)
-        return self._moving + 3 * number + COMPONENTS[timed.factor]
-
-    def of_source(self, name: str, origin: object) -> tuple[int, QuickReading]:
-        """Place of the first number of a joint or point, and how it is read.
+    def of_source(self, name: str, origin: object) -> list[TapeNumber]:
+        """Numbers of a joint or a point.
 
         Raises:
             ModelError: a joint whose coordinates compiled code does not measure.
@@ -121,26 +156,38 @@ class MeasuredNumbers:
         if id(origin) not in self._sources:
             reading = quick_reading(self.run, origin, beside_moving=True)  # type: ignore[arg-type]
             if reading is None:
-                raise ModelError(
-                    f"output {name!r}: coordinates of {origin} that roll or are rounded are not measured by"
-                    f" compiled models, which know {KNOWN}"
-                )
+                raise ModelError(f"{name}: compiled models do not measure coordinates of {origin}")
             self._add(id(origin), reading, name, str(origin))
-            self._kept.append(origin)
+            self._origins.append(origin)
         source = self._sources[id(origin)]
-        return self._begin + source.first, source.reading
+        numbers, gather = self._of_source(source), source.reading.numbers[2]
+        found: list[TapeNumber] = (numbers if gather is None else gather @ numbers).tolist()
+        return found
 
-    def vectors(self, name: str, vectors: Sequence[CarriedVector]) -> list[tuple[range, range]]:
-        """Places of the components of points and directions, and of their rates.
+    def _path(self, path: TimePath) -> PathNumber:
+        number = next(k for k, part in enumerate(self._assembly.moving) if part is path)
+        return PathNumber(self._tape, {(self._moving + 3 * number + 2,): 1.0})
+
+    def _vectors(self, name: str, wanted: VectorSet) -> Array:
+        """Values and rates of vectors, shape (2, 1, k, 3).
 
         Raises:
             ModelError: one that moves with a frame that no joint holds.
         """
-        key = tuple(vector.key for vector in vectors)
+        key = tuple(vector.key for vector in wanted.vectors)
         if key not in self._sources:
-            self._add(key, reading_of_vectors(self.run.system.layout, vectors), name, "it")
-        first = self._begin + self._sources[key].first
-        return [(range(k, k + 3), range(k + 3, k + 6)) for k in range(first, first + 6 * len(vectors), 6)]
+            self._add(key, reading_of_vectors(self._assembly.system.layout, wanted.vectors), name, "it")
+        return self._of_source(self._sources[key]).reshape(1, len(key), 2, 3).transpose(2, 0, 1, 3)
+
+    def _of_source(self, source: MeasuredSource) -> Array:
+        first = self._begin + source.first
+        return self._numbers(first, first + source.count)
+
+    def _numbers(self, *places: int) -> Array:
+        """Numbers at a range of places."""
+        found = np.empty(len(range(*places)), dtype=object)
+        found[:] = [self._tape.number(place) for place in range(*places)]
+        return found
 
     def _add(self, key: object, reading: QuickReading, name: str, words: str) -> None:
         moves = [self._keys.get(vector.key, -1) for vector in reading.carried]

@@ -751,7 +751,7 @@ static void look(ph_model *m, double time) {
     m->is_measured = 1;
 }
 
-/* How a number of the tape is found (number_tape.py). */
+/* How a number of the tape is found (algebra/number_tape.py). */
 enum { SUM, ROOT, INVERSE, SINE, VERSINE, REST, ANGLE, SIDE, QUATERNION };
 
 static double number_at(const ph_model *m, int64_t place) {

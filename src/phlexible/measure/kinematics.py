@@ -5,6 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from phlexible.algebra.arrays import Array, IntArray
+from phlexible.algebra.number_tape import sine_rest_quotient, versine_quotient
+from phlexible.algebra.rotations import cross, rotation_vector_matrices
 from phlexible.description.interactions.functions import Coordinate
 from phlexible.description.joints.joint import Joint
 from phlexible.description.ports import Attachment, MovingFrame, PlacedBody, Port
@@ -39,9 +41,7 @@ def rotation(run: RecordedRun, target: PlacedBody | Port) -> Array:
     frames = run.recording.rotation[:, index]
     if isinstance(target, PlacedBody) or not run.system.frames[index].elastic_count:
         return frames.copy()
-    from scipy.spatial.transform import Rotation
-
-    return np.asarray(frames @ Rotation.from_rotvec(small_rotation(run, target)).as_matrix())
+    return np.asarray(frames @ rotation_vector_matrices(small_rotation(run, target)))
 
 
 def small_rotation(run: RecordedRun, attachment: Attachment) -> Array:
@@ -101,13 +101,9 @@ def turning_of_rotation_vector(vectors: Array, rates: Array) -> Array:
     ``d theta/dt + b theta x d theta/dt + c theta x (theta x d theta/dt)`` with
     b = (1 - cos t) / t^2 and c = (t - sin t) / t^3, t = |theta|.
     """
-    size = np.linalg.norm(vectors, axis=1)[:, None]
-    half = np.sinc(size / (2 * np.pi))  # sin(t/2) / (t/2)
-    b = half**2 / 2
-    safe = np.where(size > 1e-2, size, 1.0)
-    c = np.where(size > 1e-2, (safe - np.sin(safe)) / safe**3, 1 / 6 - size**2 / 120 + size**4 / 5040)
-    first = np.cross(vectors, rates)
-    return np.asarray(rates + b * first + c * np.cross(vectors, first))
+    square = (vectors * vectors).sum(axis=1)[:, None]
+    first = cross(vectors, rates)
+    return np.asarray(rates + versine_quotient(square) * first + sine_rest_quotient(square) * cross(vectors, first))
 
 
 # Coordinates of joints over time, angles over full turns, and their rates (docs/theory.md, 8).
@@ -138,8 +134,8 @@ def coordinate_values(run: RecordedRun, coordinate: Coordinate, path: TimePath |
     little of how far a fast drive turned in it. They count turns of motions from files, which keep no functions.
     """
     y = run.system.coordinate_functions(coordinate).values(run.instants)
-    wrapped = np.array([coordinate.value(row) for row in y])
-    if not coordinate.is_angle:
+    wrapped = np.asarray(coordinate.value(y.T))
+    if not coordinate.is_angle or run.count == 1:
         return wrapped
     turns = None if path is None else _turns_to(path, wrapped, run.time)
     if turns is not None:
@@ -159,6 +155,8 @@ def _turns_to(path: TimePath, wrapped: Array, time: Array) -> Array | None:
 
 def over_full_turns(wrapped: Array, rate: Array, time: Array) -> Array:
     """Angles between -pi and pi counted on from the first: their rate says how many turns lie between, (N + 1,)."""
+    if len(wrapped) == 1:
+        return wrapped
     steps = np.diff(time) * (rate[1:] + rate[:-1]) / 2
     expected = wrapped[0] + np.concatenate([[0.0], np.cumsum(steps)])
     turns = np.round((np.unwrap(wrapped - expected) + expected - wrapped) / (2 * np.pi))
@@ -190,4 +188,4 @@ def coordinate_rates(run: RecordedRun, coordinate: Coordinate, velocities: Array
 def coordinate_gradients(run: RecordedRun, coordinate: Coordinate) -> Array:
     """d theta/dy of the functions y of a coordinate, shape (N + 1, functions)."""
     y = run.system.coordinate_functions(coordinate).values(run.instants)
-    return np.array([coordinate.gradient(row) for row in y])
+    return np.asarray(coordinate.gradient(y.T).T)

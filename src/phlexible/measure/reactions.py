@@ -5,6 +5,8 @@ from typing import NamedTuple
 import numpy as np
 
 from phlexible.algebra.arrays import Array
+from phlexible.algebra.number_tape import exceeds
+from phlexible.algebra.rotations import cross
 from phlexible.bodies.absolute_body import AbsoluteBody, QuadraticStrains
 from phlexible.bodies.string_law import StringLaw, TensionOnly
 from phlexible.description.interactions.contact import Contact
@@ -68,7 +70,8 @@ def reaction(run: RecordedRun, joint: Joint) -> tuple[Array, Array]:
     """
     here = run.mechanism.joints[run.joint_index(joint)]
     layout, system = run.system.layout, run.system
-    force, moment = np.zeros((run.count, 3)), np.zeros((run.count, 3))
+    force: Array = np.zeros((run.count, 3))
+    moment: Array = np.zeros((run.count, 3))
     for number, part in enumerate(system.constraints):
         if part is not here and not (isinstance(part, Drive) and part.joint is here):
             continue
@@ -81,9 +84,9 @@ def reaction(run: RecordedRun, joint: Joint) -> tuple[Array, Array]:
         mine = (v for row in rows for term in row.terms for v in term.vectors() if is_of(v, here.second))
         for k in {numbers[carried.key] for vector in mine for _, carried in system.resolver.parts(vector)}:
             if functions.set.vectors[k].is_point:
-                force += pulls[:, k]
+                force = force + pulls[:, k]
             else:
-                moment += np.cross(places[:, k], pulls[:, k])
+                moment = moment + cross(places[:, k], pulls[:, k])
     return force, moment
 
 
@@ -149,7 +152,7 @@ def tension(run: RecordedRun, placed: PlacedBody) -> Array:
             changes = strain_rates(group, run.elastic(index).reshape(shape), rates)
             own += 2 * group.viscosity * group.law.viscous_modulus(C) * changes * np.sqrt(C)
             if isinstance(group.law, TensionOnly):
-                np.maximum(own, 0.0, out=own)
+                own *= exceeds(own, 0.0)
     if not found:
         raise ModelError(f"{placed.name} is no string and has no tension; ask for its stress")
     return np.concatenate(found, axis=1)

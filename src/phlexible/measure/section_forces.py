@@ -58,7 +58,7 @@ def rod_forces(run: RecordedRun, rod: RodInModel) -> Array:
     if rod.handle.body.viscosity:
         rates = functions.rates(run.instants, run.velocities).reshape(strains.shape)
         strains = strains + rod.handle.body.viscosity * rates
-    forces = np.zeros((run.count, len(natural), 6))
+    forces = np.zeros((run.count, len(natural), 6), dtype=strains.dtype)
     forces[:, :, kept] = np.einsum("gij,tgj->tgi", stiffness, strains)
     if rod.handle.body.relaxation:
         pulls = -forces_of_branches(run.system, run.recording.branches)

@@ -8,10 +8,10 @@ from typing import Annotated, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
-from scipy.spatial.transform import Rotation as Turn
 
 from phlexible.algebra.arrays import Array, option, whole
 from phlexible.algebra.fields import Finite, UnitVector, convert_fields, option_of
+from phlexible.algebra.number_tape import quaternions, with_sign_of
 from phlexible.bodies.floating_body import FloatingBody
 from phlexible.description.interactions.drives import Drive
 from phlexible.description.interactions.force_elements import ForceElement
@@ -308,7 +308,7 @@ class Angle(PointSensor):
     def read(self, run: RecordedRun) -> Array:
         """Shape (N + 1,)."""
         turned = kinematics.rotation(run, self.attachment)
-        quaternion = Turn.from_matrix(turned @ self.attachment.placed.rotation.T).as_quat()
+        quaternion = quaternions(turned @ self.attachment.placed.rotation.T)
         wrapped = 2 * np.arctan2(quaternion[:, :3] @ self.axis, quaternion[:, 3])
         spin = kinematics.angular_velocity(run, self.attachment) @ self.axis
         return kinematics.over_full_turns(wrapped, spin, run.time)
@@ -483,8 +483,8 @@ class Quaternion(_Orientation):
 
     def read(self, run: RecordedRun) -> Array:
         """Shape (N + 1, 4)."""
-        found = Turn.from_matrix(kinematics.rotation(run, self.target)).as_quat()
-        jumps = np.where((found[1:] * found[:-1]).sum(axis=1) < 0, -1.0, 1.0)
+        found = quaternions(kinematics.rotation(run, self.target))
+        jumps = np.where((found[1:] * found[:-1]).sum(axis=1).astype(np.float64) < 0, -1.0, 1.0)
         found[1:] *= np.cumprod(jumps)[:, None]
         return np.asarray(found)
 
@@ -808,7 +808,8 @@ class Stress(_Station):
         """Shape (N + 1,)."""
         found = section_forces.stress(run, self.body, [self.x], None)
         high, low = found.greatest[:, 0], found.smallest[:, 0]
-        return np.where(np.abs(high) >= np.abs(low), high, low)
+        mean = (high + low) / 2
+        return np.asarray(mean + with_sign_of((high - low) / 2, mean))
 
 
 @dataclass(frozen=True, eq=False)

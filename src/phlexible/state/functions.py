@@ -154,12 +154,15 @@ class FunctionSet:
         return at.once(self, "drift", lambda: self._drift(at))
 
     def _drift(self, at: Instants) -> Array:
-        result = np.zeros((at.count, self.count))
-        if len(self.set._on_moving):
-            result += self.moved(self.gradients(at), self.set.prescribed_rates(at))
-        if self._is_timed:
-            result += self.wiring.owner.of(self._factors(at)[1] * self._products(at)) - self._offset_values(at)[1]
-        return result
+        if not len(self.set._on_moving):
+            return self._timed_rates(at)
+        return self._timed_rates(at) + self.moved(self.gradients(at), self.set.prescribed_rates(at))
+
+    def _timed_rates(self, at: Instants) -> Array:
+        """What paths add to dw/dt, shape (T, M)."""
+        if not self._is_timed:
+            return np.zeros((at.count, self.count))
+        return self.wiring.owner.of(self._factors(at)[1] * self._products(at)) - self._offset_values(at)[1]
 
     def moved(self, gradients: Array, rates: Array) -> Array:
         """Sums of gradients (T, parts, 3) times rates of all vectors (T, k, 3), shape (T, M)."""
@@ -167,7 +170,7 @@ class FunctionSet:
 
     def rates(self, at: Instants, velocity: Array) -> Array:
         """dw/dt for flat velocities (T, velocities), shape (T, M)."""
-        return self._scattered[0].owner.of(self.matrix_entries(at) * velocity[:, self.pattern[1]]) + self.drift(at)
+        return self.moved(self.gradients(at), self.set.rates(at, velocity)) + self._timed_rates(at)
 
     def accelerations(self, at: Instants) -> Array:
         """d2w/dt2 where all dnu/dt vanish, so that d2w/dt2 = G dnu/dt + this; shape (T, M)."""
@@ -278,7 +281,7 @@ class FunctionSet:
         if not timed:
             zero = np.zeros((at.count, len(constants)))
             return zero + constants, zero, zero
-        values = np.tile(constants, (at.count, 1))
+        values = np.tile(constants, (at.count, 1)).astype(np.result_type(constants, at.given.paths))
         rates, seconds = np.zeros_like(values), np.zeros_like(values)
         for k, c, each in timed:
             column = next(i for i, path in enumerate(self.paths) if path is each.path)

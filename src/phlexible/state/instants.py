@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -184,6 +184,17 @@ class Instants:
             self.velocity[instants],
             self.given.at(instants),
         )
+
+
+@dataclass(frozen=True, eq=False)
+class MeasuredInstant(Instants):
+    """One instant with numbers of a tape, at which compiled code measures vectors.
+
+    Attributes:
+        measured: values and rates of the vectors of a set, shape (2, 1, k, 3).
+    """
+
+    measured: Callable[[Any], Array] = field(kw_only=True)
 
 
 def instant_of(state: State, given: Given) -> Instants:

@@ -24,7 +24,7 @@ from phlexible.description.interactions.functions import (
     moving_frame,
 )
 from phlexible.description.ports import Attachment, MovingFrame, PlacedBody
-from phlexible.state.instants import GivenFunctions, Instants
+from phlexible.state.instants import GivenFunctions, Instants, MeasuredInstant
 from phlexible.state.layout import Layout
 from phlexible.step.tables.declarations import GIVEN, MOVING
 
@@ -159,6 +159,8 @@ class VectorSet:
 
     def places(self, at: Instants) -> Array:
         """The vectors in world axes, shape (T, k, 3)."""
+        if isinstance(at, MeasuredInstant):
+            return np.asarray(at.measured(self)[0])
         return at.once(self, "places", lambda: self._places(at))
 
     def _places(self, at: Instants) -> Array:
@@ -184,6 +186,8 @@ class VectorSet:
 
     def rates(self, at: Instants, velocity: Array) -> Array:
         """d/dt of the vectors for flat velocities (T, velocities), shape (T, k, 3)."""
+        if isinstance(at, MeasuredInstant):
+            return np.asarray(at.measured(self)[1])
         result = self.prescribed_rates(at)
         linear, spin = self._split(at, velocity)
         turning = cross(spin[:, self._frame], self.local(at)) + self._elastic_rates(velocity)

@@ -182,7 +182,7 @@ class Wiring:
         turn[order] = np.arange(len(order))
         sums = sums_of(places.astype(np.float64), turn[entry], sources, len(order), 9 * len(self.carried))
         rows, columns = rows[first[order]], columns[first[order]]
-        return Scatter(rows, columns, sums.weights.astype(np.int64), sums, plain_sums(rows, self.count))
+        return Scatter(rows, columns, sums.weights.astype(np.int64), sums)
 
     def _contributions(self, layout: Layout, shapes: list[Array]) -> tuple[IntArray, IntArray, IntArray, IntArray]:
         """Place of the coefficient, source, row and column of everything that adds up to G.
@@ -223,14 +223,12 @@ class Scatter:
         rows, columns: of each entry, shape (entries,).
         places: of the coefficients of the sums, among 1 and all numbers of shapes.
         sums: with these places for weights.
-        owner: sums of entries to rows.
     """
 
     rows: IntArray
     columns: IntArray
     places: IntArray
     sums: WeightedSums
-    owner: WeightedSums
 
 
 @lru_cache(KEPT)

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array, numbers
-from phlexible.algebra.sparse import as_array
 from phlexible.bodies.beam.beam import Beam
 from phlexible.bodies.beam.mesh import BeamMesh, Measure
 from phlexible.bodies.beam.points import ROUND_OFF, BeamPoints
@@ -83,53 +82,3 @@ def section_resultants(
         found[:, :, Measure.SHEAR_Y] = -change[:, :, Measure.BEND_Z]
         found[:, :, Measure.SHEAR_Z] = change[:, :, Measure.BEND_Y]
     return SectionResultants(found[:, :, :3], found[:, :, 3:])
-
-
-@dataclass(frozen=True, eq=False)
-class ResultantRows:
-    """Resultants at one place as (N, Q_y, Q_z, M_x, M_y, M_z) = linear eta + squares (slopes eta)^2 / 2.
-
-    With viscosity D the viscous part is linear D deta/dt + squares D (slopes eta) (slopes deta/dt).
-
-    Attributes:
-        linear: shape (6, n).
-        squares: shape (6, k).
-        slopes: shape (k, n); none of a beam whose strains are linear.
-        creep: of shares times strains of branches, of eta and of scalar strains, shape (6, n + s).
-    """
-
-    linear: Array
-    squares: Array
-    slopes: Array
-    creep: Array
-
-
-def resultant_rows(beam: Beam, data: FloatingBody, x: float) -> ResultantRows:
-    """What ``section_resultants`` finds at a place x [m], as rows of eta."""
-    points = data.points
-    assert isinstance(points, BeamPoints), "beams find their points by their mesh"
-    mesh, law = points.mesh, beam.element_forces(points)
-    count = len(law.factors) if beam.strain is Strain.VON_KARMAN else 0
-
-    def tested(place: float) -> tuple[Array, int]:
-        """Of the strains of the element at a place, shape (6, s)."""
-        element, share = mesh.located(np.array([place * (1 + ROUND_OFF)]))
-        found, phi = np.zeros((6, len(law.kinds))), law.functions(share)[0]
-        for k, kind in enumerate(law.kinds):
-            found[kind] += phi[k] * law.stiffness[int(element[0]), k]
-        return found, int(element[0])
-
-    rows, element = tested(x)
-    if not mesh.shears:
-        gap = mesh.element_length / 2
-        before = (element + 0.25) * mesh.element_length
-        change = (tested(before + gap)[0] - tested(before)[0]) / gap
-        rows[Measure.SHEAR_Y], rows[Measure.SHEAR_Z] = -change[Measure.BEND_Z], change[Measure.BEND_Y]
-    strains = np.concatenate([as_array(each[[element]]) for each in law.strains])
-    slopes = as_array(law.slopes[count * element : count * (element + 1)])
-    lagging = np.concatenate([strains, np.zeros((len(strains), len(data.strain.weights)))], axis=1)
-    if count:  # the stretch of an element has a strain of its own
-        coupling = law.stiffness[element, 0, 1:] / law.stiffness[element, 0, 0]
-        lagging[0] = -coupling @ lagging[1:]
-        lagging[0, strains.shape[1] + element] = mesh.element_length
-    return ResultantRows(rows @ strains, rows[:, :1] * law.factors[:count], slopes, rows @ lagging)

@@ -6,7 +6,7 @@ from enum import StrEnum
 import numpy as np
 
 from phlexible.algebra.arrays import Array, IntArray
-from phlexible.algebra.sparse import Matrix, as_array, below, scaled_rows, summed_rows
+from phlexible.algebra.sparse import Matrix, as_array, below, rows_times, scaled_rows, summed_rows
 from phlexible.bodies.beam.mesh import BeamMesh, Measure, NodeComponent, measures, stiffness_at, strain_fields
 from phlexible.bodies.floating_body import StrainEnergy
 from phlexible.bodies.material import Material
@@ -82,17 +82,18 @@ class ElementForces:
         element, share = self.mesh.located(x * (1 + 1e-12))
         used, own = np.unique(element, return_inverse=True)
         moved = eta if rates is None else eta + viscosity * rates
-        tested = np.stack([moved @ rows[used].T for rows in self.strains], axis=2)
+        tested = np.stack([rows_times(rows[used], moved) for rows in self.strains], axis=2)
         if is_quadratic:
             count = len(self.factors)
-            rows = self.slopes[(count * used[:, None] + np.arange(count)).ravel()].T
-            slopes = (eta @ rows).reshape(len(eta), len(used), count)
+            rows = self.slopes[(count * used[:, None] + np.arange(count)).ravel()]
+            slopes = rows_times(rows, eta).reshape(len(eta), len(used), count)
             squares = slopes**2 / 2
             if rates is not None:
-                squares = squares + viscosity * slopes * (rates @ rows).reshape(slopes.shape)
+                squares = squares + viscosity * slopes * rows_times(rows, rates).reshape(slopes.shape)
             tested[:, :, 0] += squares @ self.factors
         if inner is not None:
-            lagging = np.stack([inner[:, : eta.shape[1]] @ rows[used].T for rows in self.strains], axis=2)
+            along = inner[:, : eta.shape[1]]
+            lagging = np.stack([rows_times(rows[used], along) for rows in self.strains], axis=2)
             if is_quadratic:  # the stretch of an element has a strain of its own
                 coupling = self.stiffness[used, 0, 1:] / self.stiffness[used, 0, :1]
                 lagging[:, :, 0] = inner[:, eta.shape[1] :][:, used] * self.mesh.element_length
@@ -100,7 +101,7 @@ class ElementForces:
             tested = tested + lagging
         coefficients = np.einsum("esr,ter->tes", self.stiffness[used], tested, optimize=True)
         values = coefficients[:, own] * self.functions(share)
-        result = np.zeros((len(eta), len(x), 6))
+        result = np.zeros((len(eta), len(x), 6), dtype=values.dtype)
         for k, kind in enumerate(self.kinds):
             result[:, :, kind] += values[:, :, k]
         return result

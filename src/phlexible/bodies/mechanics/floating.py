@@ -235,7 +235,7 @@ def kept_velocities(body: FloatingBody) -> list[int]:
 
 def split_velocity(body: FloatingBody, nu: Array) -> tuple[Array, Array, Array]:
     """v (..., 3), w (..., 3) and deta/dt (..., n) from the components that the body keeps."""
-    full = np.zeros((*nu.shape[:-1], 6 + body.elastic_count))
+    full = np.zeros((*nu.shape[:-1], 6 + body.elastic_count), dtype=nu.dtype)
     full[..., kept_velocities(body)] = nu
     return full[..., :3], full[..., 3:6], full[..., 6:]
 

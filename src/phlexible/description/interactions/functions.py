@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -224,8 +224,8 @@ class Coordinate(ABC):
         """The bilinear functions y, with constant 0."""
 
     @abstractmethod
-    def value(self, y: Array) -> float:
-        """theta(y), angles between -pi and pi."""
+    def value(self, y: Array) -> Any:
+        """theta(y), angles between -pi and pi; of coordinates of joints also of y (functions, T), shape (T,)."""
 
     @abstractmethod
     def gradient(self, y: Array) -> Array:
@@ -241,7 +241,7 @@ class Coordinate(ABC):
 
     def initial_value(self) -> float:
         """theta at the initial pose, undeformed [rad or m]."""
-        return self.value(np.array([function.initial_value() for function in self.functions()]))
+        return float(self.value(np.array([function.initial_value() for function in self.functions()])))
 
     @property
     @abstractmethod
@@ -258,13 +258,13 @@ class Coordinate(ABC):
 class LinearCoordinate(Coordinate):
     """One function is the coordinate."""
 
-    def value(self, y: Array) -> float:
+    def value(self, y: Array) -> Any:
         """y itself."""
-        return float(y[0])
+        return y[0]
 
     def gradient(self, y: Array) -> Array:
         """1."""
-        return np.ones(1)
+        return np.ones(y.shape)
 
     def hessian(self, y: Array) -> Array:
         """0."""
@@ -358,9 +358,9 @@ class DistanceCoordinate(Coordinate):
         chord = between(self.first, self.second)
         return (Row((BilinearTerm(1.0, chord, chord),), 0.0, self.name),)
 
-    def value(self, y: Array) -> float:
+    def value(self, y: Array) -> Any:
         """sqrt(y)."""
-        return float(np.sqrt(max(y[0], 0.0)))
+        return np.sqrt(np.abs(y[0]))
 
     def gradient(self, y: Array) -> Array:
         """1 / (2 sqrt(y))."""
@@ -370,9 +370,9 @@ class DistanceCoordinate(Coordinate):
         """-1 / (4 y^(3/2))."""
         return np.array([[-0.25 / self._length(y) ** 3]])
 
-    def _length(self, y: Array) -> float:
+    def _length(self, y: Array) -> Any:
         length = self.value(y)
-        if length == 0.0:
+        if not np.all(length):
             raise ModelError(
                 f"{self.first} and {self.second} coincide: a force along the line between them has no"
                 " direction there"
@@ -409,13 +409,13 @@ class AngleCoordinate(Coordinate):
         """y = (c, s)."""
         return Row(self.cosine, 0.0, f"cos {self.name}"), Row(self.sine, 0.0, f"sin {self.name}")
 
-    def value(self, y: Array) -> float:
+    def value(self, y: Array) -> Any:
         """atan2(s, c)."""
-        return float(np.arctan2(y[1], y[0]))
+        return np.arctan2(y[1], y[0])
 
     def gradient(self, y: Array) -> Array:
         """(-s, c) / (c^2 + s^2)."""
-        return np.array([-y[1], y[0]]) / (y @ y)
+        return np.asarray(np.array([-y[1], y[0]]) / (y * y).sum(axis=0))
 
     def hessian(self, y: Array) -> Array:
         """Of atan2."""

@@ -239,7 +239,7 @@ class RubbingCoordinate(GapCoordinate):
 
     def value(self, y: Array) -> float:
         """Of the gap."""
-        return self.gap.value(y[: self.gap_count])
+        return float(self.gap.value(y[: self.gap_count]))
 
     def gradient(self, y: Array) -> Array:
         """Zero beyond the gap."""

@@ -1,0 +1,348 @@
+"""Numbers found one after the other, sums of products and functions of others, as NumPy's arithmetic makes them.
+
+A formula in NumPy is followed with arrays of ``TapeNumber`` (dtype object): what it computes is written to a tape,
+which compiled code evaluates for other numbers.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from functools import wraps
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from phlexible.algebra.arrays import Array
+
+Term = tuple[float, tuple[int, ...]]
+"""A weight and the places of the numbers that are multiplied by it.
+
+A place from 0 on is one of what is measured, from ``FIRST`` on one of the tape; -1 - k is number k of the state.
+"""
+
+FIRST = 2**32
+"""Place of the first number of the tape; how much is measured before it is not known yet."""
+
+
+class TapeOperation(Enum):
+    """Operation of an entry of the tape; values as in model.c.
+
+    SUM: constant + sum of weights times products. ROOT: square root. INVERSE: 1 / x. SINE, VERSINE, REST:
+    sin t / t, (1 - cos t) / t^2, (t - sin t) / t^3 of t^2. ANGLE: 2 atan2(x, y). SIDE: x with the sign of y.
+    QUATERNION_X to _W: of the matrix whose nine entries begin at a place.
+    """
+
+    SUM = 0
+    ROOT = 1
+    INVERSE = 2
+    SINE = 3
+    VERSINE = 4
+    REST = 5
+    ANGLE = 6
+    SIDE = 7
+    QUATERNION_X = 8
+    QUATERNION_Y = 9
+    QUATERNION_Z = 10
+    QUATERNION_W = 11
+
+
+QUATERNION = tuple(TapeOperation(TapeOperation.QUATERNION_X.value + k) for k in range(4))
+
+
+@dataclass(frozen=True)
+class TapeEntry:
+    """One number of the tape.
+
+    Attributes:
+        kind: how it is found.
+        terms: of a sum.
+        constant: of it.
+        of: places that another kind takes.
+    """
+
+    kind: TapeOperation
+    terms: tuple[Term, ...] = ()
+    constant: float = 0.0
+    of: tuple[int, ...] = ()
+
+    @property
+    def places(self) -> set[int]:
+        """Places of the entries of the tape that it takes."""
+        taken = {place for _, places in self.terms for place in places if place >= FIRST}
+        if self.kind in QUATERNION:
+            return {self.of[0] + k for k in range(9)}
+        return taken | {place for place in self.of if place >= FIRST}
+
+    @property
+    def is_known(self) -> bool:
+        """Whether no number of it is NaN, which stands for what is not measured."""
+        return not any(map(math.isnan, (self.constant, *(weight for weight, _ in self.terms))))
+
+    def moved(self, places: dict[int, int]) -> "TapeEntry":
+        """The entry where those of the tape have other places."""
+        terms = tuple((weight, tuple(places.get(k, k) for k in factors)) for weight, factors in self.terms)
+        return TapeEntry(self.kind, terms, self.constant, tuple(places.get(k, k) for k in self.of))
+
+
+class NumberTape:
+    """Collects the entries of several outputs, one after the other."""
+
+    def __init__(self) -> None:
+        self.entries: list[TapeEntry] = []
+        self._open: list[TapeEntry] = []
+        self._known = dict[TapeEntry, int]()
+
+    def number(self, place: int) -> "TapeNumber":
+        """A number that is measured or of the state."""
+        return TapeNumber(self, {(place,): 1.0})
+
+    def output(self, values: Sequence[object]) -> tuple[int, int]:
+        """Begin and end of the entries that values need, which stand last, in their order."""
+        own = [self.entry(self.sum_of(value)) for value in values]
+        needed = self._needed(own)
+        begin, places = len(self.entries), dict[int, int]()
+        for place in sorted(needed):
+            places[place] = FIRST + len(self.entries)
+            self.entries.append(self._open[place - FIRST].moved(places))
+        last = [places[place] for place in own]
+        if last != list(range(FIRST + len(self.entries) - len(own), FIRST + len(self.entries))):
+            self.entries += [TapeEntry(TapeOperation.SUM, ((1.0, (place,)),)) for place in last]
+        self._open.clear()
+        self._known.clear()
+        return begin, len(self.entries)
+
+    def check(self, values: Sequence[object]) -> None:
+        """Refuses values that are not measured.
+
+        Raises:
+            TypeError: a value is a function of time, or of something else that is not measured.
+        """
+        needed = self._needed([self.entry(self.sum_of(value)) for value in values])
+        if not all(self._open[place - FIRST].is_known for place in needed):
+            raise TypeError("it takes a function of time, or a force of joints that hold a motion twice")
+
+    def _needed(self, places: Sequence[int]) -> set[int]:
+        """Places of open entries and of all that these take."""
+        needed, waiting = set[int](), list(places)
+        while waiting:
+            place = waiting.pop()
+            if place not in needed:
+                needed.add(place)
+                waiting += self._open[place - FIRST].places
+        return needed
+
+    def entry(self, entry: TapeEntry) -> int:
+        """Place of an entry."""
+        if entry not in self._known:
+            self._known[entry] = FIRST + len(self._open)
+            self._open.append(entry)
+        return self._known[entry]
+
+    def row(self, values: Sequence[object]) -> int:
+        """Place of the first of numbers that stand one after the other."""
+        entries = [self.sum_of(value) for value in values]
+        self._open += entries
+        return FIRST + len(self._open) - len(entries)
+
+    def sum_of(self, value: object) -> TapeEntry:
+        """A number as an entry."""
+        if isinstance(value, TapeNumber):
+            terms = tuple((weight, places) for places, weight in value.terms.items())
+            return TapeEntry(TapeOperation.SUM, terms, value.constant)
+        return TapeEntry(TapeOperation.SUM, constant=float(value))  # type: ignore[arg-type]  # numbers of NumPy
+
+
+class TapeNumber:
+    """constant + sum of weights times products of numbers of a tape, in arrays of NumPy.
+
+    Comparisons raise, since which of two numbers is greater is not known when the tape is written.
+
+    Args:
+        tape: that other operations are written to.
+        terms: weights by the places of the factors.
+        constant: added to them.
+    """
+
+    __slots__ = ("constant", "tape", "terms")
+
+    def __init__(self, tape: NumberTape, terms: dict[tuple[int, ...], float], constant: float = 0.0) -> None:
+        self.tape, self.terms, self.constant = tape, terms, constant
+
+    @property
+    def place(self) -> int:
+        """Place of the number, on the tape if it is a sum."""
+        if len(self.terms) == 1 and not self.constant:
+            ((places, weight),) = self.terms.items()
+            if weight == 1.0 and len(places) == 1:
+                return places[0]
+        return self.tape.entry(self.tape.sum_of(self))
+
+    def function(self, kind: TapeOperation, *others: object) -> "TapeNumber":
+        """A function of the number and others."""
+        places = [
+            self.place,
+            *(each.place if isinstance(each, TapeNumber) else self._constant(each) for each in others),
+        ]
+        return self.tape.number(self.tape.entry(TapeEntry(kind, of=tuple(places))))
+
+    def _constant(self, value: object) -> int:
+        return self.tape.entry(self.tape.sum_of(value))
+
+    def _scaled(self, factor: float) -> "TapeNumber | float":
+        if factor == 0.0:
+            return 0.0
+        terms = {places: factor * weight for places, weight in self.terms.items()}
+        return TapeNumber(self.tape, terms, factor * self.constant)
+
+    def __add__(self, other: Any) -> Any:
+        if isinstance(other, np.ndarray):
+            return NotImplemented
+        if not isinstance(other, TapeNumber):
+            return TapeNumber(self.tape, self.terms, self.constant + float(other))
+        terms = dict(self.terms)
+        for places, weight in other.terms.items():
+            terms[places] = terms.get(places, 0.0) + weight
+        return TapeNumber(self.tape, terms, self.constant + other.constant)
+
+    __radd__ = __add__
+
+    def __neg__(self) -> Any:
+        return self._scaled(-1.0)
+
+    def __sub__(self, other: Any) -> Any:
+        return NotImplemented if isinstance(other, np.ndarray) else self + -other
+
+    def __rsub__(self, other: Any) -> Any:
+        return -self + other
+
+    def __mul__(self, other: Any) -> Any:
+        if isinstance(other, np.ndarray):
+            return NotImplemented
+        if not isinstance(other, TapeNumber):
+            return self._scaled(float(other))
+        first, second = (each if each.is_product else self.tape.number(each.place) for each in (self, other))
+        ((one, weight),), ((two, factor),) = first.terms.items(), second.terms.items()
+        return TapeNumber(self.tape, {tuple(sorted(one + two)): weight * factor})
+
+    __rmul__ = __mul__
+
+    @property
+    def is_product(self) -> bool:
+        """Whether it is one weight times a product."""
+        return len(self.terms) == 1 and not self.constant
+
+    def __truediv__(self, other: Any) -> Any:
+        if isinstance(other, np.ndarray):
+            return NotImplemented
+        return self * (other.function(TapeOperation.INVERSE) if isinstance(other, TapeNumber) else 1.0 / other)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return other * self.function(TapeOperation.INVERSE)
+
+    def __pow__(self, exponent: Any) -> Any:
+        if exponent != 2:
+            raise TypeError(f"a number is raised to the power {exponent!r}")
+        return self * self
+
+    def __abs__(self) -> Any:
+        return self.function(TapeOperation.SIDE, self)
+
+    def __bool__(self) -> bool:
+        return True  # it may be something
+
+    def __float__(self) -> float:
+        raise TypeError("a function of Python needs the value of a number")
+
+    def _compared(self, other: object) -> bool:
+        raise TypeError("a function of Python compares numbers")
+
+    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _compared
+    __hash__ = object.__hash__
+
+    # What functions of NumPy call.
+
+    def sqrt(self) -> "TapeNumber":
+        """Square root."""
+        return self.function(TapeOperation.ROOT)
+
+    def hypot(self, other: Any) -> "TapeNumber":
+        """Length of two components."""
+        return (self * self + other * other).sqrt()  # type: ignore[no-any-return]
+
+    def arctan2(self, other: Any) -> Any:
+        """Angle of the sine and the cosine times a length."""
+        return 0.5 * self.function(TapeOperation.ANGLE, other)
+
+
+# Functions that NumPy has not, of arrays of floats or of numbers of a tape.
+
+ArrayFunction: TypeAlias = Callable[..., Array]
+
+
+def _taped(kind: TapeOperation) -> Callable[[ArrayFunction], ArrayFunction]:
+    """The function is an operation of tapes."""
+
+    def decorated(function: ArrayFunction) -> ArrayFunction:
+        def one(*values: object) -> object:
+            if not any(isinstance(value, TapeNumber) for value in values):
+                return float(function(*(np.array(value, dtype=np.float64) for value in values)))
+            own = next(value for value in values if isinstance(value, TapeNumber))
+            first = values[0] if isinstance(values[0], TapeNumber) else TapeNumber(own.tape, {}, float(values[0]))  # type: ignore[arg-type]
+            return first.function(kind, *values[1:])
+
+        @wraps(function)
+        def evaluated(*arrays: Array) -> Array:
+            if any(np.asarray(array).dtype == object for array in arrays):
+                return np.asarray(np.frompyfunc(one, len(arrays), 1)(*arrays), dtype=object)
+            return function(*arrays)
+
+        return evaluated
+
+    return decorated
+
+
+@_taped(TapeOperation.SINE)
+def sine_quotient(square: Array) -> Array:
+    """sin t / t of t^2."""
+    return np.sinc(np.sqrt(square) / np.pi)
+
+
+@_taped(TapeOperation.VERSINE)
+def versine_quotient(square: Array) -> Array:
+    """(1 - cos t) / t^2 of t^2."""
+    half: Array = np.sinc(np.sqrt(square) / (2 * np.pi))
+    return half**2 / 2
+
+
+@_taped(TapeOperation.REST)
+def sine_rest_quotient(square: Array) -> Array:
+    """(t - sin t) / t^3 of t^2."""
+    size = np.where(square > 1e-4, np.sqrt(square), 1.0)
+    return np.where(square > 1e-4, (size - np.sin(size)) / size**3, 1 / 6 - square / 120 + square**2 / 5040)
+
+
+@_taped(TapeOperation.SIDE)
+def with_sign_of(x: Array, y: Array) -> Array:
+    """x where y is not negative, else -x."""
+    return np.where(y < 0.0, -x, x)
+
+
+def exceeds(x: Array, level: float) -> Array:
+    """1 where x is greater than a level, else 0."""
+    return np.asarray(0.5 - 0.5 * with_sign_of(1.0, level - x))
+
+
+def quaternions(matrices: Array) -> Array:
+    """Unit quaternions, scalar last, of rotations (T, 3, 3), shape (T, 4)."""
+    if matrices.dtype == object:
+        return np.array([_quaternion(matrix.ravel().tolist()) for matrix in matrices], dtype=object)
+    from scipy.spatial.transform import Rotation  # takes long to import
+
+    return np.asarray(Rotation.from_matrix(matrices).as_quat())
+
+
+def _quaternion(entries: Sequence[object]) -> list[object]:
+    tape = next(entry.tape for entry in entries if isinstance(entry, TapeNumber))
+    first = tape.row(entries)
+    return [tape.number(tape.entry(TapeEntry(kind, of=(first,)))) for kind in QUATERNION]
