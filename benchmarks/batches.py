@@ -22,8 +22,7 @@ import numpy as np
 
 import phlexible as ph
 from phlexible.step.compilation.lanes import lanes_of_processor
-from phlexible.step.integration import company, held_lanes
-from phlexible.step.integration.conserving import ConservingStepper
+from phlexible.step.integration import held_lanes, lane_loop, stepper
 from phlexible.step.programs import advance
 
 EIGHT, MANY = 8, 512
@@ -86,8 +85,8 @@ def place(model):
 def times_of_a_step(build, step, count, n, rounds):
     """Of a mechanism [s]: alone, in lanes, by a program for the structure; the least share of steps in lanes."""
     loop, rows = TimedLoop(), ph.batch(build, {"factor": 1.0 + 0.14 * np.arange(n) / n})
-    ConservingStepper._loop = staticmethod(loop)
-    company.advance = loop
+    stepper.advance = loop
+    lane_loop.advance = loop
     ways = {"lanes": False}, {"lanes": True}, {"lanes": True, "specialize": True}
     lanes, least, shares = lanes_of_processor(), [np.inf] * len(ways), []
     for _ in range(rounds):

@@ -15,7 +15,7 @@ from batches import TimedLoop
 
 import phlexible as ph
 from phlexible.step.compilation.lanes import lanes_of_processor
-from phlexible.step.integration import company
+from phlexible.step.integration import lane_loop
 
 try:
     import mujoco
@@ -89,7 +89,7 @@ def our_run(kind, order, steps):
 def our_batch(kind, order, steps):
     """Seconds of the compiled loop an arm, of arms in lanes whose masses differ, and places of the first."""
     loop, lanes = TimedLoop(), lanes_of_processor()
-    company.advance = loop
+    lane_loop.advance = loop
     rows = ph.batch(lambda factor: ours(kind, factor)[0], {"factor": 1.0 + 0.1 * np.arange(lanes) / lanes})
     runs = rows.simulate(
         DURATION,

@@ -56,19 +56,18 @@ from phlexible.state.recorded_run import RecordedRun
 from phlexible.state.recording import RecordedStates
 from phlexible.state.redundancy import check_redundancy
 from phlexible.state.system import System
-from phlexible.step.integration.clock import Checkpoint, clock, clock_from
+from phlexible.step.integration.clock import Checkpoint, breakpoints_of, clock, clock_from
 from phlexible.step.integration.composition import check_lossless
 from phlexible.step.integration.measurements import check_periods
-from phlexible.step.integration.run import Simulation
 from phlexible.step.integration.schemes import KeptNumbers, StepOptions
+from phlexible.step.integration.simulation import Simulation
 from phlexible.step.integration.start import check_rates, given_state, standing
+from phlexible.step.integration.step_calls import Calls, completed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from phlexible.step.integration.company import Loop
-    from phlexible.step.tables.memory import Memory
 
 SAME_STEP = 1e-9
 COMPARED = 4
@@ -201,7 +200,7 @@ class Model(Mechanism):
         results = partial(RunOutput, path=file, overwrite=flag("overwrite", overwrite))
         is_specialized = flag("specialize", specialize)
         options = StepOptions(order, every, numerical_damping, tolerance, is_specialized)
-        motion = self._run(duration, step, options, progress, results, kind, _stop(stop))
+        motion = completed(self._run(duration, step, options, progress, results, kind, _stop(stop)))
         motion._repeatable = self._again(kind, duration, step, options, stop, motion)
         motion._live_page = self._live(kind, duration, step, options, motion)
         return motion
@@ -273,9 +272,8 @@ class Model(Mechanism):
                 )
             again = replace(options, every=every, coarsening=longer)
             with whole_runs():
-                return self._run(
-                    duration, longer * step, again, False, partial(RunOutput, path=None), kind, None
-                ).run
+                output = partial(RunOutput, path=None)
+                return completed(self._run(duration, longer * step, again, False, output, kind, None)).run
 
         return Repeatable(run, step, options.every, options.order, duration)
 
@@ -342,7 +340,8 @@ class Model(Mechanism):
         duration, step = positive("duration", duration), positive("step", step)
         results = partial(RunOutput, path=file_path("path", path), is_resumed=True)
         options = StepOptions(order, every, numerical_damping, tolerance)
-        return self._run(duration, step, options, progress, results, InitialKind.UNDEFORMED, _stop(stop))
+        kind = InitialKind.UNDEFORMED
+        return completed(self._run(duration, step, options, progress, results, kind, _stop(stop)))
 
     def linearize(
         self,
@@ -603,14 +602,11 @@ class Model(Mechanism):
         output: Callable[..., RunOutput],
         kind: InitialKind | State,
         stop: When | None,
-    ) -> Motion:
+    ) -> Calls[Motion]:
         self._need_bodies()
         options = options.checked()
         if options.order > 2:
             check_lossless(self, options.numerical_damping)
-        breakpoints = [time for load in self.loads for time in load.breakpoints]
-        breakpoints += [time for element in self.elements for time in element.times]
-        breakpoints += [event.when for event in self.events if isinstance(event.when, float)]
         check_periods(self, step)
         shown(progress)  # refused before the run begins
         with listed_warnings() as given:
@@ -622,7 +618,7 @@ class Model(Mechanism):
             start: State | tuple[RecordedStates, Checkpoint]
             if results.begun is None:
                 begin = kind.time if isinstance(kind, State) else 0.0
-                instants = clock(begin, duration, step, breakpoints)
+                instants = clock(begin, duration, step, breakpoints_of(self))
                 check_rates(system, instants.start, instants.end)
                 initial, at, is_redundant = _first_instant(self._numbers, at_start, kind)
                 start = initial
@@ -634,7 +630,7 @@ class Model(Mechanism):
                     raise ParameterError(
                         f"duration must be beyond the {results.reached:g} s that the file holds, got {duration!r}"
                     )
-                instants = clock_from(begun, duration, step, breakpoints)
+                instants = clock_from(begun, duration, step, breakpoints_of(self))
                 start, initial = (recording.rows(slice(-1, None)), begun), recording.state(0)
                 at = system.at(initial)
                 is_redundant = check_redundancy(at_start, initial, at)
@@ -657,7 +653,7 @@ class Model(Mechanism):
                 is_complete = True
                 try:
                     with progress_bar(progress) as report:
-                        run.run(report)
+                        yield from run.run(report)
                 except KeyboardInterrupt:
                     if NEEDS_WHOLE_RUNS.get():
                         raise
@@ -671,9 +667,11 @@ class Model(Mechanism):
         return warned(motion, options.stored_steps(taken))
 
 
-def take_steps_with(model: Model, loop: "Callable[[Memory], Loop] | None") -> None:
-    """Have the steps of a model's next runs taken with those of others (``Company``); None: alone."""
-    model._numbers.loop = loop
+def simulation(
+    model: Model, duration: float, step: float, initial: InitialKind | str | State, options: StepOptions
+) -> Calls[Motion]:
+    """Simulate a model as ``Model.simulate`` does, as a run whose steps can be taken with those of others."""
+    return model._run(duration, step, options, False, partial(RunOutput, path=None), _initial(initial), None)
 
 
 def is_as_started(model: Model, run: LiveRun) -> bool:

@@ -15,7 +15,7 @@ from faults.kills import differences
 from faults.models import CASES, STEEL, Case
 from phlexible.results.files import journal, run_output
 from phlexible.state.recording import RecordedStates
-from phlexible.step.integration import run
+from phlexible.step.integration import simulation
 
 STEPS = 120
 
@@ -46,14 +46,14 @@ def test_a_finished_run_goes_on_with_the_same_digits(tmp_path, name):
 @pytest.mark.parametrize("name", list(CASES))
 def test_a_run_that_is_killed_between_its_last_step_and_its_end_gets_its_end(tmp_path, monkeypatch, name):
     """All instants are in the file, the forces of the last one are not; it used to be refused as long enough."""
-    path, left, steps, end = tmp_path / "run.h5", tmp_path / "left.h5", 63, run.Simulation._end
+    path, left, steps, end = tmp_path / "run.h5", tmp_path / "left.h5", 63, simulation.Simulation._end
 
-    def copied(simulation: run.Simulation) -> None:
+    def copied(run: simulation.Simulation) -> None:
         shutil.copy(path, left)
-        end(simulation)
+        end(run)
 
     monkeypatch.setattr(run_output, "SECONDS", 0.0)
-    monkeypatch.setattr(run.Simulation, "_end", copied)
+    monkeypatch.setattr(simulation.Simulation, "_end", copied)
     expected = CASES[name].simulate(steps, output=path).recording
     monkeypatch.undo()
     killed = ph.Motion.load(left)
@@ -132,8 +132,8 @@ class Breaking:
 
 @pytest.mark.parametrize("seed", range(8))
 def test_an_error_of_a_function_at_any_call_loses_nothing(tmp_path, monkeypatch, seed):
-    monkeypatch.setattr(run, "FIRST_BLOCK", 5)
-    monkeypatch.setattr(run, "BLOCK_SECONDS", 0.0)  # blocks do not grow
+    monkeypatch.setattr(simulation, "FIRST_BLOCK", 5)
+    monkeypatch.setattr(simulation, "BLOCK_SECONDS", 0.0)  # blocks do not grow
     name, path, steps, quiet = list(CASES)[seed % 4], tmp_path / "run.h5", 63, Breaking(10**9)
     expected = pushed(name, quiet).simulate(steps).recording
     calls = 10**9 - quiet.left
@@ -158,8 +158,8 @@ def test_an_interruption_while_a_block_is_written_keeps_file_and_motion_alike(tm
             signal.raise_signal(signal.SIGINT)
         return record(*arguments)
 
-    monkeypatch.setattr(run, "FIRST_BLOCK", 5)
-    monkeypatch.setattr(run, "BLOCK_SECONDS", 0.0)
+    monkeypatch.setattr(simulation, "FIRST_BLOCK", 5)
+    monkeypatch.setattr(simulation, "BLOCK_SECONDS", 0.0)
     expected = CASES[name].simulate(70).recording
     monkeypatch.setattr(run_output, "SECONDS", 0.0)
     monkeypatch.setattr(journal, "record", interrupted)

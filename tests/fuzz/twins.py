@@ -7,7 +7,8 @@ from fuzz.case import Case
 from phlexible.state.layout import State
 from phlexible.state.redundancy import redundancies
 from phlexible.step.assembly.assembly import assemble
-from phlexible.step.integration.conserving import ConservingStepper
+from phlexible.step.integration.step_calls import completed
+from phlexible.step.integration.stepper import Stepper
 from phlexible.step.integration.stored_rows import Storage
 
 Array = np.ndarray
@@ -29,7 +30,7 @@ class Twin:
         order = case.options.get("order", 2)
         damping = case.options.get("numerical_damping", 0.0)
         is_redundant = bool(redundancies(system, start))
-        self._stepper = ConservingStepper(assemble(system), order, damping, is_redundant)
+        self._stepper = Stepper(assemble(system), order, damping, is_redundant)
         self._times, self._step, self._start = motion.time, case.step, start
         speed = np.abs(motion.recording.velocity).max(initial=0.0)
         noise = np.random.default_rng(0).normal(size=start.velocity.shape)
@@ -47,13 +48,13 @@ class Twin:
         self._stepper.begin(self._start)
         if self._places() is None:
             return None
-        velocity = self._stepper._memory["velocity"]
+        velocity = self._stepper.memory["velocity"]
         velocity[:] = is_kicked * self._kick - velocity
         found = self._places()
         return None if found is None else (found[0][::-1], found[1][::-1])
 
     def _places(self) -> Places | None:
-        taken = self._stepper.advance(self._times, self._step, Storage())
+        taken = completed(self._stepper.advance(self._times, self._step, Storage()))
         if taken.steps < len(self._times) - 1:
             return None
         return taken.rows["position"], taken.rows["rotation"]

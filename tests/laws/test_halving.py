@@ -138,7 +138,7 @@ def test_live_runs_say_so_too():
 
 def test_live_runs_wait_for_a_thousand_pieces_of_a_step_at_most(monkeypatch):
     monkeypatch.setattr("phlexible.results.live.MOST_PIECES", 8)
-    monkeypatch.setattr("phlexible.step.integration.halving.ABSURD", np.inf)
+    monkeypatch.setattr("phlexible.step.integration.step_failures.ABSURD", np.inf)
     live = unstable_boom(wild_motor).start(1e-3)
     with pytest.raises(ConvergenceError, match="a step is halved into more than 8 pieces; .*; wild: a controller"):
         live.run(1.0)
@@ -151,8 +151,8 @@ def rough(t, x, v):
 
 def test_laws_that_no_step_obeys_end_the_run_by_name(monkeypatch):
     """With fewer pieces than are allowed, to be quick: trials of the law count."""
-    monkeypatch.setattr("phlexible.step.integration.halving.MOST_PIECES", 256)
-    monkeypatch.setattr("phlexible.step.integration.halving.PIECES_OF_A_STEP", 8)
+    monkeypatch.setattr("phlexible.step.integration.step_failures.MOST_PIECES", 256)
+    monkeypatch.setattr("phlexible.step.integration.step_failures.PIECES_OF_A_STEP", 8)
     model = unstable_boom(lambda hinge: ph.StateForce(rough, of=[hinge], on=[hinge], name="rough"))
     with pytest.raises(ConvergenceError, match="more than 8 pieces again and again; .*; rough: a function of the"):
         model.simulate(0.1, 1e-3, progress=False)
@@ -162,8 +162,8 @@ def test_laws_that_no_step_obeys_end_the_run_by_name(monkeypatch):
 @pytest.mark.filterwarnings("ignore::phlexible.LargeStrainWarning")
 def test_halving_without_end_is_stopped(monkeypatch):
     """With fewer pieces than are allowed, to be quick."""
-    monkeypatch.setattr("phlexible.step.integration.halving.MOST_PIECES", 8)
-    monkeypatch.setattr("phlexible.step.integration.halving.PIECES_OF_A_STEP", 1)
+    monkeypatch.setattr("phlexible.step.integration.step_failures.MOST_PIECES", 8)
+    monkeypatch.setattr("phlexible.step.integration.step_failures.PIECES_OF_A_STEP", 1)
     with pytest.raises(ConvergenceError, match="more than 1 pieces again and again; take a smaller step"):
         hit_beam().simulate(0.2, 0.02, progress=False)
 

@@ -120,6 +120,20 @@ def test_steps_have_the_digits_of_a_live_run(built) -> None:
     assert state["position"].shape[0] == 1
 
 
+def test_steps_of_a_library_end_where_loads_jump(tmp_path) -> None:
+    model = ph.Model(dimension=2)
+    pin = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), model.add(ph.RigidBody(1.0, 0.1), "wheel").origin))
+    model.apply(pin.torque(lambda t: 3.0 if t < 0.0237 else -1.0, name="late", breakpoints=[0.0237, 0.0512]))
+    outputs = {"angle": ph.JointPosition(pin), "rate": ph.JointRate(pin)}
+    library = ph.load_library(ph.build(model, 1e-2, tmp_path / "wheel.so", outputs=outputs, duration=1.0))
+    run = model.start(1e-2)
+    for count in (1, 3, 20):
+        library.step(count)
+        run.step(count)
+        for name, sensor in outputs.items():
+            assert library.read(name) == pytest.approx(float(run.read(sensor)), abs=1e-12)
+
+
 @pytest.mark.skipif(bool(settings()), reason="the environment asks for code of another processor than libraries")
 @pytest.mark.parametrize(
     ("has_all_bits", "order"), [*(pytest.param(True, k, marks=pytest.mark.thorough) for k in (2, 4)), (False, 6)]

@@ -310,3 +310,18 @@ def test_steps_whose_energies_do_not_add_up_are_told_from_the_first_one_on():
         "in 9 steps, the first one before t = 0.2 s, energies miss"
     )
     assert words.look(0.4) and not list(words.untold())
+
+
+@pytest.mark.parametrize("count", [1, 40])
+def test_steps_by_hand_end_where_loads_jump(count):
+    """As in ``simulate``, one after the other and together, for loads, prescribed torques and constant values."""
+    model, pin = wheel()
+    model.apply(pin.torque(lambda t: 3.0 if t < 0.0237 else -1.0, name="late", breakpoints=[0.0237]))
+    model.apply(ph.Force(model["wheel"].origin, (0.0, 0.0, 0.0), name="still", breakpoints=[0.0512, 0.0518]))
+    live, whole = model.start(1e-2), model.simulate(0.4, 1e-2, progress=False).run.recording
+    for _ in range(40 // count):
+        live.step(count)
+    found = live.motion.recording
+    for name in ("time", "rotation", "velocity", "work", "step_error"):
+        assert np.array_equal(getattr(found, name), getattr(whole, name)), name
+    assert live.read(ph.JointRate(pin)) == pytest.approx(30.0 * 0.0237 - 10.0 * (0.4 - 0.0237), rel=1e-4)

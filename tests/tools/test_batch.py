@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import phlexible as ph
-from phlexible.step.integration import company
+from phlexible.step.integration import lane_loop
 
 SPEEDS = [100.0, 120.0, 150.0]
 
@@ -150,7 +150,7 @@ def test_lanes_whose_functions_cannot_be_had_are_an_error(monkeypatch):
     def refused(lanes, memory):
         raise RuntimeError("no compiler")
 
-    monkeypatch.setattr(company, "connect_lanes", refused)
+    monkeypatch.setattr(lane_loop, "connect_lanes", refused)
     batch = ph.batch(lambda length: ph.gallery.double_pendulum(length=length), {"length": [1.0, 1.1]})
     runs = batch.simulate(0.02, 1e-3, lambda model: {"end": ph.Position(model["lower"].origin)}, lanes=True)
     assert [str(runs.failures[k]) for k in (0, 1)] == ["no compiler"] * 2

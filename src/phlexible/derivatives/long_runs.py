@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -27,11 +27,11 @@ from phlexible.description.time_functions import Signal
 from phlexible.errors import ModelError, ParameterError
 from phlexible.step.assembly.assembly import Assembly
 from phlexible.step.integration.clock import Clock
-from phlexible.step.integration.run import BLOCK_BYTES
 from phlexible.step.integration.schemes import StepOptions
+from phlexible.step.integration.simulation import BLOCK_BYTES
+from phlexible.step.integration.step_calls import Calls, completed
 from phlexible.step.integration.stored_rows import Advance, Storage
 
-Result = TypeVar("Result")
 BYTES = 8
 MORE_THAN_STEPS = (
     "memory= is for runs without controllers, events, functions of the state and laws that creep or stick; leave it"
@@ -92,24 +92,25 @@ class ForgettingStepper(RecordingStepper):
         """So many that few steps are taken at a time."""
         return max(super().numbers_a_step, BLOCK_BYTES // (BYTES * max(1, self._most // 2)))
 
-    def advance(self, instants: Array, step: float, storage: Storage) -> Advance:
-        """As that of the conserving step."""
-        if len(instants) == 1:
-            return super().advance(instants, step, storage)
+    def advance(self, instants: Array, step: float, storage: Storage) -> Calls[Advance]:
+        """Take steps as ``Stepper.advance`` does."""
         done = sum(len(each.sizes) for each in self.log if isinstance(each, Stepped))
         if done + len(instants) - 1 > self._most and np.isin(instants[0], self._grid):
             self.close()
-        return self._asked_for(partial(super().advance, instants, step, storage))
+        steps = super().advance
+        self._note(lambda: completed(steps(instants, step, storage)))
+        return (yield from steps(instants, step, storage))
 
     def project(self, time: float) -> None:
         """Bring velocities back onto the joints."""
-        self._asked_for(partial(super().project, time))
+        self._note(partial(super().project, time))
+        super().project(time)
 
-    def _asked_for(self, call: Callable[[], Result]) -> Result:
+    def _note(self, call: Callable[[], object]) -> None:
+        """Remember a call, which can be repeated."""
         if self._begin is None:
-            self._begin = super().snapshot(), self._memory.state.copy()
+            self._begin = super().snapshot(), self.memory.state.copy()
         self._calls.append((self._forgotten + len(self.log), call))
-        return call()
 
     def close(self) -> None:
         """Hand over what was done since the last time."""

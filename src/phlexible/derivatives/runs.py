@@ -23,12 +23,13 @@ from phlexible.state.recording import RecordedStates, concatenated
 from phlexible.state.redundancy import redundancies
 from phlexible.state.system import System
 from phlexible.step.assembly.assembly import Assembly, assemble
-from phlexible.step.integration.clock import Checkpoint, Clock, clock
+from phlexible.step.integration.clock import Checkpoint, Clock, breakpoints_of, clock
 from phlexible.step.integration.composition import check_lossless, substep_times
-from phlexible.step.integration.conserving import ConservingStepper
-from phlexible.step.integration.run import Simulation
 from phlexible.step.integration.schemes import StepOptions
+from phlexible.step.integration.simulation import Simulation
 from phlexible.step.integration.start import check_rates
+from phlexible.step.integration.step_calls import Calls, StepCall, completed
+from phlexible.step.integration.stepper import AROUND_CONTACTS, Purpose, Stepper
 from phlexible.step.integration.stored_rows import Advance, Course, Storage, StoredRows
 from phlexible.step.tables.requests import CONVERGED, RELAXATION
 
@@ -93,39 +94,26 @@ class Asked:
     state: Array
 
 
-class RecordingStepper(ConservingStepper):
+class RecordingStepper(Stepper):
     """A stepper that remembers all that it did.
 
     Attributes:
         log: in the order in which it was done, without what was taken back.
     """
 
-    def __init__(self, assembly: Assembly, order: int, numerical_damping: float, is_redundant: bool) -> None:
-        super().__init__(assembly, order, numerical_damping, is_redundant)
+    def __init__(self, assembly: Assembly, order: int, damping: float, is_redundant: bool) -> None:
+        super().__init__(assembly, order, damping, is_redundant)
         self.log: list[Stepped | VelocityJump | Asked] = []
         self._instants: Array = np.zeros(1)
         self._done = 0  # steps between the instants
         self._event = -1
-        self._trial: tuple[int, int] | None = (
-            None  # log and steps before a step that laws of the state are tried in
-        )
+        self._trial: tuple[int, int] | None = None  # log and steps before a step that laws are tried in
+        self._called: tuple[Array, float, Course, bool]  # state before the last call, its arguments
 
-    @property
-    def is_redundant(self) -> bool:
-        """Whether joints hold a motion twice."""
-        return self._is_redundant
-
-    @property
-    def damping(self) -> float:
-        """Numerical, gamma."""
-        return self._damping
-
-    def advance(self, instants: Array, step: float, storage: Storage) -> Advance:
-        """As that of the conserving step."""
-        if len(instants) == 1:
-            return super().advance(instants, step, storage)
+    def advance(self, instants: Array, step: float, storage: Storage) -> Calls[Advance]:
+        """Take steps as ``Stepper.advance`` does, each of which is stored."""
         self._instants, self._done = instants, 0
-        taken = super().advance(instants, step, replace(storage, every=1, phase=0, watches=False))
+        taken = yield from super().advance(instants, step, storage._replace(every=1, phase=0, watches=False))
         if storage.every == 1 and not storage.watches:
             return taken
         thinned = self._thinned(taken, storage)
@@ -148,41 +136,29 @@ class RecordingStepper(ConservingStepper):
             begin, self._done = self._trial
             del self.log[begin:]
 
-    def _enter(
-        self,
-        rows: StoredRows,
-        step: float,
-        course: Course,
-        measures: bool = False,
-        is_around_contacts: bool = False,
-        is_tried: bool = False,
-    ) -> tuple[int, int]:
-        parts = len(course.shares)
-        if not len(course.loads):
-            return super()._enter(rows, step, course, measures, is_around_contacts, is_tried)
-        begin, rest = self._memory.state.copy(), rows.rest
-        taken, status = super()._enter(rows, step, course, measures, is_around_contacts, is_tried)
+    def _call(self, rows: StoredRows, step: float, course: Course, purpose: Purpose) -> StepCall:
+        call = super()._call(rows, step, course, purpose)
+        self._called = self.memory.state.copy(), step, course, purpose.measures
+        return call
+
+    def _answer(self, rows: StoredRows, call: StepCall) -> tuple[int, int]:
+        begin, step, course, measures = self._called
+        taken, status = super()._answer(rows, call)
         if not taken:
             return taken, status
         self._forget_trial()
-        ends = self._instants[self._done : self._done + taken + 1]
+        parts, ends = len(course.shares), self._instants[self._done : self._done + taken + 1]
         states: Sequence[Array] | Array
         if parts > 1:
             states = self._substeps_again(begin, rows, step, course.steps(0, taken), measures)
         elif taken == 1:
-            states = [self._memory.state.copy()]
+            states = [self.memory.state.copy()]
         else:
-            states = _without_means(rest[:taken].copy(), len(rows.first))
-        loads = course.loads[: taken * parts]
-        self.log.append(
-            Stepped(
-                substep_times(ends, step, course.shares)[0],
-                np.tile(step * course.shares, taken),
-                np.concatenate([begin[None], states]),
-                course.moving[: taken * parts + 1],
-                loads + self._held if self._held.size else loads,
-            )
-        )
+            states = _without_means(call.rows[:taken].copy(), len(rows.first))
+        times = substep_times(ends, step, course.shares)[0]
+        moving, loads = call.moving[: taken * parts + 1], call.loads[: taken * parts]
+        states = np.concatenate([begin[None], states])
+        self.log.append(Stepped(times, np.tile(call.sizes, taken), states, moving, loads))
         self._done += taken
         return taken, status
 
@@ -190,43 +166,44 @@ class RecordingStepper(ConservingStepper):
         self, begin: Array, rows: StoredRows, step: float, course: Course, measures: bool
     ) -> list[Array]:
         """States at the ends of substeps that were taken; the state that the stepper holds stays."""
-        end, states = self._memory.state.copy(), []
-        self._memory.state[:] = begin
+        end, states = self.memory.state.copy(), []
+        self.memory.state[:] = begin
         for part in range(len(course.loads)):
             one = Course(np.ones(1), course.moving[part : part + 2], course.loads[part : part + 1])
             size = step * float(course.shares[part % len(course.shares)])
-            is_last = part + 1 == len(course.loads)
-            _, status = super()._enter(rows.aside(), size, one, measures and is_last, is_around_contacts=True)
-            if status != CONVERGED:
+            is_last, aside = part + 1 == len(course.loads), rows.aside()
+            call = super()._call(aside, size, one, AROUND_CONTACTS._replace(measures=measures and is_last))
+            call.take()
+            if super()._answer(aside, call)[1] != CONVERGED:
                 raise ModelError(
                     f"derivatives need the parts of the step from t = {self._instants[self._done]:.9g} s, one of"
                     f" which, of {size:.3g} s, does not converge alone; take a smaller step"
                 )
-            states.append(self._memory.state.copy())
-        self._memory.state[:] = end
+            states.append(self.memory.state.copy())
+        self.memory.state[:] = end
         return states
 
     def control(self, time: float) -> None:
-        """Ask the controllers for the values that they hold in the steps to come."""
+        """Have the controllers set the values that they hold in the steps to come."""
         super().control(time)
-        self.log.append(Asked(time, self._memory.state.copy()))
+        self.log.append(Asked(time, self.memory.state.copy()))
 
     def _asked(self, time: float, rates: Array) -> bool:
         answered = super()._asked(time, rates)
         if answered:
-            self.log.append(Asked(time, self._memory.state.copy()))
+            self.log.append(Asked(time, self.memory.state.copy()))
         return answered
 
     def project(self, time: float) -> None:
         """Bring velocities back onto the joints."""
-        before = self._memory.state.copy()
+        before = self.memory.state.copy()
         super().project(time)
-        if self._memory.counts["rows"]:
-            self.log.append(VelocityJump(time, before, self._memory.state.copy(), self._event))
+        if self.memory.counts["rows"]:
+            self.log.append(VelocityJump(time, before, self.memory.state.copy(), self._event))
 
     def happen(self, event: int, time: float) -> None:
         """Hold and release what an event does."""
-        mechanism, begin, met = self._assembly.system.mechanism, len(self.log), self._memory.state.copy()
+        mechanism, begin, met = self.assembly.system.mechanism, len(self.log), self.memory.state.copy()
         self._event = event
         super().happen(event, time)
         self._event = -1
@@ -236,8 +213,8 @@ class RecordingStepper(ConservingStepper):
         ]
         last = self.log[-1] if len(self.log) > begin else None
         if isinstance(last, VelocityJump):
-            phase = self._assembly.system.phase(self._memory["held"].copy())
-            twice = bool(redundancies(phase.system, self._state(time)))
+            phase = self.assembly.system.phase(self.memory["held"].copy())
+            twice = bool(redundancies(phase.system, self.state(time)))
             self.log[-1] = replace(last, locks=tuple(locks), met=met, is_redundant=twice)
 
     def snapshot(self) -> Array:
@@ -393,10 +370,7 @@ def instants_of(assembly: Assembly, start: State, duration: float, step: float, 
     system, mechanism = assembly.system, assembly.system.mechanism
     if options.order > 2:
         check_lossless(mechanism, options.numerical_damping)
-    breakpoints = [time for load in mechanism.loads for time in load.breakpoints]
-    breakpoints += [time for element in mechanism.elements for time in element.times]
-    breakpoints += [event.when for event in mechanism.events if isinstance(event.when, float)]
-    found = clock(start.time, duration, step, breakpoints)
+    found = clock(start.time, duration, step, breakpoints_of(mechanism))
     check_rates(system, found.start, found.end)
     return found
 
@@ -429,7 +403,7 @@ def taken_by(
         system, stepper, start, instants, options.every, stored.take, tolerance, is_late=True, conditions=conditions
     )
     begin = stepper.now(start.time)
-    run.run(_silent)
+    completed(run.run(_silent))
     if warns:
         steps = options.stored_steps(instants.full) or None
         told = stiff_strings(system, instants.step) if tolerance is None else []

@@ -22,7 +22,8 @@ from phlexible.libraries.programs import families, is_of_teams, programs
 from phlexible.libraries.time_functions import Column, TimeData
 from phlexible.libraries.user_energies import ADDRESSES, UserEnergies
 from phlexible.step.compilation.objects import c_name
-from phlexible.step.integration.conserving import ConservingStepper
+from phlexible.step.integration.clock import breakpoints_of
+from phlexible.step.integration.stepper import Stepper
 from phlexible.step.tables.declarations import ABREAST, MOST_PARTS, MOVING, TABLES
 from phlexible.step.tables.memory import OF_TYPES, PLACES, Memory
 from phlexible.step.tables.requests import RELAXATION, StepRequest
@@ -92,7 +93,7 @@ class ModelData:
     name: str
     step: float
     origin: float
-    stepper: ConservingStepper
+    stepper: Stepper
     inputs: tuple[InputData, ...]
     outputs: Outputs
     moving: TimeData
@@ -123,11 +124,8 @@ class ModelData:
         """The text of ``model_data.h``."""
         text = "\n".join([*self._text(), *self._numbers()]) + "\n"
         identity = hashlib.sha256(text.encode()).hexdigest()[:16]
-        first, last = (
-            f"/* Written by phlexible {__version__} for one model. */",
-            f"#define PH_IDENTITY 0x{identity}ull",
-        )
-        return f"{first}\n\n{text}{last}\n"
+        first = f"/* Written by phlexible {__version__} for one model. */"
+        return f"{first}\n\n{text}#define PH_IDENTITY 0x{identity}ull\n"
 
     def _text(self) -> list[str]:
         """All but the numbers that other models of the same structure may have."""
@@ -198,6 +196,7 @@ class ModelData:
             "END": real(min(self.moving.end, self.loads.end, self.targets.end) + 1e-9 * self.step),
             "MOST_PARTS": parts,
             "SUBSTEPS": shares,
+            "BREAKS": len(breakpoints_of(self.stepper.assembly.system.mechanism)),
             "RELAXATION": real(RELAXATION if self.stepper.is_redundant else 0.0),
             "MOST_INSTANTS": most,
             "HEADER": len(header),
@@ -247,6 +246,8 @@ class ModelData:
         yield "} ph_request;"
         yield from (entry.module_file().declaration for entry in programs(self.memory))
         yield reals("ph_shares", self.stepper.shares)
+        breaks = sorted(breakpoints_of(self.stepper.assembly.system.mechanism))
+        yield reals("ph_breaks", np.array([*breaks, 0.0]))
         yield from self._functions_of_users()
         yield from self._teams()
         yield "static void ph_connect(int64_t *header) {"

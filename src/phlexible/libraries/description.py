@@ -19,6 +19,7 @@ from phlexible.libraries.time_functions import TimeData, mean_rates, time_data, 
 from phlexible.libraries.user_energies import UserEnergies
 from phlexible.results.live import LiveRun
 from phlexible.step.assembly.assembly import Assembly
+from phlexible.step.integration.clock import breakpoints_of
 
 
 def described(
@@ -46,8 +47,7 @@ def described(
     """
     _check_run(run)
     assembly, model = run.stepper.assembly, run.now.mechanism
-    kinks = [time for load in model.loads for time in load.breakpoints]
-    kinks += [time for element in model.elements for time in element.times]
+    kinks = breakpoints_of(model)
     moving = _moving_data(assembly, run, duration, kinks, has_parameters)
     loads = _load_data(assembly, run, duration, kinks, has_parameters)
     measured = joint_outputs(model) if outputs is None else outputs
@@ -83,7 +83,7 @@ def check_events(mechanism: Mechanism) -> None:
 def _check_run(run: LiveRun) -> None:
     """Refuses what needs Python in steps."""
     assembly, stepper = run.stepper.assembly, run.stepper
-    if stepper.is_controlled or stepper.has_laws_of_python:
+    if stepper.is_controlled or stepper.has_laws:
         check_controllers(assembly.controlled)
 
 

@@ -439,12 +439,23 @@ static int64_t halved(ph_model *m, double begin, double end, int depth, int *pie
     return state == CONVERGED ? halved(m, middle, end, depth + 1, pieces) : state;
 }
 
-/* A step that failed as a whole, follows such ones, or is shorter than those of the grid; its status. */
+/* The first time after ``begin`` at which a step to ``end`` has to end. */
+static double next_break(double begin, double end) {
+    for (int k = 0; k < PH_BREAKS; k++)
+        if (ph_breaks[k] > begin + SNAP * PH_STEP && ph_breaks[k] < end - SNAP * PH_STEP) return ph_breaks[k];
+    return end;
+}
+
+/* A step that failed as a whole, follows such ones, is cut, or is shorter than those of the grid; its status. */
 static int64_t in_pieces(ph_model *m, double begin, double end) {
     int pieces = 0;
     ph_sizes sizes = m->sizes;
     memcpy(m->saved, m->numbers, 8 * (size_t)PH_STATE);
-    int64_t state = halved(m, begin, end, 0, &pieces);
+    int64_t state = CONVERGED;
+    for (double from = begin, to; state == CONVERGED && from < end; from = to) {
+        to = next_break(from, end);
+        state = halved(m, from, to, 0, &pieces);
+    }
     if (state != CONVERGED) memcpy(m->numbers, m->saved, 8 * (size_t)PH_STATE), m->sizes = sizes;
     forget(m);
     return state;
@@ -470,7 +481,11 @@ int ph_step(ph_model *m, int count) {
         if (instant(m, m->steps + 1) > PH_END) return m->status = PH_OVER;
         begin_control(m);
         while (block > 1 && instant(m, m->steps + block) > PH_END) block--;
-        if (m->sizes.depth || change_size(m, instant(m, m->steps), PH_STEP)) state = NOT_CONVERGED;
+        for (int64_t k = 0; k < block; k++) {
+            double end = instant(m, m->steps + k + 1);
+            if (next_break(instant(m, m->steps + k), end) < end) block = k;
+        }
+        if (!block || m->sizes.depth || change_size(m, instant(m, m->steps), PH_STEP)) state = NOT_CONVERGED;
         int64_t taken = state == CONVERGED ? regular(m, block, &state) : 0;
         m->steps += taken, left -= taken;
 #if PH_MOST_PARTS > 1

@@ -37,6 +37,7 @@ from phlexible.pictures.scenes import scene_of
 from phlexible.pictures.summaries import model_parts
 from phlexible.results.live import LiveRun
 from phlexible.state.recorded_run import RecordedRun
+from phlexible.step.integration.clock import breakpoints_of
 
 WAITS, MOST_STEPS, SHOWN = 6.0, 3000, 40
 """Of a run beforehand, which tells how far the view reaches [s], steps, instants."""
@@ -425,7 +426,7 @@ def _frames(parts: PageParts, scene: Scene) -> list[Tree]:
         return np.concatenate(each, axis=1)
 
     names = [f"path of {frame}" for frame in moving for _ in range(12)]
-    kinks = [time for load in parts.mechanism.loads for time in load.breakpoints]
+    kinks = breakpoints_of(parts.mechanism)
     found: TimeData = time_data(values, names, parts.data.origin, parts.data.step, parts.duration, kinks)
     return [{"functions": [_column(c) for c in found.columns[12 * k : 12 * k + 12]]} for k in range(len(moving))]
 

@@ -15,12 +15,13 @@ from phlexible.algebra.arrays import Array, BoolArray, IntArray
 from phlexible.description.interactions.sensor import Sensor
 from phlexible.errors import ConvergenceError, ParameterError
 from phlexible.results.live import LiveRun, SavedInstant
+from phlexible.step.integration.step_calls import completed
 
 if TYPE_CHECKING:
     from phlexible.results.live_readings import RowsOfReadings
     from phlexible.step.gpu.held_threads import Device, HeldThreads
-    from phlexible.step.integration.company import LaneLoop
-    from phlexible.step.integration.held_lanes import HeldLanes, LanesOfStructures
+    from phlexible.step.integration.held_lanes import HeldLanes
+    from phlexible.step.integration.lane_loop import LaneLoop, LanesOfStructures
 
 READ = ("position", "rotation", "eta", "velocity")
 """Tables that sensors are read from."""
@@ -311,16 +312,24 @@ class LiveRows:
                     held.hand_back()
                 return {}
             self._release(group)
-        chosen = numbers[which].tolist()
-        taken = [done] * len(chosen) if held is not None else self._together(group, chosen, count)
+        return self._step_each(group, numbers[which].tolist(), count - done)
+
+    def _step_each(self, group: int, which: Sequence[int], count: int) -> dict[int, ConvergenceError]:
+        """Steps of runs that are not held, in lanes where they are the same; what failed."""
+        runs = [self._runs[k] for k in which]
+        if self._width == 1 or len(which) < 2:
+            results: list[Exception | None] = [_error_of(run, count) for run in runs]
+        else:
+            from phlexible.step.integration.lane_loop import LaneLoop, together  # with the compiler
+
+            lanes = self._lanes[group] = self._lanes[group] or LaneLoop(self._width, self._is_specialized)
+            results, _ = together([run.taking(count, keeps_all=False) for run in runs], lanes)
         errors: dict[int, ConvergenceError] = {}
-        for k, own in zip(chosen, taken, strict=True):
-            run = self._runs[k]
-            try:
-                if own < count:
-                    run.step(count - own)
-            except ConvergenceError as error:
+        for k, run, error in zip(which, runs, results, strict=True):
+            if isinstance(error, ConvergenceError):
                 errors[k], self._have_failed[k] = error, True
+            elif error is not None:
+                raise error
             run.forget()
             self.time[k] = run.time
         return errors
@@ -341,10 +350,9 @@ class LiveRows:
 
     def _threads_for(self, device: "Device", group: int) -> "HeldThreads":
         runs = [self._runs[k] for k in self._groups[group]]
-        asked = [run.ask(1) for run in runs]
-        calls = [each.call for each in asked if each is not None and each.call.can_join]
-        if len(calls) < len(runs) or not all(run.is_steady for run in runs):
+        if not all(run.is_steady for run in runs):
             raise ParameterError("a GPU steps no controllers, functions of time or forces of the state, but inputs")
+        calls = [run.next_call(1) for run in runs]
         first = calls[0].memory.structure
         if len({call.key for call in calls}) > 1 or any(call.memory.structure != first for call in calls):
             raise ParameterError("a GPU steps mechanisms of one structure, which differ in numbers")
@@ -355,31 +363,18 @@ class LiveRows:
         runs = [self._runs[k] for k in self._groups[group]]
         if self._width == 1 or len(runs) < 2 or any(run.is_halving or not run.is_steady for run in runs):
             return None
-        from phlexible.step.integration.held_lanes import HeldLanes, LanesOfStructures  # with the compiler
+        from phlexible.step.integration.held_lanes import HeldLanes  # with the compiler
+        from phlexible.step.integration.lane_loop import LanesOfStructures
 
-        asked = [run.ask(count) for run in runs]
-        calls = [each.call for each in asked if each is not None and each.call.can_join]
-        if len(calls) < len(runs) or len({call.key for call in calls}) > 1:
+        calls = [run.next_call(count) for run in runs]
+        if not all(call.can_join for call in calls) or len({call.key for call in calls}) > 1:
             return None
         known = self._known[thread] = self._known[thread] or LanesOfStructures(self._width, self._is_specialized)
         lanes = known.of([call.memory for call in calls], group)
-        self._are_alone[group] = lanes is None
-        return None if lanes is None else _Held(runs, HeldLanes(calls, lanes))
-
-    def _together(self, group: int, which: Sequence[int], count: int) -> list[int]:
-        """How many steps of each run were taken in lanes, of runs that are not held."""
-        if self._width == 1 or len(which) < 2:
-            return [0] * len(which)
-        lanes = self._lanes[group]
-        if lanes is None:
-            from phlexible.step.integration.company import LaneLoop  # with the compiler
-
-            lanes = self._lanes[group] = LaneLoop(self._width, self._is_specialized)
-        runs = [self._runs[k] for k in which]
-        asked = [None if run.is_halving else run.ask(count) for run in runs]
-        lanes.take([each.call for each in asked if each is not None and each.call.can_join])
-        pairs = list(zip(runs, asked, strict=True))
-        return [run.answer(each) if each is not None and each.call.is_in_lanes else 0 for run, each in pairs]
+        if lanes is not None and all(lanes.fits(call.memory) for call in calls):
+            return _Held(runs, HeldLanes(calls, lanes))
+        self._are_alone[group] = True
+        return None
 
     def _release(self, group: int) -> None:
         """The runs of a group are what they are themselves again."""
@@ -392,6 +387,15 @@ class LiveRows:
         if self._are_shown:
             for group in range(len(self._groups)):
                 self._release(group)
+
+
+def _error_of(run: LiveRun, count: int) -> ConvergenceError | None:
+    """Take so many steps alone; what failed."""
+    try:
+        completed(run.taking(count, keeps_all=False))
+    except ConvergenceError as error:
+        return error
+    return None
 
 
 def _place_of(numbers: IntArray) -> "slice | IntArray":

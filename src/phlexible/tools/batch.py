@@ -1,7 +1,6 @@
 """Many mechanisms at once, which differ in parameters, initial states or inputs; threads share the work."""
 
 from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from enum import Enum
@@ -28,17 +27,18 @@ from phlexible.description.interactions.sensor import Sensor
 from phlexible.display import how_many, shortened
 from phlexible.errors import ModelError, ParameterError, deferred_warnings, warn_of_runs
 from phlexible.measure.quality import balance_error
-from phlexible.model import Model, take_steps_with
+from phlexible.model import Model, simulation
 from phlexible.results.live import LiveRun, SavedInstant
 from phlexible.results.live_rows import LiveRows, shared
 from phlexible.results.motion import Motion
 from phlexible.results.progress import progress_bar, shown
+from phlexible.step.integration.schemes import StepOptions
+from phlexible.step.integration.step_calls import Calls, completed
 from phlexible.tools.study import check_parameters, cores, runs_of
 
 if TYPE_CHECKING:
     from phlexible.state.initial_state import InitialKind
     from phlexible.step.gpu.held_threads import Device
-    from phlexible.step.integration.company import Company
 
 WORTH_LANES = 64
 """Mechanisms from which on lanes are worth their compilation."""
@@ -247,6 +247,7 @@ class Batch:
         The sensors of a model that was built are the caller's mistakes, the rest are failures.
         """
         found: dict[int, _Reading] = {}
+        initial, rest = options["initial"], {name: each for name, each in options.items() if name != "initial"}
         built: dict[int, tuple[Model, Mapping[str, Sensor]]] = {}
         for number in numbers:
             try:
@@ -256,11 +257,11 @@ class Batch:
                 continue
             built[number] = model, _named(called(sensors, "sensors", model, at=f"for mechanism {number}"))
 
-        def run(number: int) -> _Reading:
+        def run(number: int) -> Calls[_Reading]:
             model, wanted = built[number]
             with whole_runs(), deferred_warnings() as given:
                 try:
-                    motion = model.simulate(duration, step, progress=False, **options)
+                    motion = yield from simulation(model, duration, step, initial, StepOptions(**rest))
                     reading = _Reading.of(motion, wanted)
                 except Exception as error:
                     before, reading = getattr(error, "motion", None), _Reading(error=error)
@@ -270,10 +271,16 @@ class Batch:
 
         models = [model for model, _ in built.values()]
         if width > 1 and len(built) > 1 and len({id(model) for model in models}) == len(built):
-            from phlexible.step.integration.company import Company  # with the compiler
+            from phlexible.step.integration.lane_loop import LaneLoop, together  # with the compiler
 
-            return found | _in_company(run, list(built), models, Company(len(models), width, is_specialized))
-        return found | {number: run(number) for number in built}
+            lanes = LaneLoop(width, is_specialized)
+            readings, shares = together([run(number) for number in built], lanes)
+            for number, reading, share in zip(built, readings, shares.tolist(), strict=True):
+                if isinstance(reading, Exception):
+                    raise reading
+                found[number] = replace(reading, in_lanes=share)
+            return found
+        return found | {number: completed(run(number)) for number in built}
 
 
 def lanes_for(count: int, lanes: bool | None, specialize: bool = False, steps: float = np.inf) -> int:
@@ -319,34 +326,6 @@ def device_for(given: str | None, lanes: bool | None, specialize: bool) -> "Devi
     from phlexible.step.gpu.held_threads import HeldThreads
 
     return partial(HeldThreads, processor=cuda())
-
-
-def _in_company(
-    run: "Callable[[int], _Reading]", numbers: Sequence[int], models: Sequence[Model], company: "Company"
-) -> "dict[int, _Reading]":
-    """Runs of models at once, each in a thread of its own, whose steps are taken together."""
-    for k, model in enumerate(models):
-        take_steps_with(model, company.loop(k))
-
-    def go(k: int) -> _Reading:
-        try:
-            return run(numbers[k])
-        finally:
-            company.leave(k)
-
-    with ThreadPoolExecutor(len(numbers)) as pool:
-        try:
-            readings = list(pool.map(go, range(len(numbers))))
-        except BaseException:
-            company.stop()
-            raise
-        finally:
-            for model in models:
-                take_steps_with(model, None)
-    shares = company.share_in_lanes.tolist()
-    return {
-        number: replace(each, in_lanes=share) for number, each, share in zip(numbers, readings, shares, strict=True)
-    }
 
 
 def _groups(parameters: Sequence[Mapping[str, Any]], width: int) -> list[list[int]]:

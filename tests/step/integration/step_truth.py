@@ -9,8 +9,9 @@ from scipy.spatial.transform import Rotation
 import phlexible as ph
 from phlexible.state.system import system_of
 from phlexible.step.assembly.assembly import assemble
-from phlexible.step.integration.conserving import ConservingStepper
-from phlexible.step.integration.run import Simulation
+from phlexible.step.integration.run import Run
+from phlexible.step.integration.step_calls import completed
+from phlexible.step.integration.stepper import Stepper
 from phlexible.step.integration.stored_rows import Storage
 
 PARTS = 16  # of a step, for the truth
@@ -34,7 +35,7 @@ class Truth:
 
     def __init__(self, model):
         self.system = system_of(model)
-        self.steppers = [ConservingStepper(assemble(self.system)) for _ in range(2)]
+        self.steppers = [Stepper(assemble(self.system)) for _ in range(2)]
 
     def error(self, state, step):
         """Of the displacement, relative to the longest body, weighted as in (4.22) of docs/theory.md, 4."""
@@ -42,12 +43,12 @@ class Truth:
         for stepper, parts in zip(self.steppers, (1, PARTS), strict=True):
             stepper.begin(state)
             instants = state.time + step * np.arange(parts + 1) / parts
-            ends.append(stepper.advance(instants, step / parts, Storage(every=parts)).rows)
+            ends.append(completed(stepper.advance(instants, step / parts, Storage(every=parts))).rows)
         return max(self.distances(*ends)) / self.system.largest_length
 
     def distances(self, one, other):
         """Between the bodies of two states [m]."""
-        layout, weight = self.system.layout, self.steppers[0]._memory["velocity_weight"]
+        layout, weight = self.system.layout, self.steppers[0].memory["velocity_weight"]
         for index, data in enumerate(self.system.frames):
             own = layout.place(index)
             moved = (one["position"] - other["position"])[0, index, : data.dimension]
@@ -61,15 +62,15 @@ class Truth:
 def with_tolerance(case, tolerance, instants=8):
     """A run of a case, true errors of steps at so many of its instants, and how many steps it took."""
     make, duration, interval = CASES[case]
-    taken, original = {}, Simulation._advance
+    taken, original = {}, Run.steps
 
-    def advance(self, times, step, storage):
+    def steps(self, times, step, *arguments, **options):
         for time in times[:-1]:
             taken[float(time)] = step  # steps that are taken again come later
-        return original(self, times, step, storage)
+        return original(self, times, step, *arguments, **options)
 
     model, initial = make(), START.get(case, "quasi_static")
-    with patch.object(Simulation, "_advance", advance), warnings.catch_warnings():
+    with patch.object(Run, "steps", steps), warnings.catch_warnings():
         warnings.simplefilter("ignore", ph.SlackStringWarning)
         motion = model.simulate(duration, interval, initial=initial, tolerance=tolerance)
     truth = Truth(model)

@@ -7,7 +7,7 @@ from skfem import MeshTet
 import phlexible as ph
 from phlexible.state.system import system_of
 from phlexible.step.assembly.assembly import assemble
-from phlexible.step.integration import conserving
+from phlexible.step.integration import stepper
 from phlexible.step.tables.iterations import LEAST_PRODUCTS, most_iterations
 
 VENANT, NEO = ph.StVenantKirchhoff(1.7e7, 0.3), ph.NeoHookean(1.7e7, 0.3)
@@ -40,7 +40,7 @@ def test_newtons_method_ends_where_elimination_does(law, joint, creep, monkeypat
     model, found = cube(10, law, joint, creep), []
     for is_iterative in (True, False):
         if not is_iterative:
-            monkeypatch.setattr(conserving, "most_iterations", lambda memory: 0)
+            monkeypatch.setattr(stepper, "most_iterations", lambda memory: 0)
         motion = model.simulate(2e-3, 1e-3, progress=False)
         assert np.abs(motion.energy.balance_error).max() < 1e-13 * motion.energy.kinetic.max()
         found.append(motion.recording)

@@ -1,19 +1,17 @@
 """Mechanisms of one structure in lanes move as each does alone, whatever the others do."""
 
-from concurrent.futures import ThreadPoolExecutor
-
 import numpy as np
 import pytest
 
 import phlexible as ph
 from phlexible.gym import VectorEnv
-from phlexible.model import take_steps_with
+from phlexible.model import simulation
 from phlexible.step.compilation.compiled import entry_point
 from phlexible.step.compilation.dense import factor, invert, solve_vector
 from phlexible.step.compilation.lanes import lanes_of_processor
 from phlexible.step.compilation.notation import all_of, rows_at, tables_at
-from phlexible.step.integration import company
-from phlexible.step.integration.company import Company
+from phlexible.step.integration import lane_loop
+from phlexible.step.integration.schemes import StepOptions
 from phlexible.step.tables.memory import LaneMemory, Memory
 
 pytestmark = pytest.mark.thorough  # minutes to compile
@@ -22,20 +20,12 @@ WIDTH = 4
 
 def together(models, *run, **options):
     """Motions, or what was raised, of models whose steps are taken in lanes; shares of these steps."""
-    group = Company(len(models), WIDTH)
-
-    def go(k):
-        take_steps_with(models[k], group.loop(k))
-        try:
-            return models[k].simulate(*run, progress=False, **options)
-        except ph.ConvergenceError as error:
-            return error
-        finally:
-            group.leave(k)
-
-    with ThreadPoolExecutor(len(models)) as pool:
-        motions = list(pool.map(go, range(len(models))))
-    return motions, group.share_in_lanes
+    runs = [simulation(model, *run, "undeformed", StepOptions(**options)) for model in models]
+    results, shares = lane_loop.together(runs, lane_loop.LaneLoop(WIDTH))
+    for result in results:
+        if isinstance(result, Exception) and not isinstance(result, ph.ConvergenceError):
+            raise result
+    return results, shares
 
 
 NUMBERS = ("position", "rotation", "eta", "velocity", "forces", "kinetic", "work", "dissipated")
@@ -212,7 +202,7 @@ def test_lanes_that_want_new_factors_leave_those_of_the_others(monkeypatch):
 
 def test_lanes_that_share_the_numbers_of_equal_bodies_move_as_those_that_do_not(monkeypatch):
     made = []
-    monkeypatch.setattr(company, "LaneMemory", lambda *given: made.append(LaneMemory(*given)) or made[-1])
+    monkeypatch.setattr(lane_loop, "LaneMemory", lambda *given: made.append(LaneMemory(*given)) or made[-1])
 
     def moved():
         models = [ph.gallery.crank_slider(modes=2, crank_speed=speed) for speed in (150.0, 250.0, 60.0)]

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import phlexible as ph
-from phlexible.step.integration.conserving import ConservingStepper
+from phlexible.step.integration.stepper import Stepper
 from phlexible.step.integration.stored_rows import Advance
 
 INSTANTS = 10  # at which runs are compared, and both ends
@@ -77,18 +77,18 @@ def cut(duration, step):
 
 def halving(monkeypatch, duration, step):
     """Some steps do not converge at full length."""
-    original, bad = ConservingStepper.advance, irregular(duration, step)
+    original, bad = Stepper.advance, irregular(duration, step)
 
     def advance(self, instants, size, storage):
         starts = np.round(instants[:-1] / step).astype(int)
         is_bad = np.isin(starts, bad) & (abs(size - step) < 1e-9 * step)
         if not is_bad.any():
-            return original(self, instants, size, storage)
+            return (yield from original(self, instants, size, storage))
         if not (done := int(np.argmax(is_bad))):
             return Advance(0, False, {"position": np.zeros((0, 0, 3))}, np.zeros(0), 0.0)
-        return original(self, instants[: done + 1], size, storage)
+        return (yield from original(self, instants[: done + 1], size, storage))
 
-    monkeypatch.setattr(ConservingStepper, "advance", advance)
+    monkeypatch.setattr(Stepper, "advance", advance)
 
 
 @pytest.mark.parametrize("kind", ["equal", "cut", "halved"])

@@ -38,7 +38,7 @@ GRADIENTS = """
 from dataclasses import replace
 import numpy as np
 import phlexible as ph
-from phlexible.step.integration import conserving
+from phlexible.step.integration import stepper
 from phlexible.step import programs
 
 is_large = [each.name == "large soft bodies" for each in programs.PROGRAMS]
@@ -50,7 +50,7 @@ points = np.array([[i, j, k] for i in (0, 1) for j in (0, 1) for k in (0, 1)]) *
 cells = [(0, 1, 2, 4), (3, 2, 1, 7), (5, 4, 7, 1), (6, 7, 4, 2), (1, 2, 4, 7)]
 body = ph.SoftBody((points, cells), ph.StVenantKirchhoff(60.0, 0.3), 1.0, order=1, viscosity=0.01)
 for most in (0, 60):
-    conserving.most_iterations = lambda memory: most
+    stepper.most_iterations = lambda memory: most
     model = ph.Model(gravity=(0, 0, -1.0))
     block = model.add(body, "block")
     model.connect(ph.Spherical(model.ground.at(block.node(0).initial_position()), block.node(0)))

@@ -17,8 +17,8 @@ from phlexible.step.gpu.thread_programs import (
     UnknownFunctionsError,
     thread_program,
 )
-from phlexible.step.integration.company import StepCall
 from phlexible.step.integration.held_lanes import COUNTED
+from phlexible.step.integration.step_calls import StepCall
 from phlexible.step.programs import advance, alone, joint_velocities
 
 COMPILING_THREADS = "phlexible: compiling the time step for this structure and a GPU; kept"

@@ -7,11 +7,20 @@ from itertools import pairwise
 import numpy as np
 
 from phlexible.algebra.arrays import Array, positive
+from phlexible.description.mechanism.mechanism import Mechanism
 from phlexible.errors import ParameterError
 
 # The instants of a run: a uniform grid, a shorter last step, and breakpoints inside steps.
 
 SNAP = 1e-9  # of a step: how far an instant may be off the grid and still count as on it
+ENDLESS = 2**62  # steps
+
+
+def breakpoints_of(mechanism: Mechanism) -> list[float]:
+    """Times at which loads, force elements and events of a mechanism jump or kink [s]."""
+    found = [time for load in mechanism.loads for time in load.breakpoints]
+    found += [time for element in mechanism.elements for time in element.times]
+    return found + [event.when for event in mechanism.events if isinstance(event.when, float)]
 
 
 @dataclass(frozen=True)
@@ -55,7 +64,11 @@ class Clock:
 
         Shape (count parts + 1,). Parts are a power of two, so that starts of steps have the same digits.
         """
-        return np.asarray(self.start + (first + np.arange(count * parts + 1) / parts) * self.step, dtype=np.float64)
+        if parts == 1:
+            steps: Array = np.arange(first, first + count + 1, dtype=np.float64)
+        else:
+            steps = first + np.arange(count * parts + 1) / parts
+        return self.start + steps * self.step
 
     def is_regular(self, k: int) -> bool:
         """Whether step k has size h and no breakpoint inside."""
@@ -63,8 +76,10 @@ class Clock:
 
     def regular_run(self, first: int, longest: int) -> int:
         """How many regular steps follow from step ``first`` on, at most ``longest``."""
-        stop = min((k for k in self.breakpoints if k >= first), default=self.full)
-        return max(0, min(stop, self.full, first + longest) - first)
+        stop = min(self.full, first + longest)
+        if self.breakpoints:
+            stop = min([stop, *(k for k in self.breakpoints if k >= first)])
+        return max(0, stop - first)
 
     def pieces(self, k: int) -> list[tuple[float, float]]:
         """Step k cut at its breakpoints, as pairs (start, end) [s]."""
@@ -88,14 +103,24 @@ def clock(start: float, duration: float, step: float, breakpoints: Sequence[floa
     remainder = duration - full * step
     if remainder <= SNAP * step:
         remainder = 0.0
-    inside: dict[int, list[float]] = {}
+    earlier = [time for time in breakpoints if time < start + duration - SNAP * step]
+    return Clock(start, step, full, remainder, _inside_steps(start, step, earlier), first)
+
+
+def endless_clock(start: float, step: float, breakpoints: Sequence[float]) -> Clock:
+    """The clock of a run from ``start`` on whose end is not known."""
+    return Clock(start, step, ENDLESS, 0.0, _inside_steps(start, step, breakpoints))
+
+
+def _inside_steps(start: float, step: float, breakpoints: Sequence[float]) -> dict[int, tuple[float, ...]]:
+    """Breakpoints that are no instants of the grid, by the number of the step."""
+    inside: dict[int, tuple[float, ...]] = {}
     for time in sorted(set(breakpoints)):
         position = (time - start) / step
-        k = int(np.floor(position + SNAP))
-        on_grid = abs(position - round(position)) <= SNAP
-        if not on_grid and start < time < start + duration and abs(time - start - duration) > SNAP * step:
-            inside.setdefault(k, []).append(time)
-    return Clock(start, step, full, remainder, {k: tuple(times) for k, times in inside.items()}, first)
+        if time > start and abs(position - round(position)) > SNAP:
+            k = int(np.floor(position + SNAP))
+            inside[k] = (*inside.get(k, ()), time)
+    return inside
 
 
 # Where a run stands between two steps, and the instants of a run that goes on from there.

@@ -3,7 +3,7 @@
 import signal
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 from functools import cache
 from math import isfinite
 from types import FrameType
@@ -393,8 +393,6 @@ def _spans(counts: list[int]) -> IntArray:
 
 # Laws of users that compiled code calls through Python: Ctrl-C waits for the end of the call, errors are kept.
 
-NOTHING = nullcontext()
-
 
 class PythonLaws:
     """The functions of laws that could not be compiled.
@@ -404,19 +402,19 @@ class PythonLaws:
 
     Args:
         assembly: whose laws.
+
+    Attributes:
+        guard: context in which compiled code runs, which itself is not interrupted; None: it needs none.
     """
 
     def __init__(self, assembly: Assembly) -> None:
         functions = [each for law in assembly.laws for each in law.functions or ()]
         self._functions = [each for each in functions if not each.is_compiled]
         self._is_interrupted = False
-
-    def called(self) -> AbstractContextManager[None]:
-        """While compiled code runs, which itself is not interrupted."""
-        return self._held() if self._functions else NOTHING
+        self.guard = self._guarded if self._functions else None
 
     @contextmanager
-    def _held(self) -> Iterator[None]:
+    def _guarded(self) -> Iterator[None]:
         for each in self._functions:
             each.errors.clear()
         if threading.current_thread() is not threading.main_thread():

@@ -10,10 +10,11 @@ from phlexible.state.recording import RecordedStates
 from phlexible.state.system import System
 from phlexible.step.integration.clock import SNAP, Clock
 from phlexible.step.integration.recorder import recording_of
+from phlexible.step.integration.step_calls import completed
 from phlexible.step.integration.stored_rows import Storage
 
 if TYPE_CHECKING:
-    from phlexible.step.integration.conserving import ConservingStepper
+    from phlexible.step.integration.stepper import Stepper
 
 STOP = -1
 """Number of the event that ends the run."""
@@ -46,7 +47,7 @@ class RunEvents:
     """
 
     def __init__(
-        self, system: System, stepper: "ConservingStepper", clock: Clock, conditions: Mapping[int, Watching] | None
+        self, system: System, stepper: "Stepper", clock: Clock, conditions: Mapping[int, Watching] | None
     ) -> None:
         self._system, self._stepper, self._clock = system, stepper, clock
         events = system.mechanism.events if system.mechanism.switches else ()
@@ -59,7 +60,7 @@ class RunEvents:
     def begin(self, time: float) -> None:
         """Conditions that are met already wait until they are no more."""
         if self._conditions:
-            self._keep(np.array([time]), self._now(time))
+            self._keep(np.array([time]), self._stepper.now(time))
 
     @property
     def watches(self) -> bool:
@@ -89,7 +90,7 @@ class RunEvents:
             return
         self._stepper.happen(number, time)
         if self.watches:
-            rows = self._now(time)
+            rows = self._stepper.now(time)
             for each in self._beyond(np.array([time]), rows, slice(None)):
                 self._met[each] = time
 
@@ -136,11 +137,14 @@ class RunEvents:
     def _located(self, number: int, start: float, end: float, before: Array, last_step: float) -> float:
         def excess(time: float) -> float:
             self._stepper.restore(before)
-            instants = np.array([start, time]) if time > start else np.array([start])
-            if time > start and not abs(time - start - last_step) <= SNAP * (time - start):
+            if not time > start:
+                return float(self._excesses(np.array([start]), self._stepper.now(start), number)[number][0])
+            if not abs(time - start - last_step) <= SNAP * (time - start):
                 self._stepper.project(start)
-            taken = self._stepper.advance(instants, max(time - start, self._clock.step * CLOSE), Storage())
-            if time > start and not taken.steps:
+            instants = np.array([start, time])
+            size = max(time - start, self._clock.step * CLOSE)
+            taken = completed(self._stepper.advance(instants, size, Storage()))
+            if not taken.steps:
                 return np.inf  # a failed step: look before it
             return float(self._excesses(instants[-1:], taken.rows, number)[number][0])
 
@@ -157,13 +161,6 @@ class RunEvents:
             if time < end - SNAP * self._clock.step and excess(time) > 0:
                 return time if time > start + SNAP * self._clock.step else start
         return end
-
-    def _now(self, time: float) -> Mapping[str, Array]:
-        """The state as it is; the stepper stays as it was."""
-        before = self._stepper.snapshot()
-        rows = self._stepper.now(time)
-        self._stepper.restore(before)
-        return rows
 
     def _is_pending(self, number: int) -> bool:
         return self.stopped is None if number == STOP else bool(np.isnan(self._stepper.event_times[number]))

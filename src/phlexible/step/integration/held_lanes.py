@@ -1,49 +1,17 @@
 """Mechanisms of one structure whose states stay in lanes from call to call, as arrays that are stepped and read."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from phlexible.algebra.arrays import Array, BoolArray
-from phlexible.step.integration.company import StepCall
-from phlexible.step.programs import advance, alone, announce_structure, connect_lanes, joint_velocities
-from phlexible.step.tables.memory import LaneMemory, Memory
+from phlexible.step.integration.step_calls import StepCall
+from phlexible.step.programs import advance, announce_structure, joint_velocities
+from phlexible.step.tables.memory import LaneMemory
 
 COUNTED = (1, 3)
 """Entries of the table ``counter`` of which a user is told: steps with dependent joints, and with open ledgers."""
-
-
-class LanesOfStructures:
-    """Memory in lanes that groups of mechanisms use one after the other.
-
-    Groups whose mechanisms have the same tables share it, so that it stays in the caches of the processor.
-
-    Args:
-        width: lanes.
-        is_specialized: steps are taken by a program for the structure alone.
-    """
-
-    def __init__(self, width: int, is_specialized: bool) -> None:
-        self._width, self._is_specialized = width, is_specialized
-        self._known: dict[object, tuple[Mapping[str, NDArray[np.generic]], LaneMemory]] = {}
-
-    def of(self, memories: Sequence[Memory], group: int) -> LaneMemory | None:
-        """For a group of this number; None: they are not of one structure, or of one that has no lanes."""
-        first = memories[0]
-        are_same = all(memory.given is first.given for memory in memories)
-        have_types = are_same or all(memory.types == first.types for memory in memories)
-        name: object = id(first.given) if are_same else f"group {group}"
-        lanes = self._known[name][1] if name in self._known else None
-        if lanes is None or lanes.have_types != have_types or not lanes.fits(first):
-            if alone(first):
-                return None
-            lanes = LaneMemory(first, self._width, self._is_specialized, have_types)
-            if not self._is_specialized:
-                connect_lanes(lanes, first)
-            self._known[name] = first.given, lanes  # kept, so that no other tables have their address
-        return lanes if are_same or all(lanes.fits(memory) for memory in memories) else None
 
 
 class HeldLanes:

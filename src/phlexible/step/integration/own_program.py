@@ -4,7 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from phlexible.step.integration.company import Loop, StepCall
+from phlexible.algebra.arrays import Array
+from phlexible.step.integration.step_calls import ALONE, Loop
 from phlexible.step.programs import advance, alone, announce_structure
 from phlexible.step.tables.memory import LANES, Memory, specialized_structure
 
@@ -19,18 +20,16 @@ def steps_of_own_program(memory: Memory) -> Loop:
     kind = np.dtype([(f"{LANES}1 {specialized_structure(memory, memory).registered()}", np.int64)])
     is_first = True
 
-    def taken(header: Any, *arguments: Any) -> tuple[int, int]:
+    def taken(header: Any, sizes: Array, request: Any, *arguments: Any) -> tuple[int, int]:
         nonlocal is_first
-        call = StepCall(memory, *arguments)
-        if not call.can_join:
-            call.take()
-            assert call.taken is not None, "or an error was raised"
-            return call.taken
+        if not request[0]["steps"] or any(request[0][name] for name in ALONE):
+            steps, status = advance(header, sizes, request, *arguments)
+            return steps, status
         own = header.view(kind)
         if is_first:
-            announce_structure(own, *arguments)
+            announce_structure(own, sizes, request, *arguments)
         is_first = False
-        steps, status = advance.source(own, *arguments)
+        steps, status = advance.source(own, sizes, request, *arguments)
         return int(steps), int(status)
 
     return taken

@@ -86,7 +86,7 @@ class Recorder:
     def add(self, times: Array, rows: Rows, halvings: int, is_last_open: bool) -> None:
         """Stored instants; ``is_last_open``: the step after the last one has not been taken yet."""
         if len(times):
-            self._blocks.append(self._block(times, rows, halvings))
+            self._blocks.append(recording_of(self._system, self._sources, times, rows, halvings))
             self.own_share = OPEN if is_last_open else 1.0
 
     def flush(self, checkpoint: Checkpoint) -> None:
@@ -95,9 +95,6 @@ class Recorder:
         self._last = block.rows(slice(-1, None))
         self._blocks = [concatenated([self._last])]
         self._sink(block, checkpoint)
-
-    def _block(self, times: Array, rows: Rows, halvings: int) -> RecordedStates:
-        return recording_of(self._system, self._sources, times, rows, halvings)
 
 
 def recording_of(

@@ -1,6 +1,5 @@
 """How steps are asked for, and what a model keeps from run to run."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Self
 
@@ -15,9 +14,7 @@ from phlexible.step.integration.composition import SUBSTEPS
 
 if TYPE_CHECKING:
     from phlexible.step.assembly.assembly import Assembly
-    from phlexible.step.integration.company import Loop
-    from phlexible.step.integration.conserving import ConservingStepper
-    from phlexible.step.tables.memory import Memory
+    from phlexible.step.integration.stepper import Stepper
 
 LEAST_TOLERANCE = 1e-16
 """Of the longest body: its places have no more digits."""
@@ -30,7 +27,6 @@ class KeptNumbers:
         self._kept, self._kept_whole = KeptSystem(), KeptSystem()
         self.start = KeptStart()
         self._assembly: Assembly | None = None
-        self.loop: Callable[[Memory], Loop] | None = None  # of a batch, which steps several models at once
 
     def system(self, mechanism: Mechanism) -> System:
         """Of the mechanism as it is now."""
@@ -41,9 +37,7 @@ class KeptNumbers:
         whole = mechanism.with_locks()
         return self.system(mechanism) if whole is mechanism else self._kept_whole.of(whole)
 
-    def stepper(
-        self, system: System, options: "StepOptions", step: float, is_redundant: bool
-    ) -> "ConservingStepper":
+    def stepper(self, system: System, options: "StepOptions", step: float, is_redundant: bool) -> "Stepper":
         """A stepper of the system with memory of its own; the tables of the system are made once.
 
         Args:
@@ -52,19 +46,19 @@ class KeptNumbers:
             is_redundant: joints hold a motion twice.
         """
         from phlexible.step.assembly.assembly import assemble  # with the compiler
-        from phlexible.step.integration.conserving import ConservingStepper
+        from phlexible.step.integration.stepper import Stepper
 
         if self._assembly is None or self._assembly.system is not system:
             self._assembly = assemble(system)
         tables, damping = self._assembly.fresh(), options.numerical_damping
         if options.order > 2:
             tables = replace(tables, memory=tables.memory.of_parts(len(SUBSTEPS[options.order])))
-        loop = self.loop
+        loop = None
         if options.is_specialized:
             from phlexible.step.integration.own_program import steps_of_own_program
 
             loop = steps_of_own_program
-        return ConservingStepper(tables, options.order, damping, is_redundant, loop, options.coarsening)
+        return Stepper(tables, options.order, damping, is_redundant, loop, options.coarsening)
 
 
 @dataclass(frozen=True)

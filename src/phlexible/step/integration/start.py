@@ -1,5 +1,6 @@
 """What a run begins with: prescribed motion that does not jump, a state that the user gives."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -22,7 +23,7 @@ from phlexible.step.integration.reactions import projection
 from phlexible.step.integration.recorder import recording_of
 
 if TYPE_CHECKING:
-    from phlexible.step.integration.conserving import ConservingStepper
+    from phlexible.step.integration.stepper import Stepper
 
 # What moves by itself in a run: frames and drives must not jump, and their rates must be theirs.
 
@@ -45,28 +46,36 @@ def check_rates(system: System, begin: float, end: float) -> None:
         path.check_rate(times)
 
 
-def check_jumps(system: System, instants: Array) -> None:
-    """Refuses drives and moving frames that jump between the instants of steps to come.
+class JumpChecks:
+    """Drives, lengths and moving frames of a system that must not jump."""
 
-    Raises:
-        ParameterError: says which, and when.
-    """
-    length = SMALLEST_JUMP * system.largest_length + system.round_off
-    for drive in system.mechanism.drives:
-        path = drive.path
-        smallest = SMALLEST_JUMP if drive.coordinate.endswith("angle") else length
-        if jump := find_jump(path.column_at, instants, smallest):
-            raise _refusal(path.name, jump, "a drive", "prescribe a ramp, or use a torque or force instead")
-    for joint in system.mechanism.joints:
-        if isinstance(joint, Distance) and callable(joint.length):
-            path = TimePath(joint.length, None, f"length of {joint}")
-            if jump := find_jump(path.column_at, instants, length):
-                raise _refusal(path.name, jump, "a length", "prescribe a ramp")
-    for frame in system.moving_frames:
-        if jump := find_jump(partial(frame_positions, frame), instants, length):
-            raise _refusal(f"path of {frame}", jump, "a moving frame", "prescribe a ramp")
-        if frame.rotation is not None and (jump := find_jump(partial(_turns, frame), instants, SMALLEST_JUMP)):
-            raise _refusal(f"rotation of {frame}", jump, "a moving frame", "prescribe a ramp")
+    def __init__(self, system: System) -> None:
+        length = SMALLEST_JUMP * system.largest_length + system.round_off
+        checks: list[tuple[str, Callable[[Array], Array], float, str, str]] = []
+        for drive in system.mechanism.drives:
+            path, remedy = drive.path, "prescribe a ramp, or use a torque or force instead"
+            smallest = SMALLEST_JUMP if drive.coordinate.endswith("angle") else length
+            checks.append((path.name, path.column_at, smallest, "a drive", remedy))
+        for joint in system.mechanism.joints:
+            if isinstance(joint, Distance) and callable(joint.length):
+                path = TimePath(joint.length, None, f"length of {joint}")
+                checks.append((path.name, path.column_at, length, "a length", "prescribe a ramp"))
+        for frame in system.moving_frames:
+            own = "a moving frame", "prescribe a ramp"
+            checks.append((f"path of {frame}", partial(frame_positions, frame), length, *own))
+            if frame.rotation is not None:
+                checks.append((f"rotation of {frame}", partial(_turns, frame), SMALLEST_JUMP, *own))
+        self._checks = checks
+
+    def check(self, instants: Array) -> None:
+        """Refuse jumps between the instants of steps to come.
+
+        Raises:
+            ParameterError: says what jumps, and when.
+        """
+        for name, values, smallest, what, remedy in self._checks:
+            if jump := find_jump(values, instants, smallest):
+                raise _refusal(name, jump, what, remedy)
 
 
 def _turns(frame: MovingFrame, times: Array) -> Array:
@@ -106,7 +115,7 @@ def given_state(system: System, state: State) -> State:
     return replace(state, velocity=projection(system.whole_phase, state).velocity, branches=branches)
 
 
-def standing(system: System, stepper: "ConservingStepper", state: State) -> RecordedStates:
+def standing(system: System, stepper: "Stepper", state: State) -> RecordedStates:
     """The one instant of a state, with the joint forces that its accelerations ask for."""
     stepper.begin(state)
     recording = recording_of(system, stepper.work_sources, np.array([state.time]), stepper.now(state.time))

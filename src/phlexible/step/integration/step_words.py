@@ -7,7 +7,7 @@ from phlexible.display import how_many
 from phlexible.errors import RedundancyWarning, StepWarning
 
 if TYPE_CHECKING:
-    from phlexible.step.integration.conserving import ConservingStepper
+    from phlexible.step.integration.stepper import Stepper
 
 Told = tuple[str, type[Warning]]
 """Words and the category of their warning."""
@@ -18,13 +18,17 @@ class StepWords:
 
     Args:
         stepper: whose steps they are; what it has counted so far was told.
+
+    Attributes:
+        has_any: whether there is something to tell, told or not.
     """
 
-    def __init__(self, stepper: "ConservingStepper") -> None:
+    def __init__(self, stepper: "Stepper") -> None:
         self._stepper = stepper
         self._dependent_time: float | None = None
         self._open_time: float | None = None
         self._told: set[str] = set()
+        self.has_any = False
         self.begin()
 
     def begin(self) -> None:
@@ -32,13 +36,14 @@ class StepWords:
         self._dependent, self._open = self._stepper.dependent_steps, self._stepper.open_steps
 
     def look(self, time: float) -> bool:
-        """After steps up to a time [s]: whether there is something to tell, told or not."""
+        """Note what the steps up to a time [s] met; whether there is anything to tell, told or not."""
         stepper, is_there = self._stepper, False
         if stepper.dependent_steps > self._dependent:
             is_there, self._dependent_time = True, time if self._dependent_time is None else self._dependent_time
         if stepper.open_steps > self._open:
             is_there, self._open_time = True, time if self._open_time is None else self._open_time
-        return is_there or stepper.has_jumps
+        self.has_any = is_there or stepper.has_jumps
+        return self.has_any
 
     @property
     def of_dependent_steps(self) -> str:

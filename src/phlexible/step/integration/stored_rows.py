@@ -1,7 +1,6 @@
 """What a run tells a stepper and is told by it: which instants are stored, and how far steps came."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -11,8 +10,7 @@ from phlexible.algebra.arrays import Array
 from phlexible.step.tables.memory import Memory
 
 
-@dataclass(frozen=True, eq=False)
-class Storage:
+class Storage(NamedTuple):
     """Which instants of a number of steps are stored.
 
     Attributes:
@@ -38,7 +36,7 @@ class Advance(NamedTuple):
         is_singular: why the next one failed, if it did: a singular matrix.
         rows: the stored instants, an array each by the names of the state tables, time first.
         reactions: multipliers and forces of the first step.
-        error: greatest estimated error of the steps, relative to the longest body (4.22; docs/theory.md, 4).
+        last_error: greatest estimated error of the steps after the last stored row, see ``error``.
         is_stopped: a controller or a law raised an error before the next one: ``let_interrupt`` raises it.
         trials: of steps that were taken to find forces of the state.
         watched: the ends of all steps, like ``rows``; empty unless they are wanted.
@@ -48,10 +46,15 @@ class Advance(NamedTuple):
     is_singular: bool
     rows: Mapping[str, Array]
     reactions: Array
-    error: float
+    last_error: float
     is_stopped: bool = False
     trials: int = 0
     watched: Mapping[str, Array] = MappingProxyType({})
+
+    @property
+    def error(self) -> float:
+        """Greatest estimated error of the steps, relative to the longest body (4.22; docs/theory.md, 4)."""
+        return max(self.last_error, float(self.rows["step_error"].max(initial=0.0)))
 
 
 class Course(NamedTuple):

@@ -1,0 +1,100 @@
+"""Inputs of a live run: constant loads, torques and forces of its model."""
+
+from collections.abc import Iterator, MutableMapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from phlexible.algebra.arrays import Array, numbers, read_only
+from phlexible.display import how_many
+from phlexible.errors import ParameterError
+
+if TYPE_CHECKING:
+    from phlexible.step.integration.stepper import Stepper
+
+
+class Inputs(MutableMapping[str, Array]):
+    """Values of constant loads, torques and forces by their names; a new value holds from the next step on."""
+
+    def __init__(self, stepper: "Stepper", dimension: int) -> None:
+        self._known, self._dimension = stepper.inputs, dimension
+        self._values = {name: known.value.copy() for name, known in self._known.items()}
+        self.is_new = False
+
+    def __getitem__(self, name: str) -> Array:
+        """Shape (1,) of a force or torque in a joint, (3,) of a load; read-only."""
+        self._check(name)
+        return read_only(self._values[name])
+
+    def __setitem__(self, name: str, value: ArrayLike) -> None:
+        """A number, or three of a load.
+
+        Raises:
+            ParameterError: no input of that name, not its count of finite numbers, or a force out of the plane of
+                a planar model.
+        """
+        self._check(name)
+        wanted = self._values[name].shape
+        found = np.atleast_1d(numbers(f"input {name!r}", value))
+        if found.shape != wanted or not np.isfinite(found).all():
+            raise ParameterError(f"input {name!r} takes {how_many(wanted[0], 'finite number')}, got {value!r}")
+        if (load := self._known[name].load) is not None:
+            load.check_inside(found, self._dimension)
+        self._values[name], self.is_new = found, True
+
+    def __delitem__(self, name: str) -> None:
+        """Inputs stay."""
+        raise ParameterError(f"input {name!r} cannot be removed; set it to zero")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._known)
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def __repr__(self) -> str:
+        return f"Inputs({', '.join(f'{name!r}: {value.tolist()}' for name, value in self._values.items())})"
+
+    def changes(self, size: int) -> Array:
+        """What they add to the loads of the model, shape (size,)."""
+        total = np.zeros(size)
+        for name, (begin, value, _) in self._known.items():
+            total[begin : begin + len(value)] = self._values[name] - value
+        return total
+
+    def checked_rows(self, name: str, given: ArrayLike, count: int) -> Array:
+        """Values of one input for so many mechanisms, shape (count, its numbers); one for all is taken too.
+
+        Raises:
+            ParameterError: no input of that name, another shape, numbers that are not finite or not in the plane.
+        """
+        self._check(name)
+        size, values = len(self._values[name]), numbers(f"input {name!r}", given)
+        shape = (count, size) if size > 1 else (count,)
+        if values.shape not in (shape, shape[1:], (count, size)) or not np.isfinite(values).all():
+            raise ParameterError(f"input {name!r} takes finite numbers of shape {shape}, got {given!r}")
+        rows = np.broadcast_to(values.reshape(-1, size) if values.ndim else values, (count, size))
+        if (load := self._known[name].load) is not None:
+            load.check_inside(rows, self._dimension)
+        return rows
+
+    def change_of(self, name: str, rows: Array) -> tuple[slice, Array]:
+        """Which loads such values change, and by how much, shape (rows, its numbers)."""
+        begin, value, _ = self._known[name]
+        return slice(begin, begin + len(value)), rows - value
+
+    def put(self, values: dict[str, Array]) -> None:
+        """All values at once."""
+        self._values, self.is_new = {name: value.copy() for name, value in values.items()}, True
+
+    def copy(self) -> dict[str, Array]:
+        """All values."""
+        return {name: value.copy() for name, value in self._values.items()}
+
+    def _check(self, name: str) -> None:
+        if not isinstance(name, str) or name not in self._known:
+            known = ", ".join(repr(each) for each in self._known) or "none"
+            raise ParameterError(
+                f"no input is named {name!r}; inputs are constant loads, torques and forces of the model: {known}"
+            )

@@ -1,0 +1,106 @@
+"""Instants that a live run has stored."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from phlexible.algebra.arrays import Array
+from phlexible.state.recording import RecordedStates
+from phlexible.state.system import System
+from phlexible.step.integration.recorder import recording_of
+
+NOTHING = np.zeros(0)
+
+
+class StoredBlock(NamedTuple):
+    """Instants that were stored together.
+
+    Attributes:
+        times: of them, shape (k,) [s].
+        rows: as a stepper stores them; multipliers and forces of the last one are those of its own step.
+        first: multipliers and forces of the first step; none of the start.
+    """
+
+    times: Array
+    rows: Mapping[str, Array]
+    first: Array = NOTHING
+
+    def until(self, count: int) -> "StoredBlock":
+        """The first so many."""
+        if count == len(self.times):
+            return self
+        return StoredBlock(self.times[:count], {name: each[:count] for name, each in self.rows.items()}, self.first)
+
+    @property
+    def last(self) -> "StoredBlock":
+        """The last instant alone."""
+        return StoredBlock(self.times[-1:], {name: each[-1:] for name, each in self.rows.items()})
+
+
+class StoredSteps:
+    """All instants of a live run, in blocks.
+
+    Attributes:
+        time: of the last instant [s].
+    """
+
+    def __init__(self, time: float, rows: Mapping[str, Array]) -> None:
+        self.time, self._blocks = time, [StoredBlock(np.array([time]), rows)]
+
+    @property
+    def rows(self) -> Mapping[str, Array]:
+        """The last block's; the last row is that of the last instant."""
+        return self._blocks[-1].rows
+
+    @property
+    def last_block(self) -> StoredBlock:
+        """What was stored last."""
+        return self._blocks[-1]
+
+    @property
+    def last(self) -> StoredBlock:
+        """The last instant alone."""
+        return self._blocks[-1].last
+
+    def copy(self) -> "StoredSteps":
+        """The same instants, to which others are added; for pickles rows are tables by name."""
+        found = StoredSteps(self.time, {})
+        found._blocks = [StoredBlock(each.times, dict(each.rows), each.first) for each in self._blocks]
+        return found
+
+    def add(self, block: StoredBlock) -> None:
+        """Store instants that follow."""
+        self._blocks.append(block)
+        self.time = float(block.times[-1])
+
+    def forget(self) -> None:
+        """Keep the last instant only."""
+        if len(self._blocks) > 1 or len(self._blocks[-1].times) > 1:
+            self._blocks = [self.last]
+
+    def until(self, steps: int, time: float) -> "StoredSteps | None":
+        """All instants up to one that lies so many steps ahead, at most 0, at a time [s]; None: it is not there."""
+        behind = -steps
+        for k in range(len(self._blocks) - 1, -1, -1):
+            block = self._blocks[k]
+            count = len(block.times) - behind
+            if 0 < count <= len(block.times) and block.times[count - 1] == time:
+                found = StoredSteps(time, {})
+                found._blocks = [*self._blocks[:k], block.until(count)]
+                return found
+            behind -= len(block.times)
+        return None
+
+    def recording(self, system: System, sources: Mapping[str, list[int]], halvings: int) -> RecordedStates:
+        """All instants as a recording, see ``recording_of``."""
+        blocks = self._blocks
+        rows = {name: np.concatenate([block.rows[name] for block in blocks]) for name in blocks[0].rows}
+        times = np.concatenate([block.times for block in blocks])
+        found = recording_of(system, sources, times, rows, halvings)
+        count, place = found.multipliers.shape[1], 0
+        for block in blocks[1:]:  # at the end of the one before: the mean of the steps beside it
+            for own, first in ((found.multipliers, block.first[:count]), (found.forces, block.first[count:])):
+                own[place] = first if place == 0 else (own[place] + first) / 2
+            place += len(block.times)
+        return found

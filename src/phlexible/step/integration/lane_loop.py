@@ -1,0 +1,175 @@
+"""Steps of several mechanisms of one structure, a lane each (``step/compilation/lanes.py``).
+
+Calls for the same steps are taken in lanes, the others one by one. So a lane whose step fails, or that takes parts
+of steps, goes on alone, and joins the others when its steps are theirs again; where only each so many steps are
+stored, one waits until the others have come to steps of which the same are. The digits of a lane are the same
+however mechanisms are grouped, but for whether all have the same bodies, whose numbers lanes then share, by a
+program of their own.
+"""
+
+from collections.abc import Sequence
+from contextvars import copy_context
+from typing import Any
+
+import numpy as np
+
+from phlexible.algebra.arrays import Array
+from phlexible.step.integration.step_calls import Calls, Result, StepCall
+from phlexible.step.programs import advance, alone, announce_structure, connect_lanes
+from phlexible.step.tables.memory import LaneMemory, Memory
+from phlexible.step.tables.requests import CONVERGED
+
+
+class LanesOfStructures:
+    """Memory in lanes that groups of mechanisms use one after the other.
+
+    Groups whose mechanisms have the same tables share it, so that it stays in the caches of the processor.
+
+    Args:
+        width: lanes.
+        is_specialized: steps are taken by a program for the structure alone.
+    """
+
+    def __init__(self, width: int, is_specialized: bool) -> None:
+        self._width, self._is_specialized = width, is_specialized
+        self._known: dict[object, tuple[Memory, LaneMemory | None]] = {}
+
+    def of(self, memories: Sequence[Memory], group: int = 0) -> LaneMemory | None:
+        """For a group of this number; None: the first is of a structure that has no lanes."""
+        first = memories[0]
+        are_same = all(memory.given is first.given for memory in memories)
+        have_types = are_same or all(memory.types == first.types for memory in memories)
+        name: object = id(first.given) if are_same else f"group {group}"
+        known, lanes = self._known.get(name, (None, None))
+        is_known = known is first if lanes is None else lanes.fits(first) and (have_types or not lanes.have_types)
+        if is_known:
+            return lanes
+        lanes = None
+        if not alone(first):
+            lanes = LaneMemory(first, self._width, self._is_specialized, have_types)
+            if not self._is_specialized:
+                connect_lanes(lanes, first)
+        self._known[name] = first, lanes  # kept, so that no other tables have their address
+        return lanes
+
+
+class LaneLoop:
+    """Takes steps of several mechanisms of one structure at once, each time of those that ask for the same.
+
+    Args:
+        width: lanes.
+        is_specialized: by a program for their structure alone.
+    """
+
+    def __init__(self, width: int, is_specialized: bool = False) -> None:
+        self._structures, self._announced = LanesOfStructures(width, is_specialized), list[LaneMemory]()
+
+    def take(self, calls: Sequence[StepCall]) -> list[StepCall]:
+        """As many of the calls as ask for the same steps; none where there are not two.
+
+        Returns:
+            Calls that should wait: those that are taken reach the step after which both store the same ones.
+        """
+        known: dict[Any, list[StepCall]] = {}
+        for call in calls:
+            known.setdefault(call.key, []).append(call)
+        most = max(known.values(), key=len, default=[])
+        if len(most) < 2 or (lanes := self._structures.of([call.memory for call in most])) is None:
+            return []
+        fitting = [call for call in most if lanes.fits(call.memory)]
+        if len(fitting) < 2:
+            return []
+        phases = [call.since_stored for call in fitting]
+        phase = max(phases, key=phases.count)
+        leading = [call for call in fitting if call.since_stored == phase]
+        waiting = [call for call in fitting if call.since_stored != phase]
+        every = int(fitting[0].request[0]["every"])
+        steps = min([(call.since_stored - phase) % every for call in waiting], default=None)
+        if len(leading) > 1:
+            self._take(lanes, leading, steps)
+        else:
+            leading[0].most = steps
+        return waiting
+
+    def _take(self, lanes: LaneMemory, calls: Sequence[StepCall], most: int | None) -> None:
+        """As many steps as the one has that asks for the fewest, and at most so many."""
+        first, width = calls[0], lanes.width
+        spread = [*calls, *[first] * (width - len(calls))]
+        steps, substeps = min(int(call.request[0]["steps"]) for call in calls), len(first.sizes)
+        steps = steps if most is None else min(steps, most)
+        requests = np.concatenate([call.request for call in spread])
+        requests["steps"], requests["continues"] = steps, True
+        for call in calls:
+            if not call.request[0]["continues"]:
+                call.memory["known_velocities"][0] = 0.0
+        lanes.put([call.memory for call in calls])
+        moving = np.stack([call.moving[: steps * substeps + 1] for call in spread], -1)
+        loads = np.stack([call.loads[: steps * substeps] for call in spread], -1)
+        reactions = np.zeros((len(first.reactions), width))
+        kept = (int(first.request[0]["since_stored"]) + steps) // int(first.request[0]["every"])
+        rows = np.zeros((kept, first.rows.shape[1], width))
+        arguments = lanes.header, first.sizes, requests, moving, loads, reactions, rows
+        if lanes.is_specialized and lanes not in self._announced:
+            announce_structure(*arguments)
+            self._announced = [lanes]
+        done = int(advance.source(*arguments)[0])
+        for lane, call in enumerate(calls):
+            call.memory.state[:] = lanes.state[:, lane]
+            call.rows[:kept] = rows[:, :, lane]
+            call.reactions[:] = reactions[:, lane]
+            call.taken, call.is_in_lanes = (done, CONVERGED if done == steps else int(lanes.status[lane])), True
+
+
+def together(runs: Sequence[Calls[Result]], lanes: LaneLoop) -> tuple[list[Result | Exception], Array]:
+    """Take the steps of several runs, in lanes where they are the same.
+
+    Args:
+        runs: each goes on in a context of its own.
+        lanes: where steps are taken.
+
+    Returns:
+        What each run returned or raised; the shares of their steps that were taken in lanes, shape (runs,).
+    """
+    contexts = [copy_context() for _ in runs]
+    results: list[Any] = [None] * len(runs)
+    calls: dict[int, StepCall] = {}
+    steps = np.zeros((len(runs), 2))  # in lanes, alone
+    rest = set(range(len(runs)))
+    try:
+        while rest:
+            for k in sorted(rest - calls.keys()):
+                try:
+                    while not (call := contexts[k].run(next, runs[k])).can_join:
+                        call.take()
+                        steps[k, 1] += call.steps_taken
+                    calls[k] = call
+                except StopIteration as end:
+                    results[k] = end.value
+                    rest.discard(k)
+                except Exception as error:
+                    results[k] = error
+                    rest.discard(k)
+            numbered = sorted(calls.items())
+            waiting = _taken([call for _, call in numbered], lanes)
+            for k, call in numbered:
+                if call in waiting:
+                    continue
+                if call.taken is None and call.error is None:
+                    call.take()
+                steps[k, 0 if call.is_in_lanes else 1] += call.steps_taken
+                del calls[k]
+    finally:
+        for context, run in zip(contexts, runs, strict=True):
+            context.run(run.close)
+    return results, np.asarray(steps[:, 0] / np.maximum(1, steps.sum(axis=1)))
+
+
+def _taken(calls: Sequence[StepCall], lanes: LaneLoop) -> list[StepCall]:
+    """Take calls in lanes; those that should wait. An error is raised by each of the runs."""
+    try:
+        return lanes.take(calls)
+    except Exception as error:
+        for call in calls:
+            call.error = RuntimeError(str(error))
+            call.error.__cause__ = error
+        return []

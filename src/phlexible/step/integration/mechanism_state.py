@@ -1,0 +1,231 @@
+"""The state of a mechanism in the tables of its steps, and what impulses, events and accelerations say of it."""
+
+from dataclasses import replace
+from functools import partial
+from math import nan
+
+import numpy as np
+
+from phlexible.algebra.arrays import Array, IntArray
+from phlexible.description.joints.joint import Joint
+from phlexible.description.mechanism.events import check_not_released
+from phlexible.state.instants import GivenFunctions, Instants
+from phlexible.state.layout import State, same_pose
+from phlexible.state.recording import LateReactions
+from phlexible.state.redundancy import independent_rows
+from phlexible.state.system import Phase
+from phlexible.step.assembly.assembly import Assembly, constraint_columns, work_sources
+from phlexible.step.integration.reactions import check_fit, projection, reactions_in_phase
+from phlexible.step.integration.stored_rows import branches_of, set_branches
+from phlexible.step.programs import joint_velocities, pair_forces
+from phlexible.step.tables.requests import RELAXATION
+
+NOTHING_MOVES = np.zeros((2, 0))
+
+LITTLE = 1e-8
+"""Of the reach: how far bodies move in the time for which forces of contacts among many are asked at an instant."""
+
+
+class MechanismState:
+    """A state in the memory of an assembly, between two steps.
+
+    Args:
+        assembly: what moves; its memory holds the state.
+        is_redundant: joints hold a motion twice; their forces of least size are taken.
+
+    Attributes:
+        assembly, memory, is_redundant: as given.
+        work_sources: names of what can supply work, each with its columns in the table ``work``.
+        measured_at: when compiled code wrote positions and rates of all vectors at this state [s]; NaN: it did not.
+    """
+
+    def __init__(self, assembly: Assembly, is_redundant: bool = False) -> None:
+        self.assembly, self.memory, self.is_redundant = assembly, assembly.memory, is_redundant
+        self.work_sources = work_sources(assembly)
+        self.measured_at = nan
+        self._constraint_columns = constraint_columns(assembly)
+        self._counter: Array = self.memory["counter"]
+        self._rows: IntArray | None = None  # that do not depend on others, of those that held then:
+        self._rows_of: Phase | None = None
+        self._pose: tuple[State, Instants, float] | None = None  # where something was computed last
+
+    def begin(self, state: State, at: Instants | None = None) -> None:
+        """Start from a state; ``at``: the same as an instant, where the caller has it."""
+        self.measured_at = nan
+        self._pose = (state, at, np.inf) if at is not None else None
+        memory, thetas = self.memory, self.assembly.initial_thetas(state)
+        if state.theta is not None:
+            thetas = state.theta[: len(thetas)]
+        memory["position"][:], memory["rotation"][:] = state.position, state.rotation
+        memory["eta"][:], memory["velocity"][:] = state.eta, state.velocity
+        memory["theta"][:] = thetas
+        set_branches(memory, state.branches)
+        switches = self.assembly.system.mechanism.switches
+        memory["held"][:] = [0.0 if switch.is_held else np.nan for switch in switches]
+        memory["event_time"][:], memory["event_loss"][:] = np.nan, 0.0
+
+    def state(self, time: float) -> State:
+        """The state at a time [s]."""
+        own = {name: self.memory[name].copy() for name in ("position", "rotation", "eta", "velocity")}
+        return State(time, **own, branches=branches_of(self.memory.rows(self.memory.state[None]))[0])
+
+    @property
+    def phase(self) -> Phase:
+        """The constraints that are active."""
+        return self.assembly.system.phase(self.memory["held"])
+
+    @property
+    def event_times(self) -> Array:
+        """When each event happened, NaN: not yet, shape (events,) [s]."""
+        return np.asarray(self.memory["event_time"])
+
+    @property
+    def dependent_steps(self) -> int:
+        """Steps so far in which joints depended on each other that were independent at the start."""
+        return 0 if self.is_redundant else int(self._counter[1])
+
+    @property
+    def open_steps(self) -> int:
+        """Steps so far that were solved, and whose energies miss the work by more than round-off explains."""
+        return int(self._counter[3])
+
+    @property
+    def last_reactions(self) -> tuple[Array, Array]:
+        """Multipliers and forces of the last step, shape (rows,) and (forces,)."""
+        return np.array(self.memory["multiplier"]), np.array(self.memory["force"])
+
+    @property
+    def projects_at_once(self) -> bool:
+        """Whether ``joint_velocities`` depends on the state alone, so that it can be found in lanes."""
+        return not (self.is_redundant or self.assembly.system.related or self.assembly.moving)
+
+    def joint_velocities(self, time: float) -> Array | None:
+        """The velocities brought onto the joints, shape (velocities,); the state stays as it is.
+
+        As ``projected_velocities`` finds them in a motion, by the elimination of a step. None where joints depend
+        on each other that did not at the start.
+        """
+        assembly, system, memory = self.assembly, self.assembly.system, self.memory
+        if assembly.moving and system.mechanism.switches:
+            return None
+        found, drift = memory["velocity"].copy(), np.zeros(memory.counts["rows"])
+        if not len(drift):
+            return found
+        moving = NOTHING_MOVES
+        if assembly.moving:
+            moving = assembly.moving_values(np.array([time]))
+            drift = system.rows.drift(system.at(self.state(time)))[0]
+        self.measured_at = nan
+        relaxation = RELAXATION if self.is_redundant else 0.0
+        return found if joint_velocities(memory.header, moving, drift, found, relaxation) else None
+
+    def project(self, time: float) -> None:
+        """Bring velocities back onto the joints, before steps of another length.
+
+        What moving frames and drives supply is booked as their work, what goes as dissipated.
+        """
+        memory = self.memory
+        state = self.state(time)
+        found = projection(self.phase, state, self._instant(state, np.inf))
+        memory["velocity"][:] = found.velocity
+        np.add.at(memory["work"], self._constraint_columns, found.work)
+        self.measured_at = nan
+        memory["dissipated"][0] += found.lost
+        memory["known_velocities"][0] = 0.0
+
+    def happen(self, event: int, time: float) -> None:
+        """Hold and release what an event does; velocities are brought onto what holds then.
+
+        The energy that the impulse takes is booked as dissipated.
+
+        Raises:
+            VelocityError: what holds from then on contradicts each other.
+            ModelError: a lock of a joint that was released.
+        """
+        memory, system = self.memory, self.assembly.system
+        happens, before = system.mechanism.events[event], float(memory["dissipated"][0])
+        held, switches = memory["held"], system.mechanism.switches
+        gone = [each.constraint for k, each in enumerate(switches) if np.isnan(held[k])]
+        check_not_released(happens, [each for each in gone if isinstance(each, Joint)], "before")
+        gaps = system.gaps(self.state(time), memory["theta"])
+        for k, switch in enumerate(switches):
+            rows = np.flatnonzero(system.row_switches == k)
+            if any(switch.constraint is each for each in happens.released):
+                held[k] = np.nan
+                memory["multiplier"][rows] = 0.0
+            elif any(switch.constraint is each for each in happens.held):
+                held[k] = gaps[rows[0]]
+        velocity = memory["velocity"].copy()
+        self.project(time)
+        if happens.held:
+            check_fit(self.phase, self.state(time), velocity, f"{happens.text} at t = {time:.9g} s")
+        memory["event_time"][event] = time
+        memory["event_loss"][event] = memory["dissipated"][0] - before
+
+    def reactions_under(self, values: Array, time: float, end: float, is_projected: bool = True) -> LateReactions:
+        """Return a function that finds multipliers and forces at this state, from accelerations (4.23).
+
+        Forces of strings are no reactions: they are those of the last step. Users' functions are called now, so
+        that the rest can wait until somebody wants to know.
+
+        Args:
+            values: of the loads and prescribed forces, shape (3 values,).
+            time: of the state [s].
+            end: functions of time are called up to here [s].
+            is_projected: velocities satisfy the joints (``project``); if not they are brought back onto them.
+
+        Raises:
+            ValueError: a function that cannot be called there.
+        """
+        assembly, state, phase = self.assembly, self.state(time), self.phase
+        if self._rows is None or self._rows_of is not phase:
+            rows = np.arange(len(phase.rows))
+            self._rows = independent_rows(phase.system, state) if self.is_redundant else rows
+            self._rows_of = phase
+        theta = self.memory["theta"][: assembly.element_forces].copy()
+        if isinstance((at := self._instant(state, end)).given, GivenFunctions):
+            at.given.second_order()
+        find = partial(
+            reactions_in_phase,
+            phase,
+            state,
+            theta,
+            values.reshape(-1, 3),
+            self._contact_forces(time),
+            self._rows,
+            at,
+            *self.last_reactions,
+            is_projected,
+        )
+        if not assembly.has_functions:
+            return find
+        found = find()  # users' laws are called now
+        return lambda: found
+
+    def _contact_forces(self, time: float) -> Array:
+        """Forces of contacts among many at the state that it holds, shape (velocities,).
+
+        Means of a tiny step there and one back: their errors are of second order.
+        """
+        memory = self.memory
+        pushed = np.zeros(len(memory["velocity"]))
+        if not memory.counts["members"]:
+            return pushed
+        fastest = float(np.abs(memory["velocity_weight"] * memory["velocity"]).max(initial=0.0))
+        h = LITTLE * (self.assembly.system.reach / fastest if fastest else 1.0)
+        moving = self.assembly.moving_values(np.array([time]))  # what meets among many does not
+        for step in (h, -h):
+            pair_forces(memory.header, step, moving, pushed)
+        self.measured_at = nan
+        return 0.5 * pushed
+
+    def _instant(self, state: State, end: float) -> Instants:
+        """The state as an instant, whose accelerations are asked for up to ``end``; a pose is computed once."""
+        known = self._pose
+        if known is None or not same_pose(known[0], state):
+            at = self.assembly.system.at(state, end)
+        else:
+            given = known[1].given if known[2] == end else self.assembly.system.at(state, end).given
+            at = replace(known[1], velocity=state.velocity[None], given=given)
+        self._pose = (state, at, end)
+        return at

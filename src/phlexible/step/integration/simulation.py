@@ -1,0 +1,385 @@
+"""A run that is recorded: blocks of steps, tolerance, breakpoints, events, interruption (docs/theory.md, 4)."""
+
+import time as wall
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from math import ceil, log2
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from phlexible.algebra.arrays import Array
+from phlexible.errors import ResultFileError, warn_user
+from phlexible.state.instants import Instants
+from phlexible.state.layout import State
+from phlexible.state.recording import LateReactions, Reactions, RecordedStates
+from phlexible.state.system import System
+from phlexible.step.integration.clock import Checkpoint, Clock, is_on_grid
+from phlexible.step.integration.events import RunEvents, Watching
+from phlexible.step.integration.recorder import OPEN, Recorder, Sink
+from phlexible.step.integration.run import Run, StepSizes
+from phlexible.step.integration.start import JumpChecks
+from phlexible.step.integration.step_calls import Calls
+from phlexible.step.integration.step_failures import step_failure
+from phlexible.step.integration.stored_rows import Advance, Storage
+
+if TYPE_CHECKING:
+    from phlexible.step.integration.stepper import Stepper
+
+FIRST_LEVEL = 2  # of steps for a tolerance: four a step of the grid
+MOST_LEVELS = 20
+HIGH_LEVEL = 8  # from which on bodies are looked at after each block, which then has
+MOST_PARTS = 2**12  # shorter steps at most, or a single one of the grid
+EASY_BLOCKS = 2  # that would have done with longer steps, before these are taken
+LONGER = 1 / 16  # of the tolerance: errors below it allow steps of twice the length, whose errors are 8 times these
+FIRST_BLOCK = 16  # steps; blocks grow while they take less than BLOCK_SECONDS
+BLOCK_SECONDS = 0.2
+GROWTH = 4  # of blocks at once, with a tolerance; where they take the less the more, up to
+MOST_GROWTH = 64
+BLOCK_BYTES = 2**25
+
+Progress = Callable[[int, int], None]
+
+
+class Simulation:
+    """A run over the instants of a clock, whose instants go to a sink.
+
+    Args:
+        system: what moves.
+        stepper: takes the steps.
+        start: state at t = 0, or the last stored instant of a run that goes on, and its checkpoint.
+        clock: its instants.
+        every: store each so many.
+        tolerance: for the error of a step (4.22): steps of the grid are cut into 2^level equal ones; None: not.
+        sink: takes recordings, block by block.
+        at: a start that is a state as an instant, where the caller has it.
+        is_late: reactions at both ends of the run may be found later.
+        conditions: what events wait for, see ``RunEvents``.
+
+    Attributes:
+        late: what finds them, by the number of the instant: 0, or -1 for the last one.
+    """
+
+    def __init__(
+        self,
+        system: System,
+        stepper: "Stepper",
+        start: State | tuple[RecordedStates, Checkpoint],
+        clock: Clock,
+        every: int,
+        sink: Sink,
+        tolerance: float | None = None,
+        at: Instants | None = None,
+        is_late: bool = False,
+        conditions: Mapping[int, Watching] | None = None,
+    ) -> None:
+        self._system, self._stepper, self._clock, self._every = system, stepper, clock, every
+        self._recorder = Recorder(system, stepper.work_sources, sink)
+        self._events = RunEvents(system, stepper, clock, conditions)
+        self._run = Run(stepper, on_change=self._settle, check=JumpChecks(system).check)
+        self._progress: Progress = _silent
+        self._tolerance = tolerance
+        self._level = 0 if tolerance is None else FIRST_LEVEL
+        self._easy = 0
+        self._block = 1 if stepper.is_controlled else FIRST_BLOCK  # steps that are taken at a time
+        self._since_stored = 0
+        self._failed = False  # the next step at full size
+        self._is_late = is_late
+        self.late: dict[int, LateReactions] = {}
+        self._reached: Checkpoint | None = None  # where the sink stands
+        self._before_end: Checkpoint | None = None  # where the last block began that a longer run would take else
+        if isinstance(start, State):
+            stepper.begin(start, at)
+            self._recorder.begin(clock.start, stepper.now(clock.start), None if at is None else at.given)
+            self._flush(0)
+        else:
+            self._go_on(*start)
+        self._run.words.begin()
+        self._events.begin(clock.instant(clock.first))
+
+    def _go_on(self, last: RecordedStates, checkpoint: Checkpoint) -> None:
+        if checkpoint.layout != self._stepper.layout or len(checkpoint.numbers) != len(self._stepper.snapshot()):
+            raise ResultFileError(
+                "the file is of a version of phlexible that remembers other numbers from step to step: this one "
+                "can read it but not go on with it; simulate again, or resume with the phlexible that wrote it"
+            )
+        self._stepper.restore(checkpoint.numbers)
+        self._recorder.go_on(last, checkpoint.own_share, self._stepper.last_reactions)
+        run, sizes = self._run, StepSizes(last=checkpoint.last_step)
+        run.halvings, self._since_stored = checkpoint.halvings, checkpoint.since_stored
+        if is_on_grid(checkpoint, self._clock):
+            sizes = StepSizes(checkpoint.depth, checkpoint.successes, checkpoint.last_step, checkpoint.continues)
+            self._failed = checkpoint.failed
+            if self._tolerance is not None:
+                self._level, self._easy = checkpoint.level, checkpoint.easy
+            self._block = min(checkpoint.block, self._longest_block())
+            if self._failed and self._stepper.is_controlled:  # they were asked before that step
+                self._stepper.control(checkpoint.time)
+        run.sizes = sizes
+
+    def _checkpoint(self, k: int) -> Checkpoint:
+        """At the start of step k."""
+        sizes = self._run.sizes
+        return Checkpoint(
+            time=self._clock.instant(k) if self.stopped is None else self.stopped,
+            origin=self._clock.start,
+            step=self._clock.step,
+            number=k,
+            since_stored=self._since_stored,
+            own_share=self._recorder.own_share,
+            halvings=self._run.halvings,
+            depth=sizes.depth,
+            successes=sizes.successes,
+            last_step=sizes.last,
+            level=self._level,
+            easy=self._easy,
+            block=self._block,
+            continues=sizes.continues,
+            failed=self._failed,
+            layout=self._stepper.layout,
+            numbers=self._stepper.snapshot(),
+        )
+
+    def _flush(self, k: int) -> None:
+        """All instants up to the start of step k."""
+        self._reached = self._checkpoint(k)
+        self._recorder.flush(self._before_end or self._reached)
+
+    def _end(self) -> None:
+        """The last instant has one step only: its reactions come from accelerations."""
+        reached = self._reached
+        if reached is not None and reached.own_share == OPEN:
+            self._stepper.restore(reached.numbers)
+            find = self._reactions(reached.time, reached.time, is_projected=False)
+            if self._is_late:
+                self.late[-1] = find
+            else:
+                self._recorder.ended(find(), self._before_end or reached)
+
+    def run(self, progress: Progress) -> Calls[None]:
+        """Take all steps, as a generator of their calls.
+
+        Raises:
+            ConvergenceError: a step fails even after halving; what came before is in the sink.
+            KeyboardInterrupt: as it came; what came before is in the sink.
+        """
+        clock, stepper = self._clock, self._stepper
+        self._progress = progress
+        k = clock.first
+        try:
+            if k == clock.count:  # a run that was killed after its last step lacks its end only
+                self._flush(k)
+            while k < clock.count and self.stopped is None:
+                self._occur(clock.instant(k))
+                if self.stopped is not None:
+                    break
+                if self._tolerance is not None and self._before_end is None and clock.full - k <= self._block:
+                    self._before_end = self._checkpoint(k)
+                if stepper.is_controlled and not self._failed:
+                    stepper.control(clock.instant(k))
+                progress(k, clock.count)
+                steps = 0 if self._run.sizes.depth or self._failed else clock.regular_run(k, self._block)
+                if steps := self._events.regular_run(k, steps):
+                    k += yield from self._regular(k, steps)
+                else:
+                    self._irregular(k)
+                    k += 1
+                self._flush(k)
+                stepper.let_interrupt()
+            if self.stopped is not None:
+                self._stop(k, self.stopped)
+            progress(clock.count, clock.count)
+            self._end()
+        except KeyboardInterrupt:
+            self._end()
+            raise
+        except Exception as error:
+            with suppress(Exception):  # the first error says more
+                self._end()
+            if words := self._run.words.of_dependent_steps:
+                error.add_note(words)
+            raise
+        for words, category in self._run.words.untold():
+            warn_user(words, category)
+
+    @property
+    def stopped(self) -> float | None:
+        """When a condition ended the run, or None [s]."""
+        return self._events.stopped
+
+    def _stop(self, k: int, time: float) -> None:
+        """The last instant, where a run ends before its time."""
+        self._before_end = None
+        if self._recorder.last_time != time:
+            self._recorder.add(np.array([time]), self._stepper.now(time), self._run.halvings, is_last_open=True)
+        self._flush(k)
+
+    def _occur(self, time: float) -> None:
+        """Everything that is due now; the instant, if it is stored, has been stored as it was before."""
+        while due := self._events.due(time):
+            if self._recorder.own_share < 1.0:
+                end = time if self._recorder.own_share else np.inf
+                self._recorder.settled(self._reactions(time, end, is_projected=False)())
+            self._break()
+            self._events.happen(due[0], time)
+
+    def _longest_block(self) -> int:
+        """Steps at a time; for a tolerance no matter of wall time, so that another run takes the same steps."""
+        if self._tolerance is not None or self._events.watches:
+            return 1 if self._stepper.is_controlled else FIRST_BLOCK
+        return max(16, BLOCK_BYTES // (8 * max(self._stepper.numbers_a_step, 1)))
+
+    def _regular(self, k: int, steps: int) -> Calls[int]:
+        """Steps of size h from step k on, ``steps`` or fewer: how many were taken.
+
+        0 where they are to be taken again, shorter or fewer: too long for the tolerance, or a function fails.
+        Blocks grow while they are fast.
+        """
+        begin, every, phase, run = wall.perf_counter(), self._every, self._since_stored, self._run
+        if k + steps == self._clock.count and (phase + steps) % every:
+            if steps > 1:
+                steps -= 1  # the last instant is stored in any case, by a step of its own
+            else:
+                every, phase = 1, 0
+        if self._tolerance is not None and not run.sizes.continues and steps < 2**FIRST_LEVEL:
+            self._level = max(self._level, FIRST_LEVEL)  # the error of a step shows after some of one length
+        parts = 1 << self._level
+        if self._tolerance is not None:
+            steps = min(steps, max(1, MOST_PARTS // parts))
+        before, asks = run.snapshot(), self._stepper.is_controlled and self._tolerance is None
+        fine, size = self._clock.instants(k, steps, parts), self._clock.step / parts
+        try:
+            storage = Storage(every * parts, phase * parts, run.sizes.continues, asks, self._events.watches)
+            taken = yield from run.steps(fine, size, storage)
+        except Exception:  # of a function of time, maybe near the end of the block: what comes before is kept
+            if steps == 1 or asks:
+                raise
+            run.restore(before)
+            return self._take_fewer()
+        instants, done = fine[::parts], taken.steps // parts
+        if self._tolerance is not None and not self._fits(taken, done == steps, instants):
+            self._stepper.restore(before.numbers)
+            return self._take_fewer()
+        met = self._events.first_met(fine, taken.watched) if taken.watched else None
+        if met is not None:  # the steps before it again; the one in which it is met is cut there
+            run.restore(before)
+            self._failed = met < parts
+            return 0 if self._failed else (yield from self._regular(k, met // parts))
+        if done:
+            self._recorder.next_step(taken.reactions)
+            kept = np.arange(every - phase, done + 1, every)
+            is_open = bool(len(kept)) and kept[-1] == done
+            self._recorder.add(instants[kept], taken.rows, run.halvings, is_open)
+            self._since_stored = (self._since_stored + done) % self._every
+        self._failed = done < steps and not taken.is_stopped
+        if done == self._block:
+            growth = GROWTH
+            if self._tolerance is None:
+                growth = int(BLOCK_SECONDS / max(wall.perf_counter() - begin, BLOCK_SECONDS / MOST_GROWTH))
+            self._block = max(self._block, min(growth * self._block, self._longest_block()))
+        return done
+
+    def _break(self) -> None:
+        """The next step does not continue the one before."""
+        self._run.sizes = self._run.sizes._replace(continues=False)
+
+    def _take_fewer(self) -> int:
+        """Shorter blocks from now on; no step was taken."""
+        self._failed = False
+        self._block = max(1, self._block // GROWTH)
+        return 0
+
+    def _fits(self, taken: Advance, is_done: bool, instants: Array) -> bool:
+        """Whether steps converged and kept the tolerance; the level for the next ones.
+
+        Raises:
+            ConvergenceError: they do not, however short; or a body is deformed beyond all reason.
+        """
+        assert self._tolerance is not None, "asked for where there is one"
+        if is_done and taken.error <= self._tolerance:
+            self._easy = self._easy + 1 if taken.error < LONGER * self._tolerance and self._level else 0
+            if self._easy == EASY_BLOCKS:
+                self._level, self._easy = self._level - 1, 0
+                self._break()
+            if self._level >= HIGH_LEVEL:
+                self._run.count.look(instants[0])
+            self._run.count.step_done(len(instants) - 1)
+            return True
+        if is_done:
+            self._run.count.look(instants[0])
+        else:
+            self._run.count.add(taken, instants[0], taken.steps + 1)
+        if self._level >= MOST_LEVELS:
+            raise step_failure(self._stepper, instants[0], instants[1], taken)
+        excess = taken.error / self._tolerance if is_done else 1.0
+        higher = self._level + max(1, ceil(log2(max(excess, 1.0)) / 3))  # the error falls with the third power
+        self._level = min(higher, MOST_LEVELS)
+        self._easy = 0
+        self._break()
+        return False
+
+    def _irregular(self, k: int) -> None:
+        """Step k in pieces: cut at breakpoints, shorter, or halved because it did not converge."""
+        run, spans = self._run, self._clock.pieces(k)
+        if self._tolerance is not None:
+            run.sizes = run.sizes._replace(depth=self._level)
+        for start, end in spans:
+            self._occur(start)
+            if self.stopped is not None:
+                break
+            self._take_pieces(start, end, k, (start, end) == spans[-1])
+        self._failed = False
+        run.count.step_done()
+        if self._tolerance is not None:
+            run.sizes = run.sizes._replace(depth=0)
+
+    def _take_pieces(self, start: float, end: float, k: int, is_end: bool) -> None:
+        """Steps between two times [s] of step k, cut where conditions are met; ``is_end``: of the last of them."""
+        run, is_last_step = self._run, k + 1 == self._clock.count
+        keeps = is_end and ((self._since_stored + 1) % self._every == 0 or is_last_step)
+        cut, storage = np.nan, Storage(1 if keeps else 2, watches=self._events.watches)
+        for piece in run.pieces(start, end, storage, self._level):
+            taken = piece.taken
+            self._progress(k, self._clock.count)
+            if taken.watched and (met := self._events.met_inside(piece.end, taken.watched)):
+                numbers, sizes = piece.before
+                cut = self._events.locate(met, piece.start, piece.end, numbers, sizes.last)
+                run.repeat(piece, cut)
+                if cut == piece.start:
+                    self._occur(cut)
+            else:
+                self._recorder.next_step(taken.reactions)
+                if keeps and piece.is_last:
+                    self._recorder.add(np.array([piece.end]), taken.rows, run.halvings, is_last_open=True)
+                if is_end and piece.is_last:
+                    self._since_stored = (self._since_stored + 1) % self._every
+                if piece.end == cut:
+                    self._occur(cut)
+            if self.stopped is not None:
+                return
+
+    def _settle(self, time: float, is_first: bool) -> None:
+        """Reactions of the instant at which steps begin, or get another length."""
+        if self._recorder.own_share == 1.0 or (0 in self.late and self._recorder.own_share == 0.0):
+            return
+        find = self._reactions(time, np.inf)
+        if is_first and self._is_late:
+            self.late[0] = find
+        else:
+            self._recorder.settled(find())
+
+    def _reactions(self, time: float, end: float, is_projected: bool = True) -> LateReactions:
+        """From accelerations; None where users' functions cannot be asked there."""
+        find: LateReactions = _none
+        with suppress(ValueError):
+            find = self._stepper.reactions(time, end, is_projected)
+        return find
+
+
+def _silent(done: int, count: int) -> None:
+    """Nobody is told."""
+
+
+def _none() -> Reactions | None:
+    """No reactions are known."""
+    return None

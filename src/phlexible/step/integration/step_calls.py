@@ -1,0 +1,93 @@
+"""Calls of the compiled loop over steps, and runs as generators of such calls.
+
+A run yields each call, and goes on once the call is answered. ``completed`` takes the calls of one run,
+``together`` (``lane_loop.py``) those of several runs.
+"""
+
+from collections.abc import Callable, Generator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+
+from phlexible.algebra.arrays import Array
+from phlexible.step.tables.memory import Memory
+
+Result = TypeVar("Result")
+Loop = Callable[..., tuple[int, int]]
+"""Takes steps as ``advance`` does."""
+Calls = Generator["StepCall", None, Result]
+"""A run: it yields calls, which are answered when it goes on, and returns its result."""
+
+SHARED = ("numerical_damping", "is_redundant", "every")
+"""What requests of mechanisms in lanes have in common."""
+ALONE = ("measures", "is_around_contacts", "is_tried", "gradient_iterations")
+"""Requests of these are for a mechanism alone."""
+
+
+@dataclass(eq=False)
+class StepCall:
+    """Steps of one mechanism: arguments of ``advance``, what takes them alone, and the answer or an error."""
+
+    memory: Memory
+    sizes: Array
+    request: Any
+    moving: Array
+    loads: Array
+    reactions: Array
+    rows: Array
+    loop: Loop
+    guard: Callable[[], AbstractContextManager[None]] | None = None  # around it, for functions of Python
+    taken: tuple[int, int] | None = None
+    error: BaseException | None = None
+    is_in_lanes: bool = False
+    most: int | None = None  # steps that are to be taken alone
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """What mechanisms whose steps are taken in lanes have in common."""
+        own = self.request[0]
+        return self.sizes.tobytes(), *(own[name] for name in SHARED)
+
+    @property
+    def since_stored(self) -> int:
+        """Steps since the last one that was stored: in lanes the same steps are."""
+        return int(self.request[0]["since_stored"])
+
+    @property
+    def can_join(self) -> bool:
+        """Whether lanes take such steps: no parts around contacts, no trials, nothing to be measured."""
+        own = self.request[0]
+        return bool(own["steps"]) and not any(own[name] for name in ALONE)
+
+    @property
+    def steps_taken(self) -> int:
+        """How many steps the answer has; none where an error was raised."""
+        return 0 if self.taken is None else int(self.taken[0])
+
+    def take(self) -> None:
+        """Take the steps alone."""
+        if self.most is not None:
+            self.request = self.request.copy()
+            self.request["steps"] = np.minimum(self.request["steps"], self.most)
+        arguments = self.sizes, self.request, self.moving, self.loads, self.reactions, self.rows
+        try:
+            if self.guard is None:
+                self.taken = self.loop(self.memory.header, *arguments)
+                return
+            with self.guard():
+                self.taken = self.loop(self.memory.header, *arguments)
+        except BaseException as error:  # of the run, which sees it when it goes on
+            self.error = error
+
+
+def completed(run: Calls[Result]) -> Result:
+    """Take the steps of a run alone, call by call, and return the result of the run."""
+    while True:
+        try:
+            call = next(run)
+        except StopIteration as end:
+            result: Result = end.value
+            return result
+        call.take()

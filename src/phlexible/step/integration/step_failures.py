@@ -1,0 +1,191 @@
+"""How often steps may be halved, and what errors say of steps that fail however short."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from phlexible.algebra.arrays import Array
+from phlexible.bodies.absolute_body import AbsoluteBody
+from phlexible.bodies.floating_body import FloatingBody
+from phlexible.description.interactions.state_force import StateLaw
+from phlexible.errors import ConvergenceError, ParameterError
+from phlexible.state.redundancy import near_dead_centre
+from phlexible.step.assembly.assembly import Assembly
+from phlexible.step.assembly.controlled import ControlledValue
+from phlexible.step.integration.stored_rows import Advance
+
+if TYPE_CHECKING:
+    from phlexible.step.integration.stepper import Stepper
+
+MOST_HALVINGS = 20  # of one step, one inside the other: a step of 1e4 wave times comes down to a hundredth of one
+PATIENCE = 4  # pieces of one size that must succeed before pieces of twice the size are tried again
+MOST_PIECES = 2**16  # of halved steps, beyond those that each step may have:
+PIECES_OF_A_STEP = 256
+BETWEEN_LOOKS = 8  # pieces after which bodies are looked at
+TRIALS_OF_A_PIECE = 4  # that forces of the state take where they do not jump
+ABSURD = 10.0  # elastic displacement over the size of a body
+
+
+class Pieces:
+    """Counts pieces of halved steps, and looks at the bodies now and then.
+
+    Args:
+        stepper: takes them.
+        most: of them in a single step; None: ``MOST_PIECES`` beyond those that each step may have.
+    """
+
+    def __init__(self, stepper: "Stepper", most: int | None = None) -> None:
+        self._stepper, self._most = stepper, most
+        self._count, self._looked_at = 0, 0
+
+    def step_done(self, count: int = 1) -> None:
+        """So many steps of the grid are done: the pieces that they may have had are forgotten."""
+        self._count = 0 if self._most is not None else max(0, self._count - count * PIECES_OF_A_STEP)
+        self._looked_at = min(self._looked_at, self._count)
+
+    def add(self, taken: Advance, time: float, pieces: int = 1) -> None:
+        """Count pieces that were attempted, with all trials of forces of the state; look at the bodies at times.
+
+        Raises:
+            ConvergenceError: there are far too many, or a body is deformed beyond all reason.
+        """
+        self._count += max(pieces, taken.trials // TRIALS_OF_A_PIECE)
+        if self._count >= self._looked_at + BETWEEN_LOOKS:
+            self._looked_at = self._count
+            self.look(time)
+
+    def look(self, time: float) -> None:
+        """At the bodies, and at the count.
+
+        Raises:
+            ConvergenceError: as ``add``.
+        """
+        words, of_feedback = trouble(self._stepper.assembly, ABSURD)
+        if self._most is None and self._count >= MOST_PIECES:
+            words = words or f"steps are halved into more than {PIECES_OF_A_STEP} pieces again and again"
+        if self._most is not None and self._count >= self._most:
+            words = words or f"a step is halved into more than {self._most} pieces"
+        if words:
+            raise ConvergenceError(
+                f"the run stops at t = {time:.9g} s: {words}; take a smaller step, check loads and drives there, or"
+                f" add viscosity{of_feedback}",
+                time,
+                np.zeros(0),
+            )
+
+
+def step_failure(stepper: "Stepper", start: float, end: float, taken: Advance) -> ConvergenceError | ParameterError:
+    """Error of the step between two times [s] that failed, as short as steps may get.
+
+    Where a function of the state failed, it is that function's error, which names the function and the time.
+    """
+    stepper.let_interrupt()
+    cause = stepper.cause
+    if isinstance(cause, ParameterError):
+        return cause
+    why, history = failure_words(stepper, start, taken.is_singular)
+    error = ConvergenceError(
+        f"the step from t = {start:.9g} s failed after {MOST_HALVINGS} halvings (size {end - start:.3g} s): {why};"
+        " take a smaller step, check loads and drives there, or add viscosity",
+        start,
+        history,
+    )
+    error.__cause__ = cause
+    return error
+
+
+# What Newton's method did in a step that failed, and the likely cause.
+
+
+def failure_words(stepper: "Stepper", time: float, is_singular: bool) -> tuple[str, Array]:
+    """Return what Newton's method did in a step that failed, and its scaled updates, shape (iterations,).
+
+    Args:
+        stepper: with the memory of the last attempt.
+        time: at the start of the step [s].
+        is_singular: whether Newton's matrix was singular.
+    """
+    assembly, memory, cause = stepper.assembly, stepper.memory, stepper.cause
+    history = np.asarray(memory["history"], dtype=np.float64)
+    ends = np.flatnonzero(history == 0.0)
+    history = history[: max(1, int(ends[0])) if len(ends) else None].copy()
+    words = f"the scaled Newton update was still {history[-1]:.2g} after {len(history)} iterations"
+    missed, explained = memory["ledger"]
+    if missed > explained:
+        words = (
+            f"where updates of Newton's method are small the energy misses {missed:.2g} J of the work"
+            f" of the forces, and round-off explains {explained:.2g} J: no solution, as in steps far longer"
+            " than a period"
+        )
+    if is_singular:
+        words = "Newton's matrix is singular (a joint at a dead point, or redundant joints)"
+    if cause is not None:
+        words += f"; a function of a law raised {cause!r}"
+    weights = np.asarray(memory["velocity_weight"])
+    centre = near_dead_centre(stepper.phase.system, stepper.state(time), weights)
+    return words + _most_compressed(assembly) + centre + trouble(assembly, np.inf)[1], history
+
+
+def trouble(assembly: Assembly, limit: float) -> tuple[str, str]:
+    """Words of a body deformed by more than so many sizes of it, and of controllers and laws; or empty."""
+    name, share = _most_deformed(assembly)
+    deformed = f"{name} is deformed by {share:.3g} times its size" if not share <= limit else ""
+    laws = _names(each for each in assembly.controlled if isinstance(each.feedback, StateLaw))
+    controllers = _names(each for each in assembly.controlled if not isinstance(each.feedback, StateLaw))
+    of_feedback = ""
+    if controllers:
+        of_feedback = (
+            f"; {controllers}: a controller whose gains are too large for the step, or for the inertia that it"
+            " moves, makes motions grow without bound; joint.servo and StateForce act inside of the step"
+        )
+    if laws:
+        of_feedback += (
+            f"; {laws}: a function of the state that jumps on stiff parts, or feeds energy to them, may have no"
+            " value that agrees with a step; write a slope in place of a jump, such as tanh(v / v0), and linear"
+            " laws as springs, dampers or joint.servo"
+        )
+    return deformed, of_feedback
+
+
+def _names(values: Iterable[ControlledValue]) -> str:
+    """Each once, for a message."""
+    return ", ".join(dict.fromkeys(each.name for each in values))
+
+
+def _most_deformed(assembly: Assembly) -> tuple[str, float]:
+    """Name of a floating body, and the greatest elastic displacement of a port now over its size."""
+    system, eta = assembly.system, np.asarray(assembly.memory["eta"])
+    floating = [placed for placed in system.bodies if isinstance(placed.data, FloatingBody)]
+    worst = "", 0.0
+    for vector in assembly.vectors:
+        b = vector.carrier
+        if 0 <= b < system.layout.frames and vector.is_point and vector.shapes.shape[1]:
+            moved = vector.shapes @ eta[int(system.layout.eta[b]) : int(system.layout.eta[b + 1])]
+            share = float(np.linalg.norm(moved)) / (floating[b].data.size or np.inf)
+            if not share <= worst[1]:
+                worst = floating[b].name, share
+    return worst
+
+
+def _most_compressed(assembly: Assembly) -> str:
+    """A clause for an error message; empty where there are no strings."""
+    elements = [
+        (placed.name, int(element))
+        for placed in assembly.system.bodies
+        if isinstance(placed.data, AbsoluteBody)
+        for group in placed.data.strains
+        for element in group.elements
+    ]
+    own = slice(assembly.element_forces, assembly.element_forces + len(elements))
+    if not elements:
+        return ""
+    before: Array = assembly.memory["theta0"][own]
+    change: Array = assembly.memory["theta_change"][own]
+    C: Array = np.where(np.isfinite(change), before + change, 0.0)
+    worst = int(C.argmin())
+    name, element = elements[worst]
+    return (
+        f"; of all strings element {element} of {name} was compressed most,"
+        f" to C = |dr/ds|^2 = {max(float(C[worst]), 0.0):.3g} in the last try"
+    )

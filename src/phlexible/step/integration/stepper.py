@@ -1,0 +1,396 @@
+"""Steps of the conserving method (docs/theory.md, 4): calls of compiled kernels on the tables of an assembly."""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from itertools import pairwise
+from math import nan
+from typing import NamedTuple
+
+import numpy as np
+
+from phlexible.algebra.arrays import Array
+from phlexible.description.interactions.loads import Input
+from phlexible.state.recording import LateReactions, RecordedStates
+from phlexible.step.assembly.assembly import Assembly
+from phlexible.step.integration.composition import SUBSTEPS, substep_times
+from phlexible.step.integration.controllers import Controllers, PythonLaws
+from phlexible.step.integration.implicit_laws import ImplicitLaws, Trial
+from phlexible.step.integration.mechanism_state import MechanismState
+from phlexible.step.integration.recorder import recording_of
+from phlexible.step.integration.step_calls import Calls, Loop, StepCall
+from phlexible.step.integration.stored_rows import Advance, Course, Storage, StoredRows
+from phlexible.step.programs import advance
+from phlexible.step.tables.iterations import most_iterations
+from phlexible.step.tables.memory import Memory
+from phlexible.step.tables.requests import CONVERGED, NOT_CONVERGED, SINGULAR, TOUCHING, StepRequest, record
+
+NOTHING = np.zeros((0, 0))
+LEAST_MOTION = 1e-6
+"""Of the reach, in a step. Newton's updates may stop at 1e-8 of it, where the round-off of positions is."""
+
+
+class Purpose(NamedTuple):
+    """What a call of the compiled loop is for, as the last fields of a ``StepRequest`` say it."""
+
+    measures: bool = False
+    is_around_contacts: bool = False
+    is_tried: bool = False
+
+
+REGULAR, MEASURING, TRIED = Purpose(), Purpose(measures=True), Purpose(is_tried=True)
+AROUND_CONTACTS = Purpose(is_around_contacts=True)
+
+
+class Stepper(MechanismState):
+    """Takes steps from a state that it holds: exact in energy, momenta, joints and the path of the centre of mass.
+
+    Args:
+        assembly: what moves; its memory holds the state.
+        order: 2, 4 or 6.
+        damping: numerical, gamma_num of (3.4).
+        is_redundant: joints hold a motion twice; their forces of least size are taken.
+        loop: memory -> what takes its steps; None: the compiled loop.
+        coarsening: how many times longer the parts of steps around contacts are than contacts ask for.
+
+    Attributes:
+        damping: as given.
+        shares: of a step, those of the substeps that it is composed of.
+        has_laws: whether forces are functions of the state that Python evaluates in the step.
+        is_controlled: whether there are controllers, which are evaluated before each step.
+        layout: what the numbers of a snapshot are; snapshots of other layouts cannot be restored.
+        load_values: number of loads and then prescribed forces, three values each.
+    """
+
+    def __init__(
+        self,
+        assembly: Assembly,
+        order: int = 2,
+        damping: float = 0.0,
+        is_redundant: bool = False,
+        loop: Callable[[Memory], Loop] | None = None,
+        coarsening: int = 1,
+    ) -> None:
+        super().__init__(assembly, is_redundant)
+        memory, self.damping = self.memory, damping
+        self._loop: Loop = advance if loop is None else loop(memory)
+        self._step_error: Array = memory["step_error"]
+        self.shares, self._coarsening = np.array(SUBSTEPS[order], dtype=np.float64), coarsening
+        self._controllers = Controllers(assembly)
+        self._reach, self._error_length = assembly.system.reach, assembly.system.largest_length
+        mass = float(memory["mass"].sum())
+        self._implicit = ImplicitLaws(self._controllers.law_arms(self._reach), mass, self._reach)
+        self.has_laws, self.is_controlled = self._implicit.are_needed, self._controllers.are_needed
+        has_frames = memory.counts["frames"] > 0
+        self._gradient_iterations = 0 if is_redundant or has_frames else most_iterations(memory)
+        self._trials = 0  # of steps, in the last ``advance``
+        self._law_error: Exception | None = None  # what one of them raised in the last step
+        self._laws = PythonLaws(assembly)
+        self.load_values = int(memory.counts["load_values"])
+        self._held = np.zeros(3 * self.load_values if self.is_controlled else 0)  # values of controllers in a step
+        kept = {
+            "memory of controllers": self._controllers.memory,
+            "memory of laws": self._implicit.memory,
+            "values held by controllers": self._held,
+        }
+        sizes = {**memory.state_sizes, "angles of controllers": len(self._controllers.angles)}
+        sizes |= {name: len(array) for name, array in kept.items() if len(array)}
+        self.layout = ", ".join(f"{name}: {size}" for name, size in sizes.items())
+        self._given = np.zeros(0)  # values that are added to loads from outside
+        self._steady = assembly.load_values(np.zeros(1)) if assembly.loads_are_steady else None
+        self._still: Course | None = None  # of a single step where nothing depends on time
+        if self._steady is not None and not assembly.moving and len(self.shares) == 1:
+            self._still = Course(self.shares, np.zeros((2, 0)), self._steady)
+        self._request = record(StepRequest)
+        self._requested: StepRequest | None = None  # what is written there
+        self._stop: BaseException | None = None  # what a controller raised, or a law for the first values of a step
+
+    def advance(self, instants: Array, step: float, storage: Storage) -> Calls[Advance]:
+        """Take steps between instants, shape (count + 1,), all of one size, up to the first that fails.
+
+        Controllers are evaluated before each step but the first, as ``control`` did. Steps around contacts are
+        taken in parts (8.23).
+        """
+        if storage.watches:
+            every = storage._replace(every=1, phase=0, watches=False)
+            return self._thinned((yield from self.advance(instants, step, every)), storage)
+        self._trials = 0
+        count, asks, has_laws = len(instants) - 1, storage.asks, self.has_laws
+        course = self._course(instants, step, self.shares)
+        rates = self._controllers.moving_rates(instants[:-1]) if asks else NOTHING
+        rows = StoredRows(self.memory, count, storage)
+        at_once, purpose = 1 if asks or has_laws else count, MEASURING if asks else REGULAR
+        done, status = 0, CONVERGED
+        while True:
+            if asks and done and not self._asked(float(instants[done]), rates[done]):
+                break
+            ahead = course if at_once == count and not done else course.steps(done, min(done + at_once, count))
+            if has_laws:
+                taken, status = self._obeying(rows, instants[done : done + 2], step, ahead)
+            else:
+                yield (call := self._call(rows, step, ahead, purpose))
+                taken, status = self._answer(rows, call)
+            done += taken
+            if status == TOUCHING:
+                around = self._around_contacts(instants[done : done + 2], step)
+                taken, status = self._enter(rows, step, around, AROUND_CONTACTS._replace(measures=asks))
+                done += taken
+            if status != CONVERGED or done == count:
+                break
+        self.measured_at = float(instants[done]) if asks and done else nan
+        found, error = self.memory.rows(rows.numbers), float(self._step_error[0])
+        return Advance(done, status == SINGULAR, found, rows.first, error, self._stop is not None, self._trials)
+
+    def now(self, time: float) -> Mapping[str, Array]:
+        """The state at a time [s], as one instant; the greatest error since the last stored instant stays."""
+        rows, error = StoredRows(self.memory, 0, Storage()), float(self._step_error[0])
+        self._enter(rows, 1.0, self._course(np.array([time]), 1.0, self.shares))
+        self.measured_at, self._step_error[0] = nan, error
+        return self.memory.rows(rows.numbers)
+
+    def _thinned(self, taken: Advance, storage: Storage) -> Advance:
+        """All instants as watched; those that are to be stored as rows, with the greatest error between."""
+        watched = {name: array[: taken.steps] for name, array in taken.rows.items()}
+        kept = np.arange(storage.every - storage.phase, taken.steps + 1, storage.every) - 1
+        rows = {name: array[kept] for name, array in watched.items()}
+        errors, begins = watched["step_error"], [0, *(kept + 1).tolist()]
+        for row, (begin, end) in enumerate(pairwise(begins)):
+            rows["step_error"][row] = errors[begin:end].max()
+        if len(rest := errors[begins[-1] :]):
+            self._step_error[0] = rest.max()
+        return taken._replace(rows=rows, watched=watched, last_error=float(self._step_error[0]))
+
+    def _asked(self, time: float, rates: Array) -> bool:
+        """Whether controllers answered; what one raised comes once the steps before are stored."""
+        try:
+            self._controllers.hold(time, rates, self._held, partial(self._recorded, time))
+        except BaseException as raised:
+            self._stop = raised
+        return self._stop is None
+
+    def _obeying(self, rows: StoredRows, instants: Array, step: float, course: Course) -> tuple[int, int]:
+        """One step with values of the laws that are those of its mean state (8.22); steps taken, and the status."""
+        memory, controllers, law_values = self.memory, self._controllers, np.zeros_like(course.loads)
+        start, trial = memory.state.copy(), rows.aside()
+        self._law_error, status, is_tried = None, NOT_CONVERGED, False
+        most, is_first = memory["counter"][0], True  # Newton iterations, with those of the longest trial
+
+        def take(found: Array) -> Trial | None:
+            nonlocal status, is_tried, trial, most, is_first
+            if self._stop is not None:
+                return None
+            self._trials += 1
+            memory.state[:] = start
+            controllers.put_laws(found, law_values)
+            trial = rows.aside()
+            _, status = self._enter(trial, step, course.with_loads(law_values), TRIED if is_tried else REGULAR)
+            begin, change = controllers.places_in_step()
+            is_tried = status == CONVERGED
+            if status == TOUCHING:
+                around = self._around_contacts(instants, step).with_loads(law_values)
+                _, status = self._enter(trial, step, around, AROUND_CONTACTS)
+                change = sum(controllers.places_in_step()) - begin
+            most = max(most, memory["counter"][0])
+            if status != CONVERGED:
+                return None
+            try:
+                return Trial(controllers.laws_in_step(float(instants[0] + 0.5 * step), step, begin, change), change)
+            except Exception as error:
+                self._law_error, status = error, NOT_CONVERGED
+                if is_first:  # later ones may be far from the solution, where shorter changes or steps help
+                    self._stop = error
+                return None
+            finally:
+                is_first = False
+
+        if not self._implicit.solve(step, take):
+            memory.state[:] = start
+            return 0, status if status == SINGULAR else NOT_CONVERGED
+        error = float(self._step_error[0])
+        memory["counter"][0] = most
+        self._enter(rows if rows.keeps_next else rows.aside(1), step, course.steps(1, 1))
+        if not rows.keeps_next:
+            self._step_error[0] = error
+        self._law_error = None
+        rows.took(1, trial.first)
+        return 1, CONVERGED
+
+    def _course(self, instants: Array, step: float, shares: Array) -> Course:
+        """What moves and loads between instants, with steps in such shares."""
+        if self._still is not None and len(instants) == 2 and shares is self.shares and not self._given.size:
+            return self._still
+        if self._steady is not None and not self.assembly.moving:
+            count = (len(instants) - 1) * len(shares)
+            loads = self._values(instants[:1])
+            return Course(shares, np.zeros((count + 1, 0)), np.broadcast_to(loads, (count, loads.shape[1])).copy())
+        ends, middles = substep_times(instants, step, shares)
+        return Course(shares, self.assembly.moving_values(ends), self._values(middles, ends))
+
+    def _around_contacts(self, instants: Array, step: float) -> Course:
+        """One step in the parts that contacts asked for."""
+        parts = max(1, int(self.memory["parts"][0]) // self._coarsening)
+        return self._course(instants, step, np.tile(self.shares / parts, parts))
+
+    def _enter(self, rows: StoredRows, step: float, course: Course, purpose: Purpose = REGULAR) -> tuple[int, int]:
+        """Take the steps of a course alone: how many were taken, and the status of the last."""
+        call = self._call(rows, step, course, purpose)
+        call.take()
+        return self._answer(rows, call)
+
+    def _answer(self, rows: StoredRows, call: StepCall) -> tuple[int, int]:
+        """How many steps of a call were taken, and the status of the last; rows know of them."""
+        if call.error is not None:
+            raise call.error
+        taken, status = call.taken or (0, NOT_CONVERGED)
+        rows.took(taken, call.reactions)
+        return int(taken), int(status)
+
+    def _call(self, rows: StoredRows, step: float, course: Course, purpose: Purpose) -> StepCall:
+        """The call of the compiled loop that takes the steps of a course.
+
+        Args:
+            rows: receive stored instants and the reactions of the first step.
+            step: size of the steps [s].
+            course: their substeps; without any the state as it is becomes a row.
+            purpose: of the call.
+        """
+        sizes = step * course.shares
+        request = self.request(
+            len(course.loads) // len(sizes),
+            float(np.abs(sizes).max()) if purpose.is_around_contacts else step,
+            rows.every,
+            rows.since_stored,
+            rows.continues,
+            purpose,
+        )
+        if request != self._requested:  # writing it takes longer than looking
+            self._request[0] = self._requested = request
+        loads = course.loads + self._held if self._held.size else course.loads
+        reactions = np.zeros(len(rows.first))
+        given = sizes, self._request, course.moving, loads, reactions, rows.rest
+        return StepCall(self.memory, *given, self._loop, self._laws.guard)
+
+    def request(
+        self,
+        steps: int,
+        longest: float,
+        every: int,
+        since_stored: int = 0,
+        continues: bool = False,
+        purpose: Purpose = REGULAR,
+    ) -> StepRequest:
+        """The request of a call; ``longest``: of the parts of a step that it takes at once [s]."""
+        return StepRequest(
+            steps,
+            self.damping,
+            LEAST_MOTION * self._reach / longest,
+            self.is_redundant,
+            self._error_length,
+            every,
+            since_stored,
+            continues,
+            *purpose,
+            self._gradient_iterations,
+        )
+
+    @property
+    def is_steady(self) -> bool:
+        """Whether nothing depends on time but what is given to the loads."""
+        is_still = self._steady is not None and not self.assembly.moving
+        return is_still and not (self.has_laws or self.is_controlled)
+
+    @property
+    def steady_loads_of_model(self) -> Array:
+        """All loads of a stepper that is steady without what is given, shape (3 loads,)."""
+        assert self._steady is not None, "it is steady"
+        return np.asarray(self._steady[0])
+
+    @property
+    def steady_loads(self) -> Array:
+        """The same as they are now."""
+        loads = self.steady_loads_of_model
+        return np.asarray(loads + self._given) if self._given.size else loads
+
+    def reactions(self, time: float, end: float, is_projected: bool = True) -> LateReactions:
+        """Return a function that finds multipliers and forces, as ``reactions_under`` the loads of this time."""
+        values = self._values(np.array([time]))[0]
+        if self._held.size:
+            values = values + self._held
+        if self.has_laws:
+            self.now(time)
+            values = self._controllers.obeyed(time, values)
+        return self.reactions_under(values, time, end, is_projected)
+
+    @property
+    def inputs(self) -> Mapping[str, Input]:
+        """Constant loads and prescribed forces by name, with their places in ``give``."""
+        return self.assembly.inputs
+
+    def give(self, values: Array) -> None:
+        """Add values to all loads in the steps to come, shape (load values,)."""
+        self._given = values
+
+    def _values(self, times: Array, ends: Array | None = None) -> Array:
+        kept = self._steady if len(times) == 1 else None
+        values = self.assembly.load_values(times, ends) if kept is None else kept
+        return values + self._given if self._given.size else values
+
+    def control(self, time: float) -> None:
+        """Have the controllers set the values that they hold in the steps to come."""
+        if time != self.measured_at:
+            self.now(time)
+        held = np.zeros_like(self._held)
+        rates = self._controllers.moving_rates(np.array([time]))[0]
+        self._controllers.hold(time, rates, held, partial(self._recorded, time))
+        self._held = held
+
+    def _recorded(self, time: float) -> RecordedStates:
+        """The state at this instant, for sensors."""
+        return recording_of(self.assembly.system, self.work_sources, np.array([time]), self.now(time))
+
+    @property
+    def numbers_a_step(self) -> int:
+        """Of a stored row and of the functions of time: they bound how many steps are taken at a time."""
+        return len(self.memory.state) + 3 * (self.memory.counts["moving"] + self.load_values)
+
+    def snapshot(self) -> Array:
+        """A copy of the state with its ledger, then of angles, memory and values of controllers, shape (numbers,).
+
+        After ``restore`` of it the same steps have the same digits.
+        """
+        return np.concatenate([*self._remembered, self._held])
+
+    def restore(self, snapshot: Array) -> None:
+        """Put a snapshot back."""
+        begin = 0
+        for array in self._remembered:
+            array[:] = snapshot[begin : begin + len(array)]
+            begin += len(array)
+        self._held = snapshot[begin:].copy()
+        self.measured_at = nan
+
+    @property
+    def _remembered(self) -> tuple[Array, ...]:
+        own = self._controllers
+        return self.memory.state, own.angles, own.memory, self._implicit.memory
+
+    def let_interrupt(self) -> None:
+        """Ctrl-C in functions that compiled code calls, and what ends a run, was held back."""
+        self._laws.let_interrupt()
+        if self._stop is not None:
+            error, self._stop = self._stop, None
+            raise error
+
+    @property
+    def cause(self) -> BaseException | None:
+        """What a function of a law raised in the last step; None: nothing."""
+        return self._law_error or self._laws.error
+
+    @property
+    def has_jumps(self) -> bool:
+        """Whether ``jumps`` has any."""
+        return self.has_laws and bool(self._implicit.jumps.any())
+
+    @property
+    def jumps(self) -> Mapping[str, int]:
+        """Steps so far in which values of a law were none of it, where it jumps, by the name of the law."""
+        return self._controllers.by_law(self._implicit.jumps)
