@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from phlexible.algebra.rotations import cross, cross_matrix, rotation_matrix
+from phlexible.algebra.rotations import cross, cross_matrix, rotation_matrix, rotation_vector_matrices
 from phlexible.errors import ParameterError
 
 TURN = Rotation.from_rotvec([0.3, -0.5, 0.7])
@@ -57,3 +57,11 @@ def test_a_slightly_wrong_matrix_is_made_orthogonal():
 def test_bad_rotations_are_refused(value, dimension, message):
     with pytest.raises(ParameterError, match=message):
         rotation_matrix(value, dimension)
+
+
+def test_matrices_of_rotation_vectors_of_any_size():
+    sizes = np.array([0.0, 1e-160, 1e-9, 9.9e-3, 1.01e-2, 1.0, np.pi, 5.0])
+    vectors = np.random.default_rng(0).normal(size=(len(sizes), 3))
+    vectors *= (sizes / np.linalg.norm(vectors, axis=1))[:, None]
+    expected = Rotation.from_rotvec(vectors).as_matrix()
+    assert rotation_vector_matrices(vectors) == pytest.approx(expected, abs=4e-16)

@@ -49,10 +49,15 @@ def cross(a: Array, b: Array) -> Array:
 
 
 def rotation_vector_matrices(vectors: Array) -> Array:
-    """exp([theta]) of rotation vectors (k, 3): I + a [theta] + b [theta]^2, shape (k, 3, 3)."""
-    square = (vectors * vectors).sum(axis=1)[:, None, None]
-    skew = cross(vectors[:, None], np.eye(3)).swapaxes(1, 2)
-    return np.asarray(np.eye(3) + sine_quotient(square) * skew + versine_quotient(square) * (skew @ skew))
+    """exp([theta]) of rotation vectors (k, 3): (1 - b t^2) I + a [theta] + b theta theta^T, shape (k, 3, 3)."""
+    square = (vectors * vectors).sum(axis=1)
+    a, b = sine_quotient(square)[:, None] * vectors, versine_quotient(square)
+    result = b[:, None, None] * vectors[:, :, None] * vectors[:, None]
+    x, y, z = 0, 1, 2
+    result[:, [x, y, z], [x, y, z]] += (1.0 - b * square)[:, None]
+    result[:, [z, x, y], [y, z, x]] += a
+    result[:, [y, z, x], [z, x, y]] -= a
+    return np.asarray(result)
 
 
 def is_rotation_object(value: RotationLike) -> "TypeGuard[Rotation]":
