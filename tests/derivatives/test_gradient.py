@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import phlexible as ph
+from derivatives.whole_runs import by_differences
 from phlexible.derivatives import long_runs
-from phlexible.derivatives.parameters import Parameters
 
 TIMES = np.linspace(0.0, 1.0, 4)
 
@@ -134,24 +134,6 @@ CASES = {
         (0.2, 0.01),
     ),
 }
-
-
-def by_differences(build, cost, parameters, duration, step):
-    """Differences of order 4 of whole runs."""
-    chosen = Parameters(parameters)
-
-    def value(numbers):
-        model = build(chosen.made(numbers))
-        motion, own = model.simulate(duration, step), cost(model)
-        return own.value(motion.time, [motion[sensor] for sensor in own.sensors])
-
-    found = np.zeros(len(chosen))
-    for k, number in enumerate(chosen.values):
-        change = np.zeros(len(chosen))
-        change[k] = 1e-3 * (abs(number) or 1.0)
-        values = [value(chosen.values + share * change) for share in (-2, -1, 1, 2)]
-        found[k] = (values[0] - 8 * values[1] + 8 * values[2] - values[3]) / (12 * change[k])
-    return found
 
 
 def flat(gradient):

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import phlexible as ph
+from derivatives.whole_runs import by_differences
 from phlexible.derivatives.fading import strains_of
-from phlexible.derivatives.parameters import Parameters
 from phlexible.derivatives.runs import differentiable
 from phlexible.state.system import system_of
 
@@ -16,29 +16,9 @@ pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 CONTROL = {"gain": 5.0, "height": 0.005}
 
 
-def by_differences(build, cost, parameters, duration, step, share, options):
-    """Of order 4, of whole runs; every parameter is changed by a share of itself."""
-    chosen = Parameters(parameters)
-    options = {"initial": lambda model: "undeformed", **options}
-
-    def value(numbers):
-        model = build(chosen.made(numbers))
-        steps = {"output_step" if "tolerance" in options else "step": step}
-        given = options | {"initial": options["initial"](model)}
-        motion, own = model.simulate(duration, **steps, **given), cost(model)
-        return own.value(motion.time, [motion[sensor] for sensor in own.sensors])
-
-    found = np.zeros(len(chosen))
-    for k, number in enumerate(chosen.values):
-        change = share * number * np.eye(len(chosen))[k]
-        ends = [value(chosen.values + part * change) for part in (-2, -1, 1, 2)]
-        found[k] = (ends[0] - 8 * ends[1] + 8 * ends[2] - ends[3]) / (12 * change[k])
-    return found
-
-
 def check(build, cost, parameters, duration, step, share=1e-4, **options):
     _, slopes = ph.gradient(build, cost, parameters, duration=duration, step=step, **options)
-    expected = by_differences(build, cost, parameters, duration, step, share, options)
+    expected = by_differences(build, cost, parameters, duration, step, share, **options)
     sizes = np.array(list(parameters.values()))
     found = np.array(list(slopes.values())) * sizes  # what a change of one per cent does, of all of them
     assert found == pytest.approx(expected * sizes, rel=1e-6, abs=1e-6 * np.abs(expected * sizes).max())

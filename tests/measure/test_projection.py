@@ -52,7 +52,7 @@ def rates_of_joint_functions(run: RecordedRun, velocities: np.ndarray) -> np.nda
     return run.system.rows.rates(run.instants, velocities)
 
 
-@pytest.mark.parametrize("ground", ["", "first", "second"])
+@pytest.mark.parametrize("ground", ["", "first", pytest.param("second", marks=pytest.mark.thorough)])
 @pytest.mark.parametrize(
     ("kind", "dimension"), [(kind, 3) for kind in SPATIAL] + [(kind, 2) for kind in IN_THE_PLANE]
 )

@@ -82,8 +82,7 @@ def test_a_picked_instant_is_the_nearest():
             picked_instants(time, wrong)
 
 
-@pytest.mark.parametrize("make", [sample, pendulum])
-@pytest.mark.parametrize("ending", ["gif", "mp4"])
+@pytest.mark.parametrize(("ending", "make"), [("gif", sample), ("mp4", pendulum)])
 def test_films(tmp_path, make, ending):
     if ending == "mp4":
         pytest.importorskip("imageio_ffmpeg")
