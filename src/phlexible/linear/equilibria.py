@@ -19,6 +19,7 @@ from phlexible.bodies.mechanics.any_body import gross_force, stiffness_matrix
 from phlexible.bodies.mechanics.floating import mass_matrix
 from phlexible.errors import EquilibriumError, ModelError, SingularMatrixError
 from phlexible.linear.one_sided import OneSidedForces, OneSidedStep, Rubbing
+from phlexible.linear.pairs_at_rest import PairsAtRest, PairTangents
 from phlexible.state.branches import searched_contacts
 from phlexible.state.forces import (
     applied_forces,
@@ -42,7 +43,6 @@ from phlexible.state.round_off import round_off_of_forces
 from phlexible.state.small_motions import displaced, size_of_motion
 from phlexible.state.sticking import Hold, StickingFriction
 from phlexible.state.system import System, need_bodies
-from phlexible.state.touching_pairs import TouchingPairs
 from phlexible.state.vectors import split_rigid
 
 # One step of Newton's method towards an equilibrium under constraints (docs/theory.md, 7).
@@ -287,61 +287,28 @@ FALL = 0.03  # first motion away from an unstable equilibrium, in lengths of the
 MOST_CAUTION = 1e6  # times the shift, where iterates turn back
 
 
-@dataclass(frozen=True, eq=False)
-class Held:
-    """A system with friction that sticks, and pairs that touch.
-
-    Attributes:
-        system: what is loaded; with the pairs.
-        friction: that sticks; what creeps is left out.
-        pairs: of contacts among many; None: there are none.
-    """
-
-    system: System
-    friction: StickingFriction
-    pairs: TouchingPairs | None = None
-
-    @classmethod
-    def of(cls, pairs: TouchingPairs, start: State) -> "Held":
-        """With pairs; ``start``: of their ways, without pairs."""
-        return cls(pairs.system, StickingFriction.of(pairs.system, pairs.with_pairs(start)), pairs)
-
-    def with_pairs(self, pairs: TouchingPairs, state: State) -> tuple["Held", State]:
-        """With others, and a state of this one as that has it; what slipped before still does."""
-        assert self.pairs is not None, "there are pairs"
-        known = dict(zip(self.pairs.bristle_keys, self.friction.has_slipped.tolist(), strict=True))
-        held = Held.of(pairs, self.pairs.without_pairs(self.friction.start))
-        slipped = np.array([known.get(key, False) for key in pairs.bristle_keys], dtype=bool)
-        held = replace(held, friction=held.friction.letting_go(slipped))
-        return held, pairs.with_pairs(self.pairs.without_pairs(state))
-
-    def meeting(self, before: State, after: State) -> tuple["Held", State] | None:
-        """With those that come near on the way between two states, and the first of these; None: there are none."""
-        pairs = None if self.pairs is None else self.pairs.met(before, after)
-        return None if pairs is None else self.with_pairs(pairs, before)
-
-
-def static_equilibrium(held: Held, state: State) -> tuple[Held, State, Array]:
-    """The state at rest in which forces balance, near the given one, with all that was met, and its multipliers.
+def static_equilibrium(system: System, friction: StickingFriction, state: State) -> tuple[State, Array]:
+    """The state at rest in which forces balance, near the given one, and its multipliers.
 
     Args:
-        held: what is loaded.
+        system: what is loaded, without contacts that are searched for.
+        friction: that sticks; what creeps is left out.
         state: near which.
 
     Raises:
         EquilibriumError: none was found.
     """
-    kept = independent_rows(held.system, state)
-    while found := _by_newton(held, state, kept):
-        if not (more := held.meeting(state, found[0])):
-            return held, *_with_smallest(held.system, *found, kept)
-        held, state = more
-    return _by_descent(held, state, kept)
+    kept = independent_rows(system, state)
+    if found := _by_newton(system, friction, state, kept):
+        return _with_smallest(system, *found, kept)
+    return _by_descent(system, friction, state, kept)
 
 
-def _by_newton(held: Held, state: State, kept: IntArray) -> tuple[State, Array] | None:
-    """Of rods and strings; None: not found, or others."""
-    found, system, friction = None, held.system, held.friction
+def _by_newton(
+    system: System, friction: StickingFriction, state: State, kept: IntArray
+) -> tuple[State, Array] | None:
+    """Equilibrium of rods and strings and its multipliers; None: not found, or others."""
+    found = None
     if system.mechanism.rods:
         found = _raised_equilibrium(system, state, kept, friction)
     if found is None and any(placed.is_string for placed in system.bodies):
@@ -351,10 +318,14 @@ def _by_newton(held: Held, state: State, kept: IntArray) -> tuple[State, Array] 
 
 
 def _by_descent(
-    held: Held, state: State, kept: IntArray, iterations: int = CONTINUATION_ITERATIONS
-) -> tuple[Held, State, Array]:
-    """Of all, see ``static_equilibrium``; ``kept``: rows of G that do not repeat others."""
-    system, friction, length = held.system, held.friction, held.system.largest_length
+    system: System,
+    friction: StickingFriction,
+    state: State,
+    kept: IntArray,
+    iterations: int = CONTINUATION_ITERATIONS,
+) -> tuple[State, Array]:
+    """Equilibrium of any bodies, see ``static_equilibrium``; ``kept``: rows of G that do not repeat others."""
+    length = system.largest_length
     multipliers = np.zeros(int(system.layout.multiplier[-1]))
     start = first = best = 0.0
     caution, improved, has_turned, before = 1.0, 0, False, np.zeros(int(system.layout.velocity[-1]))
@@ -372,7 +343,6 @@ def _by_descent(
         given = weights_and_loads(system, at)  # without springs, which may balance them alone
         parts = (applied, given, body_forces(system, state, gross_force), matrix.T @ multipliers)
         stiffness = _stiffness(system, state, multipliers) - friction.stiffness(state, holds)
-        stiffness = sparse.csr_array(stiffness - friction.wandering(state, holds))
         size = max(float(np.linalg.norm(weight * each)) for each in parts)
         round_off = float(np.linalg.norm(weight * round_off_of_forces(system, state, stiffness)))
         size = max(size, round_off / ACCEPTED)
@@ -410,13 +380,7 @@ def _by_descent(
         part = min(1.0, LONGEST_CONTINUATION_TURN / max(size_of_motion(system, change), 1e-300))
         part = min(part, ones.part(change))
         has_turned, before = bool(change @ (mass @ before) < 0), change
-        moved = displaced(system, state, part * change)
-        if more := held.meeting(state, moved):
-            held, state = more
-            system, friction, touching = held.system, held.friction, OneSidedForces.of(held.system, load)
-            best_state = replace(best_state, theta=state.theta)
-            continue
-        state = moved
+        state = displaced(system, state, part * change)
     if not best <= ACCEPTED:
         forces = system.forces
         slides = any(f.contact is not None and f.friction is None for _, f in forces)
@@ -430,7 +394,7 @@ def _by_descent(
             + "; what touches without friction slides off all that leans, as a box does that lies aside on another:"
             " give friction=, or hold it by a joint or spring" * slides
         )
-    return held, *_with_smallest(system, best_state, best_multipliers, kept)
+    return _with_smallest(system, best_state, best_multipliers, kept)
 
 
 def _metric(system: System, state: State) -> sparse.csr_array:
@@ -490,7 +454,6 @@ def _with_smallest(system: System, state: State, multipliers: Array, kept: IntAr
 # What a model is linearized about: the given pose, a static equilibrium, a steady rotation.
 
 STEADY = 1e-6
-MOST_TRIES = 20  # of contacts among many: in each one others may touch
 BALANCED = 1e-5  # of the forces on a body; an angle of 1.5708 for pi / 2 leaves 4e-6
 ROUND_OFFS = 100.0  # times ``round_off_of_forces``, of which a few are typical
 
@@ -516,14 +479,14 @@ class OperatingPoint:
         state: with deta/dt = 0 and constant nu.
         multipliers: shape (rows,); zero for ``UNLOADED``.
         friction: that sticks, from where it counts; None: nothing does.
-        system: with a contact for each pair among many that touches; None: there are none.
+        pairs: contacts among many there; None: there are none.
     """
 
     kind: OperatingKind
     state: State
     multipliers: Array
     friction: StickingFriction | None = None
-    system: System | None = None
+    pairs: PairsAtRest | None = None
 
     @cached_property
     def holds(self) -> list[Hold]:
@@ -536,7 +499,16 @@ class OperatingPoint:
         if self.friction is None:
             return np.zeros(0, dtype=bool)
         sticks = self.friction.sticks(self.holds, self.is_balanced)
-        return sticks if self.kind is OperatingKind.STATIC else sticks & ~self.friction.has_slipped
+        is_first = self.kind is OperatingKind.STATIC and self.pairs is None
+        return sticks if is_first else sticks & ~self.friction.has_slipped
+
+    @cached_property
+    def pair_tangents(self) -> PairTangents:
+        """Stiffness and damping of contacts among many."""
+        nothing = sparse.csr_array((len(self.state.velocity),) * 2)
+        if self.pairs is None:
+            return PairTangents(nothing, nothing, nothing)
+        return self.pairs.tangents(self.state, self.is_balanced)
 
     @property
     def is_balanced(self) -> bool:
@@ -551,13 +523,14 @@ class OperatingPoint:
     @property
     def slipped(self) -> tuple[str, ...]:
         """Names of the elements whose friction holds no more than it does."""
+        pairs = () if self.pairs is None else self.pairs.slipped(self.state)
         if self.friction is None:
-            return ()
+            return pairs
         lets_go = [
             hold.limit > 0 and (hold.slips or (self.kind is not OperatingKind.STATIC and before))
             for hold, before in zip(self.holds, self.friction.has_slipped, strict=True)
         ]
-        return tuple(name for name, slips in zip(self.friction.names, lets_go, strict=True) if slips)
+        return (*(name for name, slips in zip(self.friction.names, lets_go, strict=True) if slips), *pairs)
 
 
 def operating_point(system: System, kind: OperatingKind, state: State | None) -> OperatingPoint:
@@ -577,49 +550,57 @@ def operating_point(system: System, kind: OperatingKind, state: State | None) ->
     if pose.velocity.shape != (layout.velocity[-1],) or pose.eta.shape != (layout.eta[-1],):
         raise ModelError("state must belong to the model: its numbers of velocities or coordinates differ")
     check_closure(system, pose)
-    if searched_contacts(system.mechanism):
-        return _among_many(system, kind, pose)
     if kind is OperatingKind.STEADY_ROTATION:
         return _steady_rotation(system, pose)
     resting = replace(pose, velocity=np.zeros_like(pose.velocity), branches=None)  # relaxed
     check_redundancy(system, resting)
+    if searched_contacts(system.mechanism):
+        return _among_many(system, kind, pose)
     friction = StickingFriction.of(system, pose)
     if kind is OperatingKind.STATIC:
-        return _at_rest(Held(system, friction), resting)
-    return _at_pose(kind, Held(system, friction), resting)
+        return _at_rest(system, friction, resting)
+    return _at_pose(kind, system, friction, resting)
 
 
 def _among_many(system: System, kind: OperatingKind, pose: State) -> OperatingPoint:
-    """The same with a contact for each pair that touches.
+    """Operating point at rest of a model with contacts among many.
 
     Raises:
         EquilibriumError: none was found.
     """
-    pairs = TouchingPairs.at(system, pose)
-    start = pairs.with_pairs(pose)
-    resting = replace(start, velocity=np.zeros_like(pose.velocity), branches=None)
-    check_redundancy(pairs.system, resting)
+    pairs = PairsAtRest(system, len(independent_rows(system, pose)) < int(system.layout.multiplier[-1]))
+    rest = pairs.relaxed(pose)
     if kind is OperatingKind.STATIC:
-        return _at_rest(Held.of(pairs, pose), resting)
-    if kind is OperatingKind.STEADY_ROTATION:
-        point = _steady_rotation(pairs.system, start)
-        return replace(point, state=pairs.without_pairs(point.state), system=pairs.system)
-    point = _at_pose(kind, Held(pairs.system, StickingFriction.of(pairs.system, start), pairs), resting)
-    return replace(point, state=pairs.without_pairs(resting), system=pairs.system)
+        at, pushes = system.at(rest), pairs.forces(rest)
+        net = applied_forces(system, rest, at) - body_forces(system, rest) + pushes
+        force = np.abs(net) + np.abs(weights_and_loads(system, at)) + np.abs(pushes)
+        accelerations = (force / system.mass(rest).diagonal())[system.layout.linear]
+        with one_blas_thread():
+            rest = pairs.settled(rest, float(accelerations.max(initial=0.0)))
+    point = _at_pose(kind, system, StickingFriction.of(system, rest), rest, pairs)
+    return replace(point, kind=kind) if kind is OperatingKind.STATIC else point
 
 
-def _at_pose(kind: OperatingKind, held: Held, resting: State) -> OperatingPoint:
+def _at_pose(
+    kind: OperatingKind,
+    system: System,
+    friction: StickingFriction,
+    resting: State,
+    pairs: PairsAtRest | None = None,
+) -> OperatingPoint:
     """The pose itself, with the multipliers of the joints there; UNLOADED also where no force acts.
 
     Raises:
         EquilibriumError: forces that do not balance, of a point with all forces.
     """
-    system, friction, at = held.system, held.friction, held.system.at(resting)
-    multipliers = np.zeros(int(system.layout.multiplier[-1]))
-    unloaded = OperatingPoint(OperatingKind.UNLOADED, resting, multipliers, friction)
+    at, multipliers = system.at(resting), np.zeros(int(system.layout.multiplier[-1]))
+    unloaded = OperatingPoint(OperatingKind.UNLOADED, resting, multipliers, friction, pairs)
     if kind is OperatingKind.UNLOADED:
         return unloaded
-    gross = _gross_forces(system, resting, at) + abs(friction.forces(friction.at(resting, multipliers)))
+    pushes = np.zeros(len(resting.velocity)) if pairs is None else pairs.forces(resting)
+    gross = (
+        _gross_forces(system, resting, at) + abs(friction.forces(friction.at(resting, multipliers))) + abs(pushes)
+    )
     if not gross.any():
         return unloaded
     round_off = ROUND_OFFS * round_off_of_forces(system, resting, _stiffness(system, resting, multipliers))
@@ -628,14 +609,14 @@ def _at_pose(kind: OperatingKind, held: Held, resting: State) -> OperatingPoint:
     kept, mass = independent_rows(system, resting), system.mass(resting)
     rows = system.rows.matrix(at)[kept]
     saddle = SaddlePoint(mass, rows, scale=natural_scale(mass))
-    applied = applied_forces(system, resting, at) - body_forces(system, resting)
+    applied = applied_forces(system, resting, at) - body_forces(system, resting) + pushes
     multipliers[kept] = -saddle.solve(applied)[1]  # on which friction may depend
     applied += friction.forces(friction.at(resting, multipliers))
     acceleration, pulls = saddle.solve(applied)
     multipliers[kept] = -pulls
     _check_balance(system, mass, mass @ acceleration, gross + abs(rows.T) @ abs(pulls), round_off)
     _, multipliers = _with_smallest(system, resting, multipliers, kept)
-    return OperatingPoint(kind, resting, multipliers, friction)
+    return OperatingPoint(kind, resting, multipliers, friction, pairs)
 
 
 def _gross_forces(system: System, state: State, at: Instants) -> Array:
@@ -688,39 +669,21 @@ def _check_balance(system: System, mass: sparse.csr_array, rest: Array, gross: A
     )
 
 
-def _at_rest(held: Held, resting: State) -> OperatingPoint:
+def _at_rest(system: System, friction: StickingFriction, resting: State) -> OperatingPoint:
     """The static equilibrium; where friction lets go, what is kinetic holds in the next try.
-
-    Where other sides, edges or corners touch in the end, it is sought again with these.
 
     Raises:
         EquilibriumError: none was found.
     """
-    state, tries = resting, 0
-    while tries < MOST_TRIES:
+    while True:
         with one_blas_thread():
-            held, found, multipliers = static_equilibrium(held, state)
-        friction, pairs = held.friction, held.pairs
+            found, multipliers = static_equilibrium(system, friction, resting)
         holds = friction.at(found, multipliers)
         slips = np.array([hold.slips and hold.limit > 0 for hold in holds], dtype=bool)
         lets_go, friction = (slips & friction.grips & ~friction.has_slipped).any(), friction.letting_go(slips)
-        if lets_go:
-            held = replace(held, friction=friction)
-            state = resting if pairs is None else pairs.with_pairs(pairs.without_pairs(resting))
-            continue
-        rest = friction.remembering(found, holds)
-        if pairs is None:
+        if not lets_go:
+            rest = friction.remembering(found, holds)
             return OperatingPoint(OperatingKind.STATIC, rest, multipliers, friction)
-        more = pairs.again(found)
-        if more.numbers == pairs.numbers:
-            rest = pairs.remembering(rest, friction, holds)
-            return OperatingPoint(OperatingKind.STATIC, rest, multipliers, friction, pairs.system)
-        tries += 1
-        held, state = held.with_pairs(more, found)
-    raise EquilibriumError(
-        f"no static equilibrium was found in {MOST_TRIES} tries: in each one other sides or edges touch; start from"
-        " a pose where those that carry touch"
-    )
 
 
 def fallen_point(system: System, point: OperatingPoint, change: Array) -> OperatingPoint | None:
@@ -736,10 +699,10 @@ def fallen_point(system: System, point: OperatingPoint, change: Array) -> Operat
     try:
         with one_blas_thread():
             kept = independent_rows(system, point.state)
-            found = _by_descent(Held(system, point.friction), state, kept, FALLING_ITERATIONS)
+            found = _by_descent(system, point.friction, state, kept, FALLING_ITERATIONS)
     except EquilibriumError:
         return None
-    return replace(point, state=found[1], multipliers=found[2])
+    return replace(point, state=found[0], multipliers=found[1])
 
 
 def _steady_rotation(system: System, pose: State) -> OperatingPoint:
@@ -750,6 +713,11 @@ def _steady_rotation(system: System, pose: State) -> OperatingPoint:
         raise EquilibriumError(
             "the initial motion is no steady rotation: rigid velocities would change at "
             f"{change:.3g} m/s2 or rad/s2; give velocities of one rotation that joints and loads keep up"
+        )
+    if searched_contacts(system.mechanism) and PairsAtRest(system, False).forces(motion.state).any():
+        raise EquilibriumError(
+            'at="steady_rotation": bodies of a contact among many touch in the rotation, which is not linearized;'
+            " give each pair that touches as a contact of two"
         )
     friction = StickingFriction.of(system, motion.state)
     return OperatingPoint(OperatingKind.STEADY_ROTATION, motion.state, motion.multipliers, friction)

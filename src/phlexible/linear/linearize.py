@@ -211,7 +211,7 @@ def linearization(
         sensors = output_sensors(here, outputs)
         wanted = [(*row, sensor.differentiations) for sensor in sensors for row in sensor.rows(here)]
     size = int(system.layout.velocity[-1])
-    plain, left_out = linear_mechanics(point.system or system, point)
+    plain, left_out = linear_mechanics(system, point)
     mechanics = replace(
         plain,
         forces=np.array([row for _, row in given]).reshape(-1, size).T,
@@ -221,7 +221,7 @@ def linearization(
     if at is OperatingKind.STATIC:
         check_stability(mechanics)
     if at is OperatingKind.STEADY_ROTATION:
-        check_constant_coefficients(point.system or system, point, plain)
+        check_constant_coefficients(system, point, plain)
     names, units = tuple(name for name, *_ in wanted), tuple(unit for _, unit, *_ in wanted)
     for kind, found in (("inputs", tuple(port.name for port in ports)), ("outputs", names)):
         if len(set(found)) < len(found):
@@ -284,6 +284,11 @@ def stress_form(linear: Linearization, stress: StressContinuity) -> LinearPHDAE:
         raise EquilibriumError(
             'form="stress" holds about an unloaded, undeformed pose at rest and without strings, which their '
             'tension makes stiff; take at="unloaded", which leaves gravity and loads out, or form="displacement"'
+        )
+    if linear.point.pair_tangents.stiffness.nnz:
+        raise EquilibriumError(
+            'form="stress" has no states for contacts among many, which touch here; give each pair that touches as'
+            ' a contact of two, or take form="displacement"'
         )
     mechanics = linear.mechanics
     found = stress_states(linear.system, linear.point, stress)

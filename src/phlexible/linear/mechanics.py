@@ -179,6 +179,9 @@ def velocity_force_slopes(body: FloatingBody, eta: Array, nu: Array) -> tuple[Ar
 
 ASYMMETRY = 1e-6
 ACTIVE = "a controller, which has values at its samples only; linear.interconnect(controller) closes the loop"
+CIRCULATORY = 1e-2
+"""Relative to the stiffness of contacts among many: what of it may be left out without a word."""
+WANDERS = "part of the friction of contacts among many, whose forces wander with bodies and have no potential"
 AT_LIMIT = "friction at its limit, which holds one way and not the other"
 NOT_SMOOTH = "a function of the state that has no derivative here"
 NOT_SYMMETRIC = "a function of the state whose stiffness is not symmetric: it has no energy"
@@ -338,8 +341,9 @@ def linear_mechanics(system: System, point: OperatingPoint) -> tuple[LinearMecha
     if point.friction is not None and point.friction.count:
         forces = forces + point.friction.stiffness(state, point.holds, point.sticks, point.is_balanced)
         damping = sparse.csr_array(damping + motion.T @ point.friction.damping(point.holds, point.sticks) @ motion)
-    stiffness = sparse.csr_array(stiffness + motion.T @ (laws.stiffness - forces) @ motion)
-    damping = sparse.csr_array(damping + motion.T @ laws.damping @ motion)
+    pairs = point.pair_tangents
+    stiffness = sparse.csr_array(stiffness + motion.T @ (laws.stiffness - forces + pairs.stiffness) @ motion)
+    damping = sparse.csr_array(damping + motion.T @ (laws.damping + pairs.damping) @ motion)
     velocity = sparse.csr_array(velocity + motion.T @ laws.velocity @ motion)
     for matrix in (mass, velocity, damping, stiffness):
         matrix.eliminate_zeros()
@@ -357,6 +361,8 @@ def linear_mechanics(system: System, point: OperatingPoint) -> tuple[LinearMecha
         inner_strains(system, state, motion),
     )
     left_out = [f"{name}, {AT_LIMIT}" for name in point.slipped]
+    if _relative_to_rows(sparse.coo_array(pairs.circulatory), pairs.stiffness) > CIRCULATORY:
+        left_out.append(WANDERS)
     return mechanics, (*laws.left_out, *left_out)
 
 

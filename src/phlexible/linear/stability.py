@@ -59,7 +59,7 @@ def static_point(system: System, state: State | None) -> OperatingPoint:
     """
     point = operating_point(system, OperatingKind.STATIC, state)
     is_by_newton = system.mechanism.rods or any(placed.is_string for placed in system.bodies)
-    if not is_by_newton or point.system is not None or point.friction is None or point.friction.count:
+    if not is_by_newton or point.pairs is not None or point.friction is None or point.friction.count:
         return point
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SlackStringWarning)

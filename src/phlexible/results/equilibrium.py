@@ -53,7 +53,7 @@ class Equilibrium(Readings):
         Raises:
             EquilibriumError: loads that turn with bodies, which have no potential.
         """
-        return growth(linear_mechanics(self._point.system or self._system, self._point)[0])
+        return growth(linear_mechanics(self._system, self._point)[0])
 
     @property
     def is_stable(self) -> bool:

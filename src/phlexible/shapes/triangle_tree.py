@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, replace
 from math import pi
-from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import coo_array
@@ -22,31 +21,8 @@ BESIDE = 0.02
 """Of the way to the middle of a triangle: how far places are from the corners that shapes do not touch."""
 FLAT = 1e-5
 """Angle of neighbours that are one side."""
-AS_NEAR, ONE_WAY = 5e-3, 1e-6
-"""Sides that are farther by such a share count as nearer ones do; ways whose cosine is 1 but for this are one."""
 CHUNK = 1 << 18
 """Pairs of a place and a triangle that are looked at together."""
-
-
-class _Feet(NamedTuple):
-    """Of places: signed distances, nearest triangles, edges and where along them, whether over a side; ways.
-
-    ``ways``: to the places from all triangles, shape (k, t, 3).
-    """
-
-    height: Array
-    triangle: IntArray
-    edge: IntArray
-    share: Array
-    is_on: Array
-    ways: Array
-
-    def part(self, place: int) -> tuple[int, int]:
-        """The triangle nearest to a place, and its part as the kernels number them."""
-        triangle, k, at = int(self.triangle[place]), int(self.edge[place]), float(self.share[place])
-        if self.is_on[place]:
-            return triangle, 0
-        return triangle, 1 + k if 0.0 < at < 1.0 else 4 + ((k + 1) % 3 if at >= 1.0 else k)
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,38 +156,10 @@ class TriangleTree:
         if is_near.any():
             some, each = np.flatnonzero(is_near), max(CHUNK // len(self.normals), 1)
             for k in range(0, len(some), each):
-                out[some[k : k + each]] = self._feet(w[some[k : k + each]]).height
+                out[some[k : k + each]] = self._near_heights(w[some[k : k + each]])
         return np.asarray(out)
 
-    def nearest(self, w: Array) -> tuple[int, int, bool]:
-        """The triangle nearest to a place (3,), its part, and whether no other side, edge or corner is as near.
-
-        Parts as the kernels number them: 0 its side, 1 to 3 an edge, 4 to 6 a corner.
-        """
-        feet = self._feet(w[None])
-        triangle, part = feet.part(0)
-        sizes = np.linalg.norm(feet.ways[0], axis=1)
-        units = feet.ways[0] / sizes[:, None].clip(1e-300)
-        is_same = units @ units[triangle] > 1 - ONE_WAY
-        is_alone = bool((is_same | (sizes > (1 + AS_NEAR) * sizes[triangle])).all())
-        return triangle, part, is_alone
-
-    def slope(self, w: Array) -> tuple[float, Array, Array]:
-        """Distance of a place (3,) from the surface, negative inside, its slope (3,), and how that turns (3, 3)."""
-        feet = self._feet(w[None])
-        triangle, part = feet.part(0)
-        height, normal = float(feet.height[0]), self.normals[triangle]
-        if part == 0 or not height:
-            return height, normal, np.zeros((3, 3))
-        normal = feet.ways[0, triangle] / height
-        bend = np.eye(3) - np.outer(normal, normal)
-        if part < 4:
-            start, end = (self.corners[triangle, k % 3] for k in (part - 1, part))
-            along = (end - start) / np.linalg.norm(end - start)
-            bend = bend - np.outer(along, along)
-        return height, normal, bend / height
-
-    def _feet(self, w: Array) -> "_Feet":
+    def _near_heights(self, w: Array) -> Array:
         a, n = self.corners, self.normals
         r = w[:, None, None, :] - a  # of each place from each corner
         along = np.roll(a, -1, axis=1) - a
@@ -233,10 +181,7 @@ class TriangleTree:
             ((at > 0.0) & (at < 1.0))[:, None], self.edge_normals[found, k], self.corner_normals[found, corner]
         )
         sign = np.where(np.einsum("pi,pi->p", beside, normal) < 0.0, -1.0, 1.0)
-        on = is_on[place, found]
-        signed = np.where(on, high[place, found], sign * np.sqrt(least[place, found]))
-        rests = np.take_along_axis(rest, edge[..., None, None], axis=2)[:, :, 0]
-        return _Feet(signed, found, k, at, on, np.where(is_on[..., None], high[..., None] * n, rests))
+        return np.asarray(np.where(is_on[place, found], high[place, found], sign * np.sqrt(least[place, found])))
 
 
 def _sides(normals: Array, edges: IntArray) -> IntArray:

@@ -5,7 +5,7 @@ allows (docs/theory.md, 8; (8.45)). It is bent along a coordinate of a joint, al
 world axes where surfaces touch whose normal turns.
 """
 
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -27,7 +27,6 @@ from phlexible.description.interactions.functions import (
     single,
 )
 from phlexible.description.interactions.surfaces import (
-    PieceCoordinate,
     RubbingCoordinate,
     SegmentCoordinate,
     SlidingCoordinate,
@@ -37,10 +36,6 @@ from phlexible.state.forces import ElementState, element_state
 from phlexible.state.instants import Instants
 from phlexible.state.layout import State
 from phlexible.state.system import System
-from phlexible.state.touching_pieces import PieceOnBall, PieceOnPiece, PieceOnSolid
-
-WANDERS = 1e-6
-"""Of its length, for differences of places along pieces."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,10 +163,6 @@ class StickingFriction:
         if kind is not BristleKind.SLIDING:
             level = bristle.lever
         level *= 1.0 if self.has_slipped[own] else bristle.grip
-        if isinstance(force.coordinate, RubbingCoordinate) and isinstance(
-            force.coordinate.gap, PieceOnSolid | PieceOnBall
-        ):
-            level *= float(np.linalg.norm(_rise(self.system, at, force.coordinate)))  # on an edge less than one
         sizes = (level * normal, level * slope)
         if isinstance(force.coordinate, RubbingCoordinate):
             side = force.contact.side if force.contact else 1.0
@@ -251,54 +242,6 @@ class StickingFriction:
             total = total + _curvature(elements, bends, starts) + elements.functions.stiffness(at, pulls)
         return sparse.csr_array(total)
 
-    def wandering(self, state: State, holds: Sequence[Hold]) -> sparse.csr_array:
-        """What is added to d(forces)/dq where forces wander along pieces, without a potential.
-
-        Where two of these are nearly parallel the place moves by thousands of times the angle between them.
-        """
-        size, poses = int(self.system.layout.velocity[-1]), self._poses(state)
-        total = sparse.csr_array((size, size))
-        for (k, kind, _), hold in zip(self._bristles, holds, strict=True):
-            force = self.system.forces[k].force
-            coordinate = force.coordinate
-            if (
-                kind is not BristleKind.SLIDING
-                or not isinstance(coordinate, RubbingCoordinate)
-                or not hold.limit > 0
-            ):
-                continue
-            if not isinstance(coordinate.gap, PieceCoordinate):
-                continue
-            side = force.contact.side if force.contact else 1.0
-            for along, pulls, more in self._wandering(poses.at, coordinate, side, hold):
-                total = total + sparse.csr_array(pulls + hold.rows.T @ (hold.tangent @ more))[:, None] @ along
-        return sparse.csr_array(total)
-
-    def _wandering(
-        self, at: Instants, coordinate: RubbingCoordinate, side: float, hold: Hold
-    ) -> Iterator[tuple[sparse.csr_array, Array, Array]]:
-        """Of each place along a piece its row dplace/dq, and d(force, slide)/dplace."""
-        system, before, gap = self.system, self._began[0], coordinate.gap
-        assert isinstance(gap, PieceCoordinate), "asked for where it is one"
-        functions = system.coordinate_functions(gap)
-        y, changes = functions.values(at)[0], sparse.csr_array(functions.matrix(at))
-        steps = WANDERS * np.abs(y).max() * np.eye(len(y))
-        slopes = np.array([np.subtract(gap.places(y + h), gap.places(y - h)) for h in steps]) / (2 * steps.max())
-        chord = coordinate.functions()[coordinate.gap_count].terms[0].first
-        vectors = system.vectors([vector for _, vector in chord.parts])
-        x0, x1 = vectors.places(before)[0], vectors.places(at)[0]
-        normal, place = _normal(system, at, coordinate), _places(system, at, coordinate)
-        jacobian = sparse.csr_array(vectors.jacobian(at))
-        for k, move in enumerate(WANDERS * np.eye(2)):
-            ends = (
-                _weights(coordinate, x1, Touch.of(coordinate, side, x1, normal, each))
-                for each in (place + move, place - move)
-            )
-            moved = np.kron(np.subtract(*ends), np.eye(3)) / (2 * WANDERS)
-            along = sparse.csr_array(slopes[:, k][None]) @ changes
-            if moved.any() and along.nnz:
-                yield along, jacobian.T @ (moved.T @ hold.force), moved @ (x1 - x0).ravel() / 2
-
     def damping(self, holds: Sequence[Hold], sticks: BoolArray) -> sparse.csr_array:
         """Of the dampers beside those that stick, shape (velocities,) * 2."""
         size = int(self.system.layout.velocity[-1])
@@ -317,16 +260,6 @@ class StickingFriction:
                 shares, directions = np.linalg.eigh(-hold.tangent / bristle.stiffness)
                 rows = directions[:, shares > 0.5].T @ hold.rows
                 found.append((k, bristle.stiffness, rows[np.abs(rows).max(axis=1) > 0]))
-        return found
-
-    def bent(self, state: State, holds: Sequence[Hold]) -> list[Array]:
-        """z of each in world axes, shape (3,), and of turns about the normal, (1,)."""
-        at, found = self.system.at(state), []
-        for (k, *_), hold in zip(self._bristles, holds, strict=True):
-            z, coordinate = hold.z, self.system.forces[k].force.coordinate
-            if isinstance(coordinate, SlidingCoordinate):
-                z = z @ self.system.vectors(coordinate.across).places(at)[0]
-            found.append(z)
         return found
 
     def remembering(self, state: State, holds: Sequence[Hold]) -> State:
@@ -353,10 +286,9 @@ class StickingFriction:
         n0, n1 = (_normal(system, each, coordinate) for each in (before, at))
         middle = _unit(n0 + n1)
         if kind is BristleKind.SLIDING:
-            s0, s1 = (_places(system, each, coordinate) for each in (before, at))
             mean, end = (
-                np.kron(_weights(coordinate, x, Touch.of(coordinate, side, x, n, s)), np.eye(3))
-                for x, n, s in (((x0 + x1) / 2, middle, (s0 + s1) / 2), (x1, n1, s1))
+                np.kron(_weights(coordinate, x, Touch.of(coordinate, side, x, n)), np.eye(3))
+                for x, n in (((x0 + x1) / 2, middle), (x1, n1))
             )
         else:
             mean, end = _turns(coordinate, (x0 + x1) / 2), _turns(coordinate, x1)
@@ -472,25 +404,13 @@ def _turned(z: Array, normal: Array, onto: Array) -> Array:
 
 
 def _normal(system: System, at: Instants, coordinate: RubbingCoordinate) -> Array:
-    """dtheta/dx of the place that touches, as a unit vector."""
-    return _unit(_rise(system, at, coordinate))
-
-
-def _rise(system: System, at: Instants, coordinate: RubbingCoordinate) -> Array:
-    """dtheta/dx of what touches, where all of it moves by x."""
+    """dtheta/dx of the point that touches, as a unit vector."""
     functions = system.coordinate_functions(coordinate.gap)
     gradient = coordinate.gap.gradient(functions.values(at)[0])
-    keys = [system.resolver.resolve(PointOf(port)).key for port in coordinate.touchers]
+    key = system.resolver.resolve(PointOf(coordinate.toucher)).key
     owner, numbers = functions.parts
-    own = np.array([functions.set.vectors[k].key in keys for k in numbers])
-    return np.asarray((gradient[owner[own], None] * functions.gradients(at)[0, own]).sum(axis=0))
-
-
-def _places(system: System, at: Instants, coordinate: RubbingCoordinate) -> Array:
-    """Where pieces touch along both, 0 to 1; zeros of others."""
-    if not isinstance(coordinate.gap, PieceCoordinate):
-        return np.zeros(2)
-    return np.array(coordinate.gap.places(system.coordinate_functions(coordinate.gap).values(at)[0]))
+    own = np.array([functions.set.vectors[k].key == key for k in numbers])
+    return _unit(np.asarray((gradient[owner[own], None] * functions.gradients(at)[0, own]).sum(axis=0)))
 
 
 @dataclass(frozen=True)
@@ -498,41 +418,35 @@ class Touch:
     """Where two bodies touch.
 
     Attributes:
-        own, others: shares of the points of both sides in the places on their axes.
+        others: shares of the points of the second side in the position on its axis.
         apart: from that of the second to that of the first, shape (3,) [m].
         arm: from that of the first to where they touch, shape (3,) [m].
     """
 
-    own: Array
     others: Array
     apart: Array
     arm: Array
 
     @classmethod
-    def of(cls, coordinate: RubbingCoordinate, side: float, x: Array, normal: Array, places: Array) -> "Touch":
-        """By the vectors x (k, 3) of what slides; ``places``: along pieces."""
-        points, count, gap = coordinate.points, len(coordinate.touchers), coordinate.gap
-        own, others = _shared(count, places[0]), _shared(points - count, places[1])
+    def of(cls, coordinate: RubbingCoordinate, side: float, x: Array, normal: Array) -> "Touch":
+        """By the vectors x (k, 3) of what slides."""
+        gap, others = coordinate.gap, np.ones(len(coordinate.carriers))
         if isinstance(gap, SegmentCoordinate):
             along = x[2] - x[1]
-            others = _shared(2, float(np.clip((x[0] - x[1]) @ along / (along @ along), 0.0, 1.0)))
-        apart = own @ x[:count] - others @ x[count:points]
+            share = float(np.clip((x[0] - x[1]) @ along / (along @ along), 0.0, 1.0))
+            others = np.array([1.0 - share, share])
+        apart = x[0] - others @ x[1 : coordinate.points]
         arm = -side * coordinate.radius * normal
         if isinstance(gap, SegmentCoordinate):
             arm = -apart
-        elif isinstance(gap, PieceCoordinate) and not coordinate.turning:  # touched on its axis
-            arm = np.zeros(3)
-        elif isinstance(gap, PieceOnPiece):
-            turns = coordinate.carriers[0].has_orientation
-            arm = -apart * (coordinate.radius / (coordinate.radius + gap.radius) if turns else 1.0)
-        return cls(own, others, apart, arm)
+        return cls(others, apart, arm)
 
     def on_directions(self, coordinate: RubbingCoordinate, x: Array, beyond: Array) -> Array:
         """Weights of the directions in x: of the first those of ``arm``, of the second those of ``beyond``."""
         weights, d = np.zeros(len(x)), coordinate.dimension
         middle = coordinate.points + coordinate.turning
         for begin, end, shares, arm in (
-            (coordinate.points, middle, self.own, self.arm),
+            (coordinate.points, middle, np.ones(1), self.arm),
             (middle, len(x), -self.others, beyond),
         ):
             for k, share in zip(range(begin, end, d), shares, strict=False):
@@ -540,15 +454,10 @@ class Touch:
         return weights
 
 
-def _shared(count: int, place: float) -> Array:
-    """Of one point all, of two ends by the place between them."""
-    return np.ones(1) if count == 1 else np.array([1.0 - place, place])
-
-
 def _weights(coordinate: RubbingCoordinate, x: Array, touch: Touch) -> Array:
     """c_k of (8.28) for the vectors x (k, 3) of what slides."""
     weights = touch.on_directions(coordinate, x, touch.apart + touch.arm)
-    weights[: coordinate.points] = np.concatenate([touch.own, -touch.others])
+    weights[: coordinate.points] = np.concatenate([[1.0], -touch.others])
     return weights
 
 
@@ -583,7 +492,7 @@ def _turning(
         pulls = (_turns(coordinate, x).T @ couple).reshape(-1, 3)
         bent = sparse.csr_array(vectors.lever_stiffness(at, pulls))
         return sparse.csr_array((bent - bent.T) / 2)
-    touch = Touch.of(coordinate, side, x, n, _places(system, at, coordinate))
+    touch = Touch.of(coordinate, side, x, n)
     weights = _weights(coordinate, x, touch)
     held = tuple((float(w), v) for w, (_, v) in zip(weights[:points], chord.parts, strict=False))
     turns = len(x) > points + turning

@@ -280,7 +280,7 @@ def shared_energy_shaping(
     gaps, system, rest = _gaps(model, shapes)
     for _ in range(SHARED_ITERATIONS):  # Broyden's good method
         if np.abs(gaps).max() <= CLOSE:
-            if growth(linear_mechanics(rest.system or system, rest)[0]) > 0.0:
+            if growth(linear_mechanics(system, rest)[0]) > 0.0:
                 raise EquilibriumError(f"the targets are no minimum of the energy; take more stiffness than {k:g}")
             return SharedShaping(tuple(shapes))
         change = inverse @ gaps

@@ -144,7 +144,9 @@ def test_equilibria_and_linear_models_have_the_laws_of_pairs():
     found = []
     for is_searched in (False, True):
         model = ph.Model(gravity=(0.2, 0, -GRAVITY))
-        ball = model.add(ph.RigidBody.sphere(0.05, 1000.0), "ball", position=(0, 0, 0.05))
+        body = ph.RigidBody.sphere(0.05, 1000.0)
+        sunk = 0.05 - body.mass * GRAVITY / 2e4  # where friction holds from the start
+        ball = model.add(body, "ball", position=(0, 0, sunk))
         law = {
             "stiffness": 2e4,
             "friction": 0.3,

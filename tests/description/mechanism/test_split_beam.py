@@ -9,7 +9,7 @@ from scipy.interpolate import CubicSpline
 
 import phlexible as ph
 from phlexible.description.interactions.functions import PointOf
-from phlexible.linear.equilibria import Held, static_equilibrium
+from phlexible.linear.equilibria import static_equilibrium
 from phlexible.state.initial_velocity import undeformed
 from phlexible.state.sticking import StickingFriction
 from phlexible.state.system import system_of
@@ -120,7 +120,7 @@ def deflected_tip(load: float, parts: int, frame: str = "simply_supported", out:
     model.apply(ph.Force(body.end, (0.0, load * np.cos(out), load * np.sin(out))))
     system = system_of(model)
     start = undeformed(system)
-    _, state, _ = static_equilibrium(Held(system, StickingFriction.of(system, start)), start)
+    state, _ = static_equilibrium(system, StickingFriction.of(system, start), start)
     tip = system.vectors([PointOf(body.end)]).places(system.at(state))[0, 0]
     assert abs(-np.sin(out) * tip[1] + np.cos(out) * tip[2]) < 0.04 / parts**2
     return np.array([1 - tip[0], np.hypot(tip[1], tip[2])])

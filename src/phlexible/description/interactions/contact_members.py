@@ -302,19 +302,6 @@ def are_opposed(one: Member, other: Member) -> bool:
     return one.side | other.side == 3
 
 
-def may_meet(one: Member, other: Member) -> bool:
-    """Whether two members push each other where they are near: sides, bodies, kinds."""
-    if not are_opposed(one, other):
-        return False
-    if one.kind.is_solid or other.kind.is_solid:
-        place, solid = (other, one) if one.kind.is_solid else (one, other)
-        if place.start is not place.end:
-            return solid.touches_piece(place)
-        suits = place.kind is not (MemberKind.CORNER if solid.around >= 0 else MemberKind.INSET)
-        return suits and not place.kind.is_solid
-    return one.kind is other.kind is MemberKind.ROUND and one.radius + other.radius > 0
-
-
 def owner_of(port: Port) -> object:
     """The body that a port is on; None: the ground."""
     return port.placed.name if isinstance(port, Attachment) else None

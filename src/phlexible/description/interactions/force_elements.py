@@ -230,6 +230,11 @@ class OneSided:
         x = self.depth(theta, limit)
         return -float(self.stiffness * self.exponent * x ** (self.exponent - 1)) if x > 0 else 0.0
 
+    def damping_at(self, theta: float, limit: float) -> float:
+        """Damping of small motions about a depth [N s/m or N m s/rad]."""
+        share = float(self.depth(theta, limit) ** self.exponent)
+        return share * (self.damping if self.restitution is None else self.loss_of_impacts / self.slowest)
+
     def viscous(self, theta: float, rate: float, limit: float, damper: float = 0.0) -> float:
         """Viscous part of the force; ``damper`` multiplies the rate where the depth is positive [N s/m]."""
         share = float(self.depth(theta, limit) ** self.exponent)
@@ -413,8 +418,11 @@ class CoordinateForce(Portable):
         return push - self.stiffness * (theta - self.rest) - slope
 
     def damping_at(self, theta: float) -> float:
-        """That of the damper, which acts with a one-sided spring only where it does [N m s/rad or N s/m]."""
-        return self.damping if not self.contact or self.contact.depth(theta, self.rest) > 0 else 0.0
+        """Damping of small motions without friction; that of a one-sided spring acts where it does [N s/m, ...]."""
+        if self.contact is None:
+            return self.damping
+        share = self.contact.damping_at(theta, self.rest)
+        return share + (self.damping if self.contact.depth(theta, self.rest) > 0 else 0.0)
 
     def tangent(self, theta: float) -> float:
         """Derivative of ``conservative``."""

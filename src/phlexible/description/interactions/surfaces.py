@@ -140,21 +140,6 @@ class SegmentCoordinate(GapCoordinate):
 
 
 @dataclass(frozen=True, eq=False)
-class PieceCoordinate(GapCoordinate):
-    """The distance of a piece of a line, which touches between its ends.
-
-    Attributes:
-        touchers: its ends.
-    """
-
-    touchers: tuple[Port, Port]
-
-    @abstractmethod
-    def places(self, y: Array) -> tuple[float, float]:
-        """Where it touches along itself, and along the other where that is a piece, too, 0 to 1."""
-
-
-@dataclass(frozen=True, eq=False)
 class SlidingCoordinate(PositionCoordinate):
     """The gap of a point to a plane and where the point is along the plane; theta is the gap [m]."""
 
@@ -184,7 +169,7 @@ class RubbingCoordinate(GapCoordinate):
 
     Attributes:
         gap: the coordinate.
-        toucher: port with the centre; of a piece its start.
+        toucher: port with the centre.
         carriers: ports of the surface: one, or two ends of a piece.
         radius: of the sphere that touches [m].
         dimension: 2 or 3.
@@ -199,26 +184,21 @@ class RubbingCoordinate(GapCoordinate):
     resists_turns: bool = False
 
     @property
-    def touchers(self) -> tuple[Port, ...]:
-        """Ports of what touches: one, or two ends of a piece."""
-        return self.gap.touchers if isinstance(self.gap, PieceCoordinate) else (self.toucher,)
-
-    @property
     def points(self) -> int:
         """Points in the sum: the centre, then those of the surface."""
-        return len(self.touchers) + len(self.carriers)
+        return 1 + len(self.carriers)
 
     @property
     def turning(self) -> int:
         """Directions of the touching body in the sum."""
-        return self.dimension * len(self.touchers) if self.radius and self.toucher.has_orientation else 0
+        return self.dimension if self.radius and self.toucher.has_orientation else 0
 
     def functions(self) -> tuple[Row, ...]:
         """Those of the gap, then the components of sliding."""
-        parts: list[tuple[float, PointOf | DirectionOf]] = [(1.0, PointOf(port)) for port in self.touchers]
+        parts: list[tuple[float, PointOf | DirectionOf]] = [(1.0, PointOf(self.toucher))]
         parts += [(-1.0, PointOf(port)) for port in self.carriers]
-        turning = list(self.touchers) if self.turning else []
-        if (len(self.carriers) == 1 or len(self.touchers) > 1) and _turns(self.carriers[0]):
+        turning = [self.toucher] if self.turning else []
+        if len(self.carriers) == 1 and _turns(self.carriers[0]):
             turning += self.carriers
         parts += [(0.0, DirectionOf(port, axis)) for port in turning for axis in AXES[: self.dimension]]
         chord = Chord(tuple(parts))

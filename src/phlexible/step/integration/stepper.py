@@ -140,6 +140,15 @@ class Stepper(MechanismState):
         found, error = self.memory.rows(rows.numbers), float(self._step_error[0])
         return Advance(done, status == SINGULAR, found, rows.first, error, self._stop is not None, self._trials)
 
+    def attempt(self, time: float, step: float) -> bool:
+        """Take one step of any size in which time stands still, contacts undivided; whether it has a solution."""
+        instants = np.array([time, time])
+        moving, loads = self.assembly.moving_values(instants), self.assembly.load_values(instants[:1])
+        course, rows = Course(np.ones(1), moving, loads), StoredRows(self.memory, 1, Storage())
+        if self.has_laws:
+            return self._obeying(rows, instants, step, course)[0] == 1
+        return self._enter(rows, step, course, AROUND_CONTACTS)[0] == 1
+
     def now(self, time: float) -> Mapping[str, Array]:
         """The state at a time [s], as one instant; the greatest error since the last stored instant stays."""
         rows, error = StoredRows(self.memory, 0, Storage()), float(self._step_error[0])
