@@ -139,6 +139,17 @@ class NumberTape:
             self._open.append(entry)
         return self._known[entry]
 
+    def function(self, kind: TapeOperation, *values: object) -> "TapeNumber":
+        """A function of numbers."""
+        return self.number(self.entry(TapeEntry(kind, of=tuple(map(self.place, values)))))
+
+    def place(self, value: object) -> int:
+        """Place of a number, on the tape if it is a sum."""
+        own = self.sum_of(value)
+        if not own.constant and len(own.terms) == 1 and own.terms[0][0] == 1.0 and len(own.terms[0][1]) == 1:
+            return own.terms[0][1][0]
+        return self.entry(own)
+
     def row(self, values: Sequence[object]) -> int:
         """Place of the first of numbers that stand one after the other."""
         entries = [self.sum_of(value) for value in values]
@@ -169,25 +180,9 @@ class TapeNumber:
     def __init__(self, tape: NumberTape, terms: dict[tuple[int, ...], float], constant: float = 0.0) -> None:
         self.tape, self.terms, self.constant = tape, terms, constant
 
-    @property
-    def place(self) -> int:
-        """Place of the number, on the tape if it is a sum."""
-        if len(self.terms) == 1 and not self.constant:
-            ((places, weight),) = self.terms.items()
-            if weight == 1.0 and len(places) == 1:
-                return places[0]
-        return self.tape.entry(self.tape.sum_of(self))
-
     def function(self, kind: TapeOperation, *others: object) -> "TapeNumber":
         """A function of the number and others."""
-        places = [
-            self.place,
-            *(each.place if isinstance(each, TapeNumber) else self._constant(each) for each in others),
-        ]
-        return self.tape.number(self.tape.entry(TapeEntry(kind, of=tuple(places))))
-
-    def _constant(self, value: object) -> int:
-        return self.tape.entry(self.tape.sum_of(value))
+        return self.tape.function(kind, self, *others)
 
     def _scaled(self, factor: float) -> "TapeNumber | float":
         if factor == 0.0:
@@ -221,7 +216,9 @@ class TapeNumber:
             return NotImplemented
         if not isinstance(other, TapeNumber):
             return self._scaled(float(other))
-        first, second = (each if each.is_product else self.tape.number(each.place) for each in (self, other))
+        first, second = (
+            each if each.is_product else self.tape.number(self.tape.place(each)) for each in (self, other)
+        )
         ((one, weight),), ((two, factor),) = first.terms.items(), second.terms.items()
         return TapeNumber(self.tape, {tuple(sorted(one + two)): weight * factor})
 
@@ -285,11 +282,8 @@ def _taped(kind: TapeOperation) -> Callable[[ArrayFunction], ArrayFunction]:
 
     def decorated(function: ArrayFunction) -> ArrayFunction:
         def one(*values: object) -> object:
-            if not any(isinstance(value, TapeNumber) for value in values):
-                return float(function(*(np.array(value, dtype=np.float64) for value in values)))
-            own = next(value for value in values if isinstance(value, TapeNumber))
-            first = values[0] if isinstance(values[0], TapeNumber) else TapeNumber(own.tape, {}, float(values[0]))  # type: ignore[arg-type]
-            return first.function(kind, *values[1:])
+            own = next((value for value in values if isinstance(value, TapeNumber)), None)
+            return function(*values) if own is None else own.tape.function(kind, *values)
 
         @wraps(function)
         def evaluated(*arrays: Array) -> Array:
