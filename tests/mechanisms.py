@@ -7,8 +7,7 @@ from scipy.spatial.transform import Rotation
 
 from phlexible.bodies.beam.beam import Beam
 from phlexible.bodies.material import Material
-from phlexible.bodies.point_mass import PointMass
-from phlexible.bodies.rigid_body import RigidBody
+from phlexible.bodies.rigid_body import PointMass, RigidBody
 from phlexible.description.interactions.force_elements import Bushing, Potential, SpringDamper
 from phlexible.description.interactions.loads import Force, Torque
 from phlexible.description.joints.joints import Distance, Fixed, Planar, Prismatic, Revolute, Slider, Universal

@@ -7,8 +7,7 @@ from .bodies.flexible.flexible_body import FlexibleBody as FlexibleBody
 from .bodies.flexible.matrix_files import read_matrices as read_matrices
 from .bodies.flexible.plate import Plate as Plate
 from .bodies.material import Material as Material
-from .bodies.point_mass import PointMass as PointMass
-from .bodies.rigid_body import RigidBody as RigidBody
+from .bodies.rigid_body import PointMass as PointMass, RigidBody as RigidBody
 from .bodies.rod import Rod as Rod
 from .bodies.soft_body import SoftBody as SoftBody
 from .bodies.soft_law import (

@@ -10,8 +10,16 @@ from typing import TYPE_CHECKING, Self, overload
 
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import file_path, flag, non_negative, option, positive, text
-from phlexible.algebra.whole_runs import NEEDS_WHOLE_RUNS, whole_runs
+from phlexible.algebra.arrays import (
+    NEEDS_WHOLE_RUNS,
+    file_path,
+    flag,
+    non_negative,
+    option,
+    positive,
+    text,
+    whole_runs,
+)
 from phlexible.bodies.stress_space import StressContinuity
 from phlexible.description.interactions.functions import receive
 from phlexible.description.interactions.loads import Load

@@ -6,8 +6,14 @@ import skfem
 from scipy import sparse
 from scipy.sparse import csgraph
 
-from phlexible.algebra.dissection import LEAST_DISSECTED, separated
-from phlexible.algebra.elimination import MOST, block_schedule, clusters, elimination_order
+from phlexible.algebra.elimination import (
+    LEAST_DISSECTED,
+    MOST,
+    block_schedule,
+    clusters,
+    elimination_order,
+    separated,
+)
 
 
 def numbers(cells, found):

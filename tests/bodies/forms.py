@@ -6,8 +6,7 @@ from scipy.spatial.transform import Rotation
 from phlexible.bodies.beam.beam import Beam
 from phlexible.bodies.material import Material
 from phlexible.bodies.mechanics.floating import split_velocity
-from phlexible.bodies.point_mass import PointMass
-from phlexible.bodies.rigid_body import RigidBody
+from phlexible.bodies.rigid_body import PointMass, RigidBody
 from phlexible.elements.sections import RectangularSection
 from phlexible.papers.floating_forms import BodyState
 

@@ -8,7 +8,7 @@ import pytest
 from phlexible.bodies.beam.beam import Beam
 from phlexible.bodies.material import Material
 from phlexible.bodies.mechanics.floating import check_mass
-from phlexible.bodies.point_mass import PointMass
+from phlexible.bodies.rigid_body import PointMass
 from phlexible.elements.sections import CircularSection
 from phlexible.errors import SingularMassError
 

@@ -10,8 +10,7 @@ from phlexible.bodies.mechanics.floating import (
     mass_matrix,
     quadratic_velocity_forces,
 )
-from phlexible.bodies.point_mass import PointMass
-from phlexible.bodies.rigid_body import RigidBody
+from phlexible.bodies.rigid_body import PointMass, RigidBody
 from phlexible.errors import ParameterError, StructureError
 from phlexible.port_hamiltonian.structure_check import check_structure
 

@@ -6,8 +6,7 @@ from hypothesis import given, strategies as st
 
 from phlexible.bodies.locations import Along, End, MaterialPosition, Origin, Start
 from phlexible.bodies.mechanics.floating import check_mass, mass_matrix
-from phlexible.bodies.point_mass import PointMass
-from phlexible.bodies.rigid_body import RigidBody
+from phlexible.bodies.rigid_body import PointMass, RigidBody
 from phlexible.errors import AttachmentError, ParameterError
 
 NO_ETA = np.zeros(0)

@@ -15,12 +15,11 @@ from phlexible.bodies.body import Body
 from phlexible.bodies.locations import Along, MaterialPosition
 from phlexible.bodies.rod import RodNode
 from phlexible.bodies.string_law import StringLaw, TensionOnly
-from phlexible.description.interactions.drives import Drive
+from phlexible.description.interactions.drives import Drive, ServoPush
 from phlexible.description.interactions.feedback import Feedback
 from phlexible.description.interactions.force_elements import ForceElement, JointElement, Potential
 from phlexible.description.interactions.joint_limits import JointFriction, JointStop
 from phlexible.description.interactions.loads import Axes, Load
-from phlexible.description.interactions.servo import ServoPush
 from phlexible.description.interactions.state_force import ShareOfState, StateLaw
 from phlexible.description.joints.joint import Joint
 from phlexible.description.joints.relations import JointRelation

@@ -18,8 +18,8 @@ from laws.models import DEFORMED, H_OMEGA, UNDEFORMED, Sample, Wishes, random_me
 from ordinary.models import HEIGHT, LENGTH, MATERIALS, model
 from ordinary.table import POINTS, drawn_rows
 from phlexible.bodies.rod import RodNode
+from phlexible.description.interactions.drives import Servo
 from phlexible.description.interactions.rod_element import RodElement
-from phlexible.description.interactions.servo import Servo
 from phlexible.description.joints.joint import Joint
 from phlexible.description.ports import PlacedBody
 from phlexible.errors import ModelError

@@ -13,11 +13,10 @@ from fuzz.case import EQUILIBRIUM, Case
 from phlexible.bodies.beam.bases import ReducedBasis
 from phlexible.bodies.locations import Along, Cut, End, MaterialPosition, Origin, Start
 from phlexible.bodies.string_law import TensionOnly
-from phlexible.description.interactions.drives import Drive
+from phlexible.description.interactions.drives import Drive, Servo, ServoPush
 from phlexible.description.interactions.feedback import Feedback
 from phlexible.description.interactions.force_elements import JointElement
 from phlexible.description.interactions.joint_limits import JointFriction, JointStop
-from phlexible.description.interactions.servo import Servo, ServoPush
 from phlexible.description.interactions.state_force import ShareOfState, StateLaw
 from phlexible.description.joints.joint import Joint
 from phlexible.description.joints.rolling import RollingRow

@@ -10,10 +10,10 @@ from laws.cases import random_place
 from laws.models import STEPS, Sample, frequencies
 from phlexible.bodies.floating_body import FloatingBody
 from phlexible.description.interactions.contact_members import distance
+from phlexible.description.interactions.drives import Servo
 from phlexible.description.interactions.force_elements import ForceElement, JointElement
 from phlexible.description.interactions.joint_limits import JointFriction, JointStop
 from phlexible.description.interactions.rod_element import RodElement
-from phlexible.description.interactions.servo import Servo
 from phlexible.description.joints.joint import Joint
 from phlexible.description.joints.relations import JointRelation
 from phlexible.description.ports import Attachment, Port

@@ -9,8 +9,8 @@ from laws.elements import ELEMENT_CASES, Adding, with_elements, with_relation
 from laws.examples import SEEDS, STEP_SIZES, YES_OR_NO, examples, resolved
 from laws.figures import energy_error, momentum_errors
 from laws.models import DEFORMED, STEPS, Wishes, random_mechanism
+from phlexible.description.interactions.drives import Servo
 from phlexible.description.interactions.joint_limits import JointStop
-from phlexible.description.interactions.servo import Servo
 from phlexible.errors import ModelError
 from phlexible.state.initial_state import initial_state
 from phlexible.state.redundancy import check_redundancy

@@ -7,8 +7,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from measure.synthetic import as_stepped, recorded, two_beams, wandering, wandering_poses
-from phlexible.bodies.point_mass import PointMass
-from phlexible.bodies.rigid_body import RigidBody
+from phlexible.bodies.rigid_body import PointMass, RigidBody
 from phlexible.description.joints.joints import Cylindrical, Distance, Fixed, Revolute, Spherical, Universal
 from phlexible.description.mechanism.mechanism import Mechanism
 from phlexible.errors import ModelError

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from measure.synthetic import as_stepped, recorded, slope, two_beams, vee, wandering, wandering_poses
-from phlexible.bodies.point_mass import PointMass
-from phlexible.bodies.rigid_body import RigidBody
+from phlexible.bodies.rigid_body import PointMass, RigidBody
 from phlexible.description.interactions.functions import DirectionOf
 from phlexible.description.joints.joints import Spherical
 from phlexible.description.mechanism.mechanism import Mechanism

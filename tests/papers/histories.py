@@ -6,8 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from phlexible.algebra.arrays import Array, positive
-from phlexible.papers.collocation import StageLoop, Tableau
-from phlexible.papers.discrete_gradient import DiscreteGradientLoop
+from phlexible.papers.collocation import DiscreteGradientLoop, StageLoop, Tableau
 from phlexible.papers.equations import Equations, ManyInputs
 from phlexible.port_hamiltonian.model import PortHamiltonianModel
 

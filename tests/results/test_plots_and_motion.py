@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from phlexible import extras, gallery
-from phlexible.bodies.point_mass import PointMass
+from phlexible.bodies.rigid_body import PointMass
 from phlexible.errors import MissingExtraError, ModelError, ParameterError, ResultFileError
 from phlexible.model import Model
 from phlexible.pictures.mechanism_plot import picked_instants

@@ -5,8 +5,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from mechanisms import beam, crank_slider, four_bar
-from phlexible.bodies.point_mass import PointMass
-from phlexible.bodies.rigid_body import RigidBody
+from phlexible.bodies.rigid_body import PointMass, RigidBody
 from phlexible.description.joints.joints import Distance, Revolute, Slider, Spherical
 from phlexible.description.mechanism.mechanism import Mechanism
 from phlexible.errors import JointGapError, ModelError, VelocityError

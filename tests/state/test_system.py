@@ -6,8 +6,7 @@ import pytest
 from mechanisms import ROD, STEEL, arbitrary_state, tangle
 from phlexible.bodies.beam.beam import Beam
 from phlexible.bodies.mechanics.floating import mass_matrix
-from phlexible.bodies.point_mass import PointMass
-from phlexible.bodies.rigid_body import RigidBody
+from phlexible.bodies.rigid_body import PointMass, RigidBody
 from phlexible.bodies.string import String
 from phlexible.bodies.string_law import LinearLaw
 from phlexible.description.joints.joints import Revolute, Spherical

@@ -9,8 +9,14 @@ from llvmlite import binding
 import phlexible as ph
 from phlexible.errors import DeviceError
 from phlexible.step.gpu import cuda
-from phlexible.step.gpu.layout import ThreadLayout
-from phlexible.step.gpu.thread_programs import Threads, _angle, assembly_text, optimized, thread_program
+from phlexible.step.gpu.thread_programs import (
+    ThreadLayout,
+    Threads,
+    _angle,
+    assembly_text,
+    optimized,
+    thread_program,
+)
 from phlexible.step.programs import advance, joint_velocities
 
 

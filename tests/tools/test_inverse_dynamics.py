@@ -11,7 +11,7 @@ from scipy.optimize import brentq
 import phlexible as ph
 from phlexible.derivatives.step_matrices import StepMatrices
 from phlexible.errors import ModelError, ParameterError
-from phlexible.tools.least_inputs import least_change
+from phlexible.tools.inverse_dynamics import least_change
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "21_load_on_a_string.py"
 SMOOTH = Polynomial([0] * 8 + [6435, -40040, 108108, -163800, 150150, -83160, 25740, -3432])

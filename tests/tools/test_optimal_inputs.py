@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import fsolve
 
 import phlexible as ph
-from phlexible.derivatives.input_runs import InputRuns
+from phlexible.derivatives.shots import InputRuns
 
 MASS, WAY, LASTS, STIFFNESS = 2.0, 1.0, 1.5, 40.0
 

@@ -2,7 +2,9 @@
 
 import inspect
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from enum import Enum
 from math import isfinite, pi
 from operator import index
@@ -12,8 +14,21 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from phlexible.algebra.whole_runs import NEEDS_WHOLE_RUNS
 from phlexible.errors import FunctionError, ParameterError, PhlexibleError, UnitWarning, warn_user
+
+NEEDS_WHOLE_RUNS = ContextVar("NEEDS_WHOLE_RUNS", default=False)
+"""Whether ``Model.simulate`` raises ``KeyboardInterrupt`` in place of returning the motion so far."""
+
+
+@contextmanager
+def whole_runs() -> Iterator[None]:
+    """Context for what computes results from runs: the result of a part would look like that of the whole."""
+    token = NEEDS_WHOLE_RUNS.set(True)
+    try:
+        yield
+    finally:
+        NEEDS_WHOLE_RUNS.reset(token)
+
 
 # Array types and the checks of numbers that users hand in: text and truth values are no numbers.
 

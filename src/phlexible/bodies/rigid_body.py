@@ -1,4 +1,4 @@
-"""A rigid body: six numbers of inertia and no elastic coordinates (docs/theory.md, 2)."""
+"""A rigid body, with six numbers of inertia and no elastic coordinates, and a point mass (docs/theory.md, 2)."""
 
 from dataclasses import dataclass, field
 from os import PathLike
@@ -8,7 +8,15 @@ from typing import Annotated, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import Array, file_path, numbers, plane_or_space, positive, vector
+from phlexible.algebra.arrays import (
+    Array,
+    file_path,
+    line_plane_or_space,
+    numbers,
+    plane_or_space,
+    positive,
+    vector,
+)
 from phlexible.algebra.fields import Positive, Vector
 from phlexible.bodies.body import Body, BodyData
 from phlexible.bodies.floating_body import FloatingBody, no_strain
@@ -325,3 +333,61 @@ def _check_matrix(inertia: Array) -> None:
             "inertia must obey the triangle inequality (no principal moment larger than the sum of "
             f"the others), got principal moments {shown}"
         )
+
+
+@dataclass(frozen=True)
+class PointMass(Body):
+    """A mass at a point.
+
+    Attributes:
+        mass: [kg].
+        color: in pictures, a name or "#rrggbb"; None: as the picture likes.
+
+    Raises:
+        ParameterError: the mass is not finite and positive.
+
+    Example:
+        >>> model = ph.Model(gravity=(0, 0, -9.81))
+        >>> stone = model.add(ph.PointMass(1.0), "stone")
+        >>> motion = model.simulate(1.0, step=0.1)
+        >>> print(round(motion.position(stone.origin)[-1, 2], 9))
+        -4.905
+    """
+
+    mass: Positive
+    color: Color = field(default=None, kw_only=True)
+
+    def discretize(self, dimension: int) -> FloatingBody:
+        """S = 0, W = 0 and no rotation, so that only ``m |v|^2 / 2`` remains."""
+        line_plane_or_space(dimension)
+        return FloatingBody(
+            dimension=dimension,
+            mass=self.mass,
+            first_moments=np.zeros((3, 1)),
+            second_moments=np.zeros((3, 3, 1, 1)),
+            rotates=False,
+            strain=no_strain(),
+            damping=np.zeros((0, 0)),
+            viscosity=0.0,
+            points=SinglePoint(),
+            size=0.0,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class SinglePoint(MaterialPoints):
+    """The one point of a point mass."""
+
+    def locate(self, location: Location) -> MaterialPoint:
+        """The mass itself, without orientation.
+
+        Raises:
+            AttachmentError: any location but the origin.
+        """
+        if not isinstance(location, Origin):
+            raise AttachmentError(f"a PointMass has no {label_of(location)}; it offers `origin`")
+        return MaterialPoint(np.zeros(3), np.zeros((3, 0)), None)
+
+    def outline(self, count: int) -> tuple[Array, Array]:
+        """The mass alone."""
+        return np.zeros((1, 3)), np.zeros((1, 3, 0))

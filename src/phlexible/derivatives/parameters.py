@@ -14,7 +14,7 @@ from phlexible.derivatives.runs import TakenRun, VelocityJump, differentiable
 from phlexible.derivatives.variations import Variation, difference
 from phlexible.description.mechanism.differences import first_difference
 from phlexible.description.mechanism.mechanism import Mechanism
-from phlexible.description.shared_numbers import numbers_shared
+from phlexible.description.ports import numbers_shared
 from phlexible.description.time_functions import Signal
 from phlexible.errors import ModelError, ParameterError
 from phlexible.state.initial_state import InitialKind, initial_state

@@ -1,6 +1,8 @@
 """Ports: where joints and loads act on a placed body, on the ground or on a moving frame."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -23,9 +25,39 @@ from phlexible.bodies.locations import (
     Start,
     label_of,
 )
-from phlexible.description.shared_numbers import shared_numbers
 from phlexible.display import beside, described, table, written
 from phlexible.shapes.surfaces import Triangulation, small_picture
+
+Numbers = tuple[BodyData, dict[Location, MaterialPoint]]
+"""Data of a description in its frame, and points of it that were asked for."""
+
+_known: ContextVar[tuple[tuple[Body, Numbers], ...]] = ContextVar("known", default=())
+
+
+@contextmanager
+def numbers_shared(known: Iterable[tuple[Body, Numbers]]) -> Iterator[None]:
+    """Bodies of equal descriptions, in the frame that they have, take these numbers while this lasts."""
+    token = _known.set(tuple(known))
+    try:
+        yield
+    finally:
+        _known.reset(token)
+
+
+def shared_numbers(held: Body, dimension: int) -> Numbers | None:
+    """Of a description; None: no body that is known has the same."""
+    for body, numbers in _known.get():
+        if numbers[0].dimension == dimension and type(body) is type(held) and _is_equal(body, held):
+            return numbers
+    return None
+
+
+def _is_equal(first: Body, second: Body) -> bool:
+    try:
+        return first is second or bool(first == second)
+    except ValueError:  # arrays of users, which have no one answer
+        return False
+
 
 # How placed bodies show themselves in notebooks: a small picture and their parameters.
 

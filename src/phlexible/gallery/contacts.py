@@ -9,8 +9,7 @@ import numpy as np
 from phlexible.algebra.arrays import Array, finite, non_negative, positive, whole
 from phlexible.bodies.flexible.flexible_body import FlexibleBody
 from phlexible.bodies.material import Material
-from phlexible.bodies.point_mass import PointMass
-from phlexible.bodies.rigid_body import RigidBody
+from phlexible.bodies.rigid_body import PointMass, RigidBody
 from phlexible.bodies.rod import Rod
 from phlexible.bodies.soft_body import SoftBody
 from phlexible.bodies.soft_law import NeoHookean

@@ -17,8 +17,7 @@ from phlexible.bodies.beam.beam import Beam
 from phlexible.bodies.flexible.flexible_body import FlexibleBody
 from phlexible.bodies.flexible.plate import Plate
 from phlexible.bodies.material import Material
-from phlexible.bodies.point_mass import PointMass
-from phlexible.bodies.rigid_body import RigidBody
+from phlexible.bodies.rigid_body import PointMass, RigidBody
 from phlexible.bodies.string import String
 from phlexible.bodies.string_law import LinearLaw
 from phlexible.description.interactions.force_elements import Potential

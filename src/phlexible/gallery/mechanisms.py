@@ -5,8 +5,7 @@ import numpy as np
 from phlexible.algebra.arrays import Array, finite, positive
 from phlexible.bodies.beam.beam import Beam
 from phlexible.bodies.material import Material
-from phlexible.bodies.point_mass import PointMass
-from phlexible.bodies.rigid_body import RigidBody
+from phlexible.bodies.rigid_body import PointMass, RigidBody
 from phlexible.description.interactions.force_elements import SpringDamper
 from phlexible.description.joints.joints import Fixed, Prismatic, Revolute, Slider, Spherical, Universal
 from phlexible.elements.sections import CircularSection, Section

@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from phlexible.algebra.arrays import Array
+from phlexible.description.interactions.drives import ServoPush
 from phlexible.description.interactions.force_elements import JointElement
 from phlexible.description.interactions.loads import Load, Torque
 from phlexible.description.interactions.sensor import Sensor
-from phlexible.description.interactions.servo import ServoPush
 from phlexible.description.mechanism.mechanism import Mechanism
 from phlexible.description.time_functions import TimePath
 from phlexible.errors import ModelError, ParameterError

@@ -383,3 +383,23 @@ def _is_done(history: list[float], expected: float) -> bool:
         return history[-1] <= DONE
     speed = history[-1] / history[-2]
     return speed < SLOW and history[-1] < TRUSTED and history[-1] * speed <= expected
+
+
+class DiscreteGradientLoop(StageLoop):
+    """The midpoint rule with the discrete effort in place of z(x_m); Newton's matrix is that of the midpoint rule.
+
+    Args:
+        equations: of the model.
+        initial: a state, shape (n,).
+    """
+
+    expected = 1e-16
+
+    def __init__(self, equations: Equations, initial: Array) -> None:
+        super().__init__(equations, GAUSS_LEGENDRE_1, initial, is_projected=False)
+
+    def _efforts(self, x: Array, step: float, k: Array) -> Array:
+        algebraic = self.equations.is_algebraic
+        start, end = x.copy(), x + step * k[0]
+        start[algebraic] = end[algebraic] = k[0, algebraic]
+        return self.equations.model.discrete_effort(start, end)[None]

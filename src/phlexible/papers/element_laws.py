@@ -21,9 +21,8 @@ from phlexible.description.interactions.surfaces import RubbingCoordinate, Slidi
 from phlexible.description.joints.relations import RelationRow
 from phlexible.description.ports import Attachment, MovingFrame
 from phlexible.errors import ModelError
-from phlexible.papers.bristles import Bent, Bristles
+from phlexible.papers.bristles import Bent, Bristles, Touching, across
 from phlexible.papers.joined_functions import JoinedFunctions, Poses
-from phlexible.papers.touching import Touching, across
 from phlexible.state.forces import measured_rows, prescribed_part
 from phlexible.state.instants import Instants
 from phlexible.state.system import System

@@ -27,11 +27,11 @@ from phlexible.papers.collocation import (
     GAUSS_LEGENDRE_1,
     GAUSS_LEGENDRE_2,
     RADAU_IIA_3,
+    DiscreteGradientLoop,
     StageLoop,
     Step,
     multipliers_at_ends,
 )
-from phlexible.papers.discrete_gradient import DiscreteGradientLoop
 from phlexible.papers.equations import Equations, ManyInputs
 from phlexible.papers.linearly_implicit import LinearlyImplicitLoop
 from phlexible.pictures.style import finish, house_style, new_figure, picture_path, plain_text

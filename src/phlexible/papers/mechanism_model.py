@@ -1,9 +1,10 @@
 """A whole mechanism as one port-Hamiltonian model with multipliers (docs/theory.md, 1)."""
 
-from collections.abc import Sequence
-from dataclasses import replace
-from functools import cached_property
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, reduce
 from itertools import pairwise
+from operator import or_
 
 import numpy as np
 from scipy import sparse
@@ -12,25 +13,214 @@ from phlexible.algebra.arrays import Array, IntArray, option
 from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.floating_body import FloatingBody
 from phlexible.bodies.mechanics.floating import split_velocity
+from phlexible.description.interactions.feedback import Feedback
+from phlexible.description.interactions.functions import PointOf
+from phlexible.description.interactions.loads import Axes, Force, PointLoad, SurfacePressure, Torque
 from phlexible.description.interactions.state_force import StateLaw
 from phlexible.description.mechanism.mechanism import Mechanism
 from phlexible.description.ports import PlacedBody
 from phlexible.errors import ModelError, ParameterError
-from phlexible.papers.applied_loads import AppliedLoads
 from phlexible.papers.bristles import Bristles, bristle_numbers
 from phlexible.papers.element_laws import ElementLaws, Resistances, state_laws
 from phlexible.papers.floating_forms import BodyState, FloatingBodyForm, Variant
 from phlexible.papers.joined_functions import BodyForm, JoinedFunctions, Poses, paper_resolver, velocity_places
 from phlexible.papers.soft_form import SoftForm
-from phlexible.papers.sparse_differences import SparseDifferences
 from phlexible.papers.string_form import Boundary, StringForm
-from phlexible.port_hamiltonian.model import ComposedModel, Matrix, Port, StateBlock
+from phlexible.port_hamiltonian.model import SMALL, STEP, ComposedModel, Matrix, Port, StateBlock
+from phlexible.state.forces import body_triad
 from phlexible.state.initial_state import initial_state
 from phlexible.state.initial_velocity import undeformed
 from phlexible.state.instants import Instants
 from phlexible.state.layout import State
 from phlexible.state.redundancy import independent_rows
-from phlexible.state.system import system_of
+from phlexible.state.system import System, system_of
+from phlexible.state.vectors import CarriedVector, VectorResolver
+
+NUMBERS = 3
+
+
+@dataclass(frozen=True, eq=False)
+class _Place:
+    """A load, its inputs, and its vectors among all: the point, directions, or nodes."""
+
+    load: PointLoad
+    inputs: slice
+    points: IntArray
+    triad: IntArray
+
+
+class AppliedLoads:
+    """The loads of a system, on vectors that are numbered later.
+
+    Args:
+        system: with the loads.
+        resolver: finds the vectors.
+
+    Attributes:
+        vectors: that they act on.
+        sizes: number of inputs of each.
+
+    Raises:
+        ModelError: a controller that is called once a step.
+    """
+
+    def __init__(self, system: System, resolver: VectorResolver) -> None:
+        self._system, self._resolver, self._places = system, resolver, list[_Place]()
+        self.vectors = list[CarriedVector]()
+        self.sizes = list[int]()
+        for load in system.loads:
+            if isinstance(load.value, Feedback) and not isinstance(load.value, StateLaw):
+                raise ModelError(
+                    f"{load} is a controller that is called once a step, which collocation has no use for; write "
+                    "it as a function of time, or as a StateForce"
+                )
+            is_pressure = isinstance(load, SurfacePressure)
+            size, begin = 1 if is_pressure else NUMBERS, sum(self.sizes)
+            place = slice(begin, begin + size)
+            points, triad = self._on(load)
+            self._places.append(_Place(load, place, self._added(points), self._added(triad)))
+            self.sizes.append(size)
+
+    def _on(self, load: PointLoad) -> tuple[list[CarriedVector], list[CarriedVector]]:
+        """The point or nodes, and directions of the material where it has to do with these."""
+        system = self._system
+        if isinstance(load, SurfacePressure):
+            first = int(system.layout.carrier[system.index[load.attachment.placed]])
+            nothing = np.zeros((3, 0))
+            return [CarriedVector(first + int(k), True, np.zeros(3), nothing) for k in load.surface.nodes], []
+        points = [self._resolver.resolve(PointOf(load.attachment))] if isinstance(load, Force) else []
+        has_triad = isinstance(load, Torque) or load.axes is Axes.BODY
+        triad = [self._resolver.resolve(each) for each in body_triad(load.attachment)] if has_triad else []
+        return points, triad
+
+    def _added(self, vectors: list[CarriedVector]) -> IntArray:
+        self.vectors += vectors
+        return np.arange(len(self.vectors) - len(vectors), len(self.vectors))
+
+    def groups(self) -> list[IntArray]:
+        """Numbers among ``vectors`` of those that meet: of each load, of pressures of each face."""
+        found = list[IntArray]()
+        for each in self._places:
+            if isinstance(each.load, SurfacePressure):
+                found += [each.points[face] for face in each.load.surface.faces]
+            else:
+                found.append(np.concatenate([each.points, each.triad]))
+        return found
+
+    @property
+    def size(self) -> int:
+        """Number of inputs of all."""
+        return sum(self.sizes)
+
+    def inputs(self, time: float, law: Callable[[StateLaw], Array]) -> Array:
+        """Values of all at a time; ``law``: of functions of the state."""
+        found = [np.zeros(0)]
+        for load, size in zip(self._system.loads, self.sizes, strict=True):
+            if isinstance(load.value, StateLaw):
+                value = law(load.value)
+                load.check_inside(value, self._system.dimension, np.array([time]))
+            else:
+                value = load.at_time(time)
+            found.append(value[:size])
+        return np.concatenate(found)
+
+    def push(self, u: Array, vectors: Array, numbers: IntArray, out: Array) -> None:
+        """Adds the forces of inputs (T, inputs) to out (T, k, 3); ``numbers``: of ``vectors`` among the k."""
+        for each in self._places:
+            value, load = u[:, each.inputs], each.load
+            if not value.any():
+                continue
+            if isinstance(load, SurfacePressure):
+                for t, x in enumerate(vectors[:, numbers[each.points]]):
+                    out[t, numbers[each.points]] += load.surface.forces(float(value[t, 0]), x)
+                continue
+            triad = vectors[:, numbers[each.triad]]
+            world = (triad * value[..., None]).sum(axis=1) if load.axes is Axes.BODY else value
+            if isinstance(load, Force):
+                out[:, numbers[each.points[0]]] += world
+            else:
+                turn = np.linalg.solve(_spread(triad), world[..., None])[..., 0]
+                out[:, numbers[each.triad]] += np.cross(turn[:, None], triad)
+
+    def outputs(self, vectors: Array, rates: Array, numbers: IntArray) -> Array:
+        """What the inputs work on, shape (T, inputs)."""
+        result = np.empty((len(vectors), self.size))
+        for each in self._places:
+            load, triad = each.load, vectors[:, numbers[each.triad]]
+            if isinstance(load, SurfacePressure):
+                places = numbers[each.points]
+                unit = np.array([load.surface.forces(1.0, x) for x in vectors[:, places]])
+                result[:, each.inputs] = (unit * rates[:, places]).sum(axis=(1, 2))[:, None]
+                continue
+            if isinstance(load, Force):
+                motion = rates[:, numbers[each.points[0]]]
+            else:
+                turned = np.cross(triad, rates[:, numbers[each.triad]]).sum(axis=1)
+                motion = np.linalg.solve(_spread(triad), turned[..., None])[..., 0]
+            if load.axes is Axes.BODY:
+                motion = (triad * motion[:, None]).sum(axis=2)
+            result[:, each.inputs] = motion
+        return result
+
+
+def _spread(triad: Array) -> Array:
+    """sum |d_i|^2 I - d_i d_i^T of directions (T, 3, 3), which a turn t takes to its moment
+    (docs/theory.md, 4; (4.16))."""
+    squares = (triad**2).sum(axis=(1, 2))[:, None, None] * np.eye(3)
+    return np.asarray(squares - triad.transpose(0, 2, 1) @ triad)
+
+
+class SparseDifferences:
+    """For f of n entries with n results, in which entries meet in units, each of which changes its own results.
+
+    After Curtis, Powell and Reid, *On the estimation of sparse Jacobian matrices* (1974): columns without a common
+    row need one difference.
+
+    Args:
+        units: entries of x, which are also those of f, that belong together.
+        size: n.
+    """
+
+    def __init__(self, units: Sequence[IntArray], size: int) -> None:
+        rows = np.repeat(np.arange(len(units)), [len(unit) for unit in units])
+        columns = np.concatenate([np.zeros(0, dtype=np.int64), *units])
+        touched = sparse.coo_array((np.ones(len(rows)), (rows, columns)), (len(units), size)).tocsr()
+        pattern = (touched.T @ touched).tocsc()
+        self._size, self._rows = size, pattern.indices.astype(np.int64)
+        self._columns = np.repeat(np.arange(size), np.diff(pattern.indptr))
+        self._group = _groups(pattern)
+        self._count = int(self._group.max(initial=-1)) + 1
+
+    def slope(self, function: Callable[[Array], Array], x: Array, sizes: Array) -> sparse.csr_array:
+        """df/dx of f, which takes states (T, n) and returns (T, n); shape (n, n).
+
+        Args:
+            sizes: what is large for each entry of x, shape (n,).
+        """
+        steps = STEP * np.maximum(sizes, SMALL)
+        states = np.tile(x, (1 + self._count, 1))
+        changed = np.flatnonzero(self._group >= 0)
+        states[1 + self._group[changed], changed] += steps[changed]
+        values = function(states)
+        change = values[1 + self._group[self._columns], self._rows] - values[0, self._rows]
+        entries = (change / steps[self._columns], (self._rows, self._columns))
+        return sparse.coo_array(entries, (self._size,) * 2).tocsr()
+
+
+def _groups(pattern: sparse.csc_array) -> IntArray:
+    """Of each column the first group none of whose columns shares a row with it; -1 of empty ones."""
+    taken = [0] * pattern.shape[0]  # groups in each row, as bits
+    result = np.full(pattern.shape[1], -1, dtype=np.int64)
+    for column, (begin, end) in enumerate(zip(pattern.indptr[:-1], pattern.indptr[1:], strict=True)):
+        rows = pattern.indices[begin:end].tolist()
+        if rows:
+            used = reduce(or_, (taken[row] for row in rows))
+            free = ~used & (used + 1)
+            result[column] = free.bit_length() - 1
+            for row in rows:
+                taken[row] |= free
+    return result
+
 
 # Section 5 of Brugnoli et al. (2020): the bodies, and joints as transformers between them.
 

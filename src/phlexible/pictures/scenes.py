@@ -14,8 +14,7 @@ from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.beam.beam import Beam
 from phlexible.bodies.floating_body import FloatingBody
 from phlexible.bodies.mechanics.floating import kept_velocities
-from phlexible.bodies.point_mass import PointMass
-from phlexible.bodies.rigid_body import RigidBody
+from phlexible.bodies.rigid_body import PointMass, RigidBody
 from phlexible.bodies.skin import Skin, solid_skin
 from phlexible.description.interactions.contact import Contact
 from phlexible.description.interactions.feedback import Feedback

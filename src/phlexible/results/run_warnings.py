@@ -1,11 +1,114 @@
-"""What the user is told at the end of a run: warnings of its steps and of the limits of its bodies."""
+"""Warnings at the end of a run: of its steps, limits of its bodies, and sampled controllers that made it grow."""
 
 from contextlib import suppress
+from dataclasses import replace
+from types import FunctionType
 
-from phlexible.errors import StepWarning, warn_user
+import numpy as np
+
+from phlexible.algebra.arrays import Array
+from phlexible.bodies.stress_space import StressContinuity
+from phlexible.description.interactions.feedback import Feedback, LinearController
+from phlexible.description.interactions.force_elements import JointElement
+from phlexible.description.interactions.loads import Force, Torque
+from phlexible.description.interactions.state_force import FeedbackShare, StateLaw
+from phlexible.description.joints.joint import Joint
+from phlexible.errors import EquilibriumError, StepWarning, warn_user
+from phlexible.linear.equilibria import OperatingKind
+from phlexible.linear.linearize import Form, linearization
+from phlexible.linear.observed import observed_linearization
+from phlexible.linear.signals import Input, JointForce
+from phlexible.linear.state_space import state_space_matrices
 from phlexible.measure.quality import findings
+from phlexible.measure.sensors import JointPosition, JointRate, JointSensor, PointSensor
+from phlexible.results.closed_loop import closed_loop
 from phlexible.results.motion import Motion
-from phlexible.results.sampled_loops import unstable_loop
+
+GROWN = 10.0  # of a small motion over the run, by the poles
+MOST_COORDINATES = 300
+DIFFERENCE = 1e-4
+
+
+def unstable_loop(motion: Motion) -> str:
+    """Text of a warning where the only controller, linear near the start, is unstable by its period; else empty."""
+    with suppress(Exception):  # no linear model, or a function that raises: nothing is known
+        return _unstable_loop(motion)
+    return ""
+
+
+def _unstable_loop(motion: Motion) -> str:
+    system = motion.run.system
+    acting: list[tuple[int, Input, Feedback, str]] = []
+    for load in system.loads:
+        if isinstance(load.value, Feedback) and not isinstance(load.value, StateLaw):
+            if (
+                not isinstance(load, Force | Torque)
+                or not isinstance(load.value, FeedbackShare)
+                or load.value.direction is None
+            ):
+                return ""
+            acting.append(
+                (load.value.begin, replace(load, value=load.value.direction, name=None), load.value, str(load))
+            )
+    for element, force in system.forces:
+        if isinstance(force.value, Feedback) and not isinstance(force.value, StateLaw):
+            if not isinstance(element, JointElement) or not isinstance(element.joint, Joint):
+                return ""
+            begin = force.value.begin if isinstance(force.value, FeedbackShare) else 0
+            acting.append((begin, JointForce(element.joint, element.coordinate), force.value, str(element)))
+    acting.sort(key=lambda each: each[0])
+    if len({id(getattr(each, "whole", each)) for _, _, each, _ in acting}) != 1 or not acting[0][2].period:
+        return ""
+    feedback = acting[0][2]
+    measured = [sensor for item in feedback.measured for sensor in _sensors(item)]
+    seen = [sensor for sensor in measured if sensor is not None]
+    if int(system.layout.velocity[-1]) > MOST_COORDINATES or not seen or len(seen) < len(measured):
+        return ""
+    if feedback.law is None:
+        gains = _gains(feedback, np.concatenate([np.ravel(motion[each])[:1] for each in seen]))
+        if gains is None:
+            return ""
+        feedback = replace(feedback, controller=gains, vjp=None, jvp=None)
+    inputs = [each for _, each, *_ in acting]
+    for kind in (OperatingKind.GIVEN, OperatingKind.UNLOADED):
+        with suppress(EquilibriumError):
+            linear = linearization(system, inputs, seen, kind)
+            break
+    plant = state_space_matrices(observed_linearization(linear, Form.DISPLACEMENT, StressContinuity.DISCONTINUOUS))
+    loop = closed_loop(plant, feedback, None, None, False, None)
+    growth, period = float(np.abs(loop.poles).max(initial=0.0)), float(feedback.period or 0.0)
+    if growth ** (motion.time[-1] / period) < GROWN:
+        return ""
+    return (
+        f"the loop of {acting[0][3]}, sampled every {period:g} s, is unstable: small motions about the initial pose"
+        f" grow {growth:.4g} times from sample to sample, whatever the step; give smaller gains or a shorter period"
+        " (linear.interconnect(controller).poles)"
+    )
+
+
+def _sensors(item: object) -> list[PointSensor | JointSensor | None]:
+    """Numbers that a controller is given of a joint or a sensor; None: those that linear models do not have."""
+    if isinstance(item, Joint):
+        return [kind(item, k) for k in range(len(item.coordinate_names)) for kind in (JointPosition, JointRate)]
+    return [item if isinstance(item, PointSensor | JointSensor) and item.count == 1 else None]
+
+
+def _gains(feedback: Feedback, measured: Array) -> LinearController | None:
+    """A function that remembers nothing, by its differences at the start; None: an object, or not linear there."""
+    if not isinstance(feedback.controller, FunctionType):
+        return None
+    given = measured if feedback.target is None else feedback.target_at(0.0) - measured
+
+    def slopes(size: float) -> Array:
+        steps = size * np.eye(len(given))
+        pairs = [[np.ravel(feedback.controller(0.0, given + sign * each)) for sign in (1, -1)] for each in steps]
+        return np.array([(up - down) / (2 * size) for up, down in pairs], dtype=np.float64).T
+
+    D, other = slopes(DIFFERENCE), slopes(DIFFERENCE / 2)
+    if not np.allclose(D, other, rtol=1e-6, atol=1e-6 * np.abs(D).max(initial=0.0)):
+        return None
+    none, n = np.zeros((0, 0)), len(given)
+    return LinearController(none, np.zeros((0, n)), np.zeros((len(D), 0)), D, True, feedback.period)
 
 
 def attach_motion(motion: Motion | None, error: BaseException) -> None:

@@ -21,8 +21,8 @@ from phlexible.algebra.arrays import (
     read_only,
     text,
     whole,
+    whole_runs,
 )
-from phlexible.algebra.whole_runs import whole_runs
 from phlexible.description.interactions.sensor import Sensor
 from phlexible.display import how_many, shortened
 from phlexible.errors import ModelError, ParameterError, deferred_warnings, warn_of_runs

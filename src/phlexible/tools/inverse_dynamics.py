@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from phlexible.algebra.arrays import Array, called, check_callable, numbers, option, positive
+from phlexible.derivatives.step_matrices import StepMatrices
 from phlexible.description.interactions.sensor import Sensor
 from phlexible.description.time_functions import Signal
 from phlexible.display import short_repr
@@ -38,6 +39,62 @@ if TYPE_CHECKING:
     from phlexible.derivatives.step_derivatives import DifferentiableSteps
     from phlexible.derivatives.step_matrices import StepMatrices
     from phlexible.step.assembly.assembly import Assembly
+
+
+def reach_of(steps: StepMatrices) -> Array:
+    """How far a constant input of size 1 moves the outputs over the run, shape (inputs,)."""
+    count, n, inputs = steps.inputs.shape
+    x, greatest = np.zeros((n, inputs)), np.zeros(inputs)
+    for k in range(count):
+        x = steps.states[k] @ x + steps.inputs[k]
+        greatest = np.maximum(greatest, np.abs(steps.outputs[k + 1] @ x).max(axis=0))
+    return greatest
+
+
+def least_change(
+    steps: StepMatrices, left: Array, used: Array, weight: Array, velocity: Array, rest: Array
+) -> Array:
+    """The change du of the inputs with the least sum of three squares over all steps (docs/theory.md, 9; (9.13)):
+    |left - C dx|^2 of the outputs, |weight (used + du)|^2 of the inputs, |rest (velocity + dv)|^2 at the end.
+
+    Backwards in time what is still to come is |R dx - d|^2 with a triangular R, by orthogonal transformations,
+    which keep twice the digits of a Riccati equation; forwards each change follows from that of the state (9.14).
+
+    Args:
+        steps: their matrices.
+        left: of the outputs to their places, shape (N + 1, outputs).
+        used: inputs so far, shape (N, inputs).
+        weight: of the inputs, shape (inputs,).
+        velocity: at the end, shape (velocities,).
+        rest: its weights, shape (velocities,).
+
+    Returns:
+        Shape (N, inputs).
+    """
+    count, n, m = steps.inputs.shape
+    half = n // 2
+    end = np.zeros((half, n + 1))
+    end[:, half:n], end[:, n] = np.diag(rest), -rest * velocity
+    ahead = _triangular(np.vstack([end, np.column_stack([steps.outputs[-1], left[-1]])]))[:n]
+    gains = np.zeros((count, m, m + n + 1))
+    for k in range(count - 1, -1, -1):
+        R, d = ahead[:, :n], ahead[:, n:]
+        own = np.column_stack([np.diag(weight), np.zeros((m, n)), -weight * used[k]])
+        both = _triangular(np.vstack([own, np.hstack([R @ steps.inputs[k], R @ steps.states[k], d])]))
+        gains[k] = both[:m]
+        here = np.column_stack([steps.outputs[k], left[k]])
+        ahead = _triangular(np.vstack([both[m : m + n, m:], here]))[:n]
+    x, change = np.zeros(n), np.zeros((count, m))
+    for k in range(count):
+        own = gains[k]
+        change[k] = np.linalg.solve(own[:, :m], own[:, -1] - own[:, m:-1] @ x)
+        x = steps.states[k] @ x + steps.inputs[k] @ change[k]
+    return change
+
+
+def _triangular(matrix: Array) -> Array:
+    return np.asarray(np.linalg.qr(matrix, mode="r"))
+
 
 Path = Callable[[float], ArrayLike]
 ComplexArray = NDArray[np.complex128]
@@ -223,7 +280,7 @@ class _Servo:
     def __init__(
         self, model: Model, paths: Mapping[Sensor, Path], names: Sequence[str], step: float, start: State
     ) -> None:
-        from phlexible.derivatives.equal_steps import equal_steps_alone  # with the compiler
+        from phlexible.derivatives.step_matrices import equal_steps_alone  # with the compiler
 
         self._model, self._paths, self._step, self._start = model, paths, step, start
         self._sensors = list(paths)
@@ -315,7 +372,7 @@ class _Servo:
         return np.asarray((used - self._first) @ self._directions)
 
     def _taken(self, used: Array, step: float) -> "DifferentiableSteps":
-        from phlexible.derivatives.equal_steps import take_steps
+        from phlexible.derivatives.step_matrices import take_steps
 
         return take_steps(self._assembly, self._start, step, len(used), added=self._added(used))
 
@@ -407,8 +464,6 @@ class _Servo:
         Gauss and Newton's method on (9.13): outputs are linear in the change of the inputs near those that are
         known. Inputs weigh less from iteration to iteration, until outputs are near enough.
         """
-        from phlexible.tools.least_inputs import least_change
-
         count, size = len(asked) - 1, int(self._assembly.memory.counts["velocities"])
         if 2 * size > MOST_STATES:
             raise ModelError(
@@ -474,8 +529,6 @@ class _Servo:
 
     def _reach(self, steps: "StepMatrices") -> Array:
         """How far inputs of size 1 move outputs over the run: by inertia, or where it is not that at all."""
-        from phlexible.tools.least_inputs import reach_of
-
         if not self._mobility.is_direct:
             return reach_of(steps)
         duration = self._step * len(steps.states)

@@ -24,8 +24,18 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from phlexible.algebra.arrays import Array, check_callable, file_path, finite, flag, numbers, option, text, whole
-from phlexible.algebra.whole_runs import whole_runs
+from phlexible.algebra.arrays import (
+    Array,
+    check_callable,
+    file_path,
+    finite,
+    flag,
+    numbers,
+    option,
+    text,
+    whole,
+    whole_runs,
+)
 from phlexible.bodies.rigid_body import RigidBody
 from phlexible.description.interactions.feedback import Feedback
 from phlexible.description.interactions.loads import Force

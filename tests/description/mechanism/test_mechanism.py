@@ -6,8 +6,7 @@ from scipy.spatial.transform import Rotation
 
 from phlexible.bodies.beam.beam import Beam
 from phlexible.bodies.material import Material
-from phlexible.bodies.point_mass import PointMass
-from phlexible.bodies.rigid_body import RigidBody
+from phlexible.bodies.rigid_body import PointMass, RigidBody
 from phlexible.description.interactions.loads import Force, Torque
 from phlexible.description.joints.joints import Cylindrical, Fixed, Revolute, Spherical
 from phlexible.description.mechanism.mechanism import Mechanism

@@ -8,7 +8,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import phlexible as ph
-from phlexible.algebra import dissection, elimination
+from phlexible.algebra import elimination
 from phlexible.algebra.elimination import block_schedule
 from phlexible.derivatives.steps import constraint_rows
 from phlexible.state.initial_velocity import undeformed
@@ -97,7 +97,7 @@ def net(side, dimension):
 def small_groups(monkeypatch):
     """Groups and dissections in models of any size."""
     monkeypatch.setattr(elimination, "LARGE_FILL", 1)
-    monkeypatch.setattr(dissection, "LEAST_DISSECTED", 6)
+    monkeypatch.setattr(elimination, "LEAST_DISSECTED", 6)
 
 
 def groups_of(memory):

@@ -7,11 +7,11 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import phlexible as ph
+from phlexible.description.interactions.drives import Servo
 from phlexible.description.interactions.force_elements import ForceElement, JointElement
 from phlexible.description.interactions.joint_limits import JointFriction, JointStop
 from phlexible.description.interactions.loads import Load, SurfacePressure
 from phlexible.description.interactions.rod_element import RodElement
-from phlexible.description.interactions.servo import Servo
 from phlexible.description.joints.joint import Joint
 from phlexible.state.layout import State
 from phlexible.state.system import system_of

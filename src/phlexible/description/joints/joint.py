@@ -11,12 +11,11 @@ import numpy as np
 from phlexible.algebra.arrays import Array, check_callable, finite, hold_own, non_negative, warn_of_degrees
 from phlexible.algebra.fields import Name, convert_fields
 from phlexible.algebra.user_derivatives import SOON
-from phlexible.description.interactions.drives import Drive
+from phlexible.description.interactions.drives import Drive, Servo, ServoPush
 from phlexible.description.interactions.feedback import Controller, Feedback
 from phlexible.description.interactions.force_elements import ForceValue, JointElement, Potential
 from phlexible.description.interactions.functions import KinematicPair, Row
 from phlexible.description.interactions.joint_limits import JointFriction, JointStop
-from phlexible.description.interactions.servo import Servo, ServoPush
 from phlexible.description.ports import Port
 from phlexible.description.time_functions import ScalarFunction, TimePath
 from phlexible.elements.maxwell import Maxwell

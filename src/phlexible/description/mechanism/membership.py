@@ -30,9 +30,8 @@ from phlexible.description.joints.joint import Joint
 from phlexible.description.joints.joints import Fixed
 from phlexible.description.joints.relations import JointRelation
 from phlexible.description.placed_wholes import PlacedWhole, line_parts
-from phlexible.description.ports import Attachment, ModelPart, MovingFrame, PlacedBody, Port
+from phlexible.description.ports import Attachment, ModelPart, MovingFrame, PlacedBody, Port, shared_numbers
 from phlexible.description.references import references, values_in
-from phlexible.description.shared_numbers import shared_numbers
 from phlexible.errors import AttachmentError, ModelError, ParameterError, SingularMassError, UnitWarning, warn_user
 
 # Checks of a joint, load, element or drive against the model that it is given to.

@@ -11,10 +11,10 @@ from scipy import sparse
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.algebra.elimination import BlockSchedule, block_schedule
 from phlexible.description.ground import frame_positions, frame_rotations
+from phlexible.description.interactions.drives import ServoPush
 from phlexible.description.interactions.feedback import Feedback
 from phlexible.description.interactions.force_elements import CoordinateForce, ForceValue
 from phlexible.description.interactions.loads import Input
-from phlexible.description.interactions.servo import ServoPush
 from phlexible.description.joints.relations import JointRelation
 from phlexible.description.joints.rolling import RollingCoordinate
 from phlexible.description.time_functions import TimePath, at_all_times, numbers_at

@@ -9,10 +9,11 @@ from numpy.typing import NDArray
 
 from phlexible.algebra.arrays import Array, BoolArray, IntArray
 from phlexible.errors import ParameterError
-from phlexible.step.gpu.layout import MOST_NUMBERS, ThreadLayout
 from phlexible.step.gpu.thread_programs import (
+    MOST_NUMBERS,
     STEPS,
     VELOCITIES,
+    ThreadLayout,
     Threads,
     UnknownFunctionsError,
     thread_program,
