@@ -21,7 +21,7 @@ LIKE_OTHERS = {
     *("ball-bearing", "bouncing-ball", "bricard", "capstan", "chain", "deployable-panels", "double-pendulum"),
     *("dzhanibekov", "flexible-pendulum", "flexible-pole", "flying-spaghetti", "free-pair", "gripper", "heavy-top"),
     *("inflated-membrane", "robot-arm", "rotating-cantilever", "sand", "solid-crank-slider", "spinning-beam"),
-    *("twisted-ring", "windlass", "wiper"),
+    *("twisted-ring", "windlass", "wiper", "hanging-cable", "satellite", "princeton-beam"),
 }
 """Models with as many panels of the same kind, and legends about as long, as another one."""
 
