@@ -41,7 +41,7 @@ class RunSnapshot(NamedTuple):
     sizes: StepSizes
 
 
-class Piece(NamedTuple):
+class AcceptedStep(NamedTuple):
     """A step between two times [s], or a piece of one, that was taken; ``before``: the run at its start."""
 
     start: float
@@ -101,7 +101,7 @@ class Run:
         self.words.look(instants[-1])
         return taken
 
-    def pieces(self, start: float, end: float, storage: Storage, level: int = 0) -> Iterator[Piece]:
+    def pieces(self, start: float, end: float, storage: Storage, level: int = 0) -> Iterator[AcceptedStep]:
         """Take one step between two times [s], or pieces of it where it fails, each halved as often as needed.
 
         The size that worked is remembered: where steps are too long for long, most failures are spared.
@@ -135,13 +135,13 @@ class Run:
             is_enough = depth_now > 0 and successes + 1 == PATIENCE
             self.sizes = StepSizes(depth_now - is_enough, 0 if is_enough else successes + 1, last)
             self._cut = nan
-            yield Piece(start, end, taken, before, not rest)
+            yield AcceptedStep(start, end, taken, before, not rest)
             if isnan(self._cut):
                 start = end
             else:
                 rest += [(time, depth) for time in sorted({end, self._cut} - {start}, reverse=True)]
 
-    def repeat(self, piece: Piece, cut: float) -> None:
+    def repeat(self, piece: AcceptedStep, cut: float) -> None:
         """Have ``pieces`` take a piece once more, up to a time in it [s], and then the rest of it."""
         self.restore(piece.before)
         self._cut = cut
