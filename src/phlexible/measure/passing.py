@@ -7,7 +7,7 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.description.interactions.contact import Contact
-from phlexible.description.interactions.contact_members import Member, heights, members_of
+from phlexible.description.interactions.contact_members import Member, MemberKind, heights, members_of
 from phlexible.description.interactions.functions import DirectionOf, PointOf
 from phlexible.description.interactions.surfaces import Surface, Touchable
 from phlexible.description.ports import Port
@@ -116,7 +116,7 @@ class _Crossings:
 def _members(contact: Contact, dimension: int) -> tuple[Member, ...]:
     """Those of a search; of a contact of two its points and its surface."""
     if contact.is_searched:
-        return contact.members(dimension)
+        return tuple(each for each in contact.members(dimension) if each.kind is not MemberKind.RIM)
     surface = contact.second
     if not isinstance(surface, Touchable):
         surface = Surface(surface, Sphere(contact.radius))  # type: ignore[arg-type]

@@ -24,6 +24,7 @@ from phlexible.errors import ModelError, ParameterError
 from phlexible.shapes.solids import Box, Cylinder, Shape, Sphere, Torus, TriangleMesh
 from phlexible.shapes.surfaces import frame_along
 from phlexible.shapes.triangle_tree import TriangleTree
+from phlexible.step.tables import declarations as kinds
 
 Side = Port | PlacedBody | PlacedWhole | Touchable | MeshSurface
 
@@ -39,25 +40,26 @@ RIM = 24  # places on each rim of a cylinder or torus
 
 
 class MemberKind(Enum):
-    """Spheres and pieces of lines; what solids touch: places, pieces, corners, places beside these; solids."""
+    """Spheres and pieces of lines; what solids touch: places, pieces, corners, places beside them, rims; solids."""
 
-    ROUND = 0
-    SAMPLE = 1
-    EDGE = 2
-    CORNER = 3
-    INSET = 4
-    PLANE = 5
-    BALL_INSIDE = 6
-    TUBE = 7
-    BLOCK = 8
-    RING = 9
-    DRUM = 10
-    MESH = 11
+    ROUND = kinds.ROUND
+    SAMPLE = kinds.SAMPLE
+    EDGE = kinds.EDGE
+    CORNER = kinds.CORNER
+    INSET = kinds.INSET
+    RIM = kinds.RIM
+    PLANE = kinds.PLANE
+    BALL_INSIDE = kinds.BALL_INSIDE
+    TUBE = kinds.TUBE
+    BLOCK = kinds.BLOCK
+    RING = kinds.RING
+    DRUM = kinds.DRUM
+    MESH = kinds.MESH
 
     @property
     def is_solid(self) -> bool:
         """Whether it has axes, and touches spheres and places."""
-        return self.value > MemberKind.INSET.value
+        return self.value > MemberKind.RIM.value
 
 
 class PieceOfLine(NamedTuple):
@@ -89,8 +91,9 @@ class Member(NamedTuple):
         owner: members with one do not meet.
         kind: what it is.
         size: of a solid: numbers that the kernels know [m]; of a piece its length, the most that round solids have
-            which it touches [m], and 1: it touches these alone and at its ends too.
-        axes: of a solid, world axes at the initial pose, in columns, shape (3, 3).
+            which it touches [m], and 1: it touches these alone and at its ends too; of a rim its radius and how far
+            it is from the middle [m]; of a place on a rim (0, 0, 1).
+        axes: of a solid or rim, world axes at the initial pose, in columns, shape (3, 3).
         around: radius about its axis of all that it may touch [m]; -1: it has no end.
         mesh: triangles of a solid of these, in its axes.
         row: where a piece is along a line that touches itself; None: members with its owner do not meet it.
@@ -146,7 +149,7 @@ class Member(NamedTuple):
     @property
     def reach(self) -> float:
         """Radius about its axis of all that it may touch [m]; -1: it has no end."""
-        return self.around if self.kind.is_solid else self.radius
+        return self.around or self.radius
 
     @property
     def is_ball(self) -> bool:
@@ -344,11 +347,23 @@ def _samples(each: Side, radius: float, side: int, dimension: int) -> Iterator[M
                 yield from (Member(port, port, radius, side, each.name, kind) for port in nodes)
             elif shape := _shape_of(each):
                 assert isinstance(each, PlacedBody), "what has a shape"
-                middle = _middle(each, shape)
+                middle, is_round = _middle(each, shape), float(isinstance(shape, Cylinder | Torus))
                 for own, places in _corners(shape, dimension):
                     for place in places:
                         port = each.point(middle.point.position + place)
-                        yield Member(port, port, 0.0, side, each.name, own)
+                        yield Member(port, port, 0.0, side, each.name, own, (0.0, 0.0, is_round))
+                if dimension == 3 and isinstance(shape, Cylinder | Torus):
+                    yield from _rims(each, shape, side)
+
+
+def _rims(each: PlacedBody, shape: Cylinder | Torus, side: int) -> Iterator[Member]:
+    """Rims of a cylinder, or the ring of a torus, which planes touch at their deepest points."""
+    port, axes = _middle(each, shape), each.rotation @ _upright(np.asarray(shape.axis))
+    tube = shape.tube_radius if isinstance(shape, Torus) else 0.0
+    half = 0.0 if isinstance(shape, Torus) else shape.length / 2
+    for high in (half, -half) if half else (half,):
+        size, around = (shape.radius, high, 0.0), float(np.hypot(shape.radius, half)) + tube
+        yield Member(port, port, tube, side, each.name, MemberKind.RIM, size, axes, around)
 
 
 def _pieces(nodes: Sequence[Port], radius: float, side: int, owner: object) -> Iterator[Member]:
@@ -585,9 +600,7 @@ def check_depths(owner: object, members: Sequence[Member], dimension: int) -> No
         depth = reach - distance(starts[i], ends[i], starts[j], ends[j])
         if depth > DEEPEST * reach:
             _refuse(owner, depth, one, other)
-    places = [
-        each for each in members if each.start is each.end and (not each.kind.is_solid or _holds_middle(each))
-    ]
+    places = [each for each in members if each.start is each.end and (each.axes is None or _holds_middle(each))]
     at = np.array([each.start.initial_position() for each in places]).reshape(-1, 3)
     most = np.array(
         [
@@ -596,7 +609,7 @@ def check_depths(owner: object, members: Sequence[Member], dimension: int) -> No
         ]
     )
     radius = np.array([each.radius for each in places])
-    pieces = [each for each in members if not each.kind.is_solid and each.size[0]]
+    pieces = [each for each in members if each.start is not each.end and each.size[0]]
     ends = np.array([(each.start.initial_position(), each.end.initial_position()) for each in pieces])
     between = np.einsum("sk,pki->psi", ALONG, ends.reshape(-1, 2, 3))
     for solid in members:
@@ -618,8 +631,8 @@ def check_depths(owner: object, members: Sequence[Member], dimension: int) -> No
 
 
 def _holds_middle(solid: Member) -> bool:
-    """Whether its middle is in its matter, where nothing else may be."""
-    return solid.around >= 0 and bool(heights(solid, np.zeros((1, 3)))[0] < 0)
+    """Whether the middle of a solid is in its matter, where nothing else may be."""
+    return solid.kind.is_solid and solid.around >= 0 and bool(heights(solid, np.zeros((1, 3)))[0] < 0)
 
 
 def _refuse(owner: object, depth: float, one: Member, other: Member) -> None:

@@ -20,7 +20,7 @@ from phlexible.bodies.soft_law import (
     Thinning,
 )
 from phlexible.bodies.soft_mesh import SoftSurface
-from phlexible.description.interactions.contact_members import DEEPEST, Member, MemberKind, neighbours_of
+from phlexible.description.interactions.contact_members import DEEPEST, Member, neighbours_of
 from phlexible.description.interactions.functions import PointOf, Vector
 from phlexible.description.interactions.loads import SurfacePressure
 from phlexible.description.interactions.rod_element import KEPT, RodElement
@@ -35,26 +35,14 @@ from phlexible.step.assembly.bodies import Tables, columns
 from phlexible.step.assembly.couplings import Places
 from phlexible.step.compilation.user_function import UserFunction, user_function
 from phlexible.step.tables.declarations import (
-    BALL_INSIDE,
-    BLOCK,
-    CORNER,
-    DRUM,
-    EDGE,
-    INSET,
     INVARIANTS,
     LOGARITHMS,
-    MESH,
     NOTHING,
     OF_USER,
-    PLANE,
     PROPORTIONAL,
     QUADRATIC,
     RECIPROCAL,
-    RING,
-    ROUND,
-    SAMPLE,
     THINNING,
-    TUBE,
 )
 from phlexible.step.tables.memory import Memory
 
@@ -343,22 +331,6 @@ SKIN = 0.25
 WIDER = 1.01
 """Of boxes of who may touch a mesh, whose smooth distance is a little less than that of the nearest side."""
 
-KINDS_OF_MEMBERS = {
-    MemberKind.ROUND: ROUND,
-    MemberKind.SAMPLE: SAMPLE,
-    MemberKind.EDGE: EDGE,
-    MemberKind.CORNER: CORNER,
-    MemberKind.INSET: INSET,
-    MemberKind.PLANE: PLANE,
-    MemberKind.BALL_INSIDE: BALL_INSIDE,
-    MemberKind.TUBE: TUBE,
-    MemberKind.BLOCK: BLOCK,
-    MemberKind.RING: RING,
-    MemberKind.DRUM: DRUM,
-    MemberKind.MESH: MESH,
-}
-"""By the numbers that the kernels know them by."""
-
 
 class ContactGroupTables:
     """The members of all contacts of a system that are searched.
@@ -382,9 +354,8 @@ class ContactGroupTables:
         self._axes: list[int] = []
         self._kept, self._kept_turns = kept_pairs(system), kept_turns(system)
         for number, member in self._members:
-            turns = (
-                member.kind.is_solid or member.is_edge or (self._contact_groups[number].friction and member.radius)
-            )
+            rubs = self._contact_groups[number].friction and member.radius
+            turns = member.axes is not None or member.is_edge or rubs
             directions = member.directions(system.dimension) if turns else ()
             self._axes += [self._number(system, collector, each) for each in directions] or [-1] * 6
 
@@ -444,7 +415,7 @@ class ContactGroupTables:
             "member_neighbour": [k for each in neighbours_of(members) for k in each],
             "member_body": [owners.setdefault(member.owner, len(owners)) for member in members],
             **columns(("member_start", "member_end"), self._places),
-            "member_kind": [KINDS_OF_MEMBERS[member.kind] for member in members],
+            "member_kind": [member.kind.value for member in members],
             "member_axis": self._axes,
             "pair_vector": moving,
             "member_radius": radius,

@@ -560,20 +560,7 @@ def lanes_of(builder: Any, choice: Any) -> Any:
     return INTEGER(getattr(choice.type, "count", 1))
 
 
-class AskedOfRows(Written):
-    """A question to rows of any lanes, which are known when a kernel is compiled."""
-
-    def __init__(self, function: Callable[..., Any]) -> None:
-        super().__init__(
-            function, FORMS[bool], (FORMS[Reals],), lambda context, builder, sig, values: function(builder, *values)
-        )
-
-    def signature_of(self, given: Sequence[Any]) -> Any:
-        """As it is called."""
-        return signature(self.result.alone, *given)
-
-
-@AskedOfRows
+@written(FORMS[bool], FORMS[Reals])
 def are_in_lanes(builder: Any, rows: Any) -> Any:
     """Whether rows are of several mechanisms at once."""
     return BIT(int(isinstance(builder.extract_value(rows, 0).type.pointee, ir.VectorType)))

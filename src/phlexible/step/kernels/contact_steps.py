@@ -29,9 +29,10 @@ from phlexible.step.kernels.many.member_ends import in_axes, know_ends, none, pl
 from phlexible.step.kernels.many.pair_friction import gyration
 from phlexible.step.kernels.many.pairs_in_matrix import forget_held_pairs, frequency_of_pairs, hold
 from phlexible.step.kernels.many.pieces import is_piece
+from phlexible.step.kernels.many.solids import lowest_place
 from phlexible.step.kernels.step import inertia_matrix, motion_and_forces
 from phlexible.step.kernels.vectors import mean_place, moved_by, outer, velocity_of
-from phlexible.step.tables.declarations import CONTACT, INSET, MOST_PARTS, MOVING
+from phlexible.step.tables.declarations import CONTACT, INSET, MOST_PARTS, MOVING, RIM
 
 FIRM = 1e300  # load of what does not move
 LITTLE = 1.0 / 1024.0  # share of a step, in which what goes round goes straight on
@@ -163,9 +164,11 @@ def harden_pair(t: Tables, n: int, h: float) -> float:
     """Add N' g M^-1 g^T of a pair to each of its carriers; its omega^2 without friction or other pairs."""
     i, j = t.met_first[n], t.met_second[n]
     n_, s, z = normal_of(t, i, j)
-    solid = j if t.member_kind[j] > INSET else i
+    solid = j if t.member_kind[j] > RIM else i
     small = i + j - solid
     y = place_of(t, small, s + z) if is_piece(t, small) else mean_place(t, t.member_start[small])
+    if t.member_kind[small] == RIM:
+        y = lowest_place(t, small, (1.0 if solid == j else -1.0) * n_)
     total = _member(t, i, s, n_, 0.0, y) + _member(t, j, z, n_, 0.0, y)
     rubbed_at = y
     c, F = t.member_contact_group[i], distance_at(t, i, j, 0.0)[0]
@@ -181,7 +184,7 @@ def harden_pair(t: Tables, n: int, h: float) -> float:
         sticks *= t.contact_group_share[c] * beside(bends, t.contact_group_friction[c] * load)
         slope += sticks
         stiffness = stiffness + sticks * (one() - outer(n_, n_))
-    if t.member_kind[j] <= INSET and t.member_kind[i] <= INSET:
+    if t.member_kind[j] <= RIM and t.member_kind[i] <= RIM:
         rubbed_at = touched_at(t, i, j, s, place_of(t, i, s) - place_of(t, j, z))
     else:
         sign = 1.0 if solid == j else -1.0

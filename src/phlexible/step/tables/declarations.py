@@ -982,9 +982,9 @@ PAIR = 4
 TURN, DRILLED, SLIPS, MET = 6, 3, 4, 5
 """Numbers of the bristles against its turns; of these places: drilling, whether it slipped, speed of the impact."""
 
-ROUND, SAMPLE, EDGE, CORNER, INSET, PLANE, BALL_INSIDE, TUBE, BLOCK, RING, DRUM, MESH = range(12)
+ROUND, SAMPLE, EDGE, CORNER, INSET, RIM, PLANE, BALL_INSIDE, TUBE, BLOCK, RING, DRUM, MESH = range(13)
 """Members: spheres and pieces of lines; what only solids touch: places, edges, places of those without end and with
-one; solids."""
+one, rims; solids."""
 
 MISSES = 6
 """Of lines through velocities, by which the next one is predicted (``line_miss``)."""

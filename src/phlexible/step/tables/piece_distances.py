@@ -11,3 +11,7 @@ PARTS = 16  # a piece on what is not convex is looked at in
 TURNS = 60
 EXACT = 1e-14  # of the length
 BENT = 1e-6  # slope along the piece by which two sides of a solid differ at an edge
+RIM_ROUNDING = 0.01
+"""Sine of the tilt within which a rim that lies on a plane is round, so that it stands."""
+RIM_HEIGHT = (1.0 + RIM_ROUNDING**2) ** 0.5 - RIM_ROUNDING
+"""Share of the radius by which a rim is divided, so that on its edge it is as high as the radius."""

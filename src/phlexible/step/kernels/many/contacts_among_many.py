@@ -20,9 +20,9 @@ from phlexible.step.kernels.many.pair_friction import (
 )
 from phlexible.step.kernels.many.pieces import SHORT, distance_across, is_across, rise_across
 from phlexible.step.kernels.many.shared_nodes import depth_on_line, far_ends, is_ball_on_line, seen_from_ball
-from phlexible.step.kernels.many.solids import axis_mean, height_over, rise, seen_in
+from phlexible.step.kernels.many.solids import axis_mean, height_over, lowest_place, rise
 from phlexible.step.kernels.vectors import mean_place
-from phlexible.step.tables.declarations import INSET, MET, PAIR, TURN
+from phlexible.step.tables.declarations import MET, PAIR, RIM, TURN
 from phlexible.step.tables.piece_distances import SHARE_OF_LINES as SHARE
 
 # Contacts among many: spheres and pieces of lines that push each other apart (docs/theory.md, 8).
@@ -92,9 +92,9 @@ def position_at(t: Tables, p: int, share: float) -> Vector:
 @compiled
 def distance_at(t: Tables, i: int, j: int, share: float) -> tuple[float, float, float]:
     """F, s and t of two members after a share of the step; of a solid how far it is from the other's centre."""
-    if t.member_kind[i] > INSET:
+    if t.member_kind[i] > RIM:
         i, j = j, i
-    if t.member_kind[j] > INSET:
+    if t.member_kind[j] > RIM:
         return (distance_across(t, i, j, share) if is_across(t, i, j) else height_over(t, i, j, share)), 0.0, 0.0
     x, y = position_at(t, t.member_start[i], share), position_at(t, t.member_start[j], share)
     if are_balls(t, i, j):
@@ -122,11 +122,11 @@ def push_contact_groups(t: Tables, h: float) -> None:
         i, j = pair_at(t, n)
         if i < 0:
             continue
-        if t.member_kind[i] > INSET:
+        if t.member_kind[i] > RIM:
             i, j = j, i
         if is_across(t, i, j):
             _push_across(t, i, j, h)
-        elif t.member_kind[j] > INSET:
+        elif t.member_kind[j] > RIM:
             _push_off(t, i, j, h)
         elif are_balls(t, i, j):
             _push_balls(t, i, j, h)
@@ -147,10 +147,11 @@ def end_contact_groups(t: Tables) -> None:
 
 @compiled
 def _push_off(t: Tables, i: int, j: int, h: float) -> None:
-    """Solid j pushes a sphere or place i."""
-    c, radius = t.member_contact_group[i], t.member_radius[i]
-    w, dw = seen_in(t, t.member_start[i], j)
-    before, change, omega = rise(t, i, j, w, dw)
+    """Solid j pushes a sphere or place i, or a plane a rim."""
+    c, radius, lever = t.member_contact_group[i], t.member_radius[i], 0.0
+    before, change, omega = rise(t, i, j)
+    if t.member_kind[i] == RIM:
+        lever, omega = omega.x, vector(0.0, 0.0, omega.z)
     if before >= radius and before + change >= radius:
         return
     known = find_pair(t, i, j)
@@ -165,11 +166,18 @@ def _push_off(t: Tables, i: int, j: int, h: float) -> None:
     t.pull[axes[2]] += (normal * omega.z) * mean
     size = sqrt(dot(n, n))
     if size > 0.0:
-        n = (1.0 / size) * n
         y = mean_place(t, p)
+        if t.member_kind[i] == RIM:
+            a = axis_mean(t, t.member_axis + 6 * i, 2)
+            t.pull[axes[2]] += (normal * lever) * a
+            t.pull[t.member_axis[6 * i + 2]] += (normal * lever) * n
+            y = y + lever * a
+        n = (1.0 / size) * n
         if t.member_axis[6 * i] >= 0:
             y = y - radius * n
         place = note_touch(t, i, j, 0.0, 0.0, y, n, slope)
+        if t.member_kind[i] == RIM and t.contact_group_friction[c] > 0.0:
+            place = note_touch(t, i, j, 0.0, 0.0, lowest_place(t, i, n) - radius * n, n, 0.0)
         rub_pair(t, i, j, 0.0, 0.0, n, normal, h, place, known)
     else:
         lose_pair(t, known)
@@ -366,10 +374,10 @@ def touched_at(t: Tables, i: int, j: int, s: float, e: Vector) -> Vector:
 @compiled
 def normal_of(t: Tables, i: int, j: int) -> tuple[Vector, float, float]:
     """Unit normal of two members, from the second to the first, and where they touch along their axes."""
-    if t.member_kind[j] > INSET:
+    if t.member_kind[j] > RIM:
         n, s = _up(t, i, j)
         return n, s, 0.0
-    if t.member_kind[i] > INSET:
+    if t.member_kind[i] > RIM:
         n, s = _up(t, j, i)
         return -1.0 * n, 0.0, s
     _, s, z = distance_at(t, i, j, 0.0)
@@ -386,8 +394,8 @@ def _up(t: Tables, i: int, j: int) -> tuple[Vector, float]:
         _, _, s, omega, on_b = rise_across(t, i, j)
         omega += on_b
     else:
-        w, dw = seen_in(t, t.member_start[i], j)
-        _, _, omega = rise(t, i, j, w, dw)
+        _, _, omega = rise(t, i, j)
+        omega = vector(0.0, 0.0, omega.z) if t.member_kind[i] == RIM else omega
     n = _turned_out(t, t.member_axis + 6 * j, omega)
     size = sqrt(dot(n, n))
     return (1.0 / size if size > 0.0 else 1.0) * n, s

@@ -168,14 +168,7 @@ def far_from_mesh(t: Tables, j: int, w: Vector, radius: float) -> float:
 @compiled
 def height_over_mesh(t: Tables, j: int, w: Vector, radius: float) -> float:
     """phi; of places far away the distance from the box around all."""
-    apart = far_from_mesh(t, j, w, radius)
-    if apart > 0.0:
-        return apart
-    k, part, foot = nearest_triangle(t, j, w)
-    phi, _ = outward_of(t, k, part, foot, w)
-    if radius > 0.0 and LEAST < phi < radius + radius:
-        phi, _, _ = smoothed(t, j, w, phi)
-    return phi
+    return slope_over_mesh(t, j, w, radius)[0]
 
 
 @compiled

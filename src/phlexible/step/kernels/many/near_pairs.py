@@ -10,8 +10,8 @@ from math import floor
 from phlexible.step.compilation.compiled import compiled
 from phlexible.step.compilation.notation import Tables, Vector, dot, vector
 from phlexible.step.kernels.many.pieces import is_piece
-from phlexible.step.kernels.many.solids import height_over
-from phlexible.step.tables.declarations import BLOCK, CORNER, DRUM, INSET, MESH, RING, ROUND, TUBE
+from phlexible.step.kernels.many.solids import height_at, seen_in
+from phlexible.step.tables.declarations import BLOCK, CORNER, DRUM, INSET, MESH, PLANE, RIM, RING, ROUND, TUBE
 
 LARGE = 4.0
 """Members larger than so many times the mean are held against all others, and do not make the cells larger."""
@@ -30,23 +30,11 @@ def greatest(a: Vector, b: Vector) -> Vector:
 
 
 @compiled
-def lower_corner(t: Tables, m: int) -> Vector:
-    """Of the box around the axis of a member at both ends of the step."""
+def corners_of(t: Tables, m: int) -> tuple[Vector, Vector]:
+    """Lower and upper corner of the box around the axis of a member at both ends of the step."""
     p, q = t.member_start[m], t.member_end[m]
-    return least(
-        least(t.place0[p], t.place0[p] + t.change[p]),
-        least(t.place0[q], t.place0[q] + t.change[q]),
-    )
-
-
-@compiled
-def upper_corner(t: Tables, m: int) -> Vector:
-    """The other one."""
-    p, q = t.member_start[m], t.member_end[m]
-    return greatest(
-        greatest(t.place0[p], t.place0[p] + t.change[p]),
-        greatest(t.place0[q], t.place0[q] + t.change[q]),
-    )
+    a, b, c, d = t.place0[p], t.place0[p] + t.change[p], t.place0[q], t.place0[q] + t.change[q]
+    return least(least(a, b), least(c, d)), greatest(greatest(a, b), greatest(c, d))
 
 
 @compiled
@@ -71,7 +59,7 @@ def pair_at(t: Tables, n: int) -> tuple[int, int]:
 @compiled
 def _stay(t: Tables) -> bool:
     for m in range(t.members):
-        low, high, a, b = lower_corner(t, m), upper_corner(t, m), t.near_low[m], t.near_high[m]
+        (low, high), a, b = corners_of(t, m), t.near_low[m], t.near_high[m]
         if not (low.x >= a.x and low.y >= a.y and low.z >= a.z):
             return False
         if not (high.x <= b.x and high.y <= b.y and high.z <= b.z):
@@ -80,8 +68,11 @@ def _stay(t: Tables) -> bool:
 
 
 @compiled
-def _suits(t: Tables, kind: int, solid: int) -> bool:
-    """Corners touch what has no end, places beside them what has."""
+def _suits(t: Tables, i: int, solid: int) -> bool:
+    """Corners touch what has no end, places beside them what has; of what is round planes touch the rims alone."""
+    kind = t.member_kind[i]
+    if kind == RIM or t.member_kind[solid] == PLANE:
+        return t.member_kind[solid] == PLANE and kind != INSET and t.member_size[3 * i + 2] == 0.0
     if kind == CORNER:
         return t.member_around[solid] < 0.0
     return kind != INSET or t.member_around[solid] >= 0.0
@@ -105,9 +96,9 @@ def _may_meet(t: Tables, i: int, j: int) -> bool:
     if (t.member_side[i] | t.member_side[j]) != 3:
         return False
     a, b = t.member_kind[i], t.member_kind[j]
-    if a > INSET:
+    if a > RIM:
         return _touches(t, j, i)
-    if b > INSET:
+    if b > RIM:
         return _touches(t, i, j)
     return a == ROUND and b == ROUND and t.member_radius[i] + t.member_radius[j] > 0.0
 
@@ -117,7 +108,7 @@ def _touches(t: Tables, i: int, j: int) -> bool:
     """Whether solid j touches a sphere, a place, or a piece between its ends."""
     kind, size = t.member_kind[j], t.member_size + 3 * i
     if not is_piece(t, i):
-        return t.member_kind[i] <= INSET and _suits(t, t.member_kind[i], j)
+        return t.member_kind[i] <= RIM and _suits(t, i, j)
     if kind == BLOCK or kind == MESH:
         return size[2] == 0.0 and size[0] > 0.0
     own = t.member_size + 3 * j
@@ -145,7 +136,8 @@ def _is_above(t: Tables, i: int, j: int) -> bool:
     if t.vector_carrier[t.member_start[j]] >= 0:
         return True
     size = t.near_high[i] - t.near_low[i]
-    return height_over(t, i, j, 0.0) <= t.member_radius[i] + dot(size, size) ** 0.5
+    middle, _ = seen_in(t, t.member_start[i], j)
+    return height_at(t, i, j, middle) <= t.member_around[i] + dot(size, size) ** 0.5
 
 
 @compiled
@@ -154,8 +146,8 @@ def _look(t: Tables) -> None:
     mean, count = 0.0, 0.0
     for m in range(t.members):
         skin = t.contact_group_skin[t.member_contact_group[m]]
-        around = vector(skin, skin, skin)
-        t.near_low[m], t.near_high[m] = lower_corner(t, m) - around, upper_corner(t, m) + around
+        (low, high), around = corners_of(t, m), vector(skin, skin, skin)
+        t.near_low[m], t.near_high[m] = low - around, high + around
         if t.member_around[m] >= 0.0:
             mean, count = mean + _extent(t, m), count + 1.0
     mean /= max(count, 1.0)

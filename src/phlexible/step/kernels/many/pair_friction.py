@@ -21,9 +21,9 @@ from phlexible.step.kernels.many.member_ends import (
     pull_at,
     slides,
 )
-from phlexible.step.kernels.many.solids import axis_mean
+from phlexible.step.kernels.many.solids import axis_mean, drilling_radius
 from phlexible.step.kernels.vectors import mean_place, outer
-from phlexible.step.tables.declarations import DRILLED, INSET, MET, PAIR, SLIPS, TURN
+from phlexible.step.tables.declarations import DRILLED, INSET, MET, PAIR, RIM, SLIPS, TURN
 
 # Bristles of pairs, merged step by step with the list of the pairs that touch.
 
@@ -232,17 +232,25 @@ def _slide(
     arms, c, carrier = t.touch_arm + 2 * touch, t.member_contact_group[i], _carrier_of(t, i, j)
     k, share, bent = t.contact_group_bristle[c], t.contact_group_friction[c], vector(0.0, 0.0, 0.0)
     if known >= 0:
-        bent = _carried(t, carrier, t.pair_bristle + (PAIR * known + 1), n)
+        bent = _carried(t, carrier, t.pair_bristle + (PAIR * known + 1), n, t.member_kind[i] == RIM)
     if known < 0 or t.pair_bristle[PAIR * known] > 0.0:
         share *= t.contact_group_grip[c]
     u = slides(t, i, s, arms[0]) - slides(t, j, z, arms[1])
     u -= dot(u, n) * n
-    d = t.contact_group_bristle_damping[c]
+    reach, d = drilling_radius(t, i, n), t.contact_group_bristle_damping[c]
+    if reach > 0.0:
+        turn = turn_of(t, t.member_axis + 6 * i, 3) - turn_of(t, t.member_axis + 6 * j, 3)
+        u += (reach * dot(turn, n)) * n
     force, to_limit, e, a, steeper, end, slips = held(k, d, bent, u, share * normal, h)
+    work, twist = dot(force, u), dot(force, n)
+    if reach > 0.0:
+        _couple(t, i, (-reach * twist) * n)
+        _couple(t, j, (reach * twist) * n)
+        force, e, to_limit = force - twist * n, e - dot(e, n) * n, to_limit - dot(to_limit, n) * n
     if touch < t.touching_pairs:
         own = t.touch_stiffness + 3 * touch
         own[1], own[2], t.touch_slip[touch], t.touch_level[touch] = a, steeper, e, (own[0] * share) * to_limit
-    _book(t, k, bent, end if place >= 0 else vector(0.0, 0.0, 0.0), dot(force, u))
+    _book(t, k, bent, end if place >= 0 else vector(0.0, 0.0, 0.0), work)
     if place >= 0:
         own = t.pair_bristle_end + PAIR * place
         if slips:
@@ -267,7 +275,7 @@ def _turn(
     twist, before, after = dot(psi, n), t.pair_turn + TURN * known, t.pair_turn_end + TURN * place
     couple, slope = nothing, none()
     if t.contact_group_rolling[c] > 0.0:
-        bent = _carried(t, carrier, before, n) if known >= 0 else nothing
+        bent = _carried(t, carrier, before, n, False) if known >= 0 else nothing
         u = psi - twist * n
         couple, _, e, a, steeper, end, _ = held(k, d, bent, u, t.contact_group_rolling[c] * normal, h)
         slope = a * (one() - outer(n, n)) - steeper * outer(e, e)
@@ -306,15 +314,16 @@ def _couple(t: Tables, m: int, couple: Vector) -> None:
 @compiled
 def _carrier_of(t: Tables, i: int, j: int) -> int:
     """The member of two in whose axes their bristles are kept: the solid, or the first that turns."""
-    return j if t.member_kind[j] > INSET or t.member_axis[6 * i] < 0 else i
+    return j if t.member_kind[j] > RIM or t.member_axis[6 * i] < 0 else i
 
 
 @compiled
-def _carried(t: Tables, m: int, own: Reals, n: Vector) -> Vector:
-    """z, kept in the axes of member m, in the plane across n with its length."""
+def _carried(t: Tables, m: int, own: Reals, n: Vector, drills: bool) -> Vector:
+    """z, kept in the axes of member m, in the plane across n with its length; along n what is turned about it."""
     axes = t.member_axis + 6 * m
     bent = own[0] * axis_mean(t, axes, 0) + own[1] * axis_mean(t, axes, 1) + own[2] * axis_mean(t, axes, 2)
-    bent -= dot(bent, n) * n
+    if not drills:
+        bent -= dot(bent, n) * n
     length = sqrt(dot(bent, bent))
     size = sqrt(own[0] * own[0] + own[1] * own[1] + own[2] * own[2])
     return (size / length if length > 0.0 else 1.0) * bent

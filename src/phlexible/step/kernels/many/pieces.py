@@ -10,10 +10,10 @@ of what is parallel, l is the length of the piece at the start. What touches by 
 """
 
 from phlexible.step.compilation.compiled import compiled
-from phlexible.step.compilation.notation import Tables, Vector, dot, vector
+from phlexible.step.compilation.notation import Tables, Vector, dot, secant_parts, three_secants, vector
 from phlexible.step.kernels.many.meshes import slope_over_mesh
-from phlexible.step.kernels.many.solids import height_at, rise, seen_in
-from phlexible.step.tables.declarations import BLOCK, DRUM, INSET, MESH, TUBE
+from phlexible.step.kernels.many.solids import height_at, seen_in, shape_distance
+from phlexible.step.tables.declarations import BLOCK, DRUM, INSET, MESH, RIM, TUBE
 from phlexible.step.tables.piece_distances import BENT, BESIDE, EXACT, PARTS, SHARE, TURNS
 
 SHORT = 1e-8  # of the length: so short a way has no part of its own, which would be round-off
@@ -28,7 +28,7 @@ def is_piece(t: Tables, m: int) -> bool:
 @compiled
 def is_across(t: Tables, i: int, j: int) -> bool:
     """Whether member i is a piece, and j a solid."""
-    return t.member_kind[j] > INSET and is_piece(t, i)
+    return t.member_kind[j] > RIM and is_piece(t, i)
 
 
 @compiled
@@ -36,7 +36,7 @@ def slope_at(t: Tables, i: int, j: int, w: Vector) -> tuple[float, Vector]:
     """phi of a place and its slope."""
     if t.member_kind[j] == MESH:
         return slope_over_mesh(t, j, w, t.member_radius[i])
-    high, _, slope = rise(t, i, j, w, vector(0.0, 0.0, 0.0))
+    high, _, slope = secant_parts(shape_distance(t, j, three_secants(w, vector(0.0, 0.0, 0.0))))
     return high, slope
 
 

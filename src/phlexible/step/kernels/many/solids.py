@@ -10,8 +10,11 @@ from phlexible.step.compilation.compiled import compiled
 from phlexible.step.compilation.notation import Integers, Tables, Vector, dot, secant_parts, three_secants, vector
 from phlexible.step.kernels.floating_bodies import unit
 from phlexible.step.kernels.many.meshes import height_over_mesh, rise_over_mesh
-from phlexible.step.tables.declarations import BALL_INSIDE, BLOCK, MESH, PLANE, RING, TUBE
+from phlexible.step.kernels.vectors import mean_place
+from phlexible.step.tables.declarations import BALL_INSIDE, BLOCK, MESH, PLANE, RIM, RING, TUBE
+from phlexible.step.tables.piece_distances import RIM_HEIGHT, RIM_ROUNDING
 
+MEAN_RADIUS = 2.0 / 3.0  # of a disc
 NEVER = -1e30  # a side that nothing is beyond
 
 
@@ -49,6 +52,9 @@ def seen_in(t: Tables, p: int, j: int) -> tuple[Vector, Vector]:
 @compiled
 def height_over(t: Tables, i: int, j: int, share: float) -> float:
     """phi of member i over solid j; ``share`` 0: at the start of the step, 1: at its end."""
+    if t.member_kind[i] == RIM:
+        w, dw = rim_numbers(t, i, j)
+        return rim_distance(t, i, j, w + share * dw)
     w, dw = seen_in(t, t.member_start[i], j)
     return height_at(t, i, j, w + share * dw)
 
@@ -89,8 +95,51 @@ def height_at(t: Tables, i: int, j: int, w: Vector) -> float:
 
 
 @compiled
-def rise(t: Tables, i: int, j: int, w: Vector, dw: Vector) -> tuple[float, float, Vector]:
-    """phi at the start, its change, and omega."""
+def rise(t: Tables, i: int, j: int) -> tuple[float, float, Vector]:
+    """phi of member i over solid j at the start, its change, and omega; of a rim along its own numbers."""
+    if t.member_kind[i] == RIM:
+        w, dw = rim_numbers(t, i, j)
+        return secant_parts(rim_distance(t, i, j, three_secants(w, dw)))
+    w, dw = seen_in(t, t.member_start[i], j)
     if t.member_kind[j] == MESH:
         return rise_over_mesh(t, j, w, dw, t.member_radius[i])
     return secant_parts(shape_distance(t, j, three_secants(w, dw)))
+
+
+# Rims: circles of radius R about an axis a, B beyond the middle x, with a round edge or the tube of a torus around.
+
+
+@compiled
+def rim_numbers(t: Tables, i: int, j: int) -> tuple[Vector, Vector]:
+    """(n.a, 0, n.(x_i - x_j)) of a rim and a plane with the normal n at the start of the step, and the change."""
+    w, dw = seen_in(t, t.member_start[i], j)
+    own, other = t.member_axis + 6 * i, t.member_axis + 6 * j
+    a, da, n, dn = axis_start(t, own, 2), axis_change(t, own, 2), axis_start(t, other, 2), axis_change(t, other, 2)
+    return vector(dot(n, a), 0.0, w.z), vector(dot(n + 0.5 * dn, da) + dot(dn, a + 0.5 * da), 0.0, dw.z)
+
+
+@compiled
+def rim_distance(t: Tables, i: int, j: int, w: Vector) -> float:
+    """Least height of a rim over a plane, rounded where it lies flat on it."""
+    size, root = t.member_size + 3 * i, sqrt(abs(1.0 - w.x * w.x + RIM_ROUNDING * RIM_ROUNDING))
+    return w.z + size[1] * w.x - size[0] * (root - RIM_ROUNDING) / RIM_HEIGHT - t.member_size[3 * j]
+
+
+@compiled
+def drilling_radius(t: Tables, i: int, n: Vector) -> float:
+    """Radius at which friction resists turns of a rim that lies on a plane about its normal; 0 of other members."""
+    if t.member_kind[i] != RIM:
+        return 0.0
+    share = dot(n, axis_mean(t, t.member_axis + 6 * i, 2))
+    square = abs(1.0 - share * share + RIM_ROUNDING * RIM_ROUNDING)
+    own = t.member_size[3 * i] * (1.0 if t.member_radius[i] > 0.0 else MEAN_RADIUS)
+    return own * RIM_ROUNDING * RIM_ROUNDING / square
+
+
+@compiled
+def lowest_place(t: Tables, i: int, n: Vector) -> Vector:
+    """Position of the lowest point of a rim at the mean of the step, for the unit normal n of a plane."""
+    a, size = axis_mean(t, t.member_axis + 6 * i, 2), t.member_size + 3 * i
+    a = (1.0 / sqrt(dot(a, a))) * a
+    across, root = n - dot(n, a) * a, sqrt(abs(1.0 - dot(n, a) ** 2 + RIM_ROUNDING * RIM_ROUNDING))
+    return mean_place(t, t.member_start[i]) + size[1] * a - (size[0] / root) * across
