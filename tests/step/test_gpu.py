@@ -187,7 +187,7 @@ def test_angles_are_those_of_the_library():
 def test_a_program_in_the_assembly_of_graphics_processors_keeps_its_tables_in_the_memory_of_threads():
     run = hanging(1.0).start(1e-2)
     text = thread_program(
-        ThreadLayout(run.memory), advance.source.py_func, joint_velocities.source.py_func, Threads.CUDA
+        ThreadLayout(run.stepper.memory), advance.source.py_func, joint_velocities.source.py_func, Threads.CUDA
     )
     assembly = assembly_text(text)
     assert assembly.count(".visible .entry") == 2 and "call" not in assembly

@@ -35,8 +35,6 @@ from phlexible.step.tables.memory import StateRows
 if TYPE_CHECKING:
     from phlexible.results.live_readings import QuickReading
     from phlexible.step.integration.step_calls import StepCall
-    from phlexible.step.integration.stepper import Stepper
-    from phlexible.step.tables.memory import Memory
 
 MOST_PIECES = 1024
 """That a step may be halved into: a live run waits for no more."""
@@ -75,6 +73,9 @@ class LiveRun:
     Attributes:
         inputs: of the steps to come, by name.
         step_size: [s].
+        steps: since the start.
+        system: what it moves.
+        stepper: what takes its steps; compiled models are made of its tables.
     """
 
     def __init__(
@@ -87,14 +88,14 @@ class LiveRun:
         numbers: KeptNumbers,
         warnings: Sequence[str] = (),
     ) -> None:
-        self._system, self.step_size = system, step
-        self._stepper = stepper = numbers.stepper(system, options, step, is_redundant)
+        self.system, self.step_size = system, step
+        self.stepper = stepper = numbers.stepper(system, options, step, is_redundant)
         self._start, self._options = state, options
         self._is_redundant, self._identity = is_redundant, uuid4().hex
         self._instant_run: tuple[StoredBlock, RecordedRun] | None = None  # of the last instant that was read
         self.inputs = Inputs(stepper, system.dimension)
         stepper.begin(state)
-        self._clock, self._steps = endless_clock(state.time, step, breakpoints_of(system.mechanism)), 0
+        self._clock, self.steps = endless_clock(state.time, step, breakpoints_of(system.mechanism)), 0
         self._stored = StoredSteps(state.time, stepper.now(state.time))
         self._readings: dict[Sensor, tuple[Share | None, QuickReading | None]] = {}
         self._velocities: Array | None = None  # on the joints, of the last instant once it was asked for
@@ -104,7 +105,7 @@ class LiveRun:
     def __reduce__(self) -> tuple[object, ...]:
         """For pickles and copies, which have memory of their own."""
         arguments = (
-            self._system,
+            self.system,
             self._options,
             self._start,
             self.step_size,
@@ -144,14 +145,14 @@ class LiveRun:
 
     def taking(self, left: int, keeps_all: bool = True) -> Calls[None]:
         """Take so many steps, as a generator of their calls; ``keeps_all``: or only the last instant is stored."""
-        run, stepper, size = self._run, self._stepper, self.step_size
+        run, stepper, size = self._run, self.stepper, self.step_size
         self._give()
         while left:
             if stepper.is_controlled:
                 stepper.control(self.time)
-            taken, count = 0, 0 if run.sizes.depth else self._clock.regular_run(self._steps, left)
+            taken, count = 0, 0 if run.sizes.depth else self._clock.regular_run(self.steps, left)
             if count:
-                instants = self._clock.instants(self._steps, count)
+                instants = self._clock.instants(self.steps, count)
                 instants[0] = self.time
                 storage = Storage(1 if keeps_all else count, 0, run.sizes.continues, stepper.is_controlled)
                 answer = yield from run.steps(instants, size, storage)
@@ -172,14 +173,14 @@ class LiveRun:
         """One step in pieces: cut at breakpoints, or halved because it fails."""
         run, first = self._run, np.zeros(0)
         rows: Mapping[str, Array] = {}
-        spans, before = self._clock.pieces(self._steps), run.snapshot()
+        spans, before = self._clock.pieces(self.steps), run.snapshot()
         spans[0] = self.time, spans[0][1]
         run.count.step_done()
         try:
             for span in spans:
                 for piece in run.pieces(*span, Storage(1 if span == spans[-1] else 2)):
                     first, rows = first if len(first) else piece.taken.reactions, piece.taken.rows
-            self._stepper.let_interrupt()
+            self.stepper.let_interrupt()
         except BaseException:
             run.restore(before)
             raise
@@ -197,12 +198,7 @@ class LiveRun:
     @property
     def is_steady(self) -> bool:
         """Whether nothing in its steps depends on time but the inputs."""
-        return self._stepper.is_steady and not self._clock.breakpoints
-
-    @property
-    def steps(self) -> int:
-        """Since the start."""
-        return self._steps
+        return self.stepper.is_steady and not self._clock.breakpoints
 
     @property
     def continues(self) -> bool:
@@ -220,24 +216,14 @@ class LiveRun:
         return self._clock.start
 
     @property
-    def system(self) -> System:
-        """What it moves."""
-        return self._system
-
-    @property
     def loads(self) -> Array:
         """All loads of the steps to come, of a run that is steady, shape (3 loads,)."""
         self._give()
-        return self._stepper.steady_loads
-
-    @property
-    def loads_of_model(self) -> Array:
-        """The same with the inputs as they are in the model."""
-        return self._stepper.steady_loads_of_model
+        return self.stepper.steady_loads
 
     def _give(self) -> None:
         if self.inputs.is_new:
-            self._stepper.give(self.inputs.changes(3 * self._stepper.load_values))
+            self.stepper.give(self.inputs.changes(3 * self.stepper.load_values))
             self.inputs.is_new = False
 
     def next_call(self, count: int) -> "StepCall":
@@ -255,17 +241,17 @@ class LiveRun:
             state: where they end, shape (state numbers,).
             numbers: of the stored row there, of the same shape; None: it has to be written once more.
         """
-        self.memory.state[:] = state
-        self._steps, self._velocities = steps, None
+        self.stepper.memory.state[:] = state
+        self.steps, self._velocities = steps, None
         self._run.sizes = self._regular if steps else StepSizes()
         end = self._clock.instant(steps)
-        rows = self._stepper.now(end) if numbers is None else self.memory.rows(numbers[None].copy())
+        rows = self.stepper.now(end) if numbers is None else self.stepper.memory.rows(numbers[None].copy())
         self._stored = StoredSteps(end, rows)
         self._run.words.look(end)
         self._warn()
 
     def _add(self, block: StoredBlock, steps: int) -> None:
-        self._steps += steps
+        self.steps += steps
         self._stored.add(block)
         self._velocities = None
 
@@ -299,7 +285,7 @@ class LiveRun:
         share, reading = self._reading(sensor)
         if share is not None and reading is not None:
             rows = self._stored.rows
-            velocity = rows["velocity"][-1] if reading.is_of_places(share) else self._on_joints()
+            velocity = rows["velocity"][-1] if reading.is_of_places(share) else self.velocities()
             if velocity is not None:
                 found = reading.read(rows, velocity, share)
                 return found if len(found) > 1 else found.reshape(())
@@ -325,39 +311,20 @@ class LiveRun:
         """The numbers of the last instant, shape (1, numbers): what ``memory.rows`` takes apart."""
         rows = self._stored.rows
         if not isinstance(rows, StateRows):
-            rows = self._stepper.now(self.time)
+            rows = self.stepper.now(self.time)
         assert isinstance(rows, StateRows), "what steppers give"
         return rows.numbers[-1:]
-
-    @property
-    def memory(self) -> "Memory":
-        """Of the state."""
-        return self._stepper.memory
 
     def reading(self, sensor: Sensor) -> "tuple[Share, QuickReading] | None":
         """How compiled code reads a sensor from the numbers of the state; None: ``read`` has another way."""
         share, found = self._reading(sensor)
         return None if share is None or found is None else (share, found)
 
-    @property
-    def projects_at_once(self) -> bool:
-        """Whether velocities on joints can be found in lanes."""
-        return self._stepper.projects_at_once
-
     def velocities(self) -> Array | None:
-        """Velocities that satisfy the joints."""
-        return self._on_joints()
-
-    def _on_joints(self) -> Array | None:
-        """Velocities that satisfy the joints, found once an instant."""
+        """Velocities that satisfy the joints, computed once an instant."""
         if self._velocities is None:
-            self._velocities = self._stepper.joint_velocities(self.time)
+            self._velocities = self.stepper.joint_velocities(self.time)
         return self._velocities
-
-    @property
-    def stepper(self) -> "Stepper":
-        """What takes its steps; compiled models are made of its tables."""
-        return self._stepper
 
     @property
     def state(self) -> State:
@@ -367,7 +334,7 @@ class LiveRun:
     def save(self) -> SavedInstant:
         """Where the run is, with its inputs and what steps remember: after ``restore`` the digits are the same."""
         numbers, sizes = self._run.snapshot()
-        return SavedInstant(self.time, self._steps, numbers, self.inputs.copy(), self._identity, sizes)
+        return SavedInstant(self.time, self.steps, numbers, self.inputs.copy(), self._identity, sizes)
 
     def restore(self, saved: SavedInstant) -> None:
         """Go back; what came after is forgotten.
@@ -376,7 +343,7 @@ class LiveRun:
             ParameterError: what was not saved by this run, or lies ahead.
         """
         is_own = isinstance(saved, SavedInstant) and saved.run == self._identity
-        stored = self._stored.until(saved.steps - self._steps, saved.time) if is_own else None
+        stored = self._stored.until(saved.steps - self.steps, saved.time) if is_own else None
         if stored is None:
             raise ParameterError(f"saved must be what save() of this run gave, up to now, got {saved!r}")
         self._go_on_from(saved, stored)
@@ -389,7 +356,7 @@ class LiveRun:
         """
         known = {name: value.shape for name, value in self.inputs.copy().items()}
         given = {name: value.shape for name, value in saved.inputs.items()}
-        size = self._stepper.snapshot().shape
+        size = self.stepper.snapshot().shape
         if saved.numbers.shape != size or given != known:
             raise ParameterError(
                 f"this is the state of another model: it has {saved.numbers.size} numbers and the inputs"
@@ -402,8 +369,8 @@ class LiveRun:
         known = self._regular if saved.steps else StepSizes()
         self._run.restore(RunSnapshot(saved.numbers, known if saved.sizes is None else saved.sizes))
         self.inputs.put(saved.inputs)
-        self._steps, self._velocities = saved.steps, None
-        self._stored = StoredSteps(saved.time, self._stepper.now(saved.time)) if stored is None else stored
+        self.steps, self._velocities = saved.steps, None
+        self._stored = StoredSteps(saved.time, self.stepper.now(saved.time)) if stored is None else stored
 
     def forget(self) -> None:
         """Keep the last instant only, in very long runs; ``motion`` begins there."""
@@ -426,27 +393,27 @@ class LiveRun:
     @property
     def now(self) -> RecordedRun:
         """The last instant alone, for what is measured."""
-        return RecordedRun(self._system, self._now(), self._is_redundant)
+        return RecordedRun(self.system, self._now(), self._is_redundant)
 
     @property
     def instant(self) -> Motion:
         """The last instant alone, to be drawn."""
-        return Motion(self._system, self._now())
+        return Motion(self.system, self._now())
 
     @property
     def motion(self) -> Motion:
         """All steps so far."""
-        recording = self._stored.recording(self._system, self._stepper.work_sources, self._run.halvings)
-        return Motion(self._system, recording, warnings=[*self._warnings])
+        recording = self._stored.recording(self.system, self.stepper.work_sources, self._run.halvings)
+        return Motion(self.system, recording, warnings=[*self._warnings])
 
     def __repr__(self) -> str:
-        steps = how_many(self._steps, "step")
+        steps = how_many(self.steps, "step")
         return f"LiveRun(t = {self.time:g} s, {steps} of {self.step_size:g} s, {self.inputs!r})"
 
     def _now(self) -> RecordedStates:
         """The last instant alone."""
         last = self._stored.last
-        return recording_of(self._system, self._stepper.work_sources, last.times, last.rows)
+        return recording_of(self.system, self.stepper.work_sources, last.times, last.rows)
 
 
 # A run that is stepped, in a browser: its inputs are numbers on the page.

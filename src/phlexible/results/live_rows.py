@@ -42,7 +42,7 @@ class _Held:
         self.runs, self.lanes = list(runs), lanes
         self.steps: IntArray = np.array([run.steps for run in runs])
         self._origins, self._step_size = np.array([run.origin for run in runs]), runs[0].step_size
-        self._base = np.stack([run.loads_of_model for run in runs], axis=-1)
+        self._base = np.stack([run.stepper.steady_loads_of_model for run in runs], axis=-1)
         self._inputs: dict[str, Array] = {}  # that runs do not know yet
         self._is_ahead, self._has_rows = np.zeros(len(runs), dtype=bool), True
         for lane, run in enumerate(runs):
@@ -83,14 +83,14 @@ class _Held:
             except ConvergenceError as error:
                 yield lane, error
             run.forget()
-            threads.put(lane, run.memory.state, run.row[0], run.loads, run.continues)
+            threads.put(lane, run.stepper.memory.state, run.row[0], run.loads, run.continues)
             self.steps[lane] = run.steps
 
     def put(self, lane: int, saved: SavedInstant) -> None:
         """Have one go on from where it was."""
         run = self.runs[lane]
         run.put(saved)
-        self.lanes.put(lane, run.memory.state, run.row[0], run.loads)
+        self.lanes.put(lane, run.stepper.memory.state, run.row[0], run.loads)
         self.steps[lane], self._is_ahead[lane] = saved.steps, False
         for name, rows in self._inputs.items():
             rows[lane] = saved.inputs[name]
@@ -248,8 +248,8 @@ class LiveRows:
         new = np.flatnonzero(self._replaced_at > version).tolist() if rows is not None else range(len(self._runs))
         found = {k: self._runs[k].reading(sensors[k]) for k in new}
         known = {k: each for k, each in found.items() if each is not None}
-        length = len(self._runs[0].memory.state)
-        are_equal = self._width > 1 and all(len(self._runs[k].memory.state) == length for k in new)
+        length = len(self._runs[0].stepper.memory.state)
+        are_equal = self._width > 1 and all(len(self._runs[k].stepper.memory.state) == length for k in new)
         if len(known) < len(found) or not are_equal:
             rows = None
         elif rows is None or not rows.put(known):
@@ -262,7 +262,7 @@ class LiveRows:
 
     def _numbers(self, with_rates: bool) -> dict[str, Array] | None:
         """What sensors are read from, a row for each run; None: velocities on the joints are not known of all."""
-        example = self._runs[0].memory
+        example = self._runs[0].stepper.memory
         if self._now is None:
             last = max(example.place(name) + example.state_sizes[name] for name in READ)
             rows = np.zeros((len(self._runs), last))
@@ -285,7 +285,7 @@ class LiveRows:
         """Those that satisfy the joints, a row for each run; whether they are known of all."""
         for numbers, place, held in zip(self._groups, self._places, self._held, strict=True):
             if held is not None:
-                velocities = held.lanes.velocities() if held.runs[0].projects_at_once else None
+                velocities = held.lanes.velocities() if held.runs[0].stepper.projects_at_once else None
                 if velocities is None:
                     return False
                 found[place] = velocities[:, : len(numbers)].T

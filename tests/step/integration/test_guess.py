@@ -41,4 +41,4 @@ def test_iterations_of_a_step_are_few(build, duration, step, options, most):
 def test_misses_are_kept_from_the_first_step_on_that_needs_them(build, step, known):
     live = build().start(step)
     live.step(20)
-    assert live._stepper.memory["known_velocities"][0] == known
+    assert live.stepper.memory["known_velocities"][0] == known
