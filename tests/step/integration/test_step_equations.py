@@ -98,6 +98,16 @@ def crowd():
     return model
 
 
+def wheel():
+    """A cylinder aslant on a floor, which touches it at the lowest point of a rim."""
+    model = ph.Model()
+    floor = ph.Plane(model.ground.at((0, 0, 0)), normal=(0, 0, 1))
+    turned = ((1.0, 0.0, 0.0), (0.0, 0.8, -0.6), (0.0, 0.6, 0.8))
+    body = model.add(ph.RigidBody.cylinder(0.05, 0.1, 500.0), position=(0, 0, 0.0699), rotation=turned)
+    model.apply(ph.Contact(body, floor, stiffness=1e4, friction=0.3, damping=1.0))
+    return model
+
+
 MODELS = {
     "joints and a beam": lambda: ph.gallery.four_bar(),
     **{f"string of {law.__name__}": lambda law=law: string(law) for law in LAW_CASES},
@@ -109,6 +119,7 @@ MODELS = {
     "box that sticks": lambda: contact(1e5),
     "ball that sticks to a drum": drum,
     "balls among many": crowd,
+    "wheel": wheel,
 }
 
 
