@@ -272,7 +272,7 @@ def bar() -> Iterator[Number]:
     )
     rod = model.add(beam, "bar", position=(5e-5, 0, 0), velocity=(-speed, 0, 0))
     wall = ph.Plane(model.ground.at(ORIGIN), normal=(1, 0, 0))
-    contact = model.apply(ph.Contact(rod.start, wall, stiffness=1e11))
+    contact = model.apply(ph.Contact(rod.start, wall, stiffness=1e11, restitution=1))
     motion = model.simulate(1.2e-3, 2e-6, progress=False)
     push = motion.element_force(contact)
     touching = motion.time[np.abs(push) > 1.0]

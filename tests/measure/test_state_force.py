@@ -177,7 +177,7 @@ def test_laws_at_rest_do_nothing_and_bounces_have_them_too():
         ph.StateForce(lambda t, x, v: np.array([0.0, -9.81, 0.0]), of=[body.origin], on=[body.origin], name="law")
     )
     floor = ph.Plane(ball.ground.at((0.0, 0.0, 0.0)), (0.0, 1.0, 0.0))
-    ball.apply(ph.Contact(body.origin, floor, stiffness=1e5, radius=0.1))
+    ball.apply(ph.Contact(body.origin, floor, stiffness=1e5, radius=0.1, restitution=1))
     motion = ball.simulate(0.6, 1e-2, progress=False)
     height = motion.position(body.origin)[:, 1]
     assert height.min() < 0.1 and motion.contact_steps[-1] > 0

@@ -89,9 +89,11 @@ def contacts():
     rub = {"friction": 0.2, "bristle": 0, "friction_speed": 0.1}
     model.apply(ph.Contact(ball.origin, floor, 2e4, radius=0.1, damping=2e4, **rub))
     model.apply(ph.Contact(block.origin, floor, 2e3, damping=1e3, **rub))
-    model.apply(ph.Contact(upper.origin, ph.Surface(ball.origin, ph.Sphere(0.1)), 2e4, radius=0.1, **rub))
+    model.apply(
+        ph.Contact(upper.origin, ph.Surface(ball.origin, ph.Sphere(0.1)), 2e4, radius=0.1, **rub, restitution=1)
+    )
     rail = ph.Capsule(model.ground.at((-1, 2, 0.9)), model.ground.at((1, 2, 0.9)), 0.1)
-    model.apply(ph.Contact(rider.origin, rail, 2e4, radius=0.1, **rub))
+    model.apply(ph.Contact(rider.origin, rail, 2e4, radius=0.1, **rub, restitution=1))
     slide = model.connect(ph.Prismatic(model.ground.at((3, 0, 0)), cart.origin))
     model.apply(slide.stop(upper=1e-3, stiffness=2e3, damping=10.0))
     return model, ball.point((0.03, 0, 0.05)), block.origin, upper.point((0.03, 0, 0.05)), rider.point((0.1, 0, 0))
@@ -114,9 +116,21 @@ def sticking():
     model.apply(ph.Contact(block.origin, floor, 2e3, damping=1e3, **bristle))
     model.apply(ph.Contact(ball.origin, floor, 2e4, radius=0.1, damping=2e4, **bristle, **turns))
     model.apply(
-        ph.Contact(upper.origin, ph.Surface(ball.origin, ph.Sphere(0.1)), 2e4, radius=0.1, **bristle, **turns)
+        ph.Contact(
+            upper.origin,
+            ph.Surface(ball.origin, ph.Sphere(0.1)),
+            2e4,
+            radius=0.1,
+            **bristle,
+            **turns,
+            restitution=1,
+        )
     )
-    model.apply(ph.Contact(fast.origin, floor, 2e4, radius=0.1, friction=0.1, bristle=2e3, bristle_damping=20.0))
+    model.apply(
+        ph.Contact(
+            fast.origin, floor, 2e4, radius=0.1, friction=0.1, bristle=2e3, bristle_damping=20.0, restitution=1
+        )
+    )
     return model, cart.origin, block.origin, ball.point((0.03, 0, 0.05)), upper.point((0.03, 0, 0.05)), fast.origin
 
 

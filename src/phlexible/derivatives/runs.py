@@ -331,15 +331,15 @@ def differentiable(system: System, like: Assembly | None = None) -> Assembly:
         if force.friction and force.friction.sticks
     ]
     remember += [
-        f"{element} remembers how fast bodies met"
+        f"{element} remembers how fast bodies met (with restitution=1 it does not)"
         for element, force in system.forces
         if force.contact and force.contact.restitution is not None
     ]
     for contact in searched_contacts(system.mechanism):
         if contact.friction:
             remember.append(f"{contact} sticks by a bristle for each pair")
-        elif contact.restitution is not None:
-            remember.append(f"{contact} remembers how fast each pair met")
+        elif contact.law().restitution is not None:
+            remember.append(f"{contact} remembers how fast pairs met (with restitution=1 it does not)")
     if remember and (conditions or has_laws(system)):
         what = "events that conditions begin" if conditions else "functions of the state"
         raise ModelError(f"{remember[0]}, and cannot be differentiated together with {what}")

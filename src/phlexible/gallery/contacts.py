@@ -665,8 +665,8 @@ def dropped_bracket(
     place = (0.0, 0.0, positive("height", height))
     bracket = model.add(body, "bracket", position=place, rotation=turned)
     floor = Plane(model.ground.at((0.0, 0.0, 0.0)))
-    touch = {"stiffness": 2e4, "damping": 2e4, "friction": 0.3}
-    model.apply(Contact(bracket, floor, radius=BRACKET_THICKNESS / 2, name="floor", **touch))
+    touch = {"stiffness": 2e4, "damping": 2e4, "friction": 0.3, "radius": BRACKET_THICKNESS / 2}
+    model.apply(Contact([bracket[each] for each in patches], floor, name="floor", **touch))
     return model
 
 

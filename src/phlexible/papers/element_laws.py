@@ -232,8 +232,8 @@ class Resistances:
         for element, force in system.forces:
             if force.contact and force.contact.restitution is not None:
                 raise ModelError(
-                    f"{element} remembers how fast bodies met, which the papers' equations do not; give damping= in"
-                    " place of restitution=, or take model.simulate"
+                    f"{element} remembers how fast bodies met, which the papers' equations do not; give damping="
+                    " or restitution=1, or take model.simulate"
                 )
         self.bearings: dict[int, IntArray] = {}
         for k in self._dry:

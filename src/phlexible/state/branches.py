@@ -148,14 +148,14 @@ def kept_pairs(system: System) -> int:
     own = [
         each.members(system.dimension)
         for each in searched_contacts(system.mechanism)
-        if each.friction or each.restitution is not None
+        if each.friction or each.law().loss_of_impacts
     ]
     return KEPT_PAIRS * sum(not member.kind.is_solid for members in own for member in members)
 
 
 def kept_turns(system: System) -> int:
     """The same, where pairs resist turns or remember how fast they met."""
-    keep = any(each.resists_turns or each.restitution is not None for each in searched_contacts(system.mechanism))
+    keep = any(each.resists_turns or each.law().loss_of_impacts for each in searched_contacts(system.mechanism))
     return kept_pairs(system) if keep else 0
 
 

@@ -18,7 +18,9 @@ def bouncing(exponent=1.0, stiffness=1e5, drop=0.02, other="plane"):
     ball = model.add(ph.RigidBody(1.0, (4e-3, 4e-3, 4e-3)), "ball", position=(0, 0, 0.1 + drop))
     ground = model.ground.at((0, 0, 0 if other == "plane" else -1.0))
     second, radius = (ph.Plane(ground), 0.1) if other == "plane" else (ground, 1.1)
-    model.apply(ph.Contact(ball.origin, second, radius=radius, stiffness=stiffness, exponent=exponent))
+    model.apply(
+        ph.Contact(ball.origin, second, radius=radius, stiffness=stiffness, exponent=exponent, restitution=1)
+    )
     return model, ball
 
 
@@ -53,7 +55,7 @@ def test_parts_follow_the_mobility_and_runs_that_go_on_take_the_same(tmp_path):
     rod = model.add(ph.RigidBody(0.8, 0.8 * 0.25 / 12), "rod", position=(0.25, 0.02, 0))
     model.connect(ph.Revolute(model.ground.at((0, 0.02, 0)), rod.point((-0.25, 0, 0))))
     tip = rod.point((0.25, 0, 0))
-    model.apply(ph.Contact(tip, ph.Plane(model.ground.at((0, 0, 0)), (0, 1, 0)), stiffness=1e6))
+    model.apply(ph.Contact(tip, ph.Plane(model.ground.at((0, 0, 0)), (0, 1, 0)), stiffness=1e6, restitution=1))
     motion = model.simulate(0.2, 1e-3, progress=False)
     fine = model.simulate(0.2, 1e-5, progress=False)
     assert set(np.diff(motion.contact_steps)) == {0, 32}
@@ -76,10 +78,10 @@ def test_parts_around_hertz_contacts_follow_the_depth_that_the_speed_leads_to(is
     ball = model.add(ph.PointMass(mass), "ball", position=(0, 0, 0.1), velocity=(0, 0, -speed))
     if is_contact_group:
         pair = [ball.origin, model.ground.at((0, 0, 0))]
-        model.apply(ph.Contact(pair, radius=0.05, stiffness=stiffness, exponent=p))
+        model.apply(ph.Contact(pair, radius=0.05, stiffness=stiffness, exponent=p, restitution=1))
     else:
         plane = ph.Plane(model.ground.at((0, 0, 0)))
-        model.apply(ph.Contact(ball.origin, plane, stiffness=stiffness, radius=0.1, exponent=p))
+        model.apply(ph.Contact(ball.origin, plane, stiffness=stiffness, radius=0.1, exponent=p, restitution=1))
     for share, parts in ((0.98, 16), (1.02, 32)):
         assert model.simulate(share * longest, share * longest, progress=False).contact_steps[-1] == parts
 
@@ -153,6 +155,48 @@ def test_balls_part_with_their_restitution_and_all_momentum_and_one_that_bounces
     assert rest.recording.branches == pytest.approx(motion.recording.branches[100:201], abs=1e-9)
 
 
+def falls_on(what, **law):
+    """A ball or an arm that falls on something with the losses of ``law``, and a port of it."""
+    model = ph.Model(gravity=(0, 0, -G))
+    ground = model.ground.at((0, 0, 0))
+    if what == "stop":
+        arm = model.add(ph.RigidBody(1.0, (0.1,) * 3, center=(0.5, 0, 0)))
+        pin = model.connect(ph.Revolute(ground, arm.origin, axis=(0, -1, 0)))
+        model.apply(pin.stop(lower=-0.1, upper=0.1, **law))
+        return model, arm.origin
+    body = ph.RigidBody.sphere(0.1, 500.0)
+    ball = model.add(body, "ball", position=(0.3, 0.1, 0.4))
+    if what == "ball":
+        rail = {"axis": (0, 0, 1)}
+        low = model.add(body, "low", position=(0.3, 0.1, 0.1))
+        for each in (ball, low):
+            model.connect(ph.Prismatic(model.ground.at(each.origin.initial_position()), each.origin, **rail))
+        model.apply(ph.Contact([ball, low, ph.Plane(ground)], **law))
+    else:
+        box = ph.Box((1, 1, 1)).centred()
+        mesh = ph.Surface(model.ground.at((0, 0, -0.5)), ph.TriangleMesh(box.vertices, box.triangles))
+        model.apply(ph.Contact(ball, ph.Plane(ground) if what == "plane" else mesh, **law))
+    return model, ball.origin
+
+
+@pytest.mark.parametrize("what", ["plane", "ball", "mesh", "stop"])
+def test_what_touches_comes_to_rest_unless_it_is_lossless(what):
+    """From 0.3 m with a restitution of 0.3: after 2 (1 + 0.6 + ...) times of the fall, 0.5 s."""
+    model, port = falls_on(what)
+    motion = model.simulate(1.5, 2e-3, progress=False)
+    assert np.abs(motion.velocity(port)[-1]).max() + np.abs(motion.angular_velocity(port.placed)[-1]).max() <= 1e-9
+    assert motion.energy.dissipated[-1] > 0.1
+    assert np.abs(motion.energy.balance_error).max() <= 1e-12
+    begin = model.equilibrium(state=motion.recording.state(len(motion.time) - 1))
+    rest = model.simulate(0.1, 2e-3, initial=begin.state, progress=False)
+    assert np.ptp(rest.position(port.placed.point((0.1, 0.0, 0.0))), axis=0) == pytest.approx(0, abs=1e-12)
+    lossless, undamped = (
+        falls_on(what, **law)[0].simulate(0.5, 2e-3, progress=False) for law in ({"restitution": 1}, {"damping": 0})
+    )
+    assert np.ptp(lossless.energy.total) <= 1e-12 and not lossless.energy.dissipated.any()
+    assert np.array_equal(lossless.recording.position, undamped.recording.position)
+
+
 def test_equal_balls_exchange_their_velocities():
     """Newton's cradle of three with gaps; linear momentum is exact."""
     model = ph.Model()
@@ -160,7 +204,7 @@ def test_equal_balls_exchange_their_velocities():
         model.add(ph.PointMass(1.0), position=(0.3 * k, 0, 0), velocity=(float(k == 0), 0, 0)) for k in range(3)
     ]
     for one, two in pairwise(balls):
-        model.apply(ph.Contact(one.origin, two.origin, radius=0.2, stiffness=1e5))
+        model.apply(ph.Contact(one.origin, two.origin, radius=0.2, stiffness=1e5, restitution=1))
     motion = model.simulate(0.5, 1e-4, progress=False)
     assert motion.velocity(balls[1].origin)[1500:1800, 0] == pytest.approx(1.0, abs=1e-5)
     assert motion.velocity(balls[2].origin)[-1] == pytest.approx([1, 0, 0], abs=1e-5)
@@ -226,7 +270,7 @@ def test_a_slider_between_stops():
     model = ph.Model()
     block = model.add(ph.RigidBody(2.0, (1, 1, 1)), velocity=(3.0, 0, 0))
     rail = model.connect(ph.Prismatic(model.ground.at((0, 0, 0)), block.origin))
-    model.apply(rail.stop(lower=-0.2, upper=0.3, stiffness=2e4))
+    model.apply(rail.stop(lower=-0.2, upper=0.3, stiffness=2e4, restitution=1))
     motion = model.simulate(40.0, 5e-4, progress=False)
     x = motion.translation(rail)
     crossings = motion.time[1:][(x[:-1] < 0) & (x[1:] >= 0)]
@@ -266,7 +310,7 @@ def test_longer_parts_are_fewer_and_keep_the_energy(is_searched):
         ball = model.add(ph.PointMass(1.0), "ball", position=(0, 0.0134, 0), velocity=(0, -1.0, 0))
         floor = ph.Plane(model.ground.at((0, 0, 0)), (0, 1, 0))
         sides = ([ball.origin], floor) if is_searched else (ball.origin, floor)
-        model.apply(ph.Contact(*sides, stiffness=stiffness, longest_part=longest))
+        model.apply(ph.Contact(*sides, stiffness=stiffness, longest_part=longest, restitution=1))
         motion = model.simulate(0.05, 1e-3, progress=False)
         assert np.abs(motion.energy.balance_error).max() <= 1e-14
         ends.append((motion.position(ball.origin)[-1, 1], motion.contact_steps[-1]))
@@ -366,7 +410,9 @@ def test_balls_of_a_material_touch_for_as_long_and_push_as_hard_as_hertz_says():
         for body, x, v in zip(bodies, (-1e-6, 3 * radius), (speed, 0), strict=True)
     ]
     stiffness = ph.hertz_stiffness(radius, steel, 2 * radius, glass)
-    touch = model.apply(ph.Contact(*(ball.origin for ball in balls), stiffness, 3 * radius, exponent=1.5))
+    touch = model.apply(
+        ph.Contact(*(ball.origin for ball in balls), stiffness, 3 * radius, exponent=1.5, restitution=1)
+    )
     motion = model.simulate(1.5e-4, 2e-7, progress=False)
     mass = 1 / sum(1 / body.mass for body in bodies)
     effective, round_ = 1 / (0.91 / 210e9 + 0.96 / 70e9), 1 / (1 / radius + 0.5 / radius)

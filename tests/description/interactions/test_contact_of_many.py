@@ -48,7 +48,14 @@ def ball_that_meets(kind, friction, radius=0.05):
     )
     other = big if inside is None else ph.Surface(big.origin, shape, **inside)
     model.apply(
-        ph.Contact([ball], other, stiffness=1e4, friction=friction, static_friction=0.5 if friction else None)
+        ph.Contact(
+            [ball],
+            other,
+            stiffness=1e4,
+            friction=friction,
+            static_friction=0.5 if friction else None,
+            restitution=1,
+        )
     )
     return model, ball
 
@@ -130,6 +137,28 @@ def test_newtons_method_converges_where_a_bent_beam_rubs():
     motion = model.simulate(0.016, 1e-3, progress=False)
     assert motion.position(beam.end)[-1, 2] < -0.02  # bent
     assert motion.iterations[-1] <= 4.5 * motion.contact_steps[-1] and ledger(motion) <= 1e-12
+
+
+def test_the_centre_of_a_ball_touches_by_its_radius():
+    """On a surface, on another ball and in lists; a port beside it, or with a radius, is what it says."""
+    seen = []
+    for way in ("body", "centre", "list", "radius"):
+        model = ph.Model(gravity=(0, 0, -9.81))
+        body = ph.RigidBody.sphere(0.1, 500.0)
+        low, high = (model.add(body, name, position=(0, 0, z)) for name, z in (("low", 0.11), ("high", 0.32)))
+        floor = ph.Plane(model.ground.at((0, 0, 0)))
+        low, high = (low, high) if way == "body" else (low.origin, high.origin)
+        radius, options = 0.1 * (way == "radius"), {"stiffness": 1e5}
+        second = ph.Surface(low, ph.Sphere(0.1)) if radius else low
+        many = way == "list"
+        model.apply(ph.Contact([high] if many else high, [second] if many else second, radius=radius, **options))
+        model.apply(ph.Contact([low] if many else low, floor, radius=radius, **options))
+        seen.append(model.simulate(0.1, 2e-3, progress=False).recording.position[-1])
+    assert seen[0][0, 2] < 0.11
+    for each in seen[1:]:
+        assert each == pytest.approx(seen[0], abs=1e-9)
+    beside = model.bodies[0].point((0.0, 0.0, -0.1))
+    assert ph.Contact(beside, floor, stiffness=1e5).radius == 0
 
 
 def test_a_whole_ball_on_a_surface_or_another_is_a_contact_of_two_that_sticks():
@@ -283,7 +312,7 @@ def test_the_legs_of_a_hairpin_meet_and_stay_apart(kind):
 
     line = model.add(rod if kind == "rod" else string, kind, shape=hairpin, velocity=closing)
     friction = 0.2 if kind == "rod" else 0.0
-    model.apply(ph.Contact(line, line, radius=radius, stiffness=1e4, friction=friction))
+    model.apply(ph.Contact(line, line, radius=radius, stiffness=1e4, friction=friction, restitution=1))
     motion = model.simulate(0.06, 1e-3, progress=False)
     apart = np.linalg.norm(motion.position(line.start) - motion.position(line.end), axis=1)
     assert motion.contact_steps[-1] > 0 and apart.min() == pytest.approx(2 * radius, rel=0.05)

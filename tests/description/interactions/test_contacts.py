@@ -29,10 +29,10 @@ def test_equal_balls_exchange_their_velocities_as_in_contacts_one_by_one():
             model.add(ph.PointMass(1.0), position=(0.3 * k, 0, 0), velocity=(float(k == 0), 0, 0)) for k in range(3)
         ]
         if together:
-            model.apply(ph.Contact([ball.origin for ball in balls], radius=0.1, stiffness=1e5))
+            model.apply(ph.Contact([ball.origin for ball in balls], radius=0.1, stiffness=1e5, restitution=1))
         else:
             for one, two in pairwise(balls):
-                model.apply(ph.Contact(one.origin, two.origin, radius=0.2, stiffness=1e5))
+                model.apply(ph.Contact(one.origin, two.origin, radius=0.2, stiffness=1e5, restitution=1))
         motion = model.simulate(0.5, 1e-3, progress=False)
         assert motion.velocity(balls[2].origin)[-1] == pytest.approx([1, 0, 0], abs=1e-5)
         assert np.ptp(motion.energy.total) <= 1e-12
@@ -47,7 +47,7 @@ def test_crossed_capsules_push_as_the_impact_of_two_levers():
     other, second = capsule(
         model, "other", (arm, arm, 0.1001), Rotation.from_euler("z", 90, degrees=True), velocity=(0, 0, -speed)
     )
-    model.apply(ph.Contact([one], [other], radius=0.05, stiffness=1e9))
+    model.apply(ph.Contact([one], [other], radius=0.05, stiffness=1e9, restitution=1))
     motion = model.simulate(0.002, 1e-4, progress=False)
     impulse = 2 * speed / (2 / 2.0 + 2 * arm**2 / 0.3)
     assert motion.velocity(second.origin)[-1, 2] == pytest.approx(-speed + impulse / 2.0, rel=2e-3)
@@ -91,7 +91,7 @@ def test_rods_that_fall_on_each_other_keep_energy_and_momenta(angle):
     place = np.array([0.03, 0.01, 0.05]) - turn.apply([0.5, 0, 0])
     rod = ph.Rod(1.0, ph.CircularSection(0.04), STEEL, elements=6)
     other = model.add(rod, "other", position=place, rotation=turn, velocity=(0, 0, -1.0))
-    contacts = model.apply(ph.Contact([one], [other], radius=0.02, stiffness=1e5))
+    contacts = model.apply(ph.Contact([one], [other], radius=0.02, stiffness=1e5, restitution=1))
     motion = model.simulate(0.1, 5e-3, progress=False)
     assert motion.contact_steps[-1] > 0 and motion.energy.kinetic.min() < 0.999 * motion.energy.kinetic[0]
     assert np.ptp(motion.energy.total) <= 1e-12
@@ -129,7 +129,7 @@ def test_pairs_near_each_other_give_the_digits_of_all_pairs(monkeypatch):
         places = 0.25 * np.stack(np.meshgrid(np.arange(8) - 4, np.arange(5) - 2, [0]), -1).reshape(-1, 3)
         balls = [made.add(ph.PointMass(1.0), position=x, velocity=40 * rng.normal(size=3)) for x in places]
         members = [*(ball.origin for ball in balls), rope]
-        made.apply(ph.Contact(members, radius=0.05, stiffness=1e5))
+        made.apply(ph.Contact(members, radius=0.05, stiffness=1e5, restitution=1))
         return made
 
     motions = [model().simulate(0.02, 4e-3, progress=False)]

@@ -49,7 +49,7 @@ def box_on_a_slope(way, share, exponent):
     corners = [block.point((x, y, -0.05)) for x in (-0.1, 0.1) for y in (-0.1, 0.1)]
     sides = {"list of corners": (corners, floor), "body": (block, floor), "list": ([block], [floor])}
     for each in [sides[way]] if way in sides else [(corner, floor) for corner in corners]:
-        model.apply(ph.Contact(*each, friction=MU, exponent=exponent, restitution=0.3))
+        model.apply(ph.Contact(*each, friction=MU, exponent=exponent))
     return model, block
 
 
@@ -89,8 +89,8 @@ def test_the_rod_of_painleve_jams_and_jumps_where_no_rigid_one_can_go_on(frictio
     model = ph.Model(gravity=(0, -G, 0), dimension=2)
     rod = model.add(ph.RigidBody(1.0, half**2 / 3), "rod", position=way, velocity=(-2, 0, 0))
     floor = ph.Plane(model.ground.at((0, 0, 0)), (0, 1, 0))
-    foot = ph.Contact(rod.point(-way), floor, 1e6, friction=friction, **sticks)
-    for contact in (foot, ph.Contact(rod.point(way), floor, 1e6, friction=friction, **sticks)):
+    foot = ph.Contact(rod.point(-way), floor, 1e6, friction=friction, **sticks, restitution=1)
+    for contact in (foot, ph.Contact(rod.point(way), floor, 1e6, friction=friction, **sticks, restitution=1)):
         model.apply(contact)
     motion = model.simulate(0.4, 1e-4, progress=False)
     jams = bool(1 + 3 * np.cos(angle) * (np.cos(angle) - friction * np.sin(angle)) < 0)
@@ -207,7 +207,9 @@ def free_pair(surface, turned=SAME, **parameters):
         if surface == "plane"
         else ph.Surface(plate.origin, ph.Sphere(0.2))
     )
-    model.apply(ph.Contact(ball.origin, touched, stiffness=1e4, radius=0.1, friction=0.4, **parameters))
+    model.apply(
+        ph.Contact(ball.origin, touched, stiffness=1e4, radius=0.1, friction=0.4, **parameters, restitution=1)
+    )
     model.apply(ph.SpringDamper(plate.origin, ball.origin, stiffness=400, length=0.02))
     return model, plate, ball
 
@@ -251,7 +253,7 @@ def belt_under_a_point(kinetic, static, speed):
     model = ph.Model(gravity=(0, -G, 0), dimension=2)
     block = model.add(ph.PointMass(1.0), "block", position=(0, -G / STIFF, 0), velocity=(speed, 0, 0))
     belt = ph.Plane(model.ground.moving(lambda t: (speed * t, 0 * t, 0 * t)), normal=(0, 1, 0))
-    law = {"stiffness": STIFF, "friction": kinetic, "static_friction": static, "bristle": 1e5}
+    law = {"stiffness": STIFF, "friction": kinetic, "static_friction": static, "bristle": 1e5, "restitution": 1}
     model.apply(ph.Contact(block.origin, belt, **law))
     return model, block
 

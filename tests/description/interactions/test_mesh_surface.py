@@ -32,7 +32,7 @@ def test_an_elastic_bar_stays_on_a_wall_for_twice_the_way_of_sound(modes, interf
     body = model.add(bar(modes, interfaces), "bar", position=(0, 0, 1e-4), velocity=(0, 0, -1.0))
     foot, wall = ph.MeshSurface(body, where=low), ph.Plane(model.ground.at((0, 0, 0)))
     assert foot.places[:, 2] == pytest.approx(np.zeros(9), abs=1e-12)
-    model.apply(ph.Contact(foot, wall, stiffness=1e8))
+    model.apply(ph.Contact(foot, wall, stiffness=1e8, restitution=1))
     motion = model.simulate(0.004, 2e-5, progress=False)
     touches = np.ptp(motion.time[motion.energy.spring > 1e-9])
     assert touches == pytest.approx(late * 2 * LENGTH / SPEED_OF_SOUND, rel=0.02)
@@ -62,7 +62,9 @@ def test_energy_and_momenta_hold_where_free_bodies_meet_a_meshed_one(kind, frict
         ph.RigidBody.box((0.2, 0.1, 0.1), 300.0), position=(above[0], 0.03, -0.07), velocity=(0.0, 0.1, 1.0)
     )
     model.apply(
-        ph.Contact([ball, box], ph.MeshSurface(body), second_radius=0.005, stiffness=2e4, friction=friction)
+        ph.Contact(
+            [ball, box], ph.MeshSurface(body), second_radius=0.005, stiffness=2e4, friction=friction, restitution=1
+        )
     )
     motion = model.simulate(0.05, 1e-3, progress=False)
     assert motion.contact_steps[-1] > 8 and ledger(motion) <= 1e-12
@@ -76,6 +78,25 @@ def test_energy_and_momenta_hold_where_free_bodies_meet_a_meshed_one(kind, frict
     assert np.array_equal(again.energy.spring, motion.energy.spring)
 
 
+def test_a_plate_that_bends_touches_the_floor_with_its_middle():
+    """Held at both ends, which are its interfaces, it would sag by 4 mm and is 3 mm above the floor."""
+    lowest = []
+    for whole in (True, False):
+        model = ph.Model(gravity=(0, 0, -9.81))
+        ends = {"left": lambda x: x[0] < 1e-6, "right": lambda x: x[0] > 0.4 - 1e-6}
+        material = ph.Material(1e8, 1000.0, poissons_ratio=0.3)
+        thin = ph.Plate(0.4, 0.1, 0.002, material, elements=(4, 1), modes=2, interfaces=ends)
+        body = model.add(thin, "plate", position=(0, 0, 0.004))
+        for end in ends:
+            model.connect(ph.Fixed(model.ground.at(body[end].initial_position()), body[end]))
+        floor = ph.Plane(model.ground.at((0, 0, 0)))
+        model.apply(ph.Contact(body if whole else ph.MeshSurface(body), floor, stiffness=1e4))
+        motion = model.simulate(0.1, 2e-3, progress=False)
+        assert np.abs(motion.energy.balance_error).max() <= 1e-13 and motion.contact_steps[-1] > 0
+        lowest.append(motion.position(body.point((0.2, 0, -0.001)))[:, 2].min())
+    assert -3e-4 < lowest[0] < 0 and lowest[0] == lowest[1]
+
+
 def test_what_has_no_such_surface_is_refused_by_name():
     model = ph.Model()
     ball, body = model.add(ph.RigidBody.sphere(0.1, 500.0), "ball"), model.add(bar(4), "bar", position=(1, 0, 0))
@@ -86,6 +107,6 @@ def test_what_has_no_such_surface_is_refused_by_name():
     with pytest.raises(ph.ModelError, match=r"MeshSurface\(bar\) has no places"):
         ph.MeshSurface(body, where=lambda x: x[2] < -1.0)
     with pytest.raises(ph.ParameterError, match="points and lines without thickness do not meet; give radius="):
-        ph.Contact(ph.MeshSurface(body), [ball.origin], stiffness=1.0)
+        ph.Contact(ph.MeshSurface(body), [ball.point((0.05, 0, 0))], stiffness=1.0)
     with pytest.raises(ph.ModelError, match=r"starts 0\.15 m deep"):
         model.apply(ph.Contact(ph.MeshSurface(body), ph.Plane(model.ground.at((0, 0, 0.15))), stiffness=1e4))

@@ -42,7 +42,7 @@ def crossing(kinds=("box", "box"), friction=0.0, beside=(0.03, 0.02), moving=Non
             (kinds[1], np.array([*beside, 0.145]), ACROSS, *(moving or (np.array([0, 0, -1.0]), np.zeros(3)))),
         )
     )
-    model.apply(ph.Contact([low, high], stiffness=1e4, friction=friction))
+    model.apply(ph.Contact([low, high], stiffness=1e4, friction=friction, restitution=1))
     return model, low, high
 
 
@@ -65,7 +65,7 @@ def blade(line, radius, friction):
         velocity=(0, 0, 0 if line == "string" else 2.0),
         angular_velocity=(0, 0, 1.0),
     )
-    model.apply(ph.Contact([placed], [thin], radius=radius, stiffness=2e3, friction=friction))
+    model.apply(ph.Contact([placed], [thin], radius=radius, stiffness=2e3, friction=friction, restitution=1))
     return model, placed, thin
 
 

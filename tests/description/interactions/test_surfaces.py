@@ -62,7 +62,7 @@ def test_a_ball_that_meets_a_normal_of_45_degrees_flies_off_at_a_right_angle(nam
     surface, radius = surfaces(model)[name]
     place = ((radius + 0.1) / np.sqrt(2), 1.0, 0)
     ball = model.add(ph.PointMass(1.0), "ball", position=place, velocity=(0, -2.0, 0))
-    model.apply(ph.Contact(ball.origin, surface, stiffness=1e9, radius=0.1))
+    model.apply(ph.Contact(ball.origin, surface, stiffness=1e9, radius=0.1, restitution=1))
     motion = model.simulate(1.0, 1e-2, progress=False)
     assert motion.velocity(ball.origin)[-1] == pytest.approx([2.0, 0, 0], abs=5e-3)
     assert np.ptp(motion.energy.total) <= 1e-11

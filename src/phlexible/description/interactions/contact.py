@@ -22,6 +22,7 @@ from phlexible.description.interactions.contact_members import (
     listed,
     members_of,
     size_of,
+    skin_of,
 )
 from phlexible.description.interactions.effective_mass import GRAVITY, SHALLOW, SIZE, weight_stiffness
 from phlexible.description.interactions.force_elements import (
@@ -37,7 +38,7 @@ from phlexible.description.interactions.force_elements import (
     OneSided,
     Restitution,
     bristle_of,
-    check_impacts,
+    settle_impacts,
 )
 from phlexible.description.interactions.functions import (
     Coordinate,
@@ -75,8 +76,10 @@ Toucher = Port | PlacedBody | PlacedWhole
 
 
 def _side(name: str, value: object) -> object:
-    """Lists as tuples."""
-    return listed(name, value) if isinstance(value, list | tuple) else value
+    """Lists as tuples, and meshed bodies as their surfaces."""
+    if isinstance(value, list | tuple):
+        return tuple(map(skin_of, listed(name, value)))
+    return skin_of(value)
 
 
 ContactSide = Annotated[Side | Sequence[Side], _side]
@@ -97,7 +100,8 @@ class Contact(ForceElement):
 
     Attributes:
         first: the point, or the centre of a sphere; a string, rod or beam; a rigid body with a shape, all of which
-            touches, or a soft body, whose surface nodes do; a ``MeshSurface``; a surface; or a list of these.
+            touches, or a soft body, a meshed one or a plate, whose surface nodes do; some of these, a
+            ``MeshSurface``; a surface; or a list of these.
         second: a ``Plane``, ``Surface`` (sphere, cylinder, box, torus, mesh), ``Capsule``, the centre of another
             sphere, a body, or a list of these. None: those of ``first`` meet each other.
         stiffness: of each point or pair [N/m], with the exponent 1.5 [N/m^1.5]. None: by which the weight of what
@@ -105,8 +109,8 @@ class Contact(ForceElement):
             the harmonic sum of their masses counts, nodes of a line share its mass, of many the heaviest counts.
             Give it to what carries more.
         radius: of spheres, lines and nodes of ``first`` that have none of their own; of two ports without lists the
-            sum of both radii [m].
-        damping: after Hunt and Crossley [N s/m^(exponent + 1)].
+            sum of both radii [m]. 0: at the centre of a rigid body that is a sphere, its radius.
+        damping: after Hunt and Crossley [N s/m^(exponent + 1)]; None: ``restitution``. 0: bounces are lossless.
         friction: coefficient.
         exponent: 1.0, or 1.5 for round bodies.
         friction_speed: with ``bristle=0``: the speed below which friction falls to zero [m/s]; None: 1e-3.
@@ -116,8 +120,8 @@ class Contact(ForceElement):
             friction falls with the speed below ``friction_speed``, so that what would stick creeps.
         bristle_damping: of a damper beside it [N s/m]; None: a tenth of the critical one of the body that touches.
         static_friction: coefficient as long as they stick; None: ``friction``.
-        restitution: speed after an impact over that before it, 0 to 1, in place of ``damping``; None: that. Of many
-            it is that of each pair.
+        restitution: speed after an impact over that before it, 0 to 1, in place of ``damping``; 1: lossless. None:
+            0.3, by which bodies come to rest, or ``damping`` where that is given. Of many it is that of each pair.
         restitution_speed: slower impacts lose less: they are damped as those of this speed [m/s].
         rolling: lever of the normal force whose moment resists rolling, b [m]; a ball stays on a slope below b over
             its radius. With friction, of a sphere that a port with an orientation carries; of many, of each sphere
@@ -149,7 +153,7 @@ class Contact(ForceElement):
     second: ContactSide | None = None
     stiffness: Positive | None = None
     radius: NonNegative = 0.0
-    damping: NonNegative = 0.0
+    damping: NonNegative | None = None
     friction: NonNegative = 0.0
     exponent: Exponent = 1.0
     friction_speed: Positive | None = None
@@ -166,8 +170,9 @@ class Contact(ForceElement):
     is_guessed: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         self._take_ball()
-        check_impacts(self, self.restitution, self.damping)
+        settle_impacts(self)
         if self.is_searched:
             self._check_search()
             return
@@ -177,7 +182,6 @@ class Contact(ForceElement):
         for port in self.touchers:
             for other in others:
                 check_ports(self, first=port, second=other)
-        super().__post_init__()
         if self.stiffness is None:
             set_fields(self, stiffness=self._guessed(), is_guessed=True)
         if isinstance(self.second, Touchable):
@@ -204,9 +208,8 @@ class Contact(ForceElement):
 
     def _take_ball(self) -> None:
         """Make a ball and a surface, or two balls, a contact of two, of the centre and the radius."""
-        ball, other, second = ball_of(self.first), ball_of(self.second), self.second
-        if other is not None:
-            second = Surface(other[0], Sphere(other[1]))
+        ball, other = (ball_of(each, counts_centres=not self.radius) for each in (self.first, self.second))
+        second = self.second if other is None else Surface(other[0], Sphere(other[1]))
         if ball is None or not isinstance(second, Touchable) or _is_searched(second):
             return
         set_fields(self, first=ball[0], second=second, radius=ball[1], second_radius=None)
@@ -258,13 +261,13 @@ class Contact(ForceElement):
 
     def law(self, side: float = 1.0) -> OneSided:
         """Of the normal force."""
-        push = (self.hard, self.damping, self.exponent, side)
+        push = (self.hard, self.damping or 0.0, self.exponent, side)
         return OneSided(*push, self.restitution, self.restitution_speed, self.longest_part or self._usual_part)
 
     @property
     def _usual_part(self) -> float:
         """Longer among many with damping, which settle; what bounces is to do so at its time."""
-        return LONGEST_OF_MANY if self.is_searched and self.damping > 0 else LONGEST_PART
+        return LONGEST_OF_MANY if self.is_searched and self.damping else LONGEST_PART
 
     def against_turns(self, dimension: int = 3) -> tuple[Bristle | None, Bristle | None]:
         """Of rolling and drilling, as stiff beside a solid ball as the bristle, or the contact, is beside its mass.
@@ -307,11 +310,9 @@ class Contact(ForceElement):
     @cached_property
     def is_searched(self) -> bool:
         """Whether it is of lists or whole bodies, of which those that are near are found."""
-        if self.second is None or isinstance(self.first, list | tuple) or isinstance(self.second, list | tuple):
+        if self.second is None or isinstance(self.second, tuple | PlacedBody | PlacedWhole | MeshSurface):
             return True
-        if isinstance(self.second, PlacedBody | PlacedWhole | MeshSurface) or isinstance(
-            self.first, Touchable | MeshSurface
-        ):
+        if isinstance(self.first, tuple | Touchable | MeshSurface):
             return True
         if _is_searched(self.second) or (self._passes_between_nodes and not self._needs_two):
             return True
@@ -362,7 +363,6 @@ class Contact(ForceElement):
         return {}
 
     def _check_search(self) -> None:
-        super().__post_init__()
         if self.second is None and not isinstance(self.first, tuple):
             raise ModelError(f"{self}: second is missing, what {self.first} touches; or first is a list")
         members, is_empty = self.members(), self.first == () or self.second == ()
@@ -463,7 +463,7 @@ class Contact(ForceElement):
 
     def is_lossy(self, dimension: int) -> bool:
         """With damping or friction."""
-        return self.damping > 0 or self.friction > 0 or self.restitution not in (None, 1.0)
+        return bool(self.damping) or self.friction > 0 or self.restitution not in (None, 1.0)
 
     def _check_depth(self, port: Port, depth: float, surface: Touchable) -> None:
         size = size_of(port)

@@ -10,7 +10,6 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from phlexible.algebra.arrays import Array
-from phlexible.bodies.flexible.flexible_body import FlexibleBody
 from phlexible.bodies.flexible.points import FlexiblePoints
 from phlexible.bodies.rigid_body import RigidBody
 from phlexible.bodies.soft_body import SoftBody
@@ -190,6 +189,12 @@ def listed(name: str, value: object) -> tuple[Side, ...]:
     return tuple(parts)
 
 
+def skin_of(part: object) -> object:
+    """Surface of a meshed body, with all of which it touches; other parts as they are."""
+    is_meshed = isinstance(part, PlacedBody) and isinstance(part.data.points, FlexiblePoints)
+    return MeshSurface(part) if is_meshed else part  # type: ignore[arg-type]
+
+
 def dimensions_of(part: Side) -> Iterator[int]:
     """Of the bodies that it is on."""
     match part:
@@ -248,7 +253,9 @@ def _named(side: int, own: Iterator[Member]) -> list[Member]:
 
 
 def _key(part: Side) -> object:
-    """Equal for parts that are one; ports are where they are at one place of one body."""
+    """Equal for parts that are one, such as two ports at one position of one body."""
+    if isinstance(part, MeshSurface):
+        return id(part.body), part.where
     return (id(part.placed), part.location) if isinstance(part, Attachment) else id(part)
 
 
@@ -332,7 +339,8 @@ def _rounds(each: Side, radius: float, side: int) -> Iterator[Member]:
             elif shape is None:
                 yield from (Member(port, port, radius, side, each.name) for port in surface_ports(each))
         case _:
-            yield Member(each, each, radius, side, owner_of(each))
+            own = ball_of(each, counts_centres=not radius)
+            yield Member(each, each, own[1] if own else radius, side, owner_of(each))
 
 
 def _samples(each: Side, radius: float, side: int, dimension: int) -> Iterator[Member]:
@@ -508,8 +516,16 @@ def _middle(each: PlacedBody | PlacedWhole, shape: Shape) -> Attachment:
     return each.point(center)
 
 
-def ball_of(each: object) -> tuple[Attachment, float] | None:
-    """Centre and radius of a rigid body that is a ball; None: it is something else."""
+def ball_of(each: object, counts_centres: bool = False) -> tuple[Attachment, float] | None:
+    """Centre and radius of a rigid body that is a ball, or of the ball whose centre a port is; None: neither.
+
+    Args:
+        each: part of a contact.
+        counts_centres: whether a port at the centre stands for its ball.
+    """
+    if counts_centres and isinstance(each, Attachment):
+        found = ball_of(each.placed)
+        return found if found and np.array_equal(found[0].point.position, each.point.position) else None
     if isinstance(each, PlacedBody) and isinstance(each.body, RigidBody) and isinstance(each.body.shape, Sphere):
         return _middle(each, each.body.shape), each.body.shape.radius
     return None
@@ -558,7 +574,7 @@ def line_nodes(each: PlacedBody | PlacedWhole) -> tuple[Attachment, ...]:
 
 
 def surface_ports(each: PlacedBody | PlacedWhole) -> tuple[Attachment, ...]:
-    """Nodes on the surface of a soft body; interfaces of a meshed one, whose answers to forces it keeps.
+    """Nodes on the surface of a soft body.
 
     Raises:
         ModelError: another body, whose surface nothing touches.
@@ -566,12 +582,6 @@ def surface_ports(each: PlacedBody | PlacedWhole) -> tuple[Attachment, ...]:
     if isinstance(each, PlacedBody) and isinstance(each.body, SoftBody):
         mesh = each.body.soft_mesh
         return tuple(each.node(int(mesh.nodes[node])) for node in surface_nodes(mesh, each.data.dimension))
-    if isinstance(each, PlacedBody) and isinstance(each.body, FlexibleBody):
-        points = each.data.points
-        assert isinstance(points, FlexiblePoints), "those of a mesh"
-        if points.interfaces.names:
-            return tuple(each[name] for name in points.interfaces.names)
-        raise ModelError(f"{each.name} touches at its interfaces, and has none: name places with interfaces=")
     raise ModelError(
         f"nothing touches all of {each.name}; give ports of it, such as {each.name}.origin, and radius="
     )

@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from math import log1p, sqrt
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -137,6 +137,7 @@ def _exponent(name: str, value: float) -> float:
 Exponent = Annotated[float, _exponent]
 
 
+USUAL_RESTITUTION = 0.3  # of contacts and stops without damping= and restitution=
 LEAST_RESTITUTION = 0.01  # less is as good as nothing
 LONGEST_PART = 0.1  # step times omega of a contact
 LONGEST_OF_MANY = 0.3  # the same of each pair among many that settle: a rebound comes 0.023 / omega late
@@ -151,14 +152,19 @@ def _restitution(name: str, value: float | None) -> float | None:
 Restitution = Annotated[float | None, _restitution]
 
 
-def check_impacts(owner: object, restitution: float | None, damping: float) -> None:
-    """One of both.
+def settle_impacts(owner: Any) -> None:
+    """Complete the damping and restitution of a contact or stop, whose None is what the user left out.
+
+    Without both the restitution is ``USUAL_RESTITUTION``, by which bodies come to rest.
 
     Raises:
-        ParameterError: both.
+        ParameterError: both are given.
     """
-    if restitution is not None and damping:
+    if owner.damping and owner.restitution is not None:
         raise ParameterError(f"{owner}: restitution takes the place of damping; give one of them")
+    if owner.damping is None and owner.restitution is None:
+        set_fields(owner, restitution=USUAL_RESTITUTION)
+    set_fields(owner, damping=owner.damping or 0.0)
 
 
 def loss_of_restitution(restitution: float) -> float:
@@ -187,7 +193,8 @@ class OneSided:
         damping: times the depth to the exponent and its rate, after Hunt and Crossley.
         exponent: 1, or 1.5 for round bodies, after Hertz.
         side: 1: it pushes theta up, -1: down.
-        restitution: speed after an impact over that before it, in place of damping; None: damping.
+        restitution: speed after an impact over that before it, in place of damping; None: damping; 1 becomes None,
+            so that nothing is remembered.
         slowest: slower impacts are damped as those of this speed [m/s].
         longest_part: step times omega, to which steps around it are parted.
     """
@@ -202,6 +209,8 @@ class OneSided:
 
     def __post_init__(self) -> None:
         convert_fields(self)
+        if self.restitution == 1.0:
+            set_fields(self, restitution=None)
 
     @property
     def part_share(self) -> float:
@@ -238,10 +247,8 @@ class OneSided:
     def viscous(self, theta: float, rate: float, limit: float, damper: float = 0.0) -> float:
         """Viscous part of the force; ``damper`` multiplies the rate where the depth is positive [N s/m]."""
         share = float(self.depth(theta, limit) ** self.exponent)
-        still, damping = self.stiffness * share, self.damping
-        if self.restitution is not None:
-            damping = self.loss_of_impacts / max(abs(rate), self.slowest)
-        total = damping * share + (damper if share > 0 else 0.0)
+        damping = self.damping + self.loss_of_impacts / max(abs(rate), self.slowest)
+        still, total = self.stiffness * share, damping * share + (damper if share > 0 else 0.0)
         return self.side * (max(still - self.side * total * rate, 0.0) - still)
 
 

@@ -18,7 +18,7 @@ from phlexible.description.interactions.force_elements import (
     OneSided,
     Restitution,
     bristle_of,
-    check_impacts,
+    settle_impacts,
 )
 from phlexible.description.interactions.functions import Coordinate, expect
 from phlexible.description.ports import Attachment
@@ -131,16 +131,18 @@ class JointStop(AlongJoint):
         lower, upper: from where on it pushes [rad or m]; None: nowhere.
         stiffness: [N m/rad or N/m]. None: by which the weight of what both bodies move goes a thousandth of their
             size deep, or 1e-3 rad (``repr`` has the number); give it to joints that carry more.
-        damping: after Hunt and Crossley: times depth and rate [N m s/rad2 or N s/m2].
+        damping: after Hunt and Crossley: times depth and rate [N m s/rad2 or N s/m2]; None: ``restitution``. 0: the
+            stop is lossless.
         name: for messages; None: made from the joint.
-        restitution: rate after an impact over that before it, 0 to 1, in place of ``damping``; None: that.
+        restitution: rate after an impact over that before it, 0 to 1, in place of ``damping``; 1: lossless. None:
+            0.3, by which joints come to rest, or ``damping`` where that is given.
         restitution_rate: slower impacts lose less: they are damped as those of this rate [rad/s or m/s].
     """
 
     lower: Finite | None
     upper: Finite | None
     stiffness: Positive | None = None
-    damping: NonNegative = 0.0
+    damping: NonNegative | None = None
     name: Name = None
     restitution: Restitution = None
     restitution_rate: Positive = 1e-2
@@ -148,7 +150,7 @@ class JointStop(AlongJoint):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_impacts(self, self.restitution, self.damping)
+        settle_impacts(self)
         if self.lower is None and self.upper is None:
             raise ParameterError(f"{self} stops nothing; give lower= or upper=")
         if self.lower is not None and self.upper is not None and not self.lower < self.upper:
@@ -179,7 +181,7 @@ class JointStop(AlongJoint):
             if side * (begin - limit) < -self._round_off(coordinate, limit):
                 raise ModelError(f"{self}: the initial pose is at {begin:g}, beyond the stop at {limit:g}")
             impact = self.restitution, self.restitution_rate
-            push = OneSided(self.stiffness, self.damping, 1.0, side, *impact)
+            push = OneSided(self.stiffness, self.damping or 0.0, 1.0, side, *impact)
             found.append(CoordinateForce(coordinate, rest=limit, contact=push))
         return tuple(found)
 

@@ -169,38 +169,29 @@ class Joint(KinematicPair):
         lower: float | None = None,
         upper: float | None = None,
         stiffness: float | None = None,
-        damping: float = 0.0,
+        damping: float | None = None,
         of: str | None = None,
         name: str | None = None,
         restitution: float | None = None,
         restitution_rate: float = 1e-2,
     ) -> JointStop:
-        """Ends of the way for ``model.apply``: elastic, and lossless without damping.
+        """Ends of the way for ``model.apply``: elastic, with impacts that lose energy (``restitution=1``: none).
 
         Args:
             lower, upper: from where on it pushes back [rad or m]; None: nowhere.
             stiffness: [N m/rad or N/m]; None: from the weight of what both bodies move, see ``JointStop``.
-            damping: after Hunt and Crossley: times depth and rate [N m s/rad2 or N s/m2].
+            damping: after Hunt and Crossley: times depth and rate [N m s/rad2 or N s/m2]; None: ``restitution``.
             of: name of the coordinate of a joint with several.
             name: for messages; None: made from the joint.
-            restitution: rate after an impact over that before it, 0 to 1, in place of ``damping``; None: that.
+            restitution: rate after an impact over that before it, 0 to 1, in place of ``damping``; 1: lossless.
+                None: 0.3, or ``damping`` where that is given.
             restitution_rate: slower impacts lose less: they are damped as those of this rate [rad/s or m/s].
         """
         coordinate = self.coordinate_name(of)
         for side, end in (("lower", lower), ("upper", upper)):
             if "angle" in coordinate:
                 warn_of_degrees(f"{side} end of a stop at {self}", end)
-        return JointStop(
-            self,
-            coordinate,
-            lower,
-            upper,
-            stiffness,
-            damping,
-            name,
-            restitution,
-            restitution_rate,
-        )
+        return JointStop(self, coordinate, lower, upper, stiffness, damping, name, restitution, restitution_rate)
 
     def torque(
         self,
