@@ -127,7 +127,7 @@ class PairsAtRest:
             " may hold the model against its loads, or the pose is far away (give state=); friction with bristle=0,"
             " which equilibria leave out, holds nothing; what touches without friction slides off all that leans,"
             " as a box does that lies aside on another: give friction=, or hold it by a joint or spring; a sphere"
-            " between several sides of a mesh has none: let it come to rest in a run with damping="
+            " between several sides of a mesh has none: let it come to rest in a run"
         )
 
     def relaxed(self, state: State) -> State:

@@ -210,9 +210,8 @@ class Contact(ForceElement):
         """Make a ball and a surface, or two balls, a contact of two, of the centre and the radius."""
         ball, other = (ball_of(each, counts_centres=not self.radius) for each in (self.first, self.second))
         second = self.second if other is None else Surface(other[0], Sphere(other[1]))
-        if ball is None or not isinstance(second, Touchable) or _is_searched(second):
-            return
-        set_fields(self, first=ball[0], second=second, radius=ball[1], second_radius=None)
+        if ball and isinstance(second, Touchable) and not _is_searched(second):
+            set_fields(self, first=ball[0], second=second, radius=ball[1], second_radius=None)
 
     def _check_turns(self) -> None:
         if not self.resists_turns:
@@ -261,13 +260,10 @@ class Contact(ForceElement):
 
     def law(self, side: float = 1.0) -> OneSided:
         """Of the normal force."""
+        # Contacts among many that have damping settle; those that bounce are to do so at the right time.
+        usual = LONGEST_OF_MANY if self.is_searched and self.damping else LONGEST_PART
         push = (self.hard, self.damping or 0.0, self.exponent, side)
-        return OneSided(*push, self.restitution, self.restitution_speed, self.longest_part or self._usual_part)
-
-    @property
-    def _usual_part(self) -> float:
-        """Longer among many with damping, which settle; what bounces is to do so at its time."""
-        return LONGEST_OF_MANY if self.is_searched and self.damping else LONGEST_PART
+        return OneSided(*push, self.restitution, self.restitution_speed, self.longest_part or usual)
 
     def against_turns(self, dimension: int = 3) -> tuple[Bristle | None, Bristle | None]:
         """Of rolling and drilling, as stiff beside a solid ball as the bristle, or the contact, is beside its mass.
