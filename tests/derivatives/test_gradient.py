@@ -220,7 +220,7 @@ def stopped(p):
     body = model.add(ph.RigidBody(p["mass"], 0.1), "cart", velocity=(-1.0, 0, 0))
     rail = model.connect(ph.Prismatic(model.ground.at((0, 0, 0)), body.origin, name="rail"))
     model.apply(rail.spring(p["spring"]))
-    model.apply(rail.stop(lower=-0.03, stiffness=p["stop"]))
+    model.apply(rail.stop(lower=-0.03, stiffness=p["stop"], restitution=1))
     return model
 
 

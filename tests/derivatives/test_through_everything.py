@@ -168,7 +168,7 @@ def heap(p):
     placed = model.add(ph.PointMass(0.2), "ball", position=(0.1, 0.2, 0), velocity=(p["speed"], -3.0, 0))
     for end in (long.start, long.end):
         model.apply(ph.Contact(end, floor, radius=0.05, stiffness=p["stiffness"], damping=1e3))
-    model.apply(ph.Contact([long, placed.origin], radius=0.05, stiffness=p["stiffness"]))
+    model.apply(ph.Contact([long, placed.origin], radius=0.05, stiffness=p["stiffness"], restitution=1))
     return model
 
 
@@ -355,7 +355,7 @@ def test_joints_that_turn_back_after_a_slip(has_stop, duration):
         arm = model.add(ph.RigidBody(1.0, 0.1, center=(0.5, 0, 0)), "arm")
         pin = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), arm.origin))
         if has_stop:
-            model.apply(pin.stop(lower=-0.5, stiffness=1e4))
+            model.apply(pin.stop(lower=-0.5, stiffness=1e4, restitution=1))
         model.apply(pin.friction(coulomb=p["level"], bristle=1e3))
         return model
 
@@ -372,7 +372,7 @@ def test_directions_of_contacts_among_many_in_very_short_steps():
         model = ph.Model(dimension=2)
         places = {"one": 0.0, "two": 0.19}
         balls = [model.add(ph.RigidBody(1.0, 0.004), name, (x, p * x, 0)) for name, x in places.items()]
-        model.apply(ph.Contact([ball.origin for ball in balls], radius=0.1, stiffness=1e4))
+        model.apply(ph.Contact([ball.origin for ball in balls], radius=0.1, stiffness=1e4, restitution=1))
         return model
 
     def sideways(model):

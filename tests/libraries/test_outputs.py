@@ -205,7 +205,7 @@ def test_contacts_ask_for_parts_of_steps_as_in_live_runs(tmp_path) -> None:
     """Impacts that lose energy by a coefficient of restitution, friction that sticks, and none of either."""
     model = ph.Model(gravity=(0, 0, -9.81))
     floor = ph.Plane(model.ground.at((0, 0, 0)), (0, 0, 1))
-    for k, given in enumerate(({"restitution": 0.6}, {"friction": 0.5, "bristle": 1e4}, {})):
+    for k, given in enumerate(({"restitution": 0.6}, {"friction": 0.5, "bristle": 1e4}, {"restitution": 1})):
         ball = model.add(ph.RigidBody(1.0, (1e-3,) * 3), f"ball {k}", position=(k, 0, 0.3), velocity=(1.0, 0, 0))
         model.apply(ph.Contact(ball.origin, floor, 1e5, 0.1, name=f"touch {k}", **given))
     sensors = {f"place {k}": ph.Position(body.origin) for k, body in enumerate(model.bodies)}

@@ -111,7 +111,7 @@ def test_the_error_at_a_stop_is_that_of_its_substeps_too(step):
     model = ph.Model(gravity=(0, -9.81, 0), dimension=2)
     arm = model.add(ph.RigidBody(1.0, 0.1, center=(0.5, 0, 0)), "arm")
     pin = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), arm.origin))
-    model.apply(pin.stop(lower=-0.5, stiffness=1e5))
+    model.apply(pin.stop(lower=-0.5, stiffness=1e5, restitution=1))
     sensor, every = ph.Position(arm.point((1, 0, 0))), round(1e-3 / step)
     motion = model.simulate(0.5, step, every=every, progress=False)
     exact = model.simulate(0.5, 1e-5, every=100, progress=False)[sensor]
