@@ -203,8 +203,9 @@ def test_gravity_makes_zeros():
 
 
 @pytest.mark.thorough
-def test_a_load_on_a_string_has_the_trolley_of_the_other_inversion():
+def test_a_load_on_a_string_has_the_trolley_of_the_other_inversion(tmp_path, monkeypatch):
     """The example solves node for node, without the step: the tops agree to second order."""
+    monkeypatch.chdir(tmp_path)  # the example writes its picture
     example = runpy.run_path(str(EXAMPLE))
     duration, line, mass = 3.0, 0.4, 50.0
     string = ph.String(5.0, line, 2, ph.LinearLaw(1e4))
