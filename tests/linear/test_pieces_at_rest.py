@@ -213,6 +213,14 @@ def test_what_damps_a_contact_damps_its_linear_model(options):
     assert found[0] > 0.1 and found[1] == pytest.approx(found[0], rel=1e-6)
 
 
+def test_a_box_that_just_touches_has_no_stiffness():
+    """Without weight its corners push in one half of all small motions; tilting it makes nothing unstable."""
+    model = ph.Model()
+    box = model.add(ph.RigidBody.box((0.2, 0.2, 0.1), 500.0), position=(0, 0, 0.05))
+    model.apply(ph.Contact([box, ph.Plane(model.ground.at((0, 0, 0)))], stiffness=1e5, friction=0.3))
+    assert not model.linearize(at="static").mechanics.stiffness.nnz
+
+
 def test_what_linear_models_of_contacts_among_many_do_not_have_is_said():
     """Parallel logs, whose friction wanders; states of stress; a rotation in which bodies touch."""
     with pytest.warns(match="forces wander with bodies and have no potential"):

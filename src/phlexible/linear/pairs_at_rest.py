@@ -160,12 +160,12 @@ class PairsAtRest:
         """
         size, slips = int(self._system.layout.velocity[-1]), self._slips(state)
         stiffness, damping = (sparse.lil_array((size, size)) for _ in range(2))
-        for number in self._touched:
+        self.forces(state)
+        for number in self._touched if self._pushing else ():
             stiffness[:, [number]] = -self._slope(state, number, slips)[:, None]
             self._begin(state, slips)
             sides = []
             for sign in (1.0, -1.0):
-                self._memory["velocity"][:] = 0.0
                 self._memory["velocity"][number] = sign * RATE * self._sizes[number]
                 sides.append(self._forces(state))
             damping[:, [number]] = (sides[1] - sides[0])[:, None] / (2 * RATE * self._sizes[number])
