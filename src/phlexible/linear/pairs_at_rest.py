@@ -30,7 +30,7 @@ FIRST = 0.02
 """Motion of the first step by the forces alone, in lengths of the model."""
 GROWTH, SHORTER = 3.0, 0.25
 """Factors on the size of the next step, after a smaller motion and after a step without solution."""
-MOST_STEPS = 500
+MOST_STEPS = 1500
 LONGEST = 1e3
 """Times the first step: longer ones move by the round-off of forces."""
 LEAST = 1e-6
