@@ -346,7 +346,7 @@ def test_equilibria_and_linear_models_see_the_pairs_that_touch():
     for each in (low, high):
         model.connect(ph.Prismatic(model.ground.at((0, 0, 0)), each.origin, axis=(0, 0, 1)))
     floor = ph.Plane(model.ground.at((0, 0, 0)))
-    model.apply(ph.Contact([low, high, box, floor], stiffness=stiffness, friction=0.3))
+    model.apply(ph.Contact([low, high, box, floor], stiffness=stiffness, friction=0.3, restitution=1))
     masses = [each.body.mass for each in (low, high, box)]
     rest = model.equilibrium()
     first = 0.1 - (masses[0] + masses[1]) * GRAVITY / stiffness
