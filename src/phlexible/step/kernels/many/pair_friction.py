@@ -42,36 +42,19 @@ def _size(t: Tables, place: int) -> float:
 
 
 @compiled
-def group_of_pair(t: Tables, place: int) -> int:
-    """The contact group of a bristle that is kept."""
-    return t.member_contact_group[_pair_of(t, place) // t.members]
-
-
-@compiled
-def _pair_of(t: Tables, place: int) -> int:
-    """The number of the pair that a bristle is kept for, first member times their count and second member."""
-    return int(abs(value_of(t.pair_bristle[PAIR * place])) - 1.0)
-
-
-@compiled
 def _energy(t: Tables, place: int) -> float:
-    """That bristles of a pair store at the start of the step [J]."""
-    c = group_of_pair(t, place)
+    """Energy that bristles of a pair store at the start of the step [J]."""
+    number = int(abs(value_of(t.pair_bristle[PAIR * place])) - 1.0)  # first member times their count and second one
+    i, j = number // t.members, number % t.members
+    c = t.member_contact_group[i]
     total = 0.5 * t.contact_group_bristle[c] * _size(t, place)
     if t.kept_turns > 0:
         z, square = t.pair_turn + TURN * place, 0.0
         for k in range(SLIPS):
             square += z[k] * z[k]
         if square > 0.0:
-            total += 0.5 * t.contact_group_turn_stiffness[c] * gyration_of(t, place) * square
+            total += 0.5 * t.contact_group_turn_stiffness[c] * gyration(t, i, j) * square
     return total
-
-
-@compiled
-def gyration_of(t: Tables, place: int) -> float:
-    """0.4 r^2 of the sphere that resists turns in a pair that is kept."""
-    number = _pair_of(t, place)
-    return gyration(t, number // t.members, number % t.members)
 
 
 @compiled
