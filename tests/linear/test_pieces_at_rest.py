@@ -57,7 +57,7 @@ def line(kind):
         for port, x in ((placed.start, -0.5), (placed.end, 0.5)):
             model.connect(ph.Spherical(model.ground.at((x, 0, 0.02)), port))
         ports = [placed.at(4 / 9), placed.at(3 / 9)]
-    model.apply(ph.Contact([placed], [block], radius=radius, stiffness=1e3, friction=0.4))
+    model.apply(ph.Contact([placed], [block], radius=radius, stiffness=1e3, friction=0.4, restitution=1))
     return model, ports
 
 

@@ -568,7 +568,8 @@ def _among_many(system: System, kind: OperatingKind, pose: State) -> OperatingPo
     Raises:
         EquilibriumError: none was found.
     """
-    pairs = PairsAtRest(system, len(independent_rows(system, pose)) < int(system.layout.multiplier[-1]))
+    is_redundant = len(independent_rows(system, pose)) < int(system.layout.multiplier[-1])
+    pairs = PairsAtRest(system, is_redundant)
     rest = pairs.relaxed(pose)
     if kind is OperatingKind.STATIC:
         at, pushes = system.at(rest), pairs.forces(rest)
@@ -576,7 +577,8 @@ def _among_many(system: System, kind: OperatingKind, pose: State) -> OperatingPo
         force = np.abs(net) + np.abs(weights_and_loads(system, at)) + np.abs(pushes)
         accelerations = (force / system.mass(rest).diagonal())[system.layout.linear]
         with one_blas_thread():
-            rest = pairs.settled(rest, float(accelerations.max(initial=0.0)))
+            without_losses = PairsAtRest(system, is_redundant, has_losses=False)
+            rest = without_losses.settled(rest, float(accelerations.max(initial=0.0)))
     point = _at_pose(kind, system, StickingFriction.of(system, rest), rest, pairs)
     return replace(point, kind=kind) if kind is OperatingKind.STATIC else point
 

@@ -56,6 +56,8 @@ NOISE = 1e-9
 BEYOND = 1e-6
 """Relative, by which bristles are bent further to see which of them slip."""
 
+LOSSES = "contact_group_damping", "contact_group_impact"
+
 
 class PairTangents(NamedTuple):
     """Matrices of small motions against contacts among many, shape (velocities,) * 2.
@@ -77,13 +79,17 @@ class PairsAtRest:
     Args:
         system: with contacts that search their pairs.
         is_redundant: joints hold a motion twice.
+        has_losses: pairs damp motions along their normals, which equilibria do not depend on.
     """
 
-    def __init__(self, system: System, is_redundant: bool) -> None:
+    def __init__(self, system: System, is_redundant: bool, has_losses: bool = True) -> None:
         tables = assemble(system)
         sticks = np.asarray(tables.memory["contact_group_bristle"]) > 0
         friction = np.where(sticks, tables.memory["contact_group_friction"], 0.0)
-        self._assembly = replace(tables, memory=tables.memory.with_numbers({"contact_group_friction": friction}))
+        changed = {"contact_group_friction": friction}
+        for name in () if has_losses else LOSSES:
+            changed[name] = np.zeros_like(tables.memory[name])
+        self._assembly = replace(tables, memory=tables.memory.with_numbers(changed))
         self._system, self._memory = system, self._assembly.memory
         self._stepper = Stepper(self._assembly, is_redundant=is_redundant)
         self._equations = StepEquations(self._memory)
