@@ -166,8 +166,7 @@ class PairsAtRest:
         """
         size, slips = int(self._system.layout.velocity[-1]), self._slips(state)
         stiffness, damping = (sparse.lil_array((size, size)) for _ in range(2))
-        self.forces(state)
-        for number in self._touched if self._pushing else ():
+        for number in self._pushed(self.forces(state)):
             stiffness[:, [number]] = -self._slope(state, number, slips)[:, None]
             self._begin(state, slips)
             sides = []
@@ -281,17 +280,13 @@ class PairsAtRest:
         sizes[self._system.layout.spin[2]] = 1.0
         return np.asarray(sizes)
 
-    @cached_property
-    def _touched(self) -> list[int]:
-        """Numbers of velocities of bodies that have members of contacts."""
-        system, found = self._system, set[int]()
-        for contact in searched_contacts(system.mechanism):
-            for member in contact.members(system.dimension):
-                for port in (member.start, member.end):
-                    if (placed := getattr(port, "placed", None)) is not None:
-                        place = system.layout.place(system.index[placed])
-                        found.update(range(place.start, place.stop))
-        return sorted(found)
+    def _pushed(self, forces: Array) -> list[int]:
+        """Numbers of velocities of bodies, or of single nodes of long ones, on which such forces act."""
+        layout, owner = self._system.layout, np.arange(len(forces))
+        owner[layout.linear] = layout.linear[:, :1]
+        for index in range(layout.frames):
+            owner[layout.place(index)] = layout.place(index).start
+        return np.flatnonzero(np.isin(owner, owner[forces != 0.0])).tolist()
 
     @cached_property
     def _farthest(self) -> float:
