@@ -6,7 +6,6 @@ import pytest
 import phlexible as ph
 from phlexible.derivatives import sensitivity
 from phlexible.derivatives.parameters import Recipe
-from phlexible.derivatives.runs import take_run
 from phlexible.state.initial_state import InitialKind
 
 
@@ -76,7 +75,8 @@ def test_steps_that_a_motion_holds_are_not_taken_again(monkeypatch):
     p = {"speed": 150.0, "stiffness": 40.0}
     motion = build(p).simulate(duration=4e-3, step=5e-5)
     taken = []
-    monkeypatch.setattr(sensitivity, "take_run", lambda *given: taken.append(given) or take_run(*given))
+    take_again = sensitivity._taken_again
+    monkeypatch.setattr(sensitivity, "_taken_again", lambda *given: taken.append(given) or take_again(*given))
     recorded = motion.sensitivity(build, p, middle).derivatives[0]
     assert not taken
     monkeypatch.setattr(sensitivity, "recorded_run", lambda *given: None)

@@ -25,7 +25,7 @@ model.simulate(1.0, 1.0, output=sys.argv[1], overwrite=True)
 
 def test_who_comes_second_is_refused_and_the_first_loses_nothing(tmp_path, monkeypatch):
     path, case, seen = tmp_path / "run.h5", CASES["driven"], []
-    monkeypatch.setattr("phlexible.step.integration.run.MOST_GROWTH", 1)  # blocks of a run stay short
+    monkeypatch.setattr("phlexible.step.integration.simulation.MOST_GROWTH", 1)  # blocks of a run stay short
     case.simulate(STEPS // 2, output=path)
     (tmp_path / "link.h5").symlink_to(path)
 

@@ -27,6 +27,7 @@ def on_a_slope(share, dimension=3, **more):
             friction=MU,
             bristle=BRISTLE,
             name="foot",
+            restitution=1,
             **more,
         )
     )
@@ -83,7 +84,14 @@ def ball_on_a_plate(surface, turned):
         touched = ph.Plane(plate.origin, turned.apply((0, 0, 1)))
     else:
         touched = ph.Surface(plate.point((0.1, 0.05, -0.2)), ph.Sphere(0.2))
-    law = {"stiffness": 1e4, "radius": 0.1, "friction": MU, "bristle": 8e3, "bristle_damping": 0.0}
+    law = {
+        "stiffness": 1e4,
+        "radius": 0.1,
+        "friction": MU,
+        "bristle": 8e3,
+        "bristle_damping": 0.0,
+        "restitution": 1,
+    }
     model.apply(ph.Contact(ball.origin, touched, **law))
     return model
 
@@ -117,7 +125,7 @@ def test_a_ball_on_a_slope_is_held_by_friction_and_a_spring_that_turns():
     model = ph.Model(gravity=(G * np.sin(slope), 0, -G * np.cos(slope)))
     ball = model.add(BALL, "ball", position=(0, 0, 0.1))
     floor = ph.Plane(model.ground.at((0, 0, 0)))
-    model.apply(ph.Contact(ball.origin, floor, STIFF, radius=0.1, friction=MU, bristle=BRISTLE))
+    model.apply(ph.Contact(ball.origin, floor, STIFF, radius=0.1, friction=MU, bristle=BRISTLE, restitution=1))
     model.apply(ph.Bushing(model.ground.at((0, 0, 0.1)), ball.origin, 0.0, rotational_stiffness=about))
     rest = model.equilibrium()
     turn = np.arcsin(2 * 0.1 * G * np.sin(slope) / about) / 2  # a bushing turns by its sine

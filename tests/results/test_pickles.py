@@ -90,7 +90,7 @@ def test_live_runs_and_batches_have_memory_of_their_own(copied):
 
 def test_tables_of_steps_are_not_copied_with_their_addresses():
     with pytest.raises(ph.ModelError, match="hold addresses; pickle or copy the model, its motion or its live run"):
-        pickle.dumps(swinging().start(1e-2).memory)
+        pickle.dumps(swinging().start(1e-2).stepper.memory)
 
 
 def test_a_motion_answers_as_before():

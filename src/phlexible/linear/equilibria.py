@@ -606,6 +606,8 @@ def _at_pose(
     if not gross.any():
         return unloaded
     round_off = ROUND_OFFS * round_off_of_forces(system, resting, _stiffness(system, resting, multipliers))
+    if pairs is not None:
+        round_off += pairs.round_off(resting)
     if (gross <= round_off).all():
         return unloaded
     kept, mass = independent_rows(system, resting), system.mass(resting)

@@ -87,8 +87,7 @@ class PairsAtRest:
         sticks = np.asarray(tables.memory["contact_group_bristle"]) > 0
         friction = np.where(sticks, tables.memory["contact_group_friction"], 0.0)
         changed = {"contact_group_friction": friction}
-        for name in () if has_losses else LOSSES:
-            changed[name] = np.zeros_like(tables.memory[name])
+        changed |= {name: np.zeros_like(tables.memory[name]) for name in LOSSES if not has_losses}
         self._assembly = replace(tables, memory=tables.memory.with_numbers(changed))
         self._system, self._memory = system, self._assembly.memory
         self._stepper = Stepper(self._assembly, is_redundant=is_redundant)
@@ -132,8 +131,7 @@ class PairsAtRest:
             f"no static equilibrium found near the given pose: after {MOST_STEPS} steps bodies still move; nothing"
             " may hold the model against its loads, or the pose is far away (give state=); friction with bristle=0,"
             " which equilibria leave out, holds nothing; what touches without friction slides off all that leans,"
-            " as a box does that lies aside on another: give friction=, or hold it by a joint or spring; a sphere"
-            " between several sides of a mesh has none: let it come to rest in a run"
+            " as a box does that lies aside on another: give friction=, or hold it by a joint or spring"
         )
 
     def relaxed(self, state: State) -> State:
@@ -149,6 +147,12 @@ class PairsAtRest:
         """Forces of all pairs on nu, shape (velocities,)."""
         self._begin(state)
         return self._forces(state)
+
+    def round_off(self, state: State) -> Array:
+        """Forces of pairs by the round-off of positions, shape (velocities,)."""
+        stiffness, length = float(np.max(self._memory["contact_group_stiffness"])), self._system.largest_length
+        force = np.finfo(float).eps * stiffness * (length + float(np.abs(state.position).max()))
+        return force * length / self._sizes
 
     def slipped(self, state: State) -> tuple[str, ...]:
         """Names of the contacts of pairs whose friction is at its limit."""

@@ -114,8 +114,6 @@ RADAU_IIA_3 = Tableau(
     is_stiffly_accurate=True,
 )
 
-TABLEAUX = (GAUSS_LEGENDRE_1, GAUSS_LEGENDRE_2, GAUSS_LEGENDRE_3, RADAU_IIA_2, RADAU_IIA_3)
-
 
 # Newton's matrix of a collocation step, factored: dense or sparse, as the slope of the model comes.
 

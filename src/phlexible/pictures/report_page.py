@@ -425,13 +425,9 @@ def page(
 
 def page_without_view(title: str, subtitle: str, sections: Sequence[str]) -> str:
     """Return an HTML page of sections in the style of a report, without the 3D view."""
-    return (
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n<link rel="icon" href="data:,">\n'
-        f"<title>{escape(title)} – phlexible report</title>\n<style>{asset('style.css')}</style>\n</head>\n<body>\n"
-        f"<header><div><h1>{escape(title)}</h1><p>{escape(subtitle)}</p></div></header>\n"
-        f'<section id="tables" aria-label="tables">\n{chr(10).join(sections)}\n</section>\n</body>\n</html>\n'
-    )
+    places = {"TITLE": escape(title), "SUBTITLE": escape(subtitle), "STYLE": asset("style.css")}
+    places["SECTIONS"] = "\n".join(sections)
+    return PLACE.sub(lambda match: places[match[1]], asset("tables.html"))
 
 
 def html_path(path: str | PathLike[str]) -> str:

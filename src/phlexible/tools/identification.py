@@ -433,13 +433,7 @@ class Fit:
         shifts = np.array([*self.shifts.values()]).reshape(-1, len(self.labels)).T
         columns = zip(self.labels, self._flat, deviations, ends, shifts, strict=True)
         rows = [
-            (
-                label,
-                f"{value:.6g}",
-                f"{deviation:.2g}",
-                f"{low:.6g} to {high:.6g}",
-                *(f"{own:+.2g}" for own in moved),
-            )
+            (label, f"{value:.6g}", f"{deviation:.2g}", f"{low:.6g} to {high:.6g}", *(f"{x:+.2g}" for x in moved))
             for label, value, deviation, (low, high), moved in columns
         ]
         moves = [f"moved by {name}" for name in self.shifts]

@@ -108,7 +108,9 @@ def ball_on_a_plane(slope=0.0, velocity=(1, 0, 0), spin=(0, 0, 0), **parameters)
     height = 0.1 - G * np.cos(slope) / STIFF
     ball = model.add(BALL, "ball", position=(0, 0, height), velocity=velocity, angular_velocity=spin)
     floor = ph.Plane(model.ground.at((0, 0, 0)), normal=(0, 0, 1))
-    model.apply(ph.Contact(ball.origin, floor, stiffness=STIFF, radius=0.1, friction=0.3, **parameters))
+    model.apply(
+        ph.Contact(ball.origin, floor, stiffness=STIFF, radius=0.1, friction=0.3, restitution=1, **parameters)
+    )
     return model, ball
 
 
@@ -156,6 +158,7 @@ def test_a_ball_on_a_slope_below_its_rolling_resistance_stays_and_rests(dimensio
         ball = model.add(body, "ball", position=(0.1 - G * np.cos(slope) / STIFF) * up)
         floor = ph.Plane(model.ground.at((0, 0, 0)), normal=up)
         law = {"stiffness": STIFF, "radius": 0.1, "friction": MU, "bristle": 8e4, "rolling": 0.02}
+        law["restitution"] = 1
         model.apply(ph.Contact(ball.origin, floor, **law))
         motion = model.simulate(1.0, 1e-3, progress=False)
         speed = motion.velocity(ball.origin)[:, 0]

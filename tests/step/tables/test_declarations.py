@@ -67,7 +67,7 @@ def test_a_table_of_a_wrong_size_is_refused():
 def test_lanes_read_the_numbers_of_types_that_they_share_from_whoever_is_in_them():
     def memory(diameter, mass):
         model = ph.gallery.crank_slider(modes=2, diameter=diameter, slider_mass=mass)
-        return model.start(1e-4).memory
+        return model.start(1e-4).stepper.memory
 
     first, same, other = memory(6e-3, 0.033), memory(6e-3, 0.04), memory(5e-3, 0.033)
     assert first.types == same.types != other.types and first.structure == same.structure == other.structure

@@ -1,4 +1,7 @@
-"""Drives, by which a coordinate of a joint follows a function of time, and servos, springs that follow a target."""
+"""Drives, by which a coordinate of a joint follows a function of time, and servos, springs that follow a target.
+
+Equations are those of docs/theory.md, 8.
+"""
 
 from dataclasses import dataclass, replace
 from typing import Any

@@ -1,4 +1,7 @@
-"""The state of a mechanism in the tables of its steps, and what impulses, events and accelerations say of it."""
+"""The state of a mechanism in the tables of its steps, and what impulses, events and accelerations say of it.
+
+Equations are those of docs/theory.md, 4.
+"""
 
 from dataclasses import replace
 from functools import partial
