@@ -6,7 +6,13 @@ import pytest
 import phlexible as ph
 from papers.histories import collocate
 from phlexible.papers import collocation as tableaux
-from phlexible.papers.collocation import GAUSS_LEGENDRE_1, GAUSS_LEGENDRE_2, GAUSS_LEGENDRE_3, RADAU_IIA_2, RADAU_IIA_3
+from phlexible.papers.collocation import (
+    GAUSS_LEGENDRE_1,
+    GAUSS_LEGENDRE_2,
+    GAUSS_LEGENDRE_3,
+    RADAU_IIA_2,
+    RADAU_IIA_3,
+)
 from phlexible.papers.elastodynamics import rod
 from phlexible.papers.mechanism_model import MechanismModel
 from phlexible.state.initial_state import initial_state

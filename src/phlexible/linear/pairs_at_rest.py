@@ -56,8 +56,6 @@ NOISE = 1e-9
 BEYOND = 1e-6
 """Relative, by which bristles are bent further to see which of them slip."""
 
-LOSSES = "contact_group_damping", "contact_group_impact"
-
 
 class PairTangents(NamedTuple):
     """Matrices of small motions against contacts among many, shape (velocities,) * 2.
@@ -86,8 +84,8 @@ class PairsAtRest:
         tables = assemble(system)
         sticks = np.asarray(tables.memory["contact_group_bristle"]) > 0
         friction = np.where(sticks, tables.memory["contact_group_friction"], 0.0)
-        changed = {"contact_group_friction": friction}
-        changed |= {name: np.zeros_like(tables.memory[name]) for name in LOSSES if not has_losses}
+        losses = () if has_losses else ("contact_group_damping", "contact_group_impact")
+        changed = {"contact_group_friction": friction} | dict.fromkeys(losses, np.zeros_like(friction))
         self._assembly = replace(tables, memory=tables.memory.with_numbers(changed))
         self._system, self._memory = system, self._assembly.memory
         self._stepper = Stepper(self._assembly, is_redundant=is_redundant)

@@ -138,8 +138,7 @@ def plot_reaction(
     check_axes(axes)
     path, dimension = picture_path(path), run.mechanism.dimension
     forces = [(f"$F_{'xyz'[k]}$", force[:, k]) for k in range(dimension)]
-    turning = range(3) if dimension == 3 else (2,)
-    moments = [(f"$M_{'xyz'[k]}$", moment[:, k]) for k in turning]
+    moments = [(f"$M_{'xyz'[k]}$", moment[:, k]) for k in (range(3) if dimension == 3 else (2,))]
     size = np.abs(force).max(initial=0.0) * max((body.data.size for body in run.mechanism.bodies), default=0.0)
     if axes is not None or np.abs(moment).max(initial=0.0) <= ROUND_OFF * size:
         return _plot_curves(run, forces, "reaction [N]", str(joint), path, axes)

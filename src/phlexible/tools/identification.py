@@ -443,10 +443,8 @@ class Fit:
             for each in self.predictions
         ]
         rest = table(data, ("data", "values", "noise"), f"{self.freedom} more data than unknowns, {self.runs} runs")
-        related = [
-            (label, *(f"{each:.2f}" for each in row))
-            for label, row in zip(self.labels, self.correlation, strict=True)
-        ]
+        pairs = zip(self.labels, self.correlation, strict=True)
+        related = [(label, *(f"{each:.2f}" for each in row)) for label, row in pairs]
         return found, table(related, ("correlation", *self.labels)), rest
 
     def __str__(self) -> str:

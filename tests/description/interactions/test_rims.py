@@ -94,3 +94,16 @@ def test_what_lies_and_stands_rests_as_deep_as_its_weight_presses_it():
         model, placed = on_planes(body, [(0, 0, 1)], (0, 0, height), rotation=rotation)
         rest = model.equilibrium().position(placed.origin)
         assert height - rest[2] == pytest.approx(body.mass * G / (rims * 2e5), rel=1e-9)
+
+
+def test_a_wheel_rolls_in_the_plane_and_a_lying_cylinder_is_refused():
+    model = ph.Model(gravity=(0, -9.81, 0), dimension=2)
+    wheel = ph.RigidBody.cylinder(0.05, 0.02, 1000.0, axis=(0, 0, 1))
+    wheel = model.add(wheel, "wheel", position=(0, 0.05, 0), velocity=(1.0, 0, 0))
+    floor = ph.Plane(model.ground.at((0, 0, 0)), (0, 1, 0))
+    model.apply(ph.Contact([wheel], [floor], stiffness=1e5, friction=0.3))
+    motion = model.simulate(1.0, 1e-3, progress=False)
+    assert motion.velocity(wheel.origin)[-1] == pytest.approx((2 / 3, 0, 0), abs=1e-3)
+    lying = model.add(ph.RigidBody.cylinder(0.05, 0.02, 1000.0, axis=(1, 0, 0)), "lying", position=(0, 1, 0))
+    with pytest.raises(ph.ModelError, match=r"lying: in the plane only axis=\(0, 0, 1\) touches"):
+        model.apply(ph.Contact([lying], [floor], stiffness=1e5))

@@ -500,11 +500,21 @@ def _upright(axis: Array) -> Array:
 
 
 def _shape_of(each: PlacedBody | PlacedWhole) -> Shape | None:
-    """Of a rigid body."""
+    """Shape of a rigid body; in the plane a disc stands for a cylinder or torus, as a ball does.
+
+    Raises:
+        ModelError: none, or a cylinder that lies in the plane.
+    """
     if isinstance(each, PlacedBody) and isinstance(each.body, RigidBody):
-        if each.body.shape is None:
+        if (shape := each.body.shape) is None:
             raise ModelError(f"{each.name} has no shape that touches; give it one, or give ports of it and radius=")
-        return each.body.shape
+        if each.data.dimension == 2 and isinstance(shape, Cylinder | Torus):
+            if abs(shape.axis[2]) < 1.0:
+                raise ModelError(
+                    f"{each.name}: in the plane only axis=(0, 0, 1) touches, got {shape!r}; take a Box"
+                )
+            return Sphere(shape.radius + getattr(shape, "tube_radius", 0.0), center=shape.center)
+        return shape
     return None
 
 
