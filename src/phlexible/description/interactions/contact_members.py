@@ -509,7 +509,7 @@ def _shape_of(each: PlacedBody | PlacedWhole) -> Shape | None:
         if (shape := each.body.shape) is None:
             raise ModelError(f"{each.name} has no shape that touches; give it one, or give ports of it and radius=")
         if each.data.dimension == 2 and isinstance(shape, Cylinder | Torus):
-            if abs(shape.axis[2]) < 1.0:
+            if abs(np.asarray(shape.axis)[2]) < 1.0:
                 raise ModelError(
                     f"{each.name}: in the plane only axis=(0, 0, 1) touches, got {shape!r}; take a Box"
                 )
