@@ -76,6 +76,26 @@ def test_steps_that_are_halved_stay_so(tmp_path):
         assert_the_same(CASES["halved"].resume(path, 150).recording, expected)
 
 
+def test_a_run_that_stops_where_a_contact_ends_goes_on_with_the_same_digits(tmp_path):
+    """The number of substeps that a contact asked for last is where the next step begins."""
+
+    def make() -> ph.Model:
+        model = ph.Model(gravity=(0, 0, -9.81))
+        for k in range(2):
+            model.add(ph.RigidBody.sphere(0.1, 500.0), position=(0.3 * k, 0, 0.11 + 0.01 * k))
+        floor = ph.Plane(model.ground.at((0, 0, 0)), normal=(0, 0, 1))
+        model.apply(ph.Contact([*model.bodies, floor], stiffness=1e5, friction=0.3))
+        return model
+
+    case, path = Case(make, 2e-3), tmp_path / "run.h5"
+    expected = case.simulate(60).recording
+    ends = np.flatnonzero(np.diff(expected.contact_steps) > 0)
+    assert len(ends) >= 2
+    for stop in range(ends[0], ends[0] + 8):
+        case.simulate(stop, output=path, overwrite=True)
+        assert_the_same(case.resume(path, 60).recording, expected)
+
+
 def test_an_instant_that_only_the_end_has_stored_stays(tmp_path):
     """Of a run that stores each third step and stops at the 16th."""
     path, case = tmp_path / "run.h5", CASES["controlled"]

@@ -94,12 +94,8 @@ def advance(
     """
     register = flush_subnormals()
     t = tables_at(header)
-    rows, given, values, first = (
-        rows_at(t, stored),
-        rows_at(t, moving),
-        rows_at(t, load_values),
-        rows_at(t, reactions),
-    )
+    rows, given = rows_at(t, stored), rows_at(t, moving)
+    values, first = rows_at(t, load_values), rows_at(t, reactions)
     error_length, least_speed = of_each(t, request, "error_length"), of_each(t, request, "least_speed")
     asked, row, kept = request[0], 0, -1
     count, is_around = asked.steps, asked.is_around_contacts
@@ -141,7 +137,9 @@ def advance(
             )
             if any_of(status != CONVERGED):
                 if substeps > 1:
+                    asked_parts = t.parts[0]
                     copy(t.saved_state, t.state, t.state_numbers)
+                    t.parts[0] = asked_parts
                 form_teams(t, False)
                 put_back(register)
                 t.status[0] = status

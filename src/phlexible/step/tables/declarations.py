@@ -867,7 +867,6 @@ TABLES: tuple[Table, ...] = (
         bristle_bend      | bristles | m, rad | the same of the step that was tried
         loaded            | carriers | N | the greatest force that a contact on a carrier rests with
         hardness          | carriers | 1/s2 | of the contacts on a carrier; -1: it has no inertia
-        parts             | one | | that the step is to be taken in
         scalar_force      | forces | | F along the coordinate
         force_slope       | forces | | its derivative to theta_{n+1}
         left_gradient     | group_numbers | | of one law: carriers' rows
@@ -918,6 +917,7 @@ TABLES: tuple[Table, ...] = (
         velocity          | velocities | | nu
         previous_velocity | velocities | | of the step before, where Newton's method starts from
         known_velocities  | one | | steps or parts in a row, as far as it matters; 0: it is not known
+        parts             | one | | substeps that contacts asked for last, where the next step starts
         step_taken        | one | s | length of the last step
         line_miss         | 6 velocities | | what the line through the two before it missed of each, the last first
         miss_product      | 49 recurrences | (m/s)^2 | of a miss and the six before it, for what follows from them
