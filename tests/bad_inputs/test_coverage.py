@@ -32,7 +32,7 @@ WITHIN = {
     *("described_coordinates", "discretize", "held", "initial_nodes", "stress_space", "of"),
     *("element_forces", "radii_of_gyration", "sections_at", "group_rod", "spun"),
     *("descriptor_matrix", "structure_matrix", "dissipation_matrix", "port_matrix"),
-    *("effort", "force_slope", "forces", "output", "storage", "skin"),
+    *("effort", "forces", "output", "storage", "skin"),
     *("expect", "with_stored", "warn_of_gravity"),
     *("efforts", "descriptor_products", "flows", "output_products", "discrete_effort", "defect_slope"),
     *("own_state", "given_inputs", "storages", "defects", "descriptor_solutions"),

@@ -343,26 +343,6 @@ class Bristles:
             rates[:, bond.own] += self.turned(bond, held, e)
         return rates
 
-    def matrices(
-        self, found: Sequence[Bent], at: Poses, motion: tuple[Array, Array]
-    ) -> Iterator[tuple[Bond, Array, Array]]:
-        """What each adds to J and R of one state, for all velocities and its own z.
-
-        ``at`` has the state once for each velocity, ``motion`` rates for these.
-        """
-        for bond, held in zip(self.bonds, found, strict=True):
-            V, size = self.slide(bond, held, at, *motion), len(bond.axes)
-            n, k, d = len(V), bond.bristle.stiffness, bond.bristle.damping
-            a, p = float(held.share[0]), float(held.kept[0])
-            J, R = np.zeros((n + size,) * 2), np.zeros((n + size,) * 2)
-            J[:n, n:], J[n:, :n] = -a * (1 + p) / 2 * V, a * (1 + p) / 2 * V.T
-            if size > 1:
-                first = replace(held, turning=np.repeat(held.turning[:1], size, axis=0))
-                J[n:, n:] = self.turned(bond, first, k * np.eye(size)).T / k
-            R[:n, :n], R[n:, n:] = a * d * V @ V.T, (1 - a * p) / d * np.eye(size)
-            R[:n, n:], R[n:, :n] = a * (p - 1) / 2 * V, a * (p - 1) / 2 * V.T
-            yield bond, J, R
-
     def turned(self, bond: Bond, held: Bent, effort: Array) -> Array:
         """S k z of one, shape (T, axes)."""
         if not bond.touching or bond.kind is BristleKind.DRILLING:

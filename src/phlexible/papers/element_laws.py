@@ -326,15 +326,6 @@ class Resistances:
             self._touching[k].push(weights, -level[:, None] * slip, on_vectors)
         return -found.along * thetas, -found.functions * rates, on_vectors
 
-    def rows(self, found: Resisting, at: Poses, rates: Array, dX: Array) -> tuple[Array, Array]:
-        """Of one x, T times, with unit velocities: rates of all that resists (k, T), and resistances (k,)."""
-        thetas = self._joined.line_rates(at, rates)[:, self._first :]
-        rows, sizes = [thetas.T, rates.T], [found.along[0], found.functions[0]]
-        for (level, weights, normal), k in zip(found.rubbing, self._creeping, strict=True):
-            rows.append(across(self._touching[k].slip(weights, dX), normal).T)
-            sizes.append(np.full(3, level[0]))
-        return np.concatenate(rows), np.concatenate(sizes)
-
     def _sliding(self, k: int) -> slice:
         """Functions along the plane of a contact."""
         assert isinstance(self._forces[k].coordinate, SlidingCoordinate), "of planes"

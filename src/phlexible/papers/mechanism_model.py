@@ -2,9 +2,8 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, reduce
+from functools import cached_property
 from itertools import pairwise
-from operator import or_
 
 import numpy as np
 from scipy import sparse
@@ -23,10 +22,10 @@ from phlexible.errors import ModelError, ParameterError
 from phlexible.papers.bristles import Bristles, bristle_numbers
 from phlexible.papers.element_laws import ElementLaws, Resistances, state_laws
 from phlexible.papers.floating_forms import BodyState, FloatingBodyForm, Variant
-from phlexible.papers.joined_functions import BodyForm, JoinedFunctions, Poses, paper_resolver, velocity_places
+from phlexible.papers.joined_functions import BodyForm, JoinedFunctions, paper_resolver, velocity_places
 from phlexible.papers.soft_form import SoftForm
 from phlexible.papers.string_form import Boundary, StringForm
-from phlexible.port_hamiltonian.model import SMALL, STEP, ComposedModel, Matrix, Port, StateBlock
+from phlexible.port_hamiltonian.model import ComposedModel, Matrix, Port, SparseDifferences, StateBlock
 from phlexible.state.forces import body_triad
 from phlexible.state.initial_state import initial_state
 from phlexible.state.initial_velocity import undeformed
@@ -142,84 +141,12 @@ class AppliedLoads:
                 turn = np.linalg.solve(_spread(triad), world[..., None])[..., 0]
                 out[:, numbers[each.triad]] += np.cross(turn[:, None], triad)
 
-    def outputs(self, vectors: Array, rates: Array, numbers: IntArray) -> Array:
-        """What the inputs work on, shape (T, inputs)."""
-        result = np.empty((len(vectors), self.size))
-        for each in self._places:
-            load, triad = each.load, vectors[:, numbers[each.triad]]
-            if isinstance(load, SurfacePressure):
-                places = numbers[each.points]
-                unit = np.array([load.surface.forces(1.0, x) for x in vectors[:, places]])
-                result[:, each.inputs] = (unit * rates[:, places]).sum(axis=(1, 2))[:, None]
-                continue
-            if isinstance(load, Force):
-                motion = rates[:, numbers[each.points[0]]]
-            else:
-                turned = np.cross(triad, rates[:, numbers[each.triad]]).sum(axis=1)
-                motion = np.linalg.solve(_spread(triad), turned[..., None])[..., 0]
-            if load.axes is Axes.BODY:
-                motion = (triad * motion[:, None]).sum(axis=2)
-            result[:, each.inputs] = motion
-        return result
-
 
 def _spread(triad: Array) -> Array:
     """sum |d_i|^2 I - d_i d_i^T of directions (T, 3, 3), which a turn t takes to its moment
     (docs/theory.md, 4; (4.16))."""
     squares = (triad**2).sum(axis=(1, 2))[:, None, None] * np.eye(3)
     return np.asarray(squares - triad.transpose(0, 2, 1) @ triad)
-
-
-class SparseDifferences:
-    """For f of n entries with n results, in which entries meet in units, each of which changes its own results.
-
-    After Curtis, Powell and Reid, *On the estimation of sparse Jacobian matrices* (1974): columns without a common
-    row need one difference.
-
-    Args:
-        units: entries of x, which are also those of f, that belong together.
-        size: n.
-    """
-
-    def __init__(self, units: Sequence[IntArray], size: int) -> None:
-        rows = np.repeat(np.arange(len(units)), [len(unit) for unit in units])
-        columns = np.concatenate([np.zeros(0, dtype=np.int64), *units])
-        touched = sparse.coo_array((np.ones(len(rows)), (rows, columns)), (len(units), size)).tocsr()
-        pattern = (touched.T @ touched).tocsc()
-        self._size, self._rows = size, pattern.indices.astype(np.int64)
-        self._columns = np.repeat(np.arange(size), np.diff(pattern.indptr))
-        self._group = _groups(pattern)
-        self._count = int(self._group.max(initial=-1)) + 1
-
-    def slope(self, function: Callable[[Array], Array], x: Array, sizes: Array) -> sparse.csr_array:
-        """df/dx of f, which takes states (T, n) and returns (T, n); shape (n, n).
-
-        Args:
-            sizes: what is large for each entry of x, shape (n,).
-        """
-        steps = STEP * np.maximum(sizes, SMALL)
-        states = np.tile(x, (1 + self._count, 1))
-        changed = np.flatnonzero(self._group >= 0)
-        states[1 + self._group[changed], changed] += steps[changed]
-        values = function(states)
-        change = values[1 + self._group[self._columns], self._rows] - values[0, self._rows]
-        entries = (change / steps[self._columns], (self._rows, self._columns))
-        return sparse.coo_array(entries, (self._size,) * 2).tocsr()
-
-
-def _groups(pattern: sparse.csc_array) -> IntArray:
-    """Of each column the first group none of whose columns shares a row with it; -1 of empty ones."""
-    taken = [0] * pattern.shape[0]  # groups in each row, as bits
-    result = np.full(pattern.shape[1], -1, dtype=np.int64)
-    for column, (begin, end) in enumerate(zip(pattern.indptr[:-1], pattern.indptr[1:], strict=True)):
-        rows = pattern.indices[begin:end].tolist()
-        if rows:
-            used = reduce(or_, (taken[row] for row in rows))
-            free = ~used & (used + 1)
-            result[column] = free.bit_length() - 1
-            for row in rows:
-                taken[row] |= free
-    return result
 
 
 # Section 5 of Brugnoli et al. (2020): the bodies, and joints as transformers between them.
@@ -528,20 +455,6 @@ class MechanismModel(ComposedModel):
         joined.pull(at, along, on_functions, on_vectors, result)
         return result
 
-    def output_products(self, x: Array, z: Array) -> Array:
-        """B^T z of T states."""
-        joined, rows, of = self._joined, len(self._multipliers), self._of_forces
-        at = joined.at(x)
-        dX, rates = joined.rates(at, z)
-        along, on_functions = z[:, self._thetas], np.zeros_like(rates)
-        if not self._resistances.is_zero:
-            lost, on_functions, _ = self._resistances.pulls(self._resistances.at(at), at, rates, dX)
-            along = along + lost
-        frames = at.slopes[:, of] * along[:, joined.owner[of] - rows] + on_functions[:, of]
-        forces = joined.line_rates(at, rates)[:, [rows + k for k in self.elements.active]]
-        loads = self._loads.outputs(at.vectors, dX, joined.loaded)
-        return np.hstack([z[:, [self._time]], z[:, self._multipliers], frames, loads, forces])
-
     def discrete_effort(self, x0: Array, x1: Array) -> Array:
         """Those of the bodies, secants of the springs, multipliers at the mean."""
         result = super().discrete_effort(x0, x1)
@@ -606,7 +519,10 @@ class MechanismModel(ComposedModel):
 
     @cached_property
     def _differences(self) -> SparseDifferences:
-        return SparseDifferences(self._units, self.state_size)
+        rows = np.repeat(np.arange(len(self._units)), [len(unit) for unit in self._units])
+        columns = np.concatenate([np.zeros(0, dtype=np.int64), *self._units])
+        touched = sparse.coo_array((np.ones(len(rows)), (rows, columns)), (len(self._units), self.state_size))
+        return SparseDifferences(sparse.csc_array(touched.T @ touched))
 
     # Matrices of one state, for reading and for checks.
 
@@ -618,42 +534,23 @@ class MechanismModel(ComposedModel):
 
     def structure_matrix(self, x: Array) -> Matrix:
         """The bodies' J, P of the springs, G of the joints, and of bristles."""
-        at, _, rates = self._unit_motions(x)
-        lines = sparse.coo_array(self._joined.line_rates(at, rates).T)
-        signs = np.where(lines.coords[0] < len(self._multipliers), -1.0, 1.0) * lines.data
-        rows = np.concatenate([self._multipliers, np.arange(self._thetas.start, self._thetas.stop)])[
-            lines.coords[0]
-        ]
-        columns = self._velocities[lines.coords[1]]
-        entries = np.concatenate([signs, -signs]), (np.r_[rows, columns], np.r_[columns, rows])
-        between = sparse.coo_array(entries, (self.state_size,) * 2) + self._bristle_matrices(x)[0]
+        between = self._unit_flows(x)
+        between[np.ix_(self._velocities, self._velocities)] = 0.0
+        between = sparse.coo_array((between - between.T) / 2)
         return self._matrix([form.structure_matrix(x[own]) for form, own in self._bodies], between)
 
     def dissipation_matrix(self, x: Array) -> Matrix:
-        """The bodies' R, and what resists between them."""
-        at, dX, rates = self._unit_motions(x)
-        rows, sizes = self._resistances.rows(self._resistances.at(at), at, rates, dX)
-        scaled = np.sqrt(sizes)[:, None] * rows
-        lost = sparse.coo_array(scaled.T @ scaled)
-        leaks, own = self.elements.leaks, np.arange(self._thetas.start, self._thetas.stop)
-        places = tuple(np.concatenate([self._velocities[each], own]) for each in lost.coords)
-        between = sparse.coo_array((np.concatenate([lost.data, leaks]), places), (self.state_size,) * 2)
-        between = between + self._bristle_matrices(x)[1]
+        """The bodies' R, and what resists between them: velocities, bristles, and each dashpot of a branch."""
+        between, resisting = self._unit_flows(x), np.eye(self.state_size, dtype=bool)
+        moving = np.concatenate([self._velocities, np.arange(self._bends.start, self._bends.stop)])
+        resisting[np.ix_(moving, moving)] = True
+        between = sparse.coo_array(np.where(resisting, -(between + between.T) / 2, 0.0))
         return self._matrix([form.dissipation_matrix(x[own]) for form, own in self._bodies], between)
 
-    def _bristle_matrices(self, x: Array) -> tuple[sparse.csr_array, sparse.csr_array]:
-        """What bristles add to J and to R."""
-        structure, dissipation = (sparse.lil_array((self.state_size,) * 2) for _ in range(2))
-        if self._bristles.bonds:
-            at, dX, rates = self._unit_motions(x)
-            found = self._resistances.at(at).bristles
-            for bond, J, R in self._bristles.matrices(found, at, (rates, dX)):
-                places = np.concatenate(
-                    [self._velocities, self._bends.start + np.arange(bond.own.start, bond.own.stop)]
-                )
-                structure[np.ix_(places, places)] += J
-                dissipation[np.ix_(places, places)] += R
-        return structure.tocsr(), dissipation.tocsr()
+    def _unit_flows(self, x: Array) -> Array:
+        """J - R between the bodies: what unit efforts do, shape (n, n)."""
+        states, none = np.broadcast_to(x, (len(x), len(x))), np.zeros((len(x), self.port_size))
+        return np.ascontiguousarray(self._coupling(states, np.eye(len(x)), none).T)
 
     def port_matrix(self, x: Array) -> Array:
         """Clock, drives, frames of springs, loads, prescribed forces: what unit inputs do."""
@@ -672,13 +569,6 @@ class MechanismModel(ComposedModel):
     def rest_state(self) -> Array:
         """The initial pose, undeformed and not moving."""
         return self._rest.copy()
-
-    def _unit_motions(self, x: Array) -> tuple[Poses, Array, Array]:
-        """One state as often as there are velocities, and rates of vectors and functions for each of these."""
-        states = np.broadcast_to(x, (len(self._velocities), len(x)))
-        at, units = self._joined.at(states), np.zeros(states.shape)
-        units[np.arange(len(units)), self._velocities] = 1.0
-        return at, *self._joined.rates(at, units)
 
     def _matrix(self, own: Sequence[Matrix], between: sparse.coo_array) -> Matrix:
         """Blocks of the bodies and what is between them, shape (n, n)."""

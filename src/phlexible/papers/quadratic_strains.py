@@ -168,16 +168,6 @@ class QuadraticStrainModel(PortHamiltonianModel):
         """z = (-f, v, s)."""
         return np.concatenate([-self.weight, x[len(self.weight) :]])
 
-    def flows(self, x: Array, z: Array, u: Array) -> Array:
-        """(J - R) z + B u by blocks."""
-        n, result, pushes = self.linear.shape[1], np.zeros_like(x), (self._inputs @ u.T).T
-        for k, each in enumerate(x):
-            slopes, v, s = self.strain_slopes(each[:n]), z[k, n : 2 * n], z[k, 2 * n :]
-            rates = slopes @ v
-            result[k, :n], result[k, 2 * n :] = v, rates
-            result[k, n : 2 * n] = pushes[k] - z[k, :n] - slopes.T @ (s + self.viscosity * (self.stiffness @ rates))
-        return result
-
     def defect_slope(self, x: Array, rate: Array, u: Array) -> sparse.csr_array:
         """-d((J - R) z)/dx; how R changes with q is left out."""
         n, t = self.linear.shape[1], self.quadratic

@@ -86,18 +86,6 @@ class RodStrains:
         u, v = self._sums(vectors)
         return np.asarray(self.shares @ (u * v).sum(axis=1))
 
-    def rates(self, vectors: Array, speeds: Array) -> Array:
-        """Their change with speeds (4 N, 3) of the vectors, shape (6 g,)."""
-        u, v = self._sums(vectors)
-        both = u * (self.second @ speeds) + v * (self.first @ speeds)
-        return np.asarray(self.shares @ both.sum(axis=1))
-
-    def forces(self, vectors: Array, stresses: Array) -> Array:
-        """Forces on the vectors that do the work of stresses (6 g,) along ``rates``, shape (4 N, 3)."""
-        u, v = self._sums(vectors)
-        pulls = (self.shares.T @ stresses)[:, None]
-        return np.asarray(self.second.T @ (pulls * u) + self.first.T @ (pulls * v))
-
     def slopes(self, vectors: Array) -> sparse.csr_array:
         """d(strains)/d(vectors), entries of the vectors one after the other, shape (6 g, 12 N)."""
         parts = []
@@ -105,11 +93,6 @@ class RodStrains:
             along = self.shares @ (sparse.diags_array(u) @ self.second + sparse.diags_array(v) @ self.first)
             parts.append(sparse.kron(along, np.eye(3)[axis : axis + 1]))
         return sparse.csr_array(sum(parts[1:], parts[0]))
-
-    def curvature(self, stresses: Array) -> sparse.csr_array:
-        """d(forces)/d(vectors) of constant stresses, symmetric, shape (12 N, 12 N)."""
-        half = self.first.T @ sparse.diags_array(self.shares.T @ stresses) @ self.second
-        return sparse.csr_array(sparse.kron(half + half.T, sparse.eye_array(3)))
 
     def _sums(self, vectors: Array) -> tuple[Array, Array]:
         """u and v, each of shape (9 g, 3); a place far from the origin costs no digits."""
@@ -170,20 +153,6 @@ class RodSections:
         return _diagonal(blocks)
 
 
-def rates(vectors: Array, speeds: Array) -> Array:
-    """Of the vectors (N, 4, 3) of sections with velocities (N, 6): c' = v and d_i' = W x d_i, shape (N, 4, 3).
-
-    W is the angular velocity in world axes.
-    """
-    turning = np.cross(_world_spin(vectors, speeds)[:, None], vectors[:, 1:])
-    return np.concatenate([speeds[:, None, :3], turning], axis=1)
-
-
-def _world_spin(vectors: Array, speeds: Array) -> Array:
-    """W with W.d_i = w_i, also where the d_i are means of two triads (4.2), shape (N, 3)."""
-    return np.asarray(np.linalg.solve(vectors[:, 1:], speeds[:, 3:, None])[:, :, 0])
-
-
 def resultants(vectors: Array, forces: Array, moments: Array) -> Array:
     """Of forces (N, 4, 3) on the vectors and moments (N, 3): force and moment along w, shape (N, 6).
 
@@ -200,25 +169,6 @@ def _rate_matrix(vectors: Array) -> sparse.csr_array:
     blocks[:, 0, :, :3] = np.eye(3)
     blocks[:, 1:, :, 3:] = -cross_matrix(vectors[:, 1:]) @ np.linalg.inv(vectors[:, 1:])[:, None]
     return _diagonal(blocks.reshape(len(vectors), WIDTH, SPEEDS))
-
-
-def _rate_slope(vectors: Array, speeds: Array) -> sparse.csr_array:
-    """d(rates)/d(vectors), shape (12 N, 12 N)."""
-    turning, blocks = _world_spin(vectors, speeds), np.zeros((len(speeds), 4, 3, 4, 3))
-    blocks[:, 1:, :, 1:] = np.einsum("ncb,ik->nickb", cross_matrix(turning), np.eye(3))
-    turned = cross_matrix(vectors[:, 1:]) @ np.linalg.inv(vectors[:, 1:])[:, None]
-    blocks[:, 1:, :, 1:] += np.einsum("nick,nb->nickb", turned, turning)
-    return _diagonal(blocks.reshape(len(speeds), WIDTH, WIDTH))
-
-
-def _resultant_slope(vectors: Array, forces: Array, moments: Array) -> sparse.csr_array:
-    """d(resultants)/d(vectors) of constant forces and moments, shape (6 N, 12 N)."""
-    along = resultants(vectors, forces, moments)[:, 3:]
-    changes = -cross_matrix(forces[:, 1:]) - along[:, :, None, None] * np.eye(3)
-    blocks = np.zeros((len(forces), SPEEDS, 4, 3))
-    inverse = np.linalg.inv(np.swapaxes(vectors[:, 1:], 1, 2))
-    blocks[:, 3:, 1:] = np.einsum("nac,nkcb->nakb", inverse, changes)
-    return _diagonal(blocks.reshape(len(forces), SPEEDS, WIDTH))
 
 
 def _diagonal(blocks: Array) -> sparse.csr_array:
@@ -283,6 +233,7 @@ class RodForm(PortHamiltonianModel):
     _at_start: Array = field(init=False, repr=False)
     _descriptor: sparse.csr_array = field(init=False, repr=False)
     is_descriptor_constant = True
+    is_local = True
 
     def __post_init__(self) -> None:
         d, n, axes = self.dimension, self.sections.count, self._rotation_axes
@@ -405,71 +356,6 @@ class RodForm(PortHamiltonianModel):
         stored = self.measures @ (self._stresses(strains) * (strains - self.natural)).sum(axis=1) / 2
         return float(kinetic + stored + (self._weight * vectors).sum())
 
-    def flows(self, x: Array, z: Array, u: Array) -> Array:
-        """(J - R) z + B u by blocks."""
-        result = np.empty_like(x)
-        q, n = WIDTH * self.sections.count, self.sections.count
-        for k, each in enumerate(x):
-            vectors, speeds, _ = self._split(each)
-            efforts = np.zeros(len(self._at_start))
-            efforts[self._kept] = z[k]
-            pull, motion, stress = (
-                efforts[:q].reshape(n, 4, 3),
-                efforts[q : q + SPEEDS * n].reshape(n, SPEEDS),
-                None,
-            )
-            moving = rates(vectors, motion)
-            growth = self.strains.rates(vectors.reshape(-1, 3), moving.reshape(-1, 3)).reshape(-1, STRAINS)
-            stress = efforts[q + SPEEDS * n :].reshape(-1, STRAINS) + self.viscosity * self._products(growth)
-            added, moments = self._port_forces(u[k])
-            momenta = resultants(vectors, added - self._vector_forces(vectors, stress) - pull, moments)
-            spin = np.einsum("nij,nj->ni", self.sections.inertia, speeds[:, 3:])
-            momenta[:, 3:] += np.cross(spin, motion[:, 3:])
-            whole = np.concatenate([moving.ravel(), momenta.ravel(), (self.measures[:, None] * growth).ravel()])
-            result[k] = whole[self._kept]
-        return result
-
-    def output_products(self, x: Array, z: Array) -> Array:
-        """B^T z: velocities of the axis and angular velocities."""
-        result, n = np.empty((len(x), self.port_size)), self.sections.count
-        for k, each in enumerate(x):
-            vectors, efforts = self._split(each)[0], np.zeros(len(self._at_start))
-            efforts[self._kept] = z[k]
-            motion = efforts[WIDTH * n : (WIDTH + SPEEDS) * n].reshape(n, SPEEDS)
-            moving = rates(vectors, motion)
-            axis = moving[:, 0] - np.einsum("ni,nic->nc", self.sections.offsets, moving[:, 1:])
-            lengths = self.sections.lengths[:, None]
-            result[k] = np.array([axis, _world_spin(vectors, motion), lengths * axis]).ravel()[self._inputs]
-        return result
-
-    def force_slope(self, x: Array, u: Array | None = None) -> sparse.csr_array:
-        """d((J - R) z + B u)/dx; how R changes with q is left out."""
-        vectors, speeds, strains = self._split(x)
-        stress, inertia = self._stresses(strains), self.sections.inertia
-        added, moments = self._port_forces(np.zeros(self.port_size) if u is None else u)
-        forces = added - self._vector_forces(vectors, stress) - self._weight
-        kinematic, flat = _rate_matrix(vectors), vectors.reshape(-1, 3)
-        strain_rate, slope = self._weighted_strain_rate(vectors), _rate_slope(vectors, speeds)
-        weights = sparse.diags_array(np.repeat(self.measures, STRAINS))
-        loads = (self.measures[:, None] * stress).ravel()
-        geometric = _resultant_slope(vectors, forces, moments) - kinematic.T @ self.strains.curvature(loads)
-        spin = np.zeros((len(speeds), SPEEDS, SPEEDS))
-        spin[:, 3:, 3:] = cross_matrix(np.einsum("nij,nj->ni", inertia, speeds[:, 3:]))
-        spin[:, 3:, 3:] -= cross_matrix(speeds[:, 3:]) @ inertia
-        gyroscopic = _diagonal(spin) - self._viscous_matrix(vectors)
-        moving = self.strains.slopes(rates(vectors, speeds).reshape(-1, 3)) + self.strains.slopes(flat) @ slope
-        blocks = [
-            [slope, kinematic, None],
-            [geometric, gyroscopic, -strain_rate.T @ _diagonal(self.stiffness)],
-            [weights @ moving, strain_rate, None],
-        ]
-        blocks[2][2] = sparse.csr_array((strain_rate.shape[0],) * 2)
-        return self._chosen(sparse.block_array(blocks, format="csr"))
-
-    def defect_slope(self, x: Array, rate: Array, u: Array) -> sparse.csr_array:
-        """-d((J - R) z + B u)/dx: E is constant."""
-        return -self.force_slope(x, u)
-
     @property
     def _rotation_axes(self) -> tuple[int, ...]:
         return {1: (), 2: (2,), 3: (0, 1, 2)}[self.dimension]
@@ -498,11 +384,6 @@ class RodForm(PortHamiltonianModel):
         """sigma, shape (g, 6)."""
         return self._products(strains - self.natural)
 
-    def _vector_forces(self, vectors: Array, stress: Array) -> Array:
-        """Forces on the vectors that do the work of stresses, shape (N, 4, 3)."""
-        loads = (self.measures[:, None] * stress).ravel()
-        return self.strains.forces(vectors.reshape(-1, 3), loads).reshape(-1, 4, 3)
-
     def _weighted_strain_rate(self, vectors: Array) -> sparse.csr_array:
         """W L(q), shape (6 g, 6 N)."""
         weights = sparse.diags_array(np.repeat(self.measures, STRAINS))
@@ -520,13 +401,6 @@ class RodForm(PortHamiltonianModel):
         """Forces (N, 3) on the axis as forces on the vectors, shape (N, 4, 3)."""
         shares = np.hstack([np.ones((self.sections.count, 1)), -self.sections.offsets])
         return shares[:, :, None] * forces[:, None]
-
-    def _port_forces(self, u: Array) -> tuple[Array, Array]:
-        """Inputs as forces on the vectors (N, 4, 3) and moments (N, 3) of the sections."""
-        given = np.zeros((3, self.sections.count, 3))
-        given.reshape(-1)[self._inputs] = u
-        force, moment, density = given
-        return self._on_axis(force + self.sections.lengths[:, None] * density), moment
 
 
 # The one place that makes the port-Hamiltonian form of a rod.

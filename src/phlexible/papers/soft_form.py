@@ -83,15 +83,11 @@ class SoftForm(PortHamiltonianModel):
         n = self.body.elastic_count
         return np.concatenate([elastic_force(self.body, x[:n]) - self.weight, x[n:]])
 
-    def force_slope(self, x: Array) -> sparse.csr_array:
-        """d((J - R) z)/dx; how R changes with q is left out."""
+    def defect_slope(self, x: Array, rate: Array, u: Array) -> sparse.csr_array:
+        """-d((J - R) z)/dx: E and B are constant; how R changes with q is left out."""
         n = self.body.elastic_count
         bent = sparse.block_diag([elastic_tangent(self.body, x[:n]), sparse.eye_array(n)], "csr")
-        return sparse.csr_array((self.structure_matrix(x) - self.dissipation_matrix(x)) @ bent)
-
-    def defect_slope(self, x: Array, rate: Array, u: Array) -> sparse.csr_array:
-        """-d((J - R) z)/dx: E and B are constant."""
-        return -self.force_slope(x)
+        return sparse.csr_array((self.dissipation_matrix(x) - self.structure_matrix(x)) @ bent)
 
     def storage(self, x: Array) -> float:
         """H = v M v/2 + V - F q [J]."""

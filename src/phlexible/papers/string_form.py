@@ -12,10 +12,8 @@ from phlexible.algebra.arrays import Array, IntArray, option
 from phlexible.bodies.absolute_body import AbsoluteBody, QuadraticStrains
 from phlexible.bodies.initial_nodes import Field, initial_nodes
 from phlexible.bodies.mechanics.absolute import (
-    assembled_forms,
     mass_matrix,
     strain_gradients,
-    strain_slopes,
     strains,
     viscous_matrix,
 )
@@ -74,6 +72,7 @@ class StringForm(PortHamiltonianModel):
     _kept: IntArray = field(init=False, repr=False)
     _descriptor: sparse.csr_array = field(init=False, repr=False)
     is_descriptor_constant = True
+    is_local = True
 
     def __post_init__(self) -> None:
         count, d = self.body.node_count, self.body.dimension
@@ -152,6 +151,10 @@ class StringForm(PortHamiltonianModel):
 
     def port_matrix(self, x: Array) -> sparse.csr_array:
         """B: forces on the velocities of the ends (30), velocities into their multipliers."""
+        return self._inputs
+
+    @cached_property
+    def _inputs(self) -> sparse.csr_array:
         n, d = len(self._kept), self.body.dimension
         forced, driven = self._end_columns(Boundary.FORCE), self._driven_count()
         above = sparse.csr_array((n, forced.shape[1]))
@@ -181,36 +184,6 @@ class StringForm(PortHamiltonianModel):
         rest = mean[len(mean) - self._driven_count() :]
         return np.concatenate([-self._weight()[self._kept], velocity, *slopes, rest])
 
-    def force_slope(self, x: Array) -> sparse.csr_array:
-        """d((J - R) z)/dx; how R changes with r is left out."""
-        n, m = len(self._kept), self.state_size
-        K, v = self._strain_coupling(x), np.zeros(self.nodes.size)
-        v[self._kept] = x[n : 2 * n]
-        tension, rates, pulls, curvatures = [], [], [], []
-        for group, place in self._groups():
-            pulls.append(group.law.derivative(x[place]))
-            curvatures.append(group.law.curvature(x[place]))
-        for _, place, stiffness, _ in self._branches():
-            pulls.append(stiffness * x[place])
-            curvatures.append(np.full(len(pulls[-1]), stiffness))
-        for group, pull in zip(self._sprung, pulls, strict=True):
-            tension.append(assembled_forms(self.body, group, group.weights * pull))
-            slopes = strain_gradients(self.body, group, v.reshape(self.nodes.shape))
-            rates.append(slopes @ sparse.diags_array(group.weights))
-        geometric = sum(tension)[self._kept][:, self._kept]
-        by_strain = -2 * K @ sparse.diags_array(np.concatenate(curvatures))
-        by_position = sparse.hstack(rates, "csr")[self._kept].T
-        ends, one = self._end_columns(Boundary.VELOCITY), sparse.eye_array(n)
-        slope_of_effort = np.concatenate([np.ones(2 * n), *curvatures, np.ones(ends.shape[1])])
-        blocks = [[None, one, None], [-geometric, None, by_strain], [by_position, 2 * K.T, None]]
-        if ends.shape[1]:
-            for row, column in zip(blocks, (None, ends, None), strict=True):
-                row.append(column)
-            blocks.append([None, -ends.T, None, sparse.csr_array((ends.shape[1],) * 2)])
-        blocks[0][0], total = sparse.csr_array((n, n)), sparse.block_array(blocks, format="csr")
-        assert total.shape == (m, m), "all states have a column"
-        return sparse.csr_array(total - self.dissipation_matrix(x) @ sparse.diags_array(slope_of_effort))
-
     @property
     def coordinates(self) -> IntArray:
         """Those of r."""
@@ -220,49 +193,6 @@ class StringForm(PortHamiltonianModel):
     def rest_state(self) -> Array:
         """That of t = 0."""
         return self.initial_state
-
-    def flows(self, x: Array, z: Array, u: Array) -> Array:
-        """(J - R) z + B u by blocks."""
-        n, result = len(self._kept), self._constant_flow(z, u)
-        nodes, speeds = np.tile(self.nodes.ravel(), (len(x), 1)), np.zeros((len(x), self.nodes.size))
-        nodes[:, self._kept], speeds[:, self._kept] = x[:, :n], z[:, n : 2 * n]
-        nodes, speeds = (each.reshape(len(x), *self.nodes.shape) for each in (nodes, speeds))
-        forces, state = np.zeros_like(nodes), np.arange(len(x))[:, None, None]
-        for group, place in self._groups():
-            slopes = strain_slopes(group, nodes)
-            rates = (slopes * speeds[:, group.nodes]).sum(axis=(2, 3))
-            result[:, place] += group.weights * rates
-            pulls = z[:, place] + group.viscosity * group.law.modulus / 4 * rates
-            for own, branch, stiffness, time in self._branches():
-                if own is group:
-                    result[:, branch] += group.weights * (rates - z[:, branch] / (stiffness * time))
-                    pulls = pulls + z[:, branch]
-            np.add.at(forces, (state, group.nodes), -slopes * (group.weights * pulls)[..., None, None])
-        result[:, n : 2 * n] += forces.reshape(len(x), -1)[:, self._kept]
-        return result
-
-    def output_products(self, x: Array, z: Array) -> Array:
-        """B^T z of all efforts."""
-        return np.asarray((self._constant_ports.T @ z.T).T)
-
-    def defect_slope(self, x: Array, rate: Array, u: Array) -> sparse.csr_array:
-        """-d((J - R) z)/dx: E and B are constant."""
-        return -self.force_slope(x)
-
-    def _constant_flow(self, z: Array, u: Array) -> Array:
-        """What does not depend on r: velocities, dH/dr, driven ends, ports."""
-        n, ends = len(self._kept), self._end_columns(Boundary.VELOCITY)
-        result = np.asarray((self._constant_ports @ u.T).T)
-        result[:, :n] += z[:, n : 2 * n]
-        result[:, n : 2 * n] -= z[:, :n]
-        if driven := ends.shape[1]:
-            result[:, n : 2 * n] += (ends @ z[:, -driven:].T).T
-            result[:, -driven:] -= (ends.T @ z[:, n : 2 * n].T).T
-        return result
-
-    @cached_property
-    def _constant_ports(self) -> sparse.csr_array:
-        return self.port_matrix(self.initial_state)
 
     def storage(self, x: Array) -> float:
         """H (26) [J]; C of the state counts, not that of its positions."""

@@ -12,7 +12,7 @@ from scipy import sparse
 from scipy.linalg import lapack
 
 from phlexible.algebra.arrays import Array, IntArray
-from phlexible.algebra.sparse import lu_factors
+from phlexible.algebra.sparse import columns_apart, lu_factors
 from phlexible.errors import ModelError, SingularMatrixError
 
 Matrix: TypeAlias = Any
@@ -25,6 +25,7 @@ MOST_NUMBERS = 10**6
 """Entries of all matrices of the states that are evaluated together."""
 SMALL = 1e-3
 DENSE = 300
+BESIDE = 0.1
 SINGULAR = "the descriptor matrix is singular beyond its empty rows"
 
 
@@ -39,6 +40,38 @@ def slope_by_differences(function: Callable[[Array], Array], x: Array, sizes: Ar
     together = max(1, MOST_NUMBERS // max(1, len(x)) ** 2)  # states whose matrices are made in one call
     values = np.concatenate([function(moved[k : k + together]) for k in range(0, len(moved), together)])
     return np.asarray((values[1:] - values[0]).T / steps)
+
+
+class SparseDifferences:
+    """Derivatives of functions of n entries with n results, each of which depends on few entries.
+
+    After Curtis, Powell and Reid, *On the estimation of sparse Jacobian matrices* (1974): columns without a common
+    row need one difference.
+
+    Args:
+        pattern: where the derivative may be something, shape (n, n).
+    """
+
+    def __init__(self, pattern: sparse.csc_array) -> None:
+        self._shape, self._rows = pattern.shape, pattern.indices.astype(np.int64)
+        self._columns = np.repeat(np.arange(pattern.shape[1]), np.diff(pattern.indptr))
+        groups = columns_apart(pattern)
+        self._group, self._count = np.zeros(pattern.shape[1], dtype=np.int64), len(groups)
+        for number, columns in enumerate(groups):
+            self._group[columns] = number
+
+    def slope(self, function: Callable[[Array], Array], x: Array, sizes: Array) -> sparse.csr_array:
+        """df/dx of f, which takes states (T, n) and returns (T, n); shape (n, n).
+
+        Args:
+            sizes: what is large for each entry of x, shape (n,).
+        """
+        steps = STEP * np.maximum(sizes, SMALL)
+        states = np.tile(x, (1 + self._count, 1))
+        states[1 + self._group, np.arange(len(x))] += steps
+        values = function(states)
+        change = values[1 + self._group[self._columns], self._rows] - values[0, self._rows]
+        return sparse.coo_array((change / steps[self._columns], (self._rows, self._columns)), self._shape).tocsr()
 
 
 def descriptor_solver(matrix: Matrix) -> Callable[[Array], Array]:
@@ -144,6 +177,8 @@ class PortHamiltonianModel(ABC):
     ports: tuple[Port, ...]
     is_descriptor_constant = False
     """Whether E is the same at all states, so that its factors are kept."""
+    is_local = False
+    """Whether each equation has few states, so that derivatives are differences along many states at once."""
 
     @abstractmethod
     def descriptor_matrix(self, x: Array) -> Matrix:
@@ -264,12 +299,22 @@ class PortHamiltonianModel(ABC):
 
     def defect_slope(self, x: Array, rate: Array, u: Array) -> Matrix:
         """d(E(x) rate - (J - R) z - B u)/dx for a constant rate and input, shape (n, n)."""
-
-        def defects(states: Array) -> Array:
-            count = len(states)
-            return self.defects(states, np.broadcast_to(rate, states.shape), np.broadcast_to(u, (count, len(u))))
-
+        defects = self._constant_rate_defects(rate, u)
+        if self.is_local:
+            return self._differences.slope(defects, x, self._sizes(x))
         return slope_by_differences(defects, x, self._sizes(x))
+
+    def _constant_rate_defects(self, rate: Array, u: Array) -> Callable[[Array], Array]:
+        return lambda x: self.defects(x, np.broadcast_to(rate, x.shape), np.broadcast_to(u, (len(x), len(u))))
+
+    @cached_property
+    def _differences(self) -> SparseDifferences:
+        """Along the states, by the equations that each is in to both sides of rest, since laws may be slack."""
+        random, rest = np.random.default_rng(1), self.rest_state
+        rate, way = random.uniform(0.5, 1.0, (2, self.state_size))
+        defects = self._constant_rate_defects(rate, random.uniform(0.5, 1.0, self.port_size))
+        ends = [slope_by_differences(defects, rest + sign * BESIDE * way, np.ones(len(rest))) for sign in (1, -1)]
+        return SparseDifferences(sparse.csc_array((ends[0] != 0) | (ends[1] != 0)))
 
     def _sizes(self, x: Array) -> Array:
         """The greatest entry of the block of each state, shape (n,)."""
