@@ -176,7 +176,9 @@ def test_modes_are_the_eigenvalues_large_models_too(monkeypatch):
     assert (found.damping_ratios[found.rigid_modes :] > 0).all()
     monkeypatch.setattr(modes, "DENSE", 0)
     few = linear.modes(4)
-    assert few.relaxations is None and few.eigenvalues == pytest.approx(found.eigenvalues[:4], rel=1e-7)
+    # round-off of the stiffness moves the slowest by up to eps (63054 / 0.185)^2 = 3e-5: 4e-7 on some processors
+    assert few.relaxations is None and few.eigenvalues[0] == pytest.approx(found.eigenvalues[0], rel=1e-6)
+    assert few.eigenvalues[1:] == pytest.approx(found.eigenvalues[1:4], rel=1e-7)
     assert np.abs(few.displacement(rod.end)) == pytest.approx(np.abs(found.displacement(rod.end)[:4]), abs=1e-6)
 
 
