@@ -18,14 +18,14 @@ from phlexible.libraries.c_text import array_of, bit_patterns, integers, quoted,
 from phlexible.libraries.controllers import ControllerData
 from phlexible.libraries.outputs import Outputs
 from phlexible.libraries.parameters import ParameterData, in_c
-from phlexible.libraries.programs import families, is_of_teams, programs
+from phlexible.libraries.programs import families, programs
 from phlexible.libraries.time_functions import Column, TimeData
 from phlexible.libraries.user_energies import ADDRESSES, UserEnergies
 from phlexible.step.compilation.objects import c_name
 from phlexible.step.integration.clock import breakpoints_of
 from phlexible.step.integration.stepper import Stepper
-from phlexible.step.tables.declarations import ABREAST, MOST_PARTS, MOVING, TABLES
-from phlexible.step.tables.memory import OF_TYPES, PLACES, Memory
+from phlexible.step.tables.declarations import MOST_PARTS, MOVING, TABLES
+from phlexible.step.tables.memory import PLACES, Memory
 from phlexible.step.tables.requests import RELAXATION, StepRequest
 from phlexible.version import __version__
 
@@ -33,7 +33,7 @@ NEVER = 2**62
 BLOCK = 16  # steps that model.c takes at a time
 SEEN_THAT_CHANGE = (
     *("parts", "velocity", "position", "rotation", "eta", "step_error", "energy", "work", "dissipated"),
-    *("known_velocities", "trial_update", "team"),
+    *("known_velocities", "trial_update"),
 )
 SEEN_OF_SYSTEM = (
     "function_time",
@@ -249,35 +249,11 @@ class ModelData:
         breaks = sorted(breakpoints_of(self.stepper.assembly.system.mechanism))
         yield reals("ph_breaks", np.array([*breaks, 0.0]))
         yield from self._functions_of_users()
-        yield from self._teams()
         yield "static void ph_connect(int64_t *header) {"
         yield "    int64_t nothing[1];"
         for entry in families(self.memory):
-            call = f"    {c_name(entry.name)}(header, PH_HEADER, nothing);"
-            yield f"#if PH_TEAMS\n{call}\n#endif" if is_of_teams(entry) else call
+            yield f"    {c_name(entry.name)}(header, PH_HEADER, nothing);"
         yield "}"
-
-    def _teams(self) -> Iterable[str]:
-        """Tables of equal bodies that step in lanes: those of types are the model's."""
-        plan = self.stepper.assembly.plan.teams
-        if plan is None:
-            yield "#define PH_TEAMS 0\n#define PH_TEAM_NUMBERS 0"
-            return
-        yield f"#ifdef __wasm__\n#define PH_TEAMS 0\n#else\n#define PH_TEAMS {plan.counts['teams']}\n#endif"
-        header, own, numbers = plan.blank
-        of_types = {table.name for table in TABLES if table.size in OF_TYPES}
-        given = _aligned_tables({name: table for name, table in plan.given.items() if name not in of_types})
-        _place(header, given)
-        for place, number in own.items():
-            header[place] = 8 * ABREAST * number
-        yield f"#define PH_TEAM_NUMBERS {ABREAST * numbers}"
-        yield "#if PH_TEAMS"
-        yield integers("ph_team_header", header)
-        shared = [PLACES[name] for name in plan.given if name in of_types]
-        for name, places in (("given", [place for place, _ in given]), ("own", list(own)), ("shared", shared)):
-            yield integers(f"ph_team_{name}", places, "int32_t")
-        yield bit_patterns("ph_team_tables", np.concatenate([words for _, words in given]))
-        yield "#endif"
 
     def _functions_of_users(self) -> Iterable[str]:
         """Their declarations, and where the tables of their addresses are."""

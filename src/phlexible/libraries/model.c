@@ -55,8 +55,6 @@ struct ph_model {
     int64_t *addresses;    /* tables of functions of users, which are given by their numbers */
     uint64_t *own;         /* tables, start and numbers that follow from parameters */
     double *products;      /* of polynomials of the parameters */
-    int64_t *teams;        /* header of the tables of equal bodies in lanes */
-    double *team_numbers;  /* of these, what changes */
     double origin;         /* of the grid of instants [s] */
     int64_t steps;         /* taken on it */
     ph_sizes sizes;
@@ -128,7 +126,7 @@ static void load_values(const ph_model *m, double t, double *values) {
 /* Where things are: the instance, then what changes, each part where a cache line begins. */
 
 enum { AT_HEADER, AT_NUMBERS, AT_INPUTS, AT_MOVING, AT_LOADS, AT_REACTIONS, AT_ROW, AT_SAVED, AT_SCRATCH, AT_ASIDE,
-       AT_ADDRESSES, AT_OWN, AT_PRODUCTS, AT_TEAMS, AT_TEAM_NUMBERS, AT_END };
+       AT_ADDRESSES, AT_OWN, AT_PRODUCTS, AT_END };
 
 /* Bytes before a part. */
 static size_t offset(int part) {
@@ -137,7 +135,6 @@ static size_t offset(int part) {
         (size_t)3 * PH_LOADS * PH_MOST_INSTANTS, PH_REACTIONS, PH_ROOM, 2 * PH_STATE + PH_CONTROL, PH_SCRATCH,
         PH_ACCELERATIONS ? PH_STATE + PH_CONTROL + 2 * PH_ACCELERATIONS : 0, PH_ADDRESSES,
         PH_PARAMETERS ? (size_t)PH_TABLE_WORDS + PH_STATE + PH_REALS : 0, PH_PRODUCTS,
-        PH_TEAMS ? PH_HEADER : 0, PH_TEAMS ? (size_t)PH_TEAM_NUMBERS : 0,
     };
     size_t used = (sizeof(ph_model) + PLACES - 1) / PLACES * PLACES;
     for (int k = 0; k < part; k++) used += (8 * counts[k] + PLACES) / PLACES * PLACES;
@@ -216,12 +213,6 @@ static void with_tables(ph_model *m, const uint64_t *tables, const uint64_t *sta
         to += (ph_address_count[k] + 7) / 8 * 8;
     }
 #endif
-#if PH_TEAMS
-    int64_t *header = memcpy(m->teams, ph_team_header, sizeof ph_team_header);
-    for (size_t k = 0; k < LENGTH(ph_team_given); k++) header[ph_team_given[k]] += (int64_t)(intptr_t)ph_team_tables;
-    for (size_t k = 0; k < LENGTH(ph_team_own); k++) header[ph_team_own[k]] += (int64_t)(intptr_t)m->team_numbers;
-    for (size_t k = 0; k < LENGTH(ph_team_shared); k++) header[ph_team_shared[k]] = m->header[ph_team_shared[k]];
-#endif
     ph_connect(m->header);
     ph_reset(m);
 }
@@ -246,8 +237,6 @@ ph_model *ph_place(void *memory) {
     m->addresses = (int64_t *)(void *)(base + offset(AT_ADDRESSES));
     m->own = (uint64_t *)(void *)(base + offset(AT_OWN));
     m->products = (double *)(void *)(base + offset(AT_PRODUCTS));
-    m->teams = (int64_t *)(void *)(base + offset(AT_TEAMS));
-    m->team_numbers = (double *)(void *)(base + offset(AT_TEAM_NUMBERS));
 #if PH_PARAMETERS > 0
     for (int k = 0; k < PH_PARAMETERS; k++) m->parameters[k] = ph_parameters[k].usual;
     follow_parameters(m);
@@ -290,11 +279,6 @@ static int memory_of(const ph_controller *c) { return 3 + c->count + c->order + 
 static void begin_from(ph_model *m, const void *state) {
     memset(m->numbers, 0, 8 * (size_t)PH_NUMBERS);
     memcpy(m->numbers, state, 8 * (size_t)PH_STATE);
-#if PH_TEAMS
-    int64_t address = (int64_t)(intptr_t)m->teams;
-    memset(m->team_numbers, 0, 8 * (size_t)PH_TEAM_NUMBERS);
-    memcpy(m->numbers + PH_PLACE_team, &address, sizeof address);
-#endif
 }
 
 /* The state at the start; inputs and the time stay. */

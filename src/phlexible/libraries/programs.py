@@ -48,16 +48,6 @@ def programs(memory: Memory) -> tuple[EntryPoint, ...]:
     return *_OF_ALL, *families(memory)
 
 
-def is_of_teams(entry: EntryPoint) -> bool:
-    """Whether it steps equal bodies in lanes: browsers do without, whose vectors are short."""
-    return entry.name == "teams"
-
-
-def _programs_on(memory: Memory, platform: Platform) -> list[EntryPoint]:
-    """Those that a platform has."""
-    return [entry for entry in programs(memory) if not (platform.machine.is_small and is_of_teams(entry))]
-
-
 COMPILING = "phlexible: compiling the time step of libraries for {}; done once for all models"
 
 
@@ -99,7 +89,7 @@ def as_in_python(platform: Platform) -> CodeTarget | None:
 def _object_files(memory: Memory, platform: Platform) -> dict[str, bytes]:
     optimized_for = as_in_python(platform)
     folder, ending = None if CHECKED else kept_folder(), _ending(platform, optimized_for)
-    needed = _programs_on(memory, platform)
+    needed = programs(memory)
     found = {} if folder is None else {entry: _kept(folder / (entry.name + ending)) for entry in needed}
     missing = [entry for entry in needed if not found.get(entry)]
     if missing:

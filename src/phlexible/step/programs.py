@@ -86,7 +86,6 @@ class Program:
         is_needed: by the model of these tables.
         name: what it is for.
         has_lanes: it is compiled for several mechanisms at once too.
-        is_of_one: only a mechanism alone uses it; those in lanes do without.
         duals: writes the addresses of its functions of dual numbers; None: equations of steps call none of it.
     """
 
@@ -94,7 +93,6 @@ class Program:
     is_needed: Callable[[Memory], bool]
     name: str
     has_lanes: bool = False
-    is_of_one: bool = False
     duals: EntryPoint | None = None
 
 
@@ -122,7 +120,6 @@ PROGRAMS = (
     Program(_program("soft"), _some("soft_elements"), "soft bodies", True, duals=_duals("soft")),
     Program(_program("gradients"), lambda memory: most_iterations(memory) > 0, "large soft bodies"),
     Program(_program("pressure"), _some("faces"), "pressure", True, duals=_duals("pressure")),
-    Program(_program("teams"), lambda memory: memory.has_teams, "equal bodies in lanes", True, is_of_one=True),
 )
 
 _OF_DUALS = [(program.duals, program.name) for program in PROGRAMS if program.duals is not None]
@@ -154,7 +151,7 @@ def connect_lanes(lanes: LaneMemory, memory: Memory) -> None:
     """The same as ``connect`` for several mechanisms at once, which Numba compiles; ``memory`` is that of one."""
     from phlexible.step.compilation.compiled import has_signature  # with Numba
 
-    needed = [each.entry.source for each in PROGRAMS if each.is_needed(memory) and not each.is_of_one]
+    needed = [each.entry.source for each in PROGRAMS if each.is_needed(memory)]
     if not all(has_signature(entry, lanes.header) for entry in needed):
         print(COMPILING_LANES.format(lanes.width), file=sys.stderr, flush=True)
     lanes.connect(needed)

@@ -41,7 +41,6 @@ from phlexible.step.assembly.interactions import (
     law_tables,
     zones_of,
 )
-from phlexible.step.assembly.teams import teams_of
 from phlexible.step.programs import connect
 from phlexible.step.tables.declarations import (
     APART,
@@ -221,12 +220,10 @@ def assemble(system: System, with_segments: bool = True, like: Assembly | None =
     counts, tables = _filled(system, parts, schedule)
     memory = None
     if like is not None and known is not None and schedule is known.schedule:
-        memory = like.memory.with_tables(counts, tables, {"visit": known.visits})
+        memory = like.memory.with_tables(counts, tables)
     if memory is None or known is None:
         memory = Memory(counts, tables)
-        made = memory["visit"].copy()
-        known = Plan(asked, schedule, made, teams_of(memory))
-        memory.form_teams(known.teams)
+        known = Plan(asked, schedule)
         connect(memory)
     return Assembly(
         system,
@@ -254,14 +251,10 @@ class Plan:
     Attributes:
         asked: of the graph that it is of.
         schedule: of its nodes.
-        visits: in their order before equal bodies were brought together.
-        teams: tables of equal bodies that step in lanes; None: there are none.
     """
 
     asked: Graph
     schedule: BlockSchedule
-    visits: IntArray
-    teams: Memory | None
 
 
 @dataclass(frozen=True, eq=False)

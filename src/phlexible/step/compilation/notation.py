@@ -161,7 +161,6 @@ class TablesType(types.Type):
     Args:
         numbers: their kind.
         structure: digest of the one whose counts and integers are constants; empty: all are read.
-        is_of_team: lanes are equal bodies of one mechanism, which share all that the system writes.
         have_types: lanes share the numbers of types of bodies: their bodies are the same.
     """
 
@@ -169,11 +168,10 @@ class TablesType(types.Type):
         self,
         numbers: NumberKind = ONE,
         structure: str = "",
-        is_of_team: bool = False,
         have_types: bool = False,
     ) -> None:
-        self.numbers, self.structure, self.is_of_team, self.have_types = numbers, structure, is_of_team, have_types
-        super().__init__(f"Tables({numbers}, {structure}, {is_of_team}, {have_types})")
+        self.numbers, self.structure, self.have_types = numbers, structure, have_types
+        super().__init__(f"Tables({numbers}, {structure}, {have_types})")
 
 
 class Vector(Any):
@@ -750,12 +748,12 @@ class _TableNames(AttributeTemplate):
 
 
 def _numbers_of_table(tables: TablesType, table: Table) -> NumberKind:
-    """Lanes share the integers of the model; equal bodies its numbers too, mechanisms those of equal types.
+    """Lanes share the integers of the model, and the numbers of equal types of bodies.
 
     Dual numbers have no derivatives to the numbers of the model.
     """
     is_of_types = tables.have_types and table.size in OF_TYPES
-    is_shared = tables.is_of_team or is_of_types or table.kind is Kind.INTEGER or isinstance(tables.numbers, Dual)
+    is_shared = is_of_types or table.kind is Kind.INTEGER or isinstance(tables.numbers, Dual)
     return ONE if is_shared and table.writer is Writer.SYSTEM else tables.numbers
 
 

@@ -26,8 +26,6 @@ from phlexible.step.compilation.notation import (
     Truth,
     any_of,
 )
-from phlexible.step.compilation.teams import visits_of_teams
-from phlexible.step.kernels.many.teams import backward_teams, factor_teams, forward_teams
 from phlexible.step.kernels.segments import factor_segments, has_segments, solve_segments
 from phlexible.step.tables.declarations import (
     APART,
@@ -66,9 +64,7 @@ def eliminate(t: Tables, relaxation: float) -> Truth:
     first, is_regular = t.clusters + t.auxiliaries, True
     if relaxation > 0.0:
         fill(t.row_scale, t.rows, 0.0)
-    if any_of(factor_teams(t, relaxation)):
-        return False
-    for index in range(visits_of_teams(t), t.visits):
+    for index in range(t.visits):
         at = t.visit + VISIT * index
         node, n, block, pivots = at[NODE], at[SIZE], t.blocks + at[DIAGONAL], t.pivots + 2 * at[ROW]
         if relaxation > 0.0 and node >= first:
@@ -157,9 +153,7 @@ def _measure(t: Tables, begin: int, rows: int, target: int, sign: float) -> None
 @exported
 def substitute(t: Tables, b: Reals) -> None:
     """Solve with the factors of ``eliminate`` for the flat right-hand side b, in place."""
-    forward_teams(t, b)
-    first = visits_of_teams(t)
-    for index in range(first, t.visits):
+    for index in range(t.visits):
         at = t.visit + VISIT * index
         n, own, apart, block = at[SIZE], b + at[ROW], max(at[APART], 0), t.blocks + at[DIAGONAL]
         if at[APART] == SEGMENTED:
@@ -174,7 +168,7 @@ def substitute(t: Tables, b: Reals) -> None:
                 solve_vector(rest, n - apart, n, t.pivots + 2 * at[ROW], own + apart)
         for i in range(at[NEIGHBOURS], at[NEIGHBOURS] + at[COUNT]):
             subtract_image(t.blocks + t.lower[i], t.neighbour_size[i], n, own, b + t.neighbour_row[i])
-    for index in range(t.visits - 1, first - 1, -1):
+    for index in range(t.visits - 1, -1, -1):
         at = t.visit + VISIT * index
         n, own, begin, end = at[SIZE], b + at[ROW], at[NEIGHBOURS], at[NEIGHBOURS] + at[COUNT]
         if at[APART] == TOGETHER:
@@ -187,7 +181,6 @@ def substitute(t: Tables, b: Reals) -> None:
             continue
         for i in range(begin, end):
             subtract_image(t.blocks + t.upper[i], n, t.neighbour_size[i], b + t.neighbour_row[i], own)
-    backward_teams(t, b)
 
 
 @exported

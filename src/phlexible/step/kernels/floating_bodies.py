@@ -586,7 +586,7 @@ def product_form(t: Tables, first: int, count: int, x: Reals, y: Reals) -> float
     return total
 
 
-# Frames over one step, alone or in a team (``many/teams.py``).
+# Frames over one step.
 
 
 @compiled

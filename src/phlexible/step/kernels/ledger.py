@@ -5,7 +5,6 @@ from math import sqrt
 from phlexible.step.compilation.compiled import compiled, exported
 from phlexible.step.compilation.dense import copy
 from phlexible.step.compilation.notation import Number, Tables, Truth, Vector, Vectors, any_of, dot, where
-from phlexible.step.compilation.teams import is_alone
 from phlexible.step.kernels.floating_bodies import (
     dissipation,
     end_inertia,
@@ -21,12 +20,6 @@ from phlexible.step.kernels.floating_bodies import (
 from phlexible.step.kernels.laws import dissipated_by, stored_energy, supplied_by
 from phlexible.step.kernels.loads import load_work
 from phlexible.step.kernels.many.contacts_among_many import contact_group_energy, end_contact_groups
-from phlexible.step.kernels.many.teams import (
-    energies_of_teams,
-    energies_over_step_of_teams,
-    losses_of_teams,
-    round_off_of_teams,
-)
 from phlexible.step.kernels.rods import round_off_of_rods
 from phlexible.step.kernels.soft import end_soft, soft_energy
 from phlexible.step.kernels.step import given_work
@@ -41,9 +34,7 @@ RELAXED = 1e-12  # measured: 2e-13 where loads begin
 def end_step(t: Tables, h: float, damping: float) -> None:
     """Accept the step: new state, work of every source, dissipated energy."""
     for b in range(t.frames):
-        if is_alone(t, b):
-            t.dissipated[0] += dissipation(t, b, h, damping) + end_inner(t, b, h)
-    t.dissipated[0] += losses_of_teams(t, h, damping)
+        t.dissipated[0] += dissipation(t, b, h, damping) + end_inner(t, b, h)
     for f in range(t.forces):
         t.dissipated[0] += dissipated_by(t, f, h, damping)
     t.dissipated[0] += t.soft_loss[0] + end_soft(t, h) + t.contact_group_loss[0]
@@ -94,13 +85,9 @@ def ledger_closes(t: Tables, h: float, damping: float, still: Number, is_relaxed
     change, size = end - start, end + start
     translation = size
     for b in range(t.frames):
-        if is_alone(t, b):
-            start, end = energy_at_start(t, b), energy_at_end(t, b)
-            change += end - start + inner_work(t, b, h)
-            size += abs(end) + abs(start)
-    energies_over_step_of_teams(t)
-    change += t.team_energy[0]
-    size += t.team_energy[1]
+        start, end = energy_at_start(t, b), energy_at_end(t, b)
+        change += end - start + inner_work(t, b, h)
+        size += abs(end) + abs(start)
     for b in range(t.carriers):
         work = dot(t.weight[b], t.shift[b])
         change -= work
@@ -120,9 +107,7 @@ def ledger_closes(t: Tables, h: float, damping: float, still: Number, is_relaxed
     size += t.soft_work[1] + t.contact_group_work[1] + t.contact_group_loss[0]
     lost = 0.0
     for b in range(t.frames):
-        if is_alone(t, b):
-            lost += dissipation(t, b, h, damping)
-    lost += losses_of_teams(t, h, damping)
+        lost += dissipation(t, b, h, damping)
     t.ledger[0], t.ledger[1] = abs(change + lost), share * LEDGER_TOLERANCE * (size + lost)
     opens = t.ledger[0] > t.ledger[1]
     if any_of(opens):
@@ -144,10 +129,8 @@ def round_off(t: Tables) -> float:
     for k in range(t.vectors):
         total += length(t.pull[k]) * (length(t.change[k]) + parts_of_place(t, k))
     for b in range(t.frames):
-        if is_alone(t, b):
-            total += parts_of_energies(t, b)
-    round_off_of_teams(t)
-    return total + t.team_energy[2]
+        total += parts_of_energies(t, b)
+    return total
 
 
 @compiled
@@ -183,12 +166,8 @@ def energies(t: Tables) -> None:
     """Kinetic, strain, gravity and spring energy at the state of ``begin_step``."""
     kinetic, strain, gravity, spring = translational_energy(t, t.linear0), 0.0, 0.0, 0.0
     for b in range(t.frames):
-        if is_alone(t, b):
-            kinetic += rotational_energy(t, b, t.spin0, t.rate0, t.angular0, t.moment0, t.moment_rate0)
-            strain += strain_energy(t, b, t.eta + t.elastic_start[b], t.strain0) + inner_energy(t, b)
-    energies_of_teams(t)
-    kinetic += t.team_energy[3]
-    strain += t.team_energy[4]
+        kinetic += rotational_energy(t, b, t.spin0, t.rate0, t.angular0, t.moment0, t.moment_rate0)
+        strain += strain_energy(t, b, t.eta + t.elastic_start[b], t.strain0) + inner_energy(t, b)
     for b in range(t.carriers):
         gravity -= dot(t.weight[b], t.position[b])
     for f in range(t.forces):

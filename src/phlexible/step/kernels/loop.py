@@ -24,7 +24,6 @@ from phlexible.step.compilation.subnormals import flush_subnormals, put_back
 from phlexible.step.kernels.conjugate_gradients import solve_by_gradients
 from phlexible.step.kernels.contact_steps import contacts_push, parts_around_contacts
 from phlexible.step.kernels.ledger import end_step, energies, ledger_closes
-from phlexible.step.kernels.many.teams import form_teams
 from phlexible.step.kernels.newton import (
     ACCEPTABLE,
     ACCEPTABLE_AT_SINGULAR,
@@ -99,7 +98,6 @@ def advance(
     error_length, least_speed = of_each(t, request, "error_length"), of_each(t, request, "least_speed")
     asked, row, kept = request[0], 0, -1
     count, is_around = asked.steps, asked.is_around_contacts
-    form_teams(t, True)
     begin_bodies(t)
     if count == 0:
         set_vectors(t.moving0, given, t.moving)
@@ -140,7 +138,6 @@ def advance(
                     asked_parts = t.parts[0]
                     copy(t.saved_state, t.state, t.state_numbers)
                     t.parts[0] = asked_parts
-                form_teams(t, False)
                 put_back(register)
                 t.status[0] = status
                 return step, of_lane(status, 0)
@@ -165,7 +162,6 @@ def advance(
         begin_bodies(t)
         begin_ports(t)
         vector_rates(t)
-    form_teams(t, False)
     put_back(register)
     return count, CONVERGED
 

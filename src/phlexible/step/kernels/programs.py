@@ -39,20 +39,6 @@ from phlexible.step.kernels.many.pairs_in_matrix import (
     frequency_of_pairs,
     pair_tangent,
 )
-from phlexible.step.kernels.many.teams import (
-    backward_teams,
-    balance_teams,
-    energies_of_teams,
-    energies_over_step_of_teams,
-    factor_teams,
-    form_teams,
-    forward_teams,
-    losses_of_teams,
-    move_teams,
-    round_off_of_teams,
-    start_teams,
-    tangents_of_teams,
-)
 from phlexible.step.kernels.rods import add_rod_pulls, begin_rods, rod_laws, rod_tangent, round_off_of_rods
 from phlexible.step.kernels.segments import add_border, centre_moments, factor_segments, solve_segments
 from phlexible.step.kernels.soft import (
@@ -192,23 +178,6 @@ def pressure(header: IntegerRow) -> None:
     export(header, add_pressures)
     export(header, pressure_work)
     export(header, pressure_tangent)
-
-
-@entry_point
-def teams(header: IntegerRow) -> None:
-    """Equal bodies of one mechanism in lanes."""
-    export(header, form_teams)
-    export(header, start_teams)
-    export(header, move_teams)
-    export(header, balance_teams)
-    export(header, tangents_of_teams)
-    export(header, factor_teams)
-    export(header, forward_teams)
-    export(header, backward_teams)
-    export(header, losses_of_teams)
-    export(header, energies_over_step_of_teams)
-    export(header, energies_of_teams)
-    export(header, round_off_of_teams)
 
 
 # Programs of dual numbers: what the equations of a step call, without energies, Newton's matrix and elimination.

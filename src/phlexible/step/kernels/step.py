@@ -12,7 +12,6 @@ from phlexible.step.compilation.notation import (
     vector,
     where,
 )
-from phlexible.step.compilation.teams import is_alone
 from phlexible.step.kernels.floating_bodies import (
     angular_momentum,
     balance_frame,
@@ -30,7 +29,6 @@ from phlexible.step.kernels.laws_of_functions import begin_laws, law_tangent, pu
 from phlexible.step.kernels.loads import load_tangent, pull_of_loads
 from phlexible.step.kernels.many.contacts_among_many import push_contact_groups
 from phlexible.step.kernels.many.pairs_in_matrix import pair_tangent
-from phlexible.step.kernels.many.teams import balance_teams, move_teams, start_teams, tangents_of_teams
 from phlexible.step.kernels.rods import begin_rods, rod_laws, rod_tangent
 from phlexible.step.kernels.soft import add_pressures, add_soft_forces, pressure_tangent, soft_tangent
 from phlexible.step.kernels.vectors import (
@@ -290,9 +288,7 @@ def begin_bodies(t: Tables) -> None:
         c = t.coordinate_start[b]
         t.xi0[c], t.xi1[c] = 1.0, 1.0
         copy(t.eta + t.elastic_start[b], t.xi0 + (c + 1), t.width_of[b] - t.rigid_of[b])
-        if is_alone(t, b):
-            begin_frame(t, b)
-    start_teams(t)
+        begin_frame(t, b)
 
 
 @exported
@@ -317,12 +313,10 @@ def start_from_end(t: Tables) -> None:
     for b in range(t.frames):
         c, m = 9 * t.coordinate_start[b], t.elastic_count[t.type_of[b]] + 1
         t.spin0[b] = t.spin1[b]
-        if is_alone(t, b):
-            if m > 1:
-                copy(t.moment_rate1 + c, t.moment_rate0 + c, t.planes * m)
-                moments(t, b, t.xi0, t.moment0)
-            t.angular0[b] = angular_momentum(t, b, t.spin0[b], t.xi0, t.moment0, t.moment_rate0)
-    start_teams(t)
+        if m > 1:
+            copy(t.moment_rate1 + c, t.moment_rate0 + c, t.planes * m)
+            moments(t, b, t.xi0, t.moment0)
+        t.angular0[b] = angular_momentum(t, b, t.spin0[b], t.xi0, t.moment0, t.moment_rate0)
 
 
 @exported
@@ -341,9 +335,7 @@ def residuals(t: Tables, h: float, damping: float) -> None:
         for i in range(d):
             rows[i] += t.mass[p] * (new[i] - old[i])
     for b in range(t.frames):
-        if is_alone(t, b):
-            balance_frame(t, b, h)
-    balance_teams(t, h)
+        balance_frame(t, b, h)
     apply_forces(t, h)
     add_soft_forces(t, h, damping)
     add_pressures(t, h)
@@ -357,9 +349,7 @@ def motion_and_forces(t: Tables, h: float, damping: float) -> None:
         unpack_velocity(t, b, t.velocity1, t.linear1, t.spin1, t.rate1)
         t.shift[b] = (0.5 * h) * (t.linear0[b] + t.linear1[b])  # h mean(V) (4.4)
     for b in range(t.frames):
-        if is_alone(t, b):
-            move_frame(t, b, h, damping)
-    move_teams(t, h, damping)
+        move_frame(t, b, h, damping)
     end_vectors(t)
     pull_on_vectors(t, h, damping)
     push_contact_groups(t, h)
@@ -372,9 +362,7 @@ def jacobian(t: Tables, h: float, damping: float) -> None:
     """Newton's matrix at the point of the last ``residuals``, as blocks."""
     inertia_matrix(t, h, 1.0)
     for b in range(t.frames):
-        if is_alone(t, b):
-            elastic_tangent(t, b, h, damping)
-    tangents_of_teams(t, h, damping)
+        elastic_tangent(t, b, h, damping)
     force_tangent(t, h)
     soft_tangent(t, h, damping)
     pressure_tangent(t, h)
@@ -392,8 +380,7 @@ def inertia_matrix(t: Tables, h: float, moves: float) -> None:
     """
     fill(t.blocks, t.block_numbers, 0.0)
     for b in range(t.frames):
-        if is_alone(t, b):
-            inertia_tangent(t, b, h, moves)
+        inertia_tangent(t, b, h, moves)
     add_masses(t)
     for k in range(t.vectors):
         if t.vector_carrier[k] >= 0:

@@ -419,72 +419,6 @@ SOFT_TABLES: tuple[Table, ...] = (
 )
 
 
-# Tables of teams: equal bodies of one mechanism that step in lanes, up to ABREAST a team (docs/theory.md, 4).
-#
-# They are in tables of their own, those of a mechanism whose frames are the teams; a model has none of these.
-
-ABREAST = 8
-
-TEAM_TABLES: tuple[Table, ...] = (
-    *tables_of(
-        Kind.COUNT,
-        Writer.SYSTEM,
-        """
-        teams           | 1 | | each is a frame
-        team_slots      | 1 | | nodes that are eliminated after the bodies and coupled to them, of all teams
-        team_pairs      | 1 | | pairs of these of each team
-        team_moves      | 1 | | velocities that move vectors of a body, of all teams
-        """,
-    ),
-    *tables_of(
-        Kind.INTEGER,
-        Writer.SYSTEM,
-        """
-        team_count        | teams | | bodies; lanes that are left over do what the last one does
-        team_slot         | teams | | first slot
-        team_slot_count   | teams | | how many
-        team_pair         | teams | | first pair
-        team_columns      | teams | | rows of all its slots
-        team_upper        | teams | | block (body, slots)
-        team_lower        | teams | | block (slots, body)
-        team_first_moved  | teams | | first velocity that moves a vector of one of the bodies, or its centre of mass
-        team_moved_count  | teams | | how many
-        team_moved        | team_moves | | which of those of the body
-        team_frame        | 8 teams | | frame of each lane
-        team_velocity     | 8 teams | | its first entry of nu
-        team_elastic      | 8 teams | | its first entry of eta
-        team_coordinate   | 8 teams | | its first entry of (1, eta)
-        team_vector       | 8 teams | | first number of its vectors
-        team_matrix       | 8 teams | | first number of its matrices
-        team_diagonal     | 8 teams | | its block
-        team_row          | 8 teams | | its first row of the right-hand side
-        slot_size         | team_slots | | rows
-        slot_is_held      | team_slots | | 1: those of a constraint
-        slot_upper        | 8 team_slots | | block (body, slot) of each lane
-        slot_lower        | 8 team_slots | | block (slot, body)
-        slot_row          | 8 team_slots | | first row of the right-hand side
-        slot_target       | 8 team_pairs | | block (slot, other slot)
-        slot_stride       | 8 team_pairs | | from row to row of this block
-        """,
-    ),
-    *tables_of(
-        Kind.INTEGER,
-        Writer.STEP,
-        """
-        team              | 2 one | | address of the header of the teams, or 0; visits of those that step
-        in_team           | frames | | 1: of a frame that steps in one
-        """,
-    ),
-    *tables_of(
-        Kind.REAL,
-        Writer.STEP,
-        """
-        team_energy       | 5 one | J | sums over the teams: change, size, parts; kinetic, strain
-        """,
-    ),
-)
-
-
 # Offsets, sizes, packing, the stored state and the page of the documentation all follow from it. ``t.mass_of``
 # in a kernel is the table of that name. A table with the writer STATE is kept from step to step and is stored:
 # a stored row is all of them, one after the other, in the order of this list.
@@ -947,7 +881,6 @@ TABLES: tuple[Table, ...] = (
     *ROD_TABLES,
     *SOFT_TABLES,
     *CONTACT_GROUP_TABLES,
-    *TEAM_TABLES,
 )
 
 GIVEN = -1

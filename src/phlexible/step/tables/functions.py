@@ -57,20 +57,6 @@ LOADS = ("pull_of_loads", "load_work", "load_tangent")
 RODS = ("begin_rods", "rod_laws", "add_rod_pulls", "rod_tangent", "round_off_of_rods")
 SOFT = ("add_soft_forces", "soft_tangent", "soft_energy", "end_soft")
 GRADIENTS = ("solve_by_gradients",)
-TEAMS = (
-    "form_teams",
-    "start_teams",
-    "move_teams",
-    "balance_teams",
-    "tangents_of_teams",
-    "factor_teams",
-    "forward_teams",
-    "backward_teams",
-    "losses_of_teams",
-    "energies_over_step_of_teams",
-    "energies_of_teams",
-    "round_off_of_teams",
-)
 PRESSURE = ("add_pressures", "pressure_work", "pressure_tangent")
 
 FUNCTIONS: tuple[str, ...] = (
@@ -85,6 +71,5 @@ FUNCTIONS: tuple[str, ...] = (
     *SOFT,
     *GRADIENTS,
     *PRESSURE,
-    *TEAMS,
 )
 """All of them, in the order of their places."""

@@ -14,8 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.errors import ModelError
-from phlexible.step.tables.declarations import ABREAST, TABLES, Kind, Table, Writer
-from phlexible.step.tables.functions import FUNCTIONS, TEAMS
+from phlexible.step.tables.declarations import TABLES, Kind, Table, Writer
+from phlexible.step.tables.functions import FUNCTIONS
 from phlexible.step.tables.structures import Structure
 
 NUMBERS = {Kind.REAL: (), Kind.INTEGER: (), Kind.VECTOR: (3,), Kind.MATRIX: (3, 3)}
@@ -54,8 +54,8 @@ OF_TYPES = ("types", "patches", "segments", "strains", "squares", "inner_branche
 
 _OF_TYPES = tuple(table.name for table in TABLES if table.kind is not Kind.INTEGER and table.size in OF_TYPES)
 
-OF_FEW = ("kept_numbers", "kept_rows", "kept_pivots", "teams", "team_slots", "team_pairs", "team_moves")
-"""Counts that only tables of several mechanisms, or bodies, in lanes have."""
+OF_FEW = ("kept_numbers", "kept_rows", "kept_pivots")
+"""Counts that only tables of several mechanisms in lanes have."""
 
 
 # The list as arrays, for all sizes at once: places of tables in it, by what they are, and the factors and counts
@@ -123,7 +123,6 @@ class Memory:
         self.counts = {**dict.fromkeys(OF_FEW, 0), "one": 1, "recurrences": 1, **counts}
         self._structure: list[bytes] = []  # of all that share these tables, once one of them was asked
         self._types: list[bytes] = []
-        self._plan_of_teams: Memory | None = None
         self._template: IntArray = np.zeros(HEADER, dtype=np.int64)
         self._lay_out()
         given_tables = [TABLES[place] for place in _GIVEN]
@@ -164,16 +163,6 @@ class Memory:
         }
         self._columns = {table.name: self._stored(table.name) for table in STATE}
 
-    def form_teams(self, plan: "Memory | None") -> None:
-        """Have equal bodies step in lanes: tables of teams, of which those with numbers of types are these here."""
-        self._plan_of_teams = plan
-        self._allocate()
-
-    @property
-    def has_teams(self) -> bool:
-        """Whether equal bodies step in lanes."""
-        return self._plan_of_teams is not None
-
     def fresh(self) -> Self:
         """Memory with the same tables of the system and zeros in all others."""
         other = copy(self)
@@ -199,14 +188,11 @@ class Memory:
         other._allocate()
         return other
 
-    def with_tables(
-        self, counts: Mapping[str, int], given: Mapping[str, ArrayLike], made: Mapping[str, IntArray]
-    ) -> Self | None:
+    def with_tables(self, counts: Mapping[str, int], given: Mapping[str, ArrayLike]) -> Self | None:
         """Memory of a mechanism of the same structure; None: its counts or integers are others.
 
         Args:
             counts, given: of the other one, as this memory was made of.
-            made: tables of integers as they were given, of those that have changed since.
         """
         if any(self.counts[name] != count for name, count in counts.items()):
             return None
@@ -218,7 +204,7 @@ class Memory:
             array = np.ascontiguousarray(table, dtype=own.dtype)
             if array.shape != own.shape:
                 return None
-            is_same = bool((made.get(name, own) == array).all())
+            is_same = bool((own == array).all())
             if not is_same and own.dtype == np.int64:
                 return None
             if not is_same:
@@ -298,10 +284,6 @@ class Memory:
         self.state = self._numbers[: self.counts["state_numbers"]]
         self.header = self._template.copy()
         self.header[self._own[:, 0]] = self._numbers.ctypes.data + self._numbers.itemsize * self._own[:, 1]
-        self._teams = None
-        if self._plan_of_teams is not None:
-            self._teams = TeamMemory(self._plan_of_teams, self._given)
-            self["team"][0] = self._teams.header.ctypes.data
 
     def _checked(self, table: Table, given: ArrayLike) -> NDArray[np.generic]:
         shape = (table.entries(self.counts), *NUMBERS[table.kind])
@@ -320,8 +302,7 @@ def specialized_structure(plan: Memory, connected: Memory) -> Structure:
         if table.kind is Kind.INTEGER and table.writer is Writer.SYSTEM
     }
     addresses = connected._template[2 * len(TABLES) :]
-    known = {name for name, address in zip(FUNCTIONS, addresses, strict=True) if address}
-    functions = frozenset(known.difference(TEAMS))
+    functions = frozenset(name for name, address in zip(FUNCTIONS, addresses, strict=True) if address)
     digest = sha256(plan.structure + " ".join(sorted(functions)).encode()).hexdigest()[:32]
     return Structure(digest, plan.counts, integers, functions)
 
@@ -430,29 +411,6 @@ class DualMemory:
         """Have each program write the addresses of its functions of dual numbers."""
         for program in programs:
             program(self.header)
-
-
-class TeamMemory:
-    """Tables of equal bodies of one mechanism in lanes, ``ABREAST`` a team; lanes share what the system writes.
-
-    Args:
-        plan: of a mechanism whose frames are the teams.
-        given: tables of the mechanism that the system writes.
-
-    Attributes:
-        header: as of ``Memory``.
-    """
-
-    def __init__(self, plan: Memory, given: Mapping[str, NDArray[np.generic]]) -> None:
-        self._plan, self._given = plan, given  # kept alive
-        self._numbers = _aligned_zeros(plan._length, ABREAST)
-        self.header: IntArray = plan._template.copy()
-        self.header[plan._own[:, 0]] = (
-            self._numbers.ctypes.data + self._numbers.itemsize * ABREAST * plan._own[:, 1]
-        )
-        for place, table in enumerate(TABLES):
-            if table.name in plan._given and table.size in OF_TYPES:
-                self.header[place] = given[table.name].__array_interface__["data"][0]
 
 
 def _aligned_zeros(count: int, width: int) -> Array:
