@@ -7,7 +7,7 @@ Of a program Python calls nothing but what writes the addresses of its functions
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
 from dataclasses import dataclass
 from multiprocessing import get_context
@@ -18,6 +18,7 @@ import numpy as np
 from phlexible.step.compilation.entry_points import EntryPoint, kept_folder
 from phlexible.step.compilation.objects import CHECKED
 from phlexible.step.tables.declarations import ANGLE, CONTACT, ROUNDED
+from phlexible.step.tables.functions import FAMILIES, ForceFamily
 from phlexible.step.tables.iterations import most_iterations
 from phlexible.step.tables.memory import DualMemory, LaneMemory, Memory
 
@@ -59,11 +60,6 @@ _LOOPS = (
 )
 
 
-def _some(count: str) -> Callable[[Memory], bool]:
-    """Whether a model has any of what a count counts."""
-    return lambda memory: memory.counts[count] > 0
-
-
 def _has_contacts(memory: Memory) -> bool:
     """Whether anything can touch, roll or slide."""
     kinds, functions = memory["coordinate_of"], memory["function_count"]
@@ -77,50 +73,47 @@ def _can_touch(memory: Memory) -> bool:
     return bool((memory["energy_of"] == CONTACT).any())
 
 
+_NEEDED: Mapping[str, Callable[[Memory], bool]] = {
+    "step": lambda memory: True,
+    "contacts": _has_contacts,
+    "contact_steps": lambda memory: _can_touch(memory) or memory.counts["members"] > 0,
+    "gradients": lambda memory: most_iterations(memory) > 0,
+}
+"""Which models need programs whose families name no count."""
+
+
 @dataclass(frozen=True)
 class Program:
-    """A program and what models need it.
+    """A program of a family.
 
     Attributes:
+        family: as it is declared.
         entry: writes the addresses of its functions into a header.
-        is_needed: by the model of these tables.
-        name: what it is for.
-        has_lanes: it is compiled for several mechanisms at once too.
         duals: writes the addresses of its functions of dual numbers; None: equations of steps call none of it.
     """
 
+    family: ForceFamily
     entry: EntryPoint
-    is_needed: Callable[[Memory], bool]
-    name: str
-    has_lanes: bool = False
     duals: EntryPoint | None = None
 
+    @property
+    def name(self) -> str:
+        """What it is for."""
+        return self.family.title
 
-def _program(name: str) -> EntryPoint:
-    return EntryPoint(f"{_KERNELS}.programs", name)
+    def is_needed(self, memory: Memory) -> bool:
+        """Whether the model of these tables needs it."""
+        count = self.family.count
+        return memory.counts[count] > 0 if count else _NEEDED[self.family.name](memory)
 
 
-def _duals(name: str) -> EntryPoint:
-    return EntryPoint(f"{_KERNELS}.programs", f"dual_{name}")
+def _program(family: ForceFamily) -> Program:
+    module = f"{_KERNELS}.programs"
+    duals = EntryPoint(module, f"dual_{family.name}") if family.of_equations else None
+    return Program(family, EntryPoint(module, family.name), duals)
 
 
-PROGRAMS = (
-    Program(_program("step"), lambda memory: True, "bodies and joints", True, duals=_duals("step")),
-    Program(_program("long_bodies"), _some("segments"), "long bodies", True, duals=_duals("long_bodies")),
-    Program(_program("laws"), _some("forces"), "force elements", True, duals=_duals("laws")),
-    Program(_program("contacts"), _has_contacts, "contacts", True, duals=_duals("contacts")),
-    Program(_program("contact_groups"), _some("members"), "contacts among many", duals=_duals("contact_groups")),
-    Program(
-        _program("contact_steps"),
-        lambda memory: _can_touch(memory) or _some("members")(memory),
-        "steps around contacts",  # not in lanes: mechanisms that part in many steps take longer than alone
-    ),
-    Program(_program("loads"), _some("loads"), "loads", True, duals=_duals("loads")),
-    Program(_program("rods"), _some("rod_points"), "rods", True, duals=_duals("rods")),
-    Program(_program("soft"), _some("soft_elements"), "soft bodies", True, duals=_duals("soft")),
-    Program(_program("gradients"), lambda memory: most_iterations(memory) > 0, "large soft bodies"),
-    Program(_program("pressure"), _some("faces"), "pressure", True, duals=_duals("pressure")),
-)
+PROGRAMS = tuple(map(_program, FAMILIES))
 
 _OF_DUALS = [(program.duals, program.name) for program in PROGRAMS if program.duals is not None]
 ENTRY_POINTS = (*(program.entry for program in PROGRAMS), *(entry for entry, _ in _OF_DUALS), *_LOOPS)
@@ -144,7 +137,7 @@ def connect_duals(duals: DualMemory, memory: Memory) -> None:
 
 def alone(memory: Memory) -> tuple[str, ...]:
     """What of a model keeps it from being stepped in lanes with others; empty: nothing."""
-    return tuple(each.name for each in PROGRAMS if each.is_needed(memory) and not each.has_lanes)
+    return tuple(each.name for each in PROGRAMS if each.is_needed(memory) and not each.family.has_lanes)
 
 
 def connect_lanes(lanes: LaneMemory, memory: Memory) -> None:

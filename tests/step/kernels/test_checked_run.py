@@ -41,11 +41,7 @@ import phlexible as ph
 from phlexible.step.integration import stepper
 from phlexible.step import programs
 
-is_large = [each.name == "large soft bodies" for each in programs.PROGRAMS]
-programs.PROGRAMS = tuple(
-    replace(each, is_needed=lambda memory: True) if large else each
-    for each, large in zip(programs.PROGRAMS, is_large)
-)
+programs._NEEDED = {**programs._NEEDED, "gradients": lambda memory: True}
 points = np.array([[i, j, k] for i in (0, 1) for j in (0, 1) for k in (0, 1)]) * [2.0, 1.0, 0.5]
 cells = [(0, 1, 2, 4), (3, 2, 1, 7), (5, 4, 7, 1), (6, 7, 4, 2), (1, 2, 4, 7)]
 body = ph.SoftBody((points, cells), ph.StVenantKirchhoff(60.0, 0.3), 1.0, order=1, viscosity=0.01)

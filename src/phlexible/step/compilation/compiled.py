@@ -6,13 +6,13 @@ once. LLVM then sees the whole program a single time, where separately compiled 
 again at each level of calls and turned into machine code that is never run.
 
 Families of forces are programs of their own, so that a model compiles what it has: other programs call what one
-``export``s by addresses that stand in the tables (``step/kernels/programs.py``).
+exports by addresses that stand in the tables (``step/kernels/programs.py``).
 """
 
 import gc
 import hashlib
 import inspect
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, get_args, get_origin
@@ -34,6 +34,7 @@ from phlexible.step.compilation.notation import (
     FUNCTION_PLACES,
     SHARED_NUMBER,
     RowsType,
+    Tables,
     TablesType,
     Written,
     header_address,
@@ -43,6 +44,7 @@ from phlexible.step.compilation.notation import (
 )
 from phlexible.step.compilation.number_kinds import INDEX, INTEGER, Lanes, NumberKind
 from phlexible.step.compilation.objects import CHECKED
+from phlexible.step.tables.functions import FAMILIES
 from phlexible.step.tables.structures import structure_of
 
 FAST = {"reassoc", "contract"}
@@ -274,26 +276,57 @@ def compiled_apart(function: Callable[..., Any]) -> Any:
 
 
 def exported(function: Callable[..., Any]) -> Any:
-    """The same for a function in ``FUNCTIONS``, which its program exports (``export``); the tables come first."""
+    """The same for a function in ``FUNCTIONS``, which its program exports ; the tables come first."""
     return Exported(function)
 
 
-@intrinsic
-def export(typing: Any, header: Any, function: Any) -> Any:
-    """Write an exported function into this program, and its address into the header of tables."""
+def exporting(kernels: Sequence[Exported]) -> Any:
+    """A function for programs that writes kernels into them, and their addresses into the header of tables."""
 
-    def generate(context: Any, builder: Any, sig: Any, values: Any) -> Any:
-        kernel = function.typing_key
-        tables = tables_of_header(header)
-        known = kernel.signature_for(tables.numbers)
-        sig = signature(known.return_type, tables, *known.args[1:])
-        found = context.declare_function(builder.module, kernel.written(context, sig))
-        numbers = header_address(context, builder, header, values[0])
-        place = builder.gep(numbers, [INTEGER(FUNCTION_PLACES[kernel.__name__])], inbounds=True)
-        builder.store(builder.ptrtoint(found, INTEGER), place)
+    @intrinsic
+    def exports(typing: Any, header: Any) -> Any:
+        def generate(context: Any, builder: Any, sig: Any, values: Any) -> Any:
+            tables, numbers = tables_of_header(header), header_address(context, builder, header, values[0])
+            for kernel in kernels:
+                known = kernel.signature_for(tables.numbers)
+                own = signature(known.return_type, tables, *known.args[1:])
+                found = context.declare_function(builder.module, kernel.written(context, own))
+                place = builder.gep(numbers, [INTEGER(FUNCTION_PLACES[kernel.__name__])], inbounds=True)
+                builder.store(builder.ptrtoint(found, INTEGER), place)
+            return context.get_dummy_value()
+
+        return types.none(header), generate
+
+    return exports
+
+
+class ForFamilies(Written):
+    """A function of (tables, h, damping) that calls the exported function of each family for one role.
+
+    Args:
+        role: an attribute of ``ForceFamily``.
+        kernels: functions by their names.
+    """
+
+    def __init__(self, role: str, kernels: Mapping[str, Any]) -> None:
+        self._called = [kernels[name] for family in FAMILIES if (name := getattr(family, role))]
+        given = FORMS[Tables], SHARED_NUMBER, SHARED_NUMBER
+
+        def function() -> None:
+            """Call the function of each family."""
+
+        function.__name__ = f"{role}_of_families"
+        super().__init__(function, FORMS[None], given, self._calls)
+
+    def signature_of(self, given: Sequence[Any]) -> Any:
+        """As it is called."""
+        return signature(types.none, *given)
+
+    def _calls(self, context: Any, builder: Any, sig: Any, values: Any) -> Any:
+        for kernel in self._called:
+            count = len(kernel.forms)
+            kernel._call(context, builder, kernel.signature_of(sig.args[:count]), values[:count])
         return context.get_dummy_value()
-
-    return types.none(header, function), generate
 
 
 def form_of(hint: Any) -> LaneForm:

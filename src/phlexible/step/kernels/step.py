@@ -12,6 +12,12 @@ from phlexible.step.compilation.notation import (
     vector,
     where,
 )
+from phlexible.step.kernels.families import (
+    add_tangents_of_families,
+    balance_families,
+    begin_families,
+    forces_of_families,
+)
 from phlexible.step.kernels.floating_bodies import (
     angular_momentum,
     balance_frame,
@@ -25,12 +31,7 @@ from phlexible.step.kernels.floating_bodies import (
 from phlexible.step.kernels.friction import sliding_work
 from phlexible.step.kernels.functions import add_curvature, chord_of, gradients, pull_of, timed
 from phlexible.step.kernels.laws import held_at, is_held, relation_gap, relation_size
-from phlexible.step.kernels.laws_of_functions import begin_laws, law_tangent, pull_of_laws
-from phlexible.step.kernels.loads import load_tangent, pull_of_loads
-from phlexible.step.kernels.many.contacts_among_many import push_contact_groups
-from phlexible.step.kernels.many.pairs_in_matrix import pair_tangent
-from phlexible.step.kernels.rods import begin_rods, rod_laws, rod_tangent
-from phlexible.step.kernels.soft import add_pressures, add_soft_forces, pressure_tangent, soft_tangent
+from phlexible.step.kernels.laws_of_functions import law_tangent, pull_of_laws
 from phlexible.step.kernels.vectors import (
     apply_forces,
     begin_vectors,
@@ -68,8 +69,7 @@ def begin_interactions(t: Tables) -> None:
     for m in range(t.functions):
         constant, time = t.function_constant[m], t.function_time[m]
         t.function_end[m] = constant + timed(t.moving1, time) if time >= 0 else constant
-    begin_laws(t)
-    begin_rods(t)
+    begin_families(t, 0.0, 0.0)
 
 
 @compiled
@@ -337,8 +337,7 @@ def residuals(t: Tables, h: float, damping: float) -> None:
     for b in range(t.frames):
         balance_frame(t, b, h)
     apply_forces(t, h)
-    add_soft_forces(t, h, damping)
-    add_pressures(t, h)
+    balance_families(t, h, damping)
     constraint_residuals(t, h)
 
 
@@ -352,9 +351,7 @@ def motion_and_forces(t: Tables, h: float, damping: float) -> None:
         move_frame(t, b, h, damping)
     end_vectors(t)
     pull_on_vectors(t, h, damping)
-    push_contact_groups(t, h)
-    rod_laws(t, h, damping)
-    pull_of_loads(t)
+    forces_of_families(t, h, damping)
 
 
 @exported
@@ -364,12 +361,8 @@ def jacobian(t: Tables, h: float, damping: float) -> None:
     for b in range(t.frames):
         elastic_tangent(t, b, h, damping)
     force_tangent(t, h)
-    soft_tangent(t, h, damping)
-    pressure_tangent(t, h)
-    rod_tangent(t, h)
+    add_tangents_of_families(t, h, damping)
     interaction_tangent(t, h)
-    pair_tangent(t, h)
-    load_tangent(t, h)
 
 
 @exported

@@ -1,75 +1,125 @@
-"""Functions of compiled programs that other programs call, by name: the tables hold their addresses.
+"""Programs of the compiled step and their functions: what every model has, and each family of forces.
 
-What a model has no use for is never compiled, and its addresses are zero (``step/kernels/programs.py``).
+The tables hold the addresses of these functions, by which other programs call them. What a model has no use for is
+never compiled, and its addresses are zero (``step/kernels/programs.py``). Of a family this is the one list: the
+loops of ``step/kernels/step.py`` go over its roles.
 """
 
-STEP = (
-    "begin_bodies",
-    "begin_ports",
-    "start_from_end",
-    "motion_and_forces",
-    "residuals",
-    "jacobian",
-    "inertia_matrix",
-    "constraints_close",
-    "eliminate",
-    "substitute",
-    "factor_frame",
-    "solve_frame",
-    "end_step",
-    "ledger_closes",
-    "energies",
-)
-SEGMENTS = ("factor_segments", "solve_segments", "centre_moments", "add_border")
-LAWS = (
-    "begin_laws",
-    "pull_of_laws",
-    "law_tangent",
-    "related_rate",
-    "forces_of_laws",
-    "gather_gap",
-    "stored_energy",
-)
-CONTACTS = (
-    "begin_gap",
-    "gap_weights",
-    "push",
-    "slide",
-    "begins_sliding",
-    "pull_of_sliding",
-    "sliding_gradient",
-    "sliding_work",
-)
-CONTACT_GROUPS = (
-    "push_contact_groups",
-    "contact_group_energy",
-    "end_contact_groups",
-    "members_push",
-    "harden_pair",
-    "hardness_of_pair",
-    "forget_held_pairs",
-    "frequency_of_pairs",
-    "pair_tangent",
-    "correct_for_pairs",
-)
-CONTACT_STEPS = ("contacts_push", "parts_around_contacts")
-LOADS = ("pull_of_loads", "load_work", "load_tangent")
-RODS = ("begin_rods", "rod_laws", "add_rod_pulls", "rod_tangent", "round_off_of_rods")
-SOFT = ("add_soft_forces", "soft_tangent", "soft_energy", "end_soft")
-GRADIENTS = ("solve_by_gradients",)
-PRESSURE = ("add_pressures", "pressure_work", "pressure_tangent")
+from dataclasses import dataclass
 
-FUNCTIONS: tuple[str, ...] = (
-    *STEP,
-    *SEGMENTS,
-    *LAWS,
-    *CONTACTS,
-    *CONTACT_GROUPS,
-    *CONTACT_STEPS,
-    *LOADS,
-    *RODS,
-    *SOFT,
-    *GRADIENTS,
-    *PRESSURE,
+
+@dataclass(frozen=True)
+class ForceFamily:
+    """A program, and the functions that it exports.
+
+    Attributes:
+        name: of the program.
+        title: what it is for, in messages.
+        count: a count of the tables that is not zero in models that need it; empty: a rule of ``step/programs.py``.
+        begin: role of the function for the start of a step, of the tables.
+        forces: role of the function for forces over a step at given end velocities, of (tables, h, damping) or the
+            first of these, as all that follow.
+        balance: role of the function that adds forces to the residual.
+        tangent: role of the function that adds the derivative of the forces to Newton's matrix.
+        equations: further functions that the residual calls, separated by blanks.
+        others: functions that the residual does not call, which are not compiled for dual numbers.
+        has_lanes: whether it is compiled for several mechanisms at once too.
+    """
+
+    name: str
+    title: str
+    count: str = ""
+    begin: str = ""
+    forces: str = ""
+    balance: str = ""
+    tangent: str = ""
+    equations: str = ""
+    others: str = ""
+    has_lanes: bool = True
+
+    @property
+    def of_equations(self) -> tuple[str, ...]:
+        """Functions that the residual of a step calls."""
+        return (*filter(None, (self.begin, self.forces, self.balance)), *self.equations.split())
+
+    @property
+    def functions(self) -> tuple[str, ...]:
+        """All functions; those that others of the family call come before them, so that these calls are direct."""
+        return *self.of_equations, *filter(None, (self.tangent,)), *self.others.split()
+
+
+FAMILIES = (
+    ForceFamily(
+        "step",
+        "bodies and joints",
+        equations="begin_bodies begin_ports motion_and_forces residuals",
+        others="start_from_end inertia_matrix jacobian constraints_close eliminate substitute factor_frame"
+        " solve_frame end_step ledger_closes energies",
+    ),
+    ForceFamily(
+        "long_bodies",
+        "long bodies",
+        "segments",
+        equations="centre_moments",
+        others="factor_segments solve_segments add_border",
+    ),
+    ForceFamily(
+        "laws",
+        "force elements",
+        "forces",
+        begin="begin_laws",
+        equations="pull_of_laws related_rate gather_gap",
+        others="law_tangent forces_of_laws stored_energy",
+    ),
+    ForceFamily(
+        "contacts",
+        "contacts",
+        equations="begin_gap gap_weights push slide begins_sliding pull_of_sliding",
+        others="sliding_gradient sliding_work",
+    ),
+    ForceFamily(
+        "soft",
+        "soft bodies",
+        "soft_elements",
+        balance="add_soft_forces",
+        tangent="soft_tangent",
+        equations="end_soft",
+        others="soft_energy",
+    ),
+    ForceFamily(
+        "pressure",
+        "pressure",
+        "faces",
+        balance="add_pressures",
+        tangent="pressure_tangent",
+        others="pressure_work",
+    ),
+    ForceFamily(
+        "rods",
+        "rods",
+        "rod_points",
+        begin="begin_rods",
+        forces="rod_laws",
+        tangent="rod_tangent",
+        equations="add_rod_pulls",
+        others="round_off_of_rods",
+    ),
+    ForceFamily(
+        "contact_groups",
+        "contacts among many",
+        "members",
+        forces="push_contact_groups",
+        tangent="pair_tangent",
+        others="contact_group_energy end_contact_groups members_push harden_pair hardness_of_pair"
+        " forget_held_pairs frequency_of_pairs correct_for_pairs",
+        has_lanes=False,
+    ),
+    ForceFamily(
+        "contact_steps", "steps around contacts", others="contacts_push parts_around_contacts", has_lanes=False
+    ),
+    ForceFamily("loads", "loads", "loads", forces="pull_of_loads", tangent="load_tangent", others="load_work"),
+    ForceFamily("gradients", "large soft bodies", others="solve_by_gradients", has_lanes=False),
 )
-"""All of them, in the order of their places."""
+
+FUNCTIONS = tuple(name for family in FAMILIES for name in family.functions)
+"""Names of all functions, in the order of their places in a header."""

@@ -1,0 +1,23 @@
+"""Calls of all families of forces, one for each role that a family has in a step (``step/tables/functions.py``)."""
+
+from types import ModuleType
+from typing import Any
+
+from phlexible.step.compilation.compiled import Exported, ForFamilies
+from phlexible.step.kernels import laws_of_functions, loads, rods, soft
+from phlexible.step.kernels.many import contacts_among_many, pairs_in_matrix
+
+
+def exported_of(*modules: ModuleType) -> dict[str, Exported]:
+    """Exported functions of modules by their names."""
+    return {name: kernel for each in modules for name, kernel in vars(each).items() if isinstance(kernel, Exported)}
+
+
+MODULES = laws_of_functions, loads, rods, soft, contacts_among_many, pairs_in_matrix
+"""Those in which families have functions with roles."""
+
+_KERNELS = exported_of(*MODULES)
+begin_families: Any = ForFamilies("begin", _KERNELS)
+forces_of_families: Any = ForFamilies("forces", _KERNELS)
+balance_families: Any = ForFamilies("balance", _KERNELS)
+add_tangents_of_families: Any = ForFamilies("tangent", _KERNELS)
