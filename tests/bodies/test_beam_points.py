@@ -25,15 +25,6 @@ ETA = np.random.default_rng(1).normal(size=6 * ELEMENTS)
 NODAL = np.vstack([np.zeros(6), ETA.reshape(ELEMENTS, 6)])
 
 
-@pytest.mark.parametrize("node", range(ELEMENTS + 1))
-def test_at_a_node_the_coordinates_come_back(node):
-    u, v, v_x, w, w_x, theta = NODAL[node]
-    point = beam().points.locate(Along(NODES[node]))
-    assert point.position == pytest.approx(np.array([NODES[node], 0, 0]))
-    assert point.shapes @ ETA == pytest.approx(np.array([u, v, w]), abs=1e-12)
-    assert point.rotations @ ETA == pytest.approx(np.array([theta, -w_x, v_x]), abs=1e-12)
-
-
 @settings(max_examples=40)
 @given(st.floats(0, LENGTH), st.floats(-0.1, 0.1), st.floats(-0.1, 0.1))
 def test_between_nodes_and_off_the_axis_cross_sections_stay_plane(x, y, z):

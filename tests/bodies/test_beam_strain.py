@@ -73,28 +73,6 @@ def test_slopes_with_their_shortening_do_not_stretch_the_axis(seed, dimension):
     assert strain_energy(body, eta) == pytest.approx(bending, rel=1e-11, abs=0)
 
 
-def test_elements_turned_and_shortened_as_rigid_ones_have_no_strain():
-    slope = 0.02
-    turned = nodal(beam(), -(slope**2) / 2 * NODES, slope * NODES, slope)
-    # The clamped end cannot turn, so the first element bends; the others keep straight.
-    assert strains(beam(), turned)[1:] == pytest.approx(np.zeros(ELEMENTS - 1), abs=1e-16)
-
-
-@pytest.mark.parametrize("modes", [None, 3])
-@pytest.mark.parametrize("dimension", [2, 3])
-def test_factors_of_a_strain_sum_to_one_per_plane(dimension, modes):
-    strain = beam(dimension=dimension, modes=modes).strain
-    sums = np.bincount(strain.square_strain, weights=strain.factors)
-    assert sums == pytest.approx(np.full(ELEMENTS, dimension - 1), rel=1e-14, abs=0)
-    assert (np.diff(strain.square_strain) >= 0).all()
-
-
-def test_linear_strain_has_no_rows():
-    strain = beam("linear").strain
-    assert strain.rows.shape == strain.squares.shape == (0, 6 * ELEMENTS)
-    assert len(strain.weights) == len(strain.factors) == len(strain.square_strain) == 0
-
-
 @pytest.mark.parametrize("frame", ["cantilever", "simply_supported"])
 def test_strains_touch_only_the_coordinates_of_their_element(frame):
     body = beam(frame=frame)
@@ -128,28 +106,3 @@ def test_force_and_tangent_are_the_derivatives_of_the_energy(frame, dimension, s
     change = five_point_slope(lambda x: elastic_force(body, x), eta, direction)
     assert (np.abs(tangent @ direction - change) <= 1e-10 * (np.abs(tangent) @ np.abs(direction))).all()
     assert np.abs(tangent - tangent.T).max() <= 1e-14 * np.abs(tangent).max()
-
-
-@settings(max_examples=20, deadline=None)
-@given(st.integers(0, 10**6))
-def test_von_karman_energy_is_even_in_the_deflection(seed):
-    body, eta, _ = bent_without_stretch(seed, 3)
-    mirrored = eta.reshape(ELEMENTS, 6) * [1, -1, -1, 1, 1, 1]
-    assert strain_energy(body, mirrored.ravel()) == pytest.approx(strain_energy(body, eta), rel=1e-12, abs=0)
-
-
-def test_a_stretched_beam_is_stiffer_against_bending():
-    """A taut element resists a slope field v' = s with the force N: tangent sum is N l s."""
-    body = beam(dimension=2)
-    eta = nodal(body, u=0.01 * NODES)
-    turn = nodal(body, v=NODES - NODES[1], v_x=1.0)
-    last = np.zeros_like(turn)
-    last[-6:] = turn[-6:]
-    stiffening = elastic_tangent(body, eta) - elastic_tangent(body, 0 * eta)
-    force = E * SECTION.area * 0.01
-    bending_part = last @ stiffening @ last
-    spline = CubicHermiteSpline(NODES[-3:-1], [0, turn[-5]], [0, turn[-4]])
-    x, weights = np.polynomial.legendre.leggauss(6)
-    h = LENGTH / ELEMENTS
-    before = h / 2 * weights @ spline(NODES[-3] + (x + 1) / 2 * h, 1) ** 2
-    assert bending_part == pytest.approx(force * (h + before), rel=1e-10, abs=0)

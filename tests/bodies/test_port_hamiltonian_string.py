@@ -4,9 +4,7 @@ import numpy as np
 import pytest
 
 import phlexible as ph
-from papers.histories import collocate, integrate_discrete_gradient
 from phlexible.bodies.mechanics.absolute import elastic_force, mass_matrix, viscous_matrix
-from phlexible.papers.collocation import GAUSS_LEGENDRE_1, GAUSS_LEGENDRE_2
 from phlexible.port_hamiltonian.structure_check import check_structure
 
 BOUNDARIES = ["force", "velocity", "fixed"]
@@ -109,18 +107,14 @@ def test_a_prescribed_end_moves_as_told_and_answers_with_its_force():
     model = form(2, start="fixed", end="velocity", elements=6, shape=((0, 0), (1.1, 0)))
     rate = 0.3
 
-    def speed(time, x=None):
-        return np.array([rate * np.sin(5 * time), 0.0])
-
-    trajectory = collocate(model, GAUSS_LEGENDRE_2, model.initial_state, 0.5, 100, speed)
+    inputs = {"end": lambda t: [rate * np.sin(5 * t), 0.0]}
+    trajectory = ph.integrate(model, model.initial_state, inputs, 0.5, 0.005, "gauss2")
     end = np.array([model.positions(x)[-1] for x in trajectory.states])
     expected = 1.1 + rate * (1 - np.cos(5 * trajectory.time)) / 5
     assert end[:, 0] == pytest.approx(expected, abs=1e-7)
     assert end[:, 1] == pytest.approx(np.zeros(101), abs=1e-7)
-    energy = np.array([model.storage(x) for x in trajectory.states])
-    power = [model.output(x) @ speed(t) for t, x in zip(trajectory.time, trajectory.states, strict=True)]
-    work = np.trapezoid(power[1:], trajectory.time[1:])
-    assert energy[-1] - energy[1] == pytest.approx(work, rel=2e-3)
+    work = np.trapezoid(trajectory.power("end")[1:], trajectory.time[1:])
+    assert trajectory.energy[-1] - trajectory.energy[1] == pytest.approx(work, rel=2e-3)
 
 
 @pytest.mark.filterwarnings("ignore::phlexible.SlackStringWarning")
@@ -137,8 +131,10 @@ def test_both_schemes_converge_to_the_motion_of_the_conserving_step():
     for steps in (40, 80):
         motion = model.simulate(0.2, 0.2 / steps, progress=False)
         end = motion.position(placed.end)[-1, :2]
-        same = integrate_discrete_gradient(written, written.initial_state, 0.2, steps)
-        other = collocate(written, GAUSS_LEGENDRE_1, written.initial_state, 0.2, steps)
+        same, other = (
+            ph.integrate(written, written.initial_state, None, 0.2, 0.2 / steps, method)
+            for method in ("discrete_gradient", "midpoint")
+        )
         errors.append(np.abs(written.positions(same.states[-1])[-1] - end).max())
         gaps.append(np.abs(written.positions(other.states[-1])[-1] - end).max())
     assert max(errors) < 1e-12

@@ -133,20 +133,6 @@ def slopes_of(column):
     return BEAM.discretize(3).strain.squares @ column
 
 
-@pytest.mark.parametrize(
-    ("basis", "message"),
-    [
-        (np.ones(3), r"shape \(n, k\), .* got shape \(3,\)"),
-        (np.ones((2, 3)), r"got shape \(2, 3\)"),
-        (np.full((3, 2), np.nan), "finite"),
-        ([["a"]], "array of numbers"),
-    ],
-)
-def test_what_is_no_basis_is_refused_at_once(basis, message):
-    with pytest.raises(ParameterError, match=message):
-        replace(BEAM, modes=basis)
-
-
 def test_a_basis_of_another_beam_is_refused():
     columns = columns_of(replace(BEAM, modes=3), 2)
     with pytest.raises(ParameterError, match="18 rows, the elastic coordinates of 6 elements in dimension 2"):

@@ -89,20 +89,13 @@ def test_a_point_mass_has_linear_velocities_only(dimension):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"mass": -2.0}, "mass must be positive, got -2.0"),
-        ({"mass": np.nan}, "mass must be finite, got nan"),
-        ({"center": (1, 2)}, r"center must have shape \(3,\), got shape \(2,\)"),
-        ({"center": (1, 2, np.inf)}, r"center must be finite, got \(1, 2, inf\)"),
         ({"inertia": (1, 2)}, r"inertia must be I_zz, three numbers or a matrix \(3, 3\), got \(1, 2\)"),
-        ({"inertia": "heavy"}, "inertia must be .*, got 'heavy'"),
-        ({"inertia": (1, np.nan, 1)}, r"inertia must be finite, got \(1, nan, 1\)"),
-        ({"inertia": -0.5}, "inertia must be positive, got -0.5"),
         ({"inertia": (1, 1, 0)}, "inertia must be positive definite, got principal moments 0, 1, 1"),
         ({"inertia": (1, 1, 2.5)}, "inertia must obey the triangle .* moments 1, 1, 2.5"),
         ({"inertia": [[1, 0.2, 0], [0, 1, 0], [0, 0, 1]]}, r"inertia must be symmetric, got \[\[1.0, 0.2"),
     ],
 )
-def test_a_bad_rigid_body_is_refused_where_it_is_given(arguments, message):
+def test_an_inertia_that_no_body_has_is_refused(arguments, message):
     with pytest.raises(ParameterError, match=message):
         RigidBody(**({"mass": 1.0, "inertia": (1, 1, 1)} | arguments))
 
@@ -121,8 +114,3 @@ def test_what_a_dimension_cannot_use_is_refused():
             ParameterError, match=rf"dimension must be {allowed} \(the xy plane\) or 3 \(space\), got 4"
         ):
             body.discretize(4)
-
-
-def test_a_bad_point_mass_is_refused():
-    with pytest.raises(ParameterError, match="mass must be positive, got 0"):
-        PointMass(0)

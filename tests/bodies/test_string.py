@@ -90,24 +90,6 @@ def test_points_between_nodes_lie_on_the_interpolation(order):
     assert placed.at(LENGTH / 4).point.node == order
 
 
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        ({"length": 0.0}, "length must be positive, got 0.0"),
-        ({"line_density": -1.0}, "line_density must be positive"),
-        ({"elements": 0}, "elements must be a whole number of at least 1, got 0"),
-        ({"elements": 2.5}, "elements must be a whole number of at least 1, got 2.5"),
-        ({"order": 3}, "order must be 1 \\(linear\\) or 2"),
-        ({"law": 20.0}, "law must be a stored energy such as"),
-        ({"viscosity": -0.1}, "viscosity must not be negative"),
-    ],
-)
-def test_a_bad_parameter_is_named(options, words):
-    good = {"length": 1.0, "line_density": 1.0, "elements": 3, "law": ph.LinearLaw(20.0)}
-    with pytest.raises(ph.ParameterError, match=words):
-        ph.String(**{**good, **options})
-
-
 @pytest.mark.parametrize("location", ["origin", "point"])
 def test_a_string_has_no_body_frame(location):
     placed = ph.Model().add(string())

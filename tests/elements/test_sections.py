@@ -7,7 +7,6 @@ import pytest
 
 from phlexible.elements.line_functions import gauss
 from phlexible.elements.sections import CircularSection, RectangularSection, Section
-from phlexible.errors import ParameterError
 
 
 def test_a_section_fills_in_what_is_left_out():
@@ -51,25 +50,3 @@ def test_rectangle_torsion_constant_against_the_plain_series(ratio):
 def test_square_torsion_constant_of_the_tables():
     # Timoshenko and Goodier, Theory of Elasticity, article 109: 0.1406 a^4, here to 12 digits.
     assert RectangularSection(1.0, 1.0).torsion_constant == pytest.approx(0.140577014955, abs=1e-12)
-
-
-@pytest.mark.parametrize("bad", [0, -1.5, np.nan, np.inf, "wide", None])
-@pytest.mark.parametrize(
-    ("section", "names"),
-    [
-        (CircularSection, ["diameter"]),
-        (RectangularSection, ["width", "height"]),
-        (Section, ["area", "second_moment_y"]),
-    ],
-)
-def test_a_bad_number_is_named(section, names, bad):
-    for name in names:
-        numbers = {each: 1.0 for each in names} | {name: bad}
-        with pytest.raises(ParameterError, match=f"^{name} must be .*, got {bad!r}$"):
-            section(**numbers)
-
-
-@pytest.mark.parametrize("name", ["second_moment_z", "torsion_constant"])
-def test_a_bad_number_of_the_optional_ones_is_named(name):
-    with pytest.raises(ParameterError, match=f"^{name} must be positive, got -2.5$"):
-        Section(1.0, 1.0, **{name: -2.5})

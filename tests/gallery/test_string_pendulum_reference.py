@@ -6,9 +6,7 @@ import numpy as np
 import pytest
 
 import phlexible as ph
-from papers.histories import collocate, integrate_discrete_gradient
 from phlexible.gallery.strings import string_pendulum
-from phlexible.papers.collocation import GAUSS_LEGENDRE_1
 
 REFERENCE = np.genfromtxt(Path(__file__).parent / "reference" / "string_pendulum.csv", delimiter=",", names=True)
 PLATEAU = -3.403761620753
@@ -22,8 +20,9 @@ def paper_form(elements=30, stiffness=20.0):
     return string.port_hamiltonian(dimension=2, gravity=(0, -9.81, 0), shape=lambda s: s * DOWN, start="fixed")
 
 
-def tip_force(time):
-    return np.ones(2) * np.sin(np.pi * time / 0.2) * (time < 0.2)
+def paper_run(form, step, count, method):
+    force = {"end": lambda time: np.ones(2) * np.sin(np.pi * time / 0.2) * (time < 0.2)}
+    return ph.integrate(form, form.initial_state, force, count * step, step, method)
 
 
 def test_the_conserving_step_reproduces_the_discrete_gradient() -> None:
@@ -51,7 +50,7 @@ def test_other_meshes_steps_and_stiffnesses_keep_energy_and_strain(elements, sti
     assert changes.max() <= 1e-11 * stiffness / 20
     count = round(0.3 / step)
     form = paper_form(elements, stiffness)
-    trajectory = integrate_discrete_gradient(form, form.initial_state, count * step, count, tip_force)
+    trajectory = paper_run(form, step, count, "discrete_gradient")
     squares = motion.stretch(model["string"])[: count + 1] ** 2
     strain = trajectory.states[:, form.state_slice("strain")]
     assert squares == pytest.approx(strain, abs=1e-9)
@@ -60,7 +59,7 @@ def test_other_meshes_steps_and_stiffnesses_keep_energy_and_strain(elements, sti
 
 def test_the_written_out_scheme_reproduces_it_too() -> None:
     form = paper_form()
-    trajectory = integrate_discrete_gradient(form, form.initial_state, 0.4, 40, tip_force)
+    trajectory = paper_run(form, 0.01, 40, "discrete_gradient")
     energy = [form.storage(x) for x in trajectory.states]
     assert energy == pytest.approx(REFERENCE["H_dg"][:41], abs=1e-9)
     gaps = [np.abs(form.strain_gap(x)).max() for x in trajectory.states]
@@ -70,7 +69,7 @@ def test_the_written_out_scheme_reproduces_it_too() -> None:
 def test_implicit_midpoint_does_not_keep_the_energy() -> None:
     """Figures 4 and 5: steps of 4.6e-4 J where the discrete gradient has none."""
     form = paper_form()
-    trajectory = collocate(form, GAUSS_LEGENDRE_1, form.initial_state, 1.0, 100, lambda time, x: tip_force(time))
+    trajectory = paper_run(form, 0.01, 100, "midpoint")
     energy = np.array([form.storage(x) for x in trajectory.states])
     assert energy == pytest.approx(REFERENCE["H_mp"], abs=1e-9)
     tips = np.array([form.positions(x)[-1] for x in trajectory.states])

@@ -5,8 +5,6 @@ import pytest
 
 import phlexible as ph
 from papers.families import FAMILIES
-from papers.histories import collocate
-from phlexible.papers.collocation import GAUSS_LEGENDRE_2, RADAU_IIA_3
 from phlexible.papers.mechanism_model import MechanismModel
 from phlexible.state.initial_state import initial_state
 
@@ -48,16 +46,17 @@ def test_differences_fall_with_the_order(case):
     form = MechanismModel(model)
     start, middle = form.joined(initial_state(form.system)), model[name].at(model[name].data.size / 2)
 
-    def collocated(tableau, steps):
-        return place(form, collocate(form, tableau, start, duration, steps, form.inputs).states[-1], middle)
+    def collocated(method, steps):
+        run = ph.integrate(form, start, None, duration, duration / steps, method)
+        return place(form, run.states[-1], middle)
 
     def conserved(steps):
         motion = model.simulate(duration, duration / steps, progress=False)
         return motion.position(middle)[-1]
 
-    best = collocated(RADAU_IIA_3, 32 if case in RADAU_TOO else 20)
-    gauss = [np.abs(collocated(GAUSS_LEGENDRE_2, n) - best).max() for n in (8, 16)]
-    radau = [np.abs(collocated(RADAU_IIA_3, n) - best).max() for n in ((8, 16) if case in RADAU_TOO else ())]
+    best = collocated("radau3", 32 if case in RADAU_TOO else 20)
+    gauss = [np.abs(collocated("gauss2", n) - best).max() for n in (8, 16)]
+    radau = [np.abs(collocated("radau3", n) - best).max() for n in ((8, 16) if case in RADAU_TOO else ())]
     step = [np.abs(conserved(n) - best).max() for n in (100, 200)]
     assert max(gauss[1], *radau[1:], step[1]) < 1e-6  # metres, of beams of 0.3 to 1 m
     assert np.log2(step[0] / step[1]) == pytest.approx(2, abs=0.15)
@@ -73,7 +72,7 @@ def test_everything_that_bodies_and_joints_can_be_moves_alike(family):
     make, duration = FAMILIES[family]
     model, *ports = make()
     form = MechanismModel(model)
-    ends = collocate(form, RADAU_IIA_3, form.initial_state, duration, 26, form.inputs).states[-1]
+    ends = ph.integrate(form, form.initial_state, None, duration, duration / 26, "radau3").states[-1]
     expected = np.array([place(form, ends, port) for port in ports])
 
     def differences(steps):

@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
+import phlexible as ph
 from bodies.forms import beam
-from papers.histories import collocate
-from phlexible.papers.collocation import GAUSS_LEGENDRE_2
 from phlexible.papers.floating_forms import BodyState
 
 SPIN = np.array([0.0, 0.0, 8.0])
@@ -19,7 +18,7 @@ def spun(variant, elements, steps=40, strain="linear", duration=0.05):
     rate = -form.convection(eta) @ SPIN  # so that deta/dt = 0 in every form
     stress = form.stress_space.stress(eta)
     start = form.joined(BodyState(np.zeros(3), np.eye(3), eta, np.zeros(3), SPIN, rate, stress))
-    return form, start, collocate(form, GAUSS_LEGENDRE_2, start, duration, steps).states[-1]
+    return form, start, ph.integrate(form, start, None, duration, duration / steps, "gauss2").states[-1]
 
 
 def tip(form, x):
