@@ -20,7 +20,7 @@ INTERNAL = {
     "stress_space with_axial",
     "description.joints": "across parts rows unit_axes unit_axis coordinates",
     "description.interactions": "area at_time availability check_inside check_size continued coordinate "
-    "coordinate_name coordinates direction entries extent forces gaps is_active "
+    "coordinate_name coordinates direction entries extent forces gaps initial_coordinate is_active "
     "is_actuator is_lossy is_plain members needs_radius parts periods_of_delay quadrature "
     "read rows share target_at times touchers",
     "measure": "continued of of_kind read rows share",

@@ -28,7 +28,7 @@ OWNERS = {
 }
 # Methods that this package calls: how joints, bodies and models in port-Hamiltonian form are written.
 WITHIN = {
-    *("rows", "coordinate", "coordinates", "named_coordinate"),
+    *("rows", "coordinate", "coordinates", "initial_coordinate", "named_coordinate"),
     *("described_coordinates", "discretize", "held", "initial_nodes", "stress_space", "of"),
     *("element_forces", "radii_of_gyration", "sections_at", "group_rod", "spun"),
     *("descriptor_matrix", "structure_matrix", "dissipation_matrix", "port_matrix"),

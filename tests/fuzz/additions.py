@@ -49,7 +49,7 @@ def push_by_state(rng: np.random.Generator, sample: Sample, damped: bool) -> Non
         joint = able[rng.integers(len(able))]
         (name,) = joint.coordinate_names
         size = 1.0 if name.endswith("angle") else adding.length
-        rest, on = joint.coordinate(model.dimension, name).initial_value(), joint
+        rest, on = joint.initial_coordinate(model.dimension, name), joint
     else:
         placed = model.bodies[rng.integers(len(model.bodies))]
         on = random_place(rng, placed.body, sample.scale, model.dimension)(placed)
@@ -125,5 +125,5 @@ def _passing(rng: np.random.Generator, sample: Sample, joint: Joint) -> ph.When:
     side, way = ("above", "below")[rng.integers(2)], 1e-3 * size * rng.normal()
     if rng.integers(2):
         return ph.When(ph.JointRate(joint, number), **{side: way / step})
-    place = joint.coordinate(sample.model.dimension, name).initial_value()
+    place = joint.initial_coordinate(sample.model.dimension, name)
     return ph.When(ph.JointPosition(joint, number), **{side: place + way})

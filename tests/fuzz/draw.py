@@ -144,7 +144,7 @@ def _act(rng: np.random.Generator, sample: Sample, steps: int) -> bool:
         value = formula("lambda time: {force} * np.cos({rate} * time)", force=force, rate=rate)
         sample.model.apply((joint.torque if is_angle else joint.force)(value, of=name))
     elif kind < 0.22 and len(names) == 1:
-        begin = joint.coordinate(sample.model.dimension, name).initial_value()
+        begin = joint.initial_coordinate(sample.model.dimension, name)
         text = "lambda time, measured: {gains} @ ({target} - measured)"
         inertia = sample.scale.mass * (sample.scale.length / size) ** 2
         gain = min(
@@ -153,7 +153,7 @@ def _act(rng: np.random.Generator, sample: Sample, steps: int) -> bool:
         target, gains = np.array([begin + 0.3 * size, 0.0]), gain * np.array([1.0, 1 / rate])
         sample.model.apply(joint.motor(formula(text, gains=gains, target=target), of=name))
     elif joint.second.has_orientation or not is_angle:
-        begin = joint.coordinate(sample.model.dimension, name).initial_value()
+        begin = joint.initial_coordinate(sample.model.dimension, name)
         # It starts without acceleration: one of this rate would bend soft beams beyond what they hold at rest.
         text = "lambda time: {begin} + {size} * np.sin({rate} * time) ** 4"
         path = formula(text, begin=begin, size=0.2 * size, rate=rate)

@@ -101,7 +101,7 @@ class Adding:
         size = 1.0 if "angle" in name else self.length
         k, at_rest = (
             self.stiffness * (self.length / size) ** 2,
-            joint.coordinate(self.dimension, name).initial_value(),
+            joint.initial_coordinate(self.dimension, name),
         )
         steep = 3 / size
         sizes = {"force": 0.1 * k / steep, "energy": 0.1 * k / steep**2, "steep": steep, "rest": at_rest}
@@ -236,7 +236,7 @@ class Adding:
             return None
         joint, name = found
         begin, size = (
-            joint.coordinate(self.dimension, name).initial_value(),
+            joint.initial_coordinate(self.dimension, name),
             1.0 if "angle" in name else self.length,
         )
         factor, way = (self.length / size) ** 2, 0.05 * size * self.rng.uniform(-1, 1)
@@ -255,7 +255,7 @@ class Adding:
             return None
         joint, name = found
         begin, size = (
-            joint.coordinate(self.dimension, name).initial_value(),
+            joint.initial_coordinate(self.dimension, name),
             1.0 if "angle" in name else self.length,
         )
         k = self.stiffness * (self.length / size) ** 2

@@ -65,7 +65,7 @@ def test_driven_coordinates_follow_and_their_work_is_in_the_balance(dimension, s
     found = Adding(rng, sample).coordinate()
     assume(found)
     joint, name = found
-    begin = joint.coordinate(dimension, name).initial_value()
+    begin = joint.initial_coordinate(dimension, name)
     size = 0.3 * (1.0 if "angle" in name else sample.scale.length)
     rate = 2 / (STEPS * sample.step)
 

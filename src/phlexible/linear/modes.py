@@ -123,11 +123,8 @@ def _dynamic(mechanics: LinearMechanics, s: complex) -> sparse.csr_array:
 def _split_modes(mechanics: LinearMechanics, basis: Array, squares: Array, count: int) -> "Modes":
     """Of the motions in the span of an undamped modal basis, with all the strains that these have."""
     small = mechanics.projected(basis).with_few_strains()
-    n, e, kept = (
-        small.size,
-        small.inner_count,
-        squares != 0,
-    )  # positions of motions that strain nothing are no states
+    n, e = small.size, small.inner_count
+    kept = squares != 0  # positions of motions that strain nothing are no states
     r = int(kept.sum())
     rates = (small.velocity + small.damping).toarray()
     strained = np.vstack([np.zeros((0, n)), *(each.rows.toarray() for each in small.inner)])

@@ -83,7 +83,7 @@ def test_a_thin_section_between_two_joints_takes_locks_and_rates_at_the_start(wh
     if what == "lock":
         model.at(2.3e-3, lock=slide)
     else:
-        start = slide.coordinate(3).initial_value()
+        start = slide.initial_coordinate(3)
         model.apply(slide.drive(position=lambda t: start + 0.3 * t))
     motion = model.simulate(4e-3, 1e-3)
     assert np.abs(motion.energy.balance_error).max() < 1e-14

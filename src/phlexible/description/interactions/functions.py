@@ -508,6 +508,10 @@ class KinematicPair(ModelPart, ABC):
             known[dimension] = {each.name: each for each in self.coordinates(dimension)}
         return known[dimension][name]
 
+    def initial_coordinate(self, dimension: int, name: str | None = None) -> float:
+        """Value of a coordinate at the initial pose [rad or m]."""
+        return self.coordinate(dimension, name).initial_value()
+
     def coordinate_name(self, of: str | None) -> str:
         """The name of the coordinate meant; None: of the only one.
 
