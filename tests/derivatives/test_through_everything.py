@@ -8,8 +8,8 @@ import pytest
 
 import phlexible as ph
 from derivatives.whole_runs import by_differences
-from phlexible.derivatives.fading import strains_of
 from phlexible.derivatives.runs import differentiable
+from phlexible.derivatives.strains import strains_of
 from phlexible.state.system import system_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")

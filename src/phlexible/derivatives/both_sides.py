@@ -15,7 +15,6 @@ from scipy import sparse
 
 from phlexible.algebra.arrays import Array
 from phlexible.algebra.sparse import columns_apart
-from phlexible.derivatives.fading import strain_places
 from phlexible.derivatives.model_numbers import (
     Mask,
     ModelNumbers,
@@ -42,6 +41,7 @@ from phlexible.derivatives.parameters import (
 from phlexible.derivatives.runs import TakenRun
 from phlexible.derivatives.step_derivatives import sticks
 from phlexible.derivatives.steps import Functions, TakenSteps
+from phlexible.derivatives.strains import strain_places
 from phlexible.derivatives.sweeps import RunParts, is_plain, other_parts, parts_of_nothing
 from phlexible.derivatives.variations import Variation
 from phlexible.step.tables.memory import Memory

@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike
 from phlexible.algebra.arrays import Array, check_callable, positive
 from phlexible.derivatives.costs import Cost, Costs
 from phlexible.derivatives.costs_of_runs import CostsOfRun
-from phlexible.derivatives.fading import strain_places
 from phlexible.derivatives.parameters import (
     Build,
     Built,
@@ -33,6 +32,7 @@ from phlexible.derivatives.runs import (
     take_run,
     taken_by,
 )
+from phlexible.derivatives.strains import strain_places
 from phlexible.derivatives.sweeps import Adjoint, adjoints
 from phlexible.derivatives.variations import Variation
 from phlexible.description.time_functions import Signal

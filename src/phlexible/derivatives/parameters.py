@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from phlexible.algebra.arrays import Array, IntArray, called, check_callable, numbers, option, positive
-from phlexible.derivatives.fading import strains_of
 from phlexible.derivatives.runs import TakenRun, VelocityJump, differentiable
+from phlexible.derivatives.strains import strains_of
 from phlexible.derivatives.variations import Variation, difference
 from phlexible.description.mechanism.differences import first_difference
 from phlexible.description.mechanism.mechanism import Mechanism

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from phlexible.algebra.arrays import Array, IntArray
-from phlexible.derivatives.fading import strain_places
+from phlexible.derivatives.strains import strain_places
 from phlexible.derivatives.variations import Variation, moved, moved_one, pose_sizes
 from phlexible.errors import ModelError
 from phlexible.measure.places import place_slopes, weighed_place

@@ -8,9 +8,9 @@ from types import MappingProxyType
 import numpy as np
 
 from phlexible.algebra.arrays import Array, IntArray
-from phlexible.derivatives.fading import strain_places
 from phlexible.derivatives.step_derivatives import DifferentiableSteps
 from phlexible.derivatives.steps import Functions, TakenSteps, entries
+from phlexible.derivatives.strains import strain_places
 from phlexible.errors import ModelError, StepWarning, warn_user
 from phlexible.measure.quality import long_steps
 from phlexible.measure.wave_times import stiff_strings

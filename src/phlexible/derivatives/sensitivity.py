@@ -8,7 +8,6 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array, check_callable, non_negative
 from phlexible.derivatives.both_sides import each_change, models_beside
-from phlexible.derivatives.fading import strain_places
 from phlexible.derivatives.model_numbers import are_alike
 from phlexible.derivatives.parameters import (
     Build,
@@ -24,6 +23,7 @@ from phlexible.derivatives.readings import Sight, state_jacobian, states_at
 from phlexible.derivatives.runs import RunPiece, TakenRun, instants_of, take_run
 from phlexible.derivatives.step_derivatives import DifferentiableSteps
 from phlexible.derivatives.steps import entries, functions_of
+from phlexible.derivatives.strains import strain_places
 from phlexible.derivatives.sweeps import RunParts, parts_of_nothing, state_derivatives
 from phlexible.derivatives.variations import Variation, moved
 from phlexible.description.interactions.sensor import Sensor

@@ -18,8 +18,8 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.algebra.rotations import cross_matrix
-from phlexible.derivatives.fading import pair_numbers, pair_order, strain_places
 from phlexible.derivatives.steps import TakenSteps, constraint_rows
+from phlexible.derivatives.strains import pair_numbers, pair_order, strain_places
 from phlexible.derivatives.variations import pose_sizes, pose_tangents
 
 EXACT = 1e-6
@@ -114,7 +114,7 @@ def step_derivative(taken: TakenSteps, k: int) -> StepDerivative:
     starts["velocity"][ends[2] : ends[3]] = np.eye(count)
     directions[np.arange(ends[3], ends[4]), 0, places[known]] = 1.0
     order, sides = pair_order(memory, taken.end(k), pair[1:])[0], []
-    for share in (1 - ASIDE, 1 + ASIDE) if len(known) else (1.0,):
+    for share in (1 - ASIDE, 1 + ASIDE) if sticks(taken) else (1.0,):
         aside = pair.copy()
         aside[0, places] *= share
         missed, after = taken.derivative(k, aside, directions)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phlexible.algebra.arrays import Array, IntArray
-from phlexible.derivatives.fading import Fading, strain_places, strains_after
+from phlexible.derivatives.strains import strain_places, strains_after
 from phlexible.errors import ModelError
 from phlexible.state.system import System
 from phlexible.step.assembly.assembly import Assembly
@@ -131,19 +131,6 @@ class TakenSteps:
     def strains(self, assembly: Assembly) -> Array:
         """Strains that branches of another assembly have at the ends of these steps, (N, branches)."""
         return strains_after(assembly, self.states, self.sizes, self.functions_of(assembly).moving)
-
-    @cached_property
-    def fading(self) -> Fading | None:
-        """What branches of laws that creep remember; None: there are none."""
-        if not len(strain_places(self.assembly)):
-            return None
-
-        def residuals(states: Array, sizes: Array, moving: Array) -> Array:
-            loads = self.functions.loads
-            own = loads if len(states) == len(self.states) else np.zeros((len(sizes), loads.shape[1]))
-            return self.between(states, sizes, moving, own)
-
-        return Fading(self.assembly, self.sizes, self.states, self.functions.moving, residuals)
 
     def one(self, number: int) -> Self:
         """One of the steps, at both of whose ends branches have the strains of its start."""

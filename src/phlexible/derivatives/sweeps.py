@@ -25,11 +25,11 @@ from phlexible.derivatives.crossings import (
     slopes_of_places,
     velocities_after,
 )
-from phlexible.derivatives.fading import strain_places
 from phlexible.derivatives.readings import Brought, Sight, state_jacobian, state_slopes
 from phlexible.derivatives.runs import RunPiece, TakenRun, VelocityJump
-from phlexible.derivatives.step_derivatives import step_derivative, sticks
+from phlexible.derivatives.step_derivatives import step_derivative
 from phlexible.derivatives.steps import Functions, TakenSteps
+from phlexible.derivatives.strains import strain_places
 from phlexible.derivatives.variations import Variation
 from phlexible.step.assembly.assembly import Assembly
 
@@ -260,7 +260,7 @@ def adjoint(run: TakenRun, slopes: Variation, ends_with: Variation | None = None
                 velocity[-1, 0] += v
                 pose[0], velocity[0] = 0.0, 0.0
                 if len(kept):
-                    found, ends, kept = _pulled_fading(run, each, pose, velocity, kept)
+                    found, ends, kept = _pulled_with_strains(run, each, pose, velocity, kept)
                     grown[each.stretch][each.first : each.last] = ends
                 else:
                     found = run.stretches[each.stretch].pull(each.first, each.last, pose, velocity)[:, 0]
@@ -303,33 +303,20 @@ def adjoint(run: TakenRun, slopes: Variation, ends_with: Variation | None = None
     return Adjoint(Variation(q + slopes.pose[0], v + slopes.velocity[0], kept), parts)
 
 
-def _pulled_fading(
+def _pulled_with_strains(
     run: TakenRun, piece: RunPiece, pose: Array, velocity: Array, kept: Array
 ) -> tuple[Array, Array, Array]:
     """Through steps of laws that creep or stick, in place; mu, what strains at their ends and before them do."""
-    stretch = run.stretches[piece.stretch]
+    stretch, unknowns = run.stretches[piece.stretch], run.assembly.memory.counts["unknowns"]
     found, ends = [], []
-    if sticks(stretch):
-        unknowns = run.assembly.memory.counts["unknowns"]
-        for k in range(piece.last - 1, piece.first - 1, -1):
-            b = k - piece.first
-            ends.append(kept)
-            step = step_derivative(stretch, k)
-            q, v, before, mu = step.pull(pose[b + 1], velocity[b + 1], kept[None], unknowns)
-            found.append(mu[0])
-            pose[b] += q
-            velocity[b] += v
-            kept = before[0]
-        return np.array(found[::-1]), np.array(ends[::-1]), kept
-    fading = stretch.fading
-    assert fading is not None, "there are branches"
     for k in range(piece.last - 1, piece.first - 1, -1):
-        own = slice(k - piece.first, k - piece.first + 2)
-        fading.pull(k, kept, pose[own, 0])
-        mu = stretch.one(k).pull(0, 1, pose[own], velocity[own])[0, 0]
-        found.append(mu)
+        b = k - piece.first
         ends.append(kept)
-        kept = fading.before(k, kept, mu)
+        q, v, before, mu = step_derivative(stretch, k).pull(pose[b + 1], velocity[b + 1], kept[None], unknowns)
+        found.append(mu[0])
+        pose[b] += q
+        velocity[b] += v
+        kept = before[0]
     return np.array(found[::-1]), np.array(ends[::-1]), kept
 
 
@@ -397,7 +384,7 @@ def state_derivatives(run: TakenRun, start: Variation, changes: Sequence[RunPart
             else:
                 if kept.shape[1]:
                     ends = np.stack([change.strains[each.stretch][own] for change in changes], axis=1)
-                    moved, kept = _pushed_fading(run, each, (q, v, kept), equations, ends)
+                    moved, kept = _pushed_with_strains(run, each, (q, v, kept), equations, ends)
                 else:
                     moved = _pushed(run, each, q, v, equations, begun)
                 begun = None
@@ -432,7 +419,7 @@ def state_derivatives(run: TakenRun, start: Variation, changes: Sequence[RunPart
     return Variation(pose, velocity)
 
 
-def _pushed_fading(
+def _pushed_with_strains(
     run: TakenRun, piece: RunPiece, before: tuple[Array, Array, Array], equations: Array, ends: Array
 ) -> tuple[Array, Array]:
     """As ``_pushed`` where laws creep or stick, and changes of strains after the steps, (parameters, branches).
@@ -443,21 +430,10 @@ def _pushed_fading(
         equations, ends: their own of equations and of strains at the ends, (steps, parameters, .).
     """
     stretch, moved, kept = run.stretches[piece.stretch], [before[:2]], before[2]
-    if sticks(stretch):
-        for k in range(piece.first, piece.last):
-            q, v, kept = step_derivative(stretch, k).push(*moved[-1], kept, equations[k - piece.first])
-            kept = kept + ends[k - piece.first]
-            moved.append((q, v))
-        return np.moveaxis(np.array(moved), 1, 0), kept
-    fading = stretch.fading
-    assert fading is not None, "there are branches"
     for k in range(piece.first, piece.last):
-        both = np.zeros((2, 2, *before[0].shape))
-        both[:, 0] = moved[-1]
-        own = equations[k - piece.first] + (fading.pulls[k] @ kept.T).T
-        stretch.one(k).push(0, 1, both[0], both[1], own[None])
-        kept = fading.after(k, kept, both[0]) + ends[k - piece.first]
-        moved.append((both[0, 1], both[1, 1]))
+        q, v, kept = step_derivative(stretch, k).push(*moved[-1], kept, equations[k - piece.first])
+        kept = kept + ends[k - piece.first]
+        moved.append((q, v))
     return np.moveaxis(np.array(moved), 1, 0), kept
 
 

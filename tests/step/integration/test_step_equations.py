@@ -9,7 +9,7 @@ import pytest
 
 import phlexible as ph
 from laws.cases import LAW_CASES, SOFT_LAWS, Scale, random_soft_body, random_string
-from phlexible.derivatives.fading import strain_places
+from phlexible.derivatives.strains import strain_places
 from phlexible.derivatives.variations import Variation, moved, pose_sizes, pose_tangents
 from phlexible.state.initial_state import initial_state
 from phlexible.state.system import system_of

@@ -1,0 +1,86 @@
+"""What laws remember from step to step (strains), in derivatives of motions (docs/theory.md, 8; (8.39))."""
+
+import numpy as np
+
+from phlexible.algebra.arrays import Array, IntArray
+from phlexible.state.layout import State
+from phlexible.step.assembly.assembly import Assembly
+from phlexible.step.integration.step_equations import StepEquations
+from phlexible.step.integration.stored_rows import set_branches
+from phlexible.step.tables.declarations import BRISTLE, PAIR, SLIPS, TURN
+from phlexible.step.tables.memory import Memory
+
+SLIPPED = 6
+"""What of a bristle says so: the numbers before it are smooth."""
+
+STRAINS = ("branch_strain", "soft_strain", "inner_strain", "impact")
+PAIRS = ("pair_bristle", PAIR), ("pair_turn", TURN)
+
+
+def strain_places(assembly: Assembly) -> IntArray:
+    """Of what laws remember among the numbers of a state; of bristles but whether they slipped.
+
+    Those of pairs among many come last, in the rows that the pairs have at the instant.
+    """
+    memory = assembly.memory
+    sizes = memory.state_sizes
+    if not any(sizes[name] for name in (*STRAINS, "bristle", *(pair for pair, _ in PAIRS))):
+        return np.zeros(0, dtype=np.int64)
+    numbers = memory.rows(np.arange(memory.counts["state_numbers"], dtype=np.float64)[None])
+    bristles = numbers["bristle"].reshape(-1, BRISTLE)[:, :SLIPPED]
+    pairs = numbers["pair_bristle"].reshape(-1, PAIR)[:, 1:]
+    turns = np.delete(numbers["pair_turn"].reshape(-1, TURN), SLIPS, axis=1)
+    found = [*(numbers[name] for name in STRAINS), bristles, pairs, turns]
+    return np.concatenate([each.ravel() for each in found]).astype(np.int64)
+
+
+def strains_after(assembly: Assembly, states: Array, sizes: Array, moving: Array) -> Array:
+    """Strains that branches have at the ends of steps between states (N + 1, numbers), shape (N, branches).
+
+    Those of pairs among many stand where the states have the pair: what one pair has lost no other one gets.
+    """
+    count, places, memory = len(sizes), strain_places(assembly), assembly.memory
+    if not len(places):
+        return np.zeros((count, 0))
+    loads = np.zeros((count, 3 * memory.counts["load_values"]))
+    found = StepEquations(memory).residual(states, sizes, moving, loads, with_ends=True)[1]
+    return _where_pairs_are(memory, found, states[1:])[:, places]
+
+
+def strains_of(assembly: Assembly, state: State, like: State | None = None) -> Array:
+    """Strains that a state has, (branches,), those of pairs among many where another state has the pair."""
+    places, rows = strain_places(assembly), []
+    if not len(places):
+        return np.zeros(0)
+    memory = assembly.memory.fresh()
+    for each in (state, state if like is None else like):
+        set_branches(memory, each.branches)
+        rows.append(memory.state[None].copy())
+    return np.asarray(_where_pairs_are(memory, *rows)[0, places])
+
+
+def pair_numbers(memory: Memory, states: Array) -> Array:
+    """Of the pairs among many in the rows of states (N, numbers), shape (N, pairs); zero: of none."""
+    return np.asarray(np.abs(memory.rows(states)["pair_bristle"].reshape(len(states), -1, PAIR)[:, :, 0]))
+
+
+def pair_order(memory: Memory, found: Array, states: Array) -> IntArray:
+    """Index in other states of each number of the states, shape (N, numbers); -1: nowhere."""
+    order = np.tile(np.arange(found.shape[1], dtype=np.float64), (len(found), 1))
+    own, wanted = pair_numbers(memory, found), pair_numbers(memory, states)
+    tables = [memory.rows(order)[name].reshape(len(found), -1, size) for name, size in PAIRS]
+    for k in np.flatnonzero((own != wanted).any(axis=1)):
+        where = {number: row for row, number in enumerate(own[k].tolist()) if number}
+        rows = np.array([where.get(number, -1) for number in wanted[k].tolist()])
+        for table in tables:
+            if table.size:
+                table[k] = np.where(rows[:, None] >= 0, table[k][rows], -1)
+    return order.astype(np.int64)
+
+
+def _where_pairs_are(memory: Memory, found: Array, states: Array) -> Array:
+    """The numbers with rows of pairs as states (N, numbers) have them."""
+    if not memory.counts["kept_pairs"]:
+        return found
+    order = pair_order(memory, found, states)
+    return np.where(order >= 0, np.take_along_axis(found, order, axis=1), 0.0)
