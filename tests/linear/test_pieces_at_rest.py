@@ -269,7 +269,6 @@ def test_what_slides_off_without_friction_is_refused_with_the_reason():
 @pytest.mark.filterwarnings(
     "ignore::phlexible.errors.SlackStringWarning",
     "ignore::phlexible.LargeDeflectionWarning",
-    "ignore::phlexible.errors.UnstableEquilibriumWarning",  # logs on logs roll apart, exp(0.07 t)
 )
 def test_a_run_from_rest_stays_and_swings_as_the_linear_model(build, stays, close):
     """Bristles stay as far bent as they hold."""

@@ -1,5 +1,7 @@
 """Friction that sticks holds in equilibria and linear models: closed forms, springs in its place, what it says."""
 
+import pickle
+
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
@@ -49,6 +51,13 @@ def test_a_block_below_the_angle_of_friction_rests_and_vibrates_as_on_springs(di
     assert linear.modes().frequencies == pytest.approx(roots, rel=1e-9)
     motion = model.simulate(0.05, 1e-3, initial=rest, progress=False)
     assert np.ptp(motion.position(block.origin), axis=0).max() <= 1e-15
+
+
+def test_equilibria_and_linear_models_with_friction_come_back_from_a_pickle():
+    model = on_a_slope(0.5)[0]
+    rest = pickle.loads(pickle.dumps(model.equilibrium()))
+    linear = pickle.loads(pickle.dumps(model.linearize(at="static")))
+    assert rest.is_stable and rest.slipped == () and linear.modes().frequencies[-1] == pytest.approx(np.sqrt(STIFF))
 
 
 def test_the_damper_beside_a_bristle_is_in_the_linear_model():

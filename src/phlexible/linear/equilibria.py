@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from functools import cache, cached_property, partial
+from functools import cached_property, partial
 
 import numpy as np
 from scipy import sparse
@@ -18,8 +18,10 @@ from phlexible.bodies.mechanics.absolute import assembled_forms, places, strain_
 from phlexible.bodies.mechanics.any_body import gross_force, stiffness_matrix
 from phlexible.bodies.mechanics.floating import mass_matrix
 from phlexible.errors import EquilibriumError, ModelError, SingularMatrixError
-from phlexible.linear.one_sided import OneSidedForces, OneSidedStep, Rubbing
-from phlexible.linear.pairs_at_rest import PairsAtRest, PairTangents
+from phlexible.linear.one_sided import OneSidedForces, OneSidedStep
+from phlexible.linear.pairs_at_rest import PairsAtRest
+from phlexible.linear.rest_equations import Tangents
+from phlexible.linear.sticking import BentBristles, StickingFriction
 from phlexible.state.branches import searched_contacts
 from phlexible.state.forces import (
     applied_forces,
@@ -41,7 +43,6 @@ from phlexible.state.quasi_static import ITERATIONS, LONGEST, QuasiStaticMotion,
 from phlexible.state.redundancy import check_redundancy, independent_rows, smallest_multipliers_at
 from phlexible.state.round_off import round_off_of_forces
 from phlexible.state.small_motions import displaced, size_of_motion
-from phlexible.state.sticking import Hold, StickingFriction
 from phlexible.state.system import System, need_bodies
 from phlexible.state.vectors import split_rigid
 
@@ -159,9 +160,9 @@ def _solved(
         at = system.at(state)
         matrix, gap = system.rows.matrix(at)[kept], system.rows.values(at)[0][kept]
         widths, misses, compliances = _stretches(system, state, stresses)
-        holds = friction.at(state, multipliers)
-        applied = applied_forces(system, state, at, share) + friction.forces(holds)
-        stiffness = _stiffness(system, state, multipliers, share, stresses) - friction.stiffness(state, holds)
+        bristles = friction.at(state, multipliers)
+        applied = applied_forces(system, state, at, share) + bristles.forces
+        stiffness = _stiffness(system, state, multipliers, share, stresses) + friction.stiffness(bristles)
         force = applied - body_forces(system, state, leave_out=stresses)
         demands = (
             sparse.csr_array(sparse.vstack([matrix, -widths.T])),
@@ -337,12 +338,12 @@ def _by_descent(
     for iteration in range(iterations):
         at = system.at(state)
         matrix = system.rows.matrix(at)
-        holds = friction.at(state, multipliers)
-        applied, gap = applied_forces(system, state, at) + friction.forces(holds), system.rows.values(at)[0]
+        bristles = friction.at(state, multipliers)
+        applied, gap = applied_forces(system, state, at) + bristles.forces, system.rows.values(at)[0]
         force = applied - body_forces(system, state)
         given = weights_and_loads(system, at)  # without springs, which may balance them alone
         parts = (applied, given, body_forces(system, state, gross_force), matrix.T @ multipliers)
-        stiffness = _stiffness(system, state, multipliers) - friction.stiffness(state, holds)
+        stiffness = _stiffness(system, state, multipliers) + friction.stiffness(bristles)
         size = max(float(np.linalg.norm(weight * each)) for each in parts)
         round_off = float(np.linalg.norm(weight * round_off_of_forces(system, state, stiffness)))
         size = max(size, round_off / ACCEPTED)
@@ -368,14 +369,11 @@ def _by_descent(
         else:
             caution = max(1.0, caution / 2.0)
         shift = caution * max(start * min(1.0, residual / first) ** 1.5, SMALLEST_SHIFT * start)
-        rubbing = cache(partial(friction.stiffness_if_stuck, state))
-        step = _falling_step(
-            ones, stiffness, force, (matrix[kept], gap[kept]), mass, (shift, 1e-6 * start), rubbing
-        )
+        step = _falling_step(ones, stiffness, force, (matrix[kept], gap[kept]), mass, (shift, 1e-6 * start))
         change = np.full(len(force), np.nan)  # if all steps are singular
         if step:
             change, multipliers[kept] = step
-        if iteration == 0 and friction.follows_joints:  # what it holds is known from now on
+        if iteration == 0 and friction.follows_joints.any():  # what it holds is known from now on
             continue
         part = min(1.0, LONGEST_CONTINUATION_TURN / max(size_of_motion(system, change), 1e-300))
         part = min(part, ones.part(change))
@@ -418,7 +416,6 @@ def _falling_step(
     rows: tuple[sparse.csr_array, Array],
     mass: sparse.csr_array,
     shifts: tuple[float, float],
-    rubbing: Rubbing,
 ) -> tuple[Array, Array] | None:
     """A step along which the potential energy falls, if there is one, and its multipliers; None: all are singular.
 
@@ -428,7 +425,6 @@ def _falling_step(
         rows: G and g of joints.
         mass: M.
         shifts: times M to begin with, and the least one after that.
-        rubbing: see ``OneSidedStep.solve``.
     """
     (matrix, gap), (shift, least), found = rows, shifts, None
     for _ in range(MOST_SHIFTS):
@@ -436,7 +432,7 @@ def _falling_step(
         def solved(K: sparse.csr_array, f: Array, shift: float = shift) -> tuple[Array, Array] | None:
             return newton_step(sparse.csr_array(K + shift * mass), matrix, f, gap, np.zeros(len(gap)))
 
-        if more := ones.solve(stiffness, force, solved, rubbing):
+        if more := ones.solve(stiffness, force, solved):
             (change, _), resisting = found = more
             if change @ (resisting @ change + shift * (mass @ change)) >= 0:
                 break
@@ -489,26 +485,33 @@ class OperatingPoint:
     pairs: PairsAtRest | None = None
 
     @cached_property
-    def holds(self) -> list[Hold]:
-        """What each bristle does there."""
-        return [] if self.friction is None else self.friction.at(self.state, self.multipliers)
+    def bristles(self) -> BentBristles:
+        """What bristles do there."""
+        assert self.friction is not None, "there is some"
+        return self.friction.at(self.state, self.multipliers)
 
     @cached_property
     def sticks(self) -> BoolArray:
         """Which of them hold small motions, shape (bristles,)."""
         if self.friction is None:
             return np.zeros(0, dtype=bool)
-        sticks = self.friction.sticks(self.holds, self.is_balanced)
+        sticks = self.friction.sticks(self.bristles, self.is_balanced)
         is_first = self.kind is OperatingKind.STATIC and self.pairs is None
         return sticks if is_first else sticks & ~self.friction.has_slipped
 
     @cached_property
-    def pair_tangents(self) -> PairTangents:
+    def pair_tangents(self) -> Tangents:
         """Stiffness and damping of contacts among many."""
-        nothing = sparse.csr_array((len(self.state.velocity),) * 2)
         if self.pairs is None:
-            return PairTangents(nothing, nothing, nothing)
+            return Tangents.nothing(len(self.state.velocity))
         return self.pairs.tangents(self.state, self.is_balanced)
+
+    @cached_property
+    def bristle_tangents(self) -> Tangents:
+        """Stiffness and damping of friction that sticks."""
+        if self.friction is None or not self.friction.count:
+            return Tangents.nothing(len(self.state.velocity))
+        return self.friction.tangents(self.bristles, self.sticks, self.is_balanced)
 
     @property
     def is_balanced(self) -> bool:
@@ -518,7 +521,9 @@ class OperatingPoint:
     @property
     def held_rows(self) -> list[tuple[int, float, Array]]:
         """Of each bristle that sticks the number of its force, k, and the motions that bend it, by rows."""
-        return [] if self.friction is None else self.friction.independent_rows(self.holds, self.sticks)
+        if self.friction is None or not self.sticks.any():
+            return []
+        return self.friction.independent_rows(self.bristles, self.sticks)
 
     @property
     def slipped(self) -> tuple[str, ...]:
@@ -526,11 +531,9 @@ class OperatingPoint:
         pairs = () if self.pairs is None else self.pairs.slipped(self.state)
         if self.friction is None:
             return pairs
-        lets_go = [
-            hold.limit > 0 and (hold.slips or (self.kind is not OperatingKind.STATIC and before))
-            for hold, before in zip(self.holds, self.friction.has_slipped, strict=True)
-        ]
-        return (*(name for name, slips in zip(self.friction.names, lets_go, strict=True) if slips), *pairs)
+        lets_go = self.bristles.slips | ((self.kind is not OperatingKind.STATIC) & self.friction.has_slipped)
+        known = np.flatnonzero(lets_go & (self.bristles.limits > 0))
+        return (*(self.friction.names[own] for own in known), *pairs)
 
 
 def operating_point(system: System, kind: OperatingKind, state: State | None) -> OperatingPoint:
@@ -600,9 +603,7 @@ def _at_pose(
     if kind is OperatingKind.UNLOADED:
         return unloaded
     pushes = np.zeros(len(resting.velocity)) if pairs is None else pairs.forces(resting)
-    gross = (
-        _gross_forces(system, resting, at) + abs(friction.forces(friction.at(resting, multipliers))) + abs(pushes)
-    )
+    gross = _gross_forces(system, resting, at) + abs(friction.at(resting, multipliers).forces) + abs(pushes)
     if not gross.any():
         return unloaded
     round_off = ROUND_OFFS * round_off_of_forces(system, resting, _stiffness(system, resting, multipliers))
@@ -615,7 +616,7 @@ def _at_pose(
     saddle = SaddlePoint(mass, rows, scale=natural_scale(mass))
     applied = applied_forces(system, resting, at) - body_forces(system, resting) + pushes
     multipliers[kept] = -saddle.solve(applied)[1]  # on which friction may depend
-    applied += friction.forces(friction.at(resting, multipliers))
+    applied += friction.at(resting, multipliers).forces
     acceleration, pulls = saddle.solve(applied)
     multipliers[kept] = -pulls
     _check_balance(system, mass, mass @ acceleration, gross + abs(rows.T) @ abs(pulls), round_off)
@@ -682,12 +683,11 @@ def _at_rest(system: System, friction: StickingFriction, resting: State) -> Oper
     while True:
         with one_blas_thread():
             found, multipliers = static_equilibrium(system, friction, resting)
-        holds = friction.at(found, multipliers)
-        slips = np.array([hold.slips and hold.limit > 0 for hold in holds], dtype=bool)
+        bristles = friction.at(found, multipliers)
+        slips = bristles.slips & (bristles.limits > 0)
         lets_go, friction = (slips & friction.grips & ~friction.has_slipped).any(), friction.letting_go(slips)
         if not lets_go:
-            rest = friction.remembering(found, holds)
-            return OperatingPoint(OperatingKind.STATIC, rest, multipliers, friction)
+            return OperatingPoint(OperatingKind.STATIC, bristles.state, multipliers, friction)
 
 
 def fallen_point(system: System, point: OperatingPoint, change: Array) -> OperatingPoint | None:

@@ -180,8 +180,8 @@ def velocity_force_slopes(body: FloatingBody, eta: Array, nu: Array) -> tuple[Ar
 ASYMMETRY = 1e-6
 ACTIVE = "a controller, which has values at its samples only; linear.interconnect(controller) closes the loop"
 CIRCULATORY = 1e-2
-"""Relative to the stiffness of contacts among many: what of it may be left out without a word."""
-WANDERS = "part of the friction of contacts among many, whose forces wander with bodies and have no potential"
+"""Relative to the stiffness of contacts and friction: what of it may be left out without a word."""
+WANDERS = "but in modes, part of the friction of contacts, whose forces wander with bodies and have no potential"
 AT_LIMIT = "friction at its limit, which holds one way and not the other"
 NOT_SMOOTH = "a function of the state that has no derivative here"
 NOT_SYMMETRIC = "a function of the state whose stiffness is not symmetric: it has no energy"
@@ -260,6 +260,8 @@ class LinearMechanics:
         rows: of the outputs, shape (outputs, n).
         differentiations: 0, 1 or 2 for each output: a row of x, dx/dt or d2x/dt2.
         inner: strains e of laws that creep, ``de/dt = B dx/dt - e / tau``, by their times tau.
+        without_potential: the rest N of the stiffness, of forces without potential, shape (n, n); None: zero. Modes
+            have it, port-Hamiltonian models do not.
     """
 
     mass: sparse.csr_array
@@ -271,6 +273,7 @@ class LinearMechanics:
     rows: Array
     differentiations: tuple[int, ...]
     inner: tuple[InnerStrains, ...] = ()
+    without_potential: sparse.csr_array | None = None
 
     @property
     def size(self) -> int:
@@ -281,6 +284,11 @@ class LinearMechanics:
     def inner_count(self) -> int:
         """Number of inner strains."""
         return sum(each.size for each in self.inner)
+
+    @property
+    def circulatory(self) -> sparse.csr_array:
+        """N, also where there is none, shape (n, n)."""
+        return sparse.csr_array(self.mass.shape) if self.without_potential is None else self.without_potential
 
     @property
     def is_gyroscopic(self) -> bool:
@@ -309,6 +317,7 @@ class LinearMechanics:
             np.asarray(self.rows @ basis),
             self.differentiations,
             tuple(each.projected(basis) for each in self.inner),
+            None if self.without_potential is None else congruent(self.without_potential),
         )
 
     def with_few_strains(self) -> "LinearMechanics":
@@ -338,12 +347,10 @@ def linear_mechanics(system: System, point: OperatingPoint) -> tuple[LinearMecha
         forces = constraint_stiffness(system, state, point.multipliers)
         forces = forces + stiffness_of_loads(system, state) + element_stiffness(system, state)
     laws = linear_laws(system, state)
-    if point.friction is not None and point.friction.count:
-        forces = forces + point.friction.stiffness(state, point.holds, point.sticks, point.is_balanced)
-        damping = sparse.csr_array(damping + motion.T @ point.friction.damping(point.holds, point.sticks) @ motion)
-    pairs = point.pair_tangents
-    stiffness = sparse.csr_array(stiffness + motion.T @ (laws.stiffness - forces + pairs.stiffness) @ motion)
-    damping = sparse.csr_array(damping + motion.T @ (laws.damping + pairs.damping) @ motion)
+    touching = [point.pair_tangents, point.bristle_tangents]
+    resisting, wandering, losing = (sparse.csr_array(sum(each)) for each in zip(*touching, strict=True))
+    stiffness = sparse.csr_array(stiffness + motion.T @ (laws.stiffness - forces + resisting) @ motion)
+    damping = sparse.csr_array(damping + motion.T @ (laws.damping + losing) @ motion)
     velocity = sparse.csr_array(velocity + motion.T @ laws.velocity @ motion)
     for matrix in (mass, velocity, damping, stiffness):
         matrix.eliminate_zeros()
@@ -359,9 +366,10 @@ def linear_mechanics(system: System, point: OperatingPoint) -> tuple[LinearMecha
         np.zeros((0, size)),
         (),
         inner_strains(system, state, motion),
+        sparse.csr_array(motion.T @ wandering @ motion) if wandering.nnz else None,
     )
     left_out = [f"{name}, {AT_LIMIT}" for name in point.slipped]
-    if _relative_to_rows(sparse.coo_array(pairs.circulatory), pairs.stiffness) > CIRCULATORY:
+    if _relative_to_rows(sparse.coo_array(wandering), resisting) > CIRCULATORY:
         left_out.append(WANDERS)
     return mechanics, (*laws.left_out, *left_out)
 

@@ -35,6 +35,7 @@ ZERO = 1e-10
 REAL = 1e-9  # imaginary part of an eigenvalue that is real, relative
 BESIDE = 4  # modes beside those that are wanted
 SAME = 1e-15  # of the greatest square of a frequency: round-off
+ROUND_OFF = 1e-13  # of the same: of forces without potential
 DEPENDENT = 1e-10
 ROUNDS, SETTLED, NEAR = 12, 1e-7, 1e-3
 
@@ -156,11 +157,13 @@ def _dense(mechanics: LinearMechanics) -> tuple[ComplexArray, ComplexArray]:
     undamped = all_symmetric_modes(mechanics)
     shapes, squares = undamped.shapes, undamped.squares
     small = mechanics.projected(shapes)
-    D, C = small.velocity.toarray(), small.damping.toarray()
+    D, C, N = (each.toarray() for each in (small.velocity, small.damping, small.circulatory))
     kept = squares != 0  # positions of rigid motions are no states: a double zero counts once
-    one, r = np.eye(len(squares)), int(kept.sum())
-    if (squares < 0).any():  # no sum of squares: a static instability that rotation may hold
-        first_order = np.block([[np.zeros((r, r)), one[kept]], [-np.diag(squares)[:, kept], -D - C]])
+    r = int(kept.sum())
+    if (squares < 0).any() or N.any():  # no sum of squares: an instability that rotation or loads may hold
+        left, sizes, right = linalg.svd(np.diag(squares) + N)
+        r = int((sizes > ROUND_OFF * sizes.max(initial=0.0)).sum())
+        first_order = np.block([[np.zeros((r, r)), right[:r]], [-left[:, :r] * sizes[:r], -D - C]])
         found, states = linalg.eig(first_order)
     else:
         L = np.diag(np.sqrt(squares))[:, kept]
@@ -178,7 +181,7 @@ def _arnoldi(mechanics: LinearMechanics, count: int) -> tuple[ComplexArray, Comp
     n, mass, rates = mechanics.size, mechanics.mass, mechanics.velocity + mechanics.damping
     scale, rng = natural_scale(mass), np.random.default_rng(0)
     shift = _shift(mechanics, scale)
-    dynamic = sparse.csr_array(mechanics.stiffness + shift * rates + shift**2 * mass)
+    dynamic = sparse.csr_array(mechanics.stiffness + mechanics.circulatory + shift * rates + shift**2 * mass)
     solver = SaddlePoint(dynamic, mechanics.constraint_matrix, scale=scale)
 
     def inverse(b: Array) -> Array:
@@ -279,7 +282,7 @@ def lowest_modes(mechanics: LinearMechanics, count: int, linear: Linearization |
     whole("count", count)
     if mechanics.inner:
         return replace(_creeping_modes(mechanics, int(count)), linearization=linear)
-    if mechanics.is_gyroscopic or mechanics.is_damped:
+    if mechanics.is_gyroscopic or mechanics.is_damped or mechanics.without_potential is not None:
         values, shapes, rigid = lowest_complex_modes(mechanics, int(count))
         return Modes(values, shapes, rigid, linear)
     modes = lowest_symmetric_modes(mechanics, int(count))

@@ -21,7 +21,6 @@ BEYOND, TWICE = 4.0, 2.0
 MOST_TURNS = 12  # of a search for those that touch at the end of a step
 
 Step = tuple[Array, Array]
-Rubbing = Callable[[frozenset[int]], sparse.csr_array]
 Solve = Callable[[sparse.csr_array, Array], Step | None]
 
 
@@ -96,7 +95,7 @@ class OneSidedStep:
         return bool((self.depths > 0).any())
 
     def solve(
-        self, stiffness: sparse.csr_array, force: Array, solved: Solve, rubbing: Rubbing
+        self, stiffness: sparse.csr_array, force: Array, solved: Solve
     ) -> tuple[Step, sparse.csr_array] | None:
         """The step, with the stiffness that it has, in which those push that touch at its end; None: singular.
 
@@ -104,12 +103,11 @@ class OneSidedStep:
             stiffness: of all, with those that touch at the pose.
             force: of all, at the pose.
             solved: the step of a stiffness and a force.
-            rubbing: what friction of forces that begin to push adds to the stiffness, by their numbers.
         """
         touches = self.depths > 0
         own, step = sparse.csr_array(stiffness.shape), None
         for _ in range(MOST_TURNS):
-            own, push = self._after(touches, rubbing)
+            own, push = self._after(touches)
             if not (step := solved(stiffness + own, force + push)):
                 return None
             ends = self.depths - self.rows @ step[0] > 0
@@ -130,7 +128,7 @@ class OneSidedStep:
                 result = min(result, (max(-depth, 0.0) + min(most)) / more)
         return float(result)
 
-    def _after(self, touches: BoolArray, rubbing: Rubbing) -> tuple[sparse.csr_array, Array]:
+    def _after(self, touches: BoolArray) -> tuple[sparse.csr_array, Array]:
         """What is added to stiffness and force where others push than do at the pose."""
         added, pushes = np.zeros(len(touches)), np.zeros(len(touches))
         for k in np.flatnonzero(touches != (self.depths > 0)):
@@ -141,9 +139,7 @@ class OneSidedStep:
             else:
                 added[k] = -law.stiffness * law.exponent * depth ** (law.exponent - 1.0)
                 pushes[k] = -law.stiffness * depth**law.exponent
-        own = self.rows.T @ sparse.diags_array(added) @ self.rows
-        begins = frozenset(self.forces.ones[k].number for k in np.flatnonzero(touches & (self.depths <= 0)))
-        return sparse.csr_array(own + rubbing(begins) if begins else own), self.rows.T @ pushes
+        return sparse.csr_array(self.rows.T @ sparse.diags_array(added) @ self.rows), self.rows.T @ pushes
 
 
 def _thickness(element: object) -> float:

@@ -3,21 +3,17 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
-from scipy import sparse
 
-from phlexible.algebra.arrays import Array, BoolArray
-from phlexible.algebra.rotations import cross_matrix
+from phlexible.algebra.arrays import Array, BoolArray, IntArray
 from phlexible.errors import EquilibriumError
+from phlexible.linear.rest_equations import RestEquations, Tangents, tangents_of
 from phlexible.state.branches import searched_contacts
 from phlexible.state.layout import State
 from phlexible.state.small_motions import displaced, size_of_motion
 from phlexible.state.system import System
 from phlexible.step.assembly.assembly import assemble
-from phlexible.step.integration.step_equations import StepEquations
-from phlexible.step.integration.stepper import Stepper
 from phlexible.step.integration.stored_rows import branches_of
 from phlexible.step.programs import pair_forces
 from phlexible.step.tables.declarations import MET, PAIR, TURN
@@ -51,24 +47,8 @@ RATE = 1e-5
 """Velocity of differences, in lengths of the model or rad a second."""
 INSTANT = 1e-4
 """Duration of the steps there and back in which forces are taken [s]."""
-NOISE = 1e-9
-"""Derivatives below it, relative to the largest ones in their row and column, are round-off."""
 BEYOND = 1e-6
 """Relative, by which bristles are bent further to see which of them slip."""
-
-
-class PairTangents(NamedTuple):
-    """Matrices of small motions against contacts among many, shape (velocities,) * 2.
-
-    Attributes:
-        stiffness: the part that has a potential.
-        circulatory: the rest of the stiffness, which friction under load has.
-        damping: symmetric.
-    """
-
-    stiffness: sparse.csr_array
-    circulatory: sparse.csr_array
-    damping: sparse.csr_array
 
 
 class PairsAtRest:
@@ -88,8 +68,12 @@ class PairsAtRest:
         changed = {"contact_group_friction": friction} | dict.fromkeys(losses, np.zeros_like(friction))
         self._assembly = replace(tables, memory=tables.memory.with_numbers(changed))
         self._system, self._memory = system, self._assembly.memory
-        self._stepper = Stepper(self._assembly, is_redundant=is_redundant)
-        self._equations = StepEquations(self._memory)
+        self._equations = RestEquations(self._assembly, is_redundant)
+        self._made_of = system, is_redundant, has_losses
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Make the tables anew in another process."""
+        return PairsAtRest, self._made_of
 
     def settled(self, state: State, acceleration: float) -> State:
         """Equilibrium that steps from a state at rest lead to, with what bristles remember on the way.
@@ -109,7 +93,7 @@ class PairsAtRest:
             self._begin(state)
             if size < LEAST * first:
                 break
-            if not self._stepper.attempt(state.time, size):
+            if not self._equations.stepper.attempt(state.time, size):
                 size *= SHORTER
                 continue
             change = size / 4 * self._memory["velocity"]
@@ -138,8 +122,7 @@ class PairsAtRest:
         for name in ("branch_strain", "soft_strain", "inner_strain", "impact"):
             self._memory[name][:] = 0.0
         self._memory["pair_turn"].reshape(-1, TURN)[:, MET] = 0.0
-        here = self._memory.rows(self._memory.state[None])
-        return replace(state, velocity=np.zeros_like(state.velocity), branches=branches_of(here)[0])
+        return replace(state, velocity=np.zeros_like(state.velocity), branches=self._branches)
 
     def forces(self, state: State) -> Array:
         """Forces of all pairs on nu, shape (velocities,)."""
@@ -159,39 +142,26 @@ class PairsAtRest:
         numbers = [int(number) - 1 for number, parts in slips.items() for part in parts if part]
         return tuple(str(contacts[groups[number // members]]) for number in numbers)
 
-    def tangents(self, state: State, is_balanced: bool) -> PairTangents:
+    def tangents(self, state: State, is_balanced: bool) -> Tangents:
         """Stiffness and damping of all pairs; friction at its limit has none.
 
         Args:
             state: the pose.
             is_balanced: whether other forces, whose stiffness is taken too, balance those of the pairs.
         """
-        size, slips = int(self._system.layout.velocity[-1]), self._slips(state)
-        stiffness, damping = (sparse.lil_array((size, size)) for _ in range(2))
-        for number in self._pushed(self.forces(state)):
-            stiffness[:, [number]] = -self._slope(state, number, slips)[:, None]
+        slips, numbers = self._slips(state), self._pushed(self.forces(state))
+        stiffness, damping = (np.zeros((len(self._sizes), len(numbers))) for _ in range(2))
+        for column, number in enumerate(numbers):
+            stiffness[:, column] = self._slope(state, number, slips)
             self._begin(state, slips)
             sides = []
             for sign in (1.0, -1.0):
                 self._memory["velocity"][number] = sign * RATE * self._sizes[number]
                 sides.append(self._forces(state))
-            damping[:, [number]] = (sides[1] - sides[0])[:, None] / (2 * RATE * self._sizes[number])
-        slopes, losses = _without_noise(stiffness), _without_noise(damping)
+            damping[:, column] = (sides[0] - sides[1]) / (2 * RATE * self._sizes[number])
         self._begin(state, slips)
-        wanders = (slopes - slopes.T) / 2 - self._skew_of_potential(self._forces(state))
-        conservative = (slopes + slopes.T) / 2
-        if is_balanced:
-            conservative = conservative + self._skew_of_potential(self.forces(state))
-        return PairTangents(*(sparse.csr_array(each) for each in (conservative, wanders, (losses + losses.T) / 2)))
-
-    def _skew_of_potential(self, forces: Array) -> sparse.csr_array:
-        """Skew part that stiffness with a potential has: -[m] / 2 of the rotations of a body with moment m."""
-        frame, axis, place = self._system.layout.spin
-        moments = np.zeros((self._system.layout.frames, 3))
-        moments[frame, axis] = forces[place]
-        first, second = np.nonzero((frame[:, None] == frame[None]) & (axis[:, None] != axis[None]))
-        values = cross_matrix(moments)[frame[first], axis[first], axis[second]]
-        return sparse.csr_array((-values / 2, (place[first], place[second])), shape=(len(self._sizes),) * 2)
+        forces, balanced = self._forces(state), is_balanced * self.forces(state)
+        return tangents_of(self._system, numbers, stiffness, damping, forces, balanced)
 
     def _slope(self, state: State, number: int, slips: dict[float, BoolArray]) -> Array:
         """Derivative of the forces along one small motion, shape (velocities,)."""
@@ -231,24 +201,15 @@ class PairsAtRest:
 
     def _begin(self, state: State, slips: dict[float, BoolArray] | None = None) -> None:
         """Put a state into the tables, at rest, without the friction of pairs that slip."""
-        self._stepper.begin(replace(state, velocity=np.zeros_like(state.velocity)))
+        self._equations.begin(state)
         for bristles, number in self._bristles() if slips else ():
             for own, is_slipping in zip(bristles, slips[number] if slips else (), strict=True):
                 own[:] *= not is_slipping
 
     def _moved(self, state: State, change: Array) -> State:
         """The state after a small motion, which bends bristles."""
-        self._begin(state)
-        pair = np.stack([self._memory.state] * 2)
-        self._memory.rows(pair[1:])["velocity"][:] = 2 * change
-        after = self._memory.rows(self._equations_of(state, pair))
-        return replace(displaced(self._system, state, change), theta=None, branches=branches_of(after)[0])
-
-    def _equations_of(self, state: State, pair: Array) -> Array:
-        """End of a step of one second between two instants."""
-        times = np.array([state.time, state.time])
-        moving, loads = self._assembly.moving_values(times), self._assembly.load_values(times[:1])
-        return self._equations.residual(pair[None], np.ones(1), moving, loads, with_ends=True)[1]
+        bent = self._equations.after_step(state, 2 * change)
+        return replace(displaced(self._system, state, change), theta=None, branches=bent.branches)
 
     def _slips(self, state: State) -> dict[float, BoolArray]:
         """Whether sliding, rolling and drilling friction of each pair is at its limit, by the numbers of pairs."""
@@ -258,13 +219,19 @@ class PairsAtRest:
             bent[number] = [float(np.linalg.norm(own)) for own in bristles]
             for own in bristles:
                 own *= 1.0 + BEYOND
-        self._memory.state[:] = self._equations_of(state, np.stack([self._memory.state] * 2))[0]
+        further = replace(state, branches=self._branches)
+        self._begin(self._equations.after_step(further))
         found = {number: np.zeros(len(own), dtype=bool) for number, own in bent.items()}
         for bristles, number in self._bristles():
             if number in bent:
                 after = np.array([float(np.linalg.norm(own)) for own in bristles])
                 found[number] = after < (1.0 + BEYOND / 2) * np.array(bent[number])
         return found
+
+    @property
+    def _branches(self) -> Array:
+        """What laws remember, of the tables."""
+        return np.asarray(branches_of(self._memory.rows(self._memory.state[None]))[0])
 
     def _bristles(self) -> Iterator[tuple[list[Array], float]]:
         """Bristles of each pair in the tables against sliding, rolling and drilling, and the number of the pair."""
@@ -282,13 +249,13 @@ class PairsAtRest:
         sizes[self._system.layout.spin[2]] = 1.0
         return np.asarray(sizes)
 
-    def _pushed(self, forces: Array) -> list[int]:
+    def _pushed(self, forces: Array) -> IntArray:
         """Numbers of velocities of bodies, or of single nodes of long ones, on which such forces act."""
         layout, owner = self._system.layout, np.arange(len(forces))
         owner[layout.linear] = layout.linear[:, :1]
         for index in range(layout.frames):
             owner[layout.place(index)] = layout.place(index).start
-        return np.flatnonzero(np.isin(owner, owner[forces != 0.0])).tolist()
+        return np.flatnonzero(np.isin(owner, owner[forces != 0.0]))
 
     @cached_property
     def _farthest(self) -> float:
@@ -298,13 +265,3 @@ class PairsAtRest:
         sizes = [member.thickness if member.kind.is_solid else member.radius for member in members]
         least = min((size for size in sizes if size > 0), default=np.inf)
         return min(FARTHEST, INTO * least / self._system.largest_length)
-
-
-def _without_noise(matrix: sparse.lil_array) -> sparse.csr_array:
-    """The matrix without entries that are round-off of others in their rows and columns."""
-    entries = sparse.coo_array(matrix)
-    if not entries.nnz:
-        return sparse.csr_array(matrix.shape)
-    rows, columns = (abs(entries).max(axis=axis).toarray().ravel() for axis in (1, 0))
-    large = np.abs(entries.data) > NOISE * np.sqrt(rows[entries.row] * columns[entries.col])
-    return sparse.csr_array((entries.data[large], (entries.row[large], entries.col[large])), shape=matrix.shape)

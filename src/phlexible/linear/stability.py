@@ -1,13 +1,17 @@
 """Stability of static equilibria, and the branch to which an unstable one falls."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
+from scipy import linalg, sparse
 
 from phlexible.algebra.arrays import Array
+from phlexible.algebra.saddle import natural_scale
 from phlexible.errors import EquilibriumError, SlackStringWarning
 from phlexible.linear.equilibria import OperatingKind, OperatingPoint, fallen_point, operating_point
 from phlexible.linear.mechanics import LinearMechanics, linear_mechanics
+from phlexible.linear.null_space import null_space_basis
 from phlexible.linear.symmetric_modes import lowest_symmetric_modes
 from phlexible.state.initial_velocity import undeformed
 from phlexible.state.layout import State
@@ -18,13 +22,24 @@ from phlexible.state.system import System
 
 NEGATIVE = 1e-9
 LOOKED_AT = 6
+SWINGS = 1e-6  # real part of a rate over its size that is round-off
 SYMMETRIC = 1e-9  # share of a motion along an unstable mode that is round-off,
 ROUND_OFF = 1e-11  # and of positions
 
 
 def growth(mechanics: LinearMechanics) -> float:
-    """Greatest rate [1/s] at which a small motion grows; 0: the potential energy has no maximum."""
-    return _fastest_growth(mechanics)[0]
+    """Greatest rate [1/s] at which a small motion grows; 0: the potential energy has no maximum, or forces without
+    a potential hold the motion that lowers it."""
+    rate = _fastest_growth(mechanics)[0]
+    if not rate or mechanics.without_potential is None:
+        return rate
+    basis = null_space_basis(mechanics.constraint_matrix, natural_scale(mechanics.mass))
+    stiffness = sparse.csr_array(mechanics.stiffness + mechanics.circulatory)
+    whole = replace(mechanics, stiffness=stiffness).projected(basis)
+    squares = linalg.eigvals(-whole.stiffness.toarray(), whole.mass.toarray())
+    rates = np.sqrt(squares.astype(np.complex128))
+    grows = (rates.real > SWINGS * np.abs(rates)) & (np.abs(squares) > NEGATIVE * rate**2)
+    return float(rates.real[grows].max(initial=0.0))
 
 
 def _fastest_growth(mechanics: LinearMechanics) -> tuple[float, Array]:

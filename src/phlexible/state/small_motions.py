@@ -37,6 +37,18 @@ def displaced(system: System, state: State, change: Array) -> State:
     return replace(state, position=position, rotation=rotation, eta=state.eta + change[layout.elastic_rate])
 
 
+def velocity_between(system: System, start: State, end: State) -> Array:
+    """Velocities at the end of a step of one second from rest that leads from one pose to another (4.1)."""
+    layout, velocity = system.layout, np.zeros_like(start.velocity)
+    velocity[layout.linear] = 2 * (end.position - start.position)[:, : system.dimension]
+    velocity[layout.elastic_rate] = 2 * (end.eta - start.eta)
+    turn, (frame, axis, place) = start.rotation.swapaxes(1, 2) @ end.rotation, layout.spin
+    skew, cosines = turn - turn.swapaxes(1, 2), 1 + np.trace(turn, axis1=1, axis2=2)
+    half_turn = np.stack([skew[:, 2, 1], skew[:, 0, 2], skew[:, 1, 0]], axis=1) / cosines[:, None]
+    velocity[place] = 4 * half_turn[frame, axis]
+    return velocity
+
+
 # Coordinates of linear models: small motions of bodies in their axes, as in the papers (docs/theory.md, 7).
 #
 # x = (dr, dtheta, deta) moves the reference point of a body by R dr, turns it by R exp(dtheta) and deforms it by

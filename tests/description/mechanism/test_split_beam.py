@@ -10,8 +10,8 @@ from scipy.interpolate import CubicSpline
 import phlexible as ph
 from phlexible.description.interactions.functions import PointOf
 from phlexible.linear.equilibria import static_equilibrium
+from phlexible.linear.sticking import StickingFriction
 from phlexible.state.initial_velocity import undeformed
-from phlexible.state.sticking import StickingFriction
 from phlexible.state.system import system_of
 
 REFERENCE = Path(__file__).parents[2] / "gallery" / "reference"

@@ -1,0 +1,247 @@
+"""Friction that sticks where nothing moves: bristles as springs of equilibria and of small motions.
+
+A bristle holds the way u from the pose that it counts from, f = k u as far as the friction at the end of the way
+allows (docs/theory.md, 8; (8.45)). Steps of the model bend it: one from the pose that it counts from to the pose in
+question, in which friction has no limit, and one that stands still there, in which it has.
+"""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Self
+
+import numpy as np
+from scipy import sparse
+
+from phlexible.algebra.arrays import Array, BoolArray, IntArray
+from phlexible.linear.rest_equations import RestEquations, Tangents, tangents_of
+from phlexible.state.branches import BRISTLE, bristles_of, remembered_count
+from phlexible.state.layout import State
+from phlexible.state.small_motions import velocity_between
+from phlexible.state.system import System
+from phlexible.step.assembly.assembly import assemble
+
+LIMITLESS = 1e12
+"""Friction of which no bristle slips, and lever arms of what rolls and drills [m]."""
+LONG = 1e30 * np.array([0.6, 0.48, 0.64])
+"""Bristle that is bent as far as any friction allows."""
+SOFT = 1e-30
+"""Of their stiffness: bristles that hold nothing."""
+SLACK = 1e-20
+"""Of its stiffness: a bristle whose force stays while it moves."""
+ONWARDS = 1e-6
+"""Of the way from where they count: how far bristles that slip go on to do so."""
+ROUND_OFF = 1e-12
+"""Of the limit of friction, below which a bristle certainly is."""
+REPEATED = 1e-9
+"""Of the largest one: stiffness that is round-off."""
+
+
+@dataclass(frozen=True, eq=False)
+class BentBristles:
+    """All bristles of a system at a pose.
+
+    Attributes:
+        state: the pose, with what bristles remember there.
+        multipliers: of joints there.
+        limits: of the force of each [N or N m], shape (bristles,).
+        slips: which would be bent further than that holds them, shape (bristles,).
+        forces: of all of them against nu, shape (velocities,).
+    """
+
+    state: State
+    multipliers: Array
+    limits: Array
+    slips: BoolArray
+    forces: Array
+
+
+class _Tables:
+    """Equations at rest of a system with bristles, and the same where friction has no limit.
+
+    Args:
+        system: with the elements.
+    """
+
+    def __init__(self, system: System) -> None:
+        assembly, self._system = assemble(system), system
+        memory = assembly.memory
+        self.stiffness, self.damping = memory["bristle_stiffness"].copy(), memory["bristle_damping"].copy()
+        numbers = {
+            "friction": np.full(len(system.forces), LIMITLESS),
+            "bristle_lever": np.full(len(self.stiffness), LIMITLESS),
+            "force_rest": memory["force_rest"] + system.largest_length * np.asarray(memory["push_side"]),
+        }
+        self.limited = RestEquations(assembly)
+        self.unlimited = RestEquations(replace(assembly, memory=memory.with_numbers(numbers)))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Make the tables anew in another process."""
+        return _Tables, (self._system,)
+
+    def set_shares(self, shares: Array | float) -> None:
+        """Give bristles these shares of their stiffness and damping."""
+        memory = self.limited.memory
+        memory["bristle_stiffness"][:] = shares * self.stiffness
+        memory["bristle_damping"][:] = shares * self.damping
+
+
+@dataclass(frozen=True, eq=False)
+class StickingFriction:
+    """All bristles of a system, each bent by the way from a pose.
+
+    Attributes:
+        system: with the elements.
+        start: from where the ways count, with how far bristles are bent there.
+        has_slipped: which let go before, and are held by kinetic friction only, shape (bristles,).
+        tables: of the system; None: it has no bristle.
+    """
+
+    system: System
+    start: State
+    has_slipped: BoolArray
+    tables: _Tables | None
+
+    @classmethod
+    def of(cls, system: System, start: State) -> Self:
+        """From a state, in which those that slip are known."""
+        count = len(bristles_of(system))
+        slipped = np.zeros(count, dtype=bool) if start.branches is None else _bristles(start, count)[:, 6] > 0
+        return cls(system, start, slipped, _Tables(system) if count else None)
+
+    def letting_go(self, slips: BoolArray) -> Self:
+        """The same where these, too, let go."""
+        return replace(self, has_slipped=self.has_slipped | slips)
+
+    @property
+    def count(self) -> int:
+        """Number of bristles."""
+        return len(self.has_slipped)
+
+    @cached_property
+    def numbers(self) -> IntArray:
+        """Number of the force that each is of, shape (bristles,)."""
+        return np.array([k for k, *_ in bristles_of(self.system)], dtype=np.int64)
+
+    @cached_property
+    def grips(self) -> BoolArray:
+        """Which hold more before they let go than after that, shape (bristles,)."""
+        return np.array([bristle.grip != 1.0 for *_, bristle in bristles_of(self.system)], dtype=bool)
+
+    @cached_property
+    def follows_joints(self) -> BoolArray:
+        """Whether the limit of each follows the force that a joint transmits, shape (bristles,)."""
+        frictions = (self.system.forces[k].force.friction for k in self.numbers)
+        return np.array([each is not None and each.joint is not None for each in frictions], dtype=bool)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Of the elements that they are of."""
+        return tuple(str(self.system.forces[k].element) for k in self.numbers)
+
+    def at(self, state: State, multipliers: Array) -> BentBristles:
+        """What they do at a pose where joints transmit these multipliers."""
+        if self.tables is None:
+            none = np.zeros(0)
+            return BentBristles(state, multipliers, none, self.has_slipped, np.zeros_like(state.velocity))
+        limited, way = self.tables.limited, velocity_between(self.system, self.start, state)
+        self.tables.set_shares(1.0)
+        start = self._state(self.start, _bristles(self.start, self.count), self.has_slipped)
+        bent = _bristles(self.tables.unlimited.after_step(start, way), self.count)
+        trial = self._state(state, bent, self.has_slipped)
+        longest = self._state(state, np.tile(np.r_[LONG, np.zeros(4)], (self.count, 1)), self.has_slipped)
+        limits, sizes = (
+            self.tables.stiffness * np.linalg.norm(_bristles(each, self.count)[:, :3], axis=1)
+            for each in (limited.after_step(longest, None, multipliers), trial)
+        )
+        slips = sizes > limits
+        there = self._state(state, _bristles(limited.after_step(trial, None, multipliers), self.count), slips)
+        self.tables.set_shares(SOFT)
+        forces = -limited.forces(there, multipliers)
+        self.tables.set_shares(1.0)
+        return BentBristles(there, multipliers, limits, slips, forces + limited.forces(there, multipliers))
+
+    def sticks(self, there: BentBristles, is_balanced: bool) -> BoolArray:
+        """Which hold small motions, shape (bristles,).
+
+        Args:
+            there: the pose.
+            is_balanced: whether joints transmit there what loads ask for; those that follow it hold otherwise too.
+        """
+        return ~there.slips & ((there.limits > 0) | (self.follows_joints & (not is_balanced)))
+
+    def stiffness(self, there: BentBristles) -> sparse.csr_array:
+        """Derivative of their forces to the pose, negative; those that slip follow the force that presses."""
+        way = velocity_between(self.system, self.start, there.state) if there.slips.any() else 0.0
+        found = self._tangents(there.state, there.multipliers, 1.0, there.forces, change=ONWARDS * way)
+        return sparse.csr_array(found.stiffness + found.circulatory)
+
+    def tangents(self, there: BentBristles, sticks: BoolArray, is_balanced: bool = True) -> Tangents:
+        """Matrices of small motions against bristles.
+
+        Args:
+            there: the pose.
+            sticks: which of them hold small motions, the others have a force only, shape (bristles,).
+            is_balanced: whether other forces, whose stiffness is taken too, balance theirs; else they are not bent.
+        """
+        bristles, shares = _bristles(there.state, self.count).copy(), np.ones(self.count)
+        if not is_balanced:
+            bristles[:, :3] = 0.0
+        shares[~sticks] = SLACK
+        bristles[~sticks, :3] *= (1 - ROUND_OFF) / SLACK
+        state = self._state(there.state, bristles, there.slips)
+        return self._tangents(state, there.multipliers, shares, there.forces * is_balanced)
+
+    def independent_rows(self, there: BentBristles, sticks: BoolArray) -> list[tuple[int, float, Array]]:
+        """Of each that sticks the number of its force, its stiffness k, and d(slide)/dq without repeated rows."""
+        assert self.tables is not None, "there are some"
+        state, found = self._state(there.state, np.zeros((self.count, len(BRISTLE))), there.slips), []
+        nothing = np.zeros_like(there.forces)
+        for own in np.flatnonzero(sticks):
+            shares = np.where(np.arange(self.count) == own, 1.0, SOFT)
+            stiffness = self._tangents(state, there.multipliers, shares, nothing).stiffness.toarray()
+            sizes, directions = np.linalg.eigh(stiffness / self.tables.stiffness[own])
+            kept = sizes > REPEATED * sizes.max(initial=0.0)
+            rows = np.sqrt(sizes[kept])[:, None] * directions[:, kept].T
+            found.append((int(self.numbers[own]), float(self.tables.stiffness[own]), rows))
+        return found
+
+    def _tangents(
+        self,
+        state: State,
+        multipliers: Array | None,
+        shares: Array | float,
+        forces: Array,
+        change: Array | float = 0.0,
+    ) -> Tangents:
+        """Of bristles with shares of their stiffness, whose forces others balance."""
+        if self.tables is None:
+            return Tangents.nothing(len(state.velocity))
+        numbers, changes = self._moving(state), list[Array]()
+        for each in (shares, SOFT):
+            self.tables.set_shares(each)
+            changes.append(np.array(self.tables.limited.tangents(state, numbers, multipliers, change)))
+        stiffness, damping = changes[0] - changes[1]
+        return tangents_of(self.system, numbers, stiffness, damping, forces, forces)
+
+    def _moving(self, state: State) -> IntArray:
+        """Velocities that move what bristles hold, shape (k,)."""
+        functions, first = self.system.force_functions, 0
+        rows = np.zeros(functions.count, dtype=bool)
+        for k, (_, force) in enumerate(self.system.forces):
+            count = len(force.coordinate.functions())
+            rows[first : first + count] = k in self.numbers
+            first += count
+        return np.unique(functions.matrix(self.system.at(state))[rows].indices).astype(np.int64)
+
+    def _state(self, state: State, bristles: Array, slips: BoolArray) -> State:
+        """The state in which laws remember nothing but bristles, and which of them slip."""
+        own = np.concatenate([bristles[:, :6], slips[:, None]], axis=1).ravel()
+        others = np.zeros(remembered_count(self.system) - len(own))
+        return replace(state, branches=np.concatenate([others, own]))
+
+
+def _bristles(state: State, count: int) -> Array:
+    """What bristles are at a state, shape (bristles, 7)."""
+    if state.branches is None:
+        return np.zeros((count, len(BRISTLE)))
+    return state.branches[len(state.branches) - len(BRISTLE) * count :].reshape(count, len(BRISTLE))
