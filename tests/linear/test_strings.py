@@ -38,12 +38,6 @@ def test_a_taut_string_has_the_wave_speed_of_its_tension(law, order, elements):
     assert modes.rigid_modes == 0
 
 
-def test_a_string_in_space_swings_both_ways():
-    frequencies = taut(LAWS[1], 8, 2, dimension=3).linearize().modes(4).frequencies
-    assert frequencies[0] == pytest.approx(frequencies[1], rel=1e-10)
-    assert frequencies[2] == pytest.approx(frequencies[3], rel=1e-10)
-
-
 @pytest.mark.parametrize("initial", ["straight", "bent"])
 def test_a_hanging_chain_has_bessel_frequencies(initial):
     """w = j_0k / 2 sqrt(g / l) for a chain that does not stretch; its equilibrium is found from afar."""
@@ -86,21 +80,6 @@ def test_shallow_cable_modes_follow_irvine():
         assert np.abs(frequencies / (n * swing) - 1).min() <= tolerance
     inside = np.abs(frequencies / (2 * swing) - 1)
     assert np.sort(inside)[1] <= 1e-2  # one out of the plane, one in it
-
-
-def test_reduction_of_a_cable_with_a_load_keeps_the_response():
-    model = taut(LAWS[0], 20, 1, viscosity=1e-3)
-    middle = model["string"].at(1.0)
-    ball = model.add(ph.PointMass(0.5), "ball", position=middle.initial_position())
-    model.connect(ph.Spherical(middle, ball.origin))
-    linear = model.linearize(
-        inputs=[ph.Force(ball.origin, (0, 1, 0))], outputs=[ph.Velocity(ball.origin, (0, 1, 0))]
-    )
-    small = linear.reduce(order=8, method="krylov")
-    rates = np.array([1.0, 5.0, 12.0])
-    full, reduced = (each.frequency_response(rates) for each in (linear, small))
-    full, reduced = (np.asarray(getattr(r, "values", getattr(r, "response", r))) for r in (full, reduced))
-    assert reduced.ravel() == pytest.approx(full.ravel(), rel=1e-3)
 
 
 def test_viscosity_damps_axial_motion_only():

@@ -196,19 +196,6 @@ def test_stations_come_back_as_they_were_asked_for() -> None:
     assert len(set(one_by_one)) > 3
 
 
-def test_refusals() -> None:
-    model, beam = cantilever()
-    body = model.add(ph.RigidBody(1.0, (1.0, 1.0, 1.0)), "hub")
-    motion = model.simulate(1e-5, 1e-5, progress=False)
-    with pytest.raises(ph.ModelError, match="hub, a RigidBody"):
-        motion.section_forces(body)
-    for wrong in (-0.1, LENGTH + 0.1, "middle", np.zeros((2, 2)), [], np.nan):
-        with pytest.raises(ph.ParameterError, match="x must"):
-            motion.section_forces(beam, wrong)
-    with pytest.raises(ph.ParameterError, match="fibres must be pairs"):
-        motion.stress(beam, fibres=(0.1, 0.2, 0.3))
-
-
 def test_the_normal_force_of_a_viscous_rod_grows_with_the_rate():
     """N = E A (e + viscosity de/dt) of one element whose end is pulled away evenly."""
     modulus, viscosity, speed, length = 2e6, 0.05, 0.02, 0.8

@@ -86,17 +86,6 @@ def test_tables_have_a_column_a_component(tmp_path):
     assert frame.to_numpy() == pytest.approx(numbers[:, 1:])
 
 
-def test_what_does_not_fit_is_refused_where_it_is_given():
-    model = ph.Model(dimension=2)
-    ball = model.add(ph.PointMass(1.0), "ball")
-    for wrong in (lambda: ph.Angle(ball.origin), lambda: ph.Rotation(ball), lambda: ph.Tension(ball)):
-        with pytest.raises(ph.ModelError):
-            wrong()
-    motion = model.simulate(0.1, 0.1, progress=False)
-    with pytest.raises(ph.ParameterError, match="takes sensors such as"):
-        motion.to_dataframe([ball.origin])
-
-
 def test_coordinates_of_joints_go_by_their_names_as_those_of_springs():
     """In motions, linear models and controllers, by number or by name; other names are refused."""
     model = ph.Model(dimension=3)

@@ -56,62 +56,6 @@ def test_where_the_input_acts_it_is_what_a_drive_needs():
     assert found.zeros[:2] == pytest.approx([1.8751**2 * BEND * 1j, -(1.8751**2) * BEND * 1j], rel=2e-3)
 
 
-def robot(torques=(0.0, 0.0)):
-    """Two rigid links of 1 and 0.8 m under gravity, the second at a right angle; model, hand."""
-    model = ph.Model(gravity=(0, -G, 0), dimension=2)
-    upper = model.add(ph.RigidBody(2.0, 0.1, center=(0.5, 0, 0)), "upper")
-    lower = model.add(ph.RigidBody(1.0, 0.05, center=(0.4, 0, 0)), "lower", position=(1, 0, 0), rotation=np.pi / 2)
-    shoulder = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), upper.origin))
-    elbow = model.connect(ph.Revolute(upper.point((1, 0, 0)), lower.origin))
-    model.apply(shoulder.torque(torques[0], name="shoulder"))
-    model.apply(elbow.torque(torques[1], name="elbow"))
-    return model, lower.point((0.8, 0, 0))
-
-
-def torques_of_robot(time):
-    """By inverse kinematics and Lagrange's equations, shape (N, 2)."""
-    s, ds, dds = (smooth(time, derivative=k) for k in range(3))
-    x, y = 1.0 - 0.5 * s, 0.8 - 0.3 * s
-    elbow = np.arccos((x**2 + y**2 - 1.64) / 1.6)
-    one = np.arctan2(y, x) - np.arctan2(0.8 * np.sin(elbow), 1 + 0.8 * np.cos(elbow))
-    two = one + elbow
-    jacobian = np.moveaxis(
-        np.array([[-np.sin(one), -0.8 * np.sin(two)], [np.cos(one), 0.8 * np.cos(two)]]), (0, 1), (1, 2)
-    )
-    way = np.array([-0.5, -0.3])
-    rates = np.linalg.solve(jacobian, (ds[:, None] * way)[..., None])[..., 0]
-    turning = np.stack([np.cos(one), np.sin(one)], 1) * rates[:, :1] ** 2
-    turning += 0.8 * np.stack([np.cos(two), np.sin(two)], 1) * rates[:, 1:] ** 2
-    second = np.linalg.solve(jacobian, (dds[:, None] * way + turning)[..., None])[..., 0]
-    own, other, coupled = 0.1 + 2 * 0.25 + 1.0, 0.05 + 0.16, 0.4 * np.cos(elbow)
-    skew = 0.4 * np.sin(elbow)
-    first = own * second[:, 0] + coupled * second[:, 1] - skew * rates[:, 1] ** 2 + 2.0 * G * np.cos(one)
-    last = other * second[:, 1] + coupled * second[:, 0] + skew * rates[:, 0] ** 2 + 0.4 * G * np.cos(two)
-    return np.stack([first + last, last], 1)
-
-
-def test_a_hand_follows_by_the_torques_of_the_closed_form():
-    """Exactly at the instants; torques, and the hand under these torques without a constraint, to second order."""
-    off, strayed = [], []
-    for step in (2e-2, 1e-2):
-        model, hand = robot()
-        paths = {
-            ph.Displacement(hand, (1, 0, 0)): lambda t: -0.5 * smooth(t),
-            ph.Displacement(hand, (0, 1, 0)): lambda t: -0.3 * smooth(t),
-        }
-        found = ph.inverse_dynamics(model, paths, ["shoulder", "elbow"], 1.0, step)
-        assert found.missed < 1e-11 and not len(found.zeros)
-        wanted = torques_of_robot(found.motion.time)
-        values = np.stack([found["shoulder"].values, found["elbow"].values], 1)
-        off.append(np.abs(values - wanted)[2:-2].max() / np.abs(wanted).max())
-        free, hand = robot((found["shoulder"], found["elbow"]))
-        run = free.simulate(1.0, step, progress=False)
-        place = np.array([1.0, 0.8, 0.0]) - np.outer(smooth(run.time), [0.5, 0.3, 0.0])
-        strayed.append(np.abs(run.position(hand) - place).max())
-    for errors, limit in ((off, 1e-3), (strayed, 1e-3)):
-        assert errors[1] < limit and errors[1] < 0.3 * errors[0]
-
-
 def test_a_tip_is_refused_with_its_zeros_and_followed_from_both_sides():
     """Zeros 2 x^2 sqrt(EI / rho A) with tan x = -tanh x; runs with the torque stray to second order."""
     model, _, tip = arm()
@@ -232,54 +176,6 @@ def test_a_load_on_a_string_has_the_trolley_of_the_other_inversion(tmp_path, mon
         found = ph.inverse_dynamics(model, paths, ["aside", "up"], duration, step, lead=lead, accuracy=1e-5)
         apart.append(np.abs(found.motion.position(trolley.origin) - nodes[:, 0]).max())
     assert apart[1] < 8e-3 and apart[1] < 0.35 * apart[0]
-
-
-def carried_by(line, aside=None, up=None):
-    """Fifty kilograms on a line of quadratic string elements or on a rod, on a trolley of 20 kg; model, load."""
-    model = ph.Model(gravity=(0, -G, 0), dimension=2)
-    if line == "string":
-        string = ph.String(5.0, 0.4, 2, ph.LinearLaw(1e4), order=2)
-        hung = model.add(string, "line", shape=lambda s: (0, -s - G * (50 * s + 0.4 * (5 * s - s**2 / 2)) / 1e4, 0))
-    else:
-        section, soft = ph.RectangularSection(0.2, 0.02), ph.Material(2.5e7, 100.0)
-        hung = model.add(ph.Rod(5.0, section, soft, elements=4), "line", rotation=-np.pi / 2)
-    trolley = model.add(ph.PointMass(20.0), "trolley")
-    load = model.add(ph.PointMass(50.0), "load", position=hung.end.initial_position())
-    model.connect(ph.Spherical(trolley.origin, hung.start))
-    model.connect(ph.Spherical(hung.end, load.origin))
-    weight = 72 * G
-    model.apply(ph.Force(trolley.origin, (1e-6, 0, 0) if aside is None else aside, name="aside"))
-    model.apply(ph.Force(trolley.origin, (0, weight, 0) if up is None else up, name="up"))
-    return model, load, weight
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("line", ["string", "rod"])
-def test_loads_on_quadratic_strings_and_rods_follow(line):
-    """From rest to rest with exact balance, and a run with the forces alone strays by the square of the step."""
-    model, load, weight = carried_by(line)
-    aside, up = (ph.Displacement(load.origin, axis) for axis in ((1, 0, 0), (0, 1, 0)))
-    start = 0.0 if line == "string" else float(model.start(5e-2, initial="quasi_static").read(up))
-    found = ph.inverse_dynamics(
-        model,
-        {aside: lambda t: smooth(t, 3.0), up: lambda t: start + 0.1 * np.sin(np.pi * smooth(t, 3.0)) ** 2},
-        ["aside", "up"],
-        duration=3.0,
-        step=5e-2,
-        lead=0.5,
-        accuracy=1e-4,
-        initial="quasi_static",
-    )
-    energy = found.motion.energy
-    assert energy.balance_error == pytest.approx(0.0, abs=1e-10 * np.ptp(energy.kinetic))
-    assert energy.kinetic[-1] < 1e-6 * energy.kinetic.max()
-    free, load, _ = carried_by(
-        line, lambda t: (1e-6 * found["aside"](t), 0, 0), lambda t: (0, weight * found["up"](t), 0)
-    )
-    run = free.simulate(4.0, 5e-2, initial="quasi_static", progress=False)
-    wanted = smooth(run.time - found.lead, 3.0)
-    assert found.missed < 1.5e-4
-    assert run.position(load.origin)[:, 0] == pytest.approx(wanted, abs=4e-3)
 
 
 def test_the_least_inputs_are_those_of_dense_least_squares():

@@ -96,51 +96,6 @@ def test_the_least_time_of_two_bodies_and_a_spring_has_three_switches():
     assert max(map(abs, best.missed.values())) < 1e-9
 
 
-def swung(p):
-    """A bar on a cart: a force on the cart, a path that the bar's hinge is driven on."""
-    model = cart(p)
-    bar = model.add(ph.RigidBody(0.5, 0.02), "bar", position=(0, -0.4, 0))
-    hinge = model.connect(ph.Revolute(model["cart"].origin, bar.point((0, 0.4, 0)), name="hinge"))
-    if "angle" in p:
-        model.apply(hinge.drive(angle=lambda t: t * p["angle"](t)))
-    model.apply(ph.Force(bar.origin, lambda t: (np.cos(3 * t), 0 * t, 0 * t)))
-    return model
-
-
-def costs(model):
-    place = ph.Position(model["bar"].origin)
-    squares = ph.Cost.integral(place, lambda x: x[:, 0] ** 2, weight=lambda t: 1 + t)
-    return [squares, ph.Cost.final(place, lambda x: x[:, 1] + x[:, 0]) + 2.0]
-
-
-def test_slopes_to_samples_and_to_the_duration_are_those_of_differences():
-    times = np.linspace(0.0, 1.0, 5)
-    given = {
-        "push": ph.Signal(times[:4], [1.0, -2.0, 0.5, 1.0], "constant"),
-        "angle": ph.Signal(times, [0.0, 0.05, 0.15, 0.1, 0.2]),
-    }
-    runs = InputRuns(swung, costs, 40, "undeformed", dict.fromkeys(given, 1.0))
-    run = runs.run(given, 1.0)
-    found = run.slopes
-    place = 0
-    for name, signal in given.items():
-        for k in range(len(signal.values)):
-            change = 1e-4 * np.eye(len(signal.values))[k]
-            more, less = (
-                runs.run({**given, name: signal.with_values(signal.values + sign * change)}, 1.0).values
-                for sign in (1, -1)
-            )
-            assert found[:, place] == pytest.approx((more - less) / 2e-4, rel=1e-6, abs=1e-8), (name, k)
-            place += 1
-    longer, shorter = (
-        runs.run(
-            {name: ph.Signal(s * each.times, each.values, each.between) for name, each in given.items()}, s
-        ).values
-        for s in (1 + 1e-4, 1 - 1e-4)
-    )
-    assert run.of_duration(1.0) == pytest.approx((longer - shorter) / 2e-4, rel=1e-6)
-
-
 def falling(p):
     """A cart with an elastic pole that stands upright, and would fall over."""
     model = ph.Model(gravity=(0.0, -9.81, 0.0), dimension=2)

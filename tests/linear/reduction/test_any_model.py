@@ -103,13 +103,6 @@ def test_any_model_is_reduced_by_every_method(case, method):
     assert reduced.inputs == model.inputs and reduced.outputs == model.outputs
 
 
-def test_krylov_answers_exactly_where_it_matches():
-    model = ph.LinearModel.of(plate("left"))
-    reduced = model.reduce(4, "krylov", frequencies=[4000.0])
-    assert reduced.error([4000.0]).pointwise.max() < 1e-9
-    assert reduced.error([3000.0]).pointwise.max() > 1e-6
-
-
 def test_a_large_model_is_matched_without_dense_matrices():
     """3 001 states; the first resonance of the rod is c pi / 2."""
     model = pushed(rod(1.0, 1500, 2e11, 7800.0, 1e-4), 1500)

@@ -86,24 +86,6 @@ def test_other_reductions_hand_over_independent_columns(method):
     assert replace(panel.body, modes=complete).discretize(2).elastic_count == complete.shape[1]
 
 
-@pytest.mark.filterwarnings("ignore::phlexible.LargeDeflectionWarning")
-@pytest.mark.filterwarnings("ignore::phlexible.LargeStrainWarning")
-@pytest.mark.filterwarnings("ignore::phlexible.StepWarning")
-def test_free_flight_with_a_basis_keeps_energy_and_momenta():
-    beam = ph.Beam(1.0, ph.RectangularSection(0.01, 0.02), ph.Material(1e9, 1200.0), 4)
-    model = ph.Model()
-    flying = replace(beam, modes=beam.craig_bampton_basis(2, axial="condensed"))
-    placed = model.add(flying, "beam", velocity=(1, 2, 0), angular_velocity=(3, 5, 2))
-    model.apply(ph.Torque(placed.end, lambda t: (0, 3.0 * (t < 0.02), 0), breakpoints=[0.02]))
-    motion = model.simulate(duration=0.3, step=2e-3)
-    free = motion.time > 0.021
-    total = motion.energy.total
-    assert np.ptp(motion.energy.strain) > 1e-3 * total.max()
-    assert np.abs(motion.energy.balance_error).max() < 1e-11 * total.max()
-    for momentum in (motion.momentum.linear, motion.momentum.angular):
-        assert np.abs(np.ptp(momentum[free], axis=0)).max() < 1e-10 * np.abs(momentum).max()
-
-
 def test_a_run_with_a_basis_is_read_back(tmp_path):
     model = ph.Model(dimension=2)
     basis = COUPLER.craig_bampton_basis(2, dimension=2)
