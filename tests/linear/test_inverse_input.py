@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from numpy.polynomial import Polynomial
-from scipy.special import betainc
 
 import phlexible as ph
 from phlexible.errors import ModelError, ParameterError
@@ -86,24 +85,6 @@ def test_a_rigid_arm_needs_its_inertia_times_the_acceleration():
     assert torque(-10.0) == torque(10.0) == 0.0
 
 
-def crane(elements, load, hoisted=None, gravity=9.81):
-    """A trolley, a cable of 5 m and what hangs on it, a mass or nothing; the trolley, what hangs, the rail."""
-    line, stiffness, length = 0.4, 1e6, 5.0
-    model = ph.Model(gravity=(0, -gravity, 0), dimension=2)
-
-    def depth(s):
-        return s + gravity * (load * s + line * (length * s - s**2 / 2)) / stiffness
-
-    cable = ph.String(length, line, elements, ph.LinearLaw(stiffness))
-    rope = model.add(cable, "cable", shape=lambda s: (0.0, -depth(s)))
-    trolley = model.add(ph.PointMass(20.0), "trolley")
-    rail = model.connect(ph.Slider(model.ground.at((0, 0, 0)), trolley.origin, axis=(1, 0, 0)))
-    model.connect(ph.Spherical(trolley.origin, rope.start))
-    if hoisted is not None:
-        model.apply(ph.Force(trolley.origin, lambda t: (hoisted(t), 0, 0)))
-    return model, trolley, rope, rail
-
-
 def test_a_crane_without_mass_in_its_cable_is_flat():
     """F = (m_t + m_l) a + m_t L / g d2a/dt2 of small swings, with a the acceleration of the load."""
     trolley_mass, load_mass, length, duration, step = 20.0, 50.0, 5.0, 3.0, 5e-3
@@ -120,29 +101,6 @@ def test_a_crane_without_mass_in_its_cable_is_flat():
     fourth = polynomial.deriv(4)(s) / duration**4
     exact = inside * ((trolley_mass + load_mass) * second + trolley_mass * length / 9.81 * fourth)
     assert force.force == pytest.approx(exact, abs=3e-4 * np.abs(exact).max())  # of what is left out
-
-
-def test_the_end_of_a_heavy_chain_follows():
-    """The trolley moves by the mean of y(t + 2 sqrt(L / g) sin a) over all angles a (N. Petit, P. Rouchon 2001)."""
-    duration, length, off = 3.0, 5.0, []
-
-    def path(t):
-        return 0.05 * betainc(6, 6, np.clip(t / duration, 0.0, 1.0))
-
-    angles = np.linspace(0, 2 * np.pi, 200, endpoint=False)
-    for elements in (8, 16):
-        model, _, rope, rail = crane(elements, 0.0)
-        linear = model.linearize(at="static", inputs=[rail], outputs=[ph.Acceleration(rope.end, (1, 0, 0))])
-        force = ph.inverse_input(linear, path, duration, 1e-2, accuracy=1e-5)
-        model, trolley, rope, _ = crane(elements, 0.0, force.delayed)
-        motion = model.simulate(duration + 2 * force.lead, 5e-3, progress=False)
-        time = motion.time - force.lead
-        assert motion.position(rope.end)[:, 0] == pytest.approx(path(time), abs=1e-3 * 0.05)
-        exact = path(time[:, None] + 2 * np.sqrt(length / 9.81) * np.sin(angles)).mean(axis=1)
-        off.append(np.abs(motion.position(trolley.origin)[:, 0] - exact).max() / 0.05)
-        balance = motion.energy.supplied - (motion.energy.total - motion.energy.total[0])
-        assert np.abs(balance).max() < 1e-9 * motion.energy.supplied.max()
-    assert off[0] < 2e-3 and off[1] < 0.35 * off[0]
 
 
 def test_refusals():

@@ -163,28 +163,6 @@ def coordinates(system, joint, state):
     )
 
 
-def test_a_torque_in_a_joint_moves_a_nonlinear_model_as_its_linear_one():
-    """Small motions of a pendulum on a cart: cart force and pin angle, against a run."""
-
-    def build():
-        model = ph.Model(dimension=2, gravity=(0, 0, 0))
-        cart = model.add(ph.RigidBody(3.0, 0.1), "cart")
-        arm = model.add(ph.RigidBody(1.0, 0.2, center=(0.5, 0, 0)), "arm")
-        rail = model.connect(ph.Prismatic(model.ground.at((0, 0, 0)), cart.origin, axis=(0, 1, 0)))
-        pin = model.connect(ph.Revolute(cart.origin, arm.origin))
-        return model, cart, rail, pin
-
-    model, cart, rail, pin = build()
-    linear = model.linearize([ph.JointForce(rail)], [ph.JointAcceleration(pin), ph.JointAcceleration(rail)])
-    slopes = linear.frequency_response([1.0]).values[0, :, 0].real
-    # cart and arm: (M + m) y'' + m c a'' = F, m c y'' + (J + m c^2) a'' = 0
-    exact = np.linalg.solve([[4.0, 0.5], [0.5, 0.45]], [1.0, 0.0])
-    assert slopes == pytest.approx(exact[::-1], rel=1e-12)
-    model.apply(ph.Force(cart.origin, (0, 0.01, 0)))
-    motion = model.simulate(duration=0.1, step=1e-3)
-    assert motion.angle(pin)[-1] == pytest.approx(0.01 * slopes[0] * 0.1**2 / 2, rel=1e-4)
-
-
 def test_the_axis_turns_with_the_first_body():
     """In a state that is turned by 0.4 rad the force acts along the same line of the body."""
     model, joint = on_the_ground(lambda a, b: ph.Prismatic(b, a, axis=AXIS))  # the body carries the axis

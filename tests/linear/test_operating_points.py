@@ -211,15 +211,6 @@ def test_a_rod_under_a_force_and_a_moment_becomes_a_helix():
     assert model.equilibrium().position(rod.end) == pytest.approx([6.36525, 6.25655, 1.27402], abs=2e-3)
 
 
-def test_options_are_checked():
-    with pytest.raises(
-        ph.ParameterError, match="at must be one of 'given', 'unloaded', 'static', 'steady_rotation'"
-    ):
-        pendulum(0.1).linearize(at="rest")
-    with pytest.raises(ph.EquilibriumError, match='form="displacement"'):
-        pendulum(0.1).linearize(at="static", form="stress")
-
-
 def cart_and_pendulum(angle):
     model = ph.Model(gravity=(0, -9.81, 0), dimension=2)
     cart = model.add(ph.RigidBody(3.0, 0.1), "cart")

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from scipy import sparse
 from scipy.linalg import eigh
 from skfem import (
     Basis,
@@ -201,12 +200,6 @@ def positions(model, d):
     if d == 2:
         return MeshTri.init_tensor(np.linspace(0, 2, 9), np.linspace(0, 1, 4)).p.T
     return MeshTet.init_tensor(np.linspace(0, 2, 5), np.linspace(0, 1, 3), np.linspace(0, 1, 3)).p.T
-
-
-def test_matrices_are_sparse():
-    model = rod(1.0, 300, 1.0, 1.0)
-    assert check_structure(model, np.random.default_rng(0).normal(size=model.state_size)).power < 1e-14
-    assert sparse.issparse(model.descriptor) and model.descriptor.nnz < 10 * model.state_size
 
 
 @pytest.mark.parametrize(

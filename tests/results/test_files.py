@@ -152,15 +152,6 @@ def test_every_number_of_beams_strings_elements_and_drives_has_a_name():
         assert counts == getattr(recording, name).shape[1:], name
 
 
-@pytest.mark.parametrize("law", ["LinearLaw", "StVenantKirchhoffLaw", "LogarithmicLaw"])
-def test_strings_of_every_law_come_back_from_files(tmp_path, law):
-    model = phlexible.Model(dimension=2)
-    model.add(phlexible.String(1.0, 0.5, 2, getattr(phlexible, law)(20.0)), "rope", shape=((0, 0), (1.1, 0)))
-    motion = model.simulate(0.02, 0.01, output=tmp_path / "run.h5", progress=False)
-    loaded = Motion.load(tmp_path / "run.h5")
-    assert np.array_equal(loaded.tension(loaded["rope"]), motion.tension(motion["rope"]))
-
-
 def test_a_name_in_a_file_means_one_class():
     kinds = {
         kind for family in FAMILIES for kind in _descendants(family) if kind.__module__.startswith("phlexible.")
@@ -168,15 +159,6 @@ def test_a_name_in_a_file_means_one_class():
     kinds |= set(VALUES.values())
     names = [kind.__name__ for kind in kinds if is_dataclass(kind) or kind.__name__ in VALUES]
     assert sorted(names) == sorted(set(names))
-
-
-def test_a_run_that_ended_early_stays_so_when_it_is_saved_again(tmp_path):
-    run = sample().run
-    Motion(run.system, run.recording, is_complete=False).save(tmp_path / "a.h5")
-    again = Motion.load(tmp_path / "a.h5")
-    assert not again.is_complete
-    again.save(tmp_path / "b.h5")
-    assert not Motion.load(tmp_path / "b.h5").is_complete
 
 
 def test_resuming_another_model_says_what_differs(tmp_path):

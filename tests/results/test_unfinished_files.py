@@ -91,6 +91,7 @@ def test_motions_are_read_and_resumed_from_such_a_file(tmp_path, run):
     assert not motion.is_complete and is_prefix(motion.recording, whole)
     motion.save(tmp_path / "saved.h5")  # a file of HDF5
     for name in ("run.h5", "saved.h5"):
+        assert not ph.Motion.load(tmp_path / name).is_complete
         resumed = pendulum().resume(tmp_path / name, STEPS * 0.01, 0.01).recording
         assert all(np.array_equal(getattr(resumed, each), getattr(whole, each)) for each in ARRAYS)
 
