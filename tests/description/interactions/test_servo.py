@@ -72,43 +72,9 @@ def test_a_jump_of_the_target_is_an_impulse_unless_its_rate_is_given():
     assert abs(wheel(rate=lambda t: 0.0 * t)[1010]) < 0.01
 
 
-def test_gains_and_targets_have_derivatives():
-    def build(p):
-        target = lambda t: p["size"] * np.sin(3 * t)  # noqa: E731
-        return arm(lambda joint: joint.servo(p["kp"], p["kd"], angle=target))[0]
-
-    def cost(model):
-        return ph.Cost.final(ph.JointPosition(model.joints[0]), lambda x: x**2)
-
-    at = {"kp": KP, "kd": KD, "size": 0.5}
-    _, found = ph.gradient(build, cost, at, duration=0.1, step=2e-3)
-    for name, value in at.items():
-        ends = []
-        for change in (1e-4, -1e-4):
-            model = build({**at, name: value * (1 + change)})
-            ends.append(model.simulate(0.1, 2e-3, progress=False).angle(model.joints[0])[-1] ** 2)
-        assert found[name] == pytest.approx((ends[0] - ends[1]) / (2e-4 * value), rel=1e-5)
-
-
-def test_servos_are_in_files_copies_and_live_runs(tmp_path):
-    for target in (0.3, lambda t: 0.5 * np.sin(3 * t)):
-        model, _ = arm(lambda joint, target=target: joint.servo(KP, KD, angle=target, name="servo"))
-        whole = model.simulate(0.05, STEP, progress=False)
-        path = tmp_path / f"run {callable(target)}.h5"
-        model.simulate(0.02, STEP, output=path, progress=False)
-        live = model.start(STEP)
-        live.run(0.05)
-        copied = model.copy().simulate(0.05, STEP, progress=False)
-        for other in (model.resume(path, 0.05, STEP, progress=False), live.motion, copied, ph.Motion.load(path)):
-            assert np.array_equal(other.energy.work["servo"], whole.energy.work["servo"])
-        assert not live.inputs
-
-
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"angle": "far"}, "angle of a servo must be"),
-        ({"angle": np.nan}, "angle of a servo must be"),
         ({"angle": 0.2, "rate": lambda t: 0.0}, "a target that is a function"),
         ({"angle": lambda t: t, "rate": 2.0}, "rate of a servo of angle must be a function"),
     ],

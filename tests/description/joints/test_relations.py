@@ -111,21 +111,6 @@ def test_two_gears_that_say_the_same_are_one():
     assert both.angle(a) == pytest.approx(alone.angle(a), abs=1e-10)
 
 
-def test_relations_are_copied_and_stored(tmp_path):
-    model, a, b = two_wheels(speeds=((0, 0, 4.0), None))
-    model.connect(ph.Gear(a, b, ratio=-2.0, name="spur"))
-    model.connect(ph.Relation([(a, "angle", 1.0), (b, None, 2.0)], name="the same"))
-    with pytest.warns(ph.RedundancyWarning):
-        motion = model.simulate(0.2, 1e-2, progress=False)
-        again = model.replace(gravity=(0, -9.81, 0)).simulate(0.2, 1e-2, progress=False)
-    assert again.angle(a) == pytest.approx(motion.angle(a), abs=1e-12)
-    motion.save(tmp_path / "run.h5")
-    loaded = ph.Motion.load(tmp_path / "run.h5")
-    assert [str(each) for each in loaded.run.mechanism.relations] == ["spur", "the same"]
-    assert loaded.check().joint_gap == motion.check().joint_gap
-    assert "spur: angle" in motion.to_xarray().coords["force"].values
-
-
 def test_what_is_no_relation_is_refused_by_name():
     model, a, b = two_wheels()
     slider = ph.Prismatic(model.ground.at((0, 0, 0)), model["a"].origin)

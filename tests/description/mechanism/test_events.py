@@ -20,15 +20,12 @@ Refused = Callable[[ph.Model, ph.Revolute, ph.Fixed], object]
 
 CASES: dict[str, tuple[Refused, type[Exception], str]] = {
     "both": (lambda m, p, f: m.at(1.0, lock=p, release=f), ParameterError, "either lock= or release="),
-    "nothing": (lambda m, p, f: m.at(1.0), ParameterError, "either lock= or release="),
-    "no time": (lambda m, p, f: m.at("soon", lock=p), ParameterError, "the time of an event"),
     "nothing free": (lambda m, p, f: m.at(1.0, lock=f), ModelError, "no coordinate free"),
     "driven": (
         lambda m, p, f: (m.apply(p.drive(angle=lambda t: 0.1 * t**2)), m.at(1.0, lock=p)),
         ModelError,
         "cannot lock while drive of .* release the drive first",
     ),
-    "no joint": (lambda m, p, f: m.at(1.0, lock=3), ModelError, "lock takes a joint"),
     "unknown": (
         lambda m, p, f: m.at(1.0, lock=ph.Revolute(m.ground.at((0, 0, 0)), m["two"].origin)),
         ModelError,
@@ -46,8 +43,6 @@ CASES: dict[str, tuple[Refused, type[Exception], str]] = {
         ParameterError,
         "either above= or below=",
     ),
-    "no function": (lambda m, p, f: ph.When(lambda t: t, above=0.0, of=[ph.JointPosition(p)]), ParameterError, "t"),
-    "no condition": (lambda m, p, f: m.simulate(1.0, 0.1, stop=1.0), ParameterError, "stop must be a condition"),
     "live": (lambda m, p, f: (m.at(1.0, lock=p), m.start(0.1)), ModelError, "with events"),
 }
 

@@ -1,6 +1,5 @@
 """A model accepts what fits together and refuses the rest where it is given, with a message."""
 
-import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
@@ -65,9 +64,6 @@ def test_loads_get_names_of_their_own():
 @pytest.mark.parametrize(
     ("make", "error", "message"),
     [
-        (lambda: Mechanism(dimension=4), ParameterError, "dimension must be 1 .* got 4"),
-        (lambda: Mechanism(gravity=9.81), ParameterError, r"gravity must have shape \(3,\)"),
-        (lambda: Mechanism(gravity=(0, 0, np.nan)), ParameterError, "gravity must be finite"),
         (lambda: Mechanism((0, 0, -9.81), dimension=2), ParameterError, "gravity must have z = 0"),
         (lambda: pendulum()["boom"], ModelError, "no body is named 'boom'; the model has: beam"),
         (lambda: Mechanism()["boom"], ModelError, "no body yet"),
@@ -82,18 +78,12 @@ def test_bad_models_are_refused(make, error, message):
     ("dimension", "body", "arguments", "error", "message"),
     [
         (2, BEAM, {"name": "beam"}, ModelError, "'beam' is already in the model"),
-        (2, BEAM, {"name": " "}, ParameterError, "name of a body must be text that is not empty"),
-        (2, BEAM, {"position": (1, 2)}, ParameterError, r"position must have shape \(3,\)"),
-        (2, BEAM, {"position": (1, np.nan, 0)}, ParameterError, "position must be finite"),
         (2, BEAM, {"position": (1, 2, 3)}, ParameterError, "position must have z = 0"),
         (2, BEAM, {"rotation": Rotation.from_euler("x", 1)}, ParameterError, "must turn about z"),
         (3, BEAM, {"rotation": 1.0}, ParameterError, "got the angle 1.0"),
         (2, BEAM, {"velocity": (1, 2, 3)}, ParameterError, "velocity must have z = 0"),
-        (2, BEAM, {"velocity": 3}, ParameterError, r"velocity must have shape \(3,\)"),
         (2, BEAM, {"angular_velocity": (1, 0, 3)}, ParameterError, r"angular_velocity must be \(0, 0, w_z\)"),
-        (2, BEAM, {"angular_velocity": 3}, ParameterError, r"angular_velocity must have shape \(3,\)"),
         (3, PointMass(1.0), {"angular_velocity": (0, 0, 1)}, ModelError, "no angular velocity"),
-        (3, "beam", {}, ModelError, "add takes a body such as Beam or RigidBody, got 'beam'"),
         (3, RigidBody(1.0, 1.0), {}, ParameterError, "enough in the plane only"),
     ],
 )
@@ -102,12 +92,6 @@ def test_bad_bodies_are_refused(dimension, body, arguments, error, message):
     with pytest.raises(error, match=message):
         model.add(body, **arguments)
     assert len(model.bodies) == 1
-
-
-def test_a_placed_body_is_no_description():
-    model = pendulum()
-    with pytest.raises(ModelError, match="add takes a body such as Beam or RigidBody, got beam"):
-        model.add(model["beam"])
 
 
 def test_a_massless_motion_names_the_body(monkeypatch):
@@ -151,8 +135,6 @@ def test_a_joint_out_of_the_plane_is_refused():
         (lambda end: Force(end, (0, 0, 1)), r"force on beam.end must be \(f_x, f_y, 0\) in a planar model"),
         (lambda end: Force(end, lambda t: (0, 0, 1)), r"must be \(f_x, f_y, 0\)"),
         (lambda end: Torque(end, (1, 0, 1)), r"torque on beam.end must be \(0, 0, m_z\) .*\[1.0, 0.0, 1.0\]"),
-        (lambda end: Force(end, lambda t: (0, 1)), r"force on beam.end at t = 0 s must have shape \(3,\)"),
-        (lambda end: Force(end, lambda t: (0, np.nan, 0)), "at t = 0 s must be finite"),
     ],
 )
 def test_bad_load_values_are_refused(make, message):

@@ -20,58 +20,6 @@ def hanging(rod=None, **options):
     return model, placed
 
 
-def test_ten_integrals_of_free_flight_over_ten_thousand_steps():
-    """Energy, momentum, angular momentum, motion of the centre of mass; a coupled section on a curve."""
-    rng = np.random.default_rng(3)
-    mixed = rng.normal(size=(6, 6))
-    scale = np.array([1e3, 1e3, 1e3, 3.0, 3.0, 3.0])
-    stiffness = (np.eye(6) + 0.05 * mixed @ mixed.T) * np.sqrt(np.outer(scale, scale))
-    section = ph.GeneralSection(stiffness, np.diag([1.0, 1.0, 1.0, 0.02, 0.01, 0.01]))
-    model = ph.Model()
-    model.add(
-        ph.Rod(1.0, section, elements=6),
-        "rod",
-        shape=lambda s: (np.sin(s), 1 - np.cos(s), 0.0),
-        velocity=lambda s: (1.0, 3.0 * s, 5.0 * s**2),
-    )
-    motion = model.simulate(50.0, 5e-3, every=10, progress=False)
-    energy, momentum = motion.energy.total, motion.momentum
-    size = np.linalg.norm(momentum.linear[0])
-    assert np.ptp(energy) < 1e-11 * energy[0]
-    assert np.abs(momentum.linear - momentum.linear[0]).max() < 1e-11 * size
-    spin = momentum.angular - momentum.angular[0]
-    assert np.abs(spin).max() < 1e-11 * size * np.linalg.norm(motion.position(motion["rod"].end), axis=1).max()
-    assert motion.energy.strain.max() > 0.04 * energy[0]
-
-
-def test_a_rod_and_a_split_beam_swing_alike():
-    """To what rods lack in elements, and parts of beams in large deflection."""
-    ends = []
-    for body in (
-        ph.Rod(1.0, SECTION, RUBBER, 16, 2),
-        ph.Beam(1.0, SECTION, RUBBER, 16, theory="timoshenko").split(16),
-    ):
-        model = ph.Model(gravity=(0, -9.81, 0), dimension=2)
-        placed = model.add(body, "body")
-        model.connect(ph.Revolute(model.ground.at((0, 0, 0)), placed.start))
-        ends.append(model.simulate(1.0, 2e-3, progress=False).position(placed.end))
-    assert np.abs(ends[0] - ends[1]).max() < 1.5e-3
-    assert np.abs(ends[0]).max() > 0.9
-
-
-@pytest.mark.parametrize(("dimension", "count"), [(2, 2), (3, 4)])
-def test_frequencies_of_a_cantilever(dimension, count):
-    """Bernoulli's; 64 sections of a slender rod."""
-    section, steel = ph.RectangularSection(0.005, 0.01), ph.Material(2e11, 7800.0)
-    model = ph.Model(dimension=dimension)
-    rod = model.add(ph.Rod(1.0, section, steel, elements=32, order=2), "rod")
-    model.connect(ph.Fixed(model.ground.at((0, 0, 0)), rod.start))
-    moments = [section.second_moment_z, section.second_moment_y][: dimension - 1]
-    roots = (1.8751040687, 4.6940911330)
-    exact = sorted(k**2 * np.sqrt(2e11 * moment / (7800 * section.area)) for k in roots for moment in moments)
-    assert model.linearize().modes(count).frequencies == pytest.approx(exact, rel=2e-3)
-
-
 def test_the_pieces_of_a_rod_are_one_body_to_joints_loads_and_sensors():
     model, rod = hanging()
     motion = model.simulate(0.3, 1e-3, progress=False)
@@ -127,23 +75,6 @@ def test_sections_start_with_the_velocities_of_one_body():
     motion = model.simulate(1e-3, 1e-3, progress=False)
     assert motion.velocity(rod.at(0.5))[0] == pytest.approx((0, 0, 0.25), abs=1e-12)
     assert motion.angular_velocity(rod.at(0.5))[0] == pytest.approx((0, -1.0, 0), abs=1e-12)
-
-
-def test_files_and_copies_have_the_same_rod(tmp_path):
-    model, rod = hanging(ph.Rod(1.0, SECTION, RUBBER, elements=4, stress_free="straight"))
-    motion = model.simulate(0.05, 1e-3, progress=False)
-    motion.save(tmp_path / "run.h5")
-    loaded = ph.Motion.load(tmp_path / "run.h5")
-    assert loaded["rod"].body == rod.body
-    assert np.array_equal(loaded.position(loaded["rod"].at(0.4)), motion.position(rod.at(0.4)))
-    one, two = (each.section_forces(each["rod"]).moment_z for each in (motion, loaded))
-    assert np.array_equal(one, two)
-    copy = model.replace(rod=ph.Rod(1.0, SECTION, ph.Material(5e7, 1100.0, 0.4), elements=4))
-    assert copy["rod"].body.material.youngs_modulus == 5e7
-    again = model.replace().simulate(0.05, 1e-3, progress=False)
-    assert np.array_equal(again.position(again["rod"].end), motion.position(rod.end))
-    with pytest.raises(ph.ModelError, match="a Rod of 1 m with 4 elements of order 1"):
-        model.replace(rod=ph.Rod(1.2, SECTION, RUBBER, elements=4))
 
 
 @pytest.mark.parametrize(
