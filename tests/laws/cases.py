@@ -303,7 +303,7 @@ BODY_CASES: dict[type[Body], BodyCase] = {
 
 def rotates(body: Body, dimension: int) -> bool:
     """Whether it can carry other bodies: joints and loads that need an orientation."""
-    return body.discretize(dimension).rotates
+    return isinstance(body, ph.Beam) or body.discretize(dimension).rotates
 
 
 def length_of_node(string: ph.String, number: int) -> float:

@@ -229,11 +229,12 @@ class _Builder:
         way, rate, dimension = self._vector(0.1 * self._scale.length), self._rate, self._wishes.dimension
         turn, tilt = self._vector(0.7), self._vector(0.3)
 
-        way_at = "{place} + {way} * (np.sin({fast} * time + 0.4) - np.sin(0.4))"
+        way_at = "{place} + np.multiply.outer(np.sin({fast} * time + 0.4) - np.sin(0.4), {way})"
         path = formula(f"lambda time: {way_at}", place=place, way=way, fast=1.3 * rate)
         turning = "0.3 + 0.7 * np.sin({rate} * time)"
         if dimension == 3:
-            turning = "Rotation.from_rotvec({turn} * np.sin({rate} * time)) * Rotation.from_rotvec({tilt})"
+            turn_at = "Rotation.from_rotvec(np.multiply.outer(np.sin({rate} * time), {turn}))"
+            turning = f"{turn_at} * Rotation.from_rotvec({{tilt}})"
         rotation = formula(f"lambda time: {turning}", rate=rate, turn=turn, tilt=tilt)
         return self._model.ground.moving(path, rotation)
 
