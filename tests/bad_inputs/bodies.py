@@ -41,12 +41,7 @@ BODIES = [
             "relaxation": NONE,
         },
     ),
-    description(
-        "Maxwell",
-        ph.Maxwell,
-        {"branches": [(1.0, 0.1)]},
-        {"branches": frozenset({"(1, 2)"})},
-    ),
+    description("Maxwell", ph.Maxwell, {"branches": [(1.0, 0.1)]}, {"branches": frozenset({"(1, 2)"})}),
     description(
         "CircularSection",
         ph.CircularSection,
@@ -325,12 +320,7 @@ BODIES = [
         description(law.__name__, law, {}, {"axial_stiffness": POSITIVE})
         for law in (ph.LinearLaw, ph.LogarithmicLaw, ph.StVenantKirchhoffLaw)
     ),
-    description(
-        "Law",
-        ph.Law,
-        {"W": lambda C: 0.0, "dW": lambda C: 0.0},
-        {"W": NUMBER_FUNCTION, "dW": REFUSED},
-    ),
+    description("Law", ph.Law, {"W": lambda C: 0.0, "dW": lambda C: 0.0}, {"W": NUMBER_FUNCTION, "dW": REFUSED}),
     description(
         "Potential",
         ph.Potential,

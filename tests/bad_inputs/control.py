@@ -115,13 +115,7 @@ CONTROL = [
         "interconnect",
         lambda s: linear().interconnect,
         lambda s: {"controller": law()},
-        {
-            "controller": REFUSED,
-            "measured": NONE,
-            "on": NONE,
-            "follows": FLAG,
-            "period": POSITIVE | NONE,
-        },
+        {"controller": REFUSED, "measured": NONE, "on": NONE, "follows": FLAG, "period": POSITIVE | NONE},
         swung,
     ),
 ]

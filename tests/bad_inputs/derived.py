@@ -91,11 +91,7 @@ DERIVED = [
         hinged,
     ),
     Call(
-        "simulate until",
-        lambda s: s.model.simulate,
-        lambda s: {**RUN, "progress": False},
-        {"stop": NONE},
-        hinged,
+        "simulate until", lambda s: s.model.simulate, lambda s: {**RUN, "progress": False}, {"stop": NONE}, hinged
     ),
     Call(
         "resume until",

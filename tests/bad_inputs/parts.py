@@ -242,12 +242,7 @@ PARTS = [
         restitution=NON_NEGATIVE | NONE,
         restitution_rate=POSITIVE,
     ),
-    Call(
-        "Plane",
-        lambda s: ph.Plane,
-        lambda s: {"port": s.ground},
-        {"port": PORT | ON_A_BODY, "normal": VECTOR},
-    ),
+    Call("Plane", lambda s: ph.Plane, lambda s: {"port": s.ground}, {"port": PORT | ON_A_BODY, "normal": VECTOR}),
     Call(
         "Rolling",
         lambda s: ph.Rolling,

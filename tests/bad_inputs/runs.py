@@ -7,17 +7,7 @@ from functools import cache
 import numpy as np
 
 import phlexible as ph
-from bad_inputs.outcomes import (
-    COUNT,
-    FINITE,
-    FLAG,
-    NAMED,
-    NON_NEGATIVE,
-    NONE,
-    POSITIVE,
-    REFUSED,
-    Call,
-)
+from bad_inputs.outcomes import COUNT, FINITE, FLAG, NAMED, NON_NEGATIVE, NONE, POSITIVE, REFUSED, Call
 from bad_inputs.wrong_values import FUNCTIONS, ROD, ROPE
 
 POINT = frozenset({"attachment", "ground", "foreign ground"})
@@ -206,13 +196,7 @@ RUNS = [
         numerical_damping=NON_NEGATIVE,
     ),
     of("equilibrium", lambda s: hanging().equilibrium, lambda s: {}, state=NONE),
-    of(
-        "assemble",
-        lambda s: s.model.assemble,
-        lambda s: {},
-        fixed=frozenset({"()"}),
-        weights=NONE | {"{}"},
-    ),
+    of("assemble", lambda s: s.model.assemble, lambda s: {}, fixed=frozenset({"()"}), weights=NONE | {"{}"}),
     asked("position", at_end, attachment=POINT),
     asked("velocity", at_end, attachment=POINT),
     asked("rotation", lambda s: {"target": s.body}, target=ORIENTED),
@@ -229,19 +213,8 @@ RUNS = [
     asked("translation", lambda s: {"joint": s.joint}, joint=REFUSED),
     asked("translation_rate", lambda s: {"joint": s.joint}, joint=REFUSED),
     asked("rate", lambda s: {"joint": s.joint}, joint=JOINT),
-    asked(
-        "section_forces",
-        lambda s: {"body": s.body},
-        body=BODY,
-        x=NONE | NON_NEGATIVE,
-    ),
-    asked(
-        "stress",
-        lambda s: {"body": s.body},
-        body=BODY,
-        x=NONE | NON_NEGATIVE,
-        fibres=NONE | {"2 x 2"},
-    ),
+    asked("section_forces", lambda s: {"body": s.body}, body=BODY, x=NONE | NON_NEGATIVE),
+    asked("stress", lambda s: {"body": s.body}, body=BODY, x=NONE | NON_NEGATIVE, fibres=NONE | {"2 x 2"}),
     of("run_error", lambda s: lambda sensors: motion().run_error(sensors), lambda s: {}, sensors=REFUSED),
     asked("long_steps", lambda s: {}, steps=NONE | COUNT),
     asked("at", lambda s: {"time": 0.0}, time=frozenset({"0"})),
@@ -294,14 +267,7 @@ RUNS = [
         curves=NONE | {"{}"},
         title=frozenset({"None", "'x'", "'1'"}),
     ),
-    asked(
-        "show",
-        lambda s: {},
-        height=COUNT,
-        frames=NONE,
-        points=frozenset({"()"}),
-        sensors=frozenset({"()"}),
-    ),
+    asked("show", lambda s: {}, height=COUNT, frames=NONE, points=frozenset({"()"}), sensors=frozenset({"()"})),
     of("motion.live", lambda s: served, lambda s: {}, port=REFUSED),
     asked("live", lambda s: {"port": 70_000}, ends="port must be at most 65535", frames=NONE),
     of("plot", lambda s: s.model.plot, lambda s: {}, path=FILE | NONE, axes=NONE, labels=FLAG, frames=FLAG),
@@ -453,12 +419,7 @@ RUNS = [
     ),
     of("linear.with_ports", lambda s: linear().with_ports, lambda s: {}, ports=REFUSED),
     of("inverted", lambda s: ph.inverted, lambda s: {"model": linear(), "port": "x"}, model=REFUSED, port=REFUSED),
-    of(
-        "linearized",
-        lambda s: ph.linearized,
-        lambda s: {"form": ROD.port_hamiltonian()},
-        form=REFUSED,
-    ),
+    of("linearized", lambda s: ph.linearized, lambda s: {"form": ROD.port_hamiltonian()}, form=REFUSED),
     of(
         "with_momenta",
         lambda s: ph.with_momenta,

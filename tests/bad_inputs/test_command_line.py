@@ -61,12 +61,7 @@ def targets(ending):
 
 def calls():
     """Words, of which the last is wrong, or all together."""
-    for command, options in (
-        ("run", ()),
-        ("modes", ()),
-        ("live", ()),
-        ("build", ("-o", "a.so")),
-    ):
+    for command, options in (("run", ()), ("modes", ()), ("live", ()), ("build", ("-o", "a.so"))):
         yield command, *options
         yield from ((command, *options, model) for model in MODELS)
         yield command, *options, "own.py", "extra"
@@ -101,14 +96,7 @@ def calls():
     yield from (("live", path) for path in ("no.h5", "damaged.h5"))
     yield from (("build", "own.py", "-o", path) for path in targets(".so"))
     yield from (("build", "own.py", "-o", "a.so", *more) for more in (("--target", "x"), ("--duration", "-1")))
-    yield from (
-        ("report",),
-        ("build", "own.py"),
-        ("warmup", "x"),
-        ("list", "x"),
-        ("nosuch",),
-        ("--nosuch",),
-    )
+    yield from (("report",), ("build", "own.py"), ("warmup", "x"), ("list", "x"), ("nosuch",), ("--nosuch",))
 
 
 @pytest.fixture(scope="module")

@@ -26,10 +26,7 @@ def hang_rod(rng: np.random.Generator, sample: Sample) -> None:
     is_rigid = sample.initial is not DEFORMED  # what is deformed moves in another way
     if is_rigid and carrier.velocity is not None and carrier.angular_velocity is not None:
         spin = np.asarray(carrier.angular_velocity)
-        known = {
-            "velocity": carrier.velocity + np.cross(spin, place - carrier.position),
-            "angular_velocity": spin,
-        }
+        known = {"velocity": carrier.velocity + np.cross(spin, place - carrier.position), "angular_velocity": spin}
     curve = _arc(rod, rng.uniform(-GREATEST_BEND, GREATEST_BEND)) if rng.integers(2) else None
     placed = model.add(rod, None, place, turn, shape=curve, **known)
     kinds = [ph.Fixed, ph.Fixed, ph.Spherical, ph.Revolute]

@@ -39,8 +39,7 @@ def test_the_conserving_step_reproduces_the_discrete_gradient() -> None:
 
 
 @pytest.mark.parametrize(
-    ("elements", "stiffness", "step"),
-    [(30, 20.0, 0.005), (12, 20.0, 0.01), (60, 20.0, 0.01), (30, 500.0, 0.01)],
+    ("elements", "stiffness", "step"), [(30, 20.0, 0.005), (12, 20.0, 0.01), (60, 20.0, 0.01), (30, 500.0, 0.01)]
 )
 def test_other_meshes_steps_and_stiffnesses_keep_energy_and_strain(elements, stiffness, step) -> None:
     """C of the form is a state of its own; the kernels' positions give it to round-off (38)."""

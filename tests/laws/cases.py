@@ -368,26 +368,14 @@ JOINT_CASES: dict[type[Joint], JointCase] = {
         lambda a, b, t: ph.Universal(a, b, axis=t[0], second_axis=t[1]), turns=(0, 1), dimensions=(3,)
     ),
     ph.Cylindrical: JointCase(
-        lambda a, b, t: ph.Cylindrical(a, b, axis=t[0]),
-        offset=(0,),
-        slides=(0,),
-        turns=(0,),
-        dimensions=(3,),
+        lambda a, b, t: ph.Cylindrical(a, b, axis=t[0]), offset=(0,), slides=(0,), turns=(0,), dimensions=(3,)
     ),
     ph.Prismatic: JointCase(lambda a, b, t: ph.Prismatic(a, b, axis=t[0]), offset=(0,), slides=(0,)),
     ph.Planar: JointCase(
-        lambda a, b, t: ph.Planar(a, b, axis=t[2]),
-        offset=(0, 1),
-        slides=(0, 1),
-        turns=(2,),
-        dimensions=(3,),
+        lambda a, b, t: ph.Planar(a, b, axis=t[2]), offset=(0, 1), slides=(0, 1), turns=(2,), dimensions=(3,)
     ),
     ph.Slider: JointCase(
-        lambda a, b, t: ph.Slider(a, b, axis=t[0]),
-        offset=(0,),
-        slides=(0,),
-        turns=(0, 1, 2),
-        point_mass=(2, 3),
+        lambda a, b, t: ph.Slider(a, b, axis=t[0]), offset=(0,), slides=(0,), turns=(0, 1, 2), point_mass=(2, 3)
     ),
     ph.Distance: JointCase(
         lambda a, b, t: ph.Distance(a, b), offset=(0,), slides=(1, 2), turns=(0, 1, 2), point_mass=(2, 3)

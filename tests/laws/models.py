@@ -354,11 +354,7 @@ class _Builder:
         value = self._vector(0.3 * self._acceleration * self._scale.mass)
         if kind is ph.Torque and self._wishes.dimension == 2:
             value = np.array([0, 0, value[0]])
-        varies, frequency, axes = (
-            rng.integers(2),
-            self._rate * rng.uniform(1, 5),
-            rng.choice(["world", "body"]),
-        )
+        varies, frequency, axes = (rng.integers(2), self._rate * rng.uniform(1, 5), rng.choice(["world", "body"]))
         oscillating = formula("lambda time: {value} * np.cos({rate} * time)", value=value, rate=frequency)
         given = oscillating if varies else value
         port = self._place(placed.body)(placed)

@@ -40,8 +40,7 @@ def whole_package():
 
 
 @pytest.mark.parametrize(
-    ("kind", "cases"),
-    [(Body, BODY_CASES), (Joint, JOINT_CASES), (Load, LOAD_CASES), (ForceElement, ELEMENT_CASES)],
+    ("kind", "cases"), [(Body, BODY_CASES), (Joint, JOINT_CASES), (Load, LOAD_CASES), (ForceElement, ELEMENT_CASES)]
 )
 def test_no_class_is_forgotten(kind, cases):
     assert set(concrete(kind)) == set(cases)

@@ -42,11 +42,7 @@ def halved(sample):
     """The motions with H_OMEGA and three halvings of the step."""
     return [
         sample.model.simulate(
-            STEPS * sample.step,
-            sample.step / 2**k,
-            initial=sample.initial,
-            every=STEPS * 2**k // 4,
-            progress=False,
+            STEPS * sample.step, sample.step / 2**k, initial=sample.initial, every=STEPS * 2**k // 4, progress=False
         )
         for k in range(4)
     ]

@@ -6,15 +6,7 @@ import numpy as np
 import pytest
 
 from phlexible.step.compilation.compiled import compiled, entry_point
-from phlexible.step.compilation.notation import (
-    Vector,
-    dot,
-    rows_at,
-    secant_parts,
-    tables_at,
-    three_secants,
-    vector,
-)
+from phlexible.step.compilation.notation import Vector, dot, rows_at, secant_parts, tables_at, three_secants, vector
 from phlexible.step.tables.memory import DUAL, HEADER
 
 RNG = np.random.default_rng(3)
