@@ -4,6 +4,8 @@ import gc
 import signal
 from pathlib import Path
 
+import pytest
+
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # in the background a shell ignores it
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -32,3 +34,15 @@ def pytest_collection_modifyitems(items):
 
 def is_in(folder, names):
     return any(folder.is_relative_to(name) for name in names)
+
+
+@pytest.fixture
+def unpainted(monkeypatch):
+    """Files of pictures stay empty, since painting takes longer than what they show; tests of pictures paint."""
+    figure = pytest.importorskip("matplotlib.figure").Figure
+    paint = figure.savefig
+
+    def touch(self, file, **options):
+        Path(file).touch() if isinstance(file, str | Path) else paint(self, file, **options)
+
+    monkeypatch.setattr(figure, "savefig", touch)

@@ -21,7 +21,7 @@ def run(page: str) -> dict[str, object]:
 
 
 @pytest.fixture
-def in_an_empty_folder(tmp_path, monkeypatch) -> Path:
+def in_an_empty_folder(tmp_path, monkeypatch, unpainted) -> Path:
     """So that files which the programs write go nowhere else."""
     monkeypatch.chdir(tmp_path)
     return tmp_path

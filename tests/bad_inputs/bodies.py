@@ -4,23 +4,10 @@ import numpy as np
 from skfem import MeshTri
 
 import phlexible as ph
-from bad_inputs.outcomes import (
-    COUNT,
-    FINITE,
-    FLAG,
-    NON_NEGATIVE,
-    NONE,
-    NUMBER_FUNCTION,
-    POSITIVE,
-    REFUSED,
-    VECTOR,
-    VECTOR_FUNCTION,
-    Call,
-)
+from bad_inputs.outcomes import Call
+from bad_inputs.usual import COUNT, FINITE, MATRIX, NONE, POSITIVE, REFUSED, VECTOR, VECTOR_FUNCTION, usual
 from bad_inputs.wrong_values import ROD, ROPE, STEEL
 
-DIMENSION = REFUSED
-PAIR = frozenset({"(1, 2)"})
 SHAPE = NONE | VECTOR_FUNCTION
 
 
@@ -33,170 +20,109 @@ BODIES = [
         "Material",
         ph.Material,
         {"youngs_modulus": 2e11, "density": 7800.0},
-        {
-            "youngs_modulus": POSITIVE,
-            "density": POSITIVE,
-            "poissons_ratio": frozenset({"0", "0.5"}),
-            "viscosity": NON_NEGATIVE,
-            "relaxation": NONE,
-        },
+        usual("youngs_modulus density poissons_ratio viscosity relaxation"),
     ),
-    description("Maxwell", ph.Maxwell, {"branches": [(1.0, 0.1)]}, {"branches": frozenset({"(1, 2)"})}),
-    description(
-        "CircularSection",
-        ph.CircularSection,
-        {"diameter": 0.1},
-        {"diameter": POSITIVE, "shear_coefficient": POSITIVE | NONE},
-    ),
+    description("Maxwell", ph.Maxwell, {"branches": [(1.0, 0.1)]}, usual("branches")),
+    description("CircularSection", ph.CircularSection, {"diameter": 0.1}, usual("diameter shear_coefficient")),
     description(
         "RectangularSection",
         ph.RectangularSection,
         {"width": 0.1, "height": 0.1},
-        {"width": POSITIVE, "height": POSITIVE, "shear_coefficient": POSITIVE | NONE},
+        usual("width height shear_coefficient"),
     ),
     description(
         "Section",
         ph.Section,
         {"area": 1e-4, "second_moment_y": 1e-8},
-        {
-            "area": POSITIVE,
-            "second_moment_y": POSITIVE,
-            "second_moment_z": POSITIVE | NONE,
-            "torsion_constant": POSITIVE | NONE,
-            "shear_area_y": POSITIVE | NONE,
-            "shear_area_z": POSITIVE | NONE,
-            "shear_center": PAIR,
-            "mass_center": PAIR,
-        },
+        usual(
+            "area second_moment_y second_moment_z torsion_constant shear_area_y shear_area_z"
+            " shear_center mass_center"
+        ),
     ),
     description(
         "VaryingSection",
         ph.VaryingSection,
         {"places": (0.0, 1.0), "sections": 2 * [ph.CircularSection(0.1)]},
-        {"places": PAIR, "sections": REFUSED, "breaks": NONE},
+        usual("places sections breaks"),
     ),
     description(
         "GeneralSection",
         ph.GeneralSection,
         {"stiffness": np.eye(6), "mass": np.diag([1.0, 1.0, 1.0, 2.0, 1.0, 1.0])},
-        {"stiffness": REFUSED, "mass": REFUSED, "viscosity": NON_NEGATIVE, "relaxation": NONE},
+        usual("viscosity relaxation", stiffness=REFUSED, mass=REFUSED),
     ),
-    description(
-        "LumpedMass",
-        ph.LumpedMass,
-        {"x": 0.0, "mass": 1.0},
-        {"x": FINITE, "mass": POSITIVE, "inertia": NON_NEGATIVE | VECTOR, "offset": PAIR},
-    ),
+    description("LumpedMass", ph.LumpedMass, {"x": 0.0, "mass": 1.0}, usual("mass inertia offset", x=FINITE)),
     description(
         "Beam",
         ph.Beam,
         {"length": 1.0, "section": ph.CircularSection(0.01), "material": STEEL},
-        {
-            "length": POSITIVE,
-            "section": REFUSED,
-            "material": REFUSED,
-            "elements": COUNT,
-            "frame": REFUSED,
-            "strain": REFUSED,
-            "rotary_inertia": FLAG,
-            "modes": COUNT | NONE | {"2 x 2", "3 x 3"},
-            "damping_ratio": NON_NEGATIVE,
-            "theory": REFUSED,
-            "masses": {"()"},
-            "color": NONE,
-        },
+        usual(
+            ("length section material elements frame strain rotary_inertia damping_ratio theory masses color"),
+            modes=COUNT | NONE | {"2 x 2", "3 x 3"},
+        ),
     ),
     description(
         "Plate",
         ph.Plate,
         {"length": 1.0, "width": 1.0, "thickness": 0.1, "material": STEEL, "elements": (1, 1), "modes": 1},
-        {
-            "length": POSITIVE,
-            "width": POSITIVE,
-            "thickness": POSITIVE,
-            "material": REFUSED,
-            "elements": REFUSED,
-            "element": REFUSED,
-            "theory": REFUSED,
-            "interfaces": NONE | {"{}"},
-            "modes": COUNT | {"0"},
-            "frame": REFUSED,
-            "strain": REFUSED,
-            "damping_ratio": NON_NEGATIVE,
-            "moments": FLAG,
-            "inertial_shapes": FLAG,
-            "color": NONE,
-            "large": FLAG,
-        },
+        usual(
+            "length width thickness material element theory interfaces modes frame strain"
+            " damping_ratio moments inertial_shapes color large",
+            elements=REFUSED,
+        ),
     ),
-    description("Beam.split", ROD.split, {"parts": 2}, {"parts": COUNT, "elements": COUNT | NONE}),
+    description("Beam.split", ROD.split, {"parts": 2}, usual("parts", elements=COUNT | NONE)),
     description(
         "Beam.craig_bampton_basis",
         ph.Beam(1.0, ph.CircularSection(0.01), STEEL, elements=3).craig_bampton_basis,
         {"modes": 1},
-        {"modes": COUNT, "dimension": DIMENSION, "axial": REFUSED},
+        usual("dimension axial", modes=COUNT),
     ),
     description(
         "Beam.with_axial",
         ph.Beam(1.0, ph.CircularSection(0.01), STEEL, elements=1, frame="cantilever").with_axial,
         {"basis": np.eye(3), "dimension": 2},
-        {"basis": frozenset({"3 x 3"}), "dimension": DIMENSION, "axial": REFUSED},
+        usual("basis dimension axial"),
     ),
     description(
         "Beam.port_hamiltonian",
         ROD.port_hamiltonian,
         {},
-        {"variant": REFUSED, "dimension": DIMENSION, "gravity": VECTOR, "stress": REFUSED, "ports": NONE | {"{}"}},
+        usual("variant dimension gravity stress", ports=NONE | {"{}"}),
     ),
-    description(
-        "Cylinder",
-        ph.Cylinder,
-        {"radius": 0.1, "length": 1.0},
-        {"radius": POSITIVE, "length": POSITIVE, "axis": VECTOR, "center": NONE | VECTOR},
-    ),
-    description("Sphere", ph.Sphere, {"radius": 0.1}, {"radius": POSITIVE, "center": NONE | VECTOR}),
-    description(
-        "Torus",
-        ph.Torus,
-        {"radius": 9.0, "tube_radius": 0.02},
-        {"radius": POSITIVE, "tube_radius": POSITIVE, "axis": VECTOR, "center": NONE | VECTOR},
-    ),
-    description("PointMass", ph.PointMass, {"mass": 1.0}, {"mass": POSITIVE, "color": NONE}),
+    description("Cylinder", ph.Cylinder, {"radius": 0.1, "length": 1.0}, usual("radius length axis center")),
+    description("Sphere", ph.Sphere, {"radius": 0.1}, usual("radius center")),
+    description("Torus", ph.Torus, {"radius": 9.0, "tube_radius": 0.02}, usual("radius tube_radius axis center")),
+    description("PointMass", ph.PointMass, {"mass": 1.0}, usual("mass color")),
     description(
         "RigidBody",
         ph.RigidBody,
         {"mass": 1.0, "inertia": (1.0, 1.0, 1.0)},
-        {
-            "mass": POSITIVE,
-            "inertia": POSITIVE | VECTOR | {"3 x 3"},
-            "center": VECTOR,
-            "shape": NONE,
-            "color": NONE,
-        },
+        usual("mass shape color", inertia=POSITIVE | VECTOR | {"3 x 3"}, center=VECTOR),
     ),
     description(
         "RigidBody.box",
         ph.RigidBody.box,
         {"size": (1.0, 1.0, 1.0), "density": 1.0},
-        {"size": VECTOR, "density": POSITIVE, "center": VECTOR, "color": NONE},
+        usual("size density color", center=VECTOR),
     ),
     description(
         "RigidBody.cylinder",
         ph.RigidBody.cylinder,
         {"radius": 1.0, "length": 1.0, "density": 1.0},
-        {"radius": POSITIVE, "length": POSITIVE, "density": POSITIVE, "center": VECTOR, "axis": VECTOR},
+        usual("radius length density axis", center=VECTOR),
     ),
     description(
         "RigidBody.sphere",
         ph.RigidBody.sphere,
         {"radius": 1.0, "density": 1.0},
-        {"radius": POSITIVE, "density": POSITIVE, "center": VECTOR},
+        usual("radius density", center=VECTOR),
     ),
     description(
         "RigidBody.from_stl",
         ph.RigidBody.from_stl,
         {"path": "there_is_no.stl", "density": 1.0},
-        {"path": REFUSED, "density": POSITIVE, "scale": POSITIVE},
+        usual("path density scale"),
         ends="path: cannot read there_is_no.stl",
     ),
     description(
@@ -207,49 +133,33 @@ BODIES = [
             "triangles": [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]],
             "density": 1.0,
         },
-        {"vertices": REFUSED, "triangles": REFUSED, "density": POSITIVE, "color": NONE},
+        usual("vertices triangles density color"),
     ),
-    description("Box", ph.Box, {"size": (1.0, 1.0, 1.0)}, {"size": VECTOR, "center": VECTOR | NONE}),
+    description("Box", ph.Box, {"size": (1.0, 1.0, 1.0)}, usual("size center")),
     description(
         "TriangleMesh",
         ph.TriangleMesh,
         {"vertices": np.eye(3), "triangles": [[0, 1, 2]]},
-        {"vertices": frozenset({"3 x 3"}), "triangles": frozenset({"3 x 3"})},
+        usual(vertices=MATRIX, triangles=MATRIX),
     ),
     description(
         "Rod",
         ph.Rod,
         {"length": 1.0, "section": ph.CircularSection(0.01), "material": STEEL, "elements": 2},
-        {
-            "length": POSITIVE,
-            "section": REFUSED,
-            "material": REFUSED,
-            "elements": COUNT,
-            "order": frozenset({"1"}),
-            "stress_free": REFUSED,
-            "color": NONE,
-        },
+        usual("length section material elements stress_free color", order=COUNT),
     ),
     description(
         "Rod.port_hamiltonian",
         ph.Rod(1.0, ph.CircularSection(0.01), STEEL, 2).port_hamiltonian,
         {},
-        {
-            "dimension": COUNT,
-            "gravity": VECTOR,
-            "shape": NONE,
-            "velocity": SHAPE | VECTOR | {"3 x 3"},
-            "angular_velocity": NONE | VECTOR,
-            "start": REFUSED,
-            "end": REFUSED,
-        },
+        usual("gravity shape angular_velocity start end", dimension=COUNT, velocity=SHAPE | VECTOR | {"3 x 3"}),
     ),
     *(
         description(
             law.__name__,
             law,
             {"youngs_modulus": 1e6, "poissons_ratio": 0.3},
-            {"youngs_modulus": POSITIVE, "poissons_ratio": frozenset({"0", "0.5"})},
+            usual("youngs_modulus poissons_ratio"),
         )
         for law in (ph.StVenantKirchhoff, ph.NeoHookean)
     ),
@@ -261,71 +171,47 @@ BODIES = [
             "second": (lambda I: I - 3, lambda I: 1.0),
             "third": (lambda I: -3 * np.log(I) + 2 * np.log(I) ** 2, lambda I: (4 * np.log(I) - 3) / I),
         },
-        {"first": REFUSED, "second": REFUSED, "third": REFUSED},
+        usual("third", first=REFUSED, second=REFUSED),
     ),
     description(
         "SoftBody",
         ph.SoftBody,
         {"mesh": MeshTri(), "law": ph.NeoHookean(1e6, 0.3), "density": 1e3, "thickness": 0.1},
-        {
-            "mesh": REFUSED,
-            "law": REFUSED,
-            "density": POSITIVE,
-            "thickness": POSITIVE,
-            "order": COUNT,
-            "plane": REFUSED,
-            "viscosity": NON_NEGATIVE,
-            "relaxation": NONE,
-            "interfaces": NONE | {"{}", "()"},
-            "color": NONE,
-        },
+        usual(
+            "mesh law density thickness plane viscosity relaxation color",
+            order=COUNT,
+            interfaces=NONE | {"{}", "()"},
+        ),
     ),
     description(
         "String",
         ph.String,
         {"length": 1.0, "line_density": 0.1, "elements": 2, "law": ph.LinearLaw(1.0)},
-        {
-            "length": POSITIVE,
-            "line_density": POSITIVE,
-            "elements": COUNT,
-            "law": REFUSED,
-            "order": COUNT,
-            "viscosity": NON_NEGATIVE,
-            "relaxation": NONE,
-            "diameter": POSITIVE | NONE,
-            "color": NONE,
-            "tension_only": FLAG,
-        },
+        usual(
+            "length line_density elements law viscosity relaxation color tension_only",
+            order=COUNT,
+            diameter=POSITIVE | NONE,
+        ),
     ),
     description(
         "String.hanging",
         ROPE.hanging,
         {"start": (0, 0, 0), "end": (1.0, 0, 0), "gravity": (0, -9.81, 0)},
-        {"start": VECTOR, "end": VECTOR, "gravity": VECTOR},
+        usual("gravity", start=VECTOR, end=VECTOR),
     ),
     description(
         "String.port_hamiltonian",
         ROPE.port_hamiltonian,
         {},
-        {
-            "dimension": COUNT,
-            "gravity": VECTOR,
-            "shape": SHAPE | {"3 x 3"},
-            "velocity": SHAPE | VECTOR | {"3 x 3"},
-            "start": REFUSED,
-            "end": REFUSED,
-        },
+        usual("gravity start end", dimension=COUNT, shape=SHAPE | {"3 x 3"}, velocity=SHAPE | VECTOR | {"3 x 3"}),
     ),
     *(
-        description(law.__name__, law, {}, {"axial_stiffness": POSITIVE})
+        description(law.__name__, law, {}, usual("axial_stiffness"))
         for law in (ph.LinearLaw, ph.LogarithmicLaw, ph.StVenantKirchhoffLaw)
     ),
-    description("Law", ph.Law, {"W": lambda C: 0.0, "dW": lambda C: 0.0}, {"W": NUMBER_FUNCTION, "dW": REFUSED}),
+    description("Law", ph.Law, {"W": lambda C: 0.0, "dW": lambda C: 0.0}, usual("W dW")),
     description(
-        "Potential",
-        ph.Potential,
-        {"energy": lambda x: 0.0, "slope": lambda x: 0.0},
-        {"energy": NUMBER_FUNCTION, "slope": REFUSED, "around": frozenset({"(1, 2)"})},
+        "Potential", ph.Potential, {"energy": lambda x: 0.0, "slope": lambda x: 0.0}, usual("energy slope around")
     ),
 ]
 assert FINITE

@@ -4,12 +4,10 @@ from functools import cache
 from pathlib import Path
 
 import phlexible as ph
-from bad_inputs.outcomes import FINITE, FLAG, NAME, NON_NEGATIVE, NONE, POSITIVE, REFUSED, VECTOR, Call
-from bad_inputs.wrong_values import FUNCTIONS
+from bad_inputs.outcomes import Call
+from bad_inputs.usual import CALLED_LATER, EMPTY, FINITE, NONE, POSITIVE, REFUSED, usual
 
 ROBOT = Path(__file__).parent.parent / "tools" / "ur5.urdf"
-MAPPING = frozenset({"{}"})
-CALLED_LATER = frozenset({"a class", "f raises", *(label for label in FUNCTIONS if label.startswith("f ->"))})
 
 
 class Swung:
@@ -49,73 +47,55 @@ CONTROL = [
         "Feedback of a joint",
         lambda s: ph.Feedback,
         lambda s: {"controller": lambda t, measured: 0.0, "measured": [s.joint], "period": 0.5},
-        {
-            "on": frozenset({"()"}),
-            "period": POSITIVE | NONE,
-            "delay": frozenset({"0", "1", "0.5"}),
-            "target": FINITE | NONE | CALLED_LATER | {"(1, 2)"},
-            "name": NAME,
-            "vjp": NONE | CALLED_LATER | {"f(a, b, c)"},
-            "jvp": NONE | CALLED_LATER | {"f(a, b, c)"},
-        },
+        usual("period delay name vjp jvp", on=EMPTY, target=FINITE | NONE | CALLED_LATER | {"(1, 2)"}),
         swung,
     ),
     Call(
         "energy_shaping",
         lambda s: ph.energy_shaping,
         lambda s: {"model": s.model, "joint": s.joint, "target": 0.1, "stiffness": 1.0, "damping": 0.1},
-        {
-            "model": frozenset({"model"}),
-            "joint": frozenset({"joint"}),
-            "target": FINITE,
-            "stiffness": POSITIVE,
-            "damping": NON_NEGATIVE,
-            "name": NAME,
-        },
+        usual(
+            "damping name",
+            model=frozenset({"model"}),
+            joint=frozenset({"joint"}),
+            target=FINITE,
+            stiffness=POSITIVE,
+        ),
         swung,
     ),
     Call(
         "shared_energy_shaping",
         lambda s: ph.shared_energy_shaping,
         lambda s: {"model": s.model, "targets": {s.joint: 0.1}, "stiffness": 30.0, "damping": 0.1},
-        {"model": frozenset({"model"}), "targets": REFUSED, "stiffness": POSITIVE, "damping": NON_NEGATIVE},
+        usual("targets damping", model=frozenset({"model"}), stiffness=POSITIVE),
         swung,
     ),
     Call(
         "passive_observer",
         lambda s: ph.passive_observer,
         lambda s: {"linear": linear(), "damping": 1.0},
-        {"linear": REFUSED, "damping": POSITIVE, "injection": POSITIVE},
+        usual("linear injection", damping=POSITIVE),
         swung,
     ),
     Call(
         "damping_injection",
         lambda s: ph.damping_injection,
         lambda s: {"model": s.model, "dampings": {s.joint: 1.0}},
-        {"model": frozenset({"model"}), "dampings": MAPPING},
+        usual("dampings", model=frozenset({"model"})),
         Swung,
     ),
     Call(
         "from_urdf",
         lambda s: ph.from_urdf,
         lambda s: {"path": ROBOT},
-        {
-            "path": REFUSED,
-            "flexible": MAPPING | NONE,
-            "positions": MAPPING | NONE,
-            "gravity": VECTOR,
-            "stop_stiffness": NON_NEGATIVE | NONE,
-            "free": FLAG,
-            "visuals": FLAG,
-            "inertia": REFUSED,
-        },
+        usual("path flexible positions gravity stop_stiffness free visuals", inertia=REFUSED),
         swung,
     ),
     Call(
         "interconnect",
         lambda s: linear().interconnect,
         lambda s: {"controller": law()},
-        {"controller": REFUSED, "measured": NONE, "on": NONE, "follows": FLAG, "period": POSITIVE | NONE},
+        usual("follows period", controller=REFUSED, measured=NONE, on=NONE),
         swung,
     ),
 ]

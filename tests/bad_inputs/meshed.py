@@ -7,10 +7,9 @@ import numpy as np
 import skfem
 
 import phlexible as ph
-from bad_inputs.outcomes import COUNT, FINITE, FLAG, NONE, NUMBER_FUNCTION, REFUSED, TIMES, Call
+from bad_inputs.outcomes import Call
+from bad_inputs.usual import COUNT, NONE, usual
 from bad_inputs.wrong_values import STEEL, Stage
-
-NODES = frozenset({"None"})
 
 
 class Meshed(Stage):
@@ -42,36 +41,21 @@ def motion():
         return meshed().plane.simulate(2e-4, 1e-4, progress=False)
 
 
-def of(label, function, good, /, **takes):
-    return Call(label, function, good, takes, meshed)
+def of(label, function, good, names="", /, **takes):
+    return Call(label, function, good, usual(names, **takes), meshed)
 
 
 MESHED = [
-    of("MeshSurface", lambda s: ph.MeshSurface, lambda s: {"body": s.part}, body=REFUSED, where=NONE),
+    of("MeshSurface", lambda s: ph.MeshSurface, lambda s: {"body": s.part}, "body where"),
     of(
         "Pressure",
         lambda s: ph.Pressure,
         lambda s: {"interface": s.part["tip"], "value": 1.0},
-        interface=REFUSED,
-        value=FINITE | NUMBER_FUNCTION,
-        breakpoints=TIMES,
-        name=frozenset({"None", "'x'", "'1'"}),
+        "interface value breakpoints name",
     ),
     of(
-        "motion.export",
-        lambda s: motion().export,
-        lambda s: {"path": "x.pvd"},
-        path=REFUSED,
-        every=COUNT | NONE,
-        progress=FLAG | NONE,
+        "motion.export", lambda s: motion().export, lambda s: {"path": "x.pvd"}, "path progress", every=COUNT | NONE
     ),
-    of(
-        "motion.mesh_stress",
-        lambda s: motion().mesh_stress,
-        lambda s: {"body": s.part},
-        body=REFUSED,
-        nodes=NODES,
-        every=COUNT,
-    ),
-    of("read_matrices", lambda s: ph.read_matrices, lambda s: {}, path=REFUSED),
+    of("motion.mesh_stress", lambda s: motion().mesh_stress, lambda s: {"body": s.part}, "body nodes every"),
+    of("read_matrices", lambda s: ph.read_matrices, lambda s: {}, "path"),
 ]

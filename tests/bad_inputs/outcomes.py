@@ -11,21 +11,7 @@ from bad_inputs.wrong_values import simple_values, stage, wrong_values
 
 OURS = tuple(kind for kind in vars(ph.errors).values() if isinstance(kind, type) and issubclass(kind, Warning))
 
-# What arguments of a kind take, by the labels of the wrong values.
-REFUSED: frozenset[str] = frozenset()
-POSITIVE = frozenset({"1", "0.5"})
-NON_NEGATIVE = POSITIVE | {"0"}
-FINITE = NON_NEGATIVE | {"-1"}
-COUNT = frozenset({"1"})
-FLAG = frozenset({"True", "False"})
-VECTOR = frozenset({"(1, 2, 3)"})
-NONE = frozenset({"None"})
-NAME = frozenset({"None", "'x'", "'1'"})
-TIMES = frozenset({"()", "(1, 2)", "(1, 2, 3)"})
-NUMBER_FUNCTION = frozenset({"f -> 1.0"})
-VECTOR_FUNCTION = frozenset({"f -> (0, 0, 0)"})
 NAMED = {"name": "named?"}  # of words: "no body is named 'x'"
-PORT = frozenset({"ground", "frame", "foreign attachment", "foreign ground", "foreign frame"})
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,9 @@ import numpy as np
 import skfem
 
 import phlexible as ph
-from bad_inputs.outcomes import COUNT, FINITE, FLAG, NAMED, NON_NEGATIVE, NONE, POSITIVE, REFUSED, Call
-from bad_inputs.wrong_values import FUNCTIONS, STEEL
-
-CALLED_LATER = frozenset({"a class", "f raises", *(label for label in FUNCTIONS if label.startswith("f ->"))})
-POINT = frozenset({"attachment", "ground", "foreign ground"})
-JOINT = frozenset({"joint"})
+from bad_inputs.outcomes import NAMED, Call
+from bad_inputs.usual import COUNT, FINITE, NONE, PAIR, POINT, REFUSED, usual
+from bad_inputs.wrong_values import STEEL
 
 
 class Stepped:
@@ -36,13 +33,15 @@ def stepped():
     return Stepped()
 
 
-def of(label, function, good, /, **takes):
-    return Call(label, function, lambda s: good, takes, stepped)
+def of(label, function, good, names="", /, **takes):
+    return Call(label, function, lambda s: good, usual(names, **takes), stepped)
 
 
-def at_rest(name, **takes):
+def at_rest(name, names="", /, **takes):
     """A method of the equilibrium with one argument."""
-    return Call(f"equilibrium.{name}", lambda s: getattr(s.rest, name), lambda s: {}, takes, stepped)
+    return Call(
+        f"equilibrium.{name}", lambda s: getattr(s.rest, name), lambda s: {}, usual(names, **takes), stepped
+    )
 
 
 def given(s, name, value):
@@ -75,16 +74,16 @@ def environment(**given):
 
 
 STEPPED = [
-    of("run.advance", lambda s: s.model.start(0.1).advance, {"to": 0.1}, to=NON_NEGATIVE),
-    of("run.run", lambda s: s.model.start(0.1).run, {"duration": 0.1}, duration=POSITIVE),
-    of("run.read", lambda s: s.run.read, {}, sensor=REFUSED),
-    of("run.restore", lambda s: s.run.restore, {}, saved=REFUSED),
+    of("run.advance", lambda s: s.model.start(0.1).advance, {"to": 0.1}, "to"),
+    of("run.run", lambda s: s.model.start(0.1).run, {"duration": 0.1}, "duration"),
+    of("run.read", lambda s: s.run.read, {}, "sensor"),
+    of("run.restore", lambda s: s.run.restore, {}, "saved"),
     *(
         Call(
             f"run.inputs of {name}",
             lambda s, name=name: lambda value: given(s, name, value),
             lambda s: {},
-            {"value": taken},
+            usual(value=taken),
             stepped,
             {"value": name},
         )
@@ -94,20 +93,20 @@ STEPPED = [
         "run.inputs by name",
         lambda s: lambda name: s.run.inputs[name],
         lambda s: {},
-        {"name": REFUSED},
+        usual(name=REFUSED),
         stepped,
         NAMED,
     ),
     at_rest("position", attachment=POINT),
-    at_rest("rotation", target=POINT | {"body"}),
-    at_rest("angle", joint=JOINT),
+    at_rest("rotation", "target"),
+    at_rest("angle", joint=frozenset({"joint"})),
     at_rest("translation", joint=REFUSED),
-    at_rest("reaction", joint=JOINT),
-    at_rest("reaction_moment", joint=JOINT),
+    at_rest("reaction", joint=frozenset({"joint"})),
+    at_rest("reaction_moment", joint=frozenset({"joint"})),
     at_rest("element_force", element=frozenset({"element"})),
-    at_rest("tension", string=REFUSED),
-    at_rest("section_forces", body=REFUSED),
-    at_rest("stress", body=REFUSED),
+    at_rest("tension", "string"),
+    at_rest("section_forces", "body"),
+    at_rest("stress", "body"),
     at_rest("plot", path=NONE | {"'x'", "'1'"}),
     Call(
         "Env",
@@ -119,41 +118,26 @@ STEPPED = [
             "observe": [ph.JointPosition(s.joint)],
             "reward": lambda seen, torque: 0.0,
         },
-        {
-            "build": frozenset({"model"}),
-            "step": POSITIVE,
-            "actions": REFUSED,
-            "observe": frozenset({"()"}),
-            "reward": CALLED_LATER,
-            "interval": NONE | POSITIVE,
-            "duration": POSITIVE,
-            "is_over": NONE | CALLED_LATER,
-            "bounds": frozenset({"(1, 2)"}),
-            "render_mode": NONE,
-        },
+        usual(
+            "step actions observe reward interval duration is_over render_mode",
+            build=frozenset({"model"}),
+            bounds=PAIR,
+        ),
         stepped,
     ),
     Call(
         "FlexibleBody.from_matrices",
         lambda s: ph.FlexibleBody.from_matrices,
         lambda s: {**matrices(), "modes": 1, "interfaces": {"root": [0]}},
-        {
-            "mass": REFUSED,
-            "stiffness": REFUSED,
-            "nodes": REFUSED,
-            "interfaces": NONE | {"{}"},
-            "modes": COUNT | NONE | {"0"},
-            "frame": REFUSED,
-            "damping": NONE,
-            "geometric_stiffness": NONE,
-            "modal": frozenset({"0"}),
-            "damping_ratio": NON_NEGATIVE,
-            "viscosity": NON_NEGATIVE,
-            "relaxation": NONE,
-            "moments": FLAG,
-            "inertial_shapes": FLAG,
-            "color": NONE,
-        },
+        usual(
+            "interfaces frame geometric_stiffness modal damping_ratio viscosity relaxation moments"
+            " inertial_shapes color",
+            mass=REFUSED,
+            stiffness=REFUSED,
+            nodes=REFUSED,
+            modes=COUNT | NONE | {"0"},
+            damping=NONE,
+        ),
         stepped,
     ),
     Call(
@@ -166,18 +150,7 @@ STEPPED = [
             "modes": 1,
             "thickness": 0.01,
         },
-        {
-            "mesh": REFUSED,
-            "material": REFUSED,
-            "interfaces": NONE | {"{}"},
-            "modes": COUNT | {"0"},
-            "frame": REFUSED,
-            "strain": REFUSED,
-            "thickness": POSITIVE,
-            "scale": POSITIVE,
-            "damping_ratio": NON_NEGATIVE,
-            "color": NONE,
-        },
+        usual("mesh material interfaces modes frame strain thickness scale damping_ratio color"),
         stepped,
     ),
 ]

@@ -15,6 +15,6 @@ from bad_inputs.stepped import STEPPED
 @pytest.mark.parametrize(
     "call", [*BODIES, *PARTS, *RUNS, *MESHED, *CONTROL, *DERIVED, *STEPPED], ids=lambda call: call.name
 )
-def test_wrong_values_are_refused_by_name(call, tmp_path, monkeypatch):
+def test_wrong_values_are_refused_by_name(call, tmp_path, monkeypatch, unpainted):
     monkeypatch.chdir(tmp_path)  # what is taken as the name of a file is written there
     assert surprises(call) == []

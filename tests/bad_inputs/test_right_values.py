@@ -57,7 +57,7 @@ def alike(argument, labels):
     [each for each in (*BODIES, *PARTS, *RUNS, *MESHED, *CONTROL, *DERIVED, *STEPPED) if "plot" not in each.name],
     ids=lambda call: call.name,
 )
-def test_values_of_other_types_are_taken(call, tmp_path, monkeypatch):
+def test_values_of_other_types_are_taken(call, tmp_path, monkeypatch, unpainted):
     monkeypatch.chdir(tmp_path)
     found = []
     for argument, labels in call.takes.items():

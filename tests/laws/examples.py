@@ -47,8 +47,8 @@ def examples(count: int) -> settings:
 def resolved(run: Callable[[], ph.Motion], greatest: float = 0.5) -> ph.Motion:
     """The motion of a run; a hypothesis example is rejected where a body turns faster than this a step.
 
-    Only then may a run fail to converge. Rejected is also a start for which there is no deformation. Loads of starts
-    are raised in quarters only: finding out that nothing holds them would take longer than all else.
+    Only then may a run fail to converge. Rejected is also a start for which there is no deformation. Its loads are
+    raised in quarters only: finding out that nothing holds them would take longer than all else.
     """
     try:
         with pytest.MonkeyPatch.context() as patch:
