@@ -15,7 +15,8 @@ from pathlib import Path
 
 import phlexible as ph
 from phlexible.cli import app
-from phlexible.gallery.table import ENTRIES, TOPICS, GalleryEntry
+from phlexible.gallery.entries import TOPICS, GalleryEntry
+from phlexible.gallery.table import ENTRIES
 
 HERE = Path(__file__).parent
 PACKAGE = HERE.parent / "src" / "phlexible"

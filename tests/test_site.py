@@ -16,7 +16,8 @@ from phlexible.description.interactions.force_elements import ForceElement
 from phlexible.description.interactions.loads import Load
 from phlexible.description.interactions.state_force import CompoundForce
 from phlexible.description.ports import PlacedBody
-from phlexible.gallery.table import ENTRIES, TOPICS
+from phlexible.gallery.entries import TOPICS
+from phlexible.gallery.table import ENTRIES
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"

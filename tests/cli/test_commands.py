@@ -15,7 +15,8 @@ from typer.testing import CliRunner
 import phlexible as ph
 from phlexible.cli import app
 from phlexible.cli.programs import parse_settings
-from phlexible.gallery.table import ENTRIES, TOPICS
+from phlexible.gallery.entries import TOPICS
+from phlexible.gallery.table import ENTRIES
 from phlexible.pictures import animation, modes as mode_shapes
 
 OWN_MODEL = """

@@ -5,7 +5,8 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import phlexible as ph
-from phlexible.gallery.table import ENTRIES, BeamPoint, Reference
+from phlexible.gallery.entries import BeamPoint, Reference
+from phlexible.gallery.table import ENTRIES
 
 
 def test_the_table_holds_every_model_and_its_points_exist() -> None:

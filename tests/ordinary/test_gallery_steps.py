@@ -9,7 +9,8 @@ import phlexible as ph
 from fuzz.case import EQUILIBRIUM, Case
 from fuzz.checks import LIMIT, balance_error
 from laws.figures import joint_gaps
-from phlexible.gallery.table import ENTRIES, GalleryEntry
+from phlexible.gallery.entries import GalleryEntry
+from phlexible.gallery.table import ENTRIES
 
 STEPS, FACTORS = 4, (10.0, 1.0, 0.1)
 WITHOUT_EQUILIBRIUM = (

@@ -26,7 +26,8 @@ from phlexible.cli.programs import (
 )
 from phlexible.cli.simulation import FILMS, PAGES, PICTURES, RESULTS, Order, carry_out, prepare_file
 from phlexible.display import how_many
-from phlexible.gallery.table import ENTRIES, TOPICS
+from phlexible.gallery.entries import TOPICS
+from phlexible.gallery.table import ENTRIES
 from phlexible.model import Model
 from phlexible.pictures.modes import mode_sweep
 from phlexible.results.motion import Motion

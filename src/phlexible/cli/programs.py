@@ -17,7 +17,8 @@ from phlexible.bodies.beam.beam import Beam, SplitBeam
 from phlexible.bodies.rod import Rod
 from phlexible.cli.failures import UsageError, UserFileError, line_in
 from phlexible.description.interactions.sensor import Sensor
-from phlexible.gallery.table import ENTRIES, BeamPoint, GalleryEntry, Reference
+from phlexible.gallery.entries import BeamPoint, GalleryEntry, Reference
+from phlexible.gallery.table import ENTRIES
 from phlexible.measure.sensors import sensors
 from phlexible.model import Model
 

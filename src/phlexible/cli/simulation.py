@@ -20,7 +20,7 @@ from phlexible.cli.programs import ModelToRun
 from phlexible.description.ports import Attachment
 from phlexible.display import how_many
 from phlexible.errors import ConvergenceError, deferred_warnings
-from phlexible.gallery.table import BeamPoint, Reference
+from phlexible.gallery.entries import BeamPoint, Reference
 from phlexible.measure.quality import MotionCheck
 from phlexible.model import SAME_STEP, Model
 from phlexible.results.files.files import load

@@ -13,13 +13,13 @@ from phlexible.description.interactions.loads import Force, Torque
 from phlexible.description.joints.joints import Fixed, Revolute, Slider, Spherical
 from phlexible.elements.sections import CircularSection, RectangularSection, Section
 from phlexible.errors import ParameterError
-from phlexible.gallery.parameters import ready_model
+from phlexible.gallery.entries import BeamPoint, Reference, ready_model
 from phlexible.model import Model
 
 # A chain of flexible links, in the plane or in space.
 
 
-@ready_model
+@ready_model(duration=1.0, step=5e-4, points=(BeamPoint("link 1", 0.5),), operating_point="static")
 def chain(
     links: int = 5,
     dimension: int = 2,
@@ -87,7 +87,7 @@ def _at_least_one(name: str, value: int) -> int:
 # A steel ruler that swings in the plane.
 
 
-@ready_model
+@ready_model(duration=2.0, step=5e-4, points=(BeamPoint("beam", 0.5),), operating_point="static")
 def flexible_pendulum(
     length: float = 1.0,
     thickness: float = 2e-3,
@@ -140,7 +140,7 @@ def flexible_pendulum(
 BEND = (0.0, -0.3, 1.0)  # rotation vector of the second beam against the first one, at t = 0
 
 
-@ready_model
+@ready_model(duration=2.0, step=1e-3, points=(BeamPoint("first", 0.5), BeamPoint("second", 0.5)))
 def free_pair(
     length: float = 1.0,
     width: float = 6e-3,
@@ -201,7 +201,7 @@ def free_pair(
 # A cantilever on a rotating hub.
 
 
-@ready_model
+@ready_model(duration=2.0, step=1e-2, points=(BeamPoint("beam", 1.0),), operating_point="steady_rotation")
 def rotating_cantilever(speed: float = 6.0, slenderness: float = 1e3, elements: int = 20) -> Model:
     """A beam clamped to a hub of radius zero that turns about z; the rotation stiffens its bending.
 
@@ -242,7 +242,7 @@ SPIN_UP = (0.0, 2e-4, 1e-2, 1.02e-2)
 BLOW = (1.5e-2, 1.52e-2, 1.54e-2)
 
 
-@ready_model
+@ready_model(duration=0.05, step=1e-5, points=(BeamPoint("beam", 0.5),))
 def spatial_beam(elements: int = 8, strain: str = "von_karman", modes: int | None = None) -> Model:
     """A beam that a torque spins up about z and a blow along z lifts out of the plane.
 
@@ -293,7 +293,21 @@ def _along_z(times: tuple[float, ...], values: tuple[float, ...]) -> Any:
 # A beam on a hub that is spun up: the test of geometric stiffening.
 
 
-@ready_model
+@ready_model(
+    duration=20.0,
+    step=1e-2,
+    points=(BeamPoint("beam", 1.0),),
+    references=(
+        Reference(
+            "von Karman strain",
+            BeamPoint("beam", 1.0),
+            duration=20.0,
+            greatest=0.00105616,
+            smallest=-0.09482091,
+            allowed={"elements": None, "modes": None},
+        ),
+    ),
+)
 def spinning_beam(
     speed: float = 6.0,
     rise_time: float = 15.0,
@@ -349,7 +363,7 @@ def spinning_beam(
 # A shaft that spins about its axis.
 
 
-@ready_model
+@ready_model(duration=0.1, step=5e-4, points=(BeamPoint("shaft", 0.5),), operating_point="steady_rotation")
 def spinning_shaft(
     speed: float = 100.0,
     length: float = 1.0,

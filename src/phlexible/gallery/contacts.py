@@ -21,7 +21,7 @@ from phlexible.description.interactions.loads import Force
 from phlexible.description.interactions.surfaces import Capsule, Plane, Surface
 from phlexible.description.joints.joints import Fixed, Prismatic, Revolute, Spherical
 from phlexible.elements.sections import RectangularSection
-from phlexible.gallery.parameters import ready_model
+from phlexible.gallery.entries import ready_model
 from phlexible.model import Model
 from phlexible.shapes.solids import Box, Cylinder, Sphere, TriangleMesh
 
@@ -31,7 +31,7 @@ WEIGHT, STIFFNESS, STRAIGHT, RISE = 10.0, 2e4, 0.1, 0.05  # [N], [N], [m], [s]
 NODE = 1e4  # [N/m]
 
 
-@ready_model
+@ready_model(duration=0.2, step=2e-3)
 def capstan(
     friction: float = 0.3,
     wrap: float = 3.141592653589793,
@@ -113,7 +113,7 @@ def moved(start: float, way: float) -> Callable[[float], float]:
     return lambda time: start + way * smooth(time, 0.0, CLOSED)
 
 
-@ready_model
+@ready_model(duration=1.0, step=2e-3)
 def gripper(
     friction: float = 0.5, squeeze: float = 8e-3, lift: float = 0.1, youngs_modulus: float = 2e9, elements: int = 5
 ) -> Model:
@@ -180,7 +180,7 @@ def gripper(
 LOWERED, BLADE_THICKNESS = 0.1, 4e-3  # [s], [m]
 
 
-@ready_model
+@ready_model(duration=1.0, step=2e-3)
 def wiper(
     friction: float = 0.6,
     press: float = 6e-3,
@@ -241,7 +241,7 @@ DOMINO = np.array([8e-3, 48e-3, 24e-3])  # [m]
 PUSHED = 0.06  # [s]
 
 
-@ready_model
+@ready_model(duration=0.5, step=2e-3)
 def dominoes(count: int = 8, pitch: float = 0.02, friction: float = 0.3) -> Model:
     """Dominoes in the plane of their fall, the first of which is pushed.
 
@@ -280,7 +280,7 @@ def dominoes(count: int = 8, pitch: float = 0.02, friction: float = 0.3) -> Mode
 RACE, SQUEEZED, STARTED = 0.04, 2e-5, 0.05  # [m], [m], [s]
 
 
-@ready_model
+@ready_model(duration=0.2, step=1e-3)
 def ball_bearing(balls: int = 24, ball_radius: float = 5e-3, friction: float = 0.2, speed: float = 20.0) -> Model:
     """A ball bearing without a cage in its plane: balls roll between a ring that turns and one that stays.
 
@@ -323,7 +323,7 @@ def ball_bearing(balls: int = 24, ball_radius: float = 5e-3, friction: float = 0
 GRAIN, DENSE = 0.01, 2500.0  # [m], [kg/m3]
 
 
-@ready_model
+@ready_model(duration=0.4, step=2e-3)
 def sand(side: int = 4, high: int = 6, friction: float = 0.4) -> Model:
     """A column of balls that collapses into a box twice as wide.
 
@@ -356,7 +356,7 @@ def sand(side: int = 4, high: int = 6, friction: float = 0.4) -> Model:
 PIN, BAR, CLEARANCE, BEFORE = 5e-3, 2e-3, 5e-6, 0.3  # [m], [m], [m], [rad]
 
 
-@ready_model
+@ready_model(duration=1.0, step=1e-3)
 def geneva_drive(slots: int = 4, distance: float = 0.1, speed: float = 6.283185307179586) -> Model:
     """A Geneva drive in its plane: a pin enters a slot of a wheel, turns it by one step, and leaves it at rest.
 
@@ -439,7 +439,7 @@ def cam_lift(angle: Array, lift: float) -> Array:
     return np.asarray(lift * ((10 - 15 * up + 6 * up**2) * up**3 - (10 - 15 * down + 6 * down**2) * down**3))
 
 
-@ready_model
+@ready_model(duration=0.5, step=1e-3)
 def cam_follower(
     lift: float = 0.012, speed: float = 12.566370614359172, facets: int = 240, stiffness: float = 2e6
 ) -> Model:
@@ -502,7 +502,7 @@ def cam_surface(lift: float, around: int) -> tuple[Array, Array]:
 EDGE = 0.06  # [m]
 
 
-@ready_model
+@ready_model(duration=1.0, step=2e-3)
 def soft_gripper(
     friction: float = 0.6,
     squeeze: float = 1.5e-3,
@@ -556,7 +556,7 @@ def soft_gripper(
 PITCH, ROPE_STIFFNESS, GROOVE = 0.012, 2e4, 1e4  # [m], [N], [N/m]
 
 
-@ready_model
+@ready_model(duration=0.3, step=2e-3)
 def windlass(
     turns: float = 3.0, friction: float = 0.15, radius: float = 0.05, drum_speed: float = 20.0, elements: int = 20
 ) -> Model:
@@ -619,7 +619,7 @@ def windlass(
 BRACKET_LEG, BRACKET_WIDTH, BRACKET_THICKNESS = 0.16, 0.04, 0.01  # [m]
 
 
-@ready_model
+@ready_model(duration=0.4, step=1e-3)
 def dropped_bracket(
     height: float = 0.1, tilt: float = 0.35, youngs_modulus: float = 2e9, elements: int = 8, modes: int = 6
 ) -> Model:

@@ -28,7 +28,7 @@ from phlexible.description.ports import Port
 from phlexible.elements.sections import RectangularSection, Section
 from phlexible.errors import ParameterError
 from phlexible.extras import optional
-from phlexible.gallery.parameters import ready_model
+from phlexible.gallery.entries import BeamPoint, ready_model
 from phlexible.model import Model
 from phlexible.shapes.solids import Box, Cylinder, Sphere
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 # A gantry crane that carries a load on a cable.
 
 
-@ready_model
+@ready_model(duration=12.0, step=5e-3, operating_point="static")
 def crane(
     trolley_mass: float = 100.0,
     load_mass: float = 250.0,
@@ -110,7 +110,7 @@ def crane(
 LOCK_WIDTH = 0.02  # of the well that holds a hinge in place [rad]
 
 
-@ready_model
+@ready_model(duration=30.0, step=2e-3, points=(BeamPoint("panel 1", 1.0),))
 def deployable_panels(panels: int = 3, lock_energy: float = 3.0, elements: int = 4) -> Model:
     """A free satellite in the plane with a stack of flexible panels, folded to and fro.
 
@@ -166,7 +166,7 @@ def _lock(place: float, depth: float) -> Potential:
 # A flexible pole that is to be balanced on a cart.
 
 
-@ready_model
+@ready_model(duration=1.0, step=1e-3, points=(BeamPoint("pole", 1.0),), operating_point="unloaded")
 def flexible_pole(
     angle: float = 0.05,
     cart_mass: float = 1.0,
@@ -222,7 +222,7 @@ def flexible_pole(
 SUN, PLANET, RING = 0.02, 0.02, 0.06
 
 
-@ready_model
+@ready_model(duration=0.1, step=2e-4)
 def gear_train(planets: int = 3, torque: float = 0.1) -> Model:
     """A sun of 20 mm radius turns planets of 20 mm within a ring of 60 mm, and these an arm four times slower.
 
@@ -272,7 +272,7 @@ DAMPING = (40.0, 120.0, 50.0, 0.8, 1.2, 0.2)
 """Gains of the motors [N m/rad, N m s/rad]."""
 
 
-@ready_model
+@ready_model(duration=2.0, step=1e-3, points=(BeamPoint("forearm", 1.0),))
 def robot_arm(
     rise_time: float = 1.0, elements: int = 4, payload: float = 2.0, gains: float = 1.0, sampled: bool = True
 ) -> Model:
@@ -384,7 +384,7 @@ class Panels(StrEnum):
     PLATE = "plate"
 
 
-@ready_model
+@ready_model(duration=2.0, step=2e-3, points=(BeamPoint("left panel", 1.0),))
 def satellite(
     hub_mass: float = 200.0,
     hub_inertia: float = 60.0,
@@ -568,7 +568,7 @@ WIDTH = 6e-3 * np.sqrt(3) / 2  # of the rectangle with area and second moment of
 THICKNESS = np.pi * 6e-3**2 / 4 / WIDTH
 
 
-@ready_model
+@ready_model(duration=0.1, step=2e-5)
 def solid_crank_slider(
     crank_length: float = 0.15,
     crank_speed: float = 150.0,
@@ -647,7 +647,7 @@ OVERHANG = 3.0  # of the rotor in front of the tower [m]
 TRIANGLES, LINES = 2, 1  # dimensions of gmsh's groups
 
 
-@ready_model
+@ready_model(duration=10.0, step=5e-3)
 def wind_turbine(
     tower_height: float = 60.0,
     tower_diameter: float = 3.2,

@@ -10,7 +10,7 @@ from phlexible.description.interactions.force_elements import SpringDamper
 from phlexible.description.joints.joints import Fixed, Prismatic, Revolute, Slider, Spherical, Universal
 from phlexible.elements.sections import CircularSection, Section
 from phlexible.errors import ParameterError
-from phlexible.gallery.parameters import ready_model
+from phlexible.gallery.entries import BeamPoint, Reference, ready_model
 from phlexible.model import Model
 from phlexible.shapes.solids import Box
 
@@ -31,7 +31,7 @@ INITIAL = (
 """beta, Theta, gamma, Phi, delta, Omega, epsilon at rest [rad]."""
 
 
-@ready_model
+@ready_model(duration=0.03, step=1e-5)
 def andrews_squeezer(torque: float = 0.033) -> Model:
     """Andrews' squeezing mechanism: seven links, three closed loops, a spring, a motor.
 
@@ -90,7 +90,7 @@ CORNERS = np.array([(0, 0, 0), (1, 0, 0), (1, -1, 0), (1, -1, 1), (0, -1, 1), (0
 """Of a cube, along its edges; the edge from the last one to the first is the ground."""
 
 
-@ready_model
+@ready_model(duration=10.0, step=1e-3, operating_point="static")
 def bricard(length: float = 1.0, mass: float = 1.0, width: float = 0.1, gravity: float = 9.81) -> Model:
     """Five rigid rods and the ground along six edges of a cube, hinged to a ring, released at rest.
 
@@ -139,8 +139,41 @@ def _along(edge: Array) -> Array:
 
 # A fast crank-slider with a flexible coupler.
 
+MIDDLE_OF_COUPLER = BeamPoint("coupler", 0.5)
 
-@ready_model
+
+@ready_model(
+    duration=0.1,
+    step=2e-5,
+    points=(MIDDLE_OF_COUPLER,),
+    references=(
+        Reference(
+            "von Karman strain",
+            MIDDLE_OF_COUPLER,
+            duration=0.1,
+            greatest=0.01541951,
+            smallest=-0.01554659,
+            allowed={"elements": None, "modes": None},
+        ),
+        Reference(
+            "geometrically exact beam",
+            MIDDLE_OF_COUPLER,
+            duration=0.1,
+            greatest=0.01538815,
+            smallest=-0.01552910,
+            allowed={"elements": None, "modes": None, "slider_mass": (0.033, 0.033378)},
+        ),
+        Reference(
+            "linear strain",
+            MIDDLE_OF_COUPLER,
+            duration=0.1,
+            greatest=0.01877925,
+            smallest=-0.01868704,
+            allowed={"elements": None, "modes": None},
+            required={"strain": "linear"},
+        ),
+    ),
+)
 def crank_slider(
     crank_length: float = 0.15,
     crank_speed: float = 150.0,
@@ -213,7 +246,7 @@ PIN_MASS = 0.042
 GROUND_LENGTH = 0.254
 
 
-@ready_model
+@ready_model(duration=0.1, step=1e-4, points=(BeamPoint("coupler", 0.5),))
 def four_bar(crank_angle: float = 0.0, elements: int = 10, crank_speed: float = 0.0) -> Model:
     """Three flexible aluminium links and the ground, pinned to a loop; the crank is clamped.
 
@@ -290,7 +323,7 @@ THICKNESS = 0.01
 """Of the rods over their length; it gives them an inertia about their own axis, which nothing excites."""
 
 
-@ready_model
+@ready_model(duration=10.0, step=1e-3)
 def n_four_bar(
     loops: int = 2,
     length: float = 1.0,
@@ -368,7 +401,7 @@ CRANK_LENGTH, ROD_LENGTH = 0.08, 0.3
 PIVOT = np.array([0.0, 0.1, 0.12])
 
 
-@ready_model
+@ready_model(duration=5.0, step=5e-4)
 def spatial_slider_crank(crank_speed: float = 6.0, gravity: float = 9.81) -> Model:
     """The rigid spatial slider-crank: revolute, spherical, universal and prismatic joint, one motion.
 

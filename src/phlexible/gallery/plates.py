@@ -8,14 +8,14 @@ from phlexible.algebra.arrays import finite, positive, whole
 from phlexible.bodies.flexible.plate import Plate
 from phlexible.bodies.material import Material
 from phlexible.description.joints.joints import Fixed
-from phlexible.gallery.parameters import ready_model
+from phlexible.gallery.entries import ready_model
 from phlexible.model import Model
 
 UPRIGHT = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
 """Of the plate: its width along z, the axis of rotation, its upper side towards -y."""
 
 
-@ready_model
+@ready_model(duration=20.0, step=1e-2, operating_point="steady_rotation")
 def plate_in_spin_up(
     length: float = 8.0,
     width: float = 4.0,

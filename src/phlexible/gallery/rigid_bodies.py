@@ -9,7 +9,7 @@ from phlexible.bodies.rigid_body import RigidBody
 from phlexible.description.interactions.contact import Contact
 from phlexible.description.interactions.surfaces import Plane
 from phlexible.description.joints.joints import Revolute, Spherical
-from phlexible.gallery.parameters import ready_model
+from phlexible.gallery.entries import ready_model
 from phlexible.model import Model
 from phlexible.shapes.solids import Box, Sphere, TriangleMesh
 from phlexible.shapes.surfaces import revolved
@@ -17,7 +17,7 @@ from phlexible.shapes.surfaces import revolved
 # A ball that falls on the ground and bounces: contact without loss, or with impact damping.
 
 
-@ready_model
+@ready_model(duration=4.0, step=2e-4)
 def bouncing_ball(drop_height: float = 0.5, stiffness: float = 1e5, damping: float = 0.0) -> Model:
     """A ball of 1 kg and 0.1 m radius that falls on the ground, z upwards.
 
@@ -44,7 +44,7 @@ def bouncing_ball(drop_height: float = 0.5, stiffness: float = 1e5, damping: flo
 # Two rigid rods that swing in the plane.
 
 
-@ready_model
+@ready_model(duration=3.0, step=1e-3, operating_point="static")
 def double_pendulum(
     length: float = 1.0,
     mass: float = 1.0,
@@ -88,7 +88,7 @@ def double_pendulum(
 # A free body that turns over again and again: rotation about the middle axis of inertia.
 
 
-@ready_model
+@ready_model(duration=20.0, step=1e-2)
 def dzhanibekov(disturbance: float = 0.05) -> Model:
     """A free rigid body that spins about its middle axis, which is unstable: it flips periodically.
 
@@ -114,7 +114,7 @@ def dzhanibekov(disturbance: float = 0.05) -> Model:
 INERTIA, AXIAL_INERTIA = 0.05, 0.01  # about the fixed point, across and along the axis [kg m2]
 
 
-@ready_model
+@ready_model(duration=5.0, step=1e-3)
 def heavy_top(precession: float = 3.0, nutation: float = 30.0, gravity: float = 9.81) -> Model:
     """A symmetric top on a fixed point that precesses about the vertical.
 
@@ -157,7 +157,7 @@ def heavy_top(precession: float = 3.0, nutation: float = 30.0, gravity: float = 
 GRAVITY = 9.81
 
 
-@ready_model
+@ready_model(duration=3.0, step=1e-3)
 def tippe_top(spin: float = 150.0, friction: float = 0.3, tilt: float = 0.1, eccentricity: float = 0.3) -> Model:
     """A sphere of 6 g and 20 mm radius with its centre of mass below its centre spins on a table and turns over.
 

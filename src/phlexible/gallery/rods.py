@@ -11,7 +11,7 @@ from phlexible.description.interactions.contact import Contact
 from phlexible.description.interactions.loads import Force, Torque
 from phlexible.description.joints.joints import Fixed, Revolute
 from phlexible.elements.sections import CircularSection, GeneralSection, RectangularSection
-from phlexible.gallery.parameters import ready_model
+from phlexible.gallery.entries import ready_model
 from phlexible.model import Model
 
 # A free rod that a force and a torque throw and fold: large rotations and strains in flight.
@@ -19,7 +19,7 @@ from phlexible.model import Model
 RELEASE = 2.5  # [s]
 
 
-@ready_model
+@ready_model(duration=15.0, step=1e-2, operating_point="unloaded")
 def flying_spaghetti(elements: int = 40, order: int = 2, bending_stiffness: float = 100.0) -> Model:
     """A rod of 10 m at rest, thrown by a force of 8 N and a torque of -80 N m at its lower end for 2.5 s.
 
@@ -59,7 +59,7 @@ def flying_spaghetti(elements: int = 40, order: int = 2, bending_stiffness: floa
 # A slender cantilever under a tip weight at an angle: bending in two planes and torsion, coupled by their size.
 
 
-@ready_model
+@ready_model(duration=1.0, step=1e-3, operating_point="static")
 def princeton_beam(
     angle: float = 0.7853981633974483, force: float = 8.896, elements: int = 8, order: int = 2
 ) -> Model:
@@ -93,7 +93,7 @@ def princeton_beam(
 # A cantilever that a moment at its end rolls up to a circle.
 
 
-@ready_model
+@ready_model(duration=8.0, step=5e-3, operating_point="static")
 def roll_up(turns: float = 1.0, elements: int = 16, order: int = 2) -> Model:
     """A strip of rubber of 1 m, clamped at one end; the moment at the other would bend it by so many turns.
 
@@ -128,7 +128,7 @@ RING, RING_DIAMETER, POISSON, TWISTED = 0.1, 4e-3, 0.3, 1.0  # [m], [m], [-], [s
 MICHELL = 2 * np.pi * np.sqrt(3) * (1 + POISSON)  # 2 pi sqrt(3) EI / GI_p [rad]
 
 
-@ready_model
+@ready_model(duration=1.6, step=1e-3)
 def twisted_ring(twist: float = 1.25, friction: float = 0.1, elements: int = 90) -> Model:
     """A straight rod of rubber is bent to a ring, closed, and twisted within a second where it is held.
 

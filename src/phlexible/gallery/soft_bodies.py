@@ -9,11 +9,11 @@ from phlexible.bodies.soft_body import SoftBody
 from phlexible.bodies.soft_law import NeoHookean
 from phlexible.description.interactions.loads import Pressure
 from phlexible.description.joints.joints import Spherical
-from phlexible.gallery.parameters import ready_model
+from phlexible.gallery.entries import ready_model
 from phlexible.model import Model
 
 
-@ready_model
+@ready_model(duration=0.3, step=2e-3)
 def inflated_membrane(
     radius: float = 0.1,
     thickness: float = 1e-3,

@@ -10,7 +10,7 @@ from phlexible.bodies.string import String
 from phlexible.bodies.string_law import LinearLaw, LogarithmicLaw, StringLaw, StVenantKirchhoffLaw
 from phlexible.description.interactions.loads import Force
 from phlexible.description.joints.joints import Slider, Spherical
-from phlexible.gallery.parameters import ready_model
+from phlexible.gallery.entries import ready_model
 from phlexible.model import Model
 from phlexible.shapes.solids import Box, Sphere
 
@@ -19,7 +19,7 @@ from phlexible.shapes.solids import Box, Sphere
 CORNERS = ((-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0))
 
 
-@ready_model
+@ready_model(duration=4.0, step=2e-3, operating_point="static")
 def cable_robot(
     width: float = 3.0,
     height: float = 2.0,
@@ -110,7 +110,7 @@ def _winch(corner: Array, held: Array, outwards: Array, radius: float, period: f
 PUSH_END = 0.5  # [s]
 
 
-@ready_model
+@ready_model(duration=10.0, step=5e-3, operating_point="static")
 def hanging_cable(
     span: float = 50.0,
     length: float = 50.5,
@@ -164,7 +164,7 @@ def hanging_cable(
 LOADING = 0.2  # [s]
 
 
-@ready_model
+@ready_model(duration=1.0, step=1e-2, operating_point="static")
 def string_pendulum(
     elements: int = 30,
     axial_stiffness: float = 20.0,
@@ -213,7 +213,7 @@ def string_pendulum(
 # Two satellites on a tether.
 
 
-@ready_model
+@ready_model(duration=60.0, step=1e-2, operating_point="unloaded")
 def tethered_satellites(
     first_mass: float = 400.0,
     second_mass: float = 150.0,

@@ -1,0 +1,163 @@
+"""What the command line needs to run and judge a model of the gallery, and checks of its parameters."""
+
+import functools
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import NoneType, UnionType
+from typing import Any, ParamSpec, get_args, get_type_hints
+
+from phlexible.algebra.arrays import finite, text, vector, whole
+from phlexible.errors import ParameterError
+from phlexible.model import Model
+
+TOPICS: Mapping[str, str] = {
+    "mechanisms": "Mechanisms",
+    "beams": "Beams",
+    "machines": "Machines",
+    "plates": "Plates",
+    "rigid_bodies": "Rigid bodies, tops and balls",
+    "strings": "Strings and cables",
+    "rods": "Rods",
+    "soft_bodies": "Soft bodies",
+    "contacts": "Contact and friction",
+}
+"""Of the models, by the file that they are in."""
+
+
+@dataclass(frozen=True)
+class BeamPoint:
+    """A point on the axis of a beam whose elastic displacement is worth looking at.
+
+    Attributes:
+        body: name of the beam in the model.
+        fraction: place along the beam, 0 at its start and 1 at its end.
+    """
+
+    body: str
+    fraction: float
+
+
+@dataclass(frozen=True)
+class Reference:
+    """Extreme transverse displacements u_y / L of a point, from outside of this package.
+
+    Attributes:
+        source: where the numbers come from.
+        point: that they belong to.
+        duration: from t = 0 that they were taken over [s].
+        greatest: largest u_y / L.
+        smallest: smallest u_y / L.
+        allowed: parameters that may differ from the defaults, with the values for which the numbers
+            hold (None: any value).
+        required: parameters that must have this value.
+    """
+
+    source: str
+    point: BeamPoint
+    duration: float
+    greatest: float
+    smallest: float
+    allowed: Mapping[str, tuple[object, ...] | None] = field(default_factory=dict)
+    required: Mapping[str, object] = field(default_factory=dict)
+
+    def holds(self, parameters: Mapping[str, object], defaults: Mapping[str, object]) -> bool:
+        """Whether a model with these parameters is the one of the reference."""
+        for name, default in defaults.items():
+            value = parameters.get(name, default)
+            if name in self.required:
+                if value != self.required[name]:
+                    return False
+            elif name in self.allowed:
+                values = self.allowed[name]
+                if values is not None and value not in values:
+                    return False
+            elif value != default:
+                return False
+        return True
+
+
+@dataclass(frozen=True)
+class GalleryEntry:
+    """A model that can be run by name.
+
+    Attributes:
+        function: builds the model from keyword parameters.
+        duration: of a run that shows something [s].
+        step: that resolves it [s].
+        points: whose displacement is summarised and plotted.
+        references: numbers to compare with.
+        operating_point: what the modes of the command line are about.
+    """
+
+    function: Callable[..., Model]
+    duration: float
+    step: float
+    points: tuple[BeamPoint, ...] = ()
+    references: tuple[Reference, ...] = ()
+    operating_point: str = "given"
+
+    @property
+    def name(self) -> str:
+        """Name on the command line, with hyphens."""
+        return self.function.__name__.replace("_", "-")
+
+    @property
+    def topic(self) -> str:
+        """What it is an example of, one of ``TOPICS``."""
+        return TOPICS[self.function.__module__.split(".")[-1]]
+
+    @property
+    def title(self) -> str:
+        """First line of the docstring."""
+        return (self.function.__doc__ or "").strip().splitlines()[0]
+
+
+P = ParamSpec("P")
+
+
+def ready_model(**entry: Any) -> Callable[[Callable[P, Model]], Callable[P, Model]]:
+    """A decorator of a function that builds a model of the gallery.
+
+    The function refuses parameters that it does not have, or that are of another kind than annotated.
+
+    Args:
+        entry: fields of its ``GalleryEntry`` beside the function.
+    """
+
+    def decorated(function: Callable[P, Model]) -> Callable[P, Model]:
+        @functools.cache
+        def declared() -> tuple[inspect.Signature, dict[str, Any]]:
+            return inspect.signature(function), get_type_hints(function)
+
+        @functools.wraps(function)
+        def checked(*args: P.args, **kwargs: P.kwargs) -> Model:
+            signature, hints = declared()
+            try:
+                given = signature.bind(*args, **kwargs).arguments
+            except TypeError as error:
+                known = ", ".join(signature.parameters)
+                raise ParameterError(f"{function.__name__} {error}; its parameters are {known}") from None
+            values: Any = {name: _checked(name, value, hints[name]) for name, value in given.items()}
+            return function(**values)  # type: ignore[call-arg]  # they are those of the signature
+
+        vars(checked)["entry"] = GalleryEntry(checked, **entry)
+        return checked
+
+    return decorated
+
+
+def _checked(name: str, value: object, kind: object) -> object:
+    """The value as what the annotation says; kinds beyond numbers and text are checked where they are used."""
+    kinds = get_args(kind) if isinstance(kind, UnionType) else (kind,)
+    if value is None and NoneType in kinds:
+        return None
+    if float in kinds:
+        return finite(name, value)  # type: ignore[arg-type]
+    if int in kinds:
+        return whole(name, value, least=0)
+    if str in kinds:
+        return text(name, value)
+    if any(get_args(each) == (float, float, float) for each in kinds):
+        return tuple(vector(name, value).tolist())  # type: ignore[arg-type]
+    return value
