@@ -1,4 +1,4 @@
-"""What the command line needs to run and judge a model of the gallery, and checks of its parameters."""
+"""Entries of the gallery, which the command line runs and judges, and checks of parameters."""
 
 import functools
 import inspect

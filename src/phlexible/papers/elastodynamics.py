@@ -14,6 +14,7 @@ trace; both ports carry their mass matrices (Remark 4). Boundary parts without t
 Stresses in H(div) are those of ``h_div``.
 """
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,7 @@ import numpy as np
 from scipy import sparse
 
 from phlexible.algebra.arrays import Array, IntArray, flag, option, positive
+from phlexible.bodies.flexible.element_mesh import SKFEM_CELLS, standard_element
 from phlexible.bodies.flexible.mesh_matrices import PlaneState
 from phlexible.errors import ParameterError
 from phlexible.port_hamiltonian.linear import LinearPHDAE
@@ -360,19 +362,20 @@ def rod(
     line_density = positive("density", density) * positive("area", area)
     stiffness = positive("youngs_modulus", youngs_modulus) * area
     left, right = (sparse.eye_array(elements, elements + 1, k=k, format="csr") for k in (0, 1))
-    mass = size / 6 * (2 * (left.T @ left + right.T @ right) + left.T @ right + right.T @ left)
-    moving = np.arange(1 if is_clamped else 0, elements + 1)
+    body = size / 6 * (2 * (left.T @ left + right.T @ right) + left.T @ right + right.T @ left)
     ends = np.array([elements]) if is_clamped else np.array([0, elements])
     trace = sparse.csr_array(np.eye(elements + 1)[:, ends])
-    return _model(
-        mass=line_density * mass,
+    moving = slice(1 if is_clamped else 0, None)
+    body = body[moving, moving]
+    return velocity_stress_model(
+        mass=line_density * body,
         compliance=size / stiffness * sparse.eye_array(elements),
-        rate=right - left,
-        body=mass,
-        trace=trace,
-        trace_mass=np.eye(len(ends)),
-        moving=moving,
-        units=("N/m", "N", "m^2/s", "m/s"),
+        rate=(right - left)[:, moving],
+        states=(("velocity", "m/s"), ("stress", "N")),
+        ports=[
+            ("body force", "N/m", "m^2/s", body, body),
+            ("boundary force", "N", "m/s", trace[moving], np.eye(len(ends))),
+        ],
     )
 
 
@@ -441,12 +444,9 @@ def solid(
     depth = positive("thickness", thickness) if mesh.dim() == 2 else 1.0
     element = ElementVector(space.element)
     mass = depth * _mass(Basis(mesh, element, intorder=space.mass_degree))
-    if clamped is None:
-        fixed, free = np.zeros(0, dtype=np.int64), mesh.boundary_facets()
-    else:
-        held = named_boundary("clamped", mesh, clamped)
-        fixed = Basis(mesh, element, intorder=1).get_dofs(held).flatten()
-        free = np.setdiff1d(mesh.boundary_facets(), held)
+    held = boundary_of("clamped", clamped, mesh.boundaries)
+    fixed = Basis(mesh, element, intorder=1).get_dofs(held).flatten()
+    free = np.setdiff1d(mesh.boundary_facets(), held)
     if space.strain_degree == 0:  # the tables of scikit-fem have three points for it in a triangle
         basis = Basis(mesh, element, quadrature=MIDDLE[mesh.dim()])
     else:
@@ -456,28 +456,38 @@ def solid(
     strain, volume = _strain_matrix(basis), depth * np.asarray(basis.dx).ravel()
     components = strain.shape[0] // len(volume)
     compliance = _compliance(components, positive("youngs_modulus", youngs_modulus), poissons_ratio, is_strain)
-    return _model(
-        mass=positive("density", density) * mass,
+    moving = np.setdiff1d(np.arange(basis.N), fixed)
+    body = mass[moving][:, moving]
+    return velocity_stress_model(
+        mass=positive("density", density) * body,
         compliance=sparse.kron(sparse.diags_array(volume), compliance),
-        rate=sparse.diags_array(np.repeat(volume, components)) @ strain,
-        body=mass,
-        trace=boundary_mass[:, touched],
-        trace_mass=boundary_mass[touched][:, touched],
-        moving=np.setdiff1d(np.arange(basis.N), fixed),
-        units=("N/m^3", "Pa", "m^4/s", "m^3/s"),
+        rate=(sparse.diags_array(np.repeat(volume, components)) @ strain)[:, moving],
+        states=(("velocity", "m/s"), ("stress", "Pa")),
+        ports=[
+            ("body force", "N/m^3", "m^4/s", body, body),
+            (
+                "boundary traction",
+                "Pa",
+                "m^3/s",
+                boundary_mass[moving][:, touched],
+                boundary_mass[touched][:, touched],
+            ),
+        ],
     )
 
 
-def named_boundary(argument: str, mesh: Any, name: str) -> IntArray:
-    """Facets of a boundary of a mesh.
+def boundary_of(argument: str, name: str | None, groups: Mapping[str, IntArray] | None) -> IntArray:
+    """Facets of a boundary of a mesh by its name, none for None.
 
     Raises:
         ParameterError: it has none of that name.
     """
-    if name not in (mesh.boundaries or {}):
-        known = ", ".join(mesh.boundaries or {}) or "none"
+    if name is None:
+        return np.zeros(0, dtype=np.int32)
+    if name not in (groups or {}):
+        known = ", ".join(groups or {}) or "none"
         raise ParameterError(f"{argument} must name a boundary of the mesh ({known}), got {name!r}")
-    return np.asarray(mesh.boundaries[name])
+    return np.asarray((groups or {})[name])
 
 
 def _check_simplices(mesh: Any, order: int | None) -> None:
@@ -492,9 +502,7 @@ def _check_simplices(mesh: Any, order: int | None) -> None:
 
 
 def _held_facets(mesh: Any, clamped: str | None) -> IntArray:
-    if clamped is None:
-        return np.zeros(0, dtype=np.int64)
-    held = np.unique(named_boundary("clamped", mesh, clamped))
+    held = np.unique(boundary_of("clamped", clamped, mesh.boundaries))
     inside = np.setdiff1d(held, mesh.boundary_facets())
     if len(inside):
         raise ParameterError(
@@ -513,25 +521,13 @@ class _Space:
 
 
 def _space(mesh: Any, order: int | None) -> _Space:
-    import skfem
-
-    kinds = {
-        "MeshTri1": (1, skfem.ElementTriP1, skfem.ElementTriP2),
-        "MeshTri2": (2, skfem.ElementTriP1, skfem.ElementTriP2),
-        "MeshQuad1": (1, skfem.ElementQuad1, skfem.ElementQuad2),
-        "MeshQuad2": (2, skfem.ElementQuad1, skfem.ElementQuad2),
-        "MeshTet1": (1, skfem.ElementTetP1, skfem.ElementTetP2),
-        "MeshTet2": (2, skfem.ElementTetP1, skfem.ElementTetP2),
-        "MeshHex1": (1, skfem.ElementHex1, skfem.ElementHex2),
-        "MeshHex2": (2, skfem.ElementHex1, skfem.ElementHex2),
-    }
-    name = next((each.__name__ for each in type(mesh).__mro__ if each.__name__ in kinds), None)
+    name = next((each.__name__ for each in type(mesh).__mro__ if each.__name__ in SKFEM_CELLS), None)
     if name is None:
         raise ParameterError(
             "mesh must be a MeshTri, MeshQuad, MeshTet or MeshHex of scikit-fem, of order 1 or 2, got "
             f"{type(mesh).__name__}"
         )
-    curved, *elements = kinds[name]
+    kind, curved = SKFEM_CELLS[name]
     chosen = curved if order is None else order
     if chosen not in (1, 2) or isinstance(chosen, bool):
         raise ParameterError(f"order must be 1 or 2, got {order!r}")
@@ -539,44 +535,34 @@ def _space(mesh: Any, order: int | None) -> _Space:
         raise ParameterError(
             f"order must be 2 on a {name}: velocities of order 1 would strain curved cells that turn"
         )
-    is_simplex = name.startswith(("MeshTri", "MeshTet"))
-    strain = (2 * (chosen - 1) if is_simplex else 2 * chosen) + (2 if is_simplex and curved == 2 else 0)
-    return _Space(elements[chosen - 1](), strain, 2 * chosen + (2 if curved == 2 else 0))
+    strain = 2 * (chosen - 1) + (2 if curved == 2 else 0) if kind.is_simplex else 2 * chosen
+    return _Space(standard_element(kind, chosen), strain, 2 * chosen + (2 if curved == 2 else 0))
 
 
-def _model(
+def velocity_stress_model(
     mass: Matrix,
     compliance: Matrix,
     rate: Matrix,
-    body: Matrix,
-    trace: Matrix,
-    trace_mass: Matrix,
-    moving: IntArray,
-    units: tuple[str, str, str, str],
+    states: tuple[tuple[str, str], tuple[str, str]],
+    ports: Sequence[tuple[str, str, str, Matrix, Matrix]],
 ) -> LinearPHDAE:
-    """(29) on the velocities that move."""
-    rate = sparse.csr_array(rate)[:, moving]
-    mass = sparse.csr_array(mass)[moving][:, moving]
-    body = sparse.csr_array(body)[moving][:, moving]
-    inputs = sparse.hstack([body, sparse.csr_array(trace)[moving]])
-    v, s = len(moving), rate.shape[0]
-    force, traction, volume_flow, surface_flow = units
+    """The model (29) of velocities and stresses.
+
+    Args:
+        rate: D, of the stresses.
+        states: name and unit of the velocities and of the stresses.
+        ports: name, units of input and output, columns of B (of the velocities, or of both) and mass.
+    """
+    counts = mass.shape[0], compliance.shape[0]
+    size = sum(counts)
+    columns = [sparse.vstack([own, sparse.csr_array((size - own.shape[0], own.shape[1]))]) for *_, own, _ in ports]
     return LinearPHDAE(
         descriptor=sparse.block_diag([mass, compliance]),
         structure=sparse.block_array([[None, -rate.T], [rate, None]]),
-        dissipation=sparse.csr_array((v + s, v + s)),
-        port_map=sparse.vstack([inputs, sparse.csr_array((s, inputs.shape[1]))]),
-        states=(StateBlock("velocity", "m/s", v), StateBlock("stress", "N" if traction == "N" else "Pa", s)),
-        ports=(
-            Port("body force", force, volume_flow, v, body),
-            Port(
-                "boundary force" if traction == "N" else "boundary traction",
-                traction,
-                surface_flow,
-                inputs.shape[1] - v,
-                trace_mass,
-            ),
-        ),
+        dissipation=sparse.csr_array((size, size)),
+        port_map=sparse.hstack(columns),
+        states=tuple(StateBlock(*state, count) for state, count in zip(states, counts, strict=True)),
+        ports=tuple(Port(name, unit, flow, own.shape[1], mass) for name, unit, flow, own, mass in ports),
     )
 
 

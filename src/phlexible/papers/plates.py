@@ -11,12 +11,12 @@ from phlexible.bodies.flexible.interfaces import facets_of_group
 from phlexible.bodies.flexible.mesh_matrices import PlaneState, assembled, element_materials, mass_matrix
 from phlexible.bodies.flexible.moment_elements import moment_elements
 from phlexible.bodies.flexible.plate_elements import UNKNOWNS, PlateTheory, plate_quadrature, plate_section
-from phlexible.bodies.flexible.user_mesh import UserMesh, element_mesh, user_mesh
+from phlexible.bodies.flexible.user_mesh import element_mesh, user_mesh
 from phlexible.bodies.material import Material
 from phlexible.errors import ParameterError
-from phlexible.papers.elastodynamics import named_boundary
+from phlexible.papers.elastodynamics import boundary_of, velocity_stress_model
 from phlexible.port_hamiltonian.linear import LinearPHDAE
-from phlexible.port_hamiltonian.model import Matrix, Port, StateBlock
+from phlexible.port_hamiltonian.model import Matrix
 
 if TYPE_CHECKING:
     from skfem import MeshTri
@@ -74,9 +74,8 @@ def thin_plate(
     h = positive("thickness", thickness)
     flexibility = 12 / (positive("youngs_modulus", youngs_modulus) * h**3)
     deflection = (skfem.ElementTriP1, skfem.ElementTriP2, skfem.ElementTriP3)[order]()
-    none = np.zeros(0, dtype=np.int64)
-    held = none if clamped is None else named_boundary("clamped", mesh, clamped)
-    resting = none if supported is None else named_boundary("supported", mesh, supported)
+    held = boundary_of("clamped", clamped, mesh.boundaries)
+    resting = boundary_of("supported", supported, mesh.boundaries)
     if len(np.intersect1d(held, resting)):
         raise ParameterError(f"clamped={clamped!r} and supported={supported!r} share edges")
     loose = np.setdiff1d(mesh.boundary_facets(), np.concatenate([held, resting]))
@@ -102,26 +101,10 @@ def thin_plate(
     if len(held):
         own = sparse.kron(sparse.diags_array(moments.lengths[held]), moments.on_edge, format="csr")
         where = sparse.eye_array(len(stressed), format="csc")[:, np.searchsorted(stressed, turning)]
-        ports.append(("boundary rotation", "rad/s", "N m", where @ own, own))
-    return _model(positive("density", density) * h * mass, compliance, rate, ports)
-
-
-def _model(
-    mass: Matrix, compliance: Matrix, rate: Matrix, ports: list[tuple[str, str, str, Matrix, Matrix]]
-) -> LinearPHDAE:
-    v, m = mass.shape[0], compliance.shape[0]
-    columns = []
-    for name, _, _, column, _ in ports:
-        empty = sparse.csr_array((m if name != "boundary rotation" else v, column.shape[1]))
-        columns.append(sparse.vstack([empty, column] if name == "boundary rotation" else [column, empty]))
-    return LinearPHDAE(
-        descriptor=sparse.block_diag([mass, compliance]),
-        structure=sparse.block_array([[None, -rate.T], [rate, None]]),
-        dissipation=sparse.csr_array((v + m, v + m)),
-        port_map=sparse.hstack(columns),
-        states=(StateBlock("velocity", "m/s", v), StateBlock("moment", "N", m)),
-        ports=tuple(Port(name, unit, flow, column.shape[1], own) for name, unit, flow, column, own in ports),
-    )
+        still = sparse.csr_array((len(moving), own.shape[1]))
+        ports.append(("boundary rotation", "rad/s", "N m", sparse.vstack([still, where @ own]), own))
+    states = ("velocity", "m/s"), ("moment", "N")
+    return velocity_stress_model(positive("density", density) * h * mass, compliance, rate, states, ports)
 
 
 def _dofs(basis: Any, facets: IntArray) -> IntArray:
@@ -183,8 +166,9 @@ def bending_plate(
     section = plate_section(elements, materials, option("theory", theory, PlateTheory))
     held = np.zeros((elements.node_count, UNKNOWNS), dtype=bool)
     held[:, :2] = True
-    held[_boundary_nodes("clamped", clamped, given, elements)] = True
-    held[_boundary_nodes("supported", supported, given, elements), 2] = True
+    for argument, name, components in (("clamped", clamped, slice(None)), ("supported", supported, slice(2, 3))):
+        if len(boundary_of(argument, name, given.facet_groups)) and name is not None:
+            held[elements.facet_nodes(facets_of_group(name, given, elements)), components] = True
     moving = np.flatnonzero(~held.ravel())
     turning = section.thickness**2 / 12
     nodal = mass_matrix(elements, materials)
@@ -202,21 +186,13 @@ def bending_plate(
         compliances.append(sparse.bsr_array((blocks.reshape(-1, 5, 5), each[:-1], each)))
     count = sum(each.shape[0] for each in compliances)
     rate = sum(sparse.csr_array((v, ij), shape=(count, held.size)) for v, ij in rates)
-    return _shear_model(
+    return velocity_stress_model(
         mass[moving][:, moving],
         sparse.block_diag(compliances, format="csr"),
         sparse.csr_array(rate)[:, moving],
+        (("velocity", "m/s, rad/s"), ("resultant", "N, N/m")),
         _ports(nodal, elements, moving, float(materials.density[0])),
     )
-
-
-def _boundary_nodes(argument: str, name: str | None, given: UserMesh, mesh: ElementMesh) -> IntArray:
-    if name is None:
-        return np.zeros(0, dtype=np.int64)
-    if name not in given.facet_groups:
-        known = ", ".join(given.facet_groups) or "none"
-        raise ParameterError(f"{argument} must name a boundary of the mesh ({known}), got {name!r}")
-    return mesh.facet_nodes(facets_of_group(name, given, mesh))
 
 
 def _placed(blocks: Array, rows: IntArray, unknowns: IntArray) -> tuple[Array, tuple[IntArray, IntArray]]:
@@ -230,8 +206,10 @@ def _ports(
     nodal: Matrix, mesh: ElementMesh, moving: IntArray, density: float
 ) -> list[tuple[str, str, str, Matrix, Matrix]]:
     """Name, units, columns and mass of each port."""
+    import skfem
+
     node, component = np.divmod(moving, UNKNOWNS)
-    edges = _edge_mass(mesh)
+    edges = _product(skfem.FacetBasis(mesh.mesh, mesh.element, intorder=2 * mesh.order + 2))
     on_edge = np.zeros(mesh.node_count, dtype=bool)
     on_edge[mesh.facet_nodes(mesh.mesh.boundary_facets())] = True
     found = []
@@ -244,28 +222,3 @@ def _ports(
         if chosen.any():
             found.append((name, *units, wide[:, chosen], wide[chosen][:, chosen]))
     return found
-
-
-def _edge_mass(mesh: ElementMesh) -> Matrix:
-    """int N_a N_b over the boundary."""
-    import skfem
-
-    basis = skfem.FacetBasis(mesh.mesh, mesh.element, intorder=2 * mesh.order + 2)
-    values = np.array([np.broadcast_to(np.asarray(each[0]), basis.dx.shape) for each in basis.basis])
-    blocks = np.einsum("aeq,beq,eq->eab", values, values, np.asarray(basis.dx), optimize=True)
-    return assembled([(np.asarray(basis.element_dofs.T, dtype=np.int64), blocks)], mesh.node_count)
-
-
-def _shear_model(
-    mass: Matrix, compliance: Matrix, rate: Matrix, ports: list[tuple[str, str, str, Matrix, Matrix]]
-) -> LinearPHDAE:
-    v, s = mass.shape[0], compliance.shape[0]
-    inputs = sparse.hstack([columns for *_, columns, _ in ports])
-    return LinearPHDAE(
-        descriptor=sparse.block_diag([mass, compliance]),
-        structure=sparse.block_array([[None, -rate.T], [rate, None]]),
-        dissipation=sparse.csr_array((v + s, v + s)),
-        port_map=sparse.vstack([inputs, sparse.csr_array((s, inputs.shape[1]))]),
-        states=(StateBlock("velocity", "m/s, rad/s", v), StateBlock("resultant", "N, N/m", s)),
-        ports=tuple(Port(name, unit, flow, columns.shape[1], own) for name, unit, flow, columns, own in ports),
-    )

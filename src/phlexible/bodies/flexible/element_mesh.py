@@ -35,21 +35,21 @@ class CellKind(Enum):
         return self in (CellKind.TRIANGLE, CellKind.TETRAHEDRON)
 
 
+SKFEM_NAMES = {
+    CellKind.TRIANGLE: "Tri",
+    CellKind.QUADRILATERAL: "Quad",
+    CellKind.TETRAHEDRON: "Tet",
+    CellKind.HEXAHEDRON: "Hex",
+}
+SKFEM_CELLS = {f"Mesh{name}{order}": (kind, order) for kind, name in SKFEM_NAMES.items() for order in (1, 2)}
+"""Cells and their order by the name of scikit-fem's class."""
+
+
 def standard_element(kind: CellKind, order: int) -> Any:
     """The scalar element of scikit-fem."""
     import skfem
 
-    classes = {
-        (CellKind.TRIANGLE, 1): skfem.ElementTriP1,
-        (CellKind.TRIANGLE, 2): skfem.ElementTriP2,
-        (CellKind.QUADRILATERAL, 1): skfem.ElementQuad1,
-        (CellKind.QUADRILATERAL, 2): skfem.ElementQuad2,
-        (CellKind.TETRAHEDRON, 1): skfem.ElementTetP1,
-        (CellKind.TETRAHEDRON, 2): skfem.ElementTetP2,
-        (CellKind.HEXAHEDRON, 1): skfem.ElementHex1,
-        (CellKind.HEXAHEDRON, 2): skfem.ElementHex2,
-    }
-    return classes[kind, order]()
+    return getattr(skfem, f"Element{SKFEM_NAMES[kind]}{'P' if kind.is_simplex else ''}{order}")()
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,17 +85,7 @@ class ElementMesh:
         """As a mesh of scikit-fem."""
         import skfem
 
-        classes = {
-            (CellKind.TRIANGLE, 1): skfem.MeshTri1,
-            (CellKind.TRIANGLE, 2): skfem.MeshTri2,
-            (CellKind.QUADRILATERAL, 1): skfem.MeshQuad1,
-            (CellKind.QUADRILATERAL, 2): skfem.MeshQuad2,
-            (CellKind.TETRAHEDRON, 1): skfem.MeshTet1,
-            (CellKind.TETRAHEDRON, 2): skfem.MeshTet2,
-            (CellKind.HEXAHEDRON, 1): skfem.MeshHex1,
-            (CellKind.HEXAHEDRON, 2): skfem.MeshHex2,
-        }
-        make = classes[self.kind, self.geometry_order]
+        make = getattr(skfem, f"Mesh{SKFEM_NAMES[self.kind]}{self.geometry_order}")
         places, cells = np.ascontiguousarray(self.geometry.T), np.ascontiguousarray(self.cells.T.astype(np.int32))
         return make(places, cells, sort_t=False)
 

@@ -12,7 +12,7 @@ from scipy.sparse.csgraph import connected_components
 
 from phlexible.algebra.arrays import Array, IntArray, file_path, numbers
 from phlexible.bodies.flexible.abaqus_decks import read_abaqus_mesh
-from phlexible.bodies.flexible.element_mesh import CellKind, ElementMesh
+from phlexible.bodies.flexible.element_mesh import SKFEM_CELLS, CellKind, ElementMesh
 from phlexible.bodies.flexible.nastran_decks import read_nastran
 from phlexible.bodies.material import Material
 from phlexible.errors import MeshWarning, MissingExtraError, ParameterError, warn_user
@@ -30,16 +30,6 @@ FILE_CELLS = {
     "hexahedron": (CellKind.HEXAHEDRON, 1),
     "hexahedron20": (CellKind.HEXAHEDRON, 2),
     "hexahedron27": (CellKind.HEXAHEDRON, 2),
-}
-SKFEM_CELLS = {
-    "MeshTri1": (CellKind.TRIANGLE, 1),
-    "MeshTri2": (CellKind.TRIANGLE, 2),
-    "MeshQuad1": (CellKind.QUADRILATERAL, 1),
-    "MeshQuad2": (CellKind.QUADRILATERAL, 2),
-    "MeshTet1": (CellKind.TETRAHEDRON, 1),
-    "MeshTet2": (CellKind.TETRAHEDRON, 2),
-    "MeshHex1": (CellKind.HEXAHEDRON, 1),
-    "MeshHex2": (CellKind.HEXAHEDRON, 2),
 }
 CORNERS = {CellKind.TRIANGLE: 3, CellKind.QUADRILATERAL: 4, CellKind.TETRAHEDRON: 4, CellKind.HEXAHEDRON: 8}
 VTK_CORNERS = ((0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0), (0, 0, 1), (1, 0, 1), (1, 1, 1), (0, 1, 1))
