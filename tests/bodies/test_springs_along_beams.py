@@ -8,8 +8,6 @@ from scipy.linalg import expm
 from scipy.optimize import brentq
 
 import phlexible as ph
-from phlexible.port_hamiltonian.linear import LinearPHDAE
-from phlexible.port_hamiltonian.model import Port, StateBlock
 
 LENGTH, PLACE, ELEMENTS = 1.0, 0.4, 45
 SECTION, MATERIAL = ph.CircularSection(0.01), ph.Material(2e11, 7800.0)
@@ -90,55 +88,3 @@ def test_five_frequencies_of_transfer_matrices(kind):
     assert nearest(model.linearize().modes(6).frequencies, wanted) == pytest.approx(wanted, rel=1e-5)
     bare = np.array([1.8751040687, 4.6940911330]) ** 2 * UNIT
     assert np.abs(wanted[:2] / bare - 1).max() > 0.1  # no small effect
-
-
-@pytest.mark.parametrize("kind", ["spring", "hinge"])
-def test_they_are_the_same_with_shear_that_is_small(kind):
-    options = {"rotary_inertia": True, "theory": "timoshenko"}
-    model = hinged(**options) if kind == "hinge" else on_the_ground(kind, **options)
-    wanted = exact(kind, 2)
-    assert nearest(model.linearize().modes(3).frequencies, wanted) == pytest.approx(wanted, rel=2e-3)
-
-
-def elastic_hinge(stiffness):
-    """dM/dt = c (difference of the rates), with a port for each side."""
-    ports = (Port("before", "rad/s", "N m", 1), Port("after", "rad/s", "N m", 1))
-    nothing = np.zeros((1, 1))
-    return LinearPHDAE(
-        [[1 / stiffness]], nothing, nothing, [[-1.0, 1.0]], (StateBlock("hinge.moment", "N m", 1),), ports
-    )
-
-
-def test_the_same_hinge_from_ports():
-    """In port-Hamiltonian form: a transformer for the pin and gyrators for the spring about it."""
-    parts = []
-    for name, length, count in (("a", PLACE, 18), ("b", LENGTH - PLACE, 27)):
-        form = beam(length, count, strain="linear").port_hamiltonian(dimension=2)
-        parts.append(ph.with_prefix(ph.linearized(form), name))
-    spring = elastic_hinge(HINGE * BENDING / LENGTH)
-    first = ph.gyrator(parts[0], spring, [[1.0]], ("a.end moment", "before"))
-    whole = ph.transformer(
-        first, parts[1].with_ports(pin=parts[1].port("b.start force")), np.eye(2), ("a.end force", "pin")
-    )
-    assert whole.state_size == sum(part.state_size for part in parts) + 3
-    both = ph.LinearModel.of(_closed(whole))
-    wanted = exact("hinge", 3)
-    assert nearest(both.modes(4).frequencies, wanted) == pytest.approx(wanted, rel=1e-4)
-
-
-def _closed(whole):
-    """The other side of the spring on the second beam, and the clamp of the first one.
-
-    Both ports are of one model by now: u = B K y with a skew K is a gyrator of the model with itself.
-    """
-    after, moment = (whole.port_map[:, [whole.port_slice(name).start]] for name in ("after", "b.start moment"))
-    between = moment @ after.T
-    joined = LinearPHDAE(
-        whole.descriptor,
-        whole.structure - between + between.T,
-        whole.dissipation,
-        whole.port_map,
-        whole.states,
-        whole.ports,
-    )
-    return ph.inverted(ph.inverted(joined, "a.start force"), "a.start moment")

@@ -1,7 +1,5 @@
 """Forces that are functions of the state: order, energy, the same motion as springs, failures that say why."""
 
-import pickle
-
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
@@ -244,20 +242,3 @@ def test_what_a_function_does_wrong_is_said():
     fixed = model.connect(ph.Spherical(model.ground.at((1.0, 0.0, 0.0)), place))
     with pytest.raises(ph.ModelError, match="a joint with one"):
         ph.StateForce(lambda t, x, v: x, of=[place], on=[fixed])
-
-
-def test_laws_are_in_files_copies_and_live_runs(tmp_path):
-    model, _ = bead(lambda t, x, v: -STIFFNESS * x - v)
-    whole = model.simulate(0.1, 1e-2, progress=False)
-    path = tmp_path / "run.h5"
-    model.simulate(0.05, 1e-2, output=path, progress=False)
-    live = model.start(1e-2)
-    live.run(0.1)
-    for other in (
-        model.resume(path, 0.1, 1e-2, progress=False),
-        pickle.loads(pickle.dumps(model)).simulate(0.1, 1e-2, progress=False),
-        live.motion,
-        ph.Motion.load(path),
-    ):
-        assert np.array_equal(other.recording.position, whole.recording.position)
-        assert other.energy.work["law"][-1] == whole.energy.work["law"][-1]

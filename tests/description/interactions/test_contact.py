@@ -1,7 +1,6 @@
 """Contact, friction and stops: closed forms, exact energy, what is refused."""
 
 import warnings
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -126,35 +125,6 @@ def test_restitution_is_what_was_asked_for_at_any_speed(exponent, restitution):
         assert np.abs(motion.energy.balance_error).max() <= 1e-14 * speed**2
 
 
-def test_balls_part_with_their_restitution_and_all_momentum_and_one_that_bounces_comes_to_rest():
-    model = ph.Model()
-    balls = [
-        model.add(BALL, position=(0.21 * k, 0.05 * k, 0), velocity=(1.0 - k, 0, 0), angular_velocity=(0, 0, 9 * k))
-        for k in range(2)
-    ]
-    other = ph.Surface(balls[1].origin, ph.Sphere(0.1))
-    law = {"radius": 0.1, "restitution": 0.6}
-    model.apply(ph.Contact(balls[0].origin, other, 1e7, friction=0.3, **law))
-    motion = model.simulate(0.1, 1e-4, progress=False)
-    way = motion.position(balls[1].origin) - motion.position(balls[0].origin)
-    apart = np.diff(np.linalg.norm(way, axis=1)) / 1e-4
-    hits = np.argmin(np.linalg.norm(way, axis=1))
-    closing = apart[np.argmax(np.linalg.norm(way, axis=1) < 0.2) - 2]
-    leaving = apart[hits + np.argmax(np.linalg.norm(way[hits:], axis=1) > 0.2)]
-    assert -leaving / closing == pytest.approx(0.6, abs=2e-3)
-    for momentum in (motion.momentum.linear, motion.momentum.angular):
-        assert np.abs(momentum - momentum[0]).max() <= 1e-14
-    assert np.abs(motion.energy.balance_error).max() <= 1e-13
-    model = ph.Model(gravity=(0, 0, -G))
-    ball = model.add(BALL, "ball", position=(0, 0, 0.2))
-    model.apply(ph.Contact(ball.origin, ph.Plane(model.ground.at((0, 0, 0))), 1e5, **law))
-    motion = model.simulate(1.5, 2e-3, progress=False)
-    assert motion.position(ball.origin)[-1, 2] == pytest.approx(0.1 - G / 1e5, abs=1e-9)
-    middle = motion.recording.state(100)
-    rest = model.simulate(0.2, 2e-3, initial=middle, progress=False)
-    assert rest.recording.branches == pytest.approx(motion.recording.branches[100:201], abs=1e-9)
-
-
 def falls_on(what, **law):
     """A ball or an arm that falls on something with the losses of ``law``, and a port of it."""
     model = ph.Model(gravity=(0, 0, -G))
@@ -195,21 +165,6 @@ def test_what_touches_comes_to_rest_unless_it_is_lossless(what):
     )
     assert np.ptp(lossless.energy.total) <= 1e-12 and not lossless.energy.dissipated.any()
     assert np.array_equal(lossless.recording.position, undamped.recording.position)
-
-
-def test_equal_balls_exchange_their_velocities():
-    """Newton's cradle of three with gaps; linear momentum is exact."""
-    model = ph.Model()
-    balls = [
-        model.add(ph.PointMass(1.0), position=(0.3 * k, 0, 0), velocity=(float(k == 0), 0, 0)) for k in range(3)
-    ]
-    for one, two in pairwise(balls):
-        model.apply(ph.Contact(one.origin, two.origin, radius=0.2, stiffness=1e5, restitution=1))
-    motion = model.simulate(0.5, 1e-4, progress=False)
-    assert motion.velocity(balls[1].origin)[1500:1800, 0] == pytest.approx(1.0, abs=1e-5)
-    assert motion.velocity(balls[2].origin)[-1] == pytest.approx([1, 0, 0], abs=1e-5)
-    assert motion.momentum.linear == pytest.approx(np.tile([1.0, 0, 0], (5001, 1)), abs=1e-13)
-    assert np.ptp(motion.energy.total) <= 1e-12
 
 
 @pytest.mark.parametrize(("share", "slides"), [(0.95, False), (1.05, True)])

@@ -181,21 +181,6 @@ def test_a_whole_ball_on_a_surface_or_another_is_a_contact_of_two_that_sticks():
     assert motion.position(lying.origin)[-1] == pytest.approx((0, 3, 0.5), abs=1e-4)
 
 
-def test_a_box_rests_below_the_angle_of_friction_and_slides_above_it():
-    """All of its surface: its corners; g (sin - mu cos)."""
-    tilt, ways = 0.3, []
-    for share in (1.05, 0.95):
-        model = ph.Model(gravity=(GRAVITY * np.sin(tilt), 0, -GRAVITY * np.cos(tilt)))
-        box = model.add(ph.RigidBody.box((0.2, 0.2, 0.1), 500.0), position=(0, 0, 0.05), velocity=(0, 0, 0))
-        floor = ph.Plane(model.ground.at((0, 0, 0)))
-        model.apply(ph.Contact(box, floor, stiffness=1e5, friction=share * np.tan(tilt), damping=1e6))
-        motion = model.simulate(1.5, 1e-3, progress=False)
-        x = motion.position(box.origin)[[500, 1000, 1500], 0]
-        ways.append((x[2] - x[0], (x[2] - 2 * x[1] + x[0]) / 0.25))
-    assert abs(ways[0][0]) <= 1e-9
-    assert ways[1][1] == pytest.approx(0.05 * GRAVITY * np.sin(tilt), rel=1e-9)
-
-
 @pytest.mark.parametrize(
     "body", [ph.RigidBody.box((0.1, 0.1, 0.1), 500.0), ph.RigidBody.cylinder(0.05, 0.1, 500.0)], ids=["box", "drum"]
 )
@@ -233,26 +218,6 @@ def test_joint_forces_at_both_ends_of_a_run_have_the_pairs_that_push(kind):
     assert pushed == pytest.approx(expected - weight, abs=1e-3 * np.linalg.norm(pushed))
     resumed = model.simulate(10 * 1e-4, 1e-4, initial=first.at(0.004), progress=False).reaction(joint)[0]
     assert resumed == pytest.approx(first.reaction(joint)[-1], rel=1e-6)
-
-
-@pytest.mark.parametrize("surface", ["plane", "sphere"])
-def test_balls_of_a_list_begin_to_roll_with_five_sevenths_of_their_speed(surface):
-    """On a plane, and on a sphere so large that it is one."""
-    radius, large, stiffness = 0.1, 1e4, 1e6
-    model = ph.Model(gravity=(0, 0, -GRAVITY))
-    ball = ph.RigidBody.sphere(radius, 500.0)
-    depth = ball.mass * GRAVITY / stiffness
-    placed = [
-        model.add(ball, position=(0, 3.0 * k, radius - depth), velocity=(1.0, 0, 0), angular_velocity=(0, 0, 0))
-        for k in range(2)
-    ]
-    ground = model.ground.at((0, 0, 0 if surface == "plane" else -large))
-    floor = ph.Plane(ground) if surface == "plane" else ph.Surface(ground, ph.Sphere(large))
-    model.apply(ph.Contact(placed, floor, stiffness=stiffness, friction=0.3))
-    motion = model.simulate(0.8, 2e-3, progress=False)
-    for each in placed:
-        assert motion.velocity(each.origin)[-1, 0] == pytest.approx(5 / 7, rel=1e-3)
-        assert radius * motion.angular_velocity(each)[-1, 1] == pytest.approx(5 / 7, rel=1e-3)
 
 
 def heap():

@@ -8,7 +8,6 @@ from scipy.optimize import minimize
 from scipy.spatial.transform import Rotation
 
 import phlexible as ph
-from phlexible.step.assembly import families as contact_groups
 
 STEEL = ph.Material(1e8, 1000.0)
 
@@ -81,64 +80,6 @@ def test_the_distance_of_pieces_is_the_least_over_both():
         model.apply(ph.Contact(pieces, radius=1.0, stiffness=1e4))
         motion = model.simulate(1e-6, 1e-6, progress=False)
         assert motion.energy.spring[0] == pytest.approx(0.5e4 * (0.02 * least) ** 2, rel=1e-9)
-
-
-@pytest.mark.parametrize("angle", [90.0, 3.0, 0.0])
-def test_rods_that_fall_on_each_other_keep_energy_and_momenta(angle):
-    model = ph.Model()
-    one = model.add(ph.Rod(1.0, ph.CircularSection(0.04), STEEL, elements=6), "one", position=(-0.5, 0, 0))
-    turn = Rotation.from_euler("z", angle, degrees=True)
-    place = np.array([0.03, 0.01, 0.05]) - turn.apply([0.5, 0, 0])
-    rod = ph.Rod(1.0, ph.CircularSection(0.04), STEEL, elements=6)
-    other = model.add(rod, "other", position=place, rotation=turn, velocity=(0, 0, -1.0))
-    contacts = model.apply(ph.Contact([one], [other], radius=0.02, stiffness=1e5, restitution=1))
-    motion = model.simulate(0.1, 5e-3, progress=False)
-    assert motion.contact_steps[-1] > 0 and motion.energy.kinetic.min() < 0.999 * motion.energy.kinetic[0]
-    assert np.ptp(motion.energy.total) <= 1e-12
-    assert np.ptp(motion.momentum.linear, axis=0) == pytest.approx(0, abs=1e-14)
-    assert np.ptp(motion.momentum.angular, axis=0) == pytest.approx(0, abs=1e-14)
-    assert motion.iterations[-1] <= 8 * motion.contact_steps[-1]
-    again = model.replace().simulate(0.1, 5e-3, progress=False)
-    assert np.array_equal(again.recording.position, motion.recording.position)
-    with pytest.raises(ph.ModelError, match="no force along a coordinate"):
-        motion.element_force(contacts)
-
-
-def test_damping_loses_what_the_ledger_says():
-    """The restitution of Hunt and Crossley: alpha v - log(1 + alpha v) is the same on both sides."""
-    model, alpha = ph.Model(), 0.3
-    balls = [model.add(ph.PointMass(1.0), position=(0.21 * k, 0, 0), velocity=(1.0 - 2 * k, 0, 0)) for k in (0, 1)]
-    stiffness = 1e5
-    model.apply(
-        ph.Contact([ball.origin for ball in balls], radius=0.1, stiffness=stiffness, damping=alpha * stiffness)
-    )
-    motion = model.simulate(0.05, 1e-4, progress=False)
-    after = float(np.diff([motion.velocity(ball.origin)[-1, 0] for ball in balls])[0])
-    assert alpha * 2 - np.log1p(alpha * 2) == pytest.approx(-alpha * after - np.log1p(-alpha * after), rel=2e-3)
-    assert motion.energy.dissipated[-1] == pytest.approx(1.0 - after**2 / 4, rel=1e-9)
-
-
-@pytest.mark.filterwarnings("ignore::phlexible.errors.SlackStringWarning")
-@pytest.mark.filterwarnings("ignore::phlexible.errors.StepWarning")
-def test_pairs_near_each_other_give_the_digits_of_all_pairs(monkeypatch):
-    """Fast balls and a rope, steps in which they fly further than they are wide."""
-
-    def model():
-        rng, made = np.random.default_rng(3), ph.Model()
-        rope = made.add(ph.String(2.0, 0.1, 20, ph.LinearLaw(1e3)), "rope", position=(-1, 0, 0.3))
-        places = 0.25 * np.stack(np.meshgrid(np.arange(8) - 4, np.arange(5) - 2, [0]), -1).reshape(-1, 3)
-        balls = [made.add(ph.PointMass(1.0), position=x, velocity=40 * rng.normal(size=3)) for x in places]
-        members = [*(ball.origin for ball in balls), rope]
-        made.apply(ph.Contact(members, radius=0.05, stiffness=1e5, restitution=1))
-        return made
-
-    motions = [model().simulate(0.02, 4e-3, progress=False)]
-    monkeypatch.setattr(contact_groups, "SKIN", 1e12)
-    motions.append(model().simulate(0.02, 4e-3, progress=False))
-    assert motions[0].contact_steps[-1] > 100
-    for name in ("position", "velocity", "contact_steps", "iterations"):
-        assert np.array_equal(*(getattr(each.recording, name) for each in motions)), name
-    assert np.ptp(motions[0].energy.total) <= 1e-12 * motions[0].energy.total[0]
 
 
 @pytest.mark.filterwarnings("ignore::phlexible.errors.UnusedPartWarning")

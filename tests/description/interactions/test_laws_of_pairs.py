@@ -36,26 +36,6 @@ def test_a_ball_in_a_list_moves_as_in_a_contact_of_two(law):
     assert seen[1] == pytest.approx(seen[0], abs=1e-12)
 
 
-def test_a_ball_that_drills_in_a_list_stops_as_in_a_contact_of_two():
-    """It spins about the normal; the moment is mu N times 2/3 of the radius of the patch."""
-    law, seen = {"stiffness": 2e4, **TURNS, "static_friction": 0.4, "drilling": 1e-2, **NO_PARTS}, []
-    for is_searched in (False, True):
-        model = ph.Model(gravity=(0, 0, -GRAVITY))
-        body = ph.RigidBody.sphere(0.05, 1000.0)
-        sunk = body.mass * GRAVITY / 2e4
-        ball = model.add(body, position=(0, 0, 0.05 - sunk), velocity=(0, 0, 0), angular_velocity=(0, 0, 20.0))
-        model.apply(lists(is_searched, ball, ph.Plane(model.ground.at((0, 0, 0))), **law))
-        motion = model.simulate(1.4, 1e-3, progress=False)
-        inertia = 0.4 * body.mass * 0.05**2
-        moment = 0.3 * body.mass * GRAVITY * 1e-2 * 2 / 3
-        spin = motion.angular_velocity(ball)[:, 2]
-        assert spin[500] == pytest.approx(20.0 - moment / inertia * 0.5, rel=1e-3)
-        assert abs(spin[-1]) <= 1e-3
-        assert motion.energy.dissipated[-1] == pytest.approx(0.5 * inertia * 20.0**2, rel=1e-6)
-        seen.append(spin)
-    assert seen[1] == pytest.approx(seen[0], abs=1e-9)
-
-
 @pytest.mark.parametrize("law", [{}, {"rolling": 2e-3}, {"drilling": 1e-2}, {"rolling": 2e-3, "drilling": 1e-2}])
 @pytest.mark.parametrize("step", [2e-3, 2e-2])
 def test_energy_and_momenta_hold_where_free_balls_of_a_list_resist_turns_and_lose_speed(law, step):
@@ -115,15 +95,6 @@ def test_a_heap_with_resistance_to_rolling_comes_to_rest():
         fastest.append(np.linalg.norm(speeds, axis=1).max())
     assert fastest[0] < 1e-4
     assert fastest[1] > 0.05
-
-
-def test_a_run_of_pairs_that_remember_goes_on_as_it_was():
-    """How fast they met and how their bristles are bent is in the state."""
-    model = heap(restitution=0.3, rolling=2e-3, drilling=5e-3)
-    whole = model.simulate(0.1, 2e-3, progress=False)
-    first = model.simulate(0.06, 2e-3, progress=False)
-    rest = model.simulate(0.04, 2e-3, initial=first.at(first.time[-1]), progress=False)
-    assert rest.recording.position[-1] == pytest.approx(whole.recording.position[-1], abs=1e-12)
 
 
 def test_laws_of_turns_are_refused_where_nothing_turns():

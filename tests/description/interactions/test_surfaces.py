@@ -26,24 +26,6 @@ def test_a_ball_that_slides_begins_to_roll_with_five_sevenths_of_its_speed():
     assert np.abs(motion.energy.balance_error).max() <= 1e-12
 
 
-@pytest.mark.parametrize("shape", ["sphere", "piece"])
-def test_friction_between_turning_bodies_keeps_both_momenta(shape):
-    model = ph.Model()
-    one = model.add(ball_of(1.0), "one", angular_velocity=(3.0, 5.0, -2.0))
-    other = model.add(
-        ball_of(1.0), "other", position=(0.3, 0.05, 0.02), velocity=(-1.0, 0, 0), angular_velocity=(-4.0, 5.0, 20.0)
-    )
-    surface = ph.Surface(one.origin, ph.Sphere(0.1))
-    if shape == "piece":
-        surface = ph.Capsule(one.point((0, -0.2, 0)), one.point((0.02, 0.2, 0)), 0.1)
-    model.apply(ph.Contact(other.origin, surface, stiffness=1e5, radius=0.1, friction=0.3))
-    motion = model.simulate(0.3, 1e-2, progress=False)
-    assert motion.contact_steps[-1] > 0 and motion.energy.dissipated[-1] > 0.1
-    assert np.ptp(motion.momentum.linear, axis=0) == pytest.approx(0, abs=1e-13)
-    assert np.ptp(motion.momentum.angular, axis=0) == pytest.approx(0, abs=1e-13)
-    assert np.abs(motion.energy.balance_error).max() <= 1e-12
-
-
 def surfaces(model):
     ground = model.ground
     return {
@@ -141,28 +123,6 @@ def test_what_cannot_touch_is_refused_by_name():
     with pytest.raises(ph.ParameterError, match="must be z in the plane"):
         pipe = ph.Cylinder(0.1, 1.0, axis=(1, 0, 0))
         plane.apply(ph.Contact(disc.origin, ph.Surface(plane.ground.at((0, 0, 0)), pipe), stiffness=1.0))
-
-
-def test_contacts_of_lines_are_copied_and_stored(tmp_path):
-    """All nodes of a rod fall on a box that a body carries; the copy does the same."""
-    model = ph.Model(gravity=(0, 0, -G))
-    table = model.add(ph.RigidBody(1.0, (1, 1, 1)), "table")
-    model.connect(ph.Fixed(model.ground.at((0, 0, 0)), table.origin))
-    rod = model.add(
-        ph.Rod(0.5, ph.CircularSection(0.02), ph.Material(1e8, 1000.0), elements=4), "rod", position=(0, 0, 0.12)
-    )
-    box = ph.Surface(table.origin, ph.Box((2.0, 2.0, 0.2)))
-    contact = model.apply(ph.Contact(rod, box, stiffness=1e4, radius=0.01, damping=1e5, friction=0.3))
-    motion = model.simulate(0.2, 5e-3, progress=False)
-    assert motion.element_force(contact).shape == (41, 5)
-    assert motion.element_force(contact)[-20:].sum(axis=1).mean() == pytest.approx(
-        np.pi * 1e-4 * 0.5 * 1000 * G, rel=0.05
-    )
-    motion.save(tmp_path / "run.h5")
-    loaded = ph.Motion.load(tmp_path / "run.h5").run.mechanism.elements
-    assert [each.second.shape.size[2] for each in loaded if isinstance(each, ph.Contact)] == [0.2]
-    again = model.replace().simulate(0.2, 5e-3, progress=False)
-    assert np.array_equal(again.energy.total, motion.energy.total)
 
 
 @pytest.mark.parametrize(
