@@ -216,8 +216,8 @@ def constraint_rows(assembly: Assembly) -> IntArray:
     memory = assembly.memory
     found = np.zeros(memory.counts["rows"], dtype=np.int64)
     for i in range(memory.counts["constraints"]):
-        begin, size = memory["interaction_start"][i], memory["function_count"][i]
-        found[begin : begin + size] = memory["node_row"][memory["constraint_node"][i]] + np.arange(size)
+        begin, end = memory["functions_begin"][i : i + 2]
+        found[begin:end] = memory["node_row"][memory["constraint_node"][i]] + np.arange(end - begin)
     return found
 
 

@@ -596,21 +596,21 @@ static const double *reals(const ph_model *m, int place) { return (const double 
 
 /* What moving frames and paths change a constrained function by in a second, while nothing else moves. */
 static double drift(const ph_model *m, int64_t row, const double *values, const double *rates) {
-    const int64_t *time_of = table(m, PH_TABLE_function_time), *term = table(m, PH_TABLE_function_term);
-    const int64_t *count = table(m, PH_TABLE_term_count), *term_time = table(m, PH_TABLE_term_time);
+    const int64_t *time_of = table(m, PH_TABLE_function_time), *term = table(m, PH_TABLE_terms_begin);
+    const int64_t *term_time = table(m, PH_TABLE_term_time);
     const int64_t *sides[2] = {table(m, PH_TABLE_term_first), table(m, PH_TABLE_term_second)};
-    const int64_t *start = table(m, PH_TABLE_chord_start), *parts = table(m, PH_TABLE_chord_count);
+    const int64_t *parts = table(m, PH_TABLE_chord_parts_begin);
     const int64_t *vector = table(m, PH_TABLE_chord_vector), *carrier = table(m, PH_TABLE_vector_carrier);
     const int64_t *moves = table(m, PH_TABLE_vector_moving);
     const double *weight = reals(m, PH_TABLE_chord_weight), *coefficient = reals(m, PH_TABLE_term_coefficient);
     const double *chord = reals(m, PH_TABLE_chord0);
     double found = time_of[row] >= 0 ? -rates[time_of[row]] : 0.0;
-    for (int64_t p = term[row]; p < term[row] + count[row]; p++) {
+    for (int64_t p = term[row]; p < term[row + 1]; p++) {
         double own = 0.0, change = 0.0;
         for (int i = 0; i < 3; i++) own += chord[3 * sides[0][p] + i] * chord[3 * sides[1][p] + i];
         for (int side = 0; side < 2; side++) {
             int64_t y = sides[side][p], other = sides[1 - side][p];
-            for (int64_t k = start[y]; k < start[y] + parts[y]; k++)
+            for (int64_t k = parts[y]; k < parts[y + 1]; k++)
                 if (carrier[vector[k]] == PH_CARRIER_MOVING)
                     for (int i = 0; i < 3; i++)
                         change += weight[k] * rates[3 * moves[vector[k]] + i] * chord[3 * other + i];
@@ -624,13 +624,13 @@ static double drift(const ph_model *m, int64_t row, const double *values, const 
 /* The same of relations, of whose coordinates the slopes are known once velocities were found; whether there are any. */
 static int relations_drift(const ph_model *m, const double *values, const double *rates, double *drifts) {
     const int64_t *first = table(m, PH_TABLE_row_force), *forces = table(m, PH_TABLE_row_force_count);
-    const int64_t *start = table(m, PH_TABLE_interaction_start), *count = table(m, PH_TABLE_function_count);
+    const int64_t *functions = table(m, PH_TABLE_functions_begin);
     const double *factor = reals(m, PH_TABLE_force_factor), *slope = reals(m, PH_TABLE_slope);
     int are_any = 0;
     for (int row = 0; row < PH_ROWS; row++)
         for (int64_t f = first[row]; f < first[row] + forces[row]; f++) {
             int64_t i = PH_CONSTRAINTS + f;
-            for (int64_t k = start[i]; k < start[i] + count[i]; k++)
+            for (int64_t k = functions[i]; k < functions[i + 1]; k++)
                 drifts[row] += factor[f] * slope[k] * drift(m, k, values, rates);
             are_any = 1;
         }
@@ -686,12 +686,12 @@ static int project(ph_model *m, double time) {
 #if PH_MOVING > 0
     const double *drifts = velocity + PH_VELOCITIES, *solved = m->numbers + PH_PLACE_trial_update;
     const int64_t *node = table(m, PH_TABLE_constraint_node), *row = table(m, PH_TABLE_node_row);
-    const int64_t *first = table(m, PH_TABLE_interaction_start), *count = table(m, PH_TABLE_function_count);
+    const int64_t *functions = table(m, PH_TABLE_functions_begin);
     const int64_t *force = table(m, PH_TABLE_row_force), *forces = table(m, PH_TABLE_row_force_count);
     for (int64_t i = 0; i < PH_CONSTRAINTS; i++)
-        for (int64_t r = 0; r < count[i]; r++) { /* the multiplier of a step of 2 s is minus half of the impulse */
-            int64_t k = first[i] + r, owner = forces[k] ? PH_CONSTRAINTS + force[k] + forces[k] - 1 : i;
-            double work = -2.0 * drifts[k] * solved[row[node[i]] + r];
+        for (int64_t k = functions[i]; k < functions[i + 1]; k++) { /* multipliers of a step of 2 s: half of impulses */
+            int64_t owner = forces[k] ? PH_CONSTRAINTS + force[k] + forces[k] - 1 : i;
+            double work = -2.0 * drifts[k] * solved[row[node[i]] + k - functions[i]];
             m->numbers[PH_PLACE_work + PH_FORCES_ON_PORTS + owner] += work;
             supplied += work;
         }

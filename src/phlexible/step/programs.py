@@ -62,7 +62,7 @@ _LOOPS = (
 
 def _has_contacts(memory: Memory) -> bool:
     """Whether anything can touch, roll or slide."""
-    kinds, functions = memory["coordinate_of"], memory["function_count"]
+    kinds, functions = memory["coordinate_of"], memory["functions_count"]
     is_law = np.arange(len(kinds)) >= memory.counts["constraints"]
     slides = is_law & (functions > 1) & (kinds != ANGLE)
     return _can_touch(memory) or bool(((kinds >= ROUNDED) | slides).any())

@@ -116,7 +116,7 @@ class Newton:
         """The block of a frame, with y of its border eliminated where it has segments."""
         m, kind = self.memory, int(self.memory["type_of"][b])
         rigid, n, blocks = int(m["rigid_of"][b]), int(m["elastic_count"][kind]), m["blocks"]
-        first, count = int(m["segment_start"][kind]), int(m["segment_count"][kind])
+        first, count = int(m["segments_begin"][kind]), int(m["segments_count"][kind])
         border = rigid + (self.assembly.system.dimension if count else 0)
         full = np.zeros((n + border, n + border))  # eta, then V, w and y
         for k in range(border):
@@ -128,7 +128,7 @@ class Newton:
         for i in range(n):
             own = int(np.searchsorted(ends, i, side="right"))
             low, high = ends[own - 2] if own > 1 else 0, ends[min(own + 1, len(ends) - 1)]
-            line, side = m["line"][m["elastic_start"][b] + i], m["side"][b] + i * m["side_stride"][b]
+            line, side = m["line"][m["elastic_begin"][b] + i], m["side"][b] + i * m["side_stride"][b]
             full[i, low:high] = blocks[line + low : line + high]
             full[i, n:] = blocks[side : side + border]
         order = np.r_[n : n + rigid, :n]

@@ -1,6 +1,7 @@
 """Strains of many squares stand in the kernels as the matrix of their sum."""
 
 import dataclasses
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from phlexible.bodies.mechanics.floating import strain_energy
 from phlexible.state.initial_state import initial_state
 from phlexible.state.system import system_of
 from phlexible.step.assembly.bodies import TypeTables
+from phlexible.step.tables.memory import packed
 from step.kernels.newton import Newton, largest_slope_error
 
 BODY = bar((3, 1, 1), modes=2)
@@ -19,7 +21,7 @@ BODY = bar((3, 1, 1), modes=2)
 def test_which_strains_do():
     """Those of retained shapes in space; those of beams, three squares each, stay squares."""
     beam = ph.Beam(1.0, ph.RectangularSection(0.05, 0.03), ph.Material(2e9, 2000.0), elements=2).discretize(3)
-    _, tables = TypeTables([BODY.data, beam], [BODY.data, beam]).tables()
+    _, tables = packed(TypeTables([BODY.data, beam], [BODY.data, beam]).tables())
     own = len(BODY.data.strain.rows)
     assert tables["strain_has_matrix"][:own].mean() > 0.5
     assert not tables["strain_has_matrix"][own:].any()
@@ -31,7 +33,7 @@ def test_squares_of_a_strain_go_together(dimension, options):
     """Those with one support have rows that follow each other; none loses a number."""
     section, steel = ph.RectangularSection(0.02, 0.01), ph.Material(2e11, 7850.0)
     beam = ph.Beam(1.0, section, steel, elements=6, **options).discretize(dimension)
-    _, tables = TypeTables([beam], [beam]).tables()
+    _, tables = packed(TypeTables([beam], [beam]).tables())
     rows, first, last, alike = (tables[f"square_{name}"] for name in ("row", "first", "last", "alike"))
     assert not any(tables["strain_has_matrix"])
     found = np.zeros_like(beam.strain.with_arrays().squares)
@@ -40,11 +42,11 @@ def test_squares_of_a_strain_go_together(dimension, options):
         for k in range(1, count):
             assert (first[g + k], last[g + k], rows[g + k]) == (begin, end, row + k * (end - begin))
     assert found == pytest.approx(beam.strain.with_arrays().squares, rel=1e-12, abs=1e-12 * np.abs(found).max())
-    starts, counts = tables["square_start"], tables["square_count"]
-    for start, count in zip(starts[1:-1], counts[1:-1], strict=True):  # three points about each axis of bending
+    begins = tables["squares_begin"]
+    for start, end in pairwise(begins[1:-1]):  # three points about each axis of bending
         are_mixed = dimension == 3 and not options  # elements have the coordinates of both, modes are of one axis
         expected = [4, 4, 4, 3, 2, 1] if are_mixed else [3, 2, 1] * (dimension - 1)
-        assert list(alike[start : start + count]) == expected
+        assert list(alike[start:end]) == expected
 
 
 def test_force_and_tangent_are_those_of_the_squares():

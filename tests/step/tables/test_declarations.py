@@ -12,7 +12,7 @@ import phlexible as ph
 from phlexible.state.system import system_of
 from phlexible.step.assembly.assembly import assemble
 from phlexible.step.tables.declarations import TABLES, Kind, Writer
-from phlexible.step.tables.memory import NUMBERS, PLACES, LaneMemory, Memory
+from phlexible.step.tables.memory import NUMBERS, PLACES, LaneMemory, Memory, packed
 
 SOURCES = Path(phlexible.__file__).parent
 
@@ -21,13 +21,15 @@ def test_names_are_unique_and_sizes_are_counts():
     names = [table.name for table in TABLES]
     assert len(set(names)) == len(names)
     counts = {table.name for table in TABLES if table.kind is Kind.COUNT} | {"one"}
-    assert {table.size.split()[-1] for table in TABLES if table.kind is not Kind.COUNT} <= counts
+    assert {table.sized_by[1] for table in TABLES if table.kind is not Kind.COUNT} <= counts
+    assert {table.owner for table in TABLES} <= counts | {""}
 
 
 def test_every_table_is_read_by_a_kernel():
     text = "\n".join(file.read_text() for file in (SOURCES / "step" / "kernels").rglob("*.py"))
     used = set(re.findall(r"\b(?:t|model)\.(\w+)", text))
-    sizes = {table.size.split()[-1] for table in TABLES}
+    used = {re.sub(r"^(\w+)_(end|count)$", r"\1_begin", name) if name not in PLACES else name for name in used}
+    sizes = {table.sized_by[1] for table in TABLES if table.kind is not Kind.COUNT}
     of_events = {"event_time", "event_loss"}  # kept in the state between steps, where kernels have no part
     unused = {table.name for table in TABLES} - used - sizes - of_events - {"dimension"}
     assert unused == set()
@@ -58,10 +60,26 @@ def test_tables_lie_apart_and_stored_ones_side_by_side():
 def test_a_table_of_a_wrong_size_is_refused():
     made = memory()
     given = {t.name: made[t.name] for t in TABLES if t.kind is not Kind.COUNT and t.writer is Writer.SYSTEM}
-    counts = {t.name: made.counts[t.name] for t in TABLES if t.kind is Kind.COUNT and t.name != "state_numbers"}
-    Memory(counts, given)
+    given |= {t.name: made.counts[t.name] for t in TABLES if t.kind is Kind.COUNT and t.name != "state_numbers"}
+    Memory(given)
     with pytest.raises(AssertionError, match="mass has shape"):
-        Memory(counts, {**given, "mass": made["mass"][:-1]})
+        Memory({**given, "mass": made["mass"][:-1]})
+
+
+def test_lengths_of_tables_give_counts_and_those_of_ragged_lists_offsets():
+    """Lists of arrays become one array."""
+    given = {
+        "rod_nodes": [2, 0, 3],
+        "rod_node": [(4, 5), (6, 7, 8)],
+        "rod_share": [np.ones((3, 3, 3))] * 2,
+    }
+    counts, tables = packed({**given, "rod_strains": 6})
+    assert counts == {"rod_points": 3, "rod_nodes": 5, "rod_strains": 6}
+    assert tables["rod_nodes_begin"].tolist() == [0, 2, 2, 5]
+    assert tables["rod_node"].tolist() == [4, 5, 6, 7, 8]
+    assert tables["rod_share"].shape == (6, 3, 3)
+    made = memory()
+    assert made["functions_count"].sum() == made.counts["functions"] == made["functions_begin"][-1]
 
 
 def test_lanes_read_the_numbers_of_types_that_they_share_from_whoever_is_in_them():

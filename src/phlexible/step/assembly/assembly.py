@@ -217,12 +217,12 @@ def assemble(system: System, with_segments: bool = True, like: Assembly | None =
     known = like.plan if like is not None else None
     asked = _graph(system, parts)
     schedule = known.schedule if known is not None and known.asked == asked else block_schedule(*asked)
-    counts, tables = _filled(system, parts, schedule)
+    tables = _filled(system, parts, schedule)
     memory = None
     if like is not None and known is not None and schedule is known.schedule:
-        memory = like.memory.with_tables(counts, tables)
+        memory = like.memory.with_tables(tables)
     if memory is None or known is None:
-        memory = Memory(counts, tables)
+        memory = Memory(tables)
         known = Plan(asked, schedule)
         connect(memory)
     return Assembly(
@@ -343,8 +343,8 @@ def _graph(system: System, parts: Parts) -> Graph:
     return list(sizes), edges, waits, lengths, len(sizes) - coupled.constraint_count
 
 
-def _filled(system: System, parts: Parts, schedule: BlockSchedule) -> tuple[dict[str, int], Tables]:
-    """Counts, and all tables, with the numbers of the functions and the places of the blocks."""
+def _filled(system: System, parts: Parts, schedule: BlockSchedule) -> Tables:
+    """All tables, with the numbers of the functions and the places of the blocks."""
     layout, blocks = system.layout, Places(system.layout, schedule)
     places, types, coupled = parts.places, parts.types, parts.coupled
     apart, is_long = np.zeros((2, len(schedule.size)), dtype=np.int64)
@@ -356,33 +356,33 @@ def _filled(system: System, parts: Parts, schedule: BlockSchedule) -> tuple[dict
     rows = np.full(len(schedule.size), -1)
     rows[len(rows) - coupled.constraint_count :] = coupled.constraint_starts
     is_long[: layout.frames] = [types.bands[kind] is not None for kind in types.type_of]
-    counts, tables = _merged(
-        types,
-        coupled.tables(blocks),
-        ({}, parts.tables.numbers(coupled)),
-        _carrier_tables(system, parts.masses, blocks),
-        _node_tables(schedule, apart, is_long, rows),
-        place_tables(places, [schedule.places[b, b] for b in range(layout.frames)]),
-        parts.soft.tables(blocks),
-        parts.rods.tables(schedule.places),
-        parts.contact_groups.tables(vectors, schedule.rows, int(np.diff(layout.carrier_velocity).max(initial=1))),
-        branch_tables(parts.laws, [group.relaxation for group, _ in parts.soft.groups], types.relaxations()),
-        bristle_tables(parts.laws),
-        impact_tables(parts.laws),
-    )
-    tables |= law_tables(parts.laws, coupled.constraint_count, len(system.loads))
-    tables |= {"row_length": system.gap_lengths, "row_switch": system.row_switches}
-    counts |= {
+    widest = int(np.diff(layout.carrier_velocity).max(initial=1))
+    return {
+        **types.tables(),
+        **coupled.tables(blocks),
+        **parts.tables.numbers(coupled),
+        **_carrier_tables(system, parts.masses, blocks),
+        **_node_tables(schedule, apart, is_long, rows),
+        **place_tables(places, [schedule.places[b, b] for b in range(layout.frames)]),
+        **parts.soft.tables(blocks),
+        **parts.rods.tables(schedule.places),
+        **parts.contact_groups.tables(vectors, schedule.rows, widest),
+        **branch_tables(parts.laws, [group.relaxation for group, _ in parts.soft.groups], types.relaxations()),
+        **bristle_tables(parts.laws),
+        **impact_tables(parts.laws),
+        **law_tables(parts.laws, coupled.constraint_count, len(system.loads)),
+        "row_length": system.gap_lengths,
+        "row_switch": system.row_switches,
+        "widest": widest,
         "dimension": system.dimension,
         "load_values": len(system.loads) + len(parts.prescribed),
         "switches": len(system.mechanism.switches),
         "events": len(system.mechanism.events) if system.mechanism.switches else 0,
-        "sources": len(system.loads) + counts["interactions"],
+        "sources": len(system.loads) + len(coupled.interactions),
         "history_length": HISTORY,
         "border_numbers": max((own.strides[0] for own in places), default=0) * max(coupled.node_sizes, default=1),
-        "reactions": counts["rows"] + counts["forces"],
+        "reactions": len(system.gap_lengths) + len(parts.laws),
     }
-    return counts, tables
 
 
 def _bearing(system: System, force: CoordinateForce) -> tuple[int, int] | None:
@@ -392,15 +392,6 @@ def _bearing(system: System, force: CoordinateForce) -> tuple[int, int] | None:
     number = next(k for k, constraint in enumerate(system.constraints) if constraint is force.friction.joint)
     begin, end = system.layout.multiplier[number : number + 2]
     return number, sum(not owner.row.is_angle for owner in system.owners[begin:end])
-
-
-def _merged(types: TypeTables, *parts: tuple[dict[str, int], Tables]) -> tuple[dict[str, int], Tables]:
-    counts: dict[str, int] = {}
-    tables: Tables = {}
-    for own_counts, own_tables in (types.tables(), *parts):
-        counts |= own_counts
-        tables |= own_tables
-    return counts, tables
 
 
 def _strains(system: System, tables: InteractionTables) -> Iterable[Interaction]:
@@ -434,9 +425,7 @@ def _masses(system: System) -> list[tuple[int, int, float]]:
     return found
 
 
-def _carrier_tables(
-    system: System, masses: list[tuple[int, int, float]], blocks: Places
-) -> tuple[dict[str, int], Tables]:
+def _carrier_tables(system: System, masses: list[tuple[int, int, float]], blocks: Places) -> Tables:
     layout, gravity = system.layout, system.mechanism.gravity
     frames = system.frames
     widths = np.diff(layout.carrier_velocity)
@@ -453,21 +442,11 @@ def _carrier_tables(
     for a, _, mass in masses:
         weight[a] += mass * gravity
     first, second = np.array([(a, b) for a, b, _ in masses], dtype=np.int64).reshape(-1, 2).T
-    totals = {
-        "frames": len(frames),
-        "carriers": carriers,
+    return {
         "clusters": layout.cluster_count,
-        "elastic": sum(counts),
-        "coordinates": sum(counts) + len(frames),
-        "velocities": int(layout.velocity[-1]),
-        "mass_pairs": len(masses),
-        "widest": int(widths.max(initial=1)),
-    }
-    return totals, {
-        "velocity_start": layout.carrier_velocity[:-1],
-        "elastic_start": offsets(counts)[:-1],
-        "coordinate_start": offsets([n + 1 for n in counts])[:-1],
-        "width_of": widths,
+        "velocities": widths,
+        "elastic": counts,
+        "coordinates": [n + 1 for n in counts],
         "rigid_of": rigid,
         "axes_of": axes,
         "mass_first": first,
@@ -481,10 +460,8 @@ def _carrier_tables(
     }
 
 
-def _node_tables(
-    schedule: BlockSchedule, apart: IntArray, is_long: IntArray, rows: IntArray
-) -> tuple[dict[str, int], Tables]:
-    """Of the elimination.
+def _node_tables(schedule: BlockSchedule, apart: IntArray, is_long: IntArray, rows: IntArray) -> Tables:
+    """Tables of the elimination.
 
     Args:
         schedule: of the nodes.
@@ -506,16 +483,9 @@ def _node_tables(
     for held in np.flatnonzero(rows >= 0).tolist():
         inside = np.arange(size[held])
         unknown_row[row_start[held] + inside] = rows[held] + inside
-    totals = {
-        "nodes": len(size),
-        "visits": len(node),
-        "neighbours": len(schedule.run_node),
-        "targets": len(schedule.targets),
-        "unknowns": schedule.rows,
+    return {
         "block_numbers": schedule.length,
         "product_numbers": _product_numbers(schedule),
-    }
-    return totals, {
         "visit": visit.ravel(),
         "node_size": size,
         "node_row": row_start,
@@ -534,7 +504,7 @@ def _node_tables(
 
 
 def _product_numbers(schedule: BlockSchedule) -> int:
-    """In the largest product of a run and all runs of its group."""
+    """Numbers in the largest product of a run and all runs of its group."""
     most = 0
     for number in np.flatnonzero(schedule.in_runs):
         rows = schedule.run_size[schedule.run_start[number] : schedule.run_start[number + 1]]

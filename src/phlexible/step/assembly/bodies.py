@@ -104,14 +104,13 @@ def dense_places(rigid_count: int, elastic_count: int) -> BlockPlaces:
     return BlockPlaces((width,) * 3, rigid_count * width, rigid_count, lines, width * width)
 
 
-def place_tables(places: Sequence[BlockPlaces], starts: Sequence[int]) -> tuple[dict[str, int], Tables]:
-    """Counts (none) and tables of frames whose blocks begin at ``starts``."""
-    lines = [own.lines + start for own, start in zip(places, starts, strict=True)]
-    return {}, {
+def place_tables(places: Sequence[BlockPlaces], starts: Sequence[int]) -> Tables:
+    """Tables of frames whose blocks begin at ``starts``."""
+    return {
         **columns(("corner_stride", "side_stride", "bottom_stride"), [own.strides for own in places]),
         "side": [own.side + start for own, start in zip(places, starts, strict=True)],
         "bottom": [own.bottom + start for own, start in zip(places, starts, strict=True)],
-        "line": np.concatenate(lines) if lines else [],
+        "line": [own.lines + start for own, start in zip(places, starts, strict=True)],
     }
 
 
@@ -207,10 +206,10 @@ PATCH = tuple(
     f"patch_{name}" for name in ("first", "second", "row", "rows", "column", "columns", "number", "alike")
 )
 OF_TYPE = (
-    *("elastic_count", "viscosity", "first_moment", "segment_count", "strain_start", "strain_count"),
+    *("elastic_count", "viscosity", "first_moment", "segments", "strains"),
     *(f"{name}_{number}" for name in ("patch", "stiffness", "damping") for number in ("start", "count")),
 )
-STRAIN = (*(f"strain_{name}" for name in ("row", "first", "last", "has_matrix")), "square_start", "square_count")
+STRAIN = (*(f"strain_{name}" for name in ("row", "first", "last", "has_matrix")), "squares")
 
 
 class TypeTables:
@@ -248,7 +247,7 @@ class TypeTables:
         self._numbers: list[Array] = []
         self._length = 0
         self._patches: list[tuple[int, ...]] = []
-        self._strains: list[tuple[int, int, int, int, int, int]] = []
+        self._strains: list[tuple[int, int, int, int, int]] = []
         self._weights: list[float] = []
         self._squares: list[tuple[int, int, int, int]] = []
         self._factors: list[float] = []
@@ -266,8 +265,8 @@ class TypeTables:
         """Branches of each type."""
         return [body.relaxation for body in self._types]
 
-    def tables(self) -> tuple[dict[str, int], Tables]:
-        """Counts and tables."""
+    def tables(self) -> Tables:
+        """Tables of all types."""
         rows: dict[str, list[float]] = {name: [] for name in OF_TYPE}
         inertia = []
         for body, band in zip(self._types, self.bands, strict=True):
@@ -278,14 +277,12 @@ class TypeTables:
                 axes = list(body.rotation_axes)
                 rigid[np.ix_(axes, axes)] = mass_matrix(body, np.zeros(0))[body.dimension :, body.dimension :]
             inertia.append(rigid)
-        first, counts = ([int(k) for k in rows[name]] for name in ("strain_start", "strain_count"))
-        of_type = [self._strains[start : start + count] for start, count in zip(first, counts, strict=True)]
-        first_square = [strains[0][4] if strains else 0 for strains in of_type]
-        squares = [sum(strain[5] for strain in strains) for strains in of_type]
+        counts = [int(count) for count in rows["strains"]]
+        first, starts = offsets(counts), offsets([strain[-1] for strain in self._strains])
+        first_square, squares = starts[first[:-1]], np.diff(starts[first])
         strain_starts = offsets([counts[kind] for kind in self.type_of])
         square_starts = offsets([squares[kind] for kind in self.type_of])
-        inner_starts = offsets([self._types[kind].inner_count for kind in self.type_of])
-        tables: Tables = {
+        return {
             **rows,
             **_segment_tables(self.bands),
             **columns(PATCH, self._patches),
@@ -295,26 +292,14 @@ class TypeTables:
             "rigid_inertia": inertia,
             "strain_weight": self._weights,
             "square_factor": self._factors,
-            "type_number": np.concatenate(self._numbers) if self._numbers else [],
-            "frame_strain": [start - first[kind] for start, kind in zip(strain_starts, self.type_of, strict=False)],
-            "frame_square": [
-                start - first_square[kind] for start, kind in zip(square_starts, self.type_of, strict=False)
-            ],
-            "frame_inner": inner_starts[:-1],
-        }
-        totals = {
-            "types": len(self._types),
+            "type_number": self._numbers,
+            "frame_strain": strain_starts[:-1] - first[self.type_of],
+            "frame_square": square_starts[:-1] - first_square[self.type_of],
+            "inner_strains": [self._types[kind].inner_count for kind in self.type_of],
             "planes": 2 if all(body.dimension == 2 for body in self._types) else 9,
-            "patches": len(self._patches),
-            "segments": sum(len(band.ends) for band in self.bands if band is not None),
-            "strains": len(self._strains),
-            "squares": len(self._squares),
             "frame_strains": int(strain_starts[-1]),
             "frame_squares": int(square_starts[-1]),
-            "type_numbers": self._length,
-            "inner_strains": int(inner_starts[-1]),
         }
-        return totals, tables
 
     def _row(self, body: FloatingBody, band: "Band | None") -> dict[str, float]:
         row: dict[str, float] = {"elastic_count": body.elastic_count, "viscosity": body.viscosity}
@@ -329,11 +314,11 @@ class TypeTables:
             row |= {f"{name}_start": first, f"{name}_count": len(self._patches) - first}
         row |= {
             "first_moment": -1 if band is None else self._add(band.first_moments[: body.dimension]),
-            "segment_count": 0 if band is None else len(band.ends),
-            "strain_start": len(self._strains),
+            "segments": 0 if band is None else len(band.ends),
         }
+        first = len(self._strains)
         self._add_strains(body)
-        return {**row, "strain_count": len(self._strains) - row["strain_start"]}
+        return {**row, "strains": len(self._strains) - first}
 
     def _add_patches(self, planes: dict[tuple[int, int], Matrix], apart: int) -> None:
         """What is not zero of matrices (p, q); the first ``apart`` rows, full in a band, by themselves."""
@@ -366,7 +351,7 @@ class TypeTables:
             else:
                 own = _widened(own)
             number = self._add(window(strain.rows, slice(s, s + 1), columns)) - first
-            self._strains.append((number, first, last, int(has_matrix), len(self._squares), len(rows)))
+            self._strains.append((number, first, last, int(has_matrix), len(rows)))
             self._weights.append(float(strain.weights[s]))
             alike = _alike(own, AT_ONCE)
             for row, (begin, end), factor, count in zip(rows, own, factors.tolist(), alike, strict=True):
@@ -413,11 +398,9 @@ def _planes(w: "Planes", dimension: int) -> dict[tuple[int, int], Matrix]:
 
 
 def _segment_tables(bands: Sequence[Band | None]) -> Tables:
-    counts = [0 if band is None else len(band.ends) for band in bands]
     known = [band for band in bands if band is not None]
     rows = [row for band in known for row in zip(band.begins, band.sizes, band.strides, strict=True)]
-    tables = columns(("segment_first", "segment_rows", "segment_stride"), rows)
-    return tables | {"segment_start": offsets(counts)[:-1]}
+    return columns(("segment_first", "segment_rows", "segment_stride"), rows)
 
 
 def support(row: Array) -> tuple[int, int]:

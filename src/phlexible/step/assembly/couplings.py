@@ -13,6 +13,7 @@ from phlexible.state.layout import Clusters, Layout, offsets
 from phlexible.state.wiring import total_weight
 from phlexible.step.assembly.bodies import Tables, columns
 from phlexible.step.tables.declarations import FOLLOWER_FORCE, GIVEN, MOVING
+from phlexible.step.tables.memory import packed
 
 # Where the blocks of carriers, auxiliaries and constraints are in Newton's matrix.
 #
@@ -87,9 +88,6 @@ class InteractionKind(NamedTuple):
     bearing: int
 
 
-WEIGHTS = frozenset(("chord_weight", "chord_total", "pair_weight"))
-"""Tables of numbers that follow from weights of chords."""
-
 KEPT, LARGEST = 32, 2000
 """So many couplings are remembered, of up to so many chords each."""
 
@@ -161,7 +159,7 @@ class Couplings:
         return list(self.auxiliary)
 
     @cached_property
-    def _filled(self) -> list[tuple[BlockSchedule, dict[str, int], Tables]]:
+    def _filled(self) -> list[tuple[BlockSchedule, Tables]]:
         """Tables of the last schedule."""
         return []
 
@@ -246,24 +244,21 @@ class Couplings:
         nodes = {(node(a), node(b)) for a, b in found}
         return frozenset((a, b) for a, b in nodes if a != b)
 
-    def tables(self, places: Places) -> tuple[dict[str, int], Tables]:
-        """Counts and tables, with the places of the blocks, of all but numbers."""
+    def tables(self, places: Places) -> Tables:
+        """Tables, with the places of the blocks, of all but numbers."""
         known = self._filled[0] if self._filled else None
         if known is None or known[0] is not places.schedule:
-            counts, tables = self._tables(places)
-            arrays: Tables = {}
-            for name, own in tables.items():
-                array = np.ascontiguousarray(own, dtype=np.float64 if name in WEIGHTS else np.int64)
+            counts, arrays = packed(self._tables(places))
+            for array in arrays.values():
                 array.flags.writeable = False
-                arrays[name] = array
-            known = (places.schedule, counts, arrays)
+            known = (places.schedule, {**counts, **arrays})
             self._filled[:] = [known]
-        return dict(known[1]), dict(known[2])
+        return dict(known[1])
 
-    def _tables(self, places: Places) -> tuple[dict[str, int], Tables]:
+    def _tables(self, places: Places) -> Tables:
         keys, loads = self._auxiliary_vectors, self.loads
-        counts = {"auxiliaries": len(keys), "moving": self.moving, "loads": len(loads)}
         tables: Tables = {
+            "moving": self.moving,
             "auxiliary_vector": keys,
             "auxiliary_lower": [
                 places[len(self.widths) + k, self.vectors[vector].carrier] for k, vector in enumerate(keys)
@@ -278,9 +273,7 @@ class Couplings:
                 for i in range(3)
             ],
         }
-        for more in (self._vector_tables(), self._function_tables(places), self._law_tables(places)):
-            counts, tables = counts | more[0], tables | more[1]
-        return counts, tables
+        return tables | self._vector_tables() | self._function_tables(places) | self._law_tables(places)
 
     def _parts(self, function: FunctionKind) -> list[int]:
         found: dict[int, None] = {}
@@ -378,22 +371,19 @@ class Couplings:
                     found.setdefault(len(self.widths) + self.auxiliary[vector])
         return [*carriers, *found]
 
-    def _vector_tables(self) -> tuple[dict[str, int], Tables]:
-        rows, lever, moving, count = [], 0, 0, 0
-        first_moving = self.moving - sum(v.carrier == MOVING for v in self.vectors)
+    def _vector_tables(self) -> Tables:
+        moving = self.moving - sum(v.carrier == MOVING for v in self.vectors)
+        rows = []
         for carrier, is_point, first, last in self.vectors:
-            rows.append((carrier, int(is_point), count, first, last, lever, first_moving + moving))
-            count += last - first
+            count = last - first
+            levers = self.rigid[carrier] + count if carrier >= 0 else 0
+            rows.append((carrier, int(is_point), first, last, moving, count, levers))
             moving += carrier == MOVING
-            if carrier >= 0:
-                lever += self.rigid[carrier] + last - first
-        names = ("carrier", "is_point", "shape", "first", "last", "lever", "moving")
-        tables = columns([f"vector_{name}" for name in names], rows)
+        names = [f"vector_{name}" for name in ("carrier", "is_point", "first", "last", "moving")]
+        tables = columns((*names, "shape_vectors", "lever_vectors"), rows)
         parts = [part for chord in self.chords for part in chord]
-        starts = offsets([len(chord) for chord in self.chords])
-        tables |= {
-            "chord_start": starts[:-1],
-            "chord_count": np.diff(starts),
+        return tables | {
+            "chord_parts": [len(chord) for chord in self.chords],
             "chord_moves": [
                 any(self.vectors[vector].carrier != GIVEN for _, vector in each) for each in self.chords
             ],
@@ -401,16 +391,8 @@ class Couplings:
             "chord_weight": [weight for weight, _ in parts],
             "chord_total": [total_weight(chord) for chord in self.chords],
         }
-        totals = {
-            "vectors": len(self.vectors),
-            "shape_vectors": count,
-            "lever_vectors": lever,
-            "chords": len(self.chords),
-            "chord_parts": len(parts),
-        }
-        return totals, tables
 
-    def _function_tables(self, places: Places) -> tuple[dict[str, int], Tables]:
+    def _function_tables(self, places: Places) -> Tables:
         terms = np.array([term for function in self.functions for term in function.terms]).reshape(-1, 3)
         term_start = offsets([len(function.terms) for function in self.functions])
         part_rows, pair_rows, pair_weights = [], [], []
@@ -432,39 +414,22 @@ class Couplings:
                     lower = places[self.vectors[l].carrier, self._column(l, k)]
                     pair_rows.append((int(term_start[m]) + p, k, l, upper, lower))
                     pair_weights.append(weight)
-        part_start = offsets([len(own) for own in self.parts])
-        pair_start = offsets([len(own) for own in self.pairs])
         tables: Tables = {
             "term_first": terms[:, 0],
             "term_second": terms[:, 1],
             "term_time": terms[:, 2],
-            "function_term": term_start[:-1],
-            "term_count": np.diff(term_start),
+            "terms": np.diff(term_start),
             "function_time": [function.time for function in self.functions],
-            "function_part": part_start[:-1],
-            "part_count": np.diff(part_start),
-            "function_pair": pair_start[:-1],
-            "pair_count": np.diff(pair_start),
+            "function_parts": [len(own) for own in self.parts],
+            "pairs": [len(own) for own in self.pairs],
             "pair_weight": pair_weights,
-            "interaction_start": self._starts[:-1],
-            "function_count": np.diff(self._starts),
+            "functions": np.diff(self._starts),
             "gap_count": [each.gap_count for each in self.interactions],
         }
         tables |= columns(("part_vector", "part_upper", "part_lower"), part_rows)
-        tables |= columns(("pair_term", "pair_first", "pair_second", "pair_upper", "pair_lower"), pair_rows)
-        totals = {
-            "terms": len(terms),
-            "functions": len(self.functions),
-            "function_parts": len(part_rows),
-            "pairs": len(pair_rows),
-            "rows": int(self._starts[self.constraint_count]),
-            "interactions": len(self.interactions),
-            "constraints": self.constraint_count,
-            "forces": len(self.interactions) - self.constraint_count,
-        }
-        return totals, tables
+        return tables | columns(("pair_term", "pair_first", "pair_second", "pair_upper", "pair_lower"), pair_rows)
 
-    def _law_tables(self, places: Places) -> tuple[dict[str, int], Tables]:
+    def _law_tables(self, places: Places) -> Tables:
         groups: list[tuple[int, int, int, int, int]] = []  # node, width, place and blocks of each
         pulled_by = {number: own for own, numbers in self._related.items() for number in numbers}
         numbered = enumerate(self._laws, start=self.constraint_count)
@@ -473,7 +438,7 @@ class Couplings:
         d = self.dimension
         for number in range(self.constraint_count, len(self.interactions)):
             nodes, carriers, place = self._groups(number), self._carriers(number), 0
-            entries.append((len(groups), len(nodes), len(carriers), len(blocks)))
+            entries.append((len(nodes), len(carriers), len(nodes) * len(carriers)))
             for node in nodes:
                 width = d if node >= len(self.widths) else self.widths[node]
                 upper = lower = -1
@@ -487,23 +452,20 @@ class Couplings:
                 blocks += [places[carrier, node] if node in seen else -1 for node in nodes]
             most = max(most, place * len(self.interactions[number].functions))
         strides = places.strides.tolist()
-        tables = columns(("group_start", "group_count", "carrier_count", "group_block_start"), entries)
+        tables = columns(("groups", "carrier_count", "group_blocks"), entries)
         tables |= columns(("group_node", "group_width", "group_place", "group_upper", "group_lower"), groups)
         tables |= {
             "group_stride": [strides[node] if node < len(strides) else d for node, *_ in groups],
             "group_block": blocks,
         }
         chords = [each.functions[each.gap_count].terms[0][0] if each.slides else -1 for each in self._laws]
-        slips = offsets([len(self.chords[chord]) if chord >= 0 else 0 for chord in chords])
-        tables["slip_start"] = slips[:-1]
+        tables["slip_parts"] = [len(self.chords[chord]) if chord >= 0 else 0 for chord in chords]
         rows = int(self._starts[self.constraint_count])
         first, count = np.zeros(rows, dtype=np.int64), np.zeros(rows, dtype=np.int64)
         for constraint, own in self._related.items():
             row = self._starts[constraint]
             first[row], count[row] = own[0] - self.constraint_count, len(own)
-        tables |= {"row_force": first, "row_force_count": count}
-        totals = {"groups": len(groups), "group_blocks": len(blocks), "group_numbers": most}
-        return {**totals, "slip_parts": int(slips[-1])}, tables
+        return tables | {"row_force": first, "row_force_count": count, "group_numbers": most}
 
 
 @lru_cache(KEPT)

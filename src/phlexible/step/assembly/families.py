@@ -28,7 +28,7 @@ from phlexible.description.ports import Attachment
 from phlexible.shapes.triangle_tree import TriangleTree
 from phlexible.state.branches import kept_pairs, kept_turns, searched_contacts
 from phlexible.state.functions import VectorCollector
-from phlexible.state.layout import Layout, State, offsets
+from phlexible.state.layout import Layout, State
 from phlexible.state.system import System
 from phlexible.state.vectors import CarriedVector
 from phlexible.step.assembly.bodies import Tables, columns
@@ -93,27 +93,20 @@ class RodTables:
         """All frames that are sections."""
         return np.unique(np.array([b for point in self.points for b in point.sections], dtype=np.int64))
 
-    def tables(self, places: Mapping[tuple[int, int], int]) -> tuple[dict[str, int], Tables]:
-        """Counts and tables, with the places of the blocks of pairs of sections."""
+    def tables(self, places: Mapping[tuple[int, int], int]) -> Tables:
+        """Tables, with the places of the blocks of pairs of sections."""
         points = self.points
         counts = [len(point.sections) for point in points]
-        blocks = [places[a, b] for point in points for a in point.sections for b in point.sections]
-        totals = {
-            "rod_points": len(points),
+        return {
             "rod_strains": self._strains,
-            "rod_nodes": sum(counts),
-            "rod_pairs": len(blocks),
-        }
-        return totals, {
-            "rod_first": offsets(counts)[:-1],
-            "rod_count": counts,
+            "rod_nodes": counts,
             "rod_force": [point.force for point in points],
-            "rod_pair": offsets([count**2 for count in counts])[:-1],
-            "rod_node": [b for point in points for b in point.sections],
-            "rod_block": blocks,
-            "rod_value": np.concatenate([np.zeros(0), *(point.values for point in points)]),
-            "rod_slope": np.concatenate([np.zeros(0), *(point.slopes for point in points)]),
-            "rod_share": np.concatenate([np.zeros((0, 3, 3)), *(self._quarters(point.shares) for point in points)]),
+            "rod_pairs": [count**2 for count in counts],
+            "rod_node": [point.sections for point in points],
+            "rod_block": [places[a, b] for point in points for a in point.sections for b in point.sections],
+            "rod_value": [point.values for point in points],
+            "rod_slope": [point.slopes for point in points],
+            "rod_share": [self._quarters(point.shares) for point in points],
         }
 
     def _quarters(self, shares: Array) -> Array:
@@ -129,7 +122,7 @@ def initial_strains(memory: Memory, state: State) -> tuple[IntArray, Array]:
     points, dimension = memory.counts["rod_points"], memory.counts["dimension"]
     if not points:
         return np.zeros(0, dtype=np.int64), np.zeros(0)
-    nodes, first = memory["rod_node"], memory["rod_first"]
+    nodes, first = memory["rod_node"], memory["rod_nodes_begin"][:-1]
     values, slopes = memory["rod_value"][:, None, None], memory["rod_slope"][:, None, None]
     turns, places = state.rotation[nodes], state.position[nodes][:, :, None]
     means, bends, along = (
@@ -204,8 +197,8 @@ class SoftTables:
             found.append(np.unique(pairs, axis=0))
         return {(a, b) for pairs in found for a, b in pairs.tolist() if a != b}
 
-    def tables(self, places: Places) -> tuple[dict[str, int], Tables]:
-        """Counts and tables, with the places of the blocks of pairs of carriers."""
+    def tables(self, places: Places) -> Tables:
+        """Tables, with the places of the blocks of pairs of carriers."""
         group, count, points, nodes, blocks, weights, gradients, creeps = [], [], [], [], [], [], [], []
         for number, (own, carriers) in enumerate(self.groups):
             e, k = carriers.shape
@@ -224,45 +217,32 @@ class SoftTables:
             (self.users[each][0].address, self.users[each][1].address) if isinstance(each, OfUser) else (0, 0)
             for each in self._functions
         ]
-        totals = {
-            "soft_groups": len(self.groups),
-            "soft_functions": len(self._functions),
-            "soft_elements": len(group),
-            "soft_nodes": sum(count),
-            "soft_points": sum(points),
-            "soft_creeps": sum(creeps),
-            "soft_slopes": sum(k * q for k, q in zip(count, points, strict=True)),
-            "soft_pairs": sum(k * k for k in count),
-        }
-        counts, faces = self._faces(places)
-        return totals | counts, faces | {
+        return self._faces(places) | {
             "soft_law": [_kind(law) for law in laws],
             "soft_sheet": [own.is_sheet for own, _ in self.groups],
             "soft_function": [KINDS[type(each)] for each in self._functions],
             "soft_energy": [energy for energy, _ in addresses],
             "soft_derivative": [slope for _, slope in addresses],
             "soft_group": group,
-            "soft_first": offsets(count)[:-1],
-            "soft_count": count,
-            "soft_point": offsets(points)[:-1],
-            "soft_point_count": points,
-            "soft_slope": offsets([k * q for k, q in zip(count, points, strict=True)])[:-1],
-            "soft_creep": offsets(creeps)[:-1],
-            "soft_pair": offsets([k * k for k in count])[:-1],
-            "soft_node": np.concatenate([np.zeros(0, dtype=np.int64), *nodes]),
-            "soft_block": np.concatenate([np.zeros(0, dtype=np.int64), *blocks]),
+            "soft_nodes": count,
+            "soft_points": points,
+            "soft_slopes": [k * q for k, q in zip(count, points, strict=True)],
+            "soft_creeps": creeps,
+            "soft_pairs": [k * k for k in count],
+            "soft_node": nodes,
+            "soft_block": blocks,
             "soft_lame": [law.lame for law in laws],
             "soft_shear": [law.shear for law in laws],
             "soft_viscosity": [own.viscosity for own, _ in self.groups],
             "soft_first_number": [a for a, _ in numbers],
             "soft_second_number": [b for _, b in numbers],
-            "soft_weight": np.concatenate([np.zeros(0), *weights]),
-            "soft_gradient": np.concatenate([np.zeros((0, 3)), *gradients]),
+            "soft_weight": weights,
+            "soft_gradient": gradients,
         }
 
-    def _faces(self, places: Places) -> tuple[dict[str, int], Tables]:
-        """Of the surfaces under pressure."""
-        first, count = np.zeros(self._loads, dtype=np.int64), np.zeros(self._loads, dtype=np.int64)
+    def _faces(self, places: Places) -> Tables:
+        """Tables of the surfaces under pressure."""
+        count = np.zeros(self._loads, dtype=np.int64)
         nodes: list[list[int]] = []
         points: list[int] = []
         starts: list[int] = []
@@ -270,31 +250,22 @@ class SoftTables:
         shapes, numbers = [], 0
         for load, (surface, carriers) in self.surfaces.items():
             own = carriers[surface.faces]
-            first[load], count[load] = len(points), len(own)
+            count[load] = len(own)
             nodes += own.tolist()
             points += [len(surface.shapes)] * len(own)
             starts += [numbers] * len(own)
             shapes.append(surface.shapes.reshape(-1, 3))
             numbers += len(shapes[-1])
             blocks += [places[a, b] for face in own.tolist() for a in face for b in face]
-        sizes = [len(face) for face in nodes]
-        totals = {
-            "faces": len(nodes),
-            "face_nodes": sum(sizes),
-            "face_pairs": len(blocks),
-            "face_numbers": numbers,
-        }
-        return totals, {
-            "load_face": first,
-            "load_face_count": count,
-            "face_first": offsets(sizes)[:-1],
-            "face_count": sizes,
+        return {
+            "faces": count,
+            "face_nodes": [len(face) for face in nodes],
             "face_point_count": points,
             "face_shape": starts,
-            "face_pair": offsets([m * m for m in sizes])[:-1],
-            "face_node": [node for face in nodes for node in face],
+            "face_pairs": [len(face) ** 2 for face in nodes],
+            "face_node": nodes,
             "face_block": blocks,
-            "face_number": np.concatenate([np.zeros((0, 3)), *shapes]),
+            "face_number": shapes,
         }
 
 
@@ -367,8 +338,8 @@ class ContactGroupTables:
         own = {k for places in self._places for k in places} | set(self._axes)
         return sorted(k for k in own if k >= 0 and carried[k].carrier >= 0)
 
-    def tables(self, carried: Sequence[CarriedVector], unknowns: int, widest: int) -> tuple[dict[str, int], Tables]:
-        """Counts and tables.
+    def tables(self, carried: Sequence[CarriedVector], unknowns: int, widest: int) -> Tables:
+        """Tables.
 
         Args:
             carried: all vectors.
@@ -389,13 +360,9 @@ class ContactGroupTables:
         bristles = [each.sticking for each in groups]
         laws, turns = [each.law() for each in groups], [each.against_turns() for each in groups]
         resisting = [next((bristle for bristle in pair if bristle), None) for pair in turns]
-        meshes, trees = mesh_tables(members)
         meshed = np.zeros(len(groups), dtype=bool)
         meshed[[number for number, member in self._members if member.mesh is not None]] = True
-        totals = {
-            **meshes,
-            "contact_groups": len(groups),
-            "members": len(members),
+        return {
             "near_pairs": ROOM * len(members),
             "near_buckets": 1 << max(2 * len(members), 1).bit_length(),
             "kept_pairs": self._kept,
@@ -403,11 +370,8 @@ class ContactGroupTables:
             "turning_pairs": TOUCHING * len(members) if any(each.resists_turns for each in groups) else 0,
             "touching_pairs": TOUCHING * len(members),
             "touch_sides": 2 * (TOUCHING * len(members) + 1),
-            "pair_vectors": len(moving),
             "pair_unknowns": unknowns if members else 0,
             "pair_widest": widest if members else 0,
-        }
-        return totals, {
             "member_contact_group": contact_group,
             "member_side": [member.side for member in members],
             "member_apart": [member.row.apart if member.row else 0 for member in members],
@@ -422,7 +386,7 @@ class ContactGroupTables:
             "member_around": np.where(meshed[contact_group], WIDER, 1.0) * [member.reach for member in members],
             "member_size": [number for member in members for number in member.size],
             "contact_group_skin": skins,
-            **trees,
+            **mesh_tables(members),
             "contact_group_stiffness": [each.stiffness for each in laws],
             "contact_group_damping": [each.damping for each in laws],
             "contact_group_exponent": [each.exponent for each in laws],
@@ -440,7 +404,7 @@ class ContactGroupTables:
         }
 
 
-def mesh_tables(members: Sequence[Member]) -> tuple[dict[str, int], Tables]:
+def mesh_tables(members: Sequence[Member]) -> Tables:
     """Triangles of all meshes; of one that several members have once."""
     known: dict[int, int] = {}
     trees: list[TriangleTree] = []
@@ -457,17 +421,14 @@ def mesh_tables(members: Sequence[Member]) -> tuple[dict[str, int], Tables]:
     first_box = np.cumsum([0, *(len(each.low) for each in trees)])
     first_triangle = np.cumsum([0, *(len(each.normals) for each in trees)])
 
-    def rows(name: str) -> Array:
-        return np.concatenate([np.zeros((0, 3)), *(getattr(each, name).reshape(-1, 3) for each in trees)])
+    def rows(name: str) -> list[Array]:
+        return [getattr(each, name).reshape(-1, 3) for each in trees]
 
-    def integers(name: str, offsets: IntArray | None = None) -> IntArray:
-        found = [np.zeros(0, dtype=np.int64)]
-        for k, each in enumerate(trees):
-            found.append(getattr(each, name).reshape(-1) + (0 if offsets is None else int(offsets[k])))
-        return np.concatenate(found)
+    def integers(name: str, offsets: IntArray | None = None) -> list[IntArray]:
+        shifts = [0] * len(trees) if offsets is None else offsets.tolist()
+        return [getattr(each, name).reshape(-1) + shift for each, shift in zip(trees, shifts, strict=False)]
 
-    counts = {"mesh_boxes": boxes, "mesh_triangles": int(first_triangle[-1])}
-    return counts, {
+    return {
         "member_mesh": starts,
         "mesh_after": integers("after", first_box),
         "mesh_first": integers("first", first_triangle),

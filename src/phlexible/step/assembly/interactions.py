@@ -22,7 +22,7 @@ from phlexible.description.joints.rolling import RollingCoordinate
 from phlexible.description.time_functions import Timed, TimePath
 from phlexible.elements.maxwell import Maxwell
 from phlexible.state.functions import VectorCollector
-from phlexible.state.layout import Layout, offsets
+from phlexible.state.layout import Layout
 from phlexible.state.vectors import CarriedVector, VectorResolver
 from phlexible.step.assembly.bodies import Tables, columns, support
 from phlexible.step.assembly.couplings import Couplings, FunctionKind, InteractionKind, VectorKind, couplings
@@ -235,15 +235,16 @@ def law_tables(laws: Sequence[ForceData], constraints: int, loads: int) -> Table
     }
 
 
-def impact_tables(laws: Sequence[ForceData]) -> tuple[dict[str, int], Tables]:
+def impact_tables(laws: Sequence[ForceData]) -> Tables:
     """Which contacts remember how fast bodies met."""
     remember = [law.contact is not None and law.contact.restitution is not None for law in laws]
-    return {"impacts": sum(remember)}, {
-        "impact_of": [sum(remember[:k]) if each else -1 for k, each in enumerate(remember)]
+    return {
+        "impacts": sum(remember),
+        "impact_of": [sum(remember[:k]) if each else -1 for k, each in enumerate(remember)],
     }
 
 
-def bristle_tables(laws: Sequence[ForceData]) -> tuple[dict[str, int], Tables]:
+def bristle_tables(laws: Sequence[ForceData]) -> Tables:
     """Those of the friction of all forces, each force's together: of sliding, of rolling, of drilling."""
     bristles: list[Bristle] = []
     numbers = []
@@ -253,7 +254,7 @@ def bristle_tables(laws: Sequence[ForceData]) -> tuple[dict[str, int], Tables]:
             [-1 if each is None else len(bristles) + k for each, k in zip(own, _places(own), strict=True)]
         )
         bristles += [bristle for bristle in own if bristle]
-    return {"bristles": len(bristles)}, {
+    return {
         **columns(("bristle_of", "rolling_of", "drilling_of"), numbers),
         "bristle_stiffness": [bristle.stiffness for bristle in bristles],
         "bristle_damping": [bristle.damping for bristle in bristles],
@@ -269,28 +270,24 @@ def _places(own: Sequence[Bristle | None]) -> list[int]:
 
 def branch_tables(
     laws: Sequence[ForceData], soft: Sequence[Maxwell | None], types: Sequence[Maxwell | None]
-) -> tuple[dict[str, int], Tables]:
+) -> Tables:
     """Branches of all forces, groups of soft elements and types of frames; relaxation times, each once."""
     own = [law.relaxation.pairs if law.relaxation else () for law in laws]
     groups, inner = ([law.pairs if law else () for law in each] for each in (soft, types))
-    starts, group_starts, inner_starts = (offsets([len(pairs) for pairs in each]) for each in (own, groups, inner))
+    counts, of_groups, of_types = ([len(pairs) for pairs in each] for each in (own, groups, inner))
     stiffness, times = np.array([pair for pairs in (*own, *groups, *inner) for pair in pairs]).reshape(-1, 2).T
     known, place = np.unique(times, return_inverse=True)
-    count = int(starts[-1])
-    last = count + int(group_starts[-1])
-    counts = {"soft_branches": int(group_starts[-1]), "inner_branches": int(inner_starts[-1])}
-    return {"branches": count, "fadings": len(known), **counts}, {
-        "branch_start": starts[:-1],
-        "branch_count": np.diff(starts),
+    count = sum(counts)
+    last = count + sum(of_groups)
+    return {
+        "branches": counts,
         "branch_stiffness": stiffness[:count],
         "branch_fading": place[:count],
         "fading_time": known,
-        "soft_branch_start": group_starts[:-1],
-        "soft_branch_count": np.diff(group_starts),
+        "soft_branches": of_groups,
         "soft_branch_share": stiffness[count:last],
         "soft_branch_fading": place[count:last],
-        "inner_branch_start": inner_starts[:-1],
-        "inner_branch_count": np.diff(inner_starts),
+        "inner_branches": of_types,
         "inner_share": stiffness[last:],
         "inner_fading": place[last:],
     }

@@ -148,11 +148,17 @@ class MatrixType(VectorType):
 
 
 class RowsType(types.Type):
-    """A pointer to rows of numbers, integers, vectors or matrices."""
+    """A pointer to rows of numbers, integers, vectors or matrices.
 
-    def __init__(self, kind: Kind, numbers: NumberKind = ONE) -> None:
-        self.kind, self.numbers = kind, numbers
-        super().__init__(f"Rows({kind.name}, {numbers})")
+    Args:
+        kind: of an entry.
+        numbers: their kind.
+        are_lengths: an entry is the difference to the next row: the length of one list of a ragged list.
+    """
+
+    def __init__(self, kind: Kind, numbers: NumberKind = ONE, are_lengths: bool = False) -> None:
+        self.kind, self.numbers, self.are_lengths = kind, numbers, are_lengths
+        super().__init__(f"Rows({kind.name}, {numbers}, {are_lengths})")
 
 
 class TablesType(types.Type):
@@ -741,10 +747,20 @@ class _TableNames(AttributeTemplate):
     key = TablesType
 
     def generic_resolve(self, value: Any, name: str) -> Any:
-        if name not in PLACES:
+        own, word = _offsets_of(name)
+        if own not in PLACES:
             return None
-        table = TABLES[PLACES[name]]
-        return types.intp if table.kind is Kind.COUNT else RowsType(table.kind, _numbers_of_table(value, table))
+        table = TABLES[PLACES[own]]
+        if table.kind is Kind.COUNT:
+            return types.intp
+        return RowsType(table.kind, _numbers_of_table(value, table), are_lengths=word == "count")
+
+
+def _offsets_of(name: str) -> tuple[str, str]:
+    """The table that a name stands for; of ``t.parts_end`` and ``t.parts_count`` the offsets, and that word."""
+    parts, _, word = name.rpartition("_")
+    is_of_offsets = name not in PLACES and word in ("end", "count")
+    return (f"{parts}_begin", word) if is_of_offsets else (name, "")
 
 
 def _numbers_of_table(tables: TablesType, table: Table) -> NumberKind:
@@ -766,6 +782,12 @@ def header_number(builder: Any, tables: Any, place: int) -> Any:
 
 @lower_getattr_generic(TablesType)
 def _table(context: Any, builder: Any, kind: Any, tables: Any, name: str) -> Any:
+    name, word = _offsets_of(name)
+    rows = _rows_of_table(context, builder, kind, tables, name)
+    return _shifted(builder, Kind.INTEGER, rows, INTEGER(1)) if word == "end" else rows
+
+
+def _rows_of_table(context: Any, builder: Any, kind: Any, tables: Any, name: str) -> Any:
     place = PLACES[name]
     known = structure_of(kind.structure) if kind.structure and not CHECKED else None
     if known and TABLES[place].kind is Kind.COUNT:
@@ -839,7 +861,11 @@ def _places(context: Any, builder: Any, rows_type: RowsType, rows: Any, k: Any) 
 
 @lower_builtin(operator.getitem, RowsType, types.intp)
 def _get(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
-    places = _places(context, builder, sig.args[0], *arguments)
+    rows, k = arguments
+    places = _places(context, builder, sig.args[0], rows, k)
+    if sig.args[0].are_lengths:
+        (end,) = _places(context, builder, sig.args[0], rows, builder.add(k, INTEGER(1), flags=("nsw",)))
+        return builder.sub(builder.load(end), builder.load(places[0]), flags=("nsw",))
     numbers = [kind_of(place.type.pointee).load(builder, place) for place in places]
     return made(builder, numbers) if len(numbers) > 1 else numbers[0]
 
@@ -855,8 +881,12 @@ def _set(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
 
 @lower_builtin(operator.add, RowsType, types.intp)
 def _shift(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
-    rows, shift = arguments
-    count = NUMBERS[sig.args[0].kind]
+    return _shifted(builder, sig.args[0].kind, *arguments)
+
+
+def _shifted(builder: Any, kind: Kind, rows: Any, shift: Any) -> Any:
+    """Rows from so many later on."""
+    count = NUMBERS[kind]
     step = builder.mul(shift, ir.Constant(INTEGER, count), flags=("nsw",)) if count > 1 else shift
     address = builder.gep(builder.extract_value(rows, 0), [step], inbounds=True)
     rows = builder.insert_value(rows, address, 0)

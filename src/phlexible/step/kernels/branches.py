@@ -43,7 +43,7 @@ def fade(t: Tables, k: int, h: float) -> None:
 def pull_of_branches(t: Tables, f: int, h: float) -> tuple[float, float]:
     """Mean force of the branches of force f against its coordinate, and the derivative to theta_{n+1}."""
     pull, slope = 0.0, 0.0
-    for b in range(t.branch_start[f], t.branch_start[f] + t.branch_count[f]):
+    for b in range(t.branches_begin[f], t.branches_end[f]):
         fade(t, t.branch_fading[b], h)
         share = t.fading + FADING * t.branch_fading[b]
         pull += t.branch_stiffness[b] * (share[1] * t.branch_strain[b] + share[2] * t.theta_change[f])
@@ -55,7 +55,7 @@ def pull_of_branches(t: Tables, f: int, h: float) -> tuple[float, float]:
 def end_branches(t: Tables, f: int, h: float) -> float:
     """Strains at the end of the step; what the dashpots of force f lose in it [J]."""
     lost, change = 0.0, t.theta_change[f]
-    for b in range(t.branch_start[f], t.branch_start[f] + t.branch_count[f]):
+    for b in range(t.branches_begin[f], t.branches_end[f]):
         fade(t, t.branch_fading[b], h)
         share, e = t.fading + FADING * t.branch_fading[b], t.branch_strain[b]
         lost += t.branch_stiffness[b] * (share[3] * e * e + share[4] * e * change + share[5] * change * change)
@@ -67,6 +67,6 @@ def end_branches(t: Tables, f: int, h: float) -> float:
 def energy_of_branches(t: Tables, f: int) -> float:
     """Stored in the springs of the branches of force f [J]."""
     total = 0.0
-    for b in range(t.branch_start[f], t.branch_start[f] + t.branch_count[f]):
+    for b in range(t.branches_begin[f], t.branches_end[f]):
         total += 0.5 * t.branch_stiffness[b] * t.branch_strain[b] * t.branch_strain[b]
     return total

@@ -60,11 +60,11 @@ def set_node_inverses(t: Tables, h: float, damping: float) -> None:
         if t.mass_first[p] == t.mass_second[p]:
             t.node_inverse[t.mass_first[p]] = t.mass[p] * one
     for e in range(t.soft_elements):
-        g, k, first = t.soft_group[e], t.soft_count[e], t.soft_first[e]
+        g, k, first = t.soft_group[e], t.soft_nodes_count[e], t.soft_nodes_begin[e]
         factor = 0.25 * h * h * (1.0 + 2.0 * (soft_gamma(t, e, h, damping) + branch_slope(t, t.soft_group[e], h)))
-        for p in range(t.soft_point_count[e]):
-            slope = t.soft_slope[e] + p * k
-            weight = factor * t.soft_weight[t.soft_point[e] + p]
+        for p in range(t.soft_points_count[e]):
+            slope = t.soft_slopes_begin[e] + p * k
+            weight = factor * t.soft_weight[t.soft_points_begin[e] + p]
             x, y, z = start_slope(t, e, p, 0), start_slope(t, e, p, 1), start_slope(t, e, p, 2)
             spread = outer(x, x) + outer(y, y) + outer(z, z)
             for i in range(k):
@@ -84,8 +84,8 @@ def hold_nodes(t: Tables) -> None:
         t.cg_solution[b] = nothing
     for i in range(t.constraints):
         taken, node, rows = 0, -1, t.residual + t.node_row[t.constraint_node[i]]
-        for r in range(t.function_count[i]):
-            b = held_node(t, t.interaction_start[i] + r)
+        for r in range(t.functions_count[i]):
+            b = held_node(t, t.functions_begin[i] + r)
             if b < 0:
                 continue
             g, Z = t.cg_direction[b], t.node_inverse[b]
@@ -108,7 +108,7 @@ def held_node(t: Tables, m: int) -> int:
         return -1
     gradients(t, m)
     node, total = -1, vector(0.0, 0.0, 0.0)
-    for e in range(t.function_part[m], t.function_part[m] + t.part_count[m]):
+    for e in range(t.function_parts_begin[m], t.function_parts_end[m]):
         node = t.vector_carrier[t.part_vector[e]]
         total += t.left[t.part_vector[e]]
     if node >= 0:
@@ -120,7 +120,7 @@ def held_node(t: Tables, m: int) -> int:
 def find_multipliers(t: Tables, h: float) -> None:
     """Forces of the joints that leave nothing of ``cg_residual`` along their rows, added to the multipliers."""
     for i in range(t.constraints):
-        begin, count = t.interaction_start[i], t.function_count[i]
+        begin, count = t.functions_begin[i], t.functions_count[i]
         first, second, third = vector(0.0, 0.0, 0.0), vector(0.0, 0.0, 0.0), vector(0.0, 0.0, 0.0)
         node = -1
         for r in range(count):
@@ -153,7 +153,7 @@ def missing_of_nodes(t: Tables) -> None:
     """``cg_residual``: what the balances of the nodes miss."""
     d = t.dimension
     for b in range(t.carriers):
-        own = t.residual + t.velocity_start[b]
+        own = t.residual + t.velocities_begin[b]
         t.cg_residual[b] = -1.0 * vector(own[0], own[1] if d > 1 else 0.0, own[2] if d == 3 else 0.0)
 
 
@@ -165,9 +165,9 @@ def apply_matrix(t: Tables, h: float) -> None:
     for p in range(t.mass_pairs):
         t.force_sum[t.mass_first[p]] += t.mass[p] * t.shift[t.mass_second[p]]
     for e in range(t.soft_elements):
-        k, first = t.soft_count[e], t.soft_first[e]
-        for p in range(t.soft_point_count[e]):
-            slope, own = t.soft_slope[e] + p * k, t.soft_point[e] + p
+        k, first = t.soft_nodes_count[e], t.soft_nodes_begin[e]
+        for p in range(t.soft_points_count[e]):
+            slope, own = t.soft_slopes_begin[e] + p * k, t.soft_points_begin[e] + p
             x, y, z = start_slope(t, e, p, 0), start_slope(t, e, p, 1), start_slope(t, e, p, 2)
             u, v, w = slope_change(t, e, p, 0), slope_change(t, e, p, 1), slope_change(t, e, p, 2)
             e0, e1, e2 = dot(x, u), dot(y, v), dot(z, w)
@@ -279,7 +279,7 @@ def update_by_gradients(t: Tables, h: float, damping: float, least_speed: Number
     for b in range(t.carriers):
         t.position[b] = t.cg_place[b]
         for i in range(t.dimension):
-            place = t.velocity_start[b] + i
+            place = t.velocities_begin[b] + i
             t.trial_update[place] = along(t.cg_solution[b], i)
             t.velocity1[place] += t.trial_update[place]
     return taken
@@ -290,8 +290,8 @@ def set_point_tangents(t: Tables, h: float, damping: float) -> None:
     """The mean stress and the symmetric part of its derivative at all points."""
     for e in range(t.soft_elements):
         g, gamma = t.soft_group[e], soft_gamma(t, e, h, damping)
-        for p in range(t.soft_point_count[e]):
-            own = t.soft_point[e] + p
+        for p in range(t.soft_points_count[e]):
+            own = t.soft_points_begin[e] + p
             x, y, z = start_slope(t, e, p, 0), start_slope(t, e, p, 1), start_slope(t, e, p, 2)
             u, v, w = slope_change(t, e, p, 0), slope_change(t, e, p, 1), slope_change(t, e, p, 2)
             mx, my, mz = x + 0.5 * u, y + 0.5 * v, z + 0.5 * w

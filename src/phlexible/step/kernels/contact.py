@@ -31,7 +31,7 @@ def begin_gap(t: Tables, i: int) -> float:
     """theta_n; zero of what has a rate only."""
     if t.coordinate_of[i] == ROLLING:
         return 0.0
-    first, total = t.interaction_start[i], 0.0
+    first, total = t.functions_begin[i], 0.0
     if t.coordinate_of[i] == ROUNDED:
         for m in range(first, first + t.gap_count[i]):
             total += beyond(t.function0[m], t.function_zone[m]) ** 2
@@ -45,7 +45,7 @@ def begin_gap(t: Tables, i: int) -> float:
 @exported
 def gap_weights(t: Tables, i: int) -> None:
     """Of the coordinate of interaction i at the end of the step."""
-    first, count = t.interaction_start[i], t.gap_count[i]
+    first, count = t.functions_begin[i], t.gap_count[i]
     if t.coordinate_of[i] == ROUNDED:
         rounded_gap(t, first, count)
     elif t.coordinate_of[i] == SEGMENT:
@@ -144,7 +144,7 @@ def rolling_gap(t: Tables, f: int, first: int, count: int) -> None:
 @compiled
 def transmitted(t: Tables, f: int) -> float:
     """|R| of the joint whose force makes friction f: of multipliers along directions at right angles (8.31)."""
-    rows, total = t.multiplier1 + t.interaction_start[t.bearing[f]], 0.0
+    rows, total = t.multiplier1 + t.functions_begin[t.bearing[f]], 0.0
     for r in range(t.bearing_rows[f]):
         total += rows[r] * rows[r]
     return sqrt(total)
@@ -154,7 +154,7 @@ def transmitted(t: Tables, f: int) -> float:
 def bear(t: Tables, f: int, begin: int, count: int, numbers: int, h: float) -> None:
     """What its multipliers do to the balances by the friction, into the columns of the joint."""
     node, size, rate = t.constraint_node[t.bearing[f]], transmitted(t, f), t.theta_change[f] / h
-    rows = t.multiplier1 + t.interaction_start[t.bearing[f]]
+    rows = t.multiplier1 + t.functions_begin[t.bearing[f]]
     if not any_of(size != 0.0):
         return
     by_level = rate / max(abs(rate), t.friction_speed[f])
@@ -162,7 +162,7 @@ def bear(t: Tables, f: int, begin: int, count: int, numbers: int, h: float) -> N
         by_level = t.force_by_level[f]
     slope = h * t.bearing_share[f] * by_level / where(size != 0.0, size, 1.0)
     for a in range(t.carrier_count[f]):
-        group = t.group_start[f] + a
+        group = t.groups_begin[f] + a
         for k in range(count):
             left = t.left_gradient + (k * numbers + t.group_place[group])
             for i in range(t.group_width[group]):

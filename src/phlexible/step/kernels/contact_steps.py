@@ -146,7 +146,7 @@ def load_force(t: Tables, f: int) -> None:
     depth = t.push_side[f] * (t.force_rest[f] - t.theta0[f])
     force = resting_force(t.force_stiffness[f], t.push_exponent[f], depth, t.sunk[f])
     for a in range(t.carrier_count[f]):
-        b = t.group_node[t.group_start[f] + a]
+        b = t.group_node[t.groups_begin[f] + a]
         t.loaded[b] = max(t.loaded[b], force)
 
 
@@ -155,7 +155,7 @@ def load_of_force(t: Tables, f: int) -> float:
     """The least load of its bodies."""
     least = FIRM
     for a in range(t.carrier_count[f]):
-        least = min(least, t.loaded[t.group_node[t.group_start[f] + a]])
+        least = min(least, t.loaded[t.group_node[t.groups_begin[f] + a]])
     return least
 
 
@@ -228,7 +228,7 @@ def _member(t: Tables, m: int, share: float, normal: Vector, slope: float, y: Ve
         if a < 0:
             return 0.0
         axes, row = t.member_axis + 6 * m, t.contact_group_row
-        fill(row, t.width_of[a], 0.0)
+        fill(row, t.velocities_count[a], 0.0)
         _lever_into(t, p, 1.0, normal)
         know_ends(t, m)
         arm = in_axes(t, m, y - mean_place(t, p))
@@ -246,7 +246,7 @@ def _member(t: Tables, m: int, share: float, normal: Vector, slope: float, y: Ve
 def _carrier(t: Tables, b: int, p: int, q: int, one: float, other: float, normal: Vector, slope: float) -> float:
     if b < 0:
         return 0.0
-    fill(t.contact_group_row, t.width_of[b], 0.0)
+    fill(t.contact_group_row, t.velocities_count[b], 0.0)
     _lever_into(t, p, one, normal)
     _lever_into(t, q, other, normal)
     return _hardened(t, b, slope)
@@ -256,12 +256,12 @@ def _carrier(t: Tables, b: int, p: int, q: int, one: float, other: float, normal
 def _lever_into(t: Tables, k: int, share: float, normal: Vector) -> None:
     """How a normal force on a share of vector k enters the balance of its carrier."""
     for i in range(moved_by(t, k)):
-        t.contact_group_row[velocity_of(t, k, i)] += share * dot((t.lever + t.vector_lever[k])[i], normal)
+        t.contact_group_row[velocity_of(t, k, i)] += share * dot((t.lever + t.lever_vectors_begin[k])[i], normal)
 
 
 @compiled
 def _hardened(t: Tables, b: int, slope: float) -> float:
-    found = mobility(t, b, t.contact_group_row, t.width_of[b])
+    found = mobility(t, b, t.contact_group_row, t.velocities_count[b])
     if t.hardness[b] >= 0.0:
         t.hardness[b] += slope * found
     return found
@@ -389,7 +389,7 @@ def hardness_of_force(t: Tables, f: int) -> float:
     """Sum over the carriers of a contact."""
     total = 0.0
     for a in range(t.carrier_count[f]):
-        total += max(t.hardness[t.group_node[t.group_start[f] + a]], 0.0)
+        total += max(t.hardness[t.group_node[t.groups_begin[f] + a]], 0.0)
     return total
 
 
@@ -399,7 +399,7 @@ def _harden(t: Tables, f: int, h: float) -> None:
     total = 0.0
     gather_gap(t, f)
     for a in range(t.carrier_count[f]):
-        group = t.group_start[f] + a
+        group = t.groups_begin[f] + a
         t.scratch[a] = mobility(
             t, t.group_node[group], t.left_gradient + t.group_place[group], t.group_width[group]
         )
@@ -418,7 +418,7 @@ def _harden(t: Tables, f: int, h: float) -> None:
         slope += stiffness_of_bristle(t, t.drilling_of[f], total / turns, h, load) / turns
     slope *= t.push_share[f]
     for a in range(t.carrier_count[f]):
-        t.hardness[t.group_node[t.group_start[f] + a]] += where(touches, slope * t.scratch[a], 0.0)
+        t.hardness[t.group_node[t.groups_begin[f] + a]] += where(touches, slope * t.scratch[a], 0.0)
 
 
 @compiled

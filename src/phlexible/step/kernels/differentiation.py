@@ -194,7 +194,7 @@ def turn(t: Tables, h: float, x: Reals, is_inverse: bool, is_transposed: bool) -
     for i in range(t.velocities):
         x[i] *= factor
     for b in range(t.frames):
-        axes, own = t.axes_of[b], x + (t.velocity_start[b] + t.dimension)
+        axes, own = t.axes_of[b], x + (t.velocities_begin[b] + t.dimension)
         a, R, y = t.half_turn[b], t.rotation[b], read(own, axes)
         skew, outer = crossing(a), matrix(a.x * a, a.y * a, a.z * a)
         share = 1.0 / (1.0 + dot(a, a))
@@ -327,5 +327,5 @@ def measure_angles(t: Tables) -> None:
     """Angles of laws as they are at the pose, over the full turns that were counted: parameters may move them."""
     for i in range(t.constraints, t.interactions):
         if t.coordinate_of[i] == ANGLE:
-            f, first = i - t.constraints, t.interaction_start[i]
+            f, first = i - t.constraints, t.functions_begin[i]
             t.theta0[f] = nearest_turn(atan2(t.function0[first + 1], t.function0[first]), t.theta[f])

@@ -188,7 +188,7 @@ def factor_frame(t: Tables, b: int) -> Truth:
     """Factor the block of frame b alone; False where it is singular."""
     if has_segments(t, b):
         return factor_segments(t, b)
-    n = t.width_of[b]
+    n = t.velocities_count[b]
     return factor(t.blocks + t.node_diagonal[b], n, n, t.pivots + 2 * t.node_row[b])
 
 
@@ -198,7 +198,7 @@ def solve_frame(t: Tables, b: int, x: Reals) -> None:
     if has_segments(t, b):
         solve_segments(t, b, x, 1)
         return
-    n = t.width_of[b]
+    n = t.velocities_count[b]
     solve_vector(t.blocks + t.node_diagonal[b], n, n, t.pivots + 2 * t.node_row[b], x)
 
 

@@ -77,7 +77,7 @@ def trace(M: Matrix) -> float:
 @compiled
 def moments(t: Tables, b: int, x: Reals, N: Reals) -> None:
     """N_pq,i = sum_j W_pq,ij x_j of frame b."""
-    kind, d, c = t.type_of[b], t.dimension, t.coordinate_start[b]
+    kind, d, c = t.type_of[b], t.dimension, t.coordinates_begin[b]
     m = t.elastic_count[kind] + 1
     if m == 1:
         return
@@ -94,7 +94,7 @@ def moments(t: Tables, b: int, x: Reals, N: Reals) -> None:
 @compiled
 def moments_at_end(t: Tables, b: int, h: float) -> None:
     """Those of the points at t_n+1, N + h mean(D): eta moves with the mean of its rate (4.4)."""
-    m, own = t.elastic_count[t.type_of[b]] + 1, 9 * t.coordinate_start[b]
+    m, own = t.elastic_count[t.type_of[b]] + 1, 9 * t.coordinates_begin[b]
     if m == 1:
         return
     N0, D0, D1, N1 = t.moment0 + own, t.moment_rate0 + own, t.moment_rate1 + own, t.moment1 + own
@@ -159,7 +159,7 @@ def add_moments(t: Tables, b: int, C: Matrix) -> None:
     Column i of W_qp is row i of W_pq. Where there are segments W is that of the frame's point, and y =
     S x / sqrt(m) an unknown in the border, with which it loses S^T C S / m.
     """
-    kind, line, c = t.type_of[b], t.line + (t.elastic_start[b] - 1), t.coefficient
+    kind, line, c = t.type_of[b], t.line + (t.elastic_begin[b] - 1), t.coefficient
     s, last = t.patch_start[kind], t.patch_start[kind] + t.patch_count[kind]
     while s < last:
         i, j, length, count = t.patch_column[s], t.patch_row[s], t.patch_rows[s], t.patch_alike[s]
@@ -214,7 +214,7 @@ def read(source: Reals, count: int) -> Vector:
 @compiled
 def angular_momentum(t: Tables, b: int, w: Vector, xi: Reals, N: Reals, D: Reals) -> Vector:
     """pi_r = J w + int rho r x u (4.5), from the moments N of r and D of u."""
-    kind, c = t.type_of[b], t.coordinate_start[b]
+    kind, c = t.type_of[b], t.coordinates_begin[b]
     m = t.elastic_count[kind] + 1
     if m == 1 and t.dimension == 2:
         return vector(0.0, 0.0, row(t.rigid_inertia[kind], 2).z * w.z)
@@ -233,7 +233,7 @@ def inertia(t: Tables, x: Reals, N: Reals, m: int) -> Matrix:
 @compiled
 def rotational_energy(t: Tables, b: int, w: Vectors, rate: Reals, angular: Vectors, N: Reals, D: Reals) -> float:
     """Kinetic energy of rotation and deformation, (w . pi_r + deta/dt . pi_eta) / 2."""
-    c = t.coordinate_start[b]
+    c = t.coordinates_begin[b]
     m = t.elastic_count[t.type_of[b]] + 1
     energy = 0.5 * dot(w[b], angular[b])
     if m > 1:
@@ -259,8 +259,8 @@ def end_rotation(t: Tables, b: int, h: float) -> None:
 @compiled
 def inertia_balance(t: Tables, b: int, h: float) -> None:
     """Left sides of (4.7) and (4.8) into the rows of the residual."""
-    axes, c = t.axes_of[b], t.coordinate_start[b]
-    rows = t.residual + (t.velocity_start[b] + t.dimension)
+    axes, c = t.axes_of[b], t.coordinates_begin[b]
+    rows = t.residual + (t.velocities_begin[b] + t.dimension)
     a, p0, p1 = t.half_turn[b], t.angular0[b], t.angular1[b]
     write(rows, p1 - p0 + cross(a, p0 + p1), axes)
     m = t.elastic_count[t.type_of[b]] + 1
@@ -286,7 +286,7 @@ def centrifugal(t: Tables, b: int, h: float) -> Matrix:
 def inertia_tangent(t: Tables, b: int, h: float, moves: float) -> None:
     """Write the derivative of (4.7) and (4.8) into the block of frame b; ``moves`` 0: at constant eta, 1: exact."""
     kind, axes, d, across = t.type_of[b], t.axes_of[b], t.dimension, t.corner_stride[b]
-    c = t.coordinate_start[b]
+    c = t.coordinates_begin[b]
     m, half, own = t.elastic_count[kind] + 1, 0.5 * h, 9 * c
     corner = t.blocks + (t.node_diagonal[b] + d * (across + 1))
     side, bottom = t.blocks + (t.side[b] + d), t.blocks + (t.bottom[b] + d * t.bottom_stride[b])
@@ -334,8 +334,8 @@ def add_column(block: Reals, width: int, v: Vector, count: int) -> None:
 @compiled
 def end_inertia(t: Tables, b: int) -> None:
     """Accept the step: eta, and R made orthogonal again: R (3 I - R^T R) / 2 (4.14)."""
-    n, c = t.elastic_count[t.type_of[b]], t.coordinate_start[b]
-    copy(t.xi1 + (c + 1), t.eta + t.elastic_start[b], n)
+    n, c = t.elastic_count[t.type_of[b]], t.coordinates_begin[b]
+    copy(t.xi1 + (c + 1), t.eta + t.elastic_begin[b], n)
     R = t.rotation1[b]
     t.rotation[b] = 1.5 * R - 0.5 * (R @ (transposed(R) @ R))
 
@@ -355,7 +355,7 @@ def strain_value(t: Tables, s: int, eta: Reals, slopes: Reals) -> float:
     """eps_s(eta); the slopes of its squares go to ``slopes``."""
     first, last = t.strain_first[s], t.strain_last[s]
     value = product(t.type_number + (t.strain_row[s] + first), eta + first, last - first)
-    start, end = t.square_start[s], t.square_start[s] + t.square_count[s]
+    start, end = t.squares_begin[s], t.squares_end[s]
     g = start
     while g < end:
         count, begin = t.square_alike[g], t.square_first[g]
@@ -375,7 +375,7 @@ def strain_gradient(t: Tables, s: int, slopes_a: Reals, slopes_b: Reals, out: Re
     """B + Q eta of strain s in its support, at the mean of the states with those slopes."""
     for i in range(t.strain_first[s], t.strain_last[s]):
         out[i] = t.type_number[t.strain_row[s] + i]
-    g, end = t.square_start[s], t.square_start[s] + t.square_count[s]
+    g, end = t.squares_begin[s], t.squares_end[s]
     if t.strain_has_matrix[s] == 1:
         for k in range(g, end):
             out[t.strain_first[s] + k - g] += 0.5 * (slopes_a[k] + slopes_b[k])
@@ -393,8 +393,8 @@ def strain_gradient(t: Tables, s: int, slopes_a: Reals, slopes_b: Reals, out: Re
 @compiled
 def begin_strains(t: Tables, b: int) -> None:
     """All strains of frame b and the slopes of their squares at the start of the step."""
-    kind, eta = t.type_of[b], t.eta + t.elastic_start[b]
-    for s in range(t.strain_start[kind], t.strain_start[kind] + t.strain_count[kind]):
+    kind, eta = t.type_of[b], t.eta + t.elastic_begin[b]
+    for s in range(t.strains_begin[kind], t.strains_end[kind]):
         t.strain0[t.frame_strain[b] + s] = strain_value(t, s, eta, t.slope0 + t.frame_square[b])
 
 
@@ -404,7 +404,7 @@ def strain_energy(t: Tables, b: int, eta: Reals, strain: Reals) -> float:
     kind = t.type_of[b]
     own = strain + t.frame_strain[b]
     energy = 0.5 * product_form(t, t.stiffness_start[kind], t.stiffness_count[kind], eta, eta)
-    for s in range(t.strain_start[kind], t.strain_start[kind] + t.strain_count[kind]):
+    for s in range(t.strains_begin[kind], t.strains_end[kind]):
         energy += 0.5 * t.strain_weight[s] * own[s] * own[s]
     return energy
 
@@ -420,11 +420,11 @@ def parts_of_strain_energy(t: Tables, b: int, eta: Reals, strain: Reals, slopes:
             x = abs(eta[t.patch_column[k] + j])
             for i in range(length):
                 total += 0.5 * x * abs(A[j * length + i] * eta[t.patch_row[k] + i])
-    for s in range(t.strain_start[kind], t.strain_start[kind] + t.strain_count[kind]):
-        parts, stress, start = 0.0, t.strain_weight[s] * abs(own[s]), t.square_start[s]
+    for s in range(t.strains_begin[kind], t.strains_end[kind]):
+        parts, stress, start = 0.0, t.strain_weight[s] * abs(own[s]), t.squares_begin[s]
         for i in range(t.strain_first[s], t.strain_last[s]):
             parts += abs(t.type_number[t.strain_row[s] + i] * eta[i])
-        for g in range(start, start + t.square_count[s]):
+        for g in range(start, start + t.squares_count[s]):
             factor = (
                 eta[t.strain_first[s] + g - start] if t.strain_has_matrix[s] == 1 else t.square_factor[g] * at[g]
             )
@@ -437,7 +437,7 @@ def parts_of_strain_energy(t: Tables, b: int, eta: Reals, strain: Reals, slopes:
 @compiled
 def elastic_forces(t: Tables, b: int, h: float, damping: float) -> None:
     """Elastic and damping forces of frame b against eta (4.8), and its strains at the end."""
-    kind, c = t.type_of[b], t.coordinate_start[b] + 1
+    kind, c = t.type_of[b], t.coordinates_begin[b] + 1
     n = t.elastic_count[kind]
     if n == 0:
         return
@@ -451,14 +451,14 @@ def elastic_forces(t: Tables, b: int, h: float, damping: float) -> None:
     fill(force, n, 0.0)
     add_image(t, t.stiffness_start[kind], t.stiffness_count[kind], mean, force)
     slopes0, slopes1, gradient = t.slope0 + t.frame_square[b], t.slope1 + t.frame_square[b], t.gradient + c
-    for s in range(t.strain_start[kind], t.strain_start[kind] + t.strain_count[kind]):
+    for s in range(t.strains_begin[kind], t.strains_end[kind]):
         k = t.frame_strain[b] + s
         t.strain1[k] = strain_value(t, s, eta1, slopes1)
         strain_gradient(t, s, slopes0, slopes1, gradient)
         first, count = t.strain_first[s], t.strain_last[s] - t.strain_first[s]
         change = product(gradient + first, grown + first, count)
         t.strain_change[k] = change
-        inner = inner_mean(t, b, n + s - t.strain_start[kind], change, h)
+        inner = inner_mean(t, b, n + s - t.strains_begin[kind], change, h)
         stress = t.strain_weight[s] * (t.strain0[k] + (0.5 + gamma) * change + inner)
         add_multiple(force + first, stress, gradient + first, count)
     if t.damping_count[kind] > 0:
@@ -470,7 +470,7 @@ def elastic_forces(t: Tables, b: int, h: float, damping: float) -> None:
 @compiled
 def elastic_tangent(t: Tables, b: int, h: float, damping: float) -> None:
     """Add the exact derivative of h ``elastic_forces`` to the block (eta, eta) of frame b."""
-    kind, lines = t.type_of[b], t.line + t.elastic_start[b]
+    kind, lines = t.type_of[b], t.line + t.elastic_begin[b]
     n = t.elastic_count[kind]
     if n == 0:
         return
@@ -478,7 +478,7 @@ def elastic_tangent(t: Tables, b: int, h: float, damping: float) -> None:
     whole = gamma + inner_slope(t, b, h)
     _add_matrix(t, lines, t.stiffness_start[kind], t.stiffness_count[kind], 0.5 * h * h * (0.5 + whole))
     _add_matrix(t, lines, t.damping_start[kind], t.damping_count[kind], 0.5 * h)
-    s, last = t.strain_start[kind], t.strain_start[kind] + t.strain_count[kind]
+    s, last = t.strains_begin[kind], t.strains_end[kind]
     while s < last:
         count = 1  # strains that end at one coordinate go together: the block is passed over once for all of them
         while count < AT_ONCE and s + count < last and t.strain_last[s + count] == t.strain_last[s]:
@@ -486,7 +486,7 @@ def elastic_tangent(t: Tables, b: int, h: float, damping: float) -> None:
         _add_stiffness_of_strains(t, b, s, count, 0.5 * h * h * (0.5 + whole))
         for k in range(s, s + count):
             change = t.strain_change[t.frame_strain[b] + k]
-            inner = inner_mean(t, b, n + k - t.strain_start[kind], change, h)
+            inner = inner_mean(t, b, n + k - t.strains_begin[kind], change, h)
             total = t.strain0[t.frame_strain[b] + k] + (0.5 + gamma) * change + inner
             _add_curvature(t, k, lines, 0.25 * h * h * t.strain_weight[k] * total)
         s += count
@@ -497,7 +497,7 @@ def _add_stiffness_of_strains(t: Tables, b: int, s: int, count: int, factor: flo
     """Add the sum of factor D grad(eps) grad(eps)^T, at the mean and at the end, of so many strains from s on."""
     n, begin, end = t.elastic_count[t.type_of[b]], t.strain_first[s], t.strain_last[s]
     slopes0, slopes1 = t.slope0 + t.frame_square[b], t.slope1 + t.frame_square[b]
-    means, ends, gradient = t.scratch, t.scratch + count * n, t.gradient + (t.coordinate_start[b] + 1)
+    means, ends, gradient = t.scratch, t.scratch + count * n, t.gradient + (t.coordinates_begin[b] + 1)
     for k in range(count):
         begin = min(begin, t.strain_first[s + k])
     for k in range(count):
@@ -509,14 +509,14 @@ def _add_stiffness_of_strains(t: Tables, b: int, s: int, count: int, factor: flo
         for i in range(begin, end):
             means[i * count + k] = weight * gradient[i]
     for i in range(begin, end):
-        line = t.blocks + (t.line[t.elastic_start[b] + i] + begin)
+        line = t.blocks + (t.line[t.elastic_begin[b] + i] + begin)
         add_rows(means + i * count, count, ends + begin, n, line, end - begin)
 
 
 @compiled
 def _add_curvature(t: Tables, s: int, lines: Integers, stress: float) -> None:
     """Add stress times the second derivative of strain s to the block (eta, eta)."""
-    g, end = t.square_start[s], t.square_start[s] + t.square_count[s]
+    g, end = t.squares_begin[s], t.squares_end[s]
     if t.strain_has_matrix[s] == 1:
         for k in range(g, end):
             begin = t.square_first[k]
@@ -546,7 +546,7 @@ def _add_matrix(t: Tables, lines: Integers, first: int, count: int, factor: floa
 @compiled
 def dissipation(t: Tables, b: int, h: float, damping: float) -> float:
     """Energy that frame b loses in the step, from the last residual (3.4)."""
-    kind, c = t.type_of[b], t.coordinate_start[b] + 1
+    kind, c = t.type_of[b], t.coordinates_begin[b] + 1
     n, lost = t.elastic_count[kind], 0.0
     if n == 0:
         return lost
@@ -556,7 +556,7 @@ def dissipation(t: Tables, b: int, h: float, damping: float) -> float:
         for i in range(n):
             change[i] = t.xi1[c + i] - t.xi0[c + i]
         lost += gamma * product_form(t, t.stiffness_start[kind], t.stiffness_count[kind], change, change)
-        for s in range(t.strain_start[kind], t.strain_start[kind] + t.strain_count[kind]):
+        for s in range(t.strains_begin[kind], t.strains_end[kind]):
             change_of_strain = t.strain_change[t.frame_strain[b] + s]
             lost += gamma * t.strain_weight[s] * change_of_strain * change_of_strain
     if t.damping_count[kind] > 0:
@@ -592,11 +592,11 @@ def product_form(t: Tables, first: int, count: int, x: Reals, y: Reals) -> float
 @compiled
 def unpack_velocity(t: Tables, b: int, nu: Reals, linear: Vectors, spin: Vectors, rate: Reals) -> None:
     """nu of carrier b into V, w and (0, deta/dt)."""
-    own, d = nu + t.velocity_start[b], t.dimension
+    own, d = nu + t.velocities_begin[b], t.dimension
     linear[b] = vector(own[0], own[1] if d > 1 else 0.0, own[2] if d == 3 else 0.0)
     if b < t.frames:
         spin[b] = read(own + d, t.axes_of[b])
-        copy(own + t.rigid_of[b], rate + (t.coordinate_start[b] + 1), t.width_of[b] - t.rigid_of[b])
+        copy(own + t.rigid_of[b], rate + (t.coordinates_begin[b] + 1), t.velocities_count[b] - t.rigid_of[b])
 
 
 @compiled
@@ -611,7 +611,7 @@ def begin_frame(t: Tables, b: int) -> None:
 @compiled
 def move_frame(t: Tables, b: int, h: float, damping: float) -> None:
     """Where frame b is at the end of the step, and what its elasticity does over it."""
-    c, n = t.coordinate_start[b], t.width_of[b] - t.rigid_of[b]
+    c, n = t.coordinates_begin[b], t.velocities_count[b] - t.rigid_of[b]
     if n > 0:
         for j in range(c + 1, c + 1 + n):
             t.xi1[j] = t.xi0[j] + 0.5 * h * (t.rate0[j] + t.rate1[j])
@@ -626,33 +626,33 @@ def move_frame(t: Tables, b: int, h: float, damping: float) -> None:
 def balance_frame(t: Tables, b: int, h: float) -> None:
     """Rotation and deformation of frame b, without what acts on it from outside, into the rows of the residual."""
     inertia_balance(t, b, h)
-    c, n = t.coordinate_start[b] + 1, t.width_of[b] - t.rigid_of[b]
+    c, n = t.coordinates_begin[b] + 1, t.velocities_count[b] - t.rigid_of[b]
     if n > 0:
-        add_multiple(t.residual + (t.velocity_start[b] + t.rigid_of[b]), h, t.elastic_force + c, n)
+        add_multiple(t.residual + (t.velocities_begin[b] + t.rigid_of[b]), h, t.elastic_force + c, n)
 
 
 @compiled
 def energy_at_start(t: Tables, b: int) -> float:
     """Of rotation, deformation and strain of frame b at t_n."""
     energy = rotational_energy(t, b, t.spin0, t.rate0, t.angular0, t.moment0, t.moment_rate0)
-    if t.width_of[b] == t.rigid_of[b]:
+    if t.velocities_count[b] == t.rigid_of[b]:
         return energy
-    return energy + strain_energy(t, b, t.xi0 + (t.coordinate_start[b] + 1), t.strain0)
+    return energy + strain_energy(t, b, t.xi0 + (t.coordinates_begin[b] + 1), t.strain0)
 
 
 @compiled
 def energy_at_end(t: Tables, b: int) -> float:
     """The same at the end of the step."""
     energy = rotational_energy(t, b, t.spin1, t.rate1, t.angular1, t.moment1, t.moment_rate1)
-    if t.width_of[b] == t.rigid_of[b]:
+    if t.velocities_count[b] == t.rigid_of[b]:
         return energy
-    return energy + strain_energy(t, b, t.xi1 + (t.coordinate_start[b] + 1), t.strain1)
+    return energy + strain_energy(t, b, t.xi1 + (t.coordinates_begin[b] + 1), t.strain1)
 
 
 @compiled
 def parts_of_energies(t: Tables, b: int) -> float:
     """Sizes of the parts that the strain energies of frame b at both ends of the step are the sum of."""
-    c = t.coordinate_start[b] + 1
+    c = t.coordinates_begin[b] + 1
     total = parts_of_strain_energy(t, b, t.xi0 + c, t.strain0, t.slope0)
     return total + parts_of_strain_energy(t, b, t.xi1 + c, t.strain1, t.slope1)
 
@@ -664,18 +664,18 @@ def parts_of_energies(t: Tables, b: int) -> float:
 @compiled
 def inner_count(t: Tables, b: int) -> int:
     """Strains of one branch of frame b."""
-    return t.elastic_count[t.type_of[b]] + t.strain_count[t.type_of[b]]
+    return t.elastic_count[t.type_of[b]] + t.strains_count[t.type_of[b]]
 
 
 @compiled
 def inner_mean(t: Tables, b: int, k: int, change: float, h: float) -> float:
     """Sum of shares times the means of strain k of all branches of frame b, where it changes in the step."""
     kind, total = t.type_of[b], 0.0
-    for i in range(t.inner_branch_count[kind]):
-        n = t.inner_branch_start[kind] + i
+    for i in range(t.inner_branches_count[kind]):
+        n = t.inner_branches_begin[kind] + i
         fade(t, t.inner_fading[n], h)
         share = t.fading + FADING * t.inner_fading[n]
-        e = t.inner_strain[t.frame_inner[b] + i * inner_count(t, b) + k]
+        e = t.inner_strain[t.inner_strains_begin[b] + i * inner_count(t, b) + k]
         total += t.inner_share[n] * (share[1] * e + share[2] * change)
     return total
 
@@ -684,7 +684,7 @@ def inner_mean(t: Tables, b: int, k: int, change: float, h: float) -> float:
 def inner_slope(t: Tables, b: int, h: float) -> float:
     """Derivative of ``inner_mean`` to the change."""
     kind, total = t.type_of[b], 0.0
-    for n in range(t.inner_branch_start[kind], t.inner_branch_start[kind] + t.inner_branch_count[kind]):
+    for n in range(t.inner_branches_begin[kind], t.inner_branches_end[kind]):
         fade(t, t.inner_fading[n], h)
         total += t.inner_share[n] * t.fading[FADING * t.inner_fading[n] + 2]
     return total
@@ -693,17 +693,17 @@ def inner_slope(t: Tables, b: int, h: float) -> float:
 @compiled
 def inner_work(t: Tables, b: int, h: float) -> float:
     """What the branches of frame b take from the motion in the step: what they store more and lose."""
-    kind, c = t.type_of[b], t.coordinate_start[b] + 1
-    if t.inner_branch_count[kind] == 0:
+    kind, c = t.type_of[b], t.coordinates_begin[b] + 1
+    if t.inner_branches_count[kind] == 0:
         return 0.0
     n, mean, change = t.elastic_count[kind], t.elastic_mean + c, t.gradient + c
     for i in range(n):
         change[i] = t.xi1[c + i] - t.xi0[c + i]
         mean[i] = inner_mean(t, b, i, change[i], h)
     work = product_form(t, t.stiffness_start[kind], t.stiffness_count[kind], mean, change)
-    for s in range(t.strain_start[kind], t.strain_start[kind] + t.strain_count[kind]):
+    for s in range(t.strains_begin[kind], t.strains_end[kind]):
         grown = t.strain_change[t.frame_strain[b] + s]
-        work += t.strain_weight[s] * grown * inner_mean(t, b, n + s - t.strain_start[kind], grown, h)
+        work += t.strain_weight[s] * grown * inner_mean(t, b, n + s - t.strains_begin[kind], grown, h)
     return work
 
 
@@ -711,28 +711,28 @@ def inner_work(t: Tables, b: int, h: float) -> float:
 def inner_energy(t: Tables, b: int) -> float:
     """Stored in the springs of the branches of frame b [J]."""
     kind, total = t.type_of[b], 0.0
-    n, first = t.elastic_count[kind], t.strain_start[kind]
-    for i in range(t.inner_branch_count[kind]):
-        e = t.inner_strain + (t.frame_inner[b] + i * inner_count(t, b))
+    n, first = t.elastic_count[kind], t.strains_begin[kind]
+    for i in range(t.inner_branches_count[kind]):
+        e = t.inner_strain + (t.inner_strains_begin[b] + i * inner_count(t, b))
         twice = product_form(t, t.stiffness_start[kind], t.stiffness_count[kind], e, e)
-        for s in range(t.strain_count[kind]):
+        for s in range(t.strains_count[kind]):
             twice += t.strain_weight[first + s] * e[n + s] * e[n + s]
-        total += 0.5 * t.inner_share[t.inner_branch_start[kind] + i] * twice
+        total += 0.5 * t.inner_share[t.inner_branches_begin[kind] + i] * twice
     return total
 
 
 @compiled
 def end_inner(t: Tables, b: int, h: float) -> float:
     """Strains of the branches of frame b at the end of the step; what their dashpots lose in it [J]."""
-    kind, c = t.type_of[b], t.coordinate_start[b] + 1
-    n, first, lost = t.elastic_count[kind], t.strain_start[kind], 0.0
+    kind, c = t.type_of[b], t.coordinates_begin[b] + 1
+    n, first, lost = t.elastic_count[kind], t.strains_begin[kind], 0.0
     change, K, patches = t.gradient + c, t.stiffness_start[kind], t.stiffness_count[kind]
-    for i in range(t.inner_branch_count[kind]):
-        m = t.inner_branch_start[kind] + i
+    for i in range(t.inner_branches_count[kind]):
+        m = t.inner_branches_begin[kind] + i
         fade(t, t.inner_fading[m], h)
         share, e = (
             t.fading + FADING * t.inner_fading[m],
-            t.inner_strain + (t.frame_inner[b] + i * inner_count(t, b)),
+            t.inner_strain + (t.inner_strains_begin[b] + i * inner_count(t, b)),
         )
         for j in range(n):
             change[j] = t.xi1[c + j] - t.xi0[c + j]
@@ -740,7 +740,7 @@ def end_inner(t: Tables, b: int, h: float) -> float:
         own += share[5] * product_form(t, K, patches, change, change)
         for j in range(n):
             e[j] = share[0] * e[j] + share[1] * change[j]
-        for s in range(t.strain_count[kind]):
+        for s in range(t.strains_count[kind]):
             x, grown = e[n + s], t.strain_change[t.frame_strain[b] + first + s]
             own += t.strain_weight[first + s] * (share[3] * x * x + share[4] * x * grown + share[5] * grown * grown)
             e[n + s] = share[0] * x + share[1] * grown

@@ -24,18 +24,18 @@ def begins_sliding(t: Tables, i: int, first: int, h: float) -> bool:
     if t.slip_points[f] == 0:
         return False
     chord, count, d = sliding_chord(t, i), t.gap_count[i], t.dimension
-    weights, parts = t.slip_weight + t.slip_start[f], t.chord_vector + t.chord_start[chord]
+    weights, parts = t.slip_weight + t.slip_parts_begin[f], t.chord_vector + t.chord_parts_begin[chord]
     n = _normal(t, first, count, parts[0])
     _weigh(t, i, chord, n)
     slip = vector(0.0, 0.0, 0.0)
-    for k in range(t.chord_count[chord]):
+    for k in range(t.chord_parts_count[chord]):
         slip += weights[k] * t.change[parts[k]]
     slip -= dot(slip, n) * n
     if t.bristle_of[f] >= 0:
         _stick(t, i, first, slip, n, h)
     else:
         _creep(t, i, first, slip, n, h)
-    if t.function_count[i] > count + d:
+    if t.functions_count[i] > count + d:
         _turn(t, i, first + count + d, n, h)
     return True
 
@@ -94,8 +94,8 @@ def _turn(t: Tables, i: int, first: int, n: Vector, h: float) -> None:
     """Couples and their tangent of what rolls and drills; ``first`` of the functions that are turns."""
     f, begin, turns = (
         i - t.constraints,
-        t.interaction_start[i],
-        t.interaction_start[i] + t.function_count[i] - first,
+        t.functions_begin[i],
+        t.functions_end[i] - first,
     )
     psi, axes, normal = _turned(t, i), _axes(t, i), t.push_side[f] * t.scalar_force[f]
     along_n = dot(psi, n)
@@ -136,10 +136,10 @@ def _turn(t: Tables, i: int, first: int, n: Vector, h: float) -> None:
 def _turned(t: Tables, i: int) -> Vector:
     """How the body that touches turns past the other in the step (8.46)."""
     f, chord = i - t.constraints, sliding_chord(t, i)
-    parts, points, turning = t.chord_vector + t.chord_start[chord], t.slip_points[f], t.slip_turning[f]
+    parts, points, turning = t.chord_vector + t.chord_parts_begin[chord], t.slip_points[f], t.slip_turning[f]
     psi, first = turn_of(t, parts + points, turning), points + turning
-    if t.chord_count[chord] > first:
-        psi -= turn_of(t, parts + first, t.chord_count[chord] - first)
+    if t.chord_parts_count[chord] > first:
+        psi -= turn_of(t, parts + first, t.chord_parts_count[chord] - first)
     return psi
 
 
@@ -170,8 +170,8 @@ def spread(t: Tables, parts: Integers, count: int, moment: Vector) -> Vector:
 def _couple(t: Tables, i: int) -> Vector:
     """On the body that touches; the other has the opposite one."""
     first, last = (
-        t.interaction_start[i] + t.gap_count[i] + t.dimension,
-        t.interaction_start[i] + t.function_count[i],
+        t.functions_begin[i] + t.gap_count[i] + t.dimension,
+        t.functions_end[i],
     )
     row = t.generalized + first
     if last == first:
@@ -183,13 +183,13 @@ def _couple(t: Tables, i: int) -> Vector:
 def _pull_of_couple(t: Tables, i: int, couple: Vector, k: int) -> Vector:
     """On part k of the sum that slides, which is a direction of either body: B^-1 couple x m."""
     f, chord = i - t.constraints, sliding_chord(t, i)
-    parts, points, turning = t.chord_vector + t.chord_start[chord], t.slip_points[f], t.slip_turning[f]
+    parts, points, turning = t.chord_vector + t.chord_parts_begin[chord], t.slip_points[f], t.slip_turning[f]
     if k < points:
         return vector(0.0, 0.0, 0.0)
     m, first = mean_place(t, parts[k]), points + turning
     if k < first:
         return cross(spread(t, parts + points, turning, couple), m)
-    return -1.0 * cross(spread(t, parts + first, t.chord_count[chord] - first, couple), m)
+    return -1.0 * cross(spread(t, parts + first, t.chord_parts_count[chord] - first, couple), m)
 
 
 @compiled
@@ -197,11 +197,11 @@ def _axes(t: Tables, i: int) -> int:
     """First of the directions that carry a bristle, of the surface if it has some; -1: those of the world."""
     f, chord = i - t.constraints, sliding_chord(t, i)
     first = t.slip_points[f] + t.slip_turning[f]
-    if t.chord_count[chord] <= first:
+    if t.chord_parts_count[chord] <= first:
         if t.slip_turning[f] == 0:
             return -1
         first = t.slip_points[f]
-    return t.chord_start[chord] + first
+    return t.chord_parts_begin[chord] + first
 
 
 @compiled
@@ -247,17 +247,17 @@ def _carry(t: Tables, b: int, axes: int, n: Vector) -> None:
 @compiled
 def sliding_chord(t: Tables, i: int) -> int:
     """The sum that sliding is; all its components have it."""
-    return t.term_first[t.function_term[t.interaction_start[i] + t.gap_count[i]]]
+    return t.term_first[t.terms_begin[t.functions_begin[i] + t.gap_count[i]]]
 
 
 @exported
 def pull_of_sliding(t: Tables, i: int) -> None:
     """Add c_k f, and what couples are on directions, to the forces on the vectors."""
     f, force, couple = i - t.constraints, _force(t, i), _couple(t, i)
-    chord, weights = sliding_chord(t, i), t.slip_weight + t.slip_start[f]
-    has_couple = t.function_count[i] > t.gap_count[i] + t.dimension
-    for k in range(t.chord_count[chord]):
-        number = t.chord_vector[t.chord_start[chord] + k]
+    chord, weights = sliding_chord(t, i), t.slip_weight + t.slip_parts_begin[f]
+    has_couple = t.functions_count[i] > t.gap_count[i] + t.dimension
+    for k in range(t.chord_parts_count[chord]):
+        number = t.chord_vector[t.chord_parts_begin[chord] + k]
         t.pull[number] += weights[k] * force
         if has_couple:
             t.pull[number] += _pull_of_couple(t, i, couple, k)
@@ -267,9 +267,9 @@ def pull_of_sliding(t: Tables, i: int) -> None:
 def sliding_gradient(t: Tables, i: int, component: int) -> None:
     """ds/dx of one component at constant coefficients, by vectors; after these dpsi/dx."""
     f, chord, turn = i - t.constraints, sliding_chord(t, i), component - t.dimension
-    weights = t.slip_weight + t.slip_start[f]
-    for k in range(t.chord_count[chord]):
-        number = t.chord_vector[t.chord_start[chord] + k]
+    weights = t.slip_weight + t.slip_parts_begin[f]
+    for k in range(t.chord_parts_count[chord]):
+        number = t.chord_vector[t.chord_parts_begin[chord] + k]
         if turn >= 0:
             t.left[number] = _pull_of_couple(t, i, unit(turn if t.dimension == 3 else 2), k)
         else:
@@ -281,10 +281,10 @@ def sliding_gradient(t: Tables, i: int, component: int) -> None:
 def sliding_work(t: Tables, i: int) -> float:
     """Work of moving frames: less c_k f . delta(x_k) of their vectors."""
     f, force, couple, total = i - t.constraints, _force(t, i), _couple(t, i), 0.0
-    chord, weights = sliding_chord(t, i), t.slip_weight + t.slip_start[f]
-    has_couple = t.function_count[i] > t.gap_count[i] + t.dimension
-    for k in range(t.chord_count[chord]):
-        number = t.chord_vector[t.chord_start[chord] + k]
+    chord, weights = sliding_chord(t, i), t.slip_weight + t.slip_parts_begin[f]
+    has_couple = t.functions_count[i] > t.gap_count[i] + t.dimension
+    for k in range(t.chord_parts_count[chord]):
+        number = t.chord_vector[t.chord_parts_begin[chord] + k]
         if t.vector_carrier[number] == MOVING:
             total -= weights[k] * dot(force, t.change[number])
             if has_couple:
@@ -294,7 +294,7 @@ def sliding_work(t: Tables, i: int) -> float:
 
 @compiled
 def _force(t: Tables, i: int) -> Vector:
-    row = t.generalized + (t.interaction_start[i] + t.gap_count[i])
+    row = t.generalized + (t.functions_begin[i] + t.gap_count[i])
     return vector(row[0], row[1], row[2] if t.dimension == 3 else 0.0)
 
 
@@ -303,7 +303,7 @@ def _normal(t: Tables, first: int, count: int, k: int) -> Vector:
     """dtheta/dx of the vector k that touches, as a unit vector; zero where it has none."""
     n = vector(0.0, 0.0, 0.0)
     for m in range(first, first + count):
-        for p in range(t.function_term[m], t.function_term[m] + t.term_count[m]):
+        for p in range(t.terms_begin[m], t.terms_end[m]):
             a, b = t.term_first[p], t.term_second[p]
             c = t.along[m] * t.term_mean[p]
             n += (c * _weight_in(t, a, k)) * mean_chord(t, b) + (c * _weight_in(t, b, k)) * mean_chord(t, a)
@@ -314,7 +314,7 @@ def _normal(t: Tables, first: int, count: int, k: int) -> Vector:
 @compiled
 def _weight_in(t: Tables, chord: int, k: int) -> float:
     total = 0.0
-    for e in range(t.chord_start[chord], t.chord_start[chord] + t.chord_count[chord]):
+    for e in range(t.chord_parts_begin[chord], t.chord_parts_end[chord]):
         if t.chord_vector[e] == k:
             total += t.chord_weight[e]
     return total
@@ -323,12 +323,12 @@ def _weight_in(t: Tables, chord: int, k: int) -> float:
 @compiled
 def _weigh(t: Tables, i: int, chord: int, n: Vector) -> None:
     """c_k: 1 and -1 of points, and directions of both bodies that lead from these to where they touch."""
-    f, parts = i - t.constraints, t.chord_vector + t.chord_start[chord]
-    weights, points, turning = t.slip_weight + t.slip_start[f], t.slip_points[f], t.slip_turning[f]
+    f, parts = i - t.constraints, t.chord_vector + t.chord_parts_begin[chord]
+    weights, points, turning = t.slip_weight + t.slip_parts_begin[f], t.slip_points[f], t.slip_turning[f]
     arm = (-t.push_side[f] * t.slip_radius[f]) * n
     weights[0], weights[1] = 1.0, -1.0
     if t.coordinate_of[i] == SEGMENT:
-        w, dw = t.function0 + t.interaction_start[i], t.function_change + t.interaction_start[i]
+        w, dw = t.function0 + t.functions_begin[i], t.function_change + t.functions_begin[i]
         place = 0.5 * (clamped(w[1] / w[2]) + clamped((w[1] + dw[1]) / (w[2] + dw[2])))
         weights[1], weights[2] = place - 1.0, -place
         x = mean_place(t, parts[1])  # of the piece, which has no directions: they touch on its axis
@@ -336,7 +336,7 @@ def _weigh(t: Tables, i: int, chord: int, n: Vector) -> None:
     if turning > 0:
         _lead(t, parts + points, weights + points, arm, 1.0)
     first = points + turning
-    if t.chord_count[chord] > first:
+    if t.chord_parts_count[chord] > first:
         _lead(t, parts + first, weights + first, mean_place(t, parts[0]) + arm - mean_place(t, parts[1]), -1.0)
 
 

@@ -19,10 +19,10 @@ def timed(moving: Vectors, component: int) -> float:
 @compiled
 def chord_of(t: Tables, y: int, x: Vectors) -> Vector:
     """sum c_i x_i, of differences to the first: far from the origin sums would cancel."""
-    parts, weights = t.chord_vector + t.chord_start[y], t.chord_weight + t.chord_start[y]
+    parts, weights = t.chord_vector + t.chord_parts_begin[y], t.chord_weight + t.chord_parts_begin[y]
     first = x[parts[0]]
     total = t.chord_total[y] * first
-    for i in range(1, t.chord_count[y]):
+    for i in range(1, t.chord_parts_count[y]):
         total += weights[i] * (x[parts[i]] - first)
     return total
 
@@ -31,7 +31,7 @@ def chord_of(t: Tables, y: int, x: Vectors) -> Vector:
 def change_of(t: Tables, m: int) -> float:
     """delta(w) at constant coefficients, from changes only (8.2)."""
     total = 0.0
-    for p in range(t.function_term[m], t.function_term[m] + t.term_count[m]):
+    for p in range(t.terms_begin[m], t.terms_end[m]):
         a, b = t.term_first[p], t.term_second[p]
         product = dot(t.chord_change[a], mean_chord(t, b)) + dot(mean_chord(t, a), t.chord_change[b])
         total += t.term_mean[p] * product
@@ -41,7 +41,7 @@ def change_of(t: Tables, m: int) -> float:
 @compiled
 def pull_of(t: Tables, m: int, g: float) -> None:
     """Add g dw/dx(mean) to the forces on the vectors (8.3)."""
-    for p in range(t.function_term[m], t.function_term[m] + t.term_count[m]):
+    for p in range(t.terms_begin[m], t.terms_end[m]):
         a, b, factor = t.term_first[p], t.term_second[p], g * t.term_mean[p]
         if t.chord_moves[a] == 1:
             _pull(t, a, factor * mean_chord(t, b))
@@ -51,22 +51,22 @@ def pull_of(t: Tables, m: int, g: float) -> None:
 
 @compiled
 def _pull(t: Tables, y: int, force: Vector) -> None:
-    for i in range(t.chord_start[y], t.chord_start[y] + t.chord_count[y]):
+    for i in range(t.chord_parts_begin[y], t.chord_parts_end[y]):
         t.pull[t.chord_vector[i]] += t.chord_weight[i] * force
 
 
 @compiled
 def gradients(t: Tables, m: int) -> None:
     """dw/dx of one function at the mean and at the end, by vectors."""
-    for e in range(t.function_part[m], t.function_part[m] + t.part_count[m]):
+    for e in range(t.function_parts_begin[m], t.function_parts_end[m]):
         k = t.part_vector[e]
         t.left[k], t.right[k] = vector(0.0, 0.0, 0.0), vector(0.0, 0.0, 0.0)
-    for p in range(t.function_term[m], t.function_term[m] + t.term_count[m]):
+    for p in range(t.terms_begin[m], t.terms_end[m]):
         a, b = t.term_first[p], t.term_second[p]
         for _ in range(2):  # both sides of the product
             if t.chord_moves[a] == 1:
                 mean, end = t.term_mean[p] * mean_chord(t, b), t.term_end[p] * end_chord(t, b)
-                for i in range(t.chord_start[a], t.chord_start[a] + t.chord_count[a]):
+                for i in range(t.chord_parts_begin[a], t.chord_parts_end[a]):
                     k = t.chord_vector[i]
                     t.left[k] += t.chord_weight[i] * mean
                     t.right[k] += t.chord_weight[i] * end
@@ -76,7 +76,7 @@ def gradients(t: Tables, m: int) -> None:
 @compiled
 def add_curvature(t: Tables, m: int, g: float, h: float) -> None:
     """Subtract g d2w/dx2 at the mean from the blocks of all pairs of vectors that meet in a product (8.4)."""
-    for q in range(t.function_pair[m], t.function_pair[m] + t.pair_count[m]):
+    for q in range(t.pairs_begin[m], t.pairs_end[m]):
         c = 0.5 * h * g * t.term_mean[t.pair_term[q]] * t.pair_weight[q]
         couple(t, c, t.blocks + t.pair_upper[q], t.pair_first[q], t.pair_second[q], h)
         couple(t, c, t.blocks + t.pair_lower[q], t.pair_second[q], t.pair_first[q], h)
@@ -86,9 +86,9 @@ def add_curvature(t: Tables, m: int, g: float, h: float) -> None:
 def rate_of(t: Tables, m: int) -> float:
     """What the velocities of the state change the function m by in a second, after ``gradients``."""
     total = 0.0
-    for e in range(t.function_part[m], t.function_part[m] + t.part_count[m]):
+    for e in range(t.function_parts_begin[m], t.function_parts_end[m]):
         k = t.part_vector[e]
-        nu, motion = t.velocity + t.velocity_start[t.vector_carrier[k]], t.motion + t.vector_lever[k]
+        nu, motion = t.velocity + t.velocities_begin[t.vector_carrier[k]], t.motion + t.lever_vectors_begin[k]
         for i in range(moved_by(t, k)):
             total += dot(motion[i], t.right[k]) * nu[velocity_of(t, k, i)]
     return total

@@ -68,9 +68,9 @@ def joint_velocities(header: IntegerRow, moving: Numbers, drift: Rows1, found: N
 def hold_joints(t: Tables, drifts: Reals, h: float, is_first: bool) -> None:
     """What the rows miss at the velocities, into ``trial_update``; at first the blocks of their gradients too."""
     for i in range(t.constraints):
-        node, begin = t.constraint_node[i], t.interaction_start[i]
+        node, begin = t.constraint_node[i], t.functions_begin[i]
         size = t.node_size[node]
-        for r in range(t.function_count[i]):
+        for r in range(t.functions_count[i]):
             held = is_held(t, begin + r)
             if not all_of(held):
                 if is_first:
@@ -80,9 +80,7 @@ def hold_joints(t: Tables, drifts: Reals, h: float, is_first: bool) -> None:
             gradients(t, begin + r)
             if not all_of(held):
                 release(t, begin + r, held)
-            for e in range(
-                t.function_part[begin + r], t.function_part[begin + r] + t.part_count[begin + r] if is_first else 0
-            ):
+            for e in range(t.function_parts_begin[begin + r], t.function_parts_end[begin + r] if is_first else 0):
                 constrain(t, e, r, size, h)
             rate = drifts[begin + r] + rate_of(t, begin + r)
             if t.row_force_count[begin + r] > 0:
@@ -100,7 +98,7 @@ def stand_still(t: Tables, h: float) -> None:
     for b in range(t.carriers):
         t.shift[b] = vector(0.0, 0.0, 0.0)
     for b in range(t.frames):
-        c, m = 9 * t.coordinate_start[b], t.elastic_count[t.type_of[b]] + 1
+        c, m = 9 * t.coordinates_begin[b], t.elastic_count[t.type_of[b]] + 1
         t.spin1[b], t.angular1[b] = t.spin0[b], t.angular0[b]
         copy(t.moment_rate0 + c, t.moment_rate1 + c, t.planes * m)
         moments_at_end(t, b, h)

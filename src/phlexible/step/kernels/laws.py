@@ -265,7 +265,7 @@ def relate(t: Tables, f: int, begin: int, count: int, numbers: int, h: float) ->
     pulls = is_held(t, t.force_row[f])
     factor = where(pulls, t.force_factor[f], 0.0)
     for a in range(t.carrier_count[f] if any_of(pulls) else 0):
-        group = t.group_start[f] + a
+        group = t.groups_begin[f] + a
         upper, lower = t.blocks + t.group_upper[group], t.blocks + t.group_lower[group]
         for r in range(count):
             place = r * numbers + t.group_place[group]
@@ -291,11 +291,11 @@ SMALL_ANGLE = 0.05
 @compiled
 def begin_coordinate(t: Tables, i: int) -> None:
     """theta_n: of the functions, and of angles the one counted over full turns."""
-    f, w0 = i - t.constraints, t.function0[t.interaction_start[i]]
+    f, w0 = i - t.constraints, t.function0[t.functions_begin[i]]
     if t.coordinate_of[i] == ANGLE:
         t.theta0[f] = t.theta[f]
         if t.force_row[f] >= 0:  # a relation shall hold angles, not sums of rounded turns
-            t.theta0[f] = nearest_turn(atan2(t.function0[t.interaction_start[i] + 1], w0), t.theta[f])
+            t.theta0[f] = nearest_turn(atan2(t.function0[t.functions_begin[i] + 1], w0), t.theta[f])
     elif t.coordinate_of[i] == DISTANCE:
         t.theta0[f] = sqrt(max(w0, 0.0))
     elif t.coordinate_of[i] >= ROUNDED:
@@ -307,7 +307,7 @@ def begin_coordinate(t: Tables, i: int) -> None:
 @compiled
 def end_coordinate(t: Tables, i: int, h: float, damping: float) -> None:
     """delta(theta), the generalized forces g and their derivatives to w_{n+1}."""
-    f, first = i - t.constraints, t.interaction_start[i]
+    f, first = i - t.constraints, t.functions_begin[i]
     if t.coordinate_of[i] == ANGLE:
         _angle(t, f, first, h, damping)
         return
@@ -325,8 +325,8 @@ def end_coordinate(t: Tables, i: int, h: float, damping: float) -> None:
     t.force_slope[f] = slope
     t.generalized[first] = force * weight
     t.tangent[LAW_WIDTH * first] = slope * rate * weight + force * bend
-    if t.function_count[i] > 1 and t.slip_points[f] == 0:
-        slide(t, f, first, t.function_count[i], h, slope)
+    if t.functions_count[i] > 1 and t.slip_points[f] == 0:
+        slide(t, f, first, t.functions_count[i], h, slope)
 
 
 @compiled
@@ -397,7 +397,7 @@ def scalar_force(t: Tables, f: int, h: float, damping: float) -> tuple[float, fl
         if t.bearing[f] >= 0 or any_of(t.friction[f] > 0.0):
             resisting, steeper = rub(t, f, h)
             pull, slope = pull + resisting, slope + steeper
-    if t.branch_count[f] > 0:
+    if t.branches_count[f] > 0:
         creeping, steeper = pull_of_branches(t, f, h)
         pull, slope = pull + creeping, slope + steeper
     d = damper(t, f, h, damping)

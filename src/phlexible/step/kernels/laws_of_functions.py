@@ -19,12 +19,12 @@ from phlexible.step.tables.declarations import LAW_WIDTH
 def begin_laws(t: Tables) -> None:
     """Functions and coordinates of all laws at t_n."""
     for i in range(t.constraints, t.interactions):
-        for m in range(t.interaction_start[i], t.interaction_start[i] + t.function_count[i]):
+        for m in range(t.functions_begin[i], t.functions_end[i]):
             total = -t.function_constant[m]
-            for p in range(t.function_term[m], t.function_term[m] + t.term_count[m]):
+            for p in range(t.terms_begin[m], t.terms_end[m]):
                 total += t.term_mean[p] * dot(t.chord0[t.term_first[p]], t.chord0[t.term_second[p]])
             t.function0[m] = total
-        if t.function_count[i] > 0:
+        if t.functions_count[i] > 0:
             begin_coordinate(t, i)
 
 
@@ -32,7 +32,7 @@ def begin_laws(t: Tables) -> None:
 def pull_of_laws(t: Tables, h: float, damping: float) -> None:
     """Forces of all laws, on every vector (8.3)."""
     for i in range(t.constraints, t.interactions):
-        begin, end = t.interaction_start[i], t.interaction_start[i] + t.function_count[i]
+        begin, end = t.functions_begin[i], t.functions_end[i]
         if end == begin:
             continue
         for m in range(begin, end):
@@ -49,10 +49,10 @@ def pull_of_laws(t: Tables, h: float, damping: float) -> None:
 def law_tangent(t: Tables, h: float) -> None:
     """All blocks of the laws: second derivatives, tangents of their forces (8.4)."""
     for i in range(t.constraints, t.interactions):
-        begin, count, f = t.interaction_start[i], t.function_count[i], i - t.constraints
+        begin, count, f = t.functions_begin[i], t.functions_count[i], i - t.constraints
         if count == 0:
             continue
-        last = t.group_start[f] + t.group_count[f] - 1
+        last = t.groups_end[f] - 1
         numbers = t.group_place[last] + t.group_width[last]
         fill(t.left_gradient, count * numbers, 0.0)
         fill(t.right_gradient, count * numbers, 0.0)
@@ -62,7 +62,7 @@ def law_tangent(t: Tables, h: float) -> None:
                 sliding_gradient(t, i, r - t.gap_count[i])
             else:
                 gradients(t, m)
-            for e in range(t.function_part[m], t.function_part[m] + t.part_count[m]):
+            for e in range(t.function_parts_begin[m], t.function_parts_end[m]):
                 _gather(t, f, e, t.left_gradient + r * numbers, t.right_gradient + r * numbers)
             add_curvature(t, m, t.generalized[m], h)
         _law_blocks(t, f, begin, count, numbers, h)
@@ -76,10 +76,10 @@ def related_rate(t: Tables, row: int, h: float, is_first: bool) -> float:
     """What the velocities change a relation by in a second, in a step at rest; at first its blocks."""
     total = 0.0
     for f in range(t.row_force[row], t.row_force[row] + t.row_force_count[row]):
-        i, last = t.constraints + f, t.group_start[f] + t.group_count[f] - 1
+        i, last = t.constraints + f, t.groups_end[f] - 1
         begin, count, numbers = (
-            t.interaction_start[i],
-            t.function_count[i],
+            t.functions_begin[i],
+            t.functions_count[i],
             t.group_place[last] + t.group_width[last],
         )
         for m in range(begin, begin + count):
@@ -91,7 +91,7 @@ def related_rate(t: Tables, row: int, h: float, is_first: bool) -> float:
             m = begin + r
             gradients(t, m)
             total += t.force_factor[f] * t.slope[m] * rate_of(t, m)
-            for e in range(t.function_part[m], t.function_part[m] + t.part_count[m]):
+            for e in range(t.function_parts_begin[m], t.function_parts_end[m]):
                 _gather(t, f, e, t.left_gradient + r * numbers, t.right_gradient + r * numbers)
         if is_first:
             relate(t, f, begin, count, numbers, h)
@@ -101,15 +101,15 @@ def related_rate(t: Tables, row: int, h: float, is_first: bool) -> float:
 @compiled
 def _gather(t: Tables, f: int, e: int, left: Reals, right: Reals) -> None:
     """Gradient of a law's function by its groups: carriers, then auxiliary vectors."""
-    k, group = t.part_vector[e], t.group_start[f] + t.part_upper[e]
-    lever, motion = t.lever + t.vector_lever[k], t.motion + t.vector_lever[k]
+    k, group = t.part_vector[e], t.groups_begin[f] + t.part_upper[e]
+    lever, motion = t.lever + t.lever_vectors_begin[k], t.motion + t.lever_vectors_begin[k]
     left, own = left + t.group_place[group], right + t.group_place[group]
     for i in range(moved_by(t, k)):
         v = velocity_of(t, k, i)
         left[v] += dot(lever[i], t.left[k])
         own[v] += dot(motion[i], t.right[k])
     if t.part_lower[e] >= 0:
-        auxiliary = right + t.group_place[t.group_start[f] + t.part_lower[e]]
+        auxiliary = right + t.group_place[t.groups_begin[f] + t.part_lower[e]]
         for i in range(t.dimension):
             auxiliary[i] = along(t.right[k], i)
 
@@ -120,12 +120,12 @@ def gather_gap(t: Tables, f: int) -> None:
 
     With the levers of the step that was tried last.
     """
-    begin, last = t.interaction_start[t.constraints + f], t.group_start[f] + t.group_count[f] - 1
+    begin, last = t.functions_begin[t.constraints + f], t.groups_end[f] - 1
     numbers, count = t.group_place[last] + t.group_width[last], t.gap_count[t.constraints + f]
     fill(t.left_gradient, count * numbers, 0.0)
     for r in range(count):
         gradients(t, begin + r)
-        for e in range(t.function_part[begin + r], t.function_part[begin + r] + t.part_count[begin + r]):
+        for e in range(t.function_parts_begin[begin + r], t.function_parts_end[begin + r]):
             _gather(t, f, e, t.left_gradient + r * numbers, t.right_gradient + r * numbers)
     for j in range(numbers):
         total = 0.0
@@ -137,10 +137,10 @@ def gather_gap(t: Tables, f: int) -> None:
 @compiled
 def _law_blocks(t: Tables, f: int, begin: int, count: int, numbers: int, h: float) -> None:
     """Subtract h left (dg/dw) right: the mean on the left, the end on the right."""
-    groups, blocks = t.group_start[f], t.group_block + t.group_block_start[f]
+    groups, blocks = t.groups_begin[f], t.group_block + t.group_blocks_begin[f]
     for a in range(t.carrier_count[f]):
-        for b in range(t.group_count[f]):
-            place = blocks[a * t.group_count[f] + b]
+        for b in range(t.groups_count[f]):
+            place = blocks[a * t.groups_count[f] + b]
             if place < 0:
                 continue
             width, stride = t.group_width[groups + b], t.group_stride[groups + b]

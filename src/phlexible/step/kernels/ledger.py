@@ -154,7 +154,7 @@ def parts_of_place(t: Tables, k: int) -> float:
     b = t.vector_carrier[k]
     if b < 0 or b >= t.frames:
         return length(t.place0[k])
-    eta, P, first = t.xi0 + (t.coordinate_start[b] + 1), t.shape + t.vector_shape[k], t.vector_first[k]
+    eta, P, first = t.xi0 + (t.coordinates_begin[b] + 1), t.shape + t.shape_vectors_begin[k], t.vector_first[k]
     total = length(t.vector_base[k])
     for j in range(t.vector_last[k] - first):
         total += abs(eta[first + j]) * length(P[j])
@@ -167,7 +167,7 @@ def energies(t: Tables) -> None:
     kinetic, strain, gravity, spring = translational_energy(t, t.linear0), 0.0, 0.0, 0.0
     for b in range(t.frames):
         kinetic += rotational_energy(t, b, t.spin0, t.rate0, t.angular0, t.moment0, t.moment_rate0)
-        strain += strain_energy(t, b, t.eta + t.elastic_start[b], t.strain0) + inner_energy(t, b)
+        strain += strain_energy(t, b, t.eta + t.elastic_begin[b], t.strain0) + inner_energy(t, b)
     for b in range(t.carriers):
         gravity -= dot(t.weight[b], t.position[b])
     for f in range(t.forces):

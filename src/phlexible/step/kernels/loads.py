@@ -123,7 +123,7 @@ def _torque_tangent(t: Tables, q: int, j: int, h: float) -> None:
     dt = solved_for_triad(t, k, right)
     for i in range(3):
         df = h * (cross(dt, mean_place(t, k + i)) + cross(turn, 0.5 * motion_by(t, k + i, j)))
-        lever = t.lever + t.vector_lever[k + i]
+        lever = t.lever + t.lever_vectors_begin[k + i]
         for v in range(t.dimension, moved_by(t, k + i)):  # a direction does not move with V
             place_of(t, b, velocity_of(t, k + i, v), j)[0] -= dot(lever[v], df)
 
@@ -131,7 +131,7 @@ def _torque_tangent(t: Tables, q: int, j: int, h: float) -> None:
 @compiled
 def motion_by(t: Tables, k: int, j: int) -> Vector:
     """dx/dnu_j of vector k; zero outside of the support of its shapes."""
-    rigid, motion = t.rigid_of[t.vector_carrier[k]], t.motion + t.vector_lever[k]
+    rigid, motion = t.rigid_of[t.vector_carrier[k]], t.motion + t.lever_vectors_begin[k]
     if j < rigid:
         return motion[j]
     if rigid + t.vector_first[k] <= j < rigid + t.vector_last[k]:

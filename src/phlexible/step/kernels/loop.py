@@ -310,8 +310,8 @@ def guess(t: Tables, h: float, attempt: int, is_redundant: bool, part: int, thos
         return
     kind = attempt % ATTEMPTS
     for b in range(t.carriers):
-        begin = t.velocity_start[b]
-        for i in range(begin, begin + t.width_of[b]):
+        begin = t.velocities_begin[b]
+        for i in range(begin, begin + t.velocities_count[b]):
             now = t.velocity[i]
             if kind == 1 or (kind == 2 and i >= begin + t.rigid_of[b]):
                 now = -now
@@ -396,9 +396,9 @@ def step_error(t: Tables, h: float) -> float:
     if not any_of(is_known):
         return 0.0
     for b in range(t.carriers):
-        total, begin = 0.0, t.velocity_start[b]
+        total, begin = 0.0, t.velocities_begin[b]
         turn = h * h * dot(t.spin1[b], t.spin1[b]) if b < t.frames else 0.0
-        for i in range(begin, begin + t.width_of[b]):
+        for i in range(begin, begin + t.velocities_count[b]):
             second = t.velocity1[i] - 2.0 * t.velocity[i] + t.previous_velocity[i]
             if t.dimension <= i - begin < t.rigid_of[b]:
                 second -= turn * t.velocity1[i]

@@ -34,7 +34,7 @@ def velocity_norm(t: Tables, nu: Reals) -> float:
     largest = 0.0
     for b in range(t.carriers):
         total = 0.0
-        for i in range(t.velocity_start[b], t.velocity_start[b] + t.width_of[b]):
+        for i in range(t.velocities_begin[b], t.velocities_end[b]):
             speed = t.velocity_weight[i] * nu[i]
             total += speed * speed
         largest = where((total > largest) | (total != total), total, largest)
@@ -47,8 +47,8 @@ def move(t: Tables, length: float, those: Truth) -> None:
     for i in range(t.velocities):
         t.velocity1[i] = where(those, t.saved_velocity[i] + length * t.update[i], t.velocity1[i])
     for i in range(t.constraints):
-        update, row = t.update + t.node_row[t.constraint_node[i]], t.interaction_start[i]
-        for r in range(t.function_count[i]):
+        update, row = t.update + t.node_row[t.constraint_node[i]], t.functions_begin[i]
+        for r in range(t.functions_count[i]):
             moved = t.saved_multiplier[row + r] + length * update[r]
             t.multiplier1[row + r] = where(those, moved, t.multiplier1[row + r])
 
@@ -61,8 +61,8 @@ def next_multiplier_update(t: Tables) -> float:
     """
     last, trial, largest = 0.0, 0.0, 0.0
     for i in range(t.constraints):
-        place, row = t.node_row[t.constraint_node[i]], t.interaction_start[i]
-        for r in range(t.function_count[i]):
+        place, row = t.node_row[t.constraint_node[i]], t.functions_begin[i]
+        for r in range(t.functions_count[i]):
             last = max(last, abs(t.update[place + r]))
             trial = max(trial, abs(t.trial_update[place + r]))
             largest = max(largest, abs(t.multiplier1[row + r]))
@@ -102,8 +102,8 @@ def remove_null_space_multipliers(t: Tables, those: Truth) -> float:
         copy(t.trial_update, t.update, t.unknowns)
         fill(t.trial_update, t.unknowns, 0.0)
         for i in range(t.constraints):
-            place, row = t.node_row[t.constraint_node[i]], t.interaction_start[i]
-            for r in range(t.function_count[i]):
+            place, row = t.node_row[t.constraint_node[i]], t.functions_begin[i]
+            for r in range(t.functions_count[i]):
                 kept = t.multiplier1[row + r]
                 if sweep > 0:
                     kept = t.update[place + r]
@@ -111,8 +111,8 @@ def remove_null_space_multipliers(t: Tables, those: Truth) -> float:
         substitute(t, t.trial_update)
     part, largest = 0.0, 0.0
     for i in range(t.constraints):
-        place, row = t.node_row[t.constraint_node[i]], t.interaction_start[i]
-        for r in range(t.function_count[i]):
+        place, row = t.node_row[t.constraint_node[i]], t.functions_begin[i]
+        for r in range(t.functions_count[i]):
             part, largest = (
                 max(part, abs(t.trial_update[place + r])),
                 max(largest, abs(t.multiplier1[row + r])),

@@ -34,9 +34,9 @@ from phlexible.step.kernels.laws import damper
 @compiled
 def place_slope(t: Tables, p: int, x: Vectors) -> Vector:
     """sum S_k x_k, of differences, since the sum of all S is zero."""
-    nodes, slopes = t.rod_node + t.rod_first[p], t.rod_slope + t.rod_first[p]
+    nodes, slopes = t.rod_node + t.rod_nodes_begin[p], t.rod_slope + t.rod_nodes_begin[p]
     total = slopes[1] * (x[nodes[1]] - x[nodes[0]])
-    for k in range(2, t.rod_count[p]):
+    for k in range(2, t.rod_nodes_count[p]):
         total += slopes[k] * (x[nodes[k]] - x[nodes[0]])
     return total
 
@@ -44,9 +44,9 @@ def place_slope(t: Tables, p: int, x: Vectors) -> Vector:
 @compiled
 def directors(t: Tables, p: int, weights: Reals, R: Matrices) -> Matrix:
     """sum of weights R_k^T."""
-    nodes = t.rod_node + t.rod_first[p]
+    nodes = t.rod_node + t.rod_nodes_begin[p]
     total = weights[0] * R[nodes[0]]
-    for k in range(1, t.rod_count[p]):
+    for k in range(1, t.rod_nodes_count[p]):
         total += weights[k] * R[nodes[k]]
     return transposed(total)
 
@@ -54,9 +54,9 @@ def directors(t: Tables, p: int, weights: Reals, R: Matrices) -> Matrix:
 @compiled
 def turned_directors(t: Tables, p: int, weights: Reals) -> Matrix:
     """Its change in the step, from the changes."""
-    nodes = t.rod_node + t.rod_first[p]
+    nodes = t.rod_node + t.rod_nodes_begin[p]
     total = weights[0] * (t.rotation1[nodes[0]] - t.rotation[nodes[0]])
-    for k in range(1, t.rod_count[p]):
+    for k in range(1, t.rod_nodes_count[p]):
         total += weights[k] * (t.rotation1[nodes[k]] - t.rotation[nodes[k]])
     return transposed(total)
 
@@ -87,7 +87,7 @@ def set_strains(t: Tables, p: int, stretch: Vector, bend: Vector, theta: Reals) 
 def begin_rods(t: Tables) -> None:
     """X', D, D' and theta at the start of the step."""
     for p in range(t.rod_points):
-        weights, slopes = t.rod_value + t.rod_first[p], t.rod_slope + t.rod_first[p]
+        weights, slopes = t.rod_value + t.rod_nodes_begin[p], t.rod_slope + t.rod_nodes_begin[p]
         X, D, S = (
             place_slope(t, p, t.position),
             directors(t, p, weights, t.rotation),
@@ -101,7 +101,7 @@ def begin_rods(t: Tables) -> None:
 def rod_laws(t: Tables, h: float, damping: float) -> None:
     """Changes of all strains, their forces with the slopes of these, and the stresses that they are together."""
     for p in range(t.rod_points):
-        weights, slopes = t.rod_value + t.rod_first[p], t.rod_slope + t.rod_first[p]
+        weights, slopes = t.rod_value + t.rod_nodes_begin[p], t.rod_slope + t.rod_nodes_begin[p]
         dX, dD, dS = place_slope(t, p, t.shift), turned_directors(t, p, weights), turned_directors(t, p, slopes)
         t.rod_change[p], t.rod_turn[2 * p], t.rod_turn[2 * p + 1] = dX, dD, dS
         X, D, S = mean_along(t, p), mean_directors(t, 2 * p), mean_directors(t, 2 * p + 1)
@@ -146,7 +146,7 @@ def mean_section(t: Tables, b: int) -> Matrix:
 @compiled
 def on_directors(t: Tables, p: int, k: int, X: Vector, D: Matrix, S: Matrix) -> Matrix:
     """Forces of the stresses of a point on the directors of its k-th section, in rows."""
-    value, slope = t.rod_value[t.rod_first[p] + k], t.rod_slope[t.rod_first[p] + k]
+    value, slope = t.rod_value[t.rod_nodes_begin[p] + k], t.rod_slope[t.rod_nodes_begin[p] + k]
     f, bending = value * t.rod_pull[2 * p], t.rod_pull[2 * p + 1]
     return matrix(f.x * X, f.y * X, f.z * X) - crossing(bending) @ (0.5 * (slope * D - value * S))
 
@@ -157,9 +157,9 @@ def add_rod_pulls(t: Tables) -> None:
     for p in range(t.rod_points):
         X, D, S = mean_along(t, p), mean_directors(t, 2 * p), mean_directors(t, 2 * p + 1)
         force = t.rod_pull[2 * p] @ D
-        for k in range(t.rod_count[p]):
-            b = t.rod_node[t.rod_first[p] + k]
-            t.force_sum[b] += t.rod_slope[t.rod_first[p] + k] * force
+        for k in range(t.rod_nodes_count[p]):
+            b = t.rod_node[t.rod_nodes_begin[p] + k]
+            t.force_sum[b] += t.rod_slope[t.rod_nodes_begin[p] + k] * force
             t.moment_sum[b] += crossed(transposed(mean_section(t, b)) @ on_directors(t, p, k, X, D, S))
 
 
@@ -176,8 +176,8 @@ def round_off_of_rods(t: Tables) -> float:
     """Stretching forces times the places whose differences stretch."""
     total = 0.0
     for p in range(t.rod_points):
-        place, force = t.position[t.rod_node[t.rod_first[p]]], t.rod_pull[2 * p]
-        total += (dot(force, force) * dot(place, place)) ** 0.5 * abs(t.rod_slope[t.rod_first[p]])
+        place, force = t.position[t.rod_node[t.rod_nodes_begin[p]]], t.rod_pull[2 * p]
+        total += (dot(force, force) * dot(place, place)) ** 0.5 * abs(t.rod_slope[t.rod_nodes_begin[p]])
     return total
 
 
@@ -193,7 +193,7 @@ def round_off_of_rods(t: Tables) -> float:
 def rod_tangent(t: Tables, h: float) -> None:
     """Add it to the blocks of all pairs of sections that share an element."""
     for p in range(t.rod_points):
-        first, count = t.rod_first[p], t.rod_count[p]
+        first, count = t.rod_nodes_begin[p], t.rod_nodes_count[p]
         X, D, S = mean_along(t, p), mean_directors(t, 2 * p), mean_directors(t, 2 * p + 1)
         X1, D1, S1 = X + 0.5 * t.rod_change[p], D + 0.5 * t.rod_turn[2 * p], S + 0.5 * t.rod_turn[2 * p + 1]
         L, s = t.rod_share + 3 * p, t.rod_stiffness + 6 * p
@@ -231,8 +231,8 @@ def rod_tangent(t: Tables, h: float) -> None:
                     into -= (0.25 * h * (S_k * N - t.rod_value[first + k] * slope)) * _turning(t, p, k, l)
                 _add(
                     t,
-                    t.blocks + t.rod_block[t.rod_pair[p] + k * count + l],
-                    t.width_of[b],
+                    t.blocks + t.rod_block[t.rod_pairs_begin[p] + k * count + l],
+                    t.velocities_count[b],
                     (-S_k * slope) * push_moved,
                     -S_k * push_turned,
                     slope * t.rod_left[3 * k + 2],
@@ -282,7 +282,7 @@ def _add_matrix(block: Reals, M: Matrix, width: int) -> None:
 @compiled
 def _turning(t: Tables, p: int, k: int, l: int) -> Matrix:
     """Moments on section k of bending along directors that turn with section l."""
-    b, other = t.rod_node[t.rod_first[p] + k], t.rod_node[t.rod_first[p] + l]
+    b, other = t.rod_node[t.rod_nodes_begin[p] + k], t.rod_node[t.rod_nodes_begin[p] + l]
     return curl(_crossed_rows(t.rotation1[other], t.rod_pull[2 * p + 1]) @ mean_section(t, b))
 
 

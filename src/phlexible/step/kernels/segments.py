@@ -18,7 +18,7 @@ from phlexible.step.compilation.notation import Matrix, Reals, Tables, Truth, al
 @compiled
 def has_segments(t: Tables, node: int) -> bool:
     """Whether a node is a frame with segments."""
-    return node < t.frames and t.segment_count[t.type_of[node]] > 0
+    return node < t.frames and t.segments_count[t.type_of[node]] > 0
 
 
 @compiled
@@ -31,21 +31,21 @@ def place_of(t: Tables, b: int, i: int, j: int) -> Reals:
         return t.blocks + (t.bottom[b] + i * t.bottom_stride[b] + j - rigid)
     if j < rigid:
         return t.blocks + (t.side[b] + (i - rigid) * t.side_stride[b] + j)
-    return t.blocks + (t.line[t.elastic_start[b] + i - rigid] + j - rigid)
+    return t.blocks + (t.line[t.elastic_begin[b] + i - rigid] + j - rigid)
 
 
 @exported
 def factor_segments(t: Tables, b: int) -> Truth:
     """Factor the block of frame b in place; False where it is singular. V is left out where only m couples it."""
-    apart, first = t.node_apart[b], t.segment_start[t.type_of[b]]
+    apart, first = t.node_apart[b], t.segments_begin[t.type_of[b]]
     across, along, down = t.corner_stride[b], t.side_stride[b], t.bottom_stride[b]
-    r, last = across - apart, first + t.segment_count[t.type_of[b]] - 1
+    r, last = across - apart, first + t.segments_count[t.type_of[b]] - 1
     corner, side = t.blocks + (t.node_diagonal[b] + apart * (across + 1)), t.blocks + (t.side[b] + apart)
     bottom, pivots = t.blocks + (t.bottom[b] + apart * down), t.pivots + 2 * t.node_row[b]
     is_regular = True
     for s in range(first, last + 1):
         i, rows, stride = t.segment_first[s], t.segment_rows[s], t.segment_stride[s]
-        own = t.blocks + (t.line[t.elastic_start[b] + i] + i)
+        own = t.blocks + (t.line[t.elastic_begin[b] + i] + i)
         is_regular = is_regular & factor(own, rows, stride, pivots + i)
         if not any_of(is_regular):
             return is_regular
@@ -53,7 +53,7 @@ def factor_segments(t: Tables, b: int) -> Truth:
         solve(own, rows, stride, pivots + i, right, along, r)
         if s < last:
             j, more, step = i + rows, t.segment_rows[s + 1], t.segment_stride[s + 1]
-            upper, lower = own + rows, t.blocks + (t.line[t.elastic_start[b] + j] + i)
+            upper, lower = own + rows, t.blocks + (t.line[t.elastic_begin[b] + j] + i)
             solve(own, rows, stride, pivots + i, upper, stride, more)
             for k in range(more):
                 subtract_rows(lower + k * step, rows, upper, stride, lower + (k * step + rows), more)
@@ -62,15 +62,15 @@ def factor_segments(t: Tables, b: int) -> Truth:
                 subtract_rows(bottom + (k * down + i), rows, upper, stride, bottom + (k * down + j), more)
         for k in range(r):
             subtract_rows(bottom + (k * down + i), rows, right, along, corner + k * across, r)
-    return is_regular & factor(corner, r, across, pivots + t.width_of[b])
+    return is_regular & factor(corner, r, across, pivots + t.velocities_count[b])
 
 
 @exported
 def solve_segments(t: Tables, b: int, x: Reals, columns: int) -> None:
     """Solve with the factors of ``factor_segments`` for the (width, columns) block x, in place."""
-    apart, rigid, first = t.node_apart[b], t.rigid_of[b], t.segment_start[t.type_of[b]]
+    apart, rigid, first = t.node_apart[b], t.rigid_of[b], t.segments_begin[t.type_of[b]]
     across, along, down = t.corner_stride[b], t.side_stride[b], t.bottom_stride[b]
-    r, kept, last = across - apart, rigid - apart, first + t.segment_count[t.type_of[b]] - 1
+    r, kept, last = across - apart, rigid - apart, first + t.segments_count[t.type_of[b]] - 1
     corner, side = t.blocks + (t.node_diagonal[b] + apart * (across + 1)), t.blocks + (t.side[b] + apart)
     bottom, pivots, border = t.blocks + (t.bottom[b] + apart * down), t.pivots + 2 * t.node_row[b], t.border
     copy(x + apart * columns, border, kept * columns)
@@ -78,19 +78,19 @@ def solve_segments(t: Tables, b: int, x: Reals, columns: int) -> None:
     elastic = x + rigid * columns
     for s in range(first, last + 1):
         i, rows, stride = t.segment_first[s], t.segment_rows[s], t.segment_stride[s]
-        own, target = t.blocks + (t.line[t.elastic_start[b] + i] + i), elastic + i * columns
+        own, target = t.blocks + (t.line[t.elastic_begin[b] + i] + i), elastic + i * columns
         solve(own, rows, stride, pivots + i, target, columns, columns)
         if s < last:
             j, step = i + rows, t.segment_stride[s + 1]
-            lower = t.blocks + (t.line[t.elastic_start[b] + j] + i)
+            lower = t.blocks + (t.line[t.elastic_begin[b] + j] + i)
             for k in range(t.segment_rows[s + 1]):
                 subtract_rows(lower + k * step, rows, target, columns, elastic + (j + k) * columns, columns)
         for k in range(r):
             subtract_rows(bottom + (k * down + i), rows, target, columns, border + k * columns, columns)
-    solve(corner, r, across, pivots + t.width_of[b], border, columns, columns)
+    solve(corner, r, across, pivots + t.velocities_count[b], border, columns, columns)
     for s in range(last, first - 1, -1):
         i, rows, stride = t.segment_first[s], t.segment_rows[s], t.segment_stride[s]
-        upper, next_rows = t.blocks + (t.line[t.elastic_start[b] + i] + i + rows), 0
+        upper, next_rows = t.blocks + (t.line[t.elastic_begin[b] + i] + i + rows), 0
         if s < last:
             next_rows = t.segment_rows[s + 1]
         for k in range(rows):

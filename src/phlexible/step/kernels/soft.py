@@ -297,15 +297,15 @@ def write_tangent(t: Tables, g: int, c: Vector, x: Vector, dc: Vector, dx: Vecto
 @compiled
 def start_slope(t: Tables, e: int, p: int, a: int) -> Vector:
     """F_a at the start of the step, at point p of element e."""
-    k, nodes = t.soft_count[e], t.soft_node + t.soft_first[e]
-    return slope_along(t.position, nodes, t.soft_gradient + (t.soft_slope[e] + p * k), k, a)
+    k, nodes = t.soft_nodes_count[e], t.soft_node + t.soft_nodes_begin[e]
+    return slope_along(t.position, nodes, t.soft_gradient + (t.soft_slopes_begin[e] + p * k), k, a)
 
 
 @compiled
 def slope_change(t: Tables, e: int, p: int, a: int) -> Vector:
     """delta(F_a)."""
-    k, nodes = t.soft_count[e], t.soft_node + t.soft_first[e]
-    return slope_along(t.shift, nodes, t.soft_gradient + (t.soft_slope[e] + p * k), k, a)
+    k, nodes = t.soft_nodes_count[e], t.soft_node + t.soft_nodes_begin[e]
+    return slope_along(t.shift, nodes, t.soft_gradient + (t.soft_slopes_begin[e] + p * k), k, a)
 
 
 @compiled
@@ -334,9 +334,9 @@ def mixed_energy(t: Tables, g: int, a: Vector, x: Vector, b: Vector, y: Vector) 
 def branch_stress(t: Tables, e: int, p: int, dc: Vector, dx: Vector, h: float) -> tuple[Vector, Vector]:
     """Mean S of the branches at a point over a step in which C changes by (dc, dx)."""
     g, a, x = t.soft_group[e], vector(0.0, 0.0, 0.0), vector(0.0, 0.0, 0.0)
-    count = t.soft_branch_count[g]
+    count = t.soft_branches_count[g]
     for n in range(count):
-        b, own = t.soft_branch_start[g] + n, 2 * (t.soft_creep[e] + p * count + n)
+        b, own = t.soft_branches_begin[g] + n, 2 * (t.soft_creeps_begin[e] + p * count + n)
         fade(t, t.soft_branch_fading[b], h)
         share, part = t.fading + FADING * t.soft_branch_fading[b], t.soft_branch_share[b]
         a += (part * share[1]) * t.soft_strain[own] + (part * share[2]) * dc
@@ -348,7 +348,7 @@ def branch_stress(t: Tables, e: int, p: int, dc: Vector, dx: Vector, h: float) -
 def branch_slope(t: Tables, g: int, h: float) -> float:
     """What branches add to the factor of D delta(E): sum of shares times B."""
     slope = 0.0
-    for b in range(t.soft_branch_start[g], t.soft_branch_start[g] + t.soft_branch_count[g]):
+    for b in range(t.soft_branches_begin[g], t.soft_branches_end[g]):
         fade(t, t.soft_branch_fading[b], h)
         slope += t.soft_branch_share[b] * t.fading[FADING * t.soft_branch_fading[b] + 2]
     return slope
@@ -360,8 +360,8 @@ def end_soft(t: Tables, h: float) -> float:
     lost = 0.0
     for e in range(t.soft_elements):
         g = t.soft_group[e]
-        count = t.soft_branch_count[g]
-        for p in range(t.soft_point_count[e] if count > 0 else 0):
+        count = t.soft_branches_count[g]
+        for p in range(t.soft_points_count[e] if count > 0 else 0):
             x, y, z = start_slope(t, e, p, 0), start_slope(t, e, p, 1), start_slope(t, e, p, 2)
             dx, dy, dz = slope_change(t, e, p, 0), slope_change(t, e, p, 1), slope_change(t, e, p, 2)
             mx, my, mz = x + 0.5 * dx, y + 0.5 * dy, z + 0.5 * dz
@@ -375,14 +375,14 @@ def end_soft(t: Tables, h: float) -> float:
 def end_point(t: Tables, e: int, p: int, dc: Vector, do: Vector, h: float) -> float:
     """Strains of the branches at a point after a step in which C changed by (dc, do); what their dashpots lose."""
     g, lost = t.soft_group[e], 0.0
-    count = t.soft_branch_count[g]
+    count = t.soft_branches_count[g]
     for n in range(count):
-        b, own = t.soft_branch_start[g] + n, 2 * (t.soft_creep[e] + p * count + n)
+        b, own = t.soft_branches_begin[g] + n, 2 * (t.soft_creeps_begin[e] + p * count + n)
         fade(t, t.soft_branch_fading[b], h)
         share, a, o = t.fading + FADING * t.soft_branch_fading[b], t.soft_strain[own], t.soft_strain[own + 1]
         each = share[3] * mixed_energy(t, g, a, o, a, o) + share[4] * mixed_energy(t, g, a, o, dc, do)
         each += share[5] * mixed_energy(t, g, dc, do, dc, do)
-        lost += t.soft_weight[t.soft_point[e] + p] * t.soft_branch_share[b] * each
+        lost += t.soft_weight[t.soft_points_begin[e] + p] * t.soft_branch_share[b] * each
         t.soft_strain[own] = share[0] * a + share[1] * dc
         t.soft_strain[own + 1] = share[0] * o + share[1] * do
     return lost
@@ -392,11 +392,11 @@ def end_point(t: Tables, e: int, p: int, dc: Vector, do: Vector, h: float) -> fl
 def branch_density(t: Tables, e: int, p: int) -> float:
     """Stored in the springs of the branches at a point [J/m3]."""
     g, stored = t.soft_group[e], 0.0
-    count = t.soft_branch_count[g]
+    count = t.soft_branches_count[g]
     for n in range(count):
-        k = 2 * (t.soft_creep[e] + p * count + n)
+        k = 2 * (t.soft_creeps_begin[e] + p * count + n)
         a, q = t.soft_strain[k], t.soft_strain[k + 1]
-        stored += 0.5 * t.soft_branch_share[t.soft_branch_start[g] + n] * mixed_energy(t, g, a, q, a, q)
+        stored += 0.5 * t.soft_branch_share[t.soft_branches_begin[g] + n] * mixed_energy(t, g, a, q, a, q)
     return stored
 
 
@@ -405,9 +405,14 @@ def add_soft_forces(t: Tables, h: float, damping: float) -> None:
     """Add h times what the elements pull to the balances of their nodes; the work of it, and its parts."""
     stored, lost, size = 0.0, 0.0, 0.0
     for e in range(t.soft_elements):
-        g, gamma, k, first = t.soft_group[e], soft_gamma(t, e, h, damping), t.soft_count[e], t.soft_first[e]
-        for p in range(t.soft_point_count[e]):
-            weight, slope = t.soft_weight[t.soft_point[e] + p], t.soft_slope[e] + p * k
+        g, gamma, k, first = (
+            t.soft_group[e],
+            soft_gamma(t, e, h, damping),
+            t.soft_nodes_count[e],
+            t.soft_nodes_begin[e],
+        )
+        for p in range(t.soft_points_count[e]):
+            weight, slope = t.soft_weight[t.soft_points_begin[e] + p], t.soft_slopes_begin[e] + p * k
             x, y, z = start_slope(t, e, p, 0), start_slope(t, e, p, 1), start_slope(t, e, p, 2)
             dx, dy, dz = slope_change(t, e, p, 0), slope_change(t, e, p, 1), slope_change(t, e, p, 2)
             mx, my, mz = x + 0.5 * dx, y + 0.5 * dy, z + 0.5 * dz
@@ -420,7 +425,7 @@ def add_soft_forces(t: Tables, h: float, damping: float) -> None:
                 v, q = mean_stress(t, g, c, o, dc, do, gamma)
                 lost += weight * (0.5 * dot(v - s, dc) + dot(q - r, do))
                 s, r = v, q
-            if t.soft_branch_count[g] > 0:
+            if t.soft_branches_count[g] > 0:
                 v, q = branch_stress(t, e, p, dc, do, h)
                 change += weight * (0.5 * dot(v, dc) + dot(q, do))
                 s, r = s + v, r + q
@@ -432,7 +437,7 @@ def add_soft_forces(t: Tables, h: float, damping: float) -> None:
             for i in range(k):
                 n = t.soft_gradient[slope + i]
                 pull = n.x * tx + n.y * ty + n.z * tz
-                rows = t.residual + t.velocity_start[t.soft_node[first + i]]
+                rows = t.residual + t.velocities_begin[t.soft_node[first + i]]
                 for d in range(t.dimension):
                     rows[d] += along(pull, d)
     t.soft_work[0], t.soft_work[1], t.soft_loss[0] = stored, size, lost
@@ -442,14 +447,14 @@ def add_soft_forces(t: Tables, h: float, damping: float) -> None:
 def soft_tangent(t: Tables, h: float, damping: float) -> None:
     """Add the derivative of ``add_soft_forces`` to the blocks of the nodes."""
     for e in range(t.soft_elements):
-        for p in range(t.soft_point_count[e]):
+        for p in range(t.soft_points_count[e]):
             _point_tangent(t, e, p, h, damping)
 
 
 @compiled
 def _point_tangent(t: Tables, e: int, p: int, h: float, damping: float) -> None:
-    g, gamma, k, first = t.soft_group[e], soft_gamma(t, e, h, damping), t.soft_count[e], t.soft_first[e]
-    weight, slope = 0.5 * h * h * t.soft_weight[t.soft_point[e] + p], t.soft_slope[e] + p * k
+    g, gamma, k, first = t.soft_group[e], soft_gamma(t, e, h, damping), t.soft_nodes_count[e], t.soft_nodes_begin[e]
+    weight, slope = 0.5 * h * h * t.soft_weight[t.soft_points_begin[e] + p], t.soft_slopes_begin[e] + p * k
     x, y, z = start_slope(t, e, p, 0), start_slope(t, e, p, 1), start_slope(t, e, p, 2)
     dx, dy, dz = slope_change(t, e, p, 0), slope_change(t, e, p, 1), slope_change(t, e, p, 2)
     mx, my, mz = x + 0.5 * dx, y + 0.5 * dy, z + 0.5 * dz
@@ -458,7 +463,7 @@ def _point_tangent(t: Tables, e: int, p: int, h: float, damping: float) -> None:
     dc = vector(2.0 * dot(mx, dx), 2.0 * dot(my, dy), 2.0 * dot(mz, dz))
     do = vector(dot(my, dz) + dot(mz, dy), dot(mx, dz) + dot(mz, dx), dot(mx, dy) + dot(my, dx))
     s, r = mean_stress(t, g, c, o, dc, do, gamma)
-    if t.soft_branch_count[g] > 0:
+    if t.soft_branches_count[g] > 0:
         v, q = branch_stress(t, e, p, dc, do, h)
         s, r = s + v, r + q
     write_tangent(t, g, c, o, dc, do, gamma + branch_slope(t, g, h))
@@ -485,7 +490,7 @@ def _point_tangent(t: Tables, e: int, p: int, h: float, damping: float) -> None:
             for i in range(k):
                 own = t.soft_gradient[slope + i]
                 pull = own.x * tx + own.y * ty + own.z * tz
-                block = t.blocks + (t.soft_block[t.soft_pair[e] + i * k + j] + axis)
+                block = t.blocks + (t.soft_block[t.soft_pairs_begin[e] + i * k + j] + axis)
                 for d in range(t.dimension):
                     block[d * width] += along(pull, d)
                 block[axis * width] += dot(own, m)
@@ -497,10 +502,10 @@ def soft_energy(t: Tables) -> float:
     stored = 0.0
     for e in range(t.soft_elements):
         g = t.soft_group[e]
-        for p in range(t.soft_point_count[e]):
+        for p in range(t.soft_points_count[e]):
             x, y, z = start_slope(t, e, p, 0), start_slope(t, e, p, 1), start_slope(t, e, p, 2)
             c, o = metric_diagonal(t, e, x, y, z), vector(dot(y, z), dot(x, z), dot(x, y))
-            stored += t.soft_weight[t.soft_point[e] + p] * (density(t, g, c, o) + branch_density(t, e, p))
+            stored += t.soft_weight[t.soft_points_begin[e] + p] * (density(t, g, c, o) + branch_density(t, e, p))
     return stored
 
 
@@ -514,7 +519,7 @@ def soft_energy(t: Tables) -> float:
 @compiled
 def mean_tangent(t: Tables, f: int, p: int, a: int) -> Vector:
     """Mean of x,r (a = 1) or x,s (a = 2) of face f at point p."""
-    m, nodes = t.face_count[f], t.face_node + t.face_first[f]
+    m, nodes = t.face_nodes_count[f], t.face_node + t.face_nodes_begin[f]
     start = slope_along(t.position, nodes, t.face_number + (t.face_shape[f] + p * m), m, a)
     return start + 0.5 * tangent_change(t, f, p, a)
 
@@ -522,7 +527,7 @@ def mean_tangent(t: Tables, f: int, p: int, a: int) -> Vector:
 @compiled
 def tangent_change(t: Tables, f: int, p: int, a: int) -> Vector:
     """Its change in the step."""
-    m, nodes = t.face_count[f], t.face_node + t.face_first[f]
+    m, nodes = t.face_nodes_count[f], t.face_node + t.face_nodes_begin[f]
     return slope_along(t.shift, nodes, t.face_number + (t.face_shape[f] + p * m), m, a)
 
 
@@ -537,12 +542,12 @@ def mean_normal(t: Tables, f: int, p: int) -> Vector:
 def add_pressures(t: Tables, h: float) -> None:
     """Subtract h times the forces of all pressures from the balances of their nodes."""
     for q in range(t.loads):
-        for f in range(t.load_face[q], t.load_face[q] + t.load_face_count[q]):
-            m, first = t.face_count[f], t.face_first[f]
+        for f in range(t.faces_begin[q], t.faces_end[q]):
+            m, first = t.face_nodes_count[f], t.face_nodes_begin[f]
             for p in range(t.face_point_count[f]):
                 push, shape = (h * t.load_value[q].x) * mean_normal(t, f, p), t.face_shape[f] + p * m
                 for i in range(m):
-                    rows = t.residual + t.velocity_start[t.face_node[first + i]]
+                    rows = t.residual + t.velocities_begin[t.face_node[first + i]]
                     weight = t.face_number[shape + i].x
                     for d in range(t.dimension):
                         rows[d] -= weight * along(push, d)
@@ -552,8 +557,8 @@ def add_pressures(t: Tables, h: float) -> None:
 def pressure_work(t: Tables, q: int) -> float:
     """p delta(V) of load q."""
     work = 0.0
-    for f in range(t.load_face[q], t.load_face[q] + t.load_face_count[q]):
-        m, first = t.face_count[f], t.face_first[f]
+    for f in range(t.faces_begin[q], t.faces_end[q]):
+        m, first = t.face_nodes_count[f], t.face_nodes_begin[f]
         for p in range(t.face_point_count[f]):
             moved, shape = vector(0.0, 0.0, 0.0), t.face_shape[f] + p * m
             for i in range(m):
@@ -569,8 +574,8 @@ def pressure_tangent(t: Tables, h: float) -> None:
         if t.load_kind[q] != PRESSURE:
             continue
         factor = 0.5 * h * h * t.load_value[q].x
-        for f in range(t.load_face[q], t.load_face[q] + t.load_face_count[q]):
-            m, first, pairs = t.face_count[f], t.face_first[f], t.face_pair[f]
+        for f in range(t.faces_begin[q], t.faces_end[q]):
+            m, first, pairs = t.face_nodes_count[f], t.face_nodes_begin[f], t.face_pairs_begin[f]
             for p in range(t.face_point_count[f]):
                 shape = t.face_shape[f] + p * m
                 u = 0.5 * mean_tangent(t, f, p, 1) + (1.0 / 12.0) * tangent_change(t, f, p, 1)

@@ -79,7 +79,7 @@ def pull_on_vectors(t: Tables, h: float, damping: float) -> None:
         if t.chord_moves[y] == 1:
             t.chord_change[y] = chord_of(t, y, t.change)
     for i in range(t.constraints):
-        for m in range(t.interaction_start[i], t.interaction_start[i] + t.function_count[i]):
+        for m in range(t.functions_begin[i], t.functions_end[i]):
             pull_of(t, m, t.multiplier1[m])
     pull_of_laws(t, h, damping)
 
@@ -88,7 +88,7 @@ def pull_on_vectors(t: Tables, h: float, damping: float) -> None:
 def gap(t: Tables, m: int) -> float:
     """Value of a constrained function at the end of the step."""
     total = -t.function_end[m]
-    for p in range(t.function_term[m], t.function_term[m] + t.term_count[m]):
+    for p in range(t.terms_begin[m], t.terms_end[m]):
         total += t.term_end[p] * dot(end_chord(t, t.term_first[p]), end_chord(t, t.term_second[p]))
     return total + relation_gap(t, m) - held_at(t, m)
 
@@ -97,7 +97,7 @@ def gap(t: Tables, m: int) -> float:
 def gap_size(t: Tables, m: int) -> float:
     """What round-off of a gap is compared with: the sizes of the parts that it is the sum of."""
     total = abs(t.function_end[m])
-    for p in range(t.function_term[m], t.function_term[m] + t.term_count[m]):
+    for p in range(t.terms_begin[m], t.terms_end[m]):
         total += abs(t.term_end[p] * dot(end_chord(t, t.term_first[p]), end_chord(t, t.term_second[p])))
     return total + relation_size(t, m)
 
@@ -107,8 +107,8 @@ def constraint_residuals(t: Tables, h: float) -> None:
     """w_{n+1} / h, of what is not held the multiplier; auxiliary rows are zero: their unknowns follow the state."""
     share = 1.0 / h
     for i in range(t.constraints):
-        rows, begin = t.residual + t.node_row[t.constraint_node[i]], t.interaction_start[i]
-        for r in range(t.function_count[i]):
+        rows, begin = t.residual + t.node_row[t.constraint_node[i]], t.functions_begin[i]
+        for r in range(t.functions_count[i]):
             held = is_held(t, begin + r)
             rows[r] = where(held, share * gap(t, begin + r), t.multiplier1[begin + r])
     first = t.clusters
@@ -136,9 +136,9 @@ def constraints_close(t: Tables) -> Truth:
 def interaction_tangent(t: Tables, h: float) -> None:
     """All blocks of the interactions: gradients, second derivatives, tangents of laws (8.4)."""
     for i in range(t.constraints):
-        node, begin = t.constraint_node[i], t.interaction_start[i]
+        node, begin = t.constraint_node[i], t.functions_begin[i]
         size = t.node_size[node]
-        for r in range(t.function_count[i]):
+        for r in range(t.functions_count[i]):
             m = begin + r
             held = is_held(t, m)
             if not all_of(held):
@@ -148,7 +148,7 @@ def interaction_tangent(t: Tables, h: float) -> None:
             gradients(t, m)
             if not all_of(held):
                 release(t, m, held)
-            for e in range(t.function_part[m], t.function_part[m] + t.part_count[m]):
+            for e in range(t.function_parts_begin[m], t.function_parts_end[m]):
                 constrain(t, e, r, size, h)
             add_curvature(t, m, where(held, t.multiplier1[m], 0.0), h)
     law_tangent(t, h)
@@ -160,7 +160,7 @@ def interaction_tangent(t: Tables, h: float) -> None:
 def release(t: Tables, m: int, held: Truth) -> None:
     """No gradient of function m in lanes where it is not held."""
     nothing = vector(0.0, 0.0, 0.0)
-    for e in range(t.function_part[m], t.function_part[m] + t.part_count[m]):
+    for e in range(t.function_parts_begin[m], t.function_parts_end[m]):
         k = t.part_vector[e]
         t.left[k], t.right[k] = where(held, t.left[k], nothing), where(held, t.right[k], nothing)
 
@@ -170,7 +170,7 @@ def constrain(t: Tables, e: int, r: int, size: int, h: float) -> None:
     """Row r of a constraint and column of its multiplier, in the blocks of one vector's carrier."""
     k, d = t.part_vector[e], t.dimension
     upper, lower = t.blocks + t.part_upper[e], t.blocks + t.part_lower[e]
-    lever, motion = t.lever + t.vector_lever[k], t.motion + t.vector_lever[k]
+    lever, motion = t.lever + t.lever_vectors_begin[k], t.motion + t.lever_vectors_begin[k]
     left, right, width = h * t.left[k], (1.0 / h) * t.right[k], t.carrier_stride[t.vector_carrier[k]]
     if t.vector_is_point[k] == 1:  # V moves it as it is
         mean = 0.5 * t.right[k]
@@ -187,7 +187,10 @@ def constrain(t: Tables, e: int, r: int, size: int, h: float) -> None:
 def auxiliary_rows(t: Tables, k: int) -> None:
     """Rows of an auxiliary: dx_{n+1} - sum_i motion_i dnu_i = 0."""
     vector_number, d = t.auxiliary_vector[k], t.dimension
-    width, motion = t.width_of[t.vector_carrier[vector_number]], t.motion + t.vector_lever[vector_number]
+    width, motion = (
+        t.velocities_count[t.vector_carrier[vector_number]],
+        t.motion + t.lever_vectors_begin[vector_number],
+    )
     lower, diagonal = t.blocks + t.auxiliary_lower[k], t.blocks + t.node_diagonal[t.clusters + k]
     for i in range(d):
         diagonal[i * d + i] = 1.0
@@ -199,23 +202,23 @@ def auxiliary_rows(t: Tables, k: int) -> None:
 @compiled
 def given_work(t: Tables, i: int) -> float:
     """Work of moving frames and of paths in interaction i: - g times what they change w by (8.5)."""
-    total, count = 0.0, t.function_count[i]
+    total, count = 0.0, t.functions_count[i]
     if i >= t.constraints and t.slip_points[i - t.constraints] > 0:
         total, count = sliding_work(t, i), t.gap_count[i]
     if t.moving == 0:
         return total
-    for m in range(t.interaction_start[i], t.interaction_start[i] + count):
+    for m in range(t.functions_begin[i], t.functions_begin[i] + count):
         g, time = t.multiplier1[m] if i < t.constraints else t.generalized[m], t.function_time[m]
         if time >= 0:
             total += g * (timed(t.moving1, time) - timed(t.moving0, time))
-        for p in range(t.function_term[m], t.function_term[m] + t.term_count[m]):
+        for p in range(t.terms_begin[m], t.terms_end[m]):
             a, b = t.term_first[p], t.term_second[p]
             if t.term_time[p] >= 0:
                 products = dot(t.chord0[a], t.chord0[b]) + dot(end_chord(t, a), end_chord(t, b))
                 total -= g * (t.term_end[p] - t.term_mean[p]) * products
             for _ in range(2):
                 force = (g * t.term_mean[p]) * mean_chord(t, b)
-                for k in range(t.chord_start[a], t.chord_start[a] + t.chord_count[a]):
+                for k in range(t.chord_parts_begin[a], t.chord_parts_end[a]):
                     if t.vector_carrier[t.chord_vector[k]] == MOVING:
                         total -= t.chord_weight[k] * dot(force, t.change[t.chord_vector[k]])
                 a, b = b, a
@@ -255,8 +258,8 @@ def driven_angles_follow(t: Tables) -> Truth:
     """
     follow = True
     for m in range(t.rows):
-        first, cosine, is_driven = t.function_term[m], 0.0, False
-        for p in range(first, first + t.term_count[m]):
+        first, cosine, is_driven = t.terms_begin[m], 0.0, False
+        for p in range(first, first + t.terms_count[m]):
             time = t.term_time[p]
             if time >= 0:
                 path = t.moving1[time // 3]
@@ -285,9 +288,9 @@ def begin_bodies(t: Tables) -> None:
     for b in range(t.carriers):
         unpack_velocity(t, b, t.velocity, t.linear0, t.spin0, t.rate0)
     for b in range(t.frames):
-        c = t.coordinate_start[b]
+        c = t.coordinates_begin[b]
         t.xi0[c], t.xi1[c] = 1.0, 1.0
-        copy(t.eta + t.elastic_start[b], t.xi0 + (c + 1), t.width_of[b] - t.rigid_of[b])
+        copy(t.eta + t.elastic_begin[b], t.xi0 + (c + 1), t.velocities_count[b] - t.rigid_of[b])
         begin_frame(t, b)
 
 
@@ -311,7 +314,7 @@ def start_from_end(t: Tables) -> None:
     copy(t.strain1, t.strain0, t.frame_strains)
     copy(t.slope1, t.slope0, t.frame_squares)
     for b in range(t.frames):
-        c, m = 9 * t.coordinate_start[b], t.elastic_count[t.type_of[b]] + 1
+        c, m = 9 * t.coordinates_begin[b], t.elastic_count[t.type_of[b]] + 1
         t.spin0[b] = t.spin1[b]
         if m > 1:
             copy(t.moment_rate1 + c, t.moment_rate0 + c, t.planes * m)
@@ -324,13 +327,13 @@ def residuals(t: Tables, h: float, damping: float) -> None:
     """Balances of all carriers and gaps of all constraints at velocity1 and multiplier1."""
     motion_and_forces(t, h, damping)
     for b in range(t.carriers):
-        fill(t.residual + t.velocity_start[b], t.dimension, 0.0)
+        fill(t.residual + t.velocities_begin[b], t.dimension, 0.0)
     for p in range(t.mass_pairs):  # m delta(V) (4.6)
         a, b, d = t.mass_first[p], t.mass_second[p], t.dimension
         rows, old, new = (
-            t.residual + t.velocity_start[a],
-            t.velocity + t.velocity_start[b],
-            t.velocity1 + t.velocity_start[b],
+            t.residual + t.velocities_begin[a],
+            t.velocity + t.velocities_begin[b],
+            t.velocity1 + t.velocities_begin[b],
         )
         for i in range(d):
             rows[i] += t.mass[p] * (new[i] - old[i])

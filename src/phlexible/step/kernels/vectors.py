@@ -30,7 +30,7 @@ from phlexible.step.tables.declarations import GIVEN, MOVING
 @compiled
 def body_vector(t: Tables, k: int, eta: Reals) -> Vector:
     """rho = x0 + P eta."""
-    rho, P, first = t.vector_base[k], t.shape + t.vector_shape[k], t.vector_first[k]
+    rho, P, first = t.vector_base[k], t.shape + t.shape_vectors_begin[k], t.vector_first[k]
     for j in range(t.vector_last[k] - first):
         rho += eta[first + j] * P[j]
     return rho
@@ -49,7 +49,7 @@ def begin_vectors(t: Tables) -> None:
         elif b >= t.frames:
             t.place0[k] = t.position[b]
         else:
-            arm = t.rotation[b] @ body_vector(t, k, t.eta + t.elastic_start[b])
+            arm = t.rotation[b] @ body_vector(t, k, t.eta + t.elastic_begin[b])
             t.arm0[k] = arm
             t.place0[k] = t.position[b] + arm if t.vector_is_point[k] == 1 else arm
 
@@ -63,7 +63,7 @@ def end_vectors(t: Tables) -> None:
         if b >= t.frames:
             t.change[k] = t.shift[b]
         elif b >= 0:
-            arm = t.rotation1[b] @ body_vector(t, k, t.xi1 + (t.coordinate_start[b] + 1))
+            arm = t.rotation1[b] @ body_vector(t, k, t.xi1 + (t.coordinates_begin[b] + 1))
             t.arm1[k] = arm
             change = arm - t.arm0[k]
             t.change[k] = change + t.shift[b] if t.vector_is_point[k] == 1 else change
@@ -77,9 +77,9 @@ def vector_rates(t: Tables) -> None:
         if b >= t.frames:
             t.change[k] = t.linear0[b]
         elif b >= 0:
-            rate, P, first = vector(0.0, 0.0, 0.0), t.shape + t.vector_shape[k], t.vector_first[k]
+            rate, P, first = vector(0.0, 0.0, 0.0), t.shape + t.shape_vectors_begin[k], t.vector_first[k]
             for j in range(t.vector_last[k] - first):
-                rate += t.rate0[t.coordinate_start[b] + 1 + first + j] * P[j]
+                rate += t.rate0[t.coordinates_begin[b] + 1 + first + j] * P[j]
             w = t.rotation[b] @ t.spin0[b]
             rate = cross(w, t.arm0[k]) + t.rotation[b] @ rate
             t.change[k] = rate + t.linear0[b] if t.vector_is_point[k] == 1 else rate
@@ -126,16 +126,19 @@ def apply_forces(t: Tables, h: float) -> None:
             t.moment_sum[b] += 0.5 * cross(t.arm0[k] + t.arm1[k], f)
             first, count = t.vector_first[k], t.vector_last[k] - t.vector_first[k]
             if count > 0:
-                rows, P = t.residual + (t.velocity_start[b] + t.rigid_of[b] + first), t.shape + t.vector_shape[k]
+                rows, P = (
+                    t.residual + (t.velocities_begin[b] + t.rigid_of[b] + first),
+                    t.shape + t.shape_vectors_begin[k],
+                )
                 g = h * (t.inverse_mean[b] @ f)
                 for j in range(count):
                     rows[j] -= dot(P[j], g)
     for b in range(t.carriers):
-        rows = t.residual + t.velocity_start[b]
+        rows = t.residual + t.velocities_begin[b]
         for i in range(d):
             rows[i] -= h * along(t.force_sum[b], i)
     for b in range(t.frames):
-        rows, axes = t.residual + (t.velocity_start[b] + d), t.axes_of[b]
+        rows, axes = t.residual + (t.velocities_begin[b] + d), t.axes_of[b]
         y = h * (t.inverse_mean[b] @ t.moment_sum[b])
         for l in range(axes):
             rows[l] -= along(y, axis_of(l, axes))
@@ -145,7 +148,11 @@ def apply_forces(t: Tables, h: float) -> None:
 def levers_and_motions(t: Tables, k: int, h: float) -> None:
     """lever and motion of vector k for V, w and deta/dt in the support of its shapes."""
     b, d = t.vector_carrier[k], t.dimension
-    lever, motion, is_point = t.lever + t.vector_lever[k], t.motion + t.vector_lever[k], t.vector_is_point[k]
+    lever, motion, is_point = (
+        t.lever + t.lever_vectors_begin[k],
+        t.motion + t.lever_vectors_begin[k],
+        t.vector_is_point[k],
+    )
     for i in range(d):
         lever[i], motion[i] = float(is_point) * unit(i), (0.5 * h * is_point) * unit(i)
     if b >= t.frames:
@@ -155,7 +162,7 @@ def levers_and_motions(t: Tables, k: int, h: float) -> None:
     for l in range(axes):
         turned = row(B, axis_of(l, axes))
         lever[d + l], motion[d + l] = cross(turned, mean), cross(turned, end)
-    P, lever, motion = t.shape + t.vector_shape[k], lever + (d + axes), motion + (d + axes)
+    P, lever, motion = t.shape + t.shape_vectors_begin[k], lever + (d + axes), motion + (d + axes)
     for j in range(t.vector_last[k] - t.vector_first[k]):
         lever[j], motion[j] = P[j] @ B, (0.5 * h) * (R1 @ P[j])
 
@@ -187,7 +194,7 @@ def force_tangent(t: Tables, h: float) -> None:
         if not 0 <= b < t.frames or t.axes_of[b] == 0:
             continue
         axes, across, down = t.axes_of[b], t.corner_stride[b], t.bottom_stride[b]
-        f, motion, B = t.pull[k], t.motion + t.vector_lever[k], t.inverse_mean[b]
+        f, motion, B = t.pull[k], t.motion + t.lever_vectors_begin[k], t.inverse_mean[b]
         corner, bottom = t.blocks + (t.node_diagonal[b] + d * across), t.blocks + (t.bottom[b] + d * down)
         for i in range(d, d + axes):
             add_column(corner + i, across, (-0.5 * h) * (B @ cross(motion[i], f)), axes)
@@ -196,7 +203,7 @@ def force_tangent(t: Tables, h: float) -> None:
         motion, bottom = motion + (d + axes), bottom + t.vector_first[k]
         for j in range(t.vector_last[k] - t.vector_first[k]):
             add_column(bottom + j, down, (-0.5 * h) * (B @ cross(motion[j], f)), axes)
-        phi, P = f @ t.rotation[b], t.shape + t.vector_shape[k]
+        phi, P = f @ t.rotation[b], t.shape + t.shape_vectors_begin[k]
         side = t.blocks + (t.side[b] + t.vector_first[k] * t.side_stride[b] + d)
         for l in range(axes):
             g = cross((0.25 * h * h) * unit(axis_of(l, axes)), phi)
@@ -216,8 +223,8 @@ def couple(t: Tables, c: float, block: Reals, k: int, l: int, h: float) -> None:
         for i in range(d):
             block[i * t.carrier_stride[b] + i] -= 0.5 * h * c
         return
-    lever, motion = t.lever + t.vector_lever[k], t.motion + t.vector_lever[l]
-    is_auxiliary = t.width_of[b] > t.rigid_of[b] and (a != b or has_segments(t, b))
+    lever, motion = t.lever + t.lever_vectors_begin[k], t.motion + t.lever_vectors_begin[l]
+    is_auxiliary = t.velocities_count[b] > t.rigid_of[b] and (a != b or has_segments(t, b))
     count = d if is_auxiliary else moved_by(t, l)
     width = d if is_auxiliary else t.carrier_stride[b]
     for i in range(moved_by(t, k)):

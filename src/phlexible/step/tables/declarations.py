@@ -35,7 +35,8 @@ class Table:
     Attributes:
         name: as kernels say it.
         kind: of its entries.
-        size: number of entries, a product such as "rows", "2 rows", "3 carriers": a number and a count.
+        size: number of entries: a count such as "rows", a multiple such as "2 rows", a sum such as "rows + 1". That
+            of a count is "1", or the count of its owners: the count is then that of a ragged list (``owner``).
         writer: who writes it.
         unit: SI, where entries have one unit.
         meaning: what an entry is.
@@ -50,19 +51,35 @@ class Table:
 
     def entries(self, counts: Mapping[str, int]) -> int:
         """Number of entries for given counts."""
-        factor, name = self._factor_and_count
-        return factor * counts[name]
+        factor, name, more = self.sized_by
+        return factor * counts[name] + more
 
     @cached_property
-    def _factor_and_count(self) -> tuple[int, str]:
-        *factor, name = self.size.split()
-        return int(factor[0]) if factor else 1, name
+    def sized_by(self) -> tuple[int, str, int]:
+        """Factor, count and summand of the number of entries."""
+        size, _, more = self.size.partition(" + ")
+        *factor, name = size.split()
+        return int(factor[0]) if factor else 1, name, int(more or 0)
+
+    @property
+    def owner(self) -> str:
+        """The count of owners, of which each has some entries of this count, one after the other, or none.
+
+        Such a ragged list needs no offsets written by hand. Assembly gives the lengths for all owners by its name,
+        say ``parts`` of ``bodies``; kernels read ``t.parts_begin[b]``, ``t.parts_end[b]``, ``t.parts_count[b]``.
+        """
+        return self.size if self.kind is Kind.COUNT and self.size != "1" else ""
 
 
 def tables_of(kind: Kind, writer: Writer, lines: str) -> Iterator[Table]:
     for line in lines.strip().splitlines():
         name, size, unit, meaning = (part.strip() for part in line.split("|"))
-        yield Table(name, kind, size, writer, unit, meaning)
+        table = Table(name, kind, size, writer, unit, meaning)
+        yield table
+        if table.owner:
+            yield Table(
+                f"{name}_begin", Kind.INTEGER, f"{size} + 1", writer, "", "first of each owner, and the end"
+            )
 
 
 # Tables of contacts among many: spheres and pieces of lines, and which of them are near (docs/theory.md, 8).
@@ -257,18 +274,15 @@ ROD_TABLES: tuple[Table, ...] = (
         """
         rod_points      | 1 | | quadrature points of rods
         rod_strains     | 1 | | of each
-        rod_nodes       | 1 | | sections of all these points
-        rod_pairs       | 1 | | pairs of sections of all these points
+        rod_nodes       | rod_points | | sections of all these points
+        rod_pairs       | rod_points | | pairs of sections of all these points
         """,
     ),
     *tables_of(
         Kind.INTEGER,
         Writer.SYSTEM,
         """
-        rod_first         | rod_points | | first section
-        rod_count         | rod_points | | how many
         rod_force         | rod_points | | force of its first strain
-        rod_pair          | rod_points | | first pair
         rod_node          | rod_nodes | | frame
         rod_block         | rod_pairs | | block (section, other section)
         """,
@@ -321,16 +335,16 @@ SOFT_TABLES: tuple[Table, ...] = (
         soft_groups     | 1 | | groups of elements of soft bodies with one law
         soft_functions  | 1 | | of invariants, three a group
         soft_elements   | 1 | | of all soft bodies
-        soft_nodes      | 1 | | of all elements
-        soft_points     | 1 | | quadrature points of all elements
-        soft_slopes     | 1 | | shape functions at quadrature points of all elements
-        soft_pairs      | 1 | | pairs of nodes of all elements
-        faces           | 1 | | of surfaces under pressure
-        face_nodes      | 1 | | of all faces
-        face_pairs      | 1 | | pairs of nodes of all faces
+        soft_nodes      | soft_elements | | of all elements
+        soft_points     | soft_elements | | quadrature points of all elements
+        soft_slopes     | soft_elements | | shape functions at quadrature points of all elements
+        soft_pairs      | soft_elements | | pairs of nodes of all elements
+        faces           | loads | | of surfaces under pressure
+        face_nodes      | faces | | of all faces
+        face_pairs      | faces | | pairs of nodes of all faces
         face_numbers    | 1 | | shape functions at quadrature points of all kinds of faces
-        soft_branches   | 1 | | of spring and dashpot, of all groups of elements
-        soft_creeps     | 1 | | branches at quadrature points of all elements
+        soft_branches   | soft_groups | | of spring and dashpot, of all groups of elements
+        soft_creeps     | soft_elements | | branches at quadrature points of all elements
         """,
     ),
     *tables_of(
@@ -343,25 +357,11 @@ SOFT_TABLES: tuple[Table, ...] = (
         soft_energy       | soft_functions | | address of a user's function
         soft_derivative   | soft_functions | | address of its derivative
         soft_group        | soft_elements | |
-        soft_first        | soft_elements | | first of its nodes
-        soft_count        | soft_elements | | how many
-        soft_point        | soft_elements | | first quadrature point
-        soft_point_count  | soft_elements | | how many
-        soft_slope        | soft_elements | | first shape function at its first point
-        soft_pair         | soft_elements | | first pair
-        soft_branch_start | soft_groups | | first branch
-        soft_branch_count | soft_groups | | how many
         soft_branch_fading | soft_branches | | its relaxation time
-        soft_creep        | soft_elements | | first branch at its first point
         soft_node         | soft_nodes | | carrier
         soft_block        | soft_pairs | | block (node, other node)
-        load_face         | loads | | first face of a pressure
-        load_face_count   | loads | | how many
-        face_first        | faces | | first of its nodes
-        face_count        | faces | | how many
         face_point_count  | faces | | quadrature points
         face_shape        | faces | | first shape function at its first point
-        face_pair         | faces | | first pair
         face_node         | face_nodes | | carrier
         face_block        | face_pairs | | block (node, other node)
         """,
@@ -434,39 +434,39 @@ TABLES: tuple[Table, ...] = (
         frames          | 1 | | floating bodies
         carriers        | 1 | | what has a velocity V: frames, then nodes of bodies in absolute coordinates
         clusters        | 1 | | carriers that are eliminated as one: each alone, nodes of soft bodies some together
-        coordinates     | 1 | | entries of (1, eta) of all frames
-        elastic         | 1 | | entries of eta of all frames
+        coordinates     | frames | | entries of (1, eta) of all frames
+        elastic         | frames | | entries of eta of all frames
         planes          | 1 | | of second moments W_pq: 2 in the plane, 9 in space
         patches         | 1 | | dense parts that hold all of a type's matrices that is not zero, of all types
-        segments        | 1 | | of the coordinates of all types
-        strains         | 1 | | of all types
-        squares         | 1 | | of all strains of all types
+        segments        | types | | of the coordinates of all types
+        strains         | types | | of all types
+        squares         | strains | | of all strains of all types
         frame_strains   | 1 | | of all frames
         frame_squares   | 1 | | of all frames
         type_numbers    | 1 | | in all blocks of the types
-        inner_branches  | 1 | | of spring and dashpot, of all types
-        inner_strains   | 1 | | of the springs of all branches of all frames
-        velocities      | 1 | | entries of nu of all carriers
+        inner_branches  | types | | of spring and dashpot, of all types
+        inner_strains   | frames | | of the springs of all branches of all frames
+        velocities      | carriers | | entries of nu of all carriers
         mass_pairs      | 1 | | pairs of carriers with a common mass
         vectors         | 1 | | points and directions
-        shape_vectors   | 1 | | shape functions of all vectors
-        lever_vectors   | 1 | | velocities that move a vector, of all vectors
+        shape_vectors   | vectors | | shape functions of all vectors
+        lever_vectors   | vectors | | velocities that move a vector, of all vectors
         moving          | 1 | | vectors and paths that are given functions of time
         chords          | 1 | | sums of vectors
-        chord_parts     | 1 | | vectors in all chords
-        terms           | 1 | | products of two chords
-        functions       | 1 | | sums of terms: first those of constraints
-        function_parts  | 1 | | vectors on carriers in all functions
-        pairs           | 1 | | pairs of vectors on carriers that meet in a product
+        chord_parts     | chords | | vectors in all chords
+        terms           | functions | | products of two chords
+        functions       | interactions | | sums of terms: first those of constraints
+        function_parts  | functions | | vectors on carriers in all functions
+        pairs           | functions | | pairs of vectors on carriers that meet in a product
         rows            | 1 | | functions that are constrained
         switches        | 1 | | constraints that events hold or release
         events          | 1 | | that may happen in a run
         interactions    | 1 | | first the constraints, then the forces
         constraints     | 1 | | joints, drives and relations of coordinates
         forces          | 1 | | interactions that are laws
-        groups          | 1 | | what laws touch: carriers, then auxiliary vectors
-        group_blocks    | 1 | | blocks between the groups of a law
-        slip_parts      | 1 | | vectors whose changes make up sliding, of all forces
+        groups          | forces | | what laws touch: carriers, then auxiliary vectors
+        group_blocks    | forces | | blocks between the groups of a law
+        slip_parts      | forces | | vectors whose changes make up sliding, of all forces
         group_numbers   | 1 | | numbers in the gradients of one law, the most of any
         auxiliaries     | 1 | | changes of vectors that are unknowns of their own
         loads           | 1 | | forces and moments on attachments
@@ -487,7 +487,7 @@ TABLES: tuple[Table, ...] = (
         kept_numbers    | 1 | | in lanes those of all blocks, for lanes that keep their factors; else none
         kept_rows       | 1 | | the same of constrained functions
         kept_pivots     | 1 | | the same of pivots
-        branches        | 1 | | of spring and dashpot in series, of all forces
+        branches        | forces | | of spring and dashpot in series, of all forces
         bristles        | 1 | | of friction that sticks
         impacts         | 1 | | contacts that remember how fast bodies met
         fadings         | 1 | | relaxation times, each once
@@ -499,10 +499,6 @@ TABLES: tuple[Table, ...] = (
         Writer.SYSTEM,
         """
         type_of           | frames | | type of a frame
-        velocity_start    | carriers | | first entry of nu
-        elastic_start     | frames | | first entry of eta
-        coordinate_start  | frames | | first entry of (1, eta)
-        width_of          | carriers | | entries of nu
         carrier_block     | carriers | | block (carrier, carrier)
         carrier_stride    | carriers | | of rows in blocks whose columns are the carrier's
         rigid_of          | carriers | | entries of nu before deta/dt
@@ -515,8 +511,6 @@ TABLES: tuple[Table, ...] = (
         damping_start     | types | | first patch of C
         damping_count     | types | | how many
         first_moment      | types | | start of S / sqrt(m) (d, m) that W still has to lose, or -1
-        segment_start     | types | | first segment
-        segment_count     | types | | how many; 0: eta is dense
         segment_first     | segments | | first entry of eta
         segment_rows      | segments | | how many
         segment_stride    | segments | | from row to row
@@ -526,8 +520,6 @@ TABLES: tuple[Table, ...] = (
         bottom            | frames | | block (V and w and y, eta)
         bottom_stride     | frames | |
         line              | elastic | | row of the block (eta, eta)
-        strain_start      | types | | first strain
-        strain_count      | types | | how many
         patch_first       | patches | | p of W_pq; of K and C 0
         patch_second      | patches | | q; of K and C 0
         patch_row         | patches | | first i
@@ -540,52 +532,35 @@ TABLES: tuple[Table, ...] = (
         strain_first      | strains | | support of the gradient: first ..
         strain_last       | strains | | .. last + 1
         strain_has_matrix | strains | | 1: its squares are rows of a matrix, one for each coordinate of its support
-        square_start      | strains | | first square
-        square_count      | strains | | how many
         square_row        | squares | | where entry 0 of the slope function would be
         square_first      | squares | |
         square_last       | squares | |
         square_alike      | squares | | so many of its strain from this one on have its support: at most four
         frame_strain      | frames | | first strain of a frame among frame_strains, less that of its type
         frame_square      | frames | | first square of a frame among frame_squares, less that of its type
-        inner_branch_start | types | | first branch
-        inner_branch_count | types | | how many
         inner_fading      | inner_branches | | its relaxation time
-        frame_inner       | frames | | first strain of its branches
         mass_first        | mass_pairs | | carrier that feels the mass
         mass_second       | mass_pairs | | carrier that accelerates
         mass_block        | mass_pairs | | block (first, second)
         vector_carrier    | vectors | | or GIVEN or MOVING
         vector_is_point   | vectors | | 1: x_c + R rho, 0: R rho
-        vector_shape      | vectors | | first shape function
         vector_first      | vectors | | support of the shape functions: first ..
         vector_last       | vectors | | .. last + 1
-        vector_lever      | vectors | | first entry in lever and motion
         vector_moving     | vectors | | number among the moving vectors
-        chord_start       | chords | | first part
-        chord_count       | chords | | how many
         chord_moves       | chords | | 0: all of its vectors are constant in the world
         chord_vector      | chord_parts | |
         term_first        | terms | | chord
         term_second       | terms | | chord
         term_time         | terms | | number among the components of moving vectors that multiplies, or -1
-        function_term     | functions | | first term
-        term_count        | functions | | how many
         function_time     | functions | | number among the components of moving vectors that is subtracted, or -1
-        function_part     | functions | | first part
-        part_count        | functions | | how many
         part_vector       | function_parts | | vector on a carrier
         part_upper        | function_parts | | of a constraint: block (carrier, node); of a law: its group
         part_lower        | function_parts | | of a constraint: block (node, carrier); of a law: auxiliary group
-        function_pair     | functions | | first pair
-        pair_count        | functions | | how many
         pair_term         | pairs | |
         pair_first        | pairs | | vector
         pair_second       | pairs | | vector
         pair_upper        | pairs | | block (carrier of first, carrier or auxiliary of second)
         pair_lower        | pairs | | block (carrier of second, carrier or auxiliary of first)
-        interaction_start | interactions | | first function
-        function_count    | interactions | | how many
         coordinate_of     | interactions | | CONSTRAINT, POSITION .. ROLLING
         gap_count         | interactions | | functions of the coordinate; others are those of sliding, then of turns
         constraint_node   | constraints | | node of its multipliers
@@ -594,21 +569,15 @@ TABLES: tuple[Table, ...] = (
         slope_address     | forces | | of dU
         force_value       | forces | | load value that is the prescribed force, or -1
         tension_only      | forces | | 1: a string that neither stores nor resists where C < 1
-        group_start       | forces | | first group
-        group_count       | forces | | how many
         carrier_count     | forces | | groups that are carriers, which come first
         group_node        | groups | | carrier, or auxiliary after all carriers
         group_width       | groups | | velocities, or components of an auxiliary
         group_stride      | groups | | of rows in blocks whose columns are its
         group_place       | groups | | place of its numbers in a gradient
-        group_block_start | forces | | first block
         group_upper       | groups | | of a relation, or joint that rubs: block (carrier, its node), or -1
         group_lower       | groups | | of these: block (its node, carrier), or -1
         bearing           | forces | | constraint whose force makes friction, or -1
         bearing_rows      | forces | | rows of it, the first, that are of forces
-        slip_start        | forces | | first coefficient of sliding
-        branch_start      | forces | | first branch
-        branch_count      | forces | | how many
         branch_fading     | branches | | its relaxation time
         impact_of         | forces | | number among the contacts that remember how fast bodies met, or -1
         bristle_of        | forces | | bristle of its friction, or -1

@@ -26,7 +26,7 @@ def most_iterations(memory: Memory) -> int:
     sums = np.concatenate([[0], np.cumsum(memory["neighbour_size"])])
     later = (sums[visit[:, NEIGHBOURS] + visit[:, COUNT]] - sums[visit[:, NEIGHBOURS]]).astype(np.float64)
     elimination = (2 / 3 * rows**3 + 2 * rows**2 * later + 2 * rows * later**2).sum()
-    points, shapes = memory["soft_point_count"], memory["soft_count"]
+    points, shapes = memory["soft_points_count"], memory["soft_nodes_count"]
     product = (points * (A_POINT + A_SHAPE * shapes)).sum() + A_MASS * counts["mass_pairs"]
     found = int(elimination / product)
     return found if found >= LEAST_PRODUCTS else 0
@@ -35,12 +35,11 @@ def most_iterations(memory: Memory) -> int:
 def _holds_nodes(memory: Memory) -> bool:
     """Whether each constraint holds one carrier, and no two the same one."""
     carrier, held = memory["vector_carrier"], list[int]()
+    functions, parts = memory["functions_begin"], memory["function_parts_begin"]
     for i in range(memory.counts["constraints"]):
-        first, own = memory["interaction_start"][i], set[int]()
-        for m in range(first, first + memory["function_count"][i]):
-            begin = memory["function_part"][m]
-            own |= set(carrier[memory["part_vector"][begin : begin + memory["part_count"][m]]].tolist())
-        if len(own) != 1 or memory["function_count"][i] > memory.counts["dimension"]:
+        first, end = functions[i : i + 2]
+        own = set(carrier[memory["part_vector"][parts[first] : parts[end]]].tolist())
+        if len(own) != 1 or end - first > memory.counts["dimension"]:
             return False
         held += own
     return len(set(held)) == len(held)

@@ -52,7 +52,7 @@ DIRECTIONS = 4
 OF_TYPES = ("types", "patches", "segments", "strains", "squares", "inner_branches", "type_numbers")
 """Sizes of tables of what equal bodies have in common."""
 
-_OF_TYPES = tuple(table.name for table in TABLES if table.kind is not Kind.INTEGER and table.size in OF_TYPES)
+_OF_TYPES = tuple(each.name for each in TABLES if TYPES.get(each.kind) == np.float64 and each.size in OF_TYPES)
 
 OF_FEW = ("kept_numbers", "kept_rows", "kept_pivots")
 """Counts that only tables of several mechanisms in lanes have."""
@@ -72,10 +72,13 @@ _GIVEN, _STORED, _VIEWS = _placed(Writer.SYSTEM), _placed(Writer.STATE), _placed
 _WRITTEN, _CHANGING = _placed(Writer.CLOCK, Writer.STEP), _placed(*set(Writer) - {Writer.SYSTEM})
 _TABLES = _placed(*Writer)
 _COUNTS = np.setdiff1d(np.arange(len(TABLES)), _TABLES)
-_COUNT_NAMES = [TABLES[place].name for place in _COUNTS]
-_ONE_OF_EACH = dict.fromkeys(_COUNT_NAMES, 1)
-_FACTORS = np.array([TABLES[place].entries(_ONE_OF_EACH) for place in _TABLES])
-_SIZED_BY = np.array([_COUNT_NAMES.index(TABLES[place].size.split()[-1]) for place in _TABLES])
+_COUNT_NAMES = {TABLES[place].name: k for k, place in enumerate(_COUNTS)}
+_FACTORS, _SIZED_BY, _MORE = np.array(
+    [(factor, _COUNT_NAMES[name], more) for factor, name, more in (TABLES[k].sized_by for k in _TABLES)]
+).T
+_PACKING = {
+    TABLES[k].name: (TYPES[TABLES[k].kind], len(NUMBERS[TABLES[k].kind]), *TABLES[k].sized_by) for k in _TABLES
+}
 _WIDTHS = np.array([SIZES[TABLES[place].kind] for place in _TABLES])
 
 
@@ -109,8 +112,8 @@ class Memory:
     """All tables of a model.
 
     Args:
-        counts: every table of kind COUNT by name, without those that follow from others.
-        given: every table that the system writes, by name, arrays or lists.
+        given: every table that the system writes, by name, arrays or lists (``packed``); lengths of ragged lists;
+            counts that do not follow from lengths of tables.
 
     Attributes:
         counts: all of them.
@@ -119,14 +122,14 @@ class Memory:
         state: all stored tables, one after the other; a view of it is what ``memory[name]`` gives of them.
     """
 
-    def __init__(self, counts: Mapping[str, int], given: Mapping[str, ArrayLike]) -> None:
-        self.counts = {**dict.fromkeys(OF_FEW, 0), "one": 1, "recurrences": 1, **counts}
+    def __init__(self, given: Mapping[str, ArrayLike]) -> None:
+        found, tables = packed(given)
+        self.counts = {**dict.fromkeys(OF_FEW, 0), "one": 1, "recurrences": 1, **found}
         self._structure: list[bytes] = []  # of all that share these tables, once one of them was asked
         self._types: list[bytes] = []
         self._template: IntArray = np.zeros(HEADER, dtype=np.int64)
         self._lay_out()
-        given_tables = [TABLES[place] for place in _GIVEN]
-        self._given = {table.name: self._checked(table, given.get(table.name, ())) for table in given_tables}
+        self._given = {TABLES[k].name: self._checked(TABLES[k], tables.get(TABLES[k].name)) for k in _GIVEN}
         self._template[_GIVEN] = [array.__array_interface__["data"][0] for array in self._given.values()]
         self._allocate()
 
@@ -145,7 +148,7 @@ class Memory:
         entries, sizes = np.zeros((2, len(TABLES)), dtype=np.int64)
         for _ in range(2):  # what is as long as the state is known once its tables are
             counts = np.array([self.counts[name] for name in _COUNT_NAMES])
-            entries[_TABLES] = _FACTORS * counts[_SIZED_BY]
+            entries[_TABLES] = _FACTORS * counts[_SIZED_BY] + _MORE
             sizes[_TABLES] = _WIDTHS * entries[_TABLES]
             self.counts["state_numbers"] = state = int(sizes[_STORED].sum())
         self._template[_COUNTS] = counts
@@ -188,20 +191,20 @@ class Memory:
         other._allocate()
         return other
 
-    def with_tables(self, counts: Mapping[str, int], given: Mapping[str, ArrayLike]) -> Self | None:
+    def with_tables(self, given: Mapping[str, ArrayLike]) -> Self | None:
         """Memory of a mechanism of the same structure; None: its counts or integers are others.
 
         Args:
-            counts, given: of the other one, as this memory was made of.
+            given: of the other one, as this memory was made of.
         """
-        if any(self.counts[name] != count for name, count in counts.items()):
+        found, tables = packed(given)
+        if any(self.counts[name] != count for name, count in found.items()):
             return None
         changed: dict[str, Array] = {}
         for name, own in self._given.items():
-            table = given.get(name, ())
-            if table is own or not (own.size or (len(table) and np.size(table))):  # type: ignore[arg-type]
+            array = tables.get(name, own[:0])
+            if array is own or not (own.size or array.size):
                 continue
-            array = np.ascontiguousarray(table, dtype=own.dtype)
             if array.shape != own.shape:
                 return None
             is_same = bool((own == array).all())
@@ -218,9 +221,14 @@ class Memory:
         self.header[2 * len(TABLES) :] = self._template[2 * len(TABLES) :]
 
     def __getitem__(self, name: str) -> NDArray[Any]:
-        """A table: shape (entries,), of vectors (entries, 3), of matrices (entries, 3, 3); a view."""
+        """A table: shape (entries,), of vectors (entries, 3), of matrices (entries, 3, 3); a view.
+
+        Of a ragged list ``parts_begin`` has the offsets and the end, ``parts_count`` the lengths.
+        """
         if name in self._given:
             return self._given[name]
+        if name not in self._places:
+            return np.diff(self._given[f"{name.removesuffix('_count')}_begin"])
         begin, end, kind = self._places[name]
         array = self._numbers[begin:end]
         if kind is Kind.INTEGER:
@@ -285,13 +293,38 @@ class Memory:
         self.header = self._template.copy()
         self.header[self._own[:, 0]] = self._numbers.ctypes.data + self._numbers.itemsize * self._own[:, 1]
 
-    def _checked(self, table: Table, given: ArrayLike) -> NDArray[np.generic]:
+    def _checked(self, table: Table, array: NDArray[Any] | None) -> NDArray[np.generic]:
         shape = (table.entries(self.counts), *NUMBERS[table.kind])
-        array = np.ascontiguousarray(given, dtype=TYPES[table.kind])
-        if not array.size:
+        if array is None or not array.size:
             array = NO_ENTRIES[table.kind]
         assert array.shape == shape, f"{table.name} has shape {array.shape}, expected {shape}"
         return array
+
+
+def packed(given: Mapping[str, ArrayLike]) -> tuple[dict[str, int], dict[str, NDArray[Any]]]:
+    """Counts, with those that follow from lengths of tables, and all tables as arrays.
+
+    Lists of arrays of several entries become one array. Of the lengths of a ragged list, which have its name, come
+    the offsets at which the entries of its owners begin, and the end.
+    """
+    counts, tables = dict[str, int](), dict[str, NDArray[Any]]()
+    for name, table in given.items():
+        if name in _COUNT_NAMES:
+            if isinstance(table, int) or np.ndim(table) == 0:
+                counts[name] = int(table)  # type: ignore[arg-type]
+                continue
+            name, lengths = f"{name}_begin", np.asarray(table)
+            table = np.zeros(len(lengths) + 1, dtype=np.int64)
+            np.cumsum(lengths, out=table[1:])
+        kind, axes, factor, count, more = _PACKING[name]
+        if isinstance(table, list) and table and not isinstance(table[0], int | float):
+            table = np.concatenate(table) if np.ndim(table[0]) > axes else table
+        array = tables[name] = np.ascontiguousarray(table, dtype=kind)
+        if count not in counts:
+            counts[count] = (len(array) - more) // factor
+        if more:
+            counts.setdefault(name.removesuffix("_begin"), int(array[-1]))
+    return counts, tables
 
 
 def specialized_structure(plan: Memory, connected: Memory) -> Structure:
@@ -332,7 +365,7 @@ class LaneMemory:
             "kept_rows": counts["rows"],
             "kept_pivots": 2 * counts["unknowns"],
         }
-        plan = Memory({**counts, **kept}, example._given)
+        plan = Memory({**counts, **kept, **example._given})
         self.width, self.is_specialized, self.have_types, self._example = width, is_specialized, have_types, example
         self._numbers = _aligned_zeros(plan._length, width)
         self.state = self._numbers[: counts["state_numbers"]]

@@ -39,7 +39,7 @@ def pair_forces(header: IntegerRow, h: float, moving: Numbers, forces: Rows1) ->
         if b >= 0 and dot(t.pull[k], t.pull[k]) > 0.0:
             levers_and_motions(t, k, h)
             for i in range(moved_by(t, k)):
-                own = t.velocity_start[b] + velocity_of(t, k, i)
-                forces[own] += dot((t.lever + t.vector_lever[k])[i], t.pull[k])
+                own = t.velocities_begin[b] + velocity_of(t, k, i)
+                forces[own] += dot((t.lever + t.lever_vectors_begin[k])[i], t.pull[k])
     copy(t.saved_velocity, t.velocity1, t.velocities)
     put_back(register)

@@ -139,7 +139,7 @@ def _slope(t: Tables, n: int) -> Matrix:
 @compiled
 def _gather(t: Tables, k: int, weight: float, normal: Vector) -> None:
     """Add a share of a vector, but for what is along the normal, to ``pair_lever`` and ``pair_motion``."""
-    lever, motion = t.lever + t.vector_lever[k], t.motion + t.vector_lever[k]
+    lever, motion = t.lever + t.lever_vectors_begin[k], t.motion + t.lever_vectors_begin[k]
     for i in range(moved_by(t, k)):
         v = velocity_of(t, k, i)
         t.pair_lever[v] += weight * (lever[i] - dot(lever[i], normal) * normal)
@@ -151,7 +151,7 @@ def _add_own(t: Tables, e: int, slope: Matrix) -> None:
     """lever . slope motion of one end of a pair into the block of its carrier."""
     k, weight, end = t.held_point[e], t.held_weight[e], t.held_turns[e]
     b, arm, normal = t.vector_carrier[k], t.held_arm[e // 2], t.held_normal[e // 2]
-    width, nothing = t.width_of[b], vector(0.0, 0.0, 0.0)
+    width, nothing = t.velocities_count[b], vector(0.0, 0.0, 0.0)
     for i in range(width):
         t.pair_lever[i], t.pair_motion[i] = nothing, nothing
     _gather(t, k, weight, nothing)
@@ -166,7 +166,7 @@ def _add_own(t: Tables, e: int, slope: Matrix) -> None:
 @compiled
 def _add_products(t: Tables, b: int, slope: Matrix) -> None:
     """``pair_lever`` . slope ``pair_motion`` into the block of carrier b."""
-    width = t.width_of[b]
+    width = t.velocities_count[b]
     is_dense = b >= t.frames or width == t.rigid_of[b]
     if b < t.frames and width == SIX:
         _add_six(t, t.blocks + t.node_diagonal[b], t.corner_stride[b], slope)
@@ -191,12 +191,12 @@ def _add_products(t: Tables, b: int, slope: Matrix) -> None:
 def _add_turn(t: Tables, e: int, twist: Matrix) -> None:
     """The same of how an end turns, and of couples."""
     end, b, nothing = t.held_turns[e], t.vector_carrier[t.held_point[e]], vector(0.0, 0.0, 0.0)
-    for i in range(t.width_of[b]):
+    for i in range(t.velocities_count[b]):
         t.pair_lever[i], t.pair_motion[i] = nothing, nothing
     for l in range(3):
         k, g = t.member_axis[3 * end + l], 0.5 * t.held_dual[3 * end + l]
         if t.vector_carrier[k] >= 0:
-            lever, motion = t.lever + t.vector_lever[k], t.motion + t.vector_lever[k]
+            lever, motion = t.lever + t.lever_vectors_begin[k], t.motion + t.lever_vectors_begin[k]
             for i in range(moved_by(t, k)):
                 v = velocity_of(t, k, i)
                 t.pair_lever[v] += cross(g, lever[i])
@@ -299,7 +299,7 @@ def _move_vectors(t: Tables, x: Reals) -> None:
         k = t.pair_vector[n]
         b = t.vector_carrier[k]
         if b != last:
-            last, own, spin = b, x + t.velocity_start[b], vector(0.0, 0.0, 0.0)
+            last, own, spin = b, x + t.velocities_begin[b], vector(0.0, 0.0, 0.0)
             shift = half * vector(own[0], own[1] if t.dimension > 1 else 0.0, own[2] if t.dimension > 2 else 0.0)
             for l in range(t.axes_of[b] if b < t.frames else 0):
                 spin += own[t.dimension + l] * row(t.inverse_mean[b], axis_of(l, t.axes_of[b]))
@@ -310,7 +310,7 @@ def _move_vectors(t: Tables, x: Reals) -> None:
             moved += cross(spin, t.arm1[k])
             rigid, first = t.rigid_of[b], t.vector_first[k]
             for j in range(t.vector_last[k] - first):
-                moved += own[rigid + first + j] * t.motion[t.vector_lever[k] + rigid + j]
+                moved += own[rigid + first + j] * t.motion[t.lever_vectors_begin[k] + rigid + j]
         t.left[k], t.right[k] = moved, vector(0.0, 0.0, 0.0)
 
 
@@ -323,7 +323,7 @@ def _push_carriers(t: Tables, y: Reals) -> None:
         b = t.vector_carrier[k] if k >= 0 else -1
         if b != last:
             if last >= 0:
-                _balance(t, y + t.velocity_start[last], last, force, moment)
+                _balance(t, y + t.velocities_begin[last], last, force, moment)
             last, force, moment = b, vector(0.0, 0.0, 0.0), vector(0.0, 0.0, 0.0)
         if k < 0:
             continue
@@ -334,8 +334,8 @@ def _push_carriers(t: Tables, y: Reals) -> None:
             moment += 0.5 * cross(t.arm0[k] + t.arm1[k], f)
             rigid, first = t.rigid_of[b], t.vector_first[k]
             for j in range(t.vector_last[k] - first):
-                place = t.velocity_start[b] + rigid + first + j
-                y[place] += dot(t.lever[t.vector_lever[k] + rigid + j], f)
+                place = t.velocities_begin[b] + rigid + first + j
+                y[place] += dot(t.lever[t.lever_vectors_begin[k] + rigid + j], f)
 
 
 @compiled
@@ -482,7 +482,7 @@ def frequency_of_pairs(t: Tables, h: float) -> float:
     for _ in range(SWEEPS):
         copy(y, x, t.velocities)
         for b in range(t.carriers):
-            _solve_carrier(t, b, x + t.velocity_start[b])
+            _solve_carrier(t, b, x + t.velocities_begin[b])
         before = product(x, y, t.velocities)
         if not before > 0.0:
             return found
@@ -497,9 +497,9 @@ def frequency_of_pairs(t: Tables, h: float) -> float:
 def _solve_carrier(t: Tables, b: int, x: Reals) -> None:
     """M^-1 x of one carrier, whose block is factored; nothing of one without inertia."""
     if b >= t.frames:
-        for i in range(t.width_of[b]):
+        for i in range(t.velocities_count[b]):
             x[i] /= t.blocks[t.carrier_block[b]]
     elif t.hardness[b] < 0.0:
-        fill(x, t.width_of[b], 0.0)
+        fill(x, t.velocities_count[b], 0.0)
     else:
         solve_frame(t, b, x)

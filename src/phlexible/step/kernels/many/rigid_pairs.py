@@ -25,7 +25,7 @@ def is_rigid(t: Tables, m: int) -> bool:
     b = t.vector_carrier[t.member_start[m]]
     if t.member_start[m] != t.member_end[m] and not is_edge(t, m):
         return b < 0 and t.vector_carrier[t.member_end[m]] < 0
-    return b < 0 or b >= t.frames or t.width_of[b] == t.rigid_of[b]
+    return b < 0 or b >= t.frames or t.velocities_count[b] == t.rigid_of[b]
 
 
 @compiled
@@ -46,13 +46,13 @@ def hold_side(t: Tables, side: int, m: int, s: float, normal: Vector, arm: Vecto
     if is_edge(t, m):
         arm = arm + s * (mean_place(t, t.member_end[m]) - mean_place(t, p))
     axes, g, d = t.member_axis + 6 * m, t.end_dual + 6 * m, t.dimension
-    point = t.vector_lever[p] + d
+    point = t.lever_vectors_begin[p] + d
     for l in range(t.axes_of[b]):
         lever, motion = vector(0.0, 0.0, 0.0), vector(0.0, 0.0, 0.0)
         for k in range(3):
             direction = axes[k]
             if axes[0] >= 0 and direction >= 0 and t.vector_carrier[direction] >= 0:
-                share, place = dot(g[k], arm), t.vector_lever[direction] + d + l
+                share, place = dot(g[k], arm), t.lever_vectors_begin[direction] + d + l
                 lever += share * t.lever[place]
                 motion += share * t.motion[place]
         own = TURNS * side + l
@@ -72,7 +72,7 @@ def _moved(t: Tables, side: int, x: Reals) -> Vector:
     b = t.held_carrier[side]
     if b < 0:
         return vector(0.0, 0.0, 0.0)
-    own, d, half = x + t.velocity_start[b], t.dimension, t.pair_half_step[0]
+    own, d, half = x + t.velocities_begin[b], t.dimension, t.pair_half_step[0]
     moved = half * vector(own[0], own[1] if d > 1 else 0.0, own[2] if d > 2 else 0.0)
     motion = t.held_motion + TURNS * side
     for l in range(_turns_of(t, b)):
@@ -86,7 +86,7 @@ def _push(t: Tables, side: int, f: Vector, y: Reals) -> None:
     b = t.held_carrier[side]
     if b < 0:
         return
-    own, d, lever = y + t.velocity_start[b], t.dimension, t.held_lever + TURNS * side
+    own, d, lever = y + t.velocities_begin[b], t.dimension, t.held_lever + TURNS * side
     for i in range(d):
         own[i] += along(f, i)
     for l in range(_turns_of(t, b)):
