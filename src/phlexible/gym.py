@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from phlexible.algebra.arrays import Array, BoolArray, called, check_callable, numbers, positive, whole
+from phlexible.algebra.arrays import Array, BoolArray, called, check_callable, multiple, numbers, positive, whole
 from phlexible.description.interactions.sensor import Sensor
 from phlexible.display import how_many
 from phlexible.errors import ConvergenceError, MissingExtraError, ModelError, ParameterError
@@ -187,12 +187,7 @@ class Env(gymnasium.Env[Array, Array]):
         return np.concatenate([*parts, np.zeros(0)])
 
     def _in_steps(self, interval: float | None) -> int:
-        if interval is None:
-            return 1
-        count = round(positive("interval", interval) / self._step_size)
-        if count < 1 or abs(count * self._step_size - interval) > WHOLE * interval:
-            raise ParameterError(f"interval must be a multiple of step = {self._step_size:g}, got {interval!r}")
-        return count
+        return 1 if interval is None else multiple("interval", interval, self._step_size)
 
     def _limits(self, actions: Mapping[str, tuple[Any, Any]]) -> tuple[list[tuple[str, int]], Array, Array]:
         """Names of inputs with their counts, and all limits."""

@@ -14,6 +14,7 @@ from phlexible.algebra.arrays import (
     NEEDS_WHOLE_RUNS,
     file_path,
     flag,
+    multiple,
     non_negative,
     option,
     positive,
@@ -77,7 +78,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-SAME_STEP = 1e-9
 COMPARED = 4
 """Steps in an interval of the output, at least: its instants are those of runs with 2 and 4 times the step."""
 MOST_RUNS = 6  # to a tolerance of a whole run
@@ -714,10 +714,7 @@ def _steps(step: float | None, every: int, output_step: float | None, tolerance:
     size = positive("step", step)
     if interval is None:
         return size, every
-    count = round(interval / size)
-    if count < 1 or abs(count * size - interval) > SAME_STEP * interval:
-        raise ParameterError(f"output_step must be a multiple of step = {size:g}, got {interval:g}")
-    return size, count
+    return size, multiple("output_step", interval, size)
 
 
 def _first_instant(numbers: KeptNumbers, system: System, kind: InitialKind | State) -> tuple[State, Instants, bool]:

@@ -266,11 +266,11 @@ FALL = ph.Recording(TIME, {"z": TIME}, noise=1.0)
         (lambda: ph.identify(stone, {"g": 9.0}, FALL, sensors=height, step=STEP, bounds={"g": (10, 20)}), "within"),
         (
             lambda: ph.identify(stone, {"g": 9.0}, FALL, sensors=height, step=STEP, bounds={"h": (0, 1)}),
-            "sought are: g",
+            "there are g",
         ),
         (
             lambda: ph.identify(stone, {"g": 9.0}, FALL, sensors=height, step=STEP, scales={"h": 1.0}),
-            "scales names h",
+            "scales names 'h'",
         ),
         (
             lambda: ph.identify(

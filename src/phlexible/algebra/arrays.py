@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from phlexible.errors import FunctionError, ParameterError, PhlexibleError, UnitWarning, warn_user
 
+SAME = 1e-6  # of a step
 NEEDS_WHOLE_RUNS = ContextVar("NEEDS_WHOLE_RUNS", default=False)
 """Whether ``Model.simulate`` raises ``KeyboardInterrupt`` in place of returning the motion so far."""
 
@@ -322,13 +323,26 @@ def file_path(name: str, value: object) -> str:
     return text(name, path)
 
 
+def multiple(name: str, value: float, step: float) -> int:
+    """How many steps [s] a positive time takes.
+
+    Raises:
+        ParameterError: it is no multiple of the step.
+    """
+    number = positive(name, value)
+    count = round(number / step)
+    if count < 1 or abs(count * step - number) > SAME * step:
+        raise ParameterError(f"{name} must be a multiple of step = {step:g}, got {number:g}")
+    return count
+
+
 def mapping(name: str, value: object) -> dict[str, Any]:
     """A dictionary by names; None: an empty one.
 
     Raises:
         ParameterError: says what is wanted.
     """
-    if not isinstance(value, Mapping | None):
+    if not isinstance(value, Mapping | None) or not all(isinstance(each, str) for each in value or ()):
         raise ParameterError(f"{name} must be a dictionary by names, got {value!r}")
     return dict(value or {})
 

@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from phlexible.algebra.arrays import Array, IntArray, called, check_callable, numbers, option, positive
+from phlexible.algebra.arrays import Array, IntArray, called, check_callable, mapping, numbers, option, positive
 from phlexible.derivatives.runs import TakenRun, VelocityJump, differentiable
 from phlexible.derivatives.strains import strains_of
 from phlexible.derivatives.variations import Variation, difference
@@ -66,6 +66,8 @@ class Parameters:
 
     Attributes:
         values: all of them, shape (parameters,).
+        sizes: of them, shape (parameters,).
+        places: of each name among them.
 
     Raises:
         ParameterError: none, or values that are not finite numbers; scales of parameters that are not there.
@@ -77,12 +79,12 @@ class Parameters:
             raise ParameterError("parameters must be by name where one is a Signal: {'force': signal}")
         named: Mapping[str, Any] = given if isinstance(given, Mapping) else {"parameters": given}
         self._given = dict(named)
-        self._places: dict[str, slice] = {}
+        self.places: dict[str, slice] = {}
         parts = [np.zeros(0)]
         for name, value in self._given.items():
             flat = _flat(name, value)
             begin = sum(map(len, parts))
-            self._places[name] = slice(begin, begin + len(flat))
+            self.places[name] = slice(begin, begin + len(flat))
             parts.append(flat)
         self.values: Array = np.concatenate(parts)
         if not len(self.values):
@@ -91,16 +93,16 @@ class Parameters:
             raise ParameterError(f"scales must be sizes by names of parameters, got {scales!r}")
         sizes = {name: positive(f"scale of {name}", scale) for name, scale in (scales or {}).items()}
         for name in sizes:
-            if name not in self._places:
-                raise ParameterError(f"scales names {name!r}, the parameters are {', '.join(self._places)}")
-        self._steps = np.zeros(len(self.values))
-        for name, place in self._places.items():
+            if name not in self.places:
+                raise ParameterError(f"scales names {name!r}, the parameters are {', '.join(self.places)}")
+        self.sizes = np.zeros(len(self.values))
+        for name, place in self.places.items():
             largest = float(np.abs(self.values[place]).max(initial=0.0)) or 1.0
             own = np.abs(self.values[place])
             size = np.full(len(own), sizes[name]) if name in sizes else np.where(own > 1e-6 * largest, own, largest)
             if isinstance(self._given[name], Signal):
                 size[:] = sizes.get(name, largest)
-            self._steps[place] = RELATIVE_DIFFERENCE * size
+            self.sizes[place] = size
 
     def __len__(self) -> int:
         return len(self.values)
@@ -109,7 +111,7 @@ class Parameters:
         """What the build function takes, with other numbers."""
         found: dict[str, Any] = {}
         for name, given in self._given.items():
-            own = values[self._places[name]]
+            own = values[self.places[name]]
             if isinstance(given, Signal):
                 found[name] = given.with_values(own)
             else:
@@ -120,7 +122,7 @@ class Parameters:
         """Numbers (parameters, ...) in the order in which the parameters were given, of signals arrays."""
         found: dict[str, Any] = {}
         for name, given in self._given.items():
-            own = flat[self._places[name]]
+            own = flat[self.places[name]]
             if isinstance(given, Signal):
                 found[name] = own
             elif np.ndim(given) == 0:
@@ -129,29 +131,61 @@ class Parameters:
                 found[name] = own.reshape(*np.shape(given), *flat.shape[1:])
         return found if self._is_named else np.asarray(found["parameters"])
 
+    @property
+    def _steps(self) -> Array:
+        return RELATIVE_DIFFERENCE * self.sizes
+
+    @property
+    def labels(self) -> list[str]:
+        """Names of all numbers."""
+        return [
+            name if np.ndim(self._given[name]) == 0 else f"{name}[{k}]"
+            for name, place in self.places.items()
+            for k in range(place.stop - place.start)
+        ]
+
+    def limits(self, bounds: object) -> dict[str, tuple[float, float]]:
+        """Least and greatest values by name, between which the values are.
+
+        Raises:
+            ParameterError: no such parameter, no two numbers, or a value that is not between them.
+        """
+        found = {}
+        for name, ends in mapping("bounds", bounds).items():
+            if name not in self.places:
+                raise ParameterError(f"bounds name {name!r}; there are {', '.join(self.places)}")
+            pair = numbers(f"bounds of {name}", ends, "(least, greatest)")
+            if pair.shape != (2,) or not pair[0] < pair[1]:
+                raise ParameterError(f"bounds of {name} must be (least, greatest), got {ends!r}")
+            first = self.values[self.places[name]]
+            if not ((pair[0] <= first) & (first <= pair[1])).all():
+                raise ParameterError(f"the first values of {name} must be within {ends!r}, got {first}")
+            found[name] = (float(pair[0]), float(pair[1]))
+        return found
+
     def label(self, direction: Direction) -> str:
         """The parameter of a direction, for messages."""
-        at = direction.number if direction.number >= 0 else int(np.flatnonzero(direction.change)[0])
-        name = next(name for name, place in self._places.items() if place.start <= at < place.stop)
-        single = direction.number >= 0 and np.ndim(self._given[name]) > 0
-        return f"{name}[{at - self._places[name].start}]" if single else name
+        if direction.number >= 0:
+            return self.labels[direction.number]
+        at = int(np.flatnonzero(direction.change)[0])
+        return next(name for name, place in self.places.items() if place.start <= at < place.stop)
 
     def singles(self, name: str | None = None) -> list[Direction]:
         """One after the other, samples of signals too; of one parameter, or of all."""
-        own = range(len(self))[self._places[name] if name is not None else slice(None)]
+        own = range(len(self))[self.places[name] if name is not None else slice(None)]
         return [Direction(change, number) for number, change in enumerate(np.diag(self._steps)) if number in own]
 
     def numbers(self) -> list[Direction]:
         """One for each number that is no sample of a signal."""
         samples = np.zeros(len(self), dtype=bool)
         for name in self.signals:
-            samples[self._places[name]] = True
+            samples[self.places[name]] = True
         return [each for each in self.singles() if not samples[each.number]]
 
     def in_arrays(self, directions: Sequence[Direction]) -> list[list[int]]:
         """Places of directions, of several numbers of one array each, which may be those of parts of one kind."""
         found = []
-        for name, place in self._places.items():
+        for name, place in self.places.items():
             own = [
                 k
                 for k, each in enumerate(directions)
@@ -168,7 +202,7 @@ class Parameters:
 
     def signs(self, name: str) -> Direction:
         """All samples of a signal at once, up or down at random."""
-        change, place = np.zeros(len(self)), self._places[name]
+        change, place = np.zeros(len(self)), self.places[name]
         signs = np.random.default_rng(1).choice([-1.0, 1.0], place.stop - place.start)
         change[place] = signs * self._steps[place]
         return Direction(change)
@@ -182,7 +216,7 @@ class Parameters:
             is_load: whether the signal is asked for in the middle of steps only; otherwise at their ends, and for
                 its rates a little beside them.
         """
-        place, signal = self._places[name], self._given[name]
+        place, signal = self.places[name], self._given[name]
         count = len(signal.times)
         beside = 0 if is_load else 1
 

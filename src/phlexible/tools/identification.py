@@ -14,7 +14,7 @@ from scipy import stats
 from scipy.interpolate import CubicSpline
 from scipy.optimize import least_squares
 
-from phlexible.algebra.arrays import Array, check_callable, finite, numbers, optional_text, positive
+from phlexible.algebra.arrays import Array, check_callable, finite, mapping, optional_text, positive
 from phlexible.derivatives.linear_models import mode_derivatives, response_derivatives
 from phlexible.derivatives.parameters import Parameters, check_build
 from phlexible.derivatives.sensitivity import sensitivity_of_run
@@ -28,7 +28,7 @@ from phlexible.pictures.report_page import findings, html_path, page_without_vie
 from phlexible.pictures.style import COLORS, INK, finish, house_style, new_figure, picture_html, picture_path
 from phlexible.results.progress import progress_bar, shown
 from phlexible.state.system import system_of
-from phlexible.tools.recordings import OTHER_UNITS, Data, RecordedModes, RecordedResponse, Recording, named_values
+from phlexible.tools.recordings import OTHER_UNITS, Data, RecordedModes, RecordedResponse, Recording
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -66,64 +66,25 @@ class _Unknowns:
     @cached_property
     def model(self) -> Parameters:
         """Of ``build``."""
-        return Parameters(self.parameters, self.scales_of_model)
-
-    @property
-    def scales_of_model(self) -> dict[str, float]:
-        """Those of parameters of ``build``."""
-        return {name: scale for name, scale in self.scales.items() if name in self.parameters}
+        return Parameters(self.parameters, self.scales)
 
     @cached_property
-    def counts(self) -> dict[str, int]:
-        """How many numbers each parameter has in one recording."""
-        return {name: int(np.size(value)) for name, value in self.parameters.items()}
-
-    @cached_property
-    def places(self) -> dict[str, slice]:
-        """Of all unknowns by name; of one with a value in each recording, these one after the other."""
-        found, begin = dict[str, slice](), 0
-        for name, count in self.counts.items():
-            size = count * (self.recordings if name in self.each else 1)
-            found[name], begin = slice(begin, begin + size), begin + size
-        for kind, output in self.sensors:
-            found[f"{kind} of {output}"], begin = slice(begin, begin + 1), begin + 1
-        return found
-
-    @cached_property
-    def labels(self) -> list[str]:
-        """Of each number."""
-        found = []
-        for name, place in self.places.items():
-            count = place.stop - place.start
-            found += [name] if count == 1 else [f"{name}[{k}]" for k in range(count)]
-        return found
-
-    @cached_property
-    def start(self) -> Array:
-        """First values."""
-        parts = [
-            np.tile(np.ravel(np.asarray(value, dtype=np.float64)), self.recordings if name in self.each else 1)
+    def all(self) -> Parameters:
+        """All numbers: of a parameter with a value in each recording, these one after the other."""
+        own = {
+            name: np.stack([value] * self.recordings) if name in self.each else value
             for name, value in self.parameters.items()
-        ]
-        return np.concatenate([*parts, [AT_REST[kind] for kind, _ in self.sensors]])
-
-    @cached_property
-    def sizes(self) -> Array:
-        """A size of each number."""
-        found = np.abs(self.start)
-        for name, place in self.places.items():
-            own = found[place]
-            known = self.scales.get(name)
-            own[:] = np.where(own > 0, own, own.max(initial=0.0) or 1.0) if known is None else known
-        for (kind, output), scale in self.sensors.items():
-            found[self.places[f"{kind} of {output}"]] = scale
-        return found
+        }
+        of_sensors = {f"{kind} of {output}": AT_REST[kind] for kind, output in self.sensors}
+        sizes = dict(zip(of_sensors, self.sensors.values(), strict=True))
+        return Parameters({**own, **of_sensors}, {**self.scales, **sizes})
 
     def of_model(self, values: Array, recording: int) -> tuple[Array, Array]:
         """Numbers of the parameters of one recording, and their places among all."""
         chosen = []
-        for name, count in self.counts.items():
-            begin = self.places[name].start + (count * recording if name in self.each else 0)
+        for name, place in self.model.places.items():
+            count = place.stop - place.start
+            begin = self.all.places[name].start + (count * recording if name in self.each else 0)
             chosen.append(np.arange(begin, begin + count))
         places = np.concatenate(chosen)
         return values[places], places
@@ -133,17 +94,8 @@ class _Unknowns:
         found = {}
         for kind in KINDS:
             is_sought = (kind, output) in self.sensors
-            place = self.places[f"{kind} of {output}"].start if is_sought else -1
+            place = self.all.places[f"{kind} of {output}"].start if is_sought else -1
             found[kind] = (float(values[place]), place) if is_sought else (AT_REST[kind], -1)
-        return found
-
-    def named(self, values: Array) -> dict[str, Any]:
-        """Numbers, arrays as they were given, arrays over recordings."""
-        found: dict[str, Any] = {}
-        for name, place in self.places.items():
-            own, given = values[place], np.asarray(self.parameters.get(name, 0.0))
-            shape = (self.recordings, *given.shape) if name in self.each else given.shape
-            found[name] = own.reshape(shape).copy() if shape else float(own[0])
         return found
 
 
@@ -218,7 +170,7 @@ class _Experiments:
 
     def _predicted(self, values: Array, number: int) -> Iterator[Prediction]:
         own, places = self.unknowns.of_model(values, number)
-        given, scales = self.unknowns.model.made(own), self.unknowns.scales_of_model
+        given, scales = self.unknowns.model.made(own), self.unknowns.scales
         match self.data[number]:
             case Recording() as data:
                 yield from self._over_time(data, number, Parameters(given, scales), places, values)
@@ -526,20 +478,20 @@ def identify(
     """
     shown(progress)  # or refused before anything is computed
     data = tuple(_data(recordings))
-    given = named_values("parameters", parameters)
+    given = mapping("parameters", parameters)
     if not given or any(isinstance(value, Signal) for value in given.values()):
         raise ParameterError(f"parameters must be numbers and arrays by name, one at least, got {parameters!r}")
-    biases, delays = named_values("bias", bias), named_values("delay", delay)
+    biases, delays = mapping("bias", bias), mapping("delay", delay)
     sought = {("bias", name): positive(f"size of the bias of {name}", size) for name, size in biases.items()}
     sought |= {("gain", name): 1.0 for name in _names("gain", gain)}
     sought |= {("delay", name): positive(f"size of the delay of {name}", size) for name, size in delays.items()}
-    unknowns = _Unknowns(given, _names("each", each), sought, len(data), named_values("scales", scales))
+    unknowns = _Unknowns(given, _names("each", each), sought, len(data), mapping("scales", scales))
     _check_data(data, unknowns, sensors, step, linear)
     check_build(build)
     experiments = _Experiments(
         build, data, unknowns, sensors, linear, None if step is None else positive("step", step), initial
     )
-    return _Search(experiments, _limits(unknowns, bounds), _priors(unknowns, priors)).fit(progress)
+    return _Search(experiments, _limits(unknowns.all, bounds), _priors(unknowns.all, priors)).fit(progress)
 
 
 def _data(given: Any) -> Sequence[Data]:
@@ -574,39 +526,25 @@ def _check_data(data: Sequence[Data], unknowns: _Unknowns, sensors: object, step
             raise ParameterError(
                 f"the size of the delay of {name}, {size:g} s, is not within its {longest:g} s of data"
             )
-    if unknown := set(unknowns.scales) - set(unknowns.parameters):
-        raise ParameterError(f"scales names {', '.join(sorted(unknown))}, which is none of the parameters")
 
 
-def _limits(unknowns: _Unknowns, bounds: Mapping[str, tuple[float, float]] | None) -> tuple[Array, Array]:
-    low, high = np.full((2, len(unknowns.start)), np.inf) * [[-1.0], [1.0]]
-    for name, ends in named_values("bounds", bounds).items():
-        place = _place(unknowns, "bounds", name)
-        pair = numbers(f"bounds of {name}", ends, "(least, greatest)")
-        if pair.shape != (2,) or not pair[0] < pair[1]:
-            raise ParameterError(f"bounds of {name} must be (least, greatest), got {ends!r}")
-        low[place], high[place] = ends
-        if not ((low <= unknowns.start) & (unknowns.start <= high))[place].all():
-            raise ParameterError(f"the first value of {name} must be within {ends!r}, got {unknowns.start[place]}")
+def _limits(sought: Parameters, bounds: object) -> tuple[Array, Array]:
+    low, high = np.full((2, len(sought)), np.inf) * [[-1.0], [1.0]]
+    for name, ends in sought.limits(bounds).items():
+        low[sought.places[name]], high[sought.places[name]] = ends
     return low, high
 
 
-def _priors(
-    unknowns: _Unknowns, priors: Mapping[str, tuple[float, float]] | None
-) -> list[tuple[slice, float, float]]:
+def _priors(sought: Parameters, priors: object) -> list[tuple[slice, float, float]]:
     found = []
-    for name, prior in named_values("priors", priors).items():
+    for name, prior in mapping("priors", priors).items():
+        if name not in sought.places:
+            raise ParameterError(f"priors name {name!r}; there are {', '.join(sought.places)}")
         if not isinstance(prior, tuple | list) or len(prior) != 2:
             raise ParameterError(f"priors of {name} must be (mean, standard deviation), got {prior!r}")
         mean, deviation = finite(f"mean of {name}", prior[0]), positive(f"deviation of {name}", prior[1])
-        found.append((_place(unknowns, "priors", name), mean, deviation))
+        found.append((sought.places[name], mean, deviation))
     return found
-
-
-def _place(unknowns: _Unknowns, argument: str, name: str) -> slice:
-    if name not in unknowns.places:
-        raise ParameterError(f"{argument} names {name!r}; sought are: {', '.join(unknowns.places)}")
-    return unknowns.places[name]
 
 
 ROUNDS = 20  # of noise and parameters in turn
@@ -640,7 +578,7 @@ class _Search:
         self, experiments: _Experiments, limits: tuple[Array, Array], priors: list[tuple[slice, float, float]]
     ) -> None:
         self._experiments, self._limits, self._priors = experiments, limits, priors
-        self._unknowns = experiments.unknowns
+        self._unknowns = experiments.unknowns.all
         self._known: tuple[Array, list[Prediction]] | None = None
         self._noise: dict[str, float] = {}
         self._runs = 0
@@ -648,7 +586,7 @@ class _Search:
     def fit(self, progress: bool | None) -> Fit:
         """The least squares, and what they are worth."""
         sizes = self._unknowns.sizes
-        x = self._unknowns.start / sizes
+        x = self._unknowns.values / sizes
         first = self._predicted(x * sizes)
         self._experiments.warn_of_units(x * sizes, first)
         count = sum(int(np.isfinite(each.measured).sum()) for each in first) + len(self._priors)
@@ -769,7 +707,7 @@ class _Search:
         shifts = self._shifts(values, covariance @ slopes.T, residuals)
         texts += _moved_beyond(self._unknowns.labels, np.sqrt(np.diag(covariance)), shifts)
         return Fit(
-            self._unknowns.named(values),
+            dict(self._unknowns.shaped(values.copy())),
             tuple(self._unknowns.labels),
             covariance,
             predictions,
@@ -792,7 +730,7 @@ class _Search:
             isinstance(sensor, ElasticDisplacement)
             for number, data in enumerate(experiments.data)
             if isinstance(data, Recording)
-            for sensor in experiments.sensors(experiments.model(self._unknowns.start, number, data)).values()
+            for sensor in experiments.sensors(experiments.model(self._unknowns.values, number, data)).values()
         )
 
     def _shifts(self, values: Array, gain: Array, residuals: Array) -> dict[str, Array]:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from phlexible.algebra.arrays import Array, called, check_callable, numbers, option, positive
+from phlexible.algebra.arrays import Array, called, check_callable, multiple, numbers, option, positive
 from phlexible.derivatives.step_matrices import StepMatrices
 from phlexible.description.interactions.sensor import Sensor
 from phlexible.description.time_functions import Signal
@@ -37,7 +37,6 @@ from phlexible.state.system import need_bodies, system_of
 
 if TYPE_CHECKING:
     from phlexible.derivatives.step_derivatives import DifferentiableSteps
-    from phlexible.derivatives.step_matrices import StepMatrices
     from phlexible.step.assembly.assembly import Assembly
 
 
@@ -220,11 +219,9 @@ def inverse_dynamics(
     if not isinstance(model, Model):
         raise ModelError(f"model must be a ph.Model, got {model!r}")
     last, h = positive("duration", duration), positive("step", step)
-    count = round(last / h)
     if h > last / FEWEST * (1 + SAME):
         raise ParameterError(f"step must be at most a tenth of the duration of {last:g} s, got {step!r}")
-    if abs(count * h - last) > SAME * h:
-        raise ParameterError(f"duration must be a multiple of step = {h:g}, got {duration!r}")
+    count = multiple("duration", duration, h)
     before = 0 if lead is None else int(np.ceil(positive("lead", lead) / h - SAME))
     share = positive("accuracy", accuracy)
     if count + 2 * before > MOST_INSTANTS:

@@ -21,6 +21,7 @@ from phlexible.algebra.arrays import (
     check_callable,
     flag,
     mapping,
+    multiple,
     numbers,
     positive,
     whole,
@@ -28,7 +29,7 @@ from phlexible.algebra.arrays import (
 )
 from phlexible.derivatives.costs import Cost, NumberTerm
 from phlexible.derivatives.gradient import checked_cost
-from phlexible.derivatives.parameters import Build, Start, check_build
+from phlexible.derivatives.parameters import Build, Parameters, Start, check_build
 from phlexible.derivatives.readings import Brought
 from phlexible.derivatives.shots import InputRun, InputRuns, Shots, stretched
 from phlexible.description.interactions.sensor import Sensor
@@ -149,7 +150,7 @@ def least_in_corners(
 DURATION = "duration"
 """Its name among bounds and weights."""
 
-SAME = 1e-6  # of a step
+FREE = (-np.inf, np.inf)
 DEPENDENT = 1e-7
 """Relative: conditions that inputs change by less say nothing that others do not say."""
 NEAR = 1e-6
@@ -326,9 +327,7 @@ def optimal_inputs(
     if not signals:
         raise ParameterError("inputs must be ph.Signal by name, one at least, got none")
     last, h = positive("duration", duration), positive("step", step)
-    steps = round(last / h)
-    if steps < 1 or abs(steps * h - last) > SAME * h:
-        raise ParameterError(f"duration must be a multiple of step = {h:g} s, got {duration!r}")
+    steps = multiple("duration", duration, h)
     limits, known = _limits(bounds, signals, last), [*signals, DURATION]
     weighed = {name: positive(f"weights of {name}", each) for name, each in mapping("weights", weights).items()}
     sizes = {name: positive(f"scales of {name}", each) for name, each in mapping("scales", scales).items()}
@@ -363,19 +362,10 @@ def optimal_inputs(
 
 
 def _limits(bounds: object, signals: Mapping[str, Signal], duration: float) -> dict[str, tuple[float, float]]:
-    found = {}
-    for name, ends in mapping("bounds", bounds).items():
-        if name not in (*signals, DURATION):
-            raise ParameterError(f"bounds name {name!r}; there are {', '.join([*signals, DURATION])}")
-        pair = numbers(f"bounds of {name}", ends)
-        if pair.shape != (2,) or not pair[0] < pair[1]:
-            raise ParameterError(f"bounds of {name} must be (least, greatest), got {ends!r}")
-        first = np.array([duration]) if name == DURATION else signals[name].values
-        if not ((pair[0] <= first) & (first <= pair[1])).all():
-            raise ParameterError(f"the first values of {name} must be within its bounds {ends!r}, got {first}")
-        if name == DURATION and not (pair[0] > 0 and np.isfinite(pair[1])):
-            raise ParameterError(f"bounds of the duration must be positive and finite, got {ends!r}")
-        found[name] = (float(pair[0]), float(pair[1]))
+    found = Parameters({**signals, DURATION: duration}).limits(bounds)
+    low, high = found.get(DURATION, (duration, duration))
+    if not (low > 0 and np.isfinite(high)):
+        raise ParameterError(f"bounds of the duration must be positive and finite, got {(low, high)!r}")
     return found
 
 
@@ -408,26 +398,20 @@ class _Shooting:
         self.is_time_alone = self.is_free and cost is None and set(weights) == {DURATION}
         self.names = [f"{name}[{k}]" if len(t) > 1 else name for name, t in targets.items() for k in range(len(t))]
         self.goals = np.concatenate([np.zeros(0), *targets.values()])
-        self._places: dict[str, slice] = {}
-        sizes: list[float] = []
-        low: list[float] = []
-        high: list[float] = []
-        begin = 0
-        for name, each in signals.items():
-            count, ends = len(each.values), limits.get(name, (-np.inf, np.inf))
-            self._places[name], begin = slice(begin, begin + count), begin + count
-            size = scales.get(name) or _size(each.values, ends)
-            sizes, low, high = [*sizes, *[size] * count], [*low, *[ends[0]] * count], [*high, *[ends[1]] * count]
+        size = {
+            name: scales.get(name) or _size(each.values, limits.get(name, FREE)) for name, each in signals.items()
+        }
+        chosen = Parameters(signals, size)
+        ends = [limits.get(name, FREE) for name, each in signals.items() for _ in each.values]
         if self.is_free:
-            sizes, low, high = [*sizes, duration], [*low, limits[DURATION][0]], [*high, limits[DURATION][1]]
-        self.sizes = np.array(sizes)
-        self.low, self.high = np.array(low) / self.sizes, np.array(high) / self.sizes
-        parts = [*(each.values for each in signals.values()), np.array([duration] if self.is_free else [])]
-        self.start: Array = np.concatenate(parts) / self.sizes
-        own_sizes = {name: float(self.sizes[place][0]) for name, place in self._places.items()}
+            ends.append(limits[DURATION])
+        last = [duration] if self.is_free else []
+        self._places, self.sizes = chosen.places, np.append(chosen.sizes, last)
+        self.low, self.high = np.array(ends).T / self.sizes
+        self.start: Array = np.append(chosen.values, last) / self.sizes
         self._squares = {name: _squares(signals[name], duration) for name in weights if name in signals}
         self._initial = initial
-        self.runs = InputRuns(build, self._costs, steps, initial, own_sizes)
+        self.runs = InputRuns(build, self._costs, steps, initial, size)
         self._shots: Shots | None = None
         if shots > 1:
             self._shoot_from(self.run(self.start), shots)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from phlexible.algebra.arrays import Array, file_path, numbers, positive, text, whole
+from phlexible.algebra.arrays import Array, file_path, mapping, numbers, positive, text, whole
 from phlexible.description.time_functions import Signal
 from phlexible.errors import ParameterError
 
@@ -58,7 +58,7 @@ class Recording:
         checked = {name: positive(f"noise of {name}", each) for name, each in noise.items() if each is not None}
         if unknown := set(checked) - set(outputs):
             raise ParameterError(f"noise of {', '.join(sorted(unknown))}, which is no output of the recording")
-        inputs = named_values("inputs", self.inputs)
+        inputs = mapping("inputs", self.inputs)
         for name, signal in inputs.items():
             is_table = isinstance(signal, Signal) and len(signal.times) >= max(MEASURED, len(time) // 4)
             if is_table and signal.times[-1] < time[-1] - 2 * np.diff(signal.times).max():
@@ -207,12 +207,3 @@ def _deviations(noise: Any, shape: tuple[int, ...]) -> Array:
     if not ((result > 0) & np.isfinite(result)).all():
         raise ParameterError(f"noise must be positive and finite, got {noise!r}")
     return result
-
-
-def named_values(argument: str, given: Any) -> dict[str, Any]:
-    """Values by name; None: none."""
-    if given is None:
-        return {}
-    if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given):
-        raise ParameterError(f"{argument} must be values by name, such as {{'tip': 1.0}}, got {given!r}")
-    return dict(given)
