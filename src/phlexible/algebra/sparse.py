@@ -1,6 +1,5 @@
 """Sparse matrices: small ones as arrays, factors of large ones, sums of rows, dense parts."""
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
@@ -109,6 +108,14 @@ class Pattern:
         """Places in a small matrix."""
         count, width = self.shape
         return self.rows * width + self.columns if is_small(width) and is_small(count // 3) else None
+
+
+def summed_blocks(rows: IntArray, columns: IntArray, blocks: Array, shape: tuple[int, int]) -> sparse.csr_array:
+    """Blocks (e, ..., ...) with rows (e, ...) and columns (e, ...), or one block for all of these, added up."""
+    count = len(rows)
+    both = np.broadcast_arrays(rows.reshape(count, -1, 1), columns.reshape(count, 1, -1))
+    values = np.broadcast_to(blocks, (count, *blocks.shape)) if blocks.ndim == 2 else blocks
+    return sparse.coo_array((values.ravel(), tuple(each.ravel() for each in both)), shape).tocsr()
 
 
 def block_matrix(blocks: Sequence[Matrix], size: int) -> Matrix:
@@ -242,18 +249,17 @@ SMALL_FACTOR = 30_000
 """Unknowns below which SuperLU's own ordering is as good."""
 
 
-class Factors(ABC):
+@dataclass(frozen=True, eq=False)
+class Factors:
     """A factored matrix.
 
     Attributes:
         solver: its name, for summaries.
+        solve: solutions (N, k) for right-hand sides (N, k).
     """
 
     solver: str
-
-    @abstractmethod
-    def solve(self, loads: Array) -> Array:
-        """Solutions (N, k) for right-hand sides (N, k)."""
+    solve: Callable[[Array], Array]
 
 
 def factored(matrix: sparse.csr_array, places: Array) -> Factors:
@@ -263,68 +269,48 @@ def factored(matrix: sparse.csr_array, places: Array) -> Factors:
         matrix: shape (N, N), symmetric, positive definite.
         places: where unknowns are, for nested dissection with SuperLU, shape (N, 3) [m].
     """
-    for module, kind in (("rslab", RslabFactors), ("pypardiso", PardisoFactors)):
+    for module, factors in (("rslab", rslab_factors), ("pypardiso", pardiso_factors)):
         try:
             package = import_module(module)
         except ImportError:
             continue
-        return kind(matrix, package)
-    return SuperLuFactors(matrix, places)
+        return Factors(module, factors(matrix, package))
+    return Factors("SuperLU", superlu_factors(matrix, places))
 
 
-class SuperLuFactors(Factors):
-    """L U of SciPy without pivoting, large ones in an order of nested dissection."""
+def superlu_factors(matrix: sparse.csr_array, places: Array) -> Callable[[Array], Array]:
+    """What solves with L U of SciPy without pivoting, large ones in an order of nested dissection."""
+    if matrix.shape[0] < SMALL_FACTOR:
+        order, options = np.arange(matrix.shape[0]), SYMMETRIC
+    else:
+        order, options = dissected(matrix, places), SYMMETRIC | {"permc_spec": "NATURAL"}
+    factors = lu_factors(matrix[order][:, order], **options)
 
-    solver = "SuperLU"
-
-    def __init__(self, matrix: sparse.csr_array, places: Array) -> None:
-        self._order: IntArray | None = None
-        if matrix.shape[0] < SMALL_FACTOR:
-            self._factors: Any = lu_factors(matrix, **SYMMETRIC)
-            return
-        self._order = dissected(matrix, places)
-        self._factors = lu_factors(matrix[self._order][:, self._order], **SYMMETRIC | {"permc_spec": "NATURAL"})
-
-    def solve(self, loads: Array) -> Array:
-        """Solutions (N, k) for right-hand sides (N, k)."""
-        if self._order is None:
-            return np.asarray(self._factors.solve(np.ascontiguousarray(loads)))
+    def solve(loads: Array) -> Array:
         result = np.empty_like(loads)
-        result[self._order] = self._factors.solve(np.ascontiguousarray(loads[self._order]))
+        result[order] = factors.solve(np.ascontiguousarray(loads[order]))
         return result
 
-
-class RslabFactors(Factors):
-    """L D L^T of rslab."""
-
-    solver = "rslab"
-
-    def __init__(self, matrix: sparse.csr_array, package: Any) -> None:
-        self._factors = package.ldlt(sparse.csr_matrix(matrix))
-
-    def solve(self, loads: Array) -> Array:
-        """Solutions (N, k) for right-hand sides (N, k)."""
-        if not loads.shape[1]:  # refused by the package
-            return loads.copy()
-        return np.asarray(self._factors.solve_many(np.ascontiguousarray(loads)))
+    return solve
 
 
-class PardisoFactors(Factors):
-    """L L^T of MKL's PARDISO."""
+def rslab_factors(matrix: sparse.csr_array, package: Any) -> Callable[[Array], Array]:
+    """What solves with L D L^T of rslab, which refuses no loads at all."""
+    factors = package.ldlt(sparse.csr_matrix(matrix))
+    return lambda loads: np.asarray(
+        factors.solve_many(np.ascontiguousarray(loads)) if loads.shape[1] else loads.copy()
+    )
 
-    solver = "pypardiso"
 
-    def __init__(self, matrix: sparse.csr_array, package: Any) -> None:
-        upper = sparse.csr_matrix(sparse.triu(matrix, format="csr"))
-        upper.sort_indices()
-        self._matrix, self._solver = upper, package.PyPardisoSolver(mtype=2)
-        self._solver.factorize(upper)
-
-    def solve(self, loads: Array) -> Array:
-        """Solutions (N, k) for right-hand sides (N, k)."""
-        if not loads.shape[1]:  # refused by the package
-            return loads.copy()
-        return np.asarray(self._solver.solve(self._matrix, np.asfortranarray(loads))).reshape(loads.shape)
+def pardiso_factors(matrix: sparse.csr_array, package: Any) -> Callable[[Array], Array]:
+    """What solves with L L^T of MKL's PARDISO, which refuses no loads at all."""
+    upper = sparse.csr_matrix(sparse.triu(matrix, format="csr"))
+    upper.sort_indices()
+    factors = package.PyPardisoSolver(mtype=2)
+    factors.factorize(upper)
+    return lambda loads: np.asarray(
+        factors.solve(upper, np.asfortranarray(loads)) if loads.shape[1] else loads.copy()
+    ).reshape(loads.shape)
 
 
 def dissected(matrix: sparse.csr_array, places: Array) -> IntArray:

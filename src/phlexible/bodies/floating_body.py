@@ -3,7 +3,7 @@
 The invariants m, S, W, strains, damping, points.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from scipy import sparse
@@ -120,7 +120,7 @@ class LocalMoments:
         return np.asarray(whole - np.einsum("ai,bj->abij", self.taken, self.taken))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class FloatingBody:
     """A rigid frame plus n elastic coordinates eta (2.1), without place or time.
 
@@ -147,9 +147,9 @@ class FloatingBody:
     first_moments: Array
     second_moments: Array | LocalMoments
     rotates: bool
-    strain: StrainEnergy
-    damping: Matrix
-    viscosity: float
+    strain: StrainEnergy = field(default_factory=no_strain)
+    damping: Matrix = field(default_factory=lambda: np.zeros((0, 0)))
+    viscosity: float = 0.0
     points: MaterialPoints
     size: float
     elastic_units: tuple[str, ...] = ()

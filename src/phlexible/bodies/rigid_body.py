@@ -19,7 +19,7 @@ from phlexible.algebra.arrays import (
 )
 from phlexible.algebra.fields import Positive, Vector
 from phlexible.bodies.body import Body, BodyData
-from phlexible.bodies.floating_body import FloatingBody, no_strain
+from phlexible.bodies.floating_body import FloatingBody
 from phlexible.bodies.locations import Location, MaterialPoint, MaterialPoints, MaterialPosition, Origin, label_of
 from phlexible.bodies.sizes import warn_of_size
 from phlexible.bodies.skin import Skin, line_skin, solid_skin
@@ -273,9 +273,6 @@ class RigidBody(Body):
             first_moments=self.mass * center[:, None],
             second_moments=second_moments[:, :, None, None],
             rotates=True,
-            strain=no_strain(),
-            damping=np.zeros((0, 0)),
-            viscosity=0.0,
             points=RigidPoints(center, dimension),
             size=float(np.linalg.norm(center)) + float(np.sqrt(np.trace(euler) / self.mass)),
         )
@@ -366,9 +363,6 @@ class PointMass(Body):
             first_moments=np.zeros((3, 1)),
             second_moments=np.zeros((3, 3, 1, 1)),
             rotates=False,
-            strain=no_strain(),
-            damping=np.zeros((0, 0)),
-            viscosity=0.0,
             points=SinglePoint(),
             size=0.0,
         )

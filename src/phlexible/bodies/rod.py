@@ -14,7 +14,7 @@ from phlexible.algebra.fields import Count, Positive, convert_fields, option_of,
 from phlexible.algebra.rotations import cross_matrix
 from phlexible.bodies.beam.mesh import Theory, moments_at, stiffness_at
 from phlexible.bodies.body import Body, BodyData
-from phlexible.bodies.floating_body import FloatingBody, no_strain
+from phlexible.bodies.floating_body import FloatingBody
 from phlexible.bodies.initial_nodes import Field, initial_nodes
 from phlexible.bodies.locations import (
     Along,
@@ -106,9 +106,6 @@ class RodNode(Body):
             first_moments=np.array([0.0, *moments[0, 1:]])[:, None],
             second_moments=second_moments[:, :, None, None],
             rotates=dimension > 1,
-            strain=no_strain(),
-            damping=np.zeros((0, 0)),
-            viscosity=0.0,
             points=RodPoints(self.before, self.after, dimension),
             size=self.length,
         )

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array, IntArray, called, check_callable, numbers, text
 from phlexible.algebra.elimination import clusters
+from phlexible.algebra.sparse import summed_blocks
 from phlexible.bodies.flexible.chosen_points import listed_points, points_where
 from phlexible.bodies.flexible.element_mesh import CellKind, standard_element
 from phlexible.bodies.flexible.user_mesh import CORNERS, UserMesh
@@ -182,14 +183,9 @@ class SoftMesh:
 
     def mass(self, density: float, thickness: float) -> "sparse.csr_array":
         """int rho N_i N_j dV, shape (N, N) [kg]."""
-        from scipy import sparse
-
         values, _, volumes = self.quadrature(2 * self.order)
         blocks = density * thickness * np.einsum("eq,qi,qj->eij", volumes, values, values)
-        nodes, count = self.element_nodes, self.cells.shape[1]
-        rows, columns = np.repeat(nodes, count, axis=1), np.tile(nodes, (1, count))
-        size = len(self.nodes)
-        return sparse.coo_array((blocks.ravel(), (rows.ravel(), columns.ravel())), (size, size)).tocsr()
+        return summed_blocks(self.element_nodes, self.element_nodes, blocks, (len(self.nodes),) * 2)
 
     def strains(
         self, law: Constitution, thickness: float, viscosity: float, relaxation: Maxwell | None

@@ -8,7 +8,7 @@ from scipy import sparse
 
 from phlexible.algebra.arrays import Array, IntArray, line_plane_or_space, vector
 from phlexible.algebra.fields import Count, Flag, Positive, RelaxationTime
-from phlexible.algebra.sparse import lu_factors
+from phlexible.algebra.sparse import lu_factors, summed_blocks
 from phlexible.bodies.absolute_body import AbsoluteBody, QuadraticStrains
 from phlexible.bodies.body import BodyData, NodalBody
 from phlexible.bodies.initial_nodes import Field, InitialNodes, initial_nodes
@@ -24,6 +24,13 @@ from phlexible.bodies.mechanics.absolute import (
 from phlexible.bodies.skin import Skin
 from phlexible.bodies.string_law import StringLaw, TensionOnly
 from phlexible.display import short_repr
+from phlexible.elements.line_functions import (
+    gauss,
+    lagrange_slopes,
+    lagrange_values,
+    quadratic_slopes,
+    quadratic_values,
+)
 from phlexible.elements.maxwell import Maxwell, Relaxation
 from phlexible.errors import AttachmentError, EquilibriumError, ParameterError
 from phlexible.leaves import leaf_function
@@ -71,55 +78,36 @@ class StringMesh:
 
     def mass(self, line_density: float) -> "sparse.csr_array":
         """int rho A Phi_i Phi_j ds (25a), shape (N, N) [kg]."""
-        from scipy import sparse
-
-        nodes, count = self.element_nodes(), len(self.nodes)
-        block = line_density * self.element_length * MASS[self.order]
-        rows = np.repeat(nodes, self.order + 1, axis=1).ravel()
-        columns = np.tile(nodes, (1, self.order + 1)).ravel()
-        entries = np.tile(block.ravel(), self.elements)
-        return sparse.coo_array((entries, (rows, columns)), (count, count)).tocsr()
+        nodes, size = self.element_nodes(), len(self.nodes)
+        return summed_blocks(nodes, nodes, line_density * self.element_length * MASS[self.order], (size, size))
 
     def strains(self, law: StringLaw, viscosity: float, relaxation: Maxwell | None) -> QuadraticStrains:
         """C = |sum_i Phi_i' q_i|^2 at the Gauss points (3)."""
-        points, weights = self.gauss()
+        points, weights = gauss(self.order)
         rows, count = np.tile(self.slopes(points), (self.elements, 1)), len(points)
         return QuadraticStrains(
             nodes=np.repeat(self.element_nodes(), count, axis=0),
             first=rows,
             second=rows,
-            weights=np.tile(weights, self.elements),
+            weights=np.tile(weights * self.element_length, self.elements),
             law=law,
             viscosity=viscosity,
             elements=np.repeat(np.arange(self.elements), count),
             relaxation=relaxation,
         )
 
-    def gauss(self) -> tuple[Array, Array]:
-        """Points on (-1, 1) and weights [m] of an element, each of shape (order,)."""
-        points, weights = np.polynomial.legendre.leggauss(self.order)
-        return points, weights * self.element_length / 2
-
     def slopes(self, points: Array) -> Array:
-        """dPhi/ds of an element's nodes at points on (-1, 1), shape (points, order + 1) [1/m]."""
-        x = np.asarray(points, dtype=np.float64)
-        if self.order == 1:
-            slopes = np.stack([-0.5 + 0 * x, 0.5 + 0 * x], axis=1)
-        else:
-            slopes = np.stack([x - 0.5, -2 * x, x + 0.5], axis=1)
-        slopes *= 2 / self.element_length
+        """dPhi/ds of an element's nodes at points in (0, 1), shape (points, order + 1) [1/m]."""
+        functions = lagrange_slopes if self.order == 1 else quadratic_slopes
+        slopes = np.array(functions(points, self.element_length))
         slopes[:, 0] = -slopes[:, 1:].sum(axis=1)
         return slopes
 
     def shape_functions(self, s: float) -> tuple[IntArray, Array]:
         """Nodes of the element around s and their Phi(s), each of shape (order + 1,)."""
         element = min(int(s / self.element_length), self.elements - 1)
-        x = 2 * (s / self.element_length - element) - 1
-        if self.order == 1:
-            values = np.array([1 - x, 1 + x]) / 2
-        else:
-            values = np.array([x * (x - 1) / 2, 1 - x**2, x * (x + 1) / 2])
-        return self.element_nodes()[element], values
+        functions = lagrange_values if self.order == 1 else quadratic_values
+        return self.element_nodes()[element], functions(np.asarray(s / self.element_length - element))
 
 
 # The points of a string: nodes, where joints and loads can act, and everything between them.

@@ -22,7 +22,7 @@ from phlexible.display import how_many
 from phlexible.errors import ConvergenceError, deferred_warnings
 from phlexible.gallery.entries import BeamPoint, Reference
 from phlexible.measure.quality import MotionCheck
-from phlexible.model import SAME_STEP, Model
+from phlexible.model import Model
 from phlexible.results.files.files import load
 from phlexible.results.motion import Motion
 
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 # The short table after a run.
 
 ROUND_OFF = 1e-12
+SAME_STEP = 1e-9
 
 
 def attachment_of(model: Model, point: BeamPoint) -> Attachment:

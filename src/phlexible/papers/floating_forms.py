@@ -92,7 +92,7 @@ class BodyState:
 
 @dataclass(frozen=True, eq=False)
 class FloatingBodyForm(PortHamiltonianModel):
-    """A body as ``E(x) dx/dt = (J(x) - R(x)) z(x) + B(x) u``; the variants fill in four methods.
+    """A body as ``E(x) dx/dt = (J(x) - R(x)) z(x) + B(x) u``; variants differ in four methods.
 
     With nu = (v, w, v_f) and deta/dt = L(eta) nu, L = [0, N(eta), I]::
 
@@ -144,21 +144,21 @@ class FloatingBodyForm(PortHamiltonianModel):
         object.__setattr__(self, "ports", body_ports(body, self.locations))
         object.__setattr__(self, "_kept", np.array(kept, dtype=np.int64))
 
-    @abstractmethod
     def inertia_displacement(self, eta: Array) -> Array:
-        """The displacement at which the mass matrix is taken, shape (..., n)."""
+        """The displacement at which the mass matrix is taken, zero where inertia forgets it, shape (..., n)."""
+        return np.zeros_like(eta)
 
-    @abstractmethod
     def convection(self, eta: Array) -> Array:
-        """N(eta) of deta/dt = v_f + N w, shape (..., n, 3)."""
+        """N(eta) of deta/dt = v_f + N w, zero where v_f is du_f/dt, shape (..., n, 3)."""
+        return np.zeros((*eta.shape, 3))
 
     @abstractmethod
     def momentum_matrix(self, state: BodyState) -> Array:
         """J_nu with the momenta in it, shape (..., 6 + n, 6 + n)."""
 
-    @abstractmethod
     def kinetic_slope(self, state: BodyState) -> Array:
-        """d(nu.M.nu / 2)/deta, shape (..., n)."""
+        """d(nu.M.nu / 2)/deta, zero where inertia forgets the displacement, shape (..., n)."""
+        return np.zeros_like(state.displacement)
 
     def split(self, x: Array) -> BodyState:
         """The parts of a state x with the components that the body does not keep."""
@@ -381,10 +381,6 @@ class FullForm(FloatingBodyForm):
         """eta: M depends on the deformation."""
         return eta
 
-    def convection(self, eta: Array) -> Array:
-        """Zero: v_f is du_f/dt."""
-        return np.zeros((*eta.shape, 3))
-
     def momentum_matrix(self, state: BodyState) -> Array:
         """[p_t~], [p_r~] of (13) and I_pf of (14)."""
         linear, angular, coupling = momenta(self.body, state, 1.0)
@@ -446,24 +442,12 @@ class ZerothOrderForm(FloatingBodyForm):
     in both and doubles the centrifugal load; no skew J with this E gives Newton's law.
     """
 
-    def inertia_displacement(self, eta: Array) -> Array:
-        """Zero: M is that of the undeformed body."""
-        return np.zeros_like(eta)
-
-    def convection(self, eta: Array) -> Array:
-        """Zero: v_f is du_f/dt."""
-        return np.zeros((*eta.shape, 3))
-
     def momentum_matrix(self, state: BodyState) -> Array:
         """(13) and (14) without u_f, and p_f + rho v_f in the elastic rows."""
         straight = replace(state, displacement=np.zeros_like(state.displacement))
         linear, angular, coupling = momenta(self.body, straight, 1.0)
         _, _, doubled = momenta(self.body, straight, 2.0)
         return gyroscopic_matrix(linear, angular, coupling, -doubled.mT / 2)
-
-    def kinetic_slope(self, state: BodyState) -> Array:
-        """Zero: the kinetic energy does not depend on u_f."""
-        return np.zeros_like(state.displacement)
 
     @property
     def flaw(self) -> str:
@@ -493,10 +477,6 @@ class ConstantMassForm(FloatingBodyForm):
     p_f = rho (v + w x x + v_a), p_r = int x x p_f.
     """
 
-    def inertia_displacement(self, eta: Array) -> Array:
-        """Zero: M is that of the undeformed body."""
-        return np.zeros_like(eta)
-
     def convection(self, eta: Array) -> Array:
         """M_ff^-1 int rho Phi.(u_f x w), shape (..., n, 3)."""
         columns = cross_products(moment_products(self.body, _extended(0.0, eta)))[..., 1:].mT
@@ -507,10 +487,6 @@ class ConstantMassForm(FloatingBodyForm):
         straight = replace(state, displacement=np.zeros_like(state.displacement))
         linear, angular, doubled = momenta(self.body, straight, 0.0)
         return gyroscopic_matrix(linear, angular, doubled / 2, -doubled.mT / 2)
-
-    def kinetic_slope(self, state: BodyState) -> Array:
-        """Zero: the kinetic energy does not depend on u_f."""
-        return np.zeros_like(state.displacement)
 
 
 # A planar floating body as (32)-(37) of Brugnoli et al. (2020) print it; what is wrong with it: docs/errata.md.
@@ -527,14 +503,6 @@ class PrintedForm(FloatingBodyForm):
     refuses the form because E^T z is not its gradient (16). A rigid body has none of these terms and is right.
     """
 
-    def inertia_displacement(self, eta: Array) -> Array:
-        """Zero: M (33) is that of the undeformed body."""
-        return np.zeros_like(eta)
-
-    def convection(self, eta: Array) -> Array:
-        """Zero: v_f is du_f/dt."""
-        return np.zeros((*eta.shape, 3))
-
     def port_displacement(self, eta: Array) -> Array:
         """Zero: lever arms (35) are those of the undeformed body."""
         return np.zeros_like(eta)
@@ -544,10 +512,6 @@ class PrintedForm(FloatingBodyForm):
         straight = replace(state, displacement=np.zeros_like(state.displacement))
         linear, angular, coupling = momenta(self.body, straight, 1.0)
         return gyroscopic_matrix(linear, angular, coupling, -coupling.mT)
-
-    def kinetic_slope(self, state: BodyState) -> Array:
-        """Zero: the momenta do not depend on the deformation (4.3)."""
-        return np.zeros_like(state.displacement)
 
     def storages(self, x: Array) -> Array:
         """H of (8), with the kinetic energy of the deformed body [J]."""

@@ -35,7 +35,7 @@ from phlexible.papers.collocation import (
 from phlexible.papers.equations import Equations, ManyInputs
 from phlexible.papers.linearly_implicit import LinearlyImplicitLoop
 from phlexible.pictures.style import finish, house_style, new_figure, picture_path, plain_text
-from phlexible.port_hamiltonian.model import Port, PortHamiltonianModel, StateBlock, check_model
+from phlexible.port_hamiltonian.model import Port, PortHamiltonianModel, StateBlock, check_model, slice_of
 from phlexible.results.files.writing import replacing
 
 if TYPE_CHECKING:
@@ -267,7 +267,7 @@ class Trajectory:
         Raises:
             ModelError: there is none of that name.
         """
-        return self.states[:, _place(self.state_blocks, name, "state")]
+        return self.states[:, slice_of(self.state_blocks, name, "state")]
 
     def input(self, port: str) -> Array:
         """u of a port over time, shape (N + 1, size).
@@ -275,7 +275,7 @@ class Trajectory:
         Raises:
             ModelError: there is none of that name.
         """
-        return self.inputs[:, _place(self.ports, port, "port")]
+        return self.inputs[:, slice_of(self.ports, port, "port")]
 
     def output(self, port: str) -> Array:
         """y of a port over time, shape (N + 1, size).
@@ -283,7 +283,7 @@ class Trajectory:
         Raises:
             ModelError: there is none of that name.
         """
-        return self.outputs[:, _place(self.ports, port, "port")]
+        return self.outputs[:, slice_of(self.ports, port, "port")]
 
     def power(self, port: str) -> Array:
         """u.y of a port over time, shape (N + 1,) [W].
@@ -387,16 +387,6 @@ class Trajectory:
                 return self.output(name), port.output_unit
         known = ", ".join([*(b.name for b in self.state_blocks), *(p.name for p in self.ports)])
         raise ModelError(f"no state or port is named {name!r}; there are: {known}")
-
-
-def _place(parts: tuple[StateBlock, ...] | tuple[Port, ...], name: str, what: str) -> slice:
-    begin = 0
-    for part in parts:
-        if part.name == name:
-            return slice(begin, begin + part.size)
-        begin += part.size
-    known = ", ".join(part.name for part in parts) or "none"
-    raise ModelError(f"no {what} is named {name!r}; the trajectory has: {known}")
 
 
 CONSISTENT = 1e-6

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
-from phlexible.algebra.arrays import Array, IntArray, option, positive
+from phlexible.algebra.arrays import IntArray, option, positive
+from phlexible.algebra.sparse import summed_blocks
 from phlexible.bodies.flexible.element_mesh import ElementMesh
 from phlexible.bodies.flexible.interfaces import facets_of_group
 from phlexible.bodies.flexible.mesh_matrices import PlaneState, assembled, element_materials, mass_matrix
@@ -89,8 +90,7 @@ def thin_plate(
     blocks = [(numbers, flexibility * moments.compliance(poissons_ratio))]
     compliance = assembled(blocks, numbers.max() + 1)[stressed][:, stressed]
     deflections = np.asarray(v.element_dofs.T, dtype=np.int64)
-    values, places = _placed(moments.rates, numbers, deflections)
-    rate = sparse.coo_array((values, places), shape=(numbers.max() + 1, v.N)).tocsr()[stressed][:, moving]
+    rate = summed_blocks(numbers, deflections, moments.rates, (numbers.max() + 1, v.N))[stressed][:, moving]
     ports = [("body force", "N/m^2", "m^3/s", mass, mass)]
     if len(loose):
         edge = _product(skfem.FacetBasis(mesh, deflection, facets=loose, intorder=2 * order + 2))[moving]
@@ -173,33 +173,25 @@ def bending_plate(
     turning = section.thickness**2 / 12
     nodal = mass_matrix(elements, materials)
     mass = sparse.csr_array(sparse.kron(nodal, sparse.diags_array([1.0, 1.0, 1.0, turning, turning])))
-    rates: list[tuple[Array, tuple[IntArray, IntArray]]] = []
+    rates: list[Matrix] = []
     compliances: list[Matrix] = []
     for part in plate_quadrature(elements, section):
         e, q = part.weights.shape
         rows = part.weights[..., None, None] * part.strains[:, :, 3:]
-        numbers = np.arange(e * q * 5).reshape(e, q * 5) + sum(each.shape[0] for each in compliances)
-        rates.append(_placed(rows.reshape(e, q * 5, -1), numbers, part.unknowns))
+        numbers = np.arange(e * q * 5).reshape(e, q * 5)
+        strains = rows.reshape(e, q * 5, -1)
+        rates.append(summed_blocks(numbers, part.unknowns, strains, (numbers.size, held.size)))
         inverse = np.linalg.inv(section.stiffness[part.elements, 3:, 3:])
         blocks = part.weights[..., None, None] * inverse[:, None]
         each = np.arange(e * q + 1)
         compliances.append(sparse.bsr_array((blocks.reshape(-1, 5, 5), each[:-1], each)))
-    count = sum(each.shape[0] for each in compliances)
-    rate = sum(sparse.csr_array((v, ij), shape=(count, held.size)) for v, ij in rates)
     return velocity_stress_model(
         mass[moving][:, moving],
         sparse.block_diag(compliances, format="csr"),
-        sparse.csr_array(rate)[:, moving],
+        sparse.vstack(rates, "csr")[:, moving],
         (("velocity", "m/s, rad/s"), ("resultant", "N, N/m")),
         _ports(nodal, elements, moving, float(materials.density[0])),
     )
-
-
-def _placed(blocks: Array, rows: IntArray, unknowns: IntArray) -> tuple[Array, tuple[IntArray, IntArray]]:
-    """Entries of blocks (e, r, c) with their rows (e, r) and columns (e, c)."""
-    all_rows = np.broadcast_to(rows[:, :, None], blocks.shape)
-    columns = np.broadcast_to(unknowns[:, None], blocks.shape)
-    return blocks.ravel(), (all_rows.ravel(), columns.ravel())
 
 
 def _ports(

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from phlexible.algebra.arrays import Array, IntArray, numbers, positive
+from phlexible.algebra.sparse import summed_blocks
 from phlexible.bodies.mechanics.absolute import mass_matrix
 from phlexible.bodies.soft_law import PAIRS, QuadraticConstitution
 from phlexible.errors import ModelError, ParameterError
@@ -241,8 +242,8 @@ def von_karman_beam(
     first: IntArray = 3 * np.arange(elements)[:, None]
     axial, lateral = first + np.array([0, 3]), first + np.array([1, 2, 4, 5])
     n = 3 * (elements + 1)
-    mass = _added(axial, density * size / 6 * np.array([[2.0, 1.0], [1.0, 2.0]]), n)
-    mass += _added(lateral, inertia, n)
+    mass = summed_blocks(axial, axial, density * size / 6 * np.array([[2.0, 1.0], [1.0, 2.0]]), (n, n))
+    mass += summed_blocks(lateral, lateral, inertia, (n, n))
     stretched, bent = np.arange(elements), elements + 2 * np.arange(elements)[:, None] + [0, 1]
     linear = np.zeros((3 * elements, n))
     linear[stretched[:, None], axial] = [-1.0, 1.0]
@@ -328,10 +329,3 @@ def _cubics(x: Array, size: float, derivative: int) -> Array:
     rows = np.array([[1.0, 0, -3, 2], [0, size, -2 * size, size], [0, 0, 3, -2], [0, 0, -size, size]])
     powers = np.polynomial.polynomial.polyder(np.eye(4), derivative) / size**derivative
     return np.asarray(np.polynomial.polynomial.polyvander(x, 3 - derivative) @ powers @ rows.T)
-
-
-def _added(places: IntArray, block: Array, size: int) -> sparse.csr_array:
-    """The same block of each element, added up, shape (size, size)."""
-    count = places.shape[1]
-    rows, columns = np.repeat(places, count, axis=1).ravel(), np.tile(places, (1, count)).ravel()
-    return sparse.coo_array((np.tile(block.ravel(), len(places)), (rows, columns)), (size, size)).tocsr()

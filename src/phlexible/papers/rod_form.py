@@ -17,6 +17,7 @@ from phlexible.description.interactions.rod_element import KEPT, STRAIGHT
 from phlexible.description.mechanism.wholes import rod_sections
 from phlexible.display import short_repr
 from phlexible.errors import ParameterError
+from phlexible.papers.soft_strain_form import block_diagonal
 from phlexible.port_hamiltonian.model import Port, PortHamiltonianModel, StateBlock
 
 NEXT, AFTER = (1, 2, 0), (2, 0, 1)
@@ -150,7 +151,7 @@ class RodSections:
         """Of all velocities, constant, shape (6 N, 6 N)."""
         blocks = np.zeros((self.count, SPEEDS, SPEEDS))
         blocks[:, :3, :3], blocks[:, 3:, 3:] = self.mass[:, None, None] * np.eye(3), self.inertia
-        return _diagonal(blocks)
+        return block_diagonal(blocks)
 
 
 def resultants(vectors: Array, forces: Array, moments: Array) -> Array:
@@ -168,13 +169,7 @@ def _rate_matrix(vectors: Array) -> sparse.csr_array:
     blocks = np.zeros((len(vectors), 4, 3, SPEEDS))
     blocks[:, 0, :, :3] = np.eye(3)
     blocks[:, 1:, :, 3:] = -cross_matrix(vectors[:, 1:]) @ np.linalg.inv(vectors[:, 1:])[:, None]
-    return _diagonal(blocks.reshape(len(vectors), WIDTH, SPEEDS))
-
-
-def _diagonal(blocks: Array) -> sparse.csr_array:
-    count, rows, columns = blocks.shape
-    places = np.arange(count), np.arange(count + 1)
-    return sparse.bsr_array((blocks, *places), shape=(count * rows, count * columns)).tocsr()
+    return block_diagonal(blocks.reshape(len(vectors), WIDTH, SPEEDS))
 
 
 class RodEnd(StrEnum):
@@ -316,7 +311,7 @@ class RodForm(PortHamiltonianModel):
         spin[:, 3:, 3:] = cross_matrix(np.einsum("nij,nj->ni", self.sections.inertia, speeds[:, 3:]))
         blocks = [
             [None, kinematic, None],
-            [-kinematic.T, _diagonal(spin), -strain_rate.T],
+            [-kinematic.T, block_diagonal(spin), -strain_rate.T],
             [None, strain_rate, None],
         ]
         return self._chosen(sparse.block_array(blocks, format="csr"))
@@ -333,8 +328,8 @@ class RodForm(PortHamiltonianModel):
         units = [np.tile(unit, (n, 1)) for unit in np.eye(3)]
         pushed = np.stack([resultants(vectors, self._on_axis(unit), nothing) for unit in units], axis=2)
         turned = np.stack([resultants(vectors, self._on_axis(nothing), unit) for unit in units], axis=2)
-        force, lengths = _diagonal(pushed), sparse.diags_array(np.repeat(self.sections.lengths, 3))
-        columns = sparse.hstack([force, _diagonal(turned), force @ lengths], "csr")[:, self._inputs]
+        force, lengths = block_diagonal(pushed), sparse.diags_array(np.repeat(self.sections.lengths, 3))
+        columns = sparse.hstack([force, block_diagonal(turned), force @ lengths], "csr")[:, self._inputs]
         above, below = (
             sparse.csr_array((size, self.port_size)) for size in (WIDTH * n, STRAINS * len(self.measures))
         )
@@ -394,7 +389,7 @@ class RodForm(PortHamiltonianModel):
         if not self.viscosity:
             return sparse.csr_array((SPEEDS * len(vectors),) * 2)
         rate = self.strains.slopes(vectors.reshape(-1, 3)) @ _rate_matrix(vectors)
-        stiffness = _diagonal(self.viscosity * self.measures[:, None, None] * self.stiffness)
+        stiffness = block_diagonal(self.viscosity * self.measures[:, None, None] * self.stiffness)
         return sparse.csr_array(rate.T @ stiffness @ rate)
 
     def _on_axis(self, forces: Array) -> Array:

@@ -393,7 +393,7 @@ class PortHamiltonianModel(ABC):
         Raises:
             ModelError: there is none of that name.
         """
-        return _slice(self.states, name, "state")
+        return slice_of(self.states, name, "state")
 
     def port_slice(self, name: str) -> slice:
         """Which columns of B, entries of u and of y belong to a port.
@@ -401,7 +401,7 @@ class PortHamiltonianModel(ABC):
         Raises:
             ModelError: there is none of that name.
         """
-        return _slice(self.ports, name, "port")
+        return slice_of(self.ports, name, "port")
 
     def port(self, name: str) -> Port:
         """The port of that name.
@@ -598,7 +598,12 @@ def check_names(parts: Iterable[StateBlock | Port], what: str) -> None:
         seen.add(part.name)
 
 
-def _slice(parts: tuple[StateBlock, ...] | tuple[Port, ...], name: str, what: str) -> slice:
+def slice_of(parts: tuple[StateBlock, ...] | tuple[Port, ...], name: str, what: str) -> slice:
+    """The place of a state block or a port of a name among all numbers.
+
+    Raises:
+        ModelError: there is none.
+    """
     begin = 0
     for part in parts:
         if isinstance(name, str) and part.name == name:

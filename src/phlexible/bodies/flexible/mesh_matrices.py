@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from phlexible.algebra.arrays import Array, IntArray
+from phlexible.algebra.sparse import summed_blocks
 from phlexible.bodies.flexible.element_mesh import ElementMesh
 from phlexible.bodies.material import Material, relative_relaxation
 from phlexible.elements.maxwell import Maxwell
@@ -198,8 +199,5 @@ def assembled(parts: list[tuple[np.ndarray, Array]], size: int) -> sparse.csr_ar
     """The sum of element matrices (e, k, k) on unknowns (e, k), symmetric."""
     total = sparse.csr_array((size, size))
     for unknowns, blocks in parts:
-        k = unknowns.shape[1]
-        rows = np.repeat(unknowns, k, axis=1).ravel()
-        columns = np.tile(unknowns, (1, k)).ravel()
-        total = total + sparse.coo_array((blocks.ravel(), (rows, columns)), shape=(size, size)).tocsr()
+        total = total + summed_blocks(unknowns, unknowns, blocks, (size, size))
     return sparse.csr_array((total + total.T) / 2)

@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from phlexible.algebra.arrays import Array
+from phlexible.algebra.sparse import summed_blocks
 from phlexible.bodies.absolute_body import AbsoluteBody, QuadraticStrains
 from phlexible.bodies.mechanics import soft
 
@@ -154,7 +155,4 @@ def _gradients(body: AbsoluteBody, group: QuadraticStrains, q: Array) -> Array:
 def _assembled(body: AbsoluteBody, group: QuadraticStrains, blocks: Array) -> sparse.csr_array:
     """Blocks (g, k, d, k, d) over the nodes of each strain, added up."""
     places = group.nodes[:, :, None] * body.dimension + np.arange(body.dimension)
-    rows = np.broadcast_to(places[:, :, :, None, None], blocks.shape)
-    columns = np.broadcast_to(places[:, None, None, :, :], blocks.shape)
-    entries = (blocks.ravel(), (rows.ravel(), columns.ravel()))
-    return sparse.coo_array(entries, (body.elastic_count,) * 2).tocsr()
+    return summed_blocks(places, places, blocks, (body.elastic_count,) * 2)

@@ -7,6 +7,7 @@ import numpy as np
 from scipy import sparse
 
 from phlexible.algebra.arrays import Array
+from phlexible.algebra.sparse import summed_blocks
 from phlexible.bodies.soft_law import PAIRS, ElementStrains, QuadraticConstitution
 
 LEAST_STRAIN = 1e-5
@@ -80,9 +81,11 @@ def strain_slopes(group: ElementStrains, x: Array) -> sparse.csr_array:
     """dE/dx in the order of ``as_six``, shear strains twice, point by point, shape (6 e q, d N)."""
     rows = _strain_rows(group, x)
     e, q, _, _, d = rows.shape
-    columns = np.broadcast_to((group.nodes[:, :, None] * d + np.arange(d))[:, None, None], rows.shape)
-    places = np.broadcast_to(np.arange(6 * e * q).reshape(e, q, 6, 1, 1), rows.shape)
-    return sparse.coo_array((rows.ravel(), (places.ravel(), columns.ravel())), (6 * e * q, x.size)).tocsr()
+    columns = np.broadcast_to((group.nodes[:, :, None] * d + np.arange(d))[:, None], (e, q, *rows.shape[3:]))
+    blocks = rows.reshape(e * q, 6, -1)
+    return summed_blocks(
+        np.arange(6 * e * q).reshape(-1, 6), columns.reshape(e * q, -1), blocks, (6 * e * q, x.size)
+    )
 
 
 def viscous_matrix(group: ElementStrains, x: Array) -> sparse.csr_array:
@@ -136,6 +139,4 @@ def _assembled(group: ElementStrains, x: Array, blocks: Array) -> sparse.csr_arr
     """Blocks (e, k, d, k, d) over the nodes of each element, added up."""
     d = x.shape[1]
     places = group.nodes[:, :, None] * d + np.arange(d)
-    rows = np.broadcast_to(places[:, :, :, None, None], blocks.shape)
-    columns = np.broadcast_to(places[:, None, None, :, :], blocks.shape)
-    return sparse.coo_array((blocks.ravel(), (rows.ravel(), columns.ravel())), (x.size,) * 2).tocsr()
+    return summed_blocks(places, places, blocks, (x.size, x.size))

@@ -1,7 +1,7 @@
 """Descriptions as JSON and back: dataclasses of known classes by name and fields, never code."""
 
 import base64
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from enum import Enum
 from importlib import import_module
@@ -9,7 +9,6 @@ from pkgutil import walk_packages
 from typing import Any, NoReturn
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from phlexible import bodies, description, measure, shapes
 from phlexible.algebra.arrays import Array
@@ -90,27 +89,23 @@ def unpacked(tree: dict[str, Any]) -> np.ndarray:
     return data.reshape(tree["shape"]).astype(np.int64 if tree["kind"] == "i8" else np.float64)
 
 
-# Stands in a loaded model for a law of the user, whose functions files do not hold.
+# Stand in a loaded model for laws and potentials of the user, whose functions files do not hold.
+
+
+def _refuses(what: str) -> Callable[..., NoReturn]:
+    def refuse(*_: object, **__: object) -> NoReturn:
+        raise ModelError(
+            f"results files do not hold the functions of {what}; build the model again to ask for them"
+        )
+
+    return refuse
 
 
 class UnstoredLaw(StringLaw):
     """A law without its functions; everything that a recording holds can be asked for, tensions cannot."""
 
-    @property
-    def modulus(self) -> float:
-        _refuse()
-
-    def energy(self, C: ArrayLike) -> NoReturn:
-        _refuse()
-
-    def derivative(self, C: ArrayLike) -> NoReturn:
-        _refuse()
-
-    def curvature(self, C: ArrayLike) -> NoReturn:
-        _refuse()
-
-    def discrete_derivative(self, C0: ArrayLike, C1: ArrayLike) -> NoReturn:
-        _refuse()
+    energy = derivative = curvature = discrete_derivative = _refuses("a Law(W, dW)")
+    modulus = property(energy)
 
 
 class UnstoredSoftLaw(SoftLaw):
@@ -123,34 +118,7 @@ class UnstoredSoftLaw(SoftLaw):
 
 class _UnstoredConstitution(Constitution):
     lame = shear = float("nan")
-
-    def energy(self, C: Array) -> NoReturn:
-        _refuse_stress()
-
-    def stress(self, C: Array) -> NoReturn:
-        _refuse_stress()
-
-    def change(self, C: Array, dE: Array) -> NoReturn:
-        _refuse_stress()
-
-
-def _refuse_stress() -> NoReturn:
-    raise ModelError("results files do not hold the functions of an InvariantLaw; build the model again for stress")
-
-
-def _refuse() -> NoReturn:
-    raise ModelError(
-        "results files do not hold the functions of a Law(W, dW); build the model again to ask for tensions"
-    )
-
-
-# Stands in a loaded model for a potential of the user, whose functions files do not hold.
-
-
-def _refuse_potential(theta: float) -> NoReturn:
-    raise ModelError(
-        "results files do not hold the functions of a Potential(energy, slope); build the model again to ask for it"
-    )
+    energy = stress = change = _refuses("an InvariantLaw")
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,7 +126,8 @@ class UnstoredPotential(Potential):
     """A potential without its functions; its energy is in the recording."""
 
     def __init__(self) -> None:
-        for name, value in (("energy", _refuse_potential), ("slope", _refuse_potential), ("around", (-0.5, 0.5))):
+        refuse = _refuses("a Potential(energy, slope)")
+        for name, value in (("energy", refuse), ("slope", refuse), ("around", (-0.5, 0.5))):
             object.__setattr__(self, name, value)
 
 
