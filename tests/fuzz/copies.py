@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -11,10 +11,9 @@ import numpy as np
 import phlexible as ph
 from formulas import formula
 from phlexible.bodies.beam.bases import ReducedBasis
-from phlexible.bodies.body import Body
 from phlexible.bodies.locations import Along, MaterialPosition
 from phlexible.bodies.rod import RodNode
-from phlexible.bodies.string_law import StringLaw, TensionOnly
+from phlexible.bodies.string_law import TensionOnly
 from phlexible.description.interactions.drives import Drive, ServoPush
 from phlexible.description.interactions.feedback import Feedback
 from phlexible.description.interactions.force_elements import ForceElement, JointElement, Potential
@@ -30,13 +29,13 @@ from phlexible.description.mechanism.wholes import RodInModel
 from phlexible.description.ports import Attachment, MovingFrame, PlacedBody, Port
 from phlexible.description.references import replaced
 from phlexible.description.time_functions import TimePath
-from phlexible.shapes.solids import Shape
 
 Array = np.ndarray
 Part = PlacedBody | Joint | JointRelation | Load | ForceElement | Drive
 Powers = tuple[float, float, float]
 
-TIME = (0, 0, 1)  # powers of length, mass and time
+NUMBER, LENGTH, MASS, TIME = (0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)  # powers of length, mass and time
+INERTIA, DENSITY, LINE_DENSITY, PRESSURE = (2, 1, 0), (-3, 1, 0), (-1, 1, 0), (-1, 1, -2)
 VELOCITY, RATE, ACCELERATION = (1, 0, -1), (0, 0, -1), (1, 0, -2)
 FORCE, TORQUE, FORCE_PER_LENGTH, ENERGY = (1, 1, -2), (2, 1, -2), (0, 1, -2), (2, 1, -2)
 STIFFNESS, DAMPING, ROTATIONAL_DAMPING = (0, 1, -2), (0, 1, -1), (2, 1, -1)
@@ -123,6 +122,38 @@ def _times(factor: float, function: Callable[[float], float], value: float) -> f
     return factor * function(value)
 
 
+QUANTITIES: dict[type, dict[str, Powers]] = {
+    ph.Material: {"youngs_modulus": PRESSURE, "density": DENSITY, "viscosity": TIME},
+    ph.LumpedMass: {"x": LENGTH, "mass": MASS, "inertia": INERTIA, "offset": LENGTH},
+    ph.CircularSection: {"diameter": LENGTH},
+    ph.RectangularSection: {"width": LENGTH, "height": LENGTH},
+    ph.VaryingSection: {"places": LENGTH},
+    ph.Section: {
+        **dict.fromkeys(("area", "shear_area_y", "shear_area_z"), (2, 0, 0)),
+        **dict.fromkeys(("second_moment_y", "second_moment_z", "torsion_constant"), (4, 0, 0)),
+        **dict.fromkeys(("shear_center", "mass_center"), LENGTH),
+    },
+    ph.RigidBody: {"mass": MASS, "inertia": INERTIA, "center": LENGTH},
+    ph.PointMass: {"mass": MASS},
+    ph.Rod: {"length": LENGTH},
+    RodNode: {"weight": LENGTH, "before": LENGTH, "after": LENGTH},
+    ph.String: {"length": LENGTH, "line_density": LINE_DENSITY, "viscosity": TIME},
+    TensionOnly: {},
+    ph.LogarithmicLaw: {"axial_stiffness": FORCE},
+    ph.LinearLaw: {"axial_stiffness": FORCE},
+    ph.StVenantKirchhoffLaw: {"axial_stiffness": FORCE},
+    ph.NeoHookean: {"youngs_modulus": PRESSURE},
+    ph.StVenantKirchhoff: {"youngs_modulus": PRESSURE},
+    ph.Maxwell: {},
+    ph.Box: {"size": LENGTH},
+    ph.Cylinder: {"radius": LENGTH, "length": LENGTH},
+    ph.Sphere: {"radius": LENGTH},
+    ph.Torus: {"radius": LENGTH, "tube_radius": LENGTH},
+    ph.TriangleMesh: {"vertices": LENGTH},
+}
+"""Fields of descriptions that are quantities; others are numbers, or descriptions with quantities of their own."""
+
+
 class _Copy:
     def __init__(
         self,
@@ -195,7 +226,7 @@ class _Copy:
     def _placed(self, placed: PlacedBody) -> PlacedBody:
         change, own = self._change, self._displaced.get(placed.name, Change())
         with self._changing(placed):
-            body = self._body(placed.body)
+            body = self._changed(placed.body)
         if placed.nodes is not None:
             speeds = placed.nodes.velocities
             speed = None if speeds is None or self._is_at_rest else change.arrow(speeds, VELOCITY)
@@ -214,75 +245,50 @@ class _Copy:
     def _add_rod(self, rod: RodInModel) -> None:
         """Its elements between the sections, which are there."""
         length, body = self._change.length, rod.handle.body
-        changed = replace(
-            body,
-            length=length * body.length,
-            section=self._section(body.section),
-            material=self._material(body.material),
-        )
+        changed = self._changed(body)
         strains = rod.stress_free * np.repeat([1.0, 1 / length], 3)
         names = [node.name for node in rod.handle.parts]
         self._new[rod.handle] = self.model.group_rod(rod.handle.name, changed, names, strains)
 
-    def _body(self, body: Body) -> Body:
-        unit, length = self._change.unit, self._change.length
-        match body:
-            case ph.Beam():
-                return replace(
-                    body,
-                    length=length * body.length,
-                    section=self._section(body.section),
-                    material=self._material(body.material),
-                    modes=self._modes(body),
-                    masses=tuple(self._lumped(each) for each in body.masses),
-                )
-            case ph.RigidBody():
-                inertia = unit((2, 1, 0)) * np.asarray(body.inertia, dtype=float)
-                return ph.RigidBody(unit((0, 1, 0)) * body.mass, inertia, length * np.asarray(body.center))
-            case ph.PointMass():
-                return ph.PointMass(unit((0, 1, 0)) * body.mass)
-            case ph.String():
-                return replace(
-                    body,
-                    length=length * body.length,
-                    line_density=unit((-1, 1, 0)) * body.line_density,
-                    law=self._law(body.law),
-                    viscosity=unit(TIME) * body.viscosity,
-                )
-            case ph.FlexibleBody():
-                return self._flexible(body)
-            case ph.SoftBody():
-                return replace(
-                    body,
-                    mesh=replace(body.mesh, points=length * body.mesh.points),
-                    law=self._soft_law(body.law),
-                    density=unit((-3, 1, 0)) * body.density,
-                    thickness=None if body.thickness is None else length * body.thickness,
-                    viscosity=unit(TIME) * body.viscosity,
-                )
-            case RodNode():
-                return replace(
-                    body,
-                    section=self._section(body.section),
-                    material=self._material(body.material),
-                    weight=length * body.weight,
-                    before=length * body.before,
-                    after=length * body.after,
-                )
-        raise NotImplementedError(f"say here how {type(body).__name__} changes with the units")
+    def _changed(self, value: Any) -> Any:
+        """A description in the new units: its ``QUANTITIES``, and what it is made of."""
+        if isinstance(value, tuple):
+            return tuple(self._changed(each) for each in value)
+        for kind in type(value).__mro__:
+            if kind in MADE_ALIKE:
+                return MADE_ALIKE[kind](self, value)
+            if kind in QUANTITIES:
+                made = {each.name: self._changed(getattr(value, each.name)) for each in fields(value) if each.init}
+                return replace(value, **(made | self._quantities(value, QUANTITIES[kind])))
+        if is_dataclass(value):
+            raise NotImplementedError(f"say above how {type(value).__name__} changes with the units")
+        return value
 
-    def _soft_law(self, law: Any) -> Any:
-        unit = self._change.unit((-1, 1, -2))
-        if not isinstance(law, ph.InvariantLaw):
-            return replace(law, youngs_modulus=unit * law.youngs_modulus)
+    def _quantities(self, value: Any, powers: Mapping[str, Powers]) -> dict[str, Any]:
+        """Those that are given, in the new units."""
+        given = {name: getattr(value, name) for name in powers}
+        return {
+            name: self._change.unit(powers[name]) * (np.asarray(each, dtype=float) if np.ndim(each) else each)
+            for name, each in given.items()
+            if each is not None
+        }
+
+    def _beam(self, beam: ph.Beam) -> ph.Beam:
+        made = {name: self._changed(getattr(beam, name)) for name in ("section", "material", "masses")}
+        return replace(beam, length=self._change.length * beam.length, modes=self._modes(beam), **made)
+
+    def _soft_body(self, body: ph.SoftBody) -> ph.SoftBody:
+        mesh = replace(body.mesh, points=self._change.length * body.mesh.points)
+        powers = {"density": DENSITY, "thickness": LENGTH, "viscosity": TIME}
+        return replace(body, mesh=mesh, law=self._changed(body.law), **self._quantities(body, powers))
+
+    def _invariant_law(self, law: ph.InvariantLaw) -> ph.InvariantLaw:
+        unit = self._change.unit(PRESSURE)
         if unit == 1:
             return law
         pairs = {name: getattr(law, name) for name in ("first", "second", "third")}
         return ph.InvariantLaw(
-            **{
-                name: pair and tuple(partial(_times, unit, function) for function in pair)
-                for name, pair in pairs.items()
-            }
+            **{name: pair and tuple(partial(_times, unit, each) for each in pair) for name, pair in pairs.items()}
         )
 
     def _flexible(self, body: ph.FlexibleBody) -> ph.FlexibleBody:
@@ -320,40 +326,11 @@ class _Copy:
         )
         return ph.FlexibleBody(**(vars(body) | {"data": own, "frequencies": body.frequencies / time}))
 
-    def _material(self, material: ph.Material | None) -> ph.Material | None:
-        unit = self._change.unit
-        if material is None:
-            return None
-        return replace(
-            material,
-            youngs_modulus=unit((-1, 1, -2)) * material.youngs_modulus,
-            density=unit((-3, 1, 0)) * material.density,
-            viscosity=unit(TIME) * material.viscosity,
-        )
-
-    def _lumped(self, mass: ph.LumpedMass) -> ph.LumpedMass:
-        unit, length = self._change.unit, self._change.length
-        inertia, offset = unit((2, 1, 0)) * np.array(mass.inertia), length * np.array(mass.offset)
-        return ph.LumpedMass(length * mass.x, unit((0, 1, 0)) * mass.mass, inertia, offset)
-
-    def _section(self, section: Any) -> Any:
-        length, unit = self._change.length, self._change.unit
-        match section:
-            case ph.CircularSection():
-                return ph.CircularSection(length * section.diameter)
-            case ph.RectangularSection():
-                return ph.RectangularSection(length * section.width, length * section.height)
-            case ph.VaryingSection(places=places, sections=sections):
-                return ph.VaryingSection(length * np.array(places), [self._section(each) for each in sections])
-            case ph.GeneralSection():
-                arms = np.outer(*2 * [np.repeat([1.0, length], 3)])
-                stiffness = unit((1, 1, -2)) * arms * section.stiffness_matrix
-                mass = unit((-1, 1, 0)) * arms * section.mass_matrix
-                return ph.GeneralSection(stiffness, mass, unit(TIME) * section.viscosity)
-        powers = {"area": 2, "second_moment_y": 4, "second_moment_z": 4, "torsion_constant": 4}
-        powers |= {"shear_area_y": 2, "shear_area_z": 2, "shear_center": 1, "mass_center": 1}
-        given = {name: getattr(section, name) for name in powers if getattr(section, name) is not None}
-        return ph.Section(**{name: length ** powers[name] * np.array(each) for name, each in given.items()})
+    def _general_section(self, section: ph.GeneralSection) -> ph.GeneralSection:
+        arms = np.outer(*2 * [np.repeat([1.0, self._change.length], 3)])
+        stiffness = self._change.unit((1, 1, -2)) * arms * section.stiffness_matrix
+        mass = self._change.unit((-1, 1, 0)) * arms * section.mass_matrix
+        return ph.GeneralSection(stiffness, mass, self._change.time * section.viscosity)
 
     def _modes(self, beam: ph.Beam) -> Any:
         """A basis over the coordinates of the elements, of which some are lengths and some are angles."""
@@ -363,16 +340,11 @@ class _Copy:
         sizes = np.where(np.array(units) == "m", self._change.length, 1.0)
         return sizes[:, None] * np.asarray(beam.modes.columns)
 
-    def _law(self, law: StringLaw) -> StringLaw:
-        unit = self._change.unit(FORCE)
+    def _law(self, law: ph.Law) -> ph.Law:
         if self._change.is_none:
             return law
-        if isinstance(law, TensionOnly):
-            return replace(law, law=self._law(law.law))
-        if isinstance(law, ph.Law):
-            functions = (formula("lambda C: {unit} * {law}(C)", unit=unit, law=each) for each in (law.W, law.dW))
-            return ph.Law(*functions)
-        return replace(law, axial_stiffness=unit * law.axial_stiffness)  # type: ignore[type-var, attr-defined]
+        text, unit = "lambda C: {unit} * {law}(C)", self._change.unit(FORCE)
+        return ph.Law(*(formula(text, unit=unit, law=each) for each in (law.W, law.dW)))
 
     def _joint(self, joint: Joint) -> Joint:
         changes: dict[str, Any] = {"first": self._port(joint.first), "second": self._port(joint.second)}
@@ -449,14 +421,9 @@ class _Copy:
             case ph.DistributedForce():
                 return replace(part, body=self._new[part.body], value=self._density(part))
             case ph.SpringDamper():
-                return replace(
-                    part,
-                    first=self._port(part.first),
-                    second=self._port(part.second),
-                    stiffness=unit(STIFFNESS) * part.stiffness,
-                    damping=unit(DAMPING) * part.damping,
-                    length=None if part.length is None else self._change.length * part.length,
-                )
+                powers = {"stiffness": STIFFNESS, "damping": DAMPING, "length": LENGTH}
+                ports = {"first": self._port(part.first), "second": self._port(part.second)}
+                return replace(part, **ports, **self._quantities(part, powers))
             case ph.Bushing():
                 return self._bushing(part)
             case JointElement():
@@ -494,22 +461,12 @@ class _Copy:
         )
 
     def _contact(self, contact: ph.Contact) -> ph.Contact:
-        unit, power = self._change.unit, contact.exponent
-        return replace(
-            contact,
-            first=self._touching(contact.first),
-            second=self._touching(contact.second),
-            stiffness=unit((1 - power, 1, -2)) * contact.stiffness,
-            radius=self._change.length * contact.radius,
-            damping=unit((-power, 1, -1)) * contact.damping,
-            friction_speed=contact.friction_speed and unit(VELOCITY) * contact.friction_speed,
-            restitution_speed=unit(VELOCITY) * contact.restitution_speed,
-            bristle=contact.bristle and unit(STIFFNESS) * contact.bristle,
-            bristle_damping=contact.bristle_damping and unit(DAMPING) * contact.bristle_damping,
-            rolling=self._change.length * contact.rolling,
-            drilling=self._change.length * contact.drilling,
-            second_radius=contact.second_radius and self._change.length * contact.second_radius,
-        )
+        power = contact.exponent
+        powers = {"stiffness": (1 - power, 1, -2), "damping": (-power, 1, -1), "bristle": STIFFNESS}
+        powers |= dict.fromkeys(("friction_speed", "restitution_speed"), VELOCITY) | {"bristle_damping": DAMPING}
+        powers |= dict.fromkeys(("radius", "second_radius", "rolling", "drilling"), LENGTH)
+        sides = {"first": self._touching(contact.first), "second": self._touching(contact.second)}
+        return replace(contact, **sides, **self._quantities(contact, powers))
 
     def _touching(self, value: Any) -> Any:
         """A side of a contact."""
@@ -522,64 +479,34 @@ class _Copy:
                 normal = self._change.rotation @ np.asarray(value.normal, dtype=float)
                 return ph.Plane(self._port(value.port), normal)
             case ph.Surface():
-                return ph.Surface(self._port(value.port), self._shape(value.shape), value.inside)
+                return ph.Surface(self._port(value.port), self._changed(value.shape), value.inside)
             case ph.Capsule():
                 radius = self._change.length * value.radius
                 return ph.Capsule(self._port(value.start), self._port(value.end), radius)
         return self._port(value)
 
-    def _shape(self, shape: Shape) -> Shape:
-        """Its axes are those of the body, or it has none."""
-        match shape:
-            case ph.Box():
-                return replace(shape, size=self._change.length * np.asarray(shape.size))
-            case ph.Cylinder():
-                return replace(
-                    shape, radius=self._change.length * shape.radius, length=self._change.length * shape.length
-                )
-            case ph.Sphere():
-                return replace(shape, radius=self._change.length * shape.radius)
-            case ph.Torus():
-                length = self._change.length
-                return replace(shape, radius=length * shape.radius, tube_radius=length * shape.tube_radius)
-            case ph.TriangleMesh():
-                return replace(shape, vertices=self._change.length * np.asarray(shape.vertices))
-        raise NotImplementedError(f"say here how {type(shape).__name__} changes with the units")
-
     def _limit(self, part: JointFriction | JointStop) -> JointFriction | JointStop:
         """Friction or a stop along an angle or a position."""
-        is_angle, unit, joint = part.coordinate.endswith("angle"), self._change.unit, self._new[part.joint]
+        is_angle = part.coordinate.endswith("angle")
+        stiffness, damping = (TORQUE, ROTATIONAL_DAMPING) if is_angle else (STIFFNESS, DAMPING)
         if isinstance(part, JointFriction):
-            return replace(
-                part,
-                joint=joint,
-                coulomb=unit(TORQUE if is_angle else FORCE) * part.coulomb,
-                viscous=unit(ROTATIONAL_DAMPING if is_angle else DAMPING) * part.viscous,
-                stiction_speed=part.stiction_speed and unit(RATE if is_angle else VELOCITY) * part.stiction_speed,
-                bristle=part.bristle and unit(TORQUE if is_angle else STIFFNESS) * part.bristle,
-                bristle_damping=part.bristle_damping
-                and unit(ROTATIONAL_DAMPING if is_angle else DAMPING) * part.bristle_damping,
-                radius=None if part.radius is None else self._change.length * part.radius,
-            )
-        size = 1.0 if is_angle else self._change.length
-        return replace(
-            part,
-            joint=joint,
-            lower=None if part.lower is None else size * part.lower,
-            upper=None if part.upper is None else size * part.upper,
-            stiffness=unit(TORQUE if is_angle else STIFFNESS) * part.stiffness,
-            damping=unit(ROTATIONAL_DAMPING if is_angle else DAMPING) / size * part.damping,
-        )
+            powers = {"coulomb": TORQUE if is_angle else FORCE, "viscous": damping, "bristle": stiffness}
+            powers |= {"stiction_speed": RATE if is_angle else VELOCITY, "bristle_damping": damping}
+            powers |= {"radius": LENGTH}
+        else:
+            place = NUMBER if is_angle else LENGTH
+            of_damping = damping if is_angle else (damping[0] - 1, *damping[1:])
+            powers = {"lower": place, "upper": place, "stiffness": stiffness, "damping": of_damping}
+        return replace(part, joint=self._new[part.joint], **self._quantities(part, powers))
 
     def _joint_element(self, element: JointElement) -> JointElement:
-        unit, is_angle = self._change.unit, element.coordinate.endswith("angle")
-        size = 1.0 if is_angle else self._change.length
+        size, powers = self._change.length, {"stiffness": STIFFNESS, "damping": DAMPING, "rest": LENGTH}
+        if element.coordinate.endswith("angle"):
+            size, powers = 1.0, {"stiffness": TORQUE, "damping": ROTATIONAL_DAMPING}
         return replace(
             element,
             joint=self._new[element.joint],
-            stiffness=unit(TORQUE if is_angle else STIFFNESS) * element.stiffness,
-            damping=unit(ROTATIONAL_DAMPING if is_angle else DAMPING) * element.damping,
-            rest=None if element.rest is None else size * element.rest,
+            **self._quantities(element, powers),
             potential=None if element.potential is None else self._potential(element.potential, size),
             force=self._force(element.force, size),
             breakpoints=tuple(self._change.time * time for time in element.breakpoints),
@@ -643,3 +570,14 @@ class _Copy:
     def _turn(self, axes: Any, powers: Powers) -> Array:
         turn = self._change.rotation if axes is Axes.WORLD else np.eye(3)
         return self._change.unit(powers) * turn
+
+
+MADE_ALIKE: dict[type, Callable[[_Copy, Any], Any]] = {
+    ph.Beam: _Copy._beam,
+    ph.FlexibleBody: _Copy._flexible,
+    ph.SoftBody: _Copy._soft_body,
+    ph.GeneralSection: _Copy._general_section,
+    ph.InvariantLaw: _Copy._invariant_law,
+    ph.Law: _Copy._law,
+}
+"""Descriptions of which more than quantities changes."""

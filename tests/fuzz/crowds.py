@@ -1,11 +1,9 @@
-"""Random bodies that meet and rub, of which gradients are taken: ``python -m fuzz.crowds --seeds 300``.
+"""Random bodies that meet and rub, of which gradients are taken.
 
 Balls, or bodies whose whole surface touches, in lists, on a floor: friction that sticks, static friction, rolling,
 drilling, restitution, damping. They are near each other where they begin, so that they touch.
 """
 
-import argparse
-import sys
 from typing import Any
 
 import numpy as np
@@ -122,30 +120,3 @@ class Crowd:
         if self._sensor == 1:
             return ph.Cost.integral(ph.Velocity(at, (1, 0, 0)), lambda v: v**2)
         return ph.Cost.final(ph.Velocity(at, (0, 1, 0) if self._dimension == 2 else (0.3, 0, 1)))
-
-
-def main() -> int:
-    """0 where all agree."""
-    from fuzz.test_gradients import compared_crowd  # which draws these
-
-    given = argparse.ArgumentParser(prog="fuzz.crowds", description="gradients of random bodies that meet")
-    given.add_argument("--seeds", type=int, default=300)
-    given.add_argument("--first", type=int, default=0)
-    options = given.parse_args()
-    bad, told = 0, 0
-    for seed in range(options.first, options.first + options.seeds):
-        found = compared_crowd(seed)
-        if isinstance(found, str):
-            print(f"seed {seed}: {found}", flush=True)
-            continue
-        is_bad = bool(found.is_measured and not found.agrees)
-        told, bad = told + found.is_measured, bad + is_bad
-        print(
-            f"seed {seed}: off by {found.off:.1e}, differences by {found.spread:.1e}{' FAILS' * is_bad}", flush=True
-        )
-    print(f"{options.seeds} seeds, {told} told, {bad} failures")
-    return int(bad > 0)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -88,27 +88,6 @@ def test_a_weight_hangs_on_the_mean_of_an_end():
     assert model.equilibrium().reaction(joint) == pytest.approx([-9.81, 0, 0], abs=1e-6)
 
 
-def test_a_rigid_patch_carries_a_motor():
-    """A hub pinned to all nodes of one end: the patch moves as one, the motor's work is all there is."""
-    body = bar()
-    model = ph.Model()
-    placed = model.add(body, "body")
-    hub = model.add(ph.RigidBody(0.5, (2e-3, 2e-3, 2e-3)), "hub", position=(0, 0.1, 0.1))
-    patch = body.points_where(lambda x: x[0] < 1e-9)
-    for number in patch:
-        node = placed.node(int(number))
-        model.connect(ph.Spherical(hub.point(node.initial_position() - hub.position), node))
-    motor = model.connect(ph.Revolute(model.ground.at((0, 0.1, 0.1)), hub.origin, axis=(0, 0, 1)))
-    model.apply(motor.drive(angle=lambda t: 40 * t**2))
-    motion = model.simulate(0.2, 2e-3, progress=False)
-    assert motion.angle(motor)[-1] == pytest.approx(1.6, abs=1e-9)
-    places = np.stack([motion.position(placed.node(int(number))) for number in patch], axis=1)
-    apart = np.linalg.norm(places[:, :, None] - places[:, None], axis=3)
-    assert apart == pytest.approx(np.tile(apart[0], (len(apart), 1, 1)), abs=1e-11)
-    assert motion.energy.strain[-1] > 0.01 * motion.energy.total[-1]
-    assert np.abs(motion.energy.balance_error).max() <= 1e-11 * motion.energy.total[-1]
-
-
 @pytest.mark.parametrize("value", [(0, 0, -3.0), lambda t: (0, 0, -3.0)])
 def test_nodes_share_the_force_on_their_mean(value):
     body = bar(interfaces={"end": lambda x: x[0] > 0.6 - 1e-9})
@@ -119,16 +98,6 @@ def test_nodes_share_the_force_on_their_mean(value):
     assert motion.momentum.linear[-1] == pytest.approx([0, 0, -3.0 * 0.02], abs=1e-12)
     travel = motion.position(placed["end"])[-1, 2] - motion.position(placed["end"])[0, 2]
     assert motion.energy.work["pull"][-1] == pytest.approx(-3.0 * travel, rel=1e-10)
-
-
-def test_a_motion_comes_back_from_its_file(tmp_path):
-    motion = thrown(bar(2, cells=1), dimension=2).simulate(0.02, 2e-3, progress=False)
-    motion.save(tmp_path / "run.h5")
-    back = ph.Motion.load(tmp_path / "run.h5")
-    node = back.mechanism["body"].node(3)
-    assert np.array_equal(back.position(node), motion.position(motion.mechanism["body"].node(3)))
-    again = back.mechanism["body"].body
-    assert (again.law, again.order, again.thickness) == (NEO, 2, 0.1)
 
 
 @pytest.mark.parametrize(

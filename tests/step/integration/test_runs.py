@@ -83,19 +83,6 @@ def test_blocks_leave_no_trace(monkeypatch, block):
     assert motion.recording.multipliers == pytest.approx(reference.recording.multipliers, abs=1e-7)
 
 
-def test_a_resumed_run_goes_on_where_the_file_ends(tmp_path):
-    path = tmp_path / "run.h5"
-    whole = pendulum().simulate(1.0, 0.01)
-    pendulum().simulate(0.4, 0.01, output=path)
-    motion = pendulum().resume(path, 1.0, 0.01)
-    assert motion.time == pytest.approx(whole.time, abs=1e-13)
-    assert motion.recording.velocity == pytest.approx(whole.recording.velocity, abs=1e-11)
-    assert np.abs(motion.energy.balance_error).max() < 1e-13
-    assert motion.iterations[-1] > motion.iterations[40]
-    again = ph.Motion.load(path)
-    assert again.recording.velocity == pytest.approx(motion.recording.velocity, abs=0)
-
-
 def test_a_step_around_contacts_that_is_taken_alone_is_tried_once(tmp_path):
     """A run that is resumed for its last step has the iterations of one that did not stop."""
     model, path = ph.Model(gravity=(0, -9.81, 0), dimension=2), tmp_path / "run.h5"
@@ -119,25 +106,6 @@ def test_a_much_smaller_step_after_a_long_one_goes_on_smoothly(tmp_path):
     assert np.ptp(forces) < 0.01 * np.abs(forces).max()
     assert 0 < motion.energy.dissipated[-1] < 1e-3 * motion.energy.kinetic[-1]
     assert np.abs(motion.energy.balance_error).max() < 1e-13
-
-
-def test_resuming_past_work_keeps_the_ledger(tmp_path):
-    path = tmp_path / "run.h5"
-
-    def force(t):
-        return (np.sin(t), 0.0, 0.0)
-
-    falling_mass(force).simulate(0.4, 0.01, output=path)
-    motion = falling_mass(force).resume(path, 1.0, 0.01)
-    assert np.abs(motion.energy.balance_error).max() < 1e-14
-    assert motion.energy.supplied[-1] == pytest.approx(motion.energy.total[-1] - motion.energy.total[0])
-
-
-def test_a_file_that_reaches_the_end_is_not_resumed(tmp_path):
-    path = tmp_path / "run.h5"
-    pendulum().simulate(0.4, 0.01, output=path)
-    with pytest.raises(ph.errors.ParameterError, match=r"beyond the 0\.4 s"):
-        pendulum().resume(path, 0.4, 0.01)
 
 
 class Interrupting:
@@ -235,25 +203,6 @@ def test_a_load_that_becomes_nan_is_named_with_its_time():
     model = falling_mass(lambda t: (np.where(t > 0.5, np.nan, 1.0), 0.0, 0.0))
     with pytest.raises(ph.errors.ParameterError, match=r"force on mass.origin at t = 0\.505 s must be finite"):
         model.simulate(1.0, 0.01)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"initial": "relaxed"}, "initial must be one of 'undeformed', 'quasi_static', got 'relaxed'"),
-        ({"every": 0}, "every must be a whole number of at least 1, got 0"),
-        ({"every": 1.5}, "every must be a whole number of at least 1, got 1.5"),
-        ({"numerical_damping": -0.1}, "numerical_damping must not be negative, got -0.1"),
-    ],
-)
-def test_bad_options_are_refused(arguments, message):
-    with pytest.raises(ph.errors.ParameterError, match=message):
-        pendulum().simulate(1.0, 0.1, **arguments)
-
-
-def test_a_model_without_bodies_is_refused():
-    with pytest.raises(ph.errors.ModelError, match="no bodies"):
-        ph.Model().simulate(1.0, 0.1)
 
 
 def test_newtons_method_starts_near_the_end_of_a_step_and_stops_at_round_off():
