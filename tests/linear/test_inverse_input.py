@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from numpy.polynomial import Polynomial
+from scipy.special import betainc
 
 import phlexible as ph
 from phlexible.errors import ModelError, ParameterError
@@ -101,6 +102,30 @@ def test_a_crane_without_mass_in_its_cable_is_flat():
     fourth = polynomial.deriv(4)(s) / duration**4
     exact = inside * ((trolley_mass + load_mass) * second + trolley_mass * length / 9.81 * fourth)
     assert force.force == pytest.approx(exact, abs=3e-4 * np.abs(exact).max())  # of what is left out
+
+
+def test_the_end_of_a_heavy_chain_follows():
+    """The trolley moves by the mean of y(t + 2 sqrt(L / g) sin a) over all angles a (N. Petit, P. Rouchon 2001)."""
+    duration, length, line, way = 3.0, 5.0, 0.4, 0.05
+    angles = np.linspace(0, 2 * np.pi, 200, endpoint=False)
+
+    def path(t):
+        return way * betainc(6, 6, np.clip(t / duration, 0.0, 1.0))
+
+    model = ph.Model(gravity=(0, -9.81, 0), dimension=2)
+    shape = lambda s: (0.0, -s - 9.81 * line * (length * s - s**2 / 2) / 1e6)  # noqa: E731
+    chain = model.add(ph.String(length, line, 16, ph.LinearLaw(1e6)), "chain", shape=shape)
+    trolley = model.add(ph.PointMass(20.0), "trolley")
+    rail = model.connect(ph.Slider(model.ground.at((0, 0, 0)), trolley.origin, axis=(1, 0, 0)))
+    model.connect(ph.Spherical(trolley.origin, chain.start))
+    linear = model.linearize(at="static", inputs=[rail], outputs=[ph.Acceleration(chain.end, (1, 0, 0))])
+    force = ph.inverse_input(linear, path, duration, 1e-2, accuracy=1e-5)
+    model.apply(rail.force(force.delayed))
+    motion = model.simulate(duration + 2 * force.lead, 5e-3, progress=False)
+    time = motion.time - force.lead
+    assert motion.position(chain.end)[:, 0] == pytest.approx(path(time), abs=1e-3 * way)
+    exact = path(time[:, None] + 2 * np.sqrt(length / 9.81) * np.sin(angles)).mean(axis=1)
+    assert motion.position(trolley.origin)[:, 0] == pytest.approx(exact, abs=7e-4 * way)
 
 
 def test_refusals():

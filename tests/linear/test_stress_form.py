@@ -144,6 +144,8 @@ def test_what_is_refused():
         ph.gallery.four_bar().linearize(stress="hermite")
     with pytest.raises(ph.ParameterError, match="stress must be one of 'discontinuous', 'hermite', got 'cubic'"):
         ph.gallery.four_bar().linearize(form="stress", stress="cubic")
+    with pytest.raises(ph.EquilibriumError, match='form="stress" holds about an unloaded, undeformed pose'):
+        ph.gallery.flexible_pendulum(elements=2).linearize(at="static", form="stress")
     model = ph.gallery.four_bar()
     with pytest.raises(ph.ModelError, match='velocities and stresses as states.*form="stress"'):
         model.linearize([model["coupler"].end]).reduce(4, keep_rigid=True)

@@ -59,6 +59,15 @@ def reference():
     return ph.integrate(whole, x, None, 0.3, 0.3 / 64, "radau3").states[-1]
 
 
+@pytest.mark.parametrize("method", SYMMETRIC)
+def test_the_order_is_two_with_constraints_and_a_moving_mass_matrix(method, reference):
+    whole, x = pendulums()
+    moving = whole.state_slice("b.angular_velocity").stop
+    ends = [ph.integrate(whole, x, None, 0.3, 0.3 / n, method).states[-1] for n in (16, 24)]
+    first, second = (np.abs(end - reference)[:moving].max() for end in ends)
+    assert np.log(first / second) / np.log(1.5) == pytest.approx(2, abs=0.3)
+
+
 def test_the_composed_pendulum_is_that_of_the_mechanism(reference):
     """Independent assemblies: transformers of ports here, functions of joints there."""
     model = ph.Model(dimension=2, gravity=GRAVITY)

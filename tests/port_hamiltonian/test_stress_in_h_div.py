@@ -2,11 +2,13 @@
 
 import numpy as np
 import pytest
+import skfem
 from scipy import sparse
 from scipy.linalg import eigh
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import spsolve
 from skfem import MeshQuad, MeshTet, MeshTri
+from skfem.helpers import div, dot
 
 import phlexible as ph
 from phlexible.papers import solid
@@ -49,6 +51,33 @@ def frequencies(model):
 def transverse(poissons_ratio):
     """Speed of shear waves where E = rho = 1."""
     return np.sqrt(1 / 2 / (1 + poissons_ratio))
+
+
+def test_the_elements_are_those_of_scikit_fem():
+    """Two rows of its BDM1, velocities and rotations constant: the same frequencies."""
+    mesh, nu = cube(4, shaken=0.2), 0.3
+    stress = skfem.Basis(mesh, skfem.ElementTriBDM1(), intorder=2)
+    cells = stress.with_element(skfem.ElementTriP0())
+
+    def matrix(form, *bases):
+        return skfem.BilinearForm(form).assemble(*bases)
+
+    mass = matrix(lambda a, b, w: dot(a, b), stress)
+    trace = [[matrix(lambda a, b, w, i=i, j=j: a[j] * b[i], stress) for j in range(2)] for i in range(2)]
+    C = sparse.block_array(
+        [[mass - nu * trace[0][0], -nu * trace[0][1]], [-nu * trace[1][0], mass - nu * trace[1][1]]]
+    ) / (2 * transverse(nu) ** 2)
+    part = matrix(lambda a, b, w: div(a) * b, stress, cells)
+    D = sparse.block_diag([part, part]).toarray()
+    x, y = (matrix(lambda a, b, w, i=i: a[i] * b, stress, cells) for i in range(2))
+    S = sparse.hstack([y, -x]).toarray()
+    zero = np.zeros((len(S), len(S)))
+    saddle = np.block([[C.toarray(), S.T], [S, zero]])
+    wide = np.hstack([D, np.zeros((len(D), len(S)))])
+    volumes = np.tile(matrix(lambda a, b, w: a * b, cells).diagonal(), 2)
+    expected = np.sqrt(eigh(wide @ np.linalg.solve(saddle, wide.T), np.diag(volumes), eigvals_only=True))
+    found = ph.LinearModel.of(model_of(mesh, nu, "rim", lumped=False)).modes(4)
+    assert found.frequencies == pytest.approx(expected[:4], rel=1e-11)
 
 
 MODELS = {

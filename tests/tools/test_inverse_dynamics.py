@@ -56,6 +56,46 @@ def test_where_the_input_acts_it_is_what_a_drive_needs():
     assert found.zeros[:2] == pytest.approx([1.8751**2 * BEND * 1j, -(1.8751**2) * BEND * 1j], rel=2e-3)
 
 
+def robot(drives=None):
+    """Two rigid links of 1 and 0.8 m under gravity, the second at a right angle; model, hand, both hinges."""
+    model = ph.Model(gravity=(0, -G, 0), dimension=2)
+    upper = model.add(ph.RigidBody(2.0, 0.1, center=(0.5, 0, 0)), "upper")
+    lower = model.add(ph.RigidBody(1.0, 0.05, center=(0.4, 0, 0)), "lower", position=(1, 0, 0), rotation=np.pi / 2)
+    shoulder = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), upper.origin))
+    elbow = model.connect(ph.Revolute(upper.point((1, 0, 0)), lower.origin))
+    for k, (hinge, name) in enumerate(((shoulder, "shoulder"), (elbow, "elbow"))):
+        model.apply(hinge.torque(0.0, name=name) if drives is None else hinge.drive(angle=drives[k]))
+    return model, lower.point((0.8, 0, 0)), (shoulder, elbow)
+
+
+def test_a_hand_follows_by_the_torques_that_drives_of_its_joints_need():
+    """Two inputs that act on both outputs at once; the drives move as inverse kinematics say."""
+
+    def hand_at(t):
+        return 1.0 - 0.5 * smooth(t), 0.8 - 0.3 * smooth(t)
+
+    def bent(t):
+        x, y = hand_at(t)
+        return np.arccos((x**2 + y**2 - 1.64) / 1.6)
+
+    def raised(t):
+        x, y = hand_at(t)
+        return np.arctan2(y, x) - np.arctan2(0.8 * np.sin(bent(t)), 1 + 0.8 * np.cos(bent(t)))
+
+    model, hand, _ = robot()
+    paths = {
+        ph.Displacement(hand, (1, 0, 0)): lambda t: -0.5 * smooth(t),
+        ph.Displacement(hand, (0, 1, 0)): lambda t: -0.3 * smooth(t),
+    }
+    found = ph.inverse_dynamics(model, paths, ["shoulder", "elbow"], 1.0, 1e-2)
+    assert found.missed < 1e-11 and not len(found.zeros)
+    driven, _, hinges = robot((raised, lambda t: bent(t) - np.pi / 2))
+    motion = driven.simulate(1.0, 1e-2, progress=False)
+    for name, hinge in zip(("shoulder", "elbow"), hinges, strict=True):
+        needed = motion.required(hinge)
+        assert found[name].values[2:-2] == pytest.approx(needed[2:-2], abs=1e-3 * np.abs(needed).max())
+
+
 def test_a_tip_is_refused_with_its_zeros_and_followed_from_both_sides():
     """Zeros 2 x^2 sqrt(EI / rho A) with tan x = -tanh x; runs with the torque stray to second order."""
     model, _, tip = arm()

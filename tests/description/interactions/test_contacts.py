@@ -8,8 +8,7 @@ from scipy.optimize import minimize
 from scipy.spatial.transform import Rotation
 
 import phlexible as ph
-
-STEEL = ph.Material(1e8, 1000.0)
+from phlexible.step.assembly import families as contact_groups
 
 
 def capsule(model, name, place, turn, length=1.0, **moving):
@@ -80,6 +79,29 @@ def test_the_distance_of_pieces_is_the_least_over_both():
         model.apply(ph.Contact(pieces, radius=1.0, stiffness=1e4))
         motion = model.simulate(1e-6, 1e-6, progress=False)
         assert motion.energy.spring[0] == pytest.approx(0.5e4 * (0.02 * least) ** 2, rel=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore::phlexible.errors.SlackStringWarning")
+@pytest.mark.filterwarnings("ignore::phlexible.errors.StepWarning")
+def test_pairs_near_each_other_give_the_digits_of_all_pairs(monkeypatch):
+    """Fast balls and a rope, steps in which they fly further than they are wide."""
+
+    def model():
+        rng, made = np.random.default_rng(3), ph.Model()
+        rope = made.add(ph.String(2.0, 0.1, 20, ph.LinearLaw(1e3)), "rope", position=(-1, 0, 0.3))
+        places = 0.25 * np.stack(np.meshgrid(np.arange(8) - 4, np.arange(5) - 2, [0]), -1).reshape(-1, 3)
+        balls = [made.add(ph.PointMass(1.0), position=x, velocity=40 * rng.normal(size=3)) for x in places]
+        members = [*(ball.origin for ball in balls), rope]
+        made.apply(ph.Contact(members, radius=0.05, stiffness=1e5, restitution=1))
+        return made
+
+    motions = [model().simulate(0.02, 4e-3, progress=False)]
+    monkeypatch.setattr(contact_groups, "SKIN", 1e12)
+    motions.append(model().simulate(0.02, 4e-3, progress=False))
+    assert motions[0].contact_steps[-1] > 100
+    for name in ("position", "velocity", "contact_steps", "iterations"):
+        assert np.array_equal(*(getattr(each.recording, name) for each in motions)), name
+    assert np.ptp(motions[0].energy.total) <= 1e-12 * motions[0].energy.total[0]
 
 
 @pytest.mark.filterwarnings("ignore::phlexible.errors.UnusedPartWarning")

@@ -117,13 +117,15 @@ def test_rolling_resistance_brings_a_ball_to_rest_on_its_way():
     assert np.abs(motion.energy.balance_error).max() <= 1e-13
 
 
+@pytest.mark.parametrize("is_searched", [False, True])
 @pytest.mark.parametrize(("exponent", "share"), [(1.0, 2 / 3), (1.5, 3 * np.pi / 16)])
-def test_drilling_resistance_brings_a_spinning_ball_to_rest_in_its_time(exponent, share):
+def test_drilling_resistance_brings_a_spinning_ball_to_rest_in_its_time(exponent, share, is_searched):
     model = ph.Model(gravity=(0, 0, -G))
     deep = (G / STIFF) ** (1 / exponent)
     ball = model.add(BALL, "ball", position=(0, 0, 0.1 - deep), angular_velocity=(0, 0, 10))
     law = {"stiffness": STIFF, "exponent": exponent, "radius": 0.1, "friction": 0.3, "drilling": 0.02}
-    model.apply(ph.Contact(ball.origin, ph.Plane(model.ground.at((0, 0, 0))), **law))
+    floor = ph.Plane(model.ground.at((0, 0, 0)))
+    model.apply(ph.Contact([ball.origin], [floor], **law) if is_searched else ph.Contact(ball.origin, floor, **law))
     motion = model.simulate(1.2, 1e-3, progress=False)
     rate, slower = motion.angular_velocity(ball)[:, 2], share * 0.3 * G * 0.02 / 0.004
     assert np.diff(rate[100:900]) / 1e-3 == pytest.approx(-slower, rel=1e-9)
@@ -318,6 +320,14 @@ def test_bristles_of_joints_are_damped_by_what_their_joint_moves():
     for joint, moved in ((arm, 0.03 + 1.0 * 0.5**2), (free, 3 / 4)):
         friction = model.apply(joint.friction(coulomb=1.0, bristle=100.0))
         assert friction.forces(3)[0].friction.bristle.damping == pytest.approx(0.2 * np.sqrt(100.0 * moved))
+
+
+def test_a_run_that_begins_with_bent_bristles_goes_on_with_them():
+    model = free_pair("sphere", bristle=8e3)[0]
+    whole = model.simulate(0.1, 1e-3, progress=False)
+    begun = model.simulate(0.05, 1e-3, progress=False, initial=whole.recording.state(50))
+    assert begun.recording.branches == pytest.approx(whole.recording.branches[50:], abs=1e-9)
+    assert begun.recording.branches[:, :3].any()
 
 
 @pytest.mark.parametrize(

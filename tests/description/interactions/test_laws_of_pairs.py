@@ -17,8 +17,14 @@ def lists(is_searched, one, other, **law):
 
 @pytest.mark.parametrize(
     "law",
-    [{"restitution": 0.6}, {"restitution": 0.4, "exponent": 1.5}, TURNS, {**TURNS, "restitution": 0.7}],
-    ids=["restitution", "restitution of Hertz", "rolling", "all"],
+    [
+        {"restitution": 0.6},
+        {"restitution": 0.4, "exponent": 1.5},
+        {"damping": 1e4},
+        TURNS,
+        {**TURNS, "restitution": 0.7},
+    ],
+    ids=["restitution", "restitution of Hertz", "damping", "rolling", "all"],
 )
 def test_a_ball_in_a_list_moves_as_in_a_contact_of_two(law):
     """In the plane, where the bristles of both are along one line."""

@@ -130,6 +130,29 @@ def test_turns_of_edges_give_rotations_and_moments_of_nodes():
 
 
 @pytest.mark.parametrize("element", ["shear", "hhj"])
+def test_files_and_series_hold_plates(tmp_path, element):
+    model = ph.Model()
+    part = model.add(plate(element=element), "plate")
+    model.connect(ph.Fixed(model.ground.at((0, 0, 0)), part["start"]))
+    model.apply(ph.Force(part["end"], (0, 0, 5.0)))
+    motion = model.simulate(2e-3, 1e-3, progress=False)
+    motion.save(tmp_path / "run.h5")
+    again = ph.Motion.load(tmp_path / "run.h5")
+    same = again["plate"]
+    assert again.position(same["end"]) == pytest.approx(motion.position(part["end"]), abs=0)
+    assert again.mesh_stress(same).von_mises == pytest.approx(motion.mesh_stress(part).von_mises, rel=1e-12)
+    motion.export(tmp_path / "run.pvd")
+    import meshio
+
+    mesh = meshio.read(tmp_path / "run_0_00002.vtu")
+    assert len(mesh.points) == len(part.body.points.nodes)
+    assert np.array_equal(
+        np.unique(np.concatenate([each.data.ravel() for each in mesh.cells])), np.arange(len(mesh.points))
+    )
+    assert np.abs(mesh.point_data["elastic_displacement"]).max() > 0
+
+
+@pytest.mark.parametrize("element", ["shear", "hhj"])
 def test_a_smaller_basis_of_a_plate(element):
     """All coordinates in another order and mixture are the same plate."""
     body = plate(modes=3, element=element)
