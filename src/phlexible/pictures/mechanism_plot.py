@@ -107,7 +107,7 @@ def plot_mechanism(
         draw_instants(place, drawn, scale, colors)
         legend_of_bodies(place, drawn)
         color_bar(place, drawn, colors, axes is None)
-        place.set_title(_caption(drawn.time, scale), loc="right", fontsize=8, color=QUIET)
+        _add_caption(place, drawn, scale)
         return finished(place, axes, path)
 
 
@@ -381,11 +381,17 @@ def _legend_of_symbols(axes: Any, made: SceneArtists) -> None:
         fitting_legend(axes, 6, handles=handles, labels=labels)
 
 
-def _caption(time: Array, scale: float) -> str:
-    enlarged = "" if scale == 1 else f", deformation x {scale:g}"
+def _add_caption(axes: Any, scene: Scene, scale: float) -> None:
+    """The caption says which instants are drawn: beside the label of x, where no legend is; in space above."""
+    time, enlarged = scene.time, "" if scale == 1 else f", deformation x {scale:g}"
+    text = f"{len(time)} instants, t = {time[0]:.4g} to {time[-1]:.4g} s{enlarged}"
     if len(time) == 1:
-        return f"t = {time[0]:.4g} s{enlarged}"
-    return f"{len(time)} instants, t = {time[0]:.4g} to {time[-1]:.4g} s{enlarged}"
+        text = f"t = {time[0]:.4g} s{enlarged}"
+    if scene.dimension == 3:
+        axes.set_title(text, loc="right", fontsize=8, color=QUIET)
+        return
+    look: dict[str, Any] = dict(xycoords="axes fraction", textcoords="offset points", color=QUIET, fontsize=8)
+    axes.annotate(text, (1.0, 0.0), xytext=(0, -19), ha="right", va="top", **look)
 
 
 # One picture of a run: the mechanism, what tells most, the energies.
