@@ -9,7 +9,7 @@ from laws.cases import BODY_CASES, LAW_CASES
 from laws.elements import ELEMENT_CASES, with_elements
 from laws.models import Wishes, random_mechanism
 from phlexible.derivatives.runs import differentiable, take_run
-from phlexible.derivatives.sweeps import adjoint
+from phlexible.derivatives.sweeps import adjoints
 from phlexible.derivatives.variations import Variation, difference
 from phlexible.state.initial_state import initial_state
 from phlexible.state.system import system_of
@@ -41,7 +41,7 @@ def relative_error(model, step, seed, damping=0.0):
     found = difference(system.layout, *({n: ends[k][n][-1] for n in ends[k]} for k in (1, 0)))
     expected = (slopes.pose[-1] @ found.pose + slopes.velocity[-1] @ found.velocity) / (2 * size)
     scale = np.abs(slopes.pose[-1] * found.pose).sum() + np.abs(slopes.velocity[-1] * found.velocity).sum()
-    return abs(adjoint(run, slopes).start.velocity @ change - expected) / (scale / (2 * size))
+    return abs(adjoints(run, [slopes])[0].start.velocity @ change - expected) / (scale / (2 * size))
 
 
 @pytest.mark.parametrize("body", BODY_CASES, ids=lambda body: body.__name__)

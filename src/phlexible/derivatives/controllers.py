@@ -156,7 +156,6 @@ class ControllerTape:
         self._sizes = np.abs(self._readings).max(axis=0, initial=0.0)
         self._sizes[self._sizes == 0.0] = 1.0
         self._schedule()
-        self.begin_backwards()
         self._changes: list[Array] = []
         self._state_change: Array | None = None
         self._given_change: Array | None = None
@@ -188,14 +187,14 @@ class ControllerTape:
             given = feedback.target_at(time) - given
         return slopes_of(feedback, time, given, self._sizes, self.value.size)
 
-    def begin_backwards(self) -> None:
-        """Before the last question."""
-        self._felt = np.zeros((len(self._samples), self.value.size))
+    def begin_backwards(self, costs: int) -> None:
+        """Before the last question, of so many costs."""
+        self._felt = np.zeros((len(self._samples), costs, self.value.size))
         self._felt_state: Array | None = None
-        self.direct = np.zeros((len(self._times), self.value.size))
+        self.direct = np.zeros((len(self._times), costs, self.value.size))
 
     def pull(self, k: int, felt: Array, pose: Array, velocity: Array) -> None:
-        """What is felt of the values that were held after question k, (size,): into slopes of the state then."""
+        """What is felt of the values held after question k, (costs, size): into slopes of the state then."""
         self.direct[k] = felt
         if self._acting[k] >= 0:
             self._felt[self._acting[k]] += felt

@@ -26,6 +26,7 @@ from phlexible.derivatives.readings import Sight, slopes_of_costs
 from phlexible.derivatives.runs import TakenRun
 from phlexible.derivatives.steps import Functions, functions_of
 from phlexible.derivatives.sweeps import Adjoint, RunParts, adjoints, parts_of
+from phlexible.derivatives.variations import Variation
 
 
 class CostsOfRun:
@@ -42,6 +43,7 @@ class CostsOfRun:
     """
 
     _is_at_start = True  # the run begins where the model does
+    _after: Sequence[Variation] | None = None  # what costs feel of its end, by what follows
 
     def __init__(self, run: TakenRun, own: Built[Costs], given: Any) -> None:
         self._run, self._own, self._given = run, own, given
@@ -78,10 +80,14 @@ class CostsOfRun:
     @cached_property
     def adjoints(self) -> list[Adjoint]:
         """What each cost feels."""
+        return adjoints(self._run, self._to_states, self._after)
+
+    @property
+    def _to_states(self) -> list[Variation]:
+        """Slopes of the costs to the states of all stored instants."""
         run, pairs = self._run, zip(self._own.measured, self._weights, strict=True)
-        sight = Sight(run.assembly, run.times)
         felt = [list(zip(cost.sensors, own, strict=True)) for cost, own in pairs]
-        return adjoints(run, slopes_of_costs(sight, run.rows, felt))
+        return slopes_of_costs(Sight(run.assembly, run.times), run.rows, felt)
 
     def slopes(self, recipe: Recipe[Costs], chosen: Parameters) -> Array:
         """Of all costs to all parameters, shape (costs, parameters).

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ from phlexible.derivatives.parameters import (
     Values,
     check_build,
 )
-from phlexible.derivatives.readings import Sight, slopes_of_costs
+from phlexible.derivatives.readings import Sight
 from phlexible.derivatives.runs import (
     RecordingStepper,
     Stepped,
@@ -33,7 +33,6 @@ from phlexible.derivatives.runs import (
     taken_by,
 )
 from phlexible.derivatives.strains import strain_places
-from phlexible.derivatives.sweeps import Adjoint, adjoints
 from phlexible.derivatives.variations import Variation
 from phlexible.description.time_functions import Signal
 from phlexible.display import how_many
@@ -207,14 +206,6 @@ class CostsOfPiece(CostsOfRun):
     @property
     def _weights(self) -> list[list[Array]]:  # known already
         return self._own_weights
-
-    @cached_property
-    def adjoints(self) -> list[Adjoint]:
-        """What each cost feels."""
-        run, sight = self._run, Sight(self._run.assembly, self._run.times)
-        pairs = zip(self._own.measured, self._weights, strict=True)
-        slopes = slopes_of_costs(sight, run.rows, [list(zip(cost.sensors, w, strict=True)) for cost, w in pairs])
-        return adjoints(run, slopes, self._after)
 
     def _of_sensors(self, more: Built[Costs], less: Built[Costs]) -> Array:
         read = [self._read(built, self._run.times) for built in (more, less)]

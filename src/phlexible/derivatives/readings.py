@@ -185,11 +185,11 @@ class Jacobian:
     velocities: int
 
     def pull(self, instant: int, weights: Array, pose: Array, velocity: Array) -> None:
-        """Add what states feel of weights (components,) at an instant, to (velocities,) each."""
-        both = np.zeros(2 * self.velocities)
-        both[self.directions] = weights @ self.values[instant]
-        pose += both[: self.velocities]
-        velocity += both[self.velocities :]
+        """Add what states feel of weights (..., components) at an instant, to (..., velocities) each."""
+        both = np.zeros((*weights.shape[:-1], 2 * self.velocities))
+        both[..., self.directions] = weights @ self.values[instant]
+        pose += both[..., : self.velocities]
+        velocity += both[..., self.velocities :]
 
     def push(self, instant: int, pose: Array, velocity: Array) -> Array:
         """Changes of the reading with those of the state, (..., velocities) each, shape (..., components)."""
@@ -215,24 +215,16 @@ def state_jacobian(sight: Sight, rows: Mapping[str, Array], sensor: Readable) ->
     return Jacobian(directions, np.concatenate([each for _, each in parts]), velocities)
 
 
-def state_slopes(
-    sight: Sight, rows: Mapping[str, Array], sensors: Sequence[Readable], weights: Sequence[Array]
-) -> Variation:
-    """d/d(states) of sum over instants of weights . readings, each (T, velocities).
+def slopes_of_costs(
+    sight: Sight, rows: Mapping[str, Array], felt: Sequence[Sequence[tuple[Readable, Array]]]
+) -> list[Variation]:
+    """d/d(states) of sum over instants of weights . readings, each (T, velocities), of several costs.
 
     Args:
         sight: that they are read with.
         rows: the states.
-        sensors: that are read.
-        weights: shaped as their readings.
+        felt: sensors of each cost and weights shaped as their readings; a sensor of several is read once.
     """
-    return slopes_of_costs(sight, rows, [list(zip(sensors, weights, strict=True))])[0]
-
-
-def slopes_of_costs(
-    sight: Sight, rows: Mapping[str, Array], felt: Sequence[Sequence[tuple[Readable, Array]]]
-) -> list[Variation]:
-    """As ``state_slopes`` of several costs, each with sensors and weights; a sensor of several is read once."""
     size, count = int(sight.assembly.memory.counts["velocities"]), len(sight.times)
     pose, velocity = np.zeros((2, len(felt), count, size))
     by_sensor: dict[int, tuple[Readable, list[tuple[int, Array]]]] = {}

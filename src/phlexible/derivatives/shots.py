@@ -26,7 +26,6 @@ from phlexible.bodies.mechanics.floating import mass_diagonal
 from phlexible.derivatives.costs import Costs
 from phlexible.derivatives.costs_of_runs import CostsOfRun
 from phlexible.derivatives.parameters import Build, Built, Parameters, Recipe, Start, check_same
-from phlexible.derivatives.readings import Sight, slopes_of_costs
 from phlexible.derivatives.runs import RunPiece, TakenRun, take_run
 from phlexible.derivatives.step_derivatives import turning
 from phlexible.derivatives.steps import functions_of
@@ -351,11 +350,8 @@ class CostsOfShots(CostsOfRun):
     def _felt(self) -> list[tuple[Array, Array, Array]]:
         """Of each shot what costs, and then the gaps at its end, feel: of poses and velocities at its rows, (rows,
         numbers, velocities) each, and of its equations, (steps, numbers, unknowns)."""
-        run, pairs = self._run, zip(self._own.measured[: self._costs], self._weights, strict=False)
-        sight, found = Sight(run.assembly, run.times), []
-        slopes = slopes_of_costs(
-            sight, run.rows, [list(zip(cost.sensors, own, strict=True)) for cost, own in pairs]
-        )
+        run, slopes = self._run, self._to_states[: self._costs]
+        found = []
         for number, stretch in enumerate(run.stretches):
             instants = 1 + np.flatnonzero(run.places[:, 0] == number)
             rows = run.places[instants - 1, 1]
@@ -503,7 +499,6 @@ class InputRun:
         felt = [
             float(np.sum(np.concatenate(each.parts.equations) * changes) + np.sum(each.poses * ways))
             for each in self._costs.adjoints
-            if each.poses is not None
         ]
         return (np.array(felt) + (first - second) / (2 * LONGER)) / duration
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from phlexible.algebra.arrays import Array
-from phlexible.derivatives.readings import Sight, state_slopes
+from phlexible.derivatives.readings import Sight, slopes_of_costs
 from phlexible.derivatives.runs import RecordingStepper, Stepped, differentiable
 from phlexible.derivatives.step_derivatives import DifferentiableSteps
 from phlexible.derivatives.steps import Functions, entries
@@ -74,7 +74,7 @@ def output_slopes(run: DifferentiableSteps, sensors: Sequence[Sensor]) -> Array:
         for component in range(sensor.count):
             weights = np.zeros((run.count + 1, sensor.count))
             weights[:, component] = 1.0
-            found = state_slopes(sight, run.rows, [sensor], [weights])
+            found = slopes_of_costs(sight, run.rows, [[(sensor, weights)]])[0]
             rows.append(np.concatenate([found.pose, found.velocity], axis=1))
     return np.stack(rows, axis=1)
 

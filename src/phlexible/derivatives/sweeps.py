@@ -25,7 +25,7 @@ from phlexible.derivatives.crossings import (
     slopes_of_places,
     velocities_after,
 )
-from phlexible.derivatives.readings import Brought, Sight, state_jacobian, state_slopes
+from phlexible.derivatives.readings import Brought, Sight, state_jacobian
 from phlexible.derivatives.runs import RunPiece, TakenRun, VelocityJump
 from phlexible.derivatives.step_derivatives import step_derivative
 from phlexible.derivatives.steps import Functions, TakenSteps
@@ -167,44 +167,12 @@ class Adjoint:
     Attributes:
         start: its derivative to the initial state, shape (velocities,) each, and to strains (strains,).
         parts: its derivatives to equations of steps and to what jumps, controllers and laws give.
-        poses: its derivatives to the poses at the ends of all steps of a run of nothing but steps, shape (N,
-            velocities); None: of another one.
+        poses: its derivatives to the poses at the ends of the steps, shape (N, velocities).
     """
 
     start: Variation
     parts: RunParts
-    poses: Array | None = None
-
-
-def adjoints(run: TakenRun, slopes: Sequence[Variation], after: Sequence[Variation] | None = None) -> list[Adjoint]:
-    """Of several costs, see ``adjoint``: all at once where a run is nothing but steps.
-
-    Args:
-        run: that was taken.
-        slopes: of the costs to the states of all stored instants.
-        after: of the costs to the state at the end, by what follows; None: nothing does.
-    """
-    if not is_plain(run):
-        if after is None:
-            return [adjoint(run, each) for each in slopes]
-        return [adjoint(run, each, end) for each, end in zip(slopes, after, strict=True)]
-    (stretch,), rows = run.stretches, run.places[:, 1]
-    pose, velocity = np.zeros((2, stretch.count + 1, len(slopes), run.velocities))
-    for number, each in enumerate(slopes):
-        pose[rows, number], velocity[rows, number] = each.pose[1:], each.velocity[1:]
-        if after is not None:
-            pose[-1, number] += after[number].pose
-            velocity[-1, number] += after[number].velocity
-    felt = stretch.pull(0, stretch.count, pose, velocity)
-    nothing = parts_of_nothing(run)
-    return [
-        Adjoint(
-            Variation(pose[0, number] + each.pose[0], velocity[0, number] + each.velocity[0]),
-            replace(nothing, equations=(felt[:, number],)),
-            pose[1:, number],
-        )
-        for number, each in enumerate(slopes)
-    ]
+    poses: Array
 
 
 def is_plain(run: TakenRun) -> bool:
@@ -222,101 +190,123 @@ def parts_of_nothing(run: TakenRun) -> RunParts:
     return RunParts((), strains, np.zeros((0, run.velocities)), (), np.zeros((0, 0)), none, none)
 
 
-def adjoint(run: TakenRun, slopes: Variation, ends_with: Variation | None = None) -> Adjoint:
-    """Of a cost with derivatives ``slopes`` to the states of all stored instants, (T, velocities) each.
+def adjoints(run: TakenRun, slopes: Sequence[Variation], after: Sequence[Variation] | None = None) -> list[Adjoint]:
+    """What each of several costs feels of a run.
 
-    ``ends_with``: to the state that the run ends in, by what follows it.
+    Args:
+        run: that was taken.
+        slopes: of the costs to the states of all stored instants, (T, velocities) each.
+        after: of the costs to the state at the end, by what follows; None: nothing does.
     """
-    size, laws = run.velocities, _Laws(run)
-    at_rows = [np.zeros((2, own.count + 1, size)) for own in run.stretches]
-    for k, (number, row) in enumerate(run.places.tolist(), start=1):
-        at_rows[number][0, row] += slopes.pose[k]
-        at_rows[number][1, row] += slopes.velocity[k]
-    felt = [np.zeros((own.count, own.assembly.memory.counts["unknowns"])) for own in run.stretches]
-    grown = [np.zeros((own.count, len(strain_places(run.assembly)))) for own in run.stretches]
-    kept: Array = np.zeros(len(strain_places(run.assembly)))  # what is felt of strains of branches
+    size, number, laws = run.velocities, len(slopes), _Laws(run)
+    branches, switches = len(strain_places(run.assembly)), len(run.system.mechanism.switches)
+    for tape in laws.tapes:
+        tape.begin_backwards(number)
+    at_rows = [np.zeros((2, own.count + 1, number, size)) for own in run.stretches]
+    for k, each in enumerate(slopes):
+        for stretch, rows in enumerate(at_rows):
+            own = run.places[:, 0] == stretch
+            np.add.at(rows[0, :, k], run.places[own, 1], each.pose[1:][own])
+            np.add.at(rows[1, :, k], run.places[own, 1], each.velocity[1:][own])
+    felt = [np.zeros((own.count, number, own.assembly.memory.counts["unknowns"])) for own in run.stretches]
+    grown = [np.zeros((own.count, number, branches)) for own in run.stretches]
+    poses: list[Array] = []
+    kept: Array = np.zeros((number, branches))  # what is felt of strains of branches
     jumps: list[Array] = []
     obeyed: list[Array] = []
-    locks: list[Array] = []
-    conditions: list[float] = []
-    crossings, switches = crossings_of(run), len(run.system.mechanism.switches)
-    held, places = np.zeros(laws.held), np.zeros(switches)
-    q, v = (
-        (np.zeros(size), np.zeros(size))
-        if ends_with is None
-        else (ends_with.pose.copy(), ends_with.velocity.copy())
-    )
-    following: Array = np.zeros((0, size))  # slopes of the pose in the steps that follow
-    for number in range(len(run.course) - 1, -1, -1):
-        each = run.course[number]
-        if isinstance(each, RunPiece):
-            mine = at_rows[each.stretch][:, each.last]
-            if each.is_implicit:
-                q, v, found, values = _pulled_implicit(run, each, laws, q + mine[0], v + mine[1], len(obeyed))
+    locks: list[Array] = [np.zeros((number, 0))]
+    conditions: list[Array] = []
+    crossings = crossings_of(run)
+    held, places = np.zeros((number, laws.held)), np.zeros((number, switches))
+    q, v = np.zeros((2, number, size))
+    if after is not None:
+        q, v = np.stack([each.pose for each in after]), np.stack([each.velocity for each in after])
+    following: Array = np.zeros((0, number, size))  # slopes of the pose in the steps that follow
+    for course in range(len(run.course) - 1, -1, -1):
+        part = run.course[course]
+        if isinstance(part, RunPiece):
+            mine = at_rows[part.stretch]
+            if part.is_implicit:
+                end = mine[:, part.last]
+                q, v, found, values = _pulled_implicit(run, part, laws, q + end[0], v + end[1], len(obeyed))
                 obeyed.append(values)
             else:
-                pose, velocity = at_rows[each.stretch][:, each.first : each.last + 1, None].copy()
-                pose[-1, 0] += q
-                velocity[-1, 0] += v
+                pose, velocity = mine[:, part.first : part.last + 1].copy()
+                pose[-1] += q
+                velocity[-1] += v
                 pose[0], velocity[0] = 0.0, 0.0
-                if len(kept):
-                    found, ends, kept = _pulled_with_strains(run, each, pose, velocity, kept)
-                    grown[each.stretch][each.first : each.last] = ends
+                if branches:
+                    found, ends, kept = _pulled_with_strains(run, part, pose, velocity, kept)
+                    grown[part.stretch][part.first : part.last] = ends
                 else:
-                    found = run.stretches[each.stretch].pull(each.first, each.last, pose, velocity)[:, 0]
-                q, v, following = pose[0, 0].copy(), velocity[0, 0].copy(), pose[:, 0]
-            felt[each.stretch][each.first : each.last] = found
+                    found = run.stretches[part.stretch].pull(part.first, part.last, pose, velocity)
+                q, v, following = pose[0].copy(), velocity[0].copy(), pose
+                poses.append(pose[1:])
+            felt[part.stretch][part.first : part.last] = found
             if laws.held:
-                held += np.einsum("kcu,ku->c", laws.slopes(each)[:, : laws.held], found)
+                held += np.einsum("kcu,knu->nc", laws.slopes(part)[:, : laws.held], found)
             if switches:
-                own = slopes_of_locks(run.stretches[each.stretch], each.first, each.last)
-                places += np.einsum("kcu,ku->c", own, found)
-        elif isinstance(each, VelocityJump):
+                of_locks = slopes_of_locks(run.stretches[part.stretch], part.first, part.last)
+                places += np.einsum("kcu,knu->nc", of_locks, found)
+        elif isinstance(part, VelocityJump):
             jumps.append(v)
-            sight, rows = Sight(run.assembly, np.array([each.time])), run.assembly.memory.rows(each.before[None])
-            back = state_slopes(sight, rows, [Brought()], [v[None]])
-            after, q, v = v, q + back.pose[0], back.velocity[0]
-            if each.locks:
-                chosen = list(each.locks)
-                locks.append(places[chosen])
-                slopes_of_places(each, run.assembly).pull(0, places[chosen], q, v)
-                places[chosen] = 0.0
-            if (crossing := crossings.get(number)) is not None:
+            sight, before = Sight(run.assembly, np.array([part.time])), run.assembly.memory.rows(part.before[None])
+            end, v = v, np.zeros_like(v)
+            state_jacobian(sight, before, Brought()).pull(0, end, q, v)
+            if part.locks:
+                chosen = list(part.locks)
+                locks.append(places[:, chosen])
+                slopes_of_places(part, run.assembly).pull(0, places[:, chosen], q, v)
+                places[:, chosen] = 0.0
+            if (crossing := crossings.get(course)) is not None:
                 stretch, first, last = crossing.after
-                later = float(np.sum(felt[stretch][first:last] * crossing.in_steps[1]) + after @ crossing.brought)
-                later += float(np.sum(following[1 : last - first + 1] * crossing.moved[1]))
+                later = end @ crossing.brought
+                later += np.einsum("knu,ku->n", felt[stretch][first:last], crossing.in_steps[1])
+                later += np.einsum("knv,kv->n", following[1 : last - first + 1], crossing.moved[1])
                 conditions.append(-(q @ crossing.state[0] + v @ crossing.state[1] + later) / crossing.rate)
-                crossing.condition.pull(0, np.array(conditions[-1:]), q, v)
+                crossing.condition.pull(0, conditions[-1][:, None], q, v)
         else:
             for tape, place in zip(laws.tapes, laws.places(), strict=True):
-                tape.pull(each, held[place], q, v)
+                tape.pull(part, held[:, place], q, v)
             held[:] = 0.0
-    parts = RunParts(
-        tuple(felt),
-        tuple(grown),
-        np.array(jumps[::-1]).reshape(-1, size),
-        tuple(tape.direct for tape in laws.tapes),
-        np.array(obeyed[::-1]).reshape(len(obeyed), -1) if obeyed else np.zeros((0, 0)),
-        np.concatenate([np.zeros(0), *locks[::-1]]),
-        np.array(conditions[::-1]),
-    )
-    return Adjoint(Variation(q + slopes.pose[0], v + slopes.velocity[0], kept), parts)
+    return [
+        Adjoint(
+            Variation(q[k] + each.pose[0], v[k] + each.velocity[0], kept[k]),
+            RunParts(
+                tuple(own[:, k] for own in felt),
+                tuple(own[:, k] for own in grown),
+                np.array([own[k] for own in jumps[::-1]]).reshape(-1, size),
+                tuple(tape.direct[:, k] for tape in laws.tapes),
+                np.array([own[k] for own in obeyed[::-1]]) if obeyed else np.zeros((0, 0)),
+                np.concatenate([own[k] for own in locks[::-1]]),
+                np.array([own[k] for own in conditions[::-1]]),
+            ),
+            np.concatenate([np.zeros((0, size)), *(own[:, k] for own in poses[::-1])]),
+        )
+        for k, each in enumerate(slopes)
+    ]
 
 
 def _pulled_with_strains(
     run: TakenRun, piece: RunPiece, pose: Array, velocity: Array, kept: Array
 ) -> tuple[Array, Array, Array]:
-    """Through steps of laws that creep or stick, in place; mu, what strains at their ends and before them do."""
+    """Through steps of laws that creep or stick, in place; mu, what strains at their ends and before them do.
+
+    Args:
+        run, piece: the steps.
+        pose, velocity: slopes at their rows, (rows, costs, velocities).
+        kept: of strains after them, (costs, branches).
+    """
     stretch, unknowns = run.stretches[piece.stretch], run.assembly.memory.counts["unknowns"]
     found, ends = [], []
     for k in range(piece.last - 1, piece.first - 1, -1):
         b = k - piece.first
         ends.append(kept)
-        q, v, before, mu = step_derivative(stretch, k).pull(pose[b + 1], velocity[b + 1], kept[None], unknowns)
-        found.append(mu[0])
+        q, v, before, mu = step_derivative(stretch, k).pull(pose[b + 1], velocity[b + 1], kept, unknowns)
+        found.append(mu)
         pose[b] += q
         velocity[b] += v
-        kept = before[0]
+        kept = before
     return np.array(found[::-1]), np.array(ends[::-1]), kept
 
 
@@ -327,16 +317,16 @@ def _pulled_implicit(
     assert laws.of_state is not None, "the step has some"
     k = run.implicit - 1 - from_the_end
     at_start, at_end = laws.of_state.slopes(k)
-    count, steps = len(at_end), piece.last - piece.first
-    pose, velocity = np.zeros((2, steps + 1, 1 + count, len(q)))
-    pose[-1, 0], velocity[-1, 0] = q, v
-    pose[-1, 1:] = laws.of_state.pull(k, True, at_end)
+    costs, count = len(q), len(at_end)
+    pose, velocity = np.zeros((2, piece.last - piece.first + 1, costs + count, run.velocities))
+    pose[-1, :costs], velocity[-1, :costs] = q, v
+    pose[-1, costs:] = laws.of_state.pull(k, True, at_end)
     found = run.stretches[piece.stretch].pull(piece.first, piece.last, pose, velocity)
     share = np.einsum("kvu,kcu->vc", laws.slopes(piece)[:, laws.held :], found)
-    values = np.linalg.solve(np.eye(count) - share[:, 1:], share[:, 0])
-    weights = np.concatenate([[1.0], values])
-    q = weights @ pose[0] + laws.of_state.pull(k, False, (values @ at_start)[None])[0]
-    return q, weights @ velocity[0], np.einsum("c,kcu->ku", weights, found), values
+    values = np.linalg.solve(np.eye(count) - share[:, costs:], share[:, :costs]).T
+    weights = np.hstack([np.eye(costs), values])
+    q = weights @ pose[0] + laws.of_state.pull(k, False, values @ at_start)
+    return q, weights @ velocity[0], np.einsum("nc,kcu->knu", weights, found), values
 
 
 # Forwards.
@@ -350,11 +340,6 @@ def state_derivatives(run: TakenRun, start: Variation, changes: Sequence[RunPart
         start: of the first state, (parameters, .) each.
         changes: of everything else at constant states, of each parameter.
     """
-    if is_plain(run) and len(run.times) == run.stretches[0].count + 1:
-        (piece,) = run.course
-        assert isinstance(piece, RunPiece), "nothing but steps"
-        equations = np.stack([change.equations[0] for change in changes], axis=1)
-        return Variation(*_pushed(run, piece, start.pose, start.velocity, equations, None))
     laws, number = _Laws(run), len(changes)
     pose, velocity = np.zeros((2, len(run.times), number, run.velocities))
     where = [np.full(own.count + 1, -1) for own in run.stretches]  # instants of rows, where they are stored

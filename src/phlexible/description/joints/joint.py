@@ -209,13 +209,8 @@ class Joint(KinematicPair):
             of: name of the angle of a joint with several.
             name: key in the energy ledger; None: made from the joint.
         """
-        return JointElement(
-            self,
-            self.coordinate_name("angle" if of is None else of),
-            force=value,
-            breakpoints=breakpoints,
-            name=name,
-        )
+        coordinate = self.coordinate_name("angle" if of is None else of)
+        return JointElement(self, coordinate, force=value, breakpoints=breakpoints, name=name)
 
     def force(
         self,
@@ -226,13 +221,8 @@ class Joint(KinematicPair):
         name: str | None = None,
     ) -> JointElement:
         """A force for ``model.apply`` along the joint's axis, positive where it enlarges the position [N]."""
-        return JointElement(
-            self,
-            self.coordinate_name("position" if of is None else of),
-            force=value,
-            breakpoints=breakpoints,
-            name=name,
-        )
+        coordinate = self.coordinate_name("position" if of is None else of)
+        return JointElement(self, coordinate, force=value, breakpoints=breakpoints, name=name)
 
     def motor(self, controller: Controller, *, of: str | None = None, name: str | None = None) -> JointElement:
         """A motor for ``model.apply``: controller(t, measured) -> torque or force, once a step.
