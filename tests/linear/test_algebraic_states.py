@@ -9,7 +9,6 @@ from scipy import sparse
 import phlexible as ph
 from phlexible.linear.constraint_elimination import without_algebraic_states
 from phlexible.linear.null_space import null_space
-from phlexible.linear.observed import collocated
 from phlexible.port_hamiltonian.model import Port, StateBlock
 
 
@@ -134,8 +133,3 @@ def test_free_rows_of_the_null_space_are_an_identity_and_keep_their_names():
     assert linear.eliminate_constraints().state_names == ("body turn z", "rate of body turn z")
     composed = ph.LinearModel.of(linear.composed()).eliminate_constraints()
     assert composed.state_names == ("body x", "body y", "body turn z", "rate of body turn z")
-
-
-def test_collocated_outputs_have_the_units_of_the_ports():
-    assert collocated(mass("a")).output_units == ("m/s",)
-    assert repr(mass("a")) == "LinearPHDAE(1 state, 1 input)"

@@ -138,54 +138,6 @@ def test_continuous_loops_have_the_poles_of_python_control():
         linear.interconnect(ph.Feedback(lambda t, m: 0.0, sensors))
 
 
-def test_a_discrete_lqg_from_python_control_runs_in_the_loop():
-    """Designed on a reduced model, acting on the full nonlinear one: it stops the hub and the panels."""
-    model, wheel, sensors = satellite()
-    linear, period = model.linearize([wheel], sensors), 0.05
-    plant = linear.reduce(8, method="krylov").to_state_space().sample(period)  # one vector is the static answer
-    seen, n = plant.C.T @ plant.C, plant.nstates
-    gain, _, _ = control.dlqr(plant.A, plant.B, 1e4 * (seen + seen.T) / 2 + 1e-3 * np.eye(n), [[1e-2]])
-    observer, _, _ = control.dlqe(plant.A, plant.B, plant.C, [[1.0]], 1e-6 * np.eye(2))
-    gains = plant.A @ observer
-    lqg = control.ss(plant.A - plant.B @ gain - gains @ plant.C, gains, -gain, np.zeros((1, 2)), dt=period)
-    hub = wheel.attachment
-    model.apply(ph.Torque(hub, lambda t: (0, 0, 0.4 * (t < 0.1)), breakpoints=[0.1], name="kick"))
-    free = model.simulate(3.0, 5e-3, output_step=period, progress=False)
-    model.apply(ph.Feedback(lqg, sensors, on=[wheel], name="lqg"))
-    loop, times = linear.interconnect(lqg), np.arange(61) * period
-    kick = 0.4 * (times < 0.1 - 1e-9)
-    expected = control.forced_response(loop.to_state_space(), times, kick).outputs
-    runs = [model.simulate(3.0, step, output_step=period, progress=False) for step in (2.5e-3, 1.25e-3)]
-    errors = [difference(motion, sensors, np.asarray(expected)) for motion in runs]
-    assert errors[1] < 3e-3 and errors[0] / errors[1] == pytest.approx(4.0, rel=0.2)
-    motion = runs[1]
-    assert motion.energy.total[-1] < 0.2 * free.energy.total[-1]
-    assert np.abs(motion.energy.balance_error).max() <= 1e-12
-    with pytest.warns(ph.LeftOutWarning, match="lqg, a controller"):
-        assert len(model.linearize(at="unloaded").left_out) == 1
-
-
-def test_forces_across_the_velocity_turn_a_foucault_pendulum():
-    """x'' = -omega^2 x - 2 W e_z x x': frequencies sqrt(omega^2 + W^2) -+ W, and the sense of the turning."""
-    mass, omega, turn = 2.0, 3.0, 0.7
-    model = ph.Model(dimension=2)
-    bob = model.add(ph.PointMass(mass), "bob").origin
-
-    def law(t, x, v):
-        return -mass * omega**2 * x - 2 * mass * turn * np.cross((0, 0, 1), v)
-
-    model.apply(ph.StateForce(law, of=[bob], on=[bob], name="law"))
-    axes = np.eye(3)[:2]
-    linear = model.linearize([ph.Force(bob, axis) for axis in axes], [ph.Displacement(bob, axis) for axis in axes])
-    assert linear.left_out == ()
-    split = np.sqrt(omega**2 + turn**2) + np.array([-turn, turn])
-    assert linear.modes(2).frequencies == pytest.approx(split, rel=1e-8)
-    w = 2.0
-    along, across = mass * (omega**2 - w**2), 2j * w * mass * turn
-    expected = np.linalg.inv([[along, -across], [across, along]])
-    assert linear.frequency_response([w]).values[0] == pytest.approx(expected, rel=1e-8)
-
-
 def test_a_loop_says_what_drifts():
     """A free hub flies away in the plane, and turns on where its angle is not fed back; a bar on a spring rests."""
     model, wheel, sensors = satellite()

@@ -61,10 +61,7 @@ def test_a_body_has_a_port_for_each_row_of_its_joints():
     model = four_bar()
     linear = model.linearize(inputs=[model["coupler"].at(0.1)])
     body = linear.body_model(model["coupler"])
-    assert [(port.input_unit, port.output_unit) for port in body.ports] == [
-        *[("N", "m/s")] * 8,
-        ("N m", "rad/s"),
-    ]
+    assert [(port.input_unit, port.output_unit) for port in body.ports] == [*[("N", "m/s")] * 8, ("N m", "rad/s")]
     assert body.order == 2 * model["coupler"].data.velocity_count
     assert {state.unit for state in body.states} == {"m", "rad", "m/s", "rad/s"}
     crank = linear.body_model(model["crank"])
@@ -91,14 +88,7 @@ def test_every_state_and_port_has_a_unit():
     modal = ph.gallery.crank_slider(modes=2).linearize()
     stress = model.linearize([ph.Force(hub.origin, (1, 0, 0))], form="stress")
     reduced = linear.reduce(8, "modal")
-    for each in (
-        linear,
-        modal,
-        stress,
-        reduced,
-        stress.reduce(5, "balanced"),
-        linear.eliminate_constraints(),
-    ):
+    for each in (linear, modal, stress, reduced, stress.reduce(5, "balanced"), linear.eliminate_constraints()):
         assert all(state.unit for state in each.states)
         assert all(port.input_unit and port.output_unit for port in each.ports)
         assert len(each.output_units) == len(each.outputs)

@@ -74,17 +74,6 @@ def test_collocated_outputs_are_the_transposed_inputs():
     assert np.abs(values.real).max() == 0  # lossless: no power on average
 
 
-def test_the_torque_of_a_joint_acts_on_both_bodies():
-    model = ph.gallery.four_bar(0.5)
-    pin = model.joints[1]
-    both = model.linearize(inputs=[pin]).port_map.toarray()[:, 0]
-    crank, coupler = (
-        model.linearize(inputs=[ph.Torque(port, (0, 0, 1))]).port_map.toarray()[:, 0]
-        for port in (model["crank"].end, model["coupler"].start)
-    )
-    assert both == pytest.approx(coupler - crank)
-
-
 @pytest.mark.parametrize("form", ["displacement", "stress"])
 def test_an_undamped_pole_is_refused(form):
     linear = four_bar(form)
@@ -130,15 +119,6 @@ def test_mat_file(tmp_path):
     assert stored["inputs"].ravel()[1].item() == "torque on crank.end z"
     with pytest.raises(ph.ParameterError, match="must end in .mat"):
         linear.save_mat(tmp_path / "model.txt")
-
-
-@pytest.mark.parametrize("form", ["displacement", "stress"])
-def test_structure(form):
-    linear = four_bar(form)
-    figures = linear.structure_errors()
-    assert max(figures.values()) <= 1e-12
-    names = set(linear.state_names)
-    assert len(names) == linear.order
 
 
 def test_structure_in_steady_rotation_and_at_rest_under_load():

@@ -97,11 +97,7 @@ def pile():
     ]
     walls = [
         ph.Plane(model.ground.at(place), normal)
-        for place, normal in (
-            ((0, 0, 0), (0, 0, 1)),
-            ((-0.102, 0, 0), (1, 0, 0)),
-            ((0.102, 0, 0), (-1, 0, 0)),
-        )
+        for place, normal in (((0, 0, 0), (0, 0, 1)), ((-0.102, 0, 0), (1, 0, 0)), ((0.102, 0, 0), (-1, 0, 0)))
     ]
     round_ends = [ph.Capsule(log.point((0, -length / 2, 0)), log.point((0, length / 2, 0)), radius) for log in logs]
     model.apply(ph.Contact([*round_ends, *walls], stiffness=1e5, friction=0.4))
@@ -267,8 +263,7 @@ def test_what_slides_off_without_friction_is_refused_with_the_reason():
     ],
 )
 @pytest.mark.filterwarnings(
-    "ignore::phlexible.errors.SlackStringWarning",
-    "ignore::phlexible.LargeDeflectionWarning",
+    "ignore::phlexible.errors.SlackStringWarning", "ignore::phlexible.LargeDeflectionWarning"
 )
 def test_a_run_from_rest_stays_and_swings_as_the_linear_model(build, stays, close):
     """Bristles stay as far bent as they hold."""

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import phlexible as ph
-from linear.four_bar_by_hand import EXACT, exact
 
 SPACES = ("discontinuous", "hermite")
 
@@ -79,12 +78,6 @@ def test_the_structure_is_that_of_45(stress):
     assert first_order.self_stresses == linear.modes(4).self_stresses == (9 if stress == "hermite" else 0)
 
 
-def test_fig_6_by_linearize_in_hermite_spaces():
-    row = EXACT[2]
-    linear = four_bar("hermite", 12, np.deg2rad(float(row["crank_angle_deg"])))
-    assert linear.modes(3).frequencies == pytest.approx(exact(row), rel=1e-6)
-
-
 def test_springs_are_stresses_too():
     """A mass on a spring: sqrt(k / m); the force of the spring is a state."""
     model = ph.Model(dimension=2)
@@ -131,12 +124,6 @@ def test_46_keeps_rigid_velocities_and_multipliers(method):
     frequencies = linear.modes(2).frequencies
     assert reduced.modes(2).frequencies == pytest.approx(frequencies, rel=2e-2)
     assert reduced.error(np.linspace(10.0, 0.9 * frequencies[0], 20)).peak.max() < 0.05
-
-
-def test_46_matches_moments_like_the_basis_that_it_is_made_of():
-    linear = four_bar("hermite")
-    reduced = linear.reduce(6, "krylov", frequencies=[200.0], keep_rigid=True)
-    assert reduced.error([200.0]).pointwise.max() < 1e-8
 
 
 def test_what_is_refused():

@@ -15,11 +15,7 @@ CASES = {
         "coupler",
         3e-3,
     ),
-    "crank-slider, von Karman": (
-        lambda: ph.gallery.crank_slider(elements=2, youngs_modulus=5e8),
-        "coupler",
-        3e-3,
-    ),
+    "crank-slider, von Karman": (lambda: ph.gallery.crank_slider(elements=2, youngs_modulus=5e8), "coupler", 3e-3),
     "flexible pendulum": (lambda: ph.gallery.flexible_pendulum(elements=2, youngs_modulus=2e7), "beam", 0.05),
     "free pair": (lambda: ph.gallery.free_pair(elements=1, youngs_modulus=7e7), "second", 0.013),
 }

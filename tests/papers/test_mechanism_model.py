@@ -34,14 +34,6 @@ def example(name, seed=0):
     return system, state, model, x
 
 
-@pytest.mark.parametrize("name", MODELS)
-def test_structure_and_power_at_any_state(name):
-    _, _, model, x = example(name)
-    figures = check_structure(model, x)
-    assert figures.skewness == 0
-    assert figures.power < 1e-14
-
-
 @pytest.mark.parametrize("family", FAMILIES)
 def test_structure_of_all_families_away_from_rest_and_their_energy_over_steps(family):
     """Of contacts deep down and at the kink of their energy; the balance of long steps is exact."""

@@ -69,21 +69,14 @@ class Constrained(ph.PortHamiltonianModel):
         return np.concatenate([q, v, np.zeros(len(self.forms))])
 
 
-def between(n, i, j=None):
-    """A of |x_i - x_j|^2 / 2 of points in the plane."""
-    pick = np.zeros((2, n))
-    pick[:, 2 * i : 2 * i + 2] = np.eye(2)
-    if j is not None:
-        pick[:, 2 * j : 2 * j + 2] = -np.eye(2)
-    return pick.T @ pick, np.zeros(n)
-
-
 LENGTH, WEIGHT, OPENING = 0.8, 9.81, 2.0
 """Of a pendulum of 1 kg, which begins at rest, OPENING [rad] from below."""
 
 
 def pendulum():
-    model = Constrained([1.0, 1.0], [between(2, 0)], lambda q: WEIGHT * q[1], lambda q: np.array([0.0, WEIGHT]))
+    model = Constrained(
+        [1.0, 1.0], [(np.eye(2), np.zeros(2))], lambda q: WEIGHT * q[1], lambda q: np.array([0.0, WEIGHT])
+    )
     place = LENGTH * np.array([np.sin(OPENING), -np.cos(OPENING)])
     return model, model.start(place, np.zeros(2))
 
@@ -119,35 +112,3 @@ def test_a_pendulum_in_cartesian_coordinates_agrees_with_elliptic_functions_with
             assert np.ptp(run.energy) <= 1e-13 * WEIGHT
     orders = np.log2(np.divide(errors[1], errors[2]))
     assert orders == pytest.approx([2, 2], abs=0.1) and max(errors[2]) <= 2e-3
-
-
-def springy():
-    """A rod of a double pendulum with a spring for the second one: V is not quadratic."""
-    stiffness, rest = 200.0, 0.5
-
-    def potential(q):
-        return WEIGHT * (q[1] + 2 * q[3]) + stiffness / 2 * (np.linalg.norm(q[2:] - q[:2]) - rest) ** 2
-
-    def slope(q):
-        apart = q[2:] - q[:2]
-        pull = stiffness * (1 - rest / np.linalg.norm(apart)) * apart
-        return np.concatenate([[0, WEIGHT] - pull, [0, 2 * WEIGHT] + pull])
-
-    model = Constrained([1, 1, 2, 2], [between(4, 0)], potential, slope)
-    return model, model.start(np.array([0.6, -0.3, 1.0, -0.7]), np.array([0.0, 0.0, 0.3, 1.0]))
-
-
-def test_a_spring_on_a_pendulum_keeps_its_energy_by_the_discrete_gradient_only():
-    model, x = springy()
-    run = ph.integrate(model, x, None, 1.0, 0.02, "discrete_gradient")
-    assert np.ptp(run.energy) <= 1e-12
-    assert np.abs(model.constraints(run.state("place")) - model.constraints(x[:4])).max() <= 1e-14
-    other = ph.integrate(model, x, None, 1.0, 0.02, "midpoint")
-    assert np.ptp(other.energy) >= 1e-5 * np.ptp(run.state("place") @ [0, WEIGHT, 0, 2 * WEIGHT])
-    exact = ph.integrate(model, x, None, 1.0, 0.002, "radau3")
-    errors = []
-    for step in (0.01, 0.005):
-        run = ph.integrate(model, x, None, 1.0, step, "discrete_gradient")
-        names = ("place", "multiplier")
-        errors.append([np.abs(run.state(name)[-1] - exact.state(name)[-1]).max() for name in names])
-    assert np.log2(np.divide(*errors)) == pytest.approx([2, 2], abs=0.15)

@@ -23,8 +23,7 @@ def test_a_sound_model():
 
 
 @pytest.mark.parametrize(
-    ("broken", "law"),
-    [(model(J=ONE), "skewness"), (model(R=-ONE), "dissipation"), (model(Q=-ONE), "storage")],
+    ("broken", "law"), [(model(J=ONE), "skewness"), (model(R=-ONE), "dissipation"), (model(Q=-ONE), "storage")]
 )
 def test_a_broken_law_has_its_own_figure(broken, law):
     errors = broken.structure_errors()

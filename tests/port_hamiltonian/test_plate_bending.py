@@ -58,24 +58,12 @@ def frequencies(model, rigid=0):
 
 @pytest.mark.parametrize("support", EXACT)
 def test_mixed_elements_have_the_frequencies_of_plates(support):
-    """2 x 8 x 8 triangles within 0.5 %, of the fourth order; Plate, from above, agrees."""
+    """2 x 8 x 8 triangles within 0.5 %, of the fourth order."""
     rigid = 3 if support == "free" else 0
     errors = [frequencies(hellan_herrmann_johnson(support, n), rigid) / EXACT[support] - 1 for n in (4, 8)]
     assert errors[1] == pytest.approx(np.zeros(6), abs=5e-3)
     if support in ("clamped", "free"):
         assert (errors[0] / errors[1] > 4.5).all()
-    plate = ph.Plate(
-        *(1.0, 1.0, THIN, STEEL),
-        interfaces={"clamped": {"boundary": "rigid"}, "cantilever": {"start": "rigid"}, "free": {}}.get(
-            support, {"boundary": "hinged"}
-        ),
-        frame={"free": "mean_axis", "cantilever": "start"}.get(support, "boundary"),
-        modes=8,
-        strain="linear",
-        inertial_shapes=False,
-        elements=(10, 10),
-    )
-    assert plate.frequencies[:6] / UNIT == pytest.approx(EXACT[support] * (1 + errors[1]), rel=1e-2)
 
 
 @pytest.mark.parametrize(("order", "cells", "ratio"), [(0, (4, 8), 2**2), (2, (2, 4), 2**6)])
@@ -163,13 +151,6 @@ def test_forces_on_the_plate_and_its_edges_do_the_work_of_their_resultants():
     assert np.abs(mixed.structure @ moved).max() < 1e-12  # a rigid motion has no curvature
 
 
-def test_static_deflection_under_a_uniform_load():
-    """A supported plate: 0.00406235 q a^4 / D in the middle."""
-    model = hellan_herrmann_johnson("supported", 8)
-    load = blocks(model)[0] @ np.ones(model.state_slice("velocity").stop) / (RHO * THIN)
-    assert np.linalg.solve(stiffness(model), load).max() * BENDING == pytest.approx(0.00406235, rel=2e-3)
-
-
 def test_an_edge_that_turns_as_prescribed():
     """w = x with its edge is a rigid turn, w = x^2 is bent by the moment 2 D; dw/dn = -1 there does the work -2 D.
 
@@ -193,8 +174,6 @@ def test_an_edge_that_turns_as_prescribed():
         (lambda: thin_plate(MeshQuad(), E, 0.3, RHO, THIN), "MeshTri of straight triangles"),
         (lambda: thin_plate(MeshTri2(), E, 0.3, RHO, THIN), "MeshTri of straight triangles"),
         (lambda: thin_plate(square(2), E, 0.3, RHO, THIN, order=3), "order must be 0, 1 or 2"),
-        (lambda: thin_plate(square(2), E, 0.3, RHO, 0.0), "thickness"),
-        (lambda: thin_plate(square(2), E, 0.7, RHO, THIN), "poissons_ratio"),
         (lambda: thin_plate(square(2), E, 0.3, RHO, THIN, clamped="top"), "left, rim"),
         (lambda: thin_plate(square(2), E, 0.3, RHO, THIN, clamped="left", supported="rim"), "share edges"),
         (lambda: bending_plate(square(2), STEEL, THIN, clamped="top"), "left, rim"),

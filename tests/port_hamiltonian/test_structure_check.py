@@ -27,11 +27,7 @@ class Pendulum(PortHamiltonianModel):
 
     def dissipation_matrix(self, x):
         return np.array(
-            [
-                [0.1, 0, 0.2 * (self.broken == "symmetry")],
-                [0, 0, 0],
-                [0, 0, -0.3 if self.broken == "sign" else 0.3],
-            ]
+            [[0.1, 0, 0.2 * (self.broken == "symmetry")], [0, 0, 0], [0, 0, -0.3 if self.broken == "sign" else 0.3]]
         )
 
     def port_matrix(self, x):

@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy import sparse
 from skfem import MeshTri
 
 import phlexible as ph
@@ -101,16 +100,6 @@ def test_any_model_is_reduced_by_every_method(case, method):
     assert reduced.error(np.linspace(0.05 * poles[0], 1.1 * poles[-1], 40)).peak.max() < error
     assert reduced.passivity().is_passive
     assert reduced.inputs == model.inputs and reduced.outputs == model.outputs
-
-
-def test_a_large_model_is_matched_without_dense_matrices():
-    """3 001 states; the first resonance of the rod is c pi / 2."""
-    model = pushed(rod(1.0, 1500, 2e11, 7800.0, 1e-4), 1500)
-    large = ph.LinearModel.of(replace(model, dissipation=1e-6 * sparse.eye_array(model.order)))
-    reduced = large.reduce(16, "krylov", frequencies=[100.0, 7954.0, 15909.0, 24000.0])
-    assert reduced.error([100.0, 24000.0]).pointwise.max() < 1e-8
-    with pytest.raises(ph.ModelError, match='3001 states .* method="krylov" and frequencies= first'):
-        large.reduce(8, "balanced")
 
 
 def test_what_a_method_needs_is_said():

@@ -11,11 +11,7 @@ import phlexible as ph
 
 REFERENCE = Path(__file__).parents[2] / "gallery" / "reference" / "crank_slider_von_karman.csv"
 COUPLER = ph.Beam(
-    0.3,
-    ph.CircularSection(6e-3),
-    ph.Material(0.2e12, 7870.0),
-    frame="simply_supported",
-    rotary_inertia=False,
+    0.3, ph.CircularSection(6e-3), ph.Material(0.2e12, 7870.0), frame="simply_supported", rotary_inertia=False
 )
 
 

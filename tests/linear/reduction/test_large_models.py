@@ -10,7 +10,6 @@ from skfem import MeshTri
 import phlexible as ph
 from linear.reduction.test_any_model import damped, long_rod
 from phlexible.algebra.sparse import diagonal_solver
-from phlexible.linear.reduction.bases import mixed
 from phlexible.papers import rod, solid
 
 LEFT = {"left": lambda x: x[0] < 1e-9}
@@ -43,9 +42,9 @@ def test_modes_are_those_of_the_dense_first_order_form(clamped):
 
 
 def test_a_mesh_of_many_states_and_ports_is_reduced():
-    """14 460 states, 4 018 inputs: beyond all dense matrices."""
-    model = ph.LinearModel.of(sheet(30))
-    assert model.order > 14_000 and len(model.inputs) == 4018
+    """More states than dense matrices take, and ports of all of them."""
+    model = ph.LinearModel.of(sheet(20))
+    assert model.order > 6000 and len(model.inputs) == 1878
     poles = model.modes(3).elastic_frequencies
     band = np.linspace(0.05 * poles[0], 0.97 * poles[1], 4)
     one = {"inputs": ["boundary traction 40"], "outputs": ["boundary traction 40"]}
@@ -59,7 +58,7 @@ def test_a_mesh_of_many_states_and_ports_is_reduced():
         whole = model.reduce(16)
     assert whole.inputs == model.inputs and len(whole.outputs) == len(model.outputs)
     assert whole.modes(2).frequencies == pytest.approx(poles[:2], rel=1e-5)
-    with pytest.raises(ph.ModelError, match="4018 outputs to 4018 inputs is too large .* choose some"):
+    with pytest.raises(ph.ModelError, match="1878 outputs to 1878 inputs is too large .* choose some"):
         model.frequency_response(band)
     with pytest.raises(ph.ModelError, match="states are too many for dense matrices"):
         model.reduce(16, "balanced", **one)
@@ -115,17 +114,6 @@ def test_static_correction_has_the_static_answer():
     assert corrected.passivity().is_passive and corrected.passivity().zero_modes == 0
     with pytest.raises(ph.ParameterError, match='static_correction= belongs to method="modal"'):
         model.reduce(8, "krylov", static_correction=True)
-
-
-def test_mixes_of_ports_span_all_of_them_where_they_can():
-    """Whatever the units of the ports are."""
-    rng = np.random.default_rng(3)
-    mass = sparse.diags_array(np.geomspace(1e-3, 1e3, 30)).tocsr()
-    forces = rng.normal(size=(30, 4)) @ rng.normal(size=(4, 12))
-    assert np.linalg.matrix_rank(np.hstack([mixed(forces, mass, 6), forces]), tol=1e-8) == 4
-    scaled = mixed(forces * np.geomspace(1e-4, 1e4, 12), mass, 6)
-    assert scaled == pytest.approx(mixed(forces, mass, 6), rel=1e-9)
-    assert mixed(forces[:, :5], mass, 6).shape == (30, 5)
 
 
 def test_pivots_on_the_diagonal_are_left_where_they_are_bad():

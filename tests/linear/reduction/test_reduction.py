@@ -72,15 +72,6 @@ def test_a_balanced_reduction_has_the_states_that_are_reached_and_seen_and_no_ot
     assert linear.reduce(minimal.order - 2, "balanced").error(frequencies).peak.max() > 1e-8
 
 
-def test_a_balanced_reduction_of_a_rigid_body_is_its_velocity():
-    model = ph.Model(dimension=2)
-    body = model.add(ph.RigidBody(2.0, 0.1))
-    linear = model.linearize([ph.Force(body.origin, (1, 0, 0))])
-    with pytest.warns(ph.ReductionWarning, match="has order 1, not 3"):
-        reduced = linear.reduce(3, "balanced")
-    assert reduced.frequency_response([5.0]).values.item() == pytest.approx(1 / (2.0 * 5j))
-
-
 @pytest.mark.parametrize("method", ["modal", "balanced"])
 def test_inputs_that_reach_nothing_that_outputs_see_are_refused(method):
     """A force along a straight beam does not bend it."""
