@@ -6,10 +6,8 @@ from enum import Enum
 from typing import Annotated
 
 import numpy as np
-import pytest
 
 from phlexible.algebra.fields import Name, Positive, Vector, convert_fields, option_of
-from phlexible.errors import ParameterError
 
 
 class Side(Enum):
@@ -40,19 +38,3 @@ def test_fields_hold_what_their_types_say():
     for each in (wheel, replace(wheel), pickle.loads(pickle.dumps(wheel))):
         assert [type(each.radius), type(each.pressure), each.side] == [float, float, Side.RIGHT]
         assert each.center.tolist() == [1.0, 2.0, 3.0] and each.width is None and each.name is None
-
-
-@pytest.mark.parametrize(
-    ("field", "value", "words"),
-    [
-        ("radius", None, "radius must be one number, got None"),
-        ("width", -1.0, "width must be positive, got -1.0"),
-        ("center", None, r"center must be .*numbers.*, got None"),
-        ("side", "up", "side must be one of 'left', 'right', got 'up'"),
-        ("name", " ", "name must be text"),
-        ("pressure", True, "pressure must be one number, got True"),
-    ],
-)
-def test_a_value_that_a_field_cannot_hold_is_refused_by_the_name_of_the_field(field, value, words):
-    with pytest.raises(ParameterError, match=words):
-        Tyre(**{"radius": 1.0, field: value})

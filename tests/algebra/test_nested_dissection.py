@@ -44,12 +44,6 @@ def test_memory_grows_as_nested_dissection_says():
     assert sizes[1] < 6 * sizes[0]
 
 
-def test_nodes_at_one_place_are_cut_all_the_same():
-    cells = np.arange(90).reshape(-1, 3)
-    found = clusters(cells, np.zeros((90, 3)))
-    assert np.array_equal(np.sort(np.concatenate(found)), np.arange(90))
-
-
 def net(side):
     """Bodies along the lines of a square net, constraints where they meet: sizes, edges, what waits for what."""
     meets = np.arange(side * side).reshape(side, side)

@@ -17,14 +17,6 @@ def test_patches_hold_everything_once(seed):
     assert not rest.any()
 
 
-def test_blocks_are_told_apart_and_small_gaps_are_filled():
-    matrix = np.zeros((60, 60))
-    matrix[:20, :20], matrix[40:, 30:] = 1.0, 1.0
-    assert list(patches(matrix)) == [(slice(0, 20), slice(0, 20)), (slice(40, 60), slice(30, 60))]
-    assert list(patches(np.eye(4))) == [(slice(0, 4), slice(0, 4))]
-    assert not patches(np.zeros((3, 3)))
-
-
 def test_a_band_costs_what_its_entries_cost():
     sizes = []
     for n in (100, 200, 400):

@@ -26,10 +26,6 @@ def test_rotations_in_the_plane(value):
     assert rotation_matrix(value, 2) == pytest.approx(Rotation.from_euler("z", 0.5).as_matrix(), abs=1e-15)
 
 
-def test_no_rotation_is_the_identity():
-    assert (rotation_matrix(None, 3) == np.eye(3)).all()
-
-
 def test_a_slightly_wrong_matrix_is_made_orthogonal():
     noise = 1e-10 * np.arange(9).reshape(3, 3) / 9
     result = rotation_matrix(TURN.as_matrix() + noise, 3)
@@ -41,14 +37,9 @@ def test_a_slightly_wrong_matrix_is_made_orthogonal():
     ("value", "dimension", "message"),
     [
         (1.001 * np.eye(3), 3, r"rotation must be orthogonal, but R\^T R misses the identity by 0.002"),
-        (np.eye(3) + 1e-8, 3, "must be orthogonal"),
         (np.diag([1.0, 1.0, -1.0]), 3, "got a reflection"),
         (np.diag([1.0, 1.0, -1.0]), 2, "got a reflection"),
-        (np.eye(2), 3, r"shape \(3, 3\), got shape \(2, 2\)"),
         (Rotation.identity(2), 3, r"got shape \(2, 3, 3\)"),
-        (np.full((3, 3), np.nan), 3, "must be finite"),
-        (np.nan, 2, "must be finite"),
-        ("upside down", 3, "got 'upside down'"),
         (0.5, 3, "got the angle 0.5"),
         (TURN, 2, "must turn about z in a planar model"),
         (Rotation.from_euler("x", np.pi), 2, "must turn about z"),

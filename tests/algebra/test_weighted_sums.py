@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from phlexible.algebra.sparse import plain_sums, weighted_sums
+from phlexible.algebra.sparse import weighted_sums
 
 ENTRIES = [(2.0, 3, 0), (1.0, 0, 1), (-0.5, 3, 2), (4.0, 1, 0), (1.5, 0, 0)]
 
@@ -14,12 +14,6 @@ def test_sums_are_products_with_the_matrix_of_their_entries(count, inner):
         matrix[row, column] += weight
     values = np.random.default_rng(1).normal(size=(count, 3, *inner))
     assert np.allclose(weighted_sums(ENTRIES, 5, 3).of(values), np.einsum("ij,tj...->ti...", matrix, values))
-
-
-def test_sums_of_owners_in_any_order():
-    sums = plain_sums(np.array([2, 0, 2, 2]), 3)
-    for count in (1, 2):
-        assert sums.of(np.tile([1.0, 2.0, 4.0, 8.0], (count, 1))).tolist() == [[2.0, 0.0, 13.0]] * count
 
 
 def test_sums_of_equal_numbers_cancel_exactly_where_they_are_to():

@@ -100,11 +100,7 @@ def test_without_rotary_inertia_there_is_the_axis_and_its_spin(frame, dimension,
 
 @settings(max_examples=30, deadline=None)
 @given(
-    st.sampled_from(FRAMES),
-    st.sampled_from((2, 3)),
-    st.booleans(),
-    st.sampled_from((None, 4)),
-    st.integers(0, 99),
+    st.sampled_from(FRAMES), st.sampled_from((2, 3)), st.booleans(), st.sampled_from((None, 4)), st.integers(0, 99)
 )
 def test_mass_matrix_is_symmetric_positive_definite(frame, dimension, rotary, modes, seed):
     body = beam(frame, rotary, dimension, modes=modes)
@@ -117,16 +113,3 @@ def test_mass_matrix_is_symmetric_positive_definite(frame, dimension, rotary, mo
     many = mass_matrix(body, np.stack([0 * eta, eta, -eta]))
     assert many.shape == (3, *matrix.shape)
     assert many[1] == pytest.approx(matrix, abs=1e-14 * np.abs(matrix).max())
-
-
-@pytest.mark.parametrize("dimension", [2, 3])
-@pytest.mark.parametrize("rotary", [True, False])
-def test_second_moments_are_symmetric_to_the_last_bit(dimension, rotary):
-    moments = beam("mean_axis", rotary, dimension).second_moments
-    assert np.array_equal(moments, moments.transpose(1, 0, 3, 2))
-
-
-def test_planar_moments_have_no_z():
-    body = beam("mean_axis", dimension=2)
-    assert not body.first_moments[2].any()
-    assert not body.second_moments[2].any() and not body.second_moments[:, 2].any()

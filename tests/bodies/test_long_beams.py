@@ -116,15 +116,6 @@ def test_a_long_beam_without_mass_in_a_direction_is_refused():
         check_mass(replace(data, first_moments=first, second_moments=replace(data.second_moments, planes=planes)))
 
 
-def test_a_reduced_basis_of_a_long_beam():
-    model = ph.Model(dimension=2)
-    beam = model.add(ph.Beam(1.0, ph.CircularSection(0.01), STEEL, elements=100), "beam")
-    model.connect(ph.Revolute(model.ground.at((0, 0, 0)), beam.start))
-    push = model.apply(ph.Force(beam.end, (0.0, 1.0, 0.0)))
-    linear = model.linearize(at="unloaded", inputs=[push], outputs=[ph.Displacement(beam.end, (0, 1, 0))])
-    assert linear.reduce(12).elastic_basis(beam).shape[0] == beam.data.elastic_count == 300
-
-
 def peak(elements: int) -> int:
     """The most memory that a beam takes until the numbers of its step are made [bytes]."""
     tracemalloc.start()

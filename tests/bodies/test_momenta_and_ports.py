@@ -36,19 +36,6 @@ def test_momenta_move_as_velocities_do_and_h_is_a_function_of_them(body, dimensi
     assert units[-1] == ("kg m/s" if isinstance(body, ph.PointMass) else "kg m^2/s")
 
 
-def test_eulers_equations():
-    """About the centre of mass, without forces: dp_r/dt = p_r x w (Remark 3)."""
-    body = ph.RigidBody(2.0, (0.1, 0.2, 0.25))
-    form = ph.with_momenta(body.port_hamiltonian())
-    angular = np.array([0.3, -0.2, 0.5])
-    x = np.zeros(form.state_size)
-    x[form.state_slice("rotation_rows")] = np.eye(3).ravel()
-    x[form.state_slice("angular_momentum")] = angular
-    rate = form.forces(x, np.zeros(form.port_size))
-    spin = angular / np.array([0.1, 0.2, 0.25])
-    assert rate[form.state_slice("angular_momentum")] == pytest.approx(np.cross(angular, spin))
-
-
 def test_ports_sit_anywhere_on_a_beam():
     """In the middle of a clamped beam: F L^3 / (24 EI) there, F (L/2)^2 (5 L) / (12 EI) at the end."""
     length, rigidity = 2.0, 2e11 * 0.03 * 0.02**3 / 12

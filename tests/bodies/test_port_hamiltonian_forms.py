@@ -160,14 +160,6 @@ def test_zeroth_order_is_refused_by_name_and_right_for_a_straight_body():
     assert np.log10(gaps[0] / gaps[1]) == pytest.approx(1, abs=0.1)
 
 
-@pytest.mark.parametrize(
-    "options", [{"variant": "reduced"}, {"stress": "linear"}, {"dimension": 4}, {"gravity": (0, 0)}]
-)
-def test_unknown_options_are_refused(options):
-    with pytest.raises(ParameterError, match=next(iter(options))):
-        beam().port_hamiltonian(**options)
-
-
 def test_a_rigid_body_has_no_moment_functions():
     with pytest.raises(ParameterError, match="discontinuous"):
         RigidBody(1.0, (1, 1, 1)).port_hamiltonian(stress="hermite")

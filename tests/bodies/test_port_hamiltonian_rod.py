@@ -109,21 +109,6 @@ def test_it_moves_as_the_conserving_step_to_round_off(dimension, order, start):
     assert max(np.abs(form.strain_gap(x)).max() for x in run.states) < 1e-12
 
 
-def test_a_pin_is_a_start_whose_velocity_is_given():
-    """The port inverted, with multipliers: as with a revolute joint in a model."""
-    given = rod(2)
-    form = given.port_hamiltonian(dimension=2, gravity=(0, -9.81, 0))
-    pinned = ph.inverted(form, "start force")
-    x = np.concatenate([form.initial_state, np.zeros(2)])
-    run = ph.integrate(pinned, x, None, 0.02, 2e-3, method="discrete_gradient")
-    model = ph.Model(gravity=(0, -9.81, 0), dimension=2)
-    placed = model.add(given, "rod")
-    model.connect(ph.Revolute(model.ground.at((0, 0, 0)), placed.start))
-    motion = model.simulate(0.02, 2e-3, progress=False)
-    found = np.array([form.positions(x[: form.state_size]) for x in run.states])
-    assert found == pytest.approx(np.stack([motion.position(n) for n in placed.nodes()], axis=1), abs=1e-13)
-
-
 def test_a_free_rod_keeps_its_momenta_and_moves_alike_in_any_frame():
     """Turned about an axis across the rod, so that its sections stand as they do in the other frame."""
     given = rod(3, 1, material=ph.Material(2e6, 1000.0, 0.3))
@@ -144,23 +129,6 @@ def test_a_free_rod_keeps_its_momenta_and_moves_alike_in_any_frame():
         assert np.ptp(run.energy) < 1e-13 * run.energy[0]
         paths.append(np.array([(form.positions(x) - r) @ R for x in run.states]))
     assert paths[0] == pytest.approx(paths[1], abs=1e-12)
-
-
-def test_orders_of_the_methods():
-    """Of the midpoint rule 2, of Gauss 4; rotations stay rotations with both."""
-    given = rod(3, 1, 2, ph.Material(2e4, 1000.0, 0.3))
-    form = given.port_hamiltonian(shape=curve(3), velocity=speed(3), angular_velocity=(1.0, 2.0, 3.0))
-
-    def end(method, step):
-        run = ph.integrate(form, form.initial_state, None, 0.01, step, method=method)
-        turns = form.rotations(run.states[-1])
-        assert np.swapaxes(turns, 1, 2) @ turns == pytest.approx(np.tile(np.eye(3), (3, 1, 1)), abs=1e-12)
-        return run.states[-1]
-
-    exact = end("gauss2", 1e-4)
-    for method, order in (("discrete_gradient", 2), ("gauss2", 4)):
-        coarse, fine = (np.abs(end(method, step) - exact).max() for step in (1e-3, 5e-4))
-        assert np.log2(coarse / fine) == pytest.approx(order, abs=0.25)
 
 
 def at_rest(form, places, turns):
@@ -221,17 +189,3 @@ def test_ports_are_forces_and_velocities_in_world_axes():
     lengths = [node.weight for node in rod().nodes()[:3]]
     assert form.output_coordinates(form.initial_state, "distributed force")[:3] == pytest.approx(y[:3])
     assert y[6:9] == pytest.approx(lengths[0] * y[:3])
-
-
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        ({"start": "clamped"}, "start must be one of 'force', 'fixed'"),
-        ({"dimension": 4}, "dimension"),
-        ({"dimension": 2, "gravity": (0, 0, -9.81)}, "gravity must stay in a model of dimension 2"),
-        ({"shape": ((0, 0, 0), (1, 0, 0))}, "shape is 1 m long and the rod 0.5 m"),
-    ],
-)
-def test_a_bad_option_is_named(options, words):
-    with pytest.raises(ph.ParameterError, match=words):
-        rod(2).port_hamiltonian(**options)

@@ -38,13 +38,6 @@ def test_the_modes_as_a_basis_are_the_modes(dimension):
     assert given.points.basis == pytest.approx(expected.points.basis, abs=1e-12)
 
 
-@pytest.mark.parametrize("dimension", [2, 3])
-def test_axial_coordinates_come_first_and_nothing_else_changes(dimension):
-    columns = columns_of(replace(BEAM, modes=3), dimension)
-    assert BEAM.with_axial(columns[:, AXIAL:], dimension) == pytest.approx(columns, abs=1e-12)
-    assert BEAM.with_axial(columns, dimension) == pytest.approx(columns, abs=1e-12)
-
-
 @pytest.mark.parametrize("frame", FRAMES)
 @pytest.mark.parametrize("dimension", [2, 3])
 def test_condensed_axial_coordinates_relax_any_bending(frame, dimension):

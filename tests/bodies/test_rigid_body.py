@@ -44,12 +44,6 @@ def test_in_the_plane_only_the_inertia_about_z_counts(inertia):
     assert not body.second_moments[2].any() and not body.second_moments[:, 2].any()
 
 
-def test_three_numbers_are_the_diagonal():
-    full, short = (RigidBody(1.0, each).discretize(3) for each in (np.diag([3.0, 4, 5]), (3, 4, 5)))
-    assert np.array_equal(full.second_moments, short.second_moments)
-    assert mass_matrix(full, NO_ETA) == pytest.approx(np.diag([1.0, 1, 1, 3, 4, 5]))
-
-
 @pytest.mark.parametrize("dimension", [2, 3])
 def test_a_rigid_body_offers_its_origin_and_any_point(dimension):
     points = RigidBody(1.0, (1, 1, 1), (0.1, 0, 0)).discretize(dimension).points
@@ -60,20 +54,6 @@ def test_a_rigid_body_offers_its_origin_and_any_point(dimension):
     for location in (Start(), End(), Along(0.5)):
         with pytest.raises(AttachmentError, match=r"RigidBody has no .*origin.*point"):
             points.locate(location)
-
-
-def test_points_outside_the_plane_are_refused():
-    points = RigidBody(1.0, 1.0).discretize(2).points
-    with pytest.raises(AttachmentError, match=r"position must have z = 0 .*0\.5"):
-        points.locate(MaterialPosition((1, 2, 0.5)))
-
-
-def test_outline_leads_from_the_origin_to_the_center_of_mass():
-    positions, shapes = RigidBody(1.0, (1, 1, 1), (0.1, 0.2, 0.3)).discretize(3).points.outline(9)
-    assert np.array_equal(positions, [[0, 0, 0], [0.1, 0.2, 0.3]]) and shapes.shape == (2, 3, 0)
-    for body in (RigidBody(1.0, (1, 1, 1)), PointMass(1.0)):
-        positions, shapes = body.discretize(3).points.outline(9)
-        assert np.array_equal(positions, [[0, 0, 0]]) and shapes.shape == (1, 3, 0)
 
 
 @pytest.mark.parametrize("dimension", [2, 3])

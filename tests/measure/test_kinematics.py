@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from measure.synthetic import as_stepped, recorded, slope, two_beams, vee, wandering, wandering_poses
-from phlexible.bodies.rigid_body import PointMass, RigidBody
+from phlexible.bodies.rigid_body import RigidBody
 from phlexible.description.interactions.functions import DirectionOf
-from phlexible.description.joints.joints import Spherical
 from phlexible.description.mechanism.mechanism import Mechanism
 from phlexible.errors import ModelError
 from phlexible.measure.kinematics import (
@@ -16,7 +15,7 @@ from phlexible.measure.kinematics import (
     turning_of_rotation_vector,
     velocity,
 )
-from phlexible.measure.sensors import ElasticDisplacement, Position
+from phlexible.measure.sensors import Position
 
 TIMES = np.linspace(0.0, 2.0, 9)
 
@@ -68,25 +67,6 @@ def test_turning_of_a_rotation_vector_that_grows_along_itself_and_across(size):
     across = turning_of_rotation_vector(theta, np.array([[1.0, 0, 0]]))[0]
     closed = [np.sin(size) / size, (1 - np.cos(size)) / size, 0] if size > 1e-3 else [1, size / 2, 0]
     assert across == pytest.approx(closed, abs=1e-12)
-
-
-def test_rigid_bodies_and_point_masses():
-    mechanism = Mechanism()
-    plate = mechanism.add(RigidBody(1.0, (1.0, 1.0, 1.0), center=(0.1, 0, 0)), "plate")
-    bob = mechanism.add(PointMass(1.0), "bob")
-    mechanism.connect(Spherical(mechanism.ground.at((0, 0, 0)), bob.origin))
-    poses = [wandering(1, 0), lambda t: (wandering(2, 0)(t)[0], np.eye(3), np.zeros(0))]
-    run = recorded(mechanism, poses, TIMES)
-    corner = plate.point((0.2, 0.3, 0.0))
-    assert not ElasticDisplacement(corner).read(run).any()
-    assert ElasticDisplacement(corner).read(run).shape == (len(TIMES), 3)
-    assert rotation(run, corner) == pytest.approx(rotation(run, plate), abs=0)
-    assert Position(mechanism.joints[0].first).read(run) == pytest.approx(np.zeros((len(TIMES), 3)))
-    for refused in (bob, bob.origin):
-        with pytest.raises(ModelError, match="bob is a point mass and has no orientation"):
-            rotation(run, refused)
-        with pytest.raises(ModelError, match="bob is a point mass"):
-            angular_velocity(run, refused)
 
 
 def test_a_body_of_another_model_is_refused_unless_it_is_the_same_one():

@@ -68,13 +68,6 @@ def test_own_weight_is_exact_at_the_stations(dimension) -> None:
     assert np.abs(found[[2, 3, 4]]).max() < 1e-9
 
 
-def test_a_hanging_beam_is_stretched_by_the_weight_below() -> None:
-    model, beam = cantilever(gravity=(9.81, 0.0, 0.0), strain="linear")
-    middle = (np.arange(4) + 0.5) * LENGTH / 4
-    _, found = first(at_rest(model), beam, middle)
-    assert found[0] == pytest.approx(STEEL.density * WIDE.area * 9.81 * (LENGTH - middle), rel=1e-9)
-
-
 @pytest.mark.parametrize("frame", FRAMES)
 @pytest.mark.parametrize("dimension", [2, 3])
 def test_a_rotating_beam_carries_its_centrifugal_force(dimension, frame) -> None:

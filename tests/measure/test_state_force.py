@@ -37,35 +37,6 @@ def test_a_spring_as_a_function_is_of_second_order_and_keeps_its_energy():
     assert total[-1] > 1.5 * total[0]
 
 
-def arm(apply):
-    model = ph.Model(gravity=(0.0, -9.81, 0.0), dimension=2)
-    link = model.add(ph.RigidBody(2.0, 0.1, center=(0.4, 0.0, 0.0)), "link", angular_velocity=(0, 0, 9.0))
-    hinge = model.connect(ph.Revolute(model.ground.at((0.0, 0.0, 0.0)), link.origin))
-    apply(model, hinge, link)
-    return model, hinge
-
-
-def test_a_joint_with_a_function_moves_as_with_a_spring_and_damper():
-    """Over more than a turn; reactions too, also at both ends."""
-    springs, joint = arm(lambda model, hinge, link: model.apply(hinge.spring(0.4, rest=0.0, damping=0.05)))
-    law = dict(name="law")
-    laws, hinge = arm(
-        lambda model, hinge, link: model.apply(
-            ph.StateForce(lambda t, x, v: -0.4 * x - 0.05 * v, of=[ph.JointPosition(hinge)], on=[hinge], **law)
-        )
-    )
-    expected = springs.simulate(1.0, 2e-3, progress=False)
-    motion = laws.simulate(1.0, 2e-3, progress=False)
-    assert np.ptp(motion.angle(hinge)) > 2 * np.pi
-    assert motion.angle(hinge) == pytest.approx(expected.angle(joint), abs=1e-10)
-    assert motion.reaction(hinge)[:-1] == pytest.approx(expected.reaction(joint)[:-1], abs=1e-8)
-    assert motion.reaction(hinge)[-1] == pytest.approx(expected.reaction(joint)[-1], abs=1e-4)
-    again = laws.simulate(1.0, 0.1, tolerance=1e-5, progress=False)
-    assert again.angle(hinge)[-1] == pytest.approx(expected.angle(joint)[-1], abs=1e-2)
-    with pytest.raises(ph.ModelError, match="orders beyond 2"):
-        laws.simulate(0.1, 1e-2, order=4, progress=False)
-
-
 def test_functions_of_several_ports_act_on_several():
     """A spring between two beads as one function; momentum stays, energy too. Copies and other poses keep it."""
     model = ph.Model(dimension=2)
@@ -152,17 +123,6 @@ def test_a_law_in_a_light_joint_is_a_servo(dimension):
     assert motion.energy.work["law"] == pytest.approx(expected.energy.work["law"], abs=1e-6)
     assert motion.halvings[-1] == 0 and motion.recording.iterations[-1] <= 10 * 100
     assert np.abs(motion.energy.balance_error).max() <= 1e-13
-
-
-def test_a_stiff_law_at_the_tip_of_a_flexible_link_keeps_the_ledger():
-    def law(t, x, v):
-        return -1e5 * (x - (0.8, 0.0, 0.0)) - 20.0 * v
-
-    model, _ = boom(lambda hinge, link: ph.StateForce(law, of=[link.end], on=[link.end], name="tip"))
-    for step in (1e-2, 1e-3):
-        motion = model.simulate(0.1, step, progress=False)
-        assert motion.halvings[-1] == 0 and np.abs(motion.energy.balance_error).max() <= 1e-13
-        assert np.abs(motion.position(model["link"].end) - (0.8, 0.0, 0.0)).max() < 1e-3
 
 
 def test_laws_at_rest_do_nothing_and_bounces_have_them_too():

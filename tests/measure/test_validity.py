@@ -1,16 +1,12 @@
 """Runs that are out of the depth of a model or of a step say so, name the body and what to do."""
 
 import warnings
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import phlexible as ph
-from measure.synthetic import recorded, two_beams, wandering_poses
-from phlexible.linear.mechanics import body_matrices
 from phlexible.measure.quality import alternating_share
-from phlexible.state.recorded_run import RecordedRun
 
 
 def clamped(modulus=2e8, gravity=9.81, **options):
@@ -86,26 +82,6 @@ def test_vibrations_that_alternate_from_step_to_step_are_told():
     assert any(category is ph.StepWarning and "change their sign in every step" in text for category, text in found)
     _, found = messages(lambda: model.simulate(0.02, 2e-5))
     assert not found
-
-
-def test_the_share_that_alternates_is_the_energy_of_what_changes_its_sign():
-    """Elastic rates that alternate by a beside others that grow evenly, no part of it; the centre rests."""
-    mechanism, rng = two_beams(), np.random.default_rng(3)
-    run = recorded(mechanism, wandering_poses(mechanism), np.arange(6) * 1e-3)
-    layout, beam = run.system.layout, run.system.bodies[0].data
-    count = beam.elastic_count
-    amplitude, trend = rng.normal(size=(2, 2, count))
-    mass = body_matrices(beam, np.zeros(count), np.zeros(6 + count)).mass
-    moved = beam.first_moments[:, 1:]
-    mass = mass[-count:, -count:] - moved.T @ moved / beam.mass
-    velocity = np.zeros_like(run.recording.velocity)
-    for k in range(2):
-        rates = [(-1) ** n * amplitude[k] + n * trend[k] for n in range(6)]
-        velocity[:, layout.place(k)][:, -count:] = rates
-    energy = 0.5 * sum(a @ mass @ a for a in amplitude)
-    parts = energy * np.array([1.0, 2.0, 1.0])[:, None] * np.ones(6)
-    record = replace(run.recording, velocity=velocity, kinetic=parts[0], strain=-parts[1], spring=parts[2])
-    assert alternating_share(RecordedRun(run.system, record)) == pytest.approx(1 / 4, rel=1e-12)
 
 
 def test_a_hinged_beam_that_is_turned_alternates_alike_in_all_frames():

@@ -41,11 +41,7 @@ def crank_slider(body, radius=0.15, speed=150.0):
 
 @pytest.mark.parametrize(
     ("dimension", "options"),
-    [
-        (2, {"modes": 5}),
-        (2, {"modes": 5, "frame": ("start", "end"), "moments": False}),
-        (3, {"modes": 4}),
-    ],
+    [(2, {"modes": 5}), (2, {"modes": 5, "frame": ("start", "end"), "moments": False}), (3, {"modes": 4})],
 )
 def test_the_coupler_bends_like_a_geometrically_exact_beam(dimension, options):
     """At every time of two turns, from its chord; linear strain is 28 % off."""

@@ -9,7 +9,6 @@ import skfem
 
 import phlexible as ph
 from bodies.flexible.meshes import BAR, STEEL, bar, ends, grid
-from phlexible.bodies.flexible.skin import mesh_skin
 from phlexible.bodies.flexible.user_mesh import element_mesh, user_mesh
 from phlexible.measure.mesh_stress import stress_at
 
@@ -143,32 +142,6 @@ def test_a_series_of_a_long_run_is_thinned_and_can_be_opened_after_a_stop(tmp_pa
     with pytest.raises(KeyboardInterrupt):
         motion.export(tmp_path / "stopped.pvd", every=100, progress=False)
     assert times("stopped.pvd") == pytest.approx([0.0, 0.1, 0.2])
-
-
-@pytest.mark.parametrize("kind", [skfem.MeshTet, skfem.MeshHex, skfem.MeshTri, skfem.MeshQuad])
-def test_the_surface_is_closed_and_points_outward(kind):
-    dimension = 3 if kind in (skfem.MeshTet, skfem.MeshHex) else 2
-    thickness = {"thickness": WIDE} if dimension == 2 else {}
-    body = bar((3, 2, 2)[:dimension], kind, BAR[:dimension], modes=1, **thickness)
-    skin = mesh_skin(body.points.mesh, body.points.shapes)
-    corners = skin.positions[skin.vertex_nodes[skin.triangles]]
-    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]) / 2
-    if dimension == 3:
-        volume = np.einsum("ti,ti->", normals, corners.mean(axis=1)) / 3
-        assert volume == pytest.approx(LENGTH * HIGH * WIDE, rel=1e-12)
-        assert np.linalg.norm(normals, axis=1).sum() == pytest.approx(
-            2 * (LENGTH * HIGH + LENGTH * WIDE + HIGH * WIDE), rel=1e-12
-        )
-    else:
-        assert normals.sum(axis=0) == pytest.approx([0, 0, LENGTH * HIGH], rel=1e-12)
-
-
-def test_bodies_without_a_mesh_have_no_stress():
-    model = ph.Model()
-    box = model.add(ph.RigidBody(1.0, (1, 1, 1)), "box")
-    motion = model.simulate(0.1, 0.1, progress=False)
-    with pytest.raises(ph.ModelError, match=r"FlexibleBody\.from_mesh"):
-        motion.mesh_stress(box)
 
 
 def test_meshes_of_files(tmp_path):

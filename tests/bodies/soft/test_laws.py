@@ -83,10 +83,7 @@ def test_rubber_sheets_follow_the_closed_forms():
         (lambda: ph.NeoHookean(-1.0, 0.3), "youngs_modulus"),
         (lambda: ph.StVenantKirchhoff(1.0, 0.6), r"poissons_ratio must lie in \(-1, 0.5\]"),
         (lambda: ph.NeoHookean(1.0, 0.5).constitution(None), "poissons_ratio=0.5 keeps the volume"),
-        (
-            lambda: ph.InvariantLaw(first=(lambda I: I - 3, lambda I: 1.0)),
-            "must leave .* without stress",
-        ),
+        (lambda: ph.InvariantLaw(first=(lambda I: I - 3, lambda I: 1.0)), "must leave .* without stress"),
         (lambda: ph.InvariantLaw(first=(lambda I: I - 3, lambda I: 2.0)), "first: the second function must be"),
         (lambda: ph.InvariantLaw(third=(np.log, lambda I: np.nan)), r"third\[1\]"),
         (lambda: ph.InvariantLaw(first=lambda I: I), r"first must be two functions"),

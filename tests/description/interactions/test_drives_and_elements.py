@@ -93,17 +93,6 @@ def test_controllers_that_return_nan_are_refused_with_the_time():
     assert len(caught.value.motion.time) == 31
 
 
-def test_higher_orders_refuse_what_loses_energy():
-    model, _, pin = pendulum()
-    model.apply(pin.damper(0.1, name="brake"))
-    with pytest.raises(ph.ModelError, match="brake"):
-        model.simulate(1.0, 1e-2, order=4, progress=False)
-    with pytest.raises(ph.ModelError, match="brake"):
-        model.simulate(1.0, 1e-2, order=6, progress=False)
-    with pytest.raises(ph.ParameterError, match="order must be 2, 4 or 6"):
-        model.simulate(1.0, 1e-2, order=3, progress=False)
-
-
 @pytest.mark.parametrize(("order", "steps"), [(4, (0.04, 0.02, 0.01)), (6, (0.08, 0.04, 0.02))])
 def test_orders_between_two_moving_bodies(order, steps):
     """Positions and projected velocities of a double pendulum of spherical joints."""

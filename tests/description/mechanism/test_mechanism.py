@@ -39,15 +39,6 @@ def test_a_name_that_was_given_by_hand_is_not_given_again():
     assert [model.add(BEAM).name, model.add(BEAM).name] == ["beam 3", "beam 4"]
 
 
-def test_what_is_given_is_kept():
-    turn = Rotation.from_rotvec([0.1, 0.2, 0.3])
-    placed = Mechanism().add(BEAM, "b", (1, 2, 3), turn, velocity=(4, 5, 6), angular_velocity=(7, 8, 9))
-    assert placed.position.tolist() == [1, 2, 3] and placed.rotation == pytest.approx(turn.as_matrix())
-    assert placed.velocity.tolist() == [4, 5, 6] and placed.angular_velocity.tolist() == [7, 8, 9]
-    rest = Mechanism().add(BEAM)
-    assert rest.velocity is None and rest.angular_velocity is None
-
-
 def test_loads_get_names_of_their_own():
     model = pendulum()
     end = model["beam"].end

@@ -125,13 +125,7 @@ def deflected_tip(load: float, parts: int, frame: str = "simply_supported", out:
     return np.array([1 - tip[0], np.hypot(tip[1], tip[2])])
 
 
-@pytest.mark.parametrize(
-    ("load", "tip"),
-    [
-        (1, (0.056433, 0.301721)),
-        (10, (0.554996, 0.810609)),
-    ],
-)
+@pytest.mark.parametrize(("load", "tip"), [(1, (0.056433, 0.301721)), (10, (0.554996, 0.810609))])
 def test_with_eight_parts_the_tip_is_on_the_elastica_within_one_per_cent(load, tip) -> None:
     """Both deflections of the inextensible elastica, as integrated to 1e-12 (Mattiasson 1981)."""
     assert deflected_tip(load, 8) == pytest.approx(tip, rel=0.01)
