@@ -276,15 +276,7 @@ def test_parameters_that_move_other_numbers_share_models(build, cost, parameters
             assert np.asarray(together[name])[k] == pytest.approx(single["one"], rel=1e-7)
 
 
-@pytest.mark.parametrize(
-    ("options", "is_signal"),
-    [
-        ({}, True),
-        ({"tolerance": 1e-6}, False),
-        *(pytest.param(*pair, marks=pytest.mark.thorough) for pair in (({}, False), ({"tolerance": 1e-6}, True))),
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize(("options", "is_signal"), [({}, True), ({"tolerance": 1e-6}, False)], ids=str)
 def test_steps_that_memory_does_not_hold_are_taken_once_more(monkeypatch, options, is_signal):
     """With the same digits; gradients differ by round-off of sums and of differences of readings."""
     build, cost, parameters, (duration, _) = CASES["satellite"]
@@ -330,29 +322,6 @@ def test_long_steps_are_told_as_simulate_tells_them():
         assert [(str(each.message), each.filename) for each in told] == [
             (str(each.message), __file__) for each in simulated
         ]
-
-
-def test_a_run_that_ends_with_a_shorter_step_is_told_of_as_simulate_tells():
-    """Its rates may alternate, too, but not from one equal step to the next: neither says so."""
-
-    def build(p):
-        model = ph.Model(dimension=2)
-        rubber = ph.Material(youngs_modulus=1e9, density=1000.0)
-        strip = model.add(ph.Beam(1.0, ph.RectangularSection(0.02, 0.02), rubber, elements=4), "strip")
-        model.connect(ph.Fixed(model.ground.at((0, 0, 0)), strip.start))
-        model.apply(ph.Force(strip.end, (p["pull"], 0, 0)))
-        return model
-
-    def cost(model):
-        return ph.Cost.final(ph.Position(model["strip"].end), lambda x: x[:, 0])
-
-    for duration, count in ((0.2, 2), (0.202, 1)):
-        with pytest.warns(ph.StepWarning) as simulated:
-            build({"pull": 1e4}).simulate(duration, 5e-3)
-        with pytest.warns(ph.StepWarning) as told:
-            ph.gradient(build, cost, {"pull": 1e4}, duration=duration, step=5e-3)
-        assert [str(each.message) for each in told] == [str(each.message) for each in simulated]
-        assert len(told) == count
 
 
 def test_memory_for_too_few_steps_is_refused():
@@ -423,10 +392,7 @@ def lawful_event(p):
 
 def test_what_cannot_be_differentiated_is_refused_by_name():
     refused(creeping, "creeps .* together with events that conditions begin")
-    refused(
-        sticking,
-        "sticks by a bristle .with bristle=0 it does not., and .* events that conditions begin",
-    )
+    refused(sticking, "sticks by a bristle .with bristle=0 it does not., and .* events that conditions begin")
     refused(timed, r"length changes a time that is given to model\.at")
     refused(crowded, "sticks by a bristle for each pair, and cannot be .* together with events that conditions")
     refused(pendulum, "accelerations", lambda m: ph.Cost.final(ph.Acceleration(m["bob"].origin)))

@@ -34,22 +34,6 @@ def test_a_swing_answers_to_gravity_and_length_as_its_closed_form():
     assert to_length == pytest.approx(1e-4 * (np.cos(w * t) + t * w / 2 * np.sin(w * t)), abs=1e-9)
 
 
-def test_direct_and_adjoint_way_agree():
-    def build(p):
-        return ph.gallery.crank_slider(**p, elements=2)
-
-    def middle(model):
-        return ph.Displacement(model["coupler"].at(0.15), (0, 1, 0))
-
-    p = {"crank_speed": 150.0, "diameter": 6e-3}
-    motion = build(p).simulate(duration=2e-3, step=5e-5)
-    direct = motion.sensitivity(build, p, middle).derivatives[0]
-    cost = ph.Cost.final
-    _, adjoint = ph.gradient(build, lambda model: cost(middle(model)), p, duration=2e-3, step=5e-5)
-    for name in p:
-        assert direct[name][-1] == pytest.approx(adjoint[name], rel=1e-9)
-
-
 def test_other_motions_are_refused():
     p = {"gravity": 9.81, "length": 2.0}
     motion = pendulum(p).simulate(duration=0.1, step=1e-2)

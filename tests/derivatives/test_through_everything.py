@@ -238,15 +238,7 @@ def resting(p):
     return model
 
 
-@pytest.mark.parametrize(
-    ("build", "steps"),
-    [
-        (shoved, 100),
-        (held_wheel, 100),
-        (bouncing, 100),
-        (crowd, 20),
-    ],
-)
+@pytest.mark.parametrize(("build", "steps"), [(shoved, 100), (held_wheel, 100), (bouncing, 100), (crowd, 20)])
 def test_what_sticks(build, steps):
     duration, step = 0.1 if steps == 100 else 2e-3 * steps, 1e-3 if steps == 100 else 2e-3
     check(build, way, STICKING, duration, step, share=1e-6)
@@ -517,10 +509,7 @@ def test_readings_over_time_go_the_other_way_through_the_same():
         friction(model, p)
         return model
 
-    for build, parameters in (
-        (everything, {"mass": 1.1, "gain": 0.5}),
-        (lawful, {"gain": 5.0}),
-    ):
+    for build, parameters in ((everything, {"mass": 1.1, "gain": 0.5}), (lawful, {"gain": 5.0})):
         motion = build(parameters).simulate(0.06, step=2e-3)
         found = motion.sensitivity(build, parameters, lambda model: ph.Position(model["beam"].end)).derivatives[0]
         for k in (1,):

@@ -179,19 +179,6 @@ def states(library: Library, run: LiveRun) -> dict[str, tuple[np.ndarray, np.nda
     return found
 
 
-@pytest.mark.thorough
-@pytest.mark.skipif(bool(settings()), reason="the environment asks for code of another processor than libraries")
-@pytest.mark.parametrize("name", ["double_pendulum", "heavy_top", "flexible_pendulum", "free_pair", "chain"])
-def test_libraries_of_gallery_models_have_every_bit_of_live_runs(built, tmp_path, monkeypatch, name) -> None:
-    monkeypatch.setattr(programs, "as_in_python", lambda platform: this_target())
-    model, step = getattr(ph.gallery, name)(), 1e-3
-    library, run = ph.load_library(ph.build(model, step, tmp_path / f"{name}{built.suffix}")), model.start(step)
-    for each in (run, library):
-        each.step(1000)
-    for name, (found, expected) in states(library, run).items():
-        assert np.array_equal(found.view(np.uint64), expected.view(np.uint64)), name
-
-
 def spun(on: str) -> ph.Model:
     """A bar on a spring that turns by more than a right angle in a step of 0.1 s."""
     model = ph.Model(dimension=3 if on == "two hinges" else 2)
@@ -517,10 +504,7 @@ def test_a_program_in_c_has_the_digits_and_needs_the_mathematical_library_only(b
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "kind",
-    [
-        "machine",
-        *(pytest.param(name, marks=pytest.mark.thorough) for name in ("regulated", "with parameters", "in lanes")),
-    ],
+    ["machine", *(pytest.param(name, marks=pytest.mark.thorough) for name in ("regulated", "with parameters"))],
 )
 def test_random_calls_never_leave_their_memory(built, tmp_path, kind) -> None:
     folder = built.parent / "sources"
@@ -531,10 +515,6 @@ def test_random_calls_never_leave_their_memory(built, tmp_path, kind) -> None:
         ranges = {"modulus": (5e10, 7e10, 9e10), "mass": (0.1, 0.2, 0.5)}
         ph.build(machine, STEP, tmp_path / "ranges.zip", targets=[host()], parameters=ranges)
         ZipFile(tmp_path / "ranges.zip").extractall(folder := tmp_path)
-    if kind == "in lanes":
-        ranges = {"modulus": (1e7, 2e7, 4e7)}
-        ph.build(links, STEP, tmp_path / "links.zip", targets=[host()], parameters=ranges)
-        ZipFile(tmp_path / "links.zip").extractall(folder := tmp_path)
     flags = ["-g", "-fsanitize=address,undefined", "-fno-sanitize-recover"]
     probe = subprocess.run([CC, *flags, "-x", "c", "-", "-o", "/dev/null"], input=b"int main(void){return 0;}")
     if probe.returncode:
@@ -628,6 +608,22 @@ def test_a_page_holds_the_module_and_where_bodies_are(built, tmp_path) -> None:
 # FMUs of the library.
 
 
+def slaves_of(path, folder: Path, version: int, count: int = 1) -> list:
+    """Instances of an FMU that are initialized."""
+    fmpy = pytest.importorskip("fmpy")
+    description, unzipped = fmpy.read_model_description(path), fmpy.extract(path, str(folder))
+    kind, name = {2: fmpy.fmi2.FMU2Slave, 3: fmpy.fmi3.FMU3Slave}[version], description.coSimulation.modelIdentifier
+    known = {"guid": description.guid, "unzipDirectory": unzipped, "modelIdentifier": name}
+    slaves = [kind(instanceName=f"{k}", **known) for k in range(count)]
+    for slave in slaves:
+        slave.instantiate()
+        if version == 2:
+            slave.setupExperiment(startTime=0.0)
+        slave.enterInitializationMode()
+        slave.exitInitializationMode()
+    return slaves
+
+
 @needs_compiler
 @pytest.mark.parametrize("version", [2, 3])
 def test_an_fmu_says_what_follows_from_inputs_at_once(tmp_path, version) -> None:
@@ -643,15 +639,10 @@ def test_an_fmu_says_what_follows_from_inputs_at_once(tmp_path, version) -> None
     sensors["jolt"] = ph.Acceleration(bob.origin, (0, 1, 0))
     path = str(ph.build(model, 1e-4, tmp_path / "two.fmu", outputs=sensors, targets=[host()], fmi=version))
     assert pytest.importorskip("fmpy.validation").validate_fmu(path) == []
-    description, folder = fmpy.read_model_description(path), fmpy.extract(path, str(tmp_path / "out"))
+    description = fmpy.read_model_description(path)
     assert [each.dependencies for each in description.outputs] == [[], None, None]
     places = {each.name: each.valueReference for each in description.modelVariables}
-    kind = {2: fmpy.fmi2.FMU2Slave, 3: fmpy.fmi3.FMU3Slave}[version]
-    name = description.coSimulation.modelIdentifier
-    slave = kind(guid=description.guid, unzipDirectory=folder, modelIdentifier=name, instanceName="two")
-    slave.instantiate()
-    slave.enterInitializationMode()
-    slave.exitInitializationMode()
+    (slave,) = slaves_of(path, tmp_path / "out", version)
     get = slave.getReal if version == 2 else slave.getFloat64
     inputs, unknowns = [places["motor"], places["push.y"]], [places[name] for name in sensors]
     before = get([*inputs, *unknowns])
@@ -687,19 +678,11 @@ def test_an_fmu_has_the_digits_of_the_library_for_any_communication_step(built, 
         seen.append((*library.read("place")[:2], library.read("total")))
     assert np.array_equal(np.array(seen), np.array([found[name] for name in ("place_x", "place_y", "total")]).T)
     assert np.ptp(found["place_y"]) > 1e-3 and library.time == 0.05
-    description, folder = fmpy.read_model_description(path), fmpy.extract(path, str(tmp_path / "out"))
-    kind = {2: fmpy.fmi2.FMU2Slave, 3: fmpy.fmi3.FMU3Slave}[version]
+    description = fmpy.read_model_description(path)
     places = {each.name: each.valueReference for each in description.modelVariables}
     units = {each.name: each.unit for each in description.modelVariables}
     assert (units["motor"], units["push.x"], units["place_x"]) == ("N m", "N", "m")
-    name, token = description.coSimulation.modelIdentifier, description.guid
-    slaves = [kind(guid=token, unzipDirectory=folder, modelIdentifier=name, instanceName=f"{k}") for k in range(2)]
-    for slave in slaves:
-        slave.instantiate()
-        if version == 2:
-            slave.setupExperiment(startTime=0.0)
-        slave.enterInitializationMode()
-        slave.exitInitializationMode()
+    slaves = slaves_of(path, tmp_path / "out", version, count=2)
 
     def place(slave) -> float:
         slave.doStep(currentCommunicationPoint=0.01, communicationStepSize=0.01)

@@ -5,7 +5,7 @@ import pytest
 import skfem
 
 import phlexible as ph
-from phlexible.pictures.scenes import node_fields, scene_of
+from phlexible.pictures.scenes import scene_of
 from phlexible.shapes.surfaces import Triangulation, enclosed, open_edges
 
 RUBBER = ph.Material(2e8, 1200.0)
@@ -41,19 +41,3 @@ def test_a_plane_mesh_is_drawn_with_all_of_its_cells():
     a, b, c = (skin.positions[skin.vertex_nodes][skin.triangles[:, k]] for k in range(3))
     area = np.cross(b - a, c - a)[:, 2] / 2
     assert area.min() > 0 and area.sum() == pytest.approx(np.pi, rel=0.03)
-
-
-def test_the_stress_of_a_mesh_colours_it():
-    part = ph.FlexibleBody.from_mesh(BRICK, RUBBER, interfaces=ENDS, modes=2, frame="root")
-    model = ph.Model(gravity=(0, 0, -9.81))
-    arm = model.add(part, "arm")
-    model.connect(ph.Fixed(model.ground.at((0, 0, 0)), arm["root"]))
-    motion = model.simulate(0.02, 1e-3, progress=False)
-    instants = np.array([5, 20])
-    drawn = scene_of(motion.run, instants).bodies
-    (field,) = node_fields(motion.run, drawn, instants)[0]
-    own = motion.mesh_stress(arm)
-    corner = int(np.linalg.norm(own.places - [0, 0.05, 0.03], axis=1).argmin())
-    node = int(np.linalg.norm(drawn[0].skin.positions - own.places[corner], axis=1).argmin())
-    assert (field.name, field.unit) == ("von Mises stress", "Pa")
-    assert field.values[:, node] == pytest.approx(own.von_mises[instants, corner])

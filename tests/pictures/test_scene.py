@@ -174,15 +174,6 @@ def test_what_bodies_touch_is_drawn_where_it_is_and_once():
     assert open_edges(Triangulation(tube.skin.offsets, tube.skin.triangles)) == 0
 
 
-def test_a_wheel_in_the_plane_rolls_on_a_line():
-    model = ph.Model(dimension=2)
-    wheel = model.add(ph.RigidBody(1.0, 0.1, shape=ph.Sphere(0.2)), "wheel", position=(0, 0.2, 0))
-    model.connect(ph.Rolling(wheel.origin, ph.Plane(model.ground.at((0, 0, 0)), (0, 1, 0)), 0.2))
-    (slab,) = scene_at_start(model).surfaces
-    assert slab.vertices()[0, :, 1].max() == pytest.approx(0.0, abs=1e-12)
-    assert np.ptp(slab.vertices()[0, :, 0]) > 0.4
-
-
 def test_a_rod_is_as_long_as_it_is_and_its_pieces_leave_no_gaps_where_it_bends() -> None:
     """Two neighbours that are bent by 0.3 rad about the middle between them meet at the outer side."""
     model = ph.Model()

@@ -28,12 +28,6 @@ def test_rods_and_beams_in_parts_show_their_ends(body) -> None:
     assert np.array_equal(curves["y of thing, end"], motion.position(placed.end)[:, 1])
 
 
-def test_a_pinned_beam_shows_its_middle() -> None:
-    motion, placed = falling(ph.Beam(1.0, SECTION, RUBBER, 4))
-    panel = next(panel for panel in default_panels(motion.run, [], most=9) if panel.label == "position [m]")
-    assert np.array_equal(dict(panel.curves)["y of thing"], motion.position(placed.at(0.5))[:, 1])
-
-
 def test_a_plate_shows_how_far_its_softest_point_bends_from_its_first_interface() -> None:
     """That is held in place here; the mean axis moves with the plate."""
     model = ph.Model(gravity=(0, 0, -9.81))

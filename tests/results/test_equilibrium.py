@@ -31,11 +31,8 @@ def test_a_cantilever_under_its_weight():
 
 def test_a_pendulum_on_a_spring():
     """m g l cos(angle) = k (angle0 - angle), found again by root finding."""
-    model = ph.Model(gravity=(0.0, -9.81, 0.0), dimension=2)
-    rod = model.add(ph.RigidBody(2.0, 0.1, center=(0.5, 0.0, 0.0)), "rod")
-    pin = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), rod.origin))
-    model.apply(pin.spring(8.0))
-    rest = model.equilibrium()
+    model = sprung_pendulum()
+    (pin,), rest = model.joints, model.equilibrium()
     angle = brentq(lambda a: 2.0 * 9.81 * 0.5 * np.cos(a) + 8.0 * a, -1.5, 0.0, xtol=1e-14)
     assert rest.angle(pin) == pytest.approx(angle, abs=1e-10)
     assert rest.element_force(model.elements[0]) == pytest.approx(-8.0 * angle, rel=1e-9)
@@ -51,20 +48,6 @@ def test_a_mass_on_a_spring(body):
     model.apply(rail.spring(100.0))
     rest = model.equilibrium()
     assert rest.position(mass.origin)[1] == pytest.approx(-2.0 * 9.81 / 100.0, rel=1e-9)
-
-
-def test_a_catenary():
-    """A chain of length 1 between supports 0.8 apart sags by a (cosh(0.4 / a) - 1), if it does not stretch."""
-    model = ph.Model(gravity=(0.0, -9.81, 0.0), dimension=2)
-    law = ph.LinearLaw(axial_stiffness=1e4)
-    rope = model.add(ph.String(1.0, 0.3, 40, law), "rope", shape=lambda s: (0.8 * s, -1.4 * s * (1 - s), 0.0))
-    for end, x in ((rope.start, 0.0), (rope.end, 0.8)):
-        model.connect(ph.Spherical(model.ground.at((x, 0, 0)), end))
-    rest = model.equilibrium()
-    a = brentq(lambda a: 2 * a * np.sinh(0.4 / a) - 1.0, 0.1, 1.0)
-    assert rest.position(rope.at(0.5))[1] == pytest.approx(-a * (np.cosh(0.4 / a) - 1), rel=1e-3)
-    assert rest.is_stable
-    assert rest.tension(rope)[20] == pytest.approx(0.3 * 9.81 * a, rel=2e-3)
 
 
 @pytest.mark.parametrize("stiffness", [1e2, 1e5, 1e9])
@@ -244,17 +227,6 @@ def test_a_rod_beyond_its_critical_load_buckles_to_the_side_of_a_small_load(load
     p = np.sqrt(brentq(lambda m: ellipk(m) - k, 1e-9, 1 - 1e-9))
     elastica = (np.sign(aside) * 2 * p / k, 2 * ellipe(p**2) / k - 1, 0)
     assert rest.is_stable and rest.position(column.end) == pytest.approx(elastica, abs=0.03)
-
-
-def test_a_column_under_a_load_along_its_axis_is_unstable_and_says_so_once():
-    model = ph.Model(dimension=2)
-    rod = ph.Rod(1.0, ph.RectangularSection(0.02, 0.02), ph.Material(2e11, 7800.0), elements=5)
-    column = model.add(rod, "column")
-    model.connect(ph.Fixed(model.ground.at((0, 0, 0)), column.start))
-    model.apply(ph.Force(column.end, (-9000.0, 0, 0)))
-    with pytest.warns(ph.UnstableEquilibriumWarning) as found:
-        rest = model.equilibrium()
-    assert len(found) == 1 and not rest.is_stable
 
 
 @pytest.mark.parametrize(("unit", "mass"), [(1.0, 1.0), (1e3, 1e-3)], ids=["metres", "millimetres and tonnes"])

@@ -26,50 +26,18 @@ from phlexible.state.system import system_of
 from results.samples import mechanism, sample, untouched
 
 
-def observed(motion: Motion) -> dict[str, np.ndarray]:
-    """Every observable, of parts that are found by name or place."""
-    arm, rotor, ball = motion["arm"], motion["rotor"], motion["ball"]
-    joints = motion.mechanism.joints
-    tip, corner = arm.at(0.31), rotor.point((0.1, 0.02, 0))
-    values = {
-        "position": motion.position(tip),
-        "velocity": motion.velocity(tip),
-        "velocity of the ball": motion.velocity(ball.origin),
-        "rotation": motion.rotation(tip),
-        "angular velocity": motion.angular_velocity(arm),
-        "corner": motion.angular_velocity(corner),
-        "displacement": motion.elastic_displacement(tip),
-        "elastic": motion.elastic_coordinates(arm),
-        "angle": motion.angle(joints[0]),
-        "rate": motion.rate(joints[1]),
-        "frame": motion.position(joints[0].first),
-        "balance": motion.energy.balance_error,
-        "push": motion.energy.work["force on beam.end"],
-        "linear": motion.momentum.linear,
-        "angular": motion.momentum.angular,
-    }
-    for k, joint in enumerate(joints):
-        values[f"reaction {k}"] = motion.reaction(joint)
-        values[f"moment {k}"] = motion.reaction_moment(joint)
-        values[f"multipliers {k}"] = motion.multipliers[:, k : k + 1]
-    return values
-
-
 @pytest.mark.parametrize("dimension", [2, 3])
 def test_a_loaded_motion_answers_like_the_saved_one(tmp_path, dimension):
     motion = sample(dimension)
     motion.save(tmp_path / "run.h5")
     loaded = Motion.load(tmp_path / "run.h5")
-    before, after = observed(motion), observed(loaded)
-    for name, value in before.items():
-        assert after[name] == pytest.approx(value, rel=1e-9, abs=1e-9), name
     for field in fields(motion.recording):
         assert np.array_equal(getattr(loaded.recording, field.name), getattr(motion.recording, field.name))
     assert loaded.is_complete
     assert loaded.summary() == motion.summary()
-    # handles of the first model also work on the loaded motion
+    for joint in motion.mechanism.joints:  # handles of the first model also work on the loaded motion
+        assert np.array_equal(loaded.reaction(joint), motion.reaction(joint))
     assert np.array_equal(loaded.position(motion["arm"].end), motion.position(motion["arm"].end))
-    assert np.array_equal(loaded.reaction(motion.mechanism.joints[1]), before["reaction 1"])
 
 
 def test_loads_come_back_without_their_functions(tmp_path):

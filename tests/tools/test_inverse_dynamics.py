@@ -1,8 +1,5 @@
 """Inputs for which outputs follow paths: against drives, closed forms, known zeros, runs with what was found."""
 
-import runpy
-from pathlib import Path
-
 import numpy as np
 import pytest
 from numpy.polynomial import Polynomial
@@ -13,7 +10,6 @@ from phlexible.derivatives.step_matrices import StepMatrices
 from phlexible.errors import ModelError, ParameterError
 from phlexible.tools.inverse_dynamics import least_change
 
-EXAMPLE = Path(__file__).parents[2] / "examples" / "21_load_on_a_string.py"
 SMOOTH = Polynomial([0] * 8 + [6435, -40040, 108108, -163800, 150150, -83160, 25740, -3432])
 G, BEND = 9.81, np.sqrt(7e10 * 0.004**2 / 12 / 2700.0)  # sqrt(EI / rho A) of the arm
 
@@ -184,38 +180,6 @@ def test_gravity_makes_zeros():
     paths = {ph.JointPosition(rail): lambda t: smooth(t, 2.0)}
     with pytest.raises(ModelError, match="zeros 3.132 1/s"):
         ph.inverse_dynamics(model, paths, ["push"], 2.0, 2e-2)
-
-
-@pytest.mark.thorough
-def test_a_load_on_a_string_has_the_trolley_of_the_other_inversion(tmp_path, monkeypatch):
-    """The example solves node for node, without the step: the tops agree to second order."""
-    monkeypatch.chdir(tmp_path)  # the example writes its picture
-    example = runpy.run_path(str(EXAMPLE))
-    duration, line, mass = 3.0, 0.4, 50.0
-    string = ph.String(5.0, line, 2, ph.LinearLaw(1e4))
-    weight = (20 + mass + 5 * line) * G
-
-    def path(t):
-        return np.array([2 * smooth(t, duration), 0.2 * np.sin(np.pi * smooth(t, duration)) ** 2, 0.0])
-
-    apart = []
-    for step in (6e-2, 3e-2):
-        _, nodes, lead = example["string_inverse"](string, path, duration, step, load=mass)
-        model = ph.Model(gravity=(0, -G, 0), dimension=2)
-        rope = model.add(string, "rope", shape=nodes[0])
-        trolley = model.add(ph.PointMass(20.0), "trolley", position=nodes[0, 0])
-        load = model.add(ph.PointMass(mass), "load", position=nodes[0, -1])
-        model.connect(ph.Spherical(trolley.origin, rope.start))
-        model.connect(ph.Spherical(rope.end, load.origin))
-        model.apply(ph.Force(trolley.origin, (1e-6, 0, 0), name="aside"))
-        model.apply(ph.Force(trolley.origin, (0, weight, 0), name="up"))
-        paths = {
-            ph.Displacement(load.origin, (1, 0, 0)): lambda t: path(t)[0],
-            ph.Displacement(load.origin, (0, 1, 0)): lambda t: path(t)[1],
-        }
-        found = ph.inverse_dynamics(model, paths, ["aside", "up"], duration, step, lead=lead, accuracy=1e-5)
-        apart.append(np.abs(found.motion.position(trolley.origin) - nodes[:, 0]).max())
-    assert apart[1] < 8e-3 and apart[1] < 0.35 * apart[0]
 
 
 def test_the_least_inputs_are_those_of_dense_least_squares():

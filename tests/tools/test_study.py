@@ -190,12 +190,7 @@ def test_what_cannot_be_a_study_is_refused(tmp_path):
     lock = threading.Lock()
     for given, message in (
         ((pendulum, GRID, lambda model: lock), "cannot be sent to other processes"),
-        ((pendulum, GRID, fall, "all"), "executor must be None"),
-        ((pendulum, {}, fall), "at least one name with its values"),
-        ((pendulum, {"length": 1.0}, fall), "length must be a list of values"),
         ((pendulum, [{"length": 1.0}, {"gravity": 1.0}], fall), "have the same parameters"),
-        ((pendulum, 3, fall), "must be a grid"),
-        ((3, GRID, fall), "build must be a function"),
         ((pendulum, {"mass": [1.0]}, fall), "build must take the parameters mass by name"),
         ((pendulum, GRID, fall, OnlyMap()), "must be finite numbers"),
     ):
@@ -210,7 +205,7 @@ def test_what_cannot_be_a_study_is_refused(tmp_path):
     assert "measure must return numbers or arrays" in told
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore")
 def test_a_local_cluster():
     distributed = pytest.importorskip("distributed")

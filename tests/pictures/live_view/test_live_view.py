@@ -140,14 +140,6 @@ def test_a_run_ends_where_round_off_puts_its_last_step_before_the_end():
         patience.cancel()
 
 
-def test_what_cannot_be_shown_is_refused():
-    motion = pushed().simulate(0.01, 5e-3, progress=False)
-    with pytest.raises(ph.ParameterError, match="frames"):
-        motion.live(frames=1)
-    with pytest.raises(ph.ParameterError, match="port"):
-        motion.live(port=70_000)
-
-
 def test_the_command_follows_a_file_and_runs_a_model(tmp_path, monkeypatch):
     """Both until somebody ends them; the file grows meanwhile."""
     from phlexible.cli import commands as live
