@@ -41,12 +41,6 @@ def test_between_nodes_and_off_the_axis_cross_sections_stay_plane(x, y, z):
     assert on_axis.shapes @ ETA == pytest.approx(np.array([u, v(x), w(x)]), abs=1e-11)
 
 
-def test_in_the_plane_the_material_turns_about_z_only():
-    point = beam(dimension=2).points.locate(MaterialPosition((0.17, 0.01, 0)))
-    assert not point.shapes[2].any() and not point.rotations[:2].any()
-    assert point.shapes[0].any() and point.shapes[1].any() and point.rotations[2].any()
-
-
 @pytest.mark.parametrize("frame", ["cantilever", "simply_supported", "mean_axis"])
 @pytest.mark.parametrize("modes", [None, 2])
 def test_names_of_points_agree(frame, modes):

@@ -62,5 +62,3 @@ def test_shapes_that_a_rod_cannot_have_are_refused():
         model.add(rod(), "rod", shape=corner)
     with pytest.raises(ph.ParameterError, match="stand still"):
         model.add(rod(stress_free="straight"), "rod", shape=lambda s: (0.0, 0.0, 0.0))
-    with pytest.raises(ph.ParameterError, match=r"order must be 1 \(two nodes an element\) or 2"):
-        rod(order=3)

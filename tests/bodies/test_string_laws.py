@@ -84,10 +84,7 @@ def test_a_kink_does_not_cost_energy(change):
         (lambda C: (C - 1) ** 2, lambda C: C - 1, "dW must be the derivative of W: between C = 0.25"),
         (lambda C: (C - 1) ** 2, lambda C: 2.00001 * (C - 1), "dW must be the derivative"),
         (lambda C: np.sqrt(C) ** 3, lambda C: 3 * np.sqrt(C) ** 2, "not the stretch"),
-        (lambda C: np.nan, lambda C: 0.0, r"W\(0.25\) must be finite, got nan"),
-        (lambda C: "much", lambda C: 0.0, r"W\(0.25\) must be one number, got 'much'"),
         (lambda C: 1 / (C - 0.25), lambda C: -1 / (C - 0.25) ** 2, "W raised ZeroDivisionError at C = 0.25"),
-        (3.0, lambda C: 0.0, "W must be a function of C, got 3.0"),
     ],
 )
 def test_a_law_that_does_not_match_itself_is_refused(W, dW, words):

@@ -94,9 +94,3 @@ def test_linear_models_refuse_shapes_names_and_asymmetric_energy():
         LinearPHDAE(eye, eye, eye, column, NAMES, port, np.triu(np.ones((3, 3))))
     with pytest.raises(ModelError, match="no port is named 'force'; the model has: torque"):
         good.port_slice("force")
-
-
-def test_singular_descriptors_are_allowed():
-    descriptor, structure = np.diag([1.0, 1.0, 0.0]), np.array([[0, -1.0, 2], [1, 0, 0], [-2, 0, 0]])
-    model = LinearPHDAE(descriptor, structure, 0 * structure, np.eye(3)[:, :1], NAMES, (Port("f", "N", "m/s", 1),))
-    assert check_structure(model, X).power < 1e-15

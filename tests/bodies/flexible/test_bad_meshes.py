@@ -81,11 +81,8 @@ def test_nodes_without_elements():
         ([0], "1 node.* needs an area"),
         (lambda x: (x[0] < 1e-9) & (x[1] < 0), "2 node.* needs an area"),
         (lambda x: x[0] == 7.0, "no nodes of the mesh: the mesh lies in 0 <= x <= 0.3"),
-        (lambda x: 3.0, "must return True or False"),
-        (lambda x: x[7], "raised IndexError"),
         ([99], "nodes are 0 to 15, got 99"),
         ("flange", "no group 'flange'"),
-        (2.5, "must be numbers of nodes"),
         ((ends(BAR[0])["end"], "soft"), "'average', 'rigid'"),
     ],
 )
@@ -98,11 +95,6 @@ def test_rigid_interfaces_that_overlap():
     refused("both rigid and share", interfaces=everywhere)
 
 
-@pytest.mark.parametrize("frame", ["hub", ("start", "start"), 3])
-def test_frames_that_are_none(frame):
-    refused("frame", interfaces=ends(BAR[0]), frame=frame)
-
-
 def test_modal_derivatives_need_answers():
     refused("they need interfaces", modal_derivatives=True)
     plane = grid(*BAR[:2], cells=(3, 1))
@@ -110,7 +102,6 @@ def test_modal_derivatives_need_answers():
 
 
 def test_materials_that_do_not_fit():
-    refused("must be a Material", material=3)
     refused("no group of elements 'web'", material={"web": STEEL})
     refused("poissons_ratio must be below", material=ph.Material(1e6, 1000, 0.5))
     halves = MESH.with_subdomains({"left": lambda x: x[0] < 0.15})
@@ -124,12 +115,10 @@ def test_units_that_are_not_si():
 
 
 def test_numbers_out_of_range():
-    refused("order must be 1 or 2", order=3)
     refused("thickness is that of a plane mesh", thickness=0.1)
     refused("thickness of a plane mesh is needed", grid(1.0, 0.1, cells=(2, 1)))
     refused("modes must be at most", modes=10**4)
     refused("keeps no elastic coordinates", modes=0, inertial_shapes=False)
-    refused("mesh must be a mesh of triangles", mesh=3)
     with pytest.warns(ph.MeshWarning, match="tetrahedrons of order 1 lock"):
         bar((2, 1, 1), skfem.MeshTet, order=1)
     body = bar((2, 1, 1))
