@@ -127,6 +127,8 @@ def slopes_of(column):
 
 
 def test_a_basis_of_another_beam_is_refused():
+    with pytest.raises(ParameterError, match="finite"):
+        replace(BEAM, modes=np.full((3, 2), np.nan))
     columns = columns_of(replace(BEAM, modes=3), 2)
     with pytest.raises(ParameterError, match="18 rows, the elastic coordinates of 6 elements in dimension 2"):
         replace(BEAM, modes=columns[:-1]).discretize(2)

@@ -87,3 +87,12 @@ def test_a_string_has_no_body_frame(location):
 def test_a_place_beyond_the_string_is_refused():
     with pytest.raises(ph.AttachmentError, match=r"at\(s\) must lie in 0 .. 1.2 m"):
         ph.Model().add(string()).at(1.3)
+
+
+def test_shapes_and_springs_that_a_string_does_not_have_are_refused():
+    with pytest.raises(ph.ParameterError, match=r"order must be 1 \(linear\) or 2"):
+        string(3)
+    model = ph.Model()
+    placed = model.add(string())
+    with pytest.raises(ph.AttachmentError, match="lies between two nodes"):
+        model.apply(ph.SpringDamper(placed.at(0.17), model.ground.at((0, 1, 0)), stiffness=1.0))

@@ -66,6 +66,12 @@ def test_a_cantilever_sags_under_gravity(dimension, frame, strain):
     assert tip[0] == pytest.approx(LENGTH, abs=1e-6) and tip[2] == 0
 
 
+def test_loads_are_raised_in_small_shares_where_large_ones_find_nothing():
+    """A cantilever that bends by six lengths in its frame: raised by quarters its weight comes to three of them."""
+    tip = places(model := clamped(gravity=1e5), model.bodies[0].end)[0]
+    assert tip[1] == pytest.approx(-LINE_DENSITY * 1e5 * LENGTH**4 / (8 * BENDING), rel=1e-5)
+
+
 @pytest.mark.parametrize("dimension", [2, 3])
 def test_a_beam_clamped_at_both_ends_sags_under_gravity(dimension):
     """Statically indeterminate: more reactions than rigid motions."""

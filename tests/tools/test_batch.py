@@ -106,8 +106,14 @@ def test_a_live_mechanism_that_fails_stays_and_comes_back():
             lambda: ph.batch(crank, {"crank_speed": SPEEDS, "diameter": [5e-3]}),
             "3 of 'crank_speed', 1 of 'diameter'",
         ),
+        (lambda: ph.batch(crank, {"crank_speed": 3.0}), "arrays of one length"),
         (lambda: ph.batch(crank, {"speed": SPEEDS}), "must take the parameters speed"),
         (lambda: ph.batch(cart, {"push": [0.0]}).simulate(1.0, 0.1, place)["z"], "no sensor is named 'z'"),
+        (lambda: ph.batch(cart, {"push": [0.0]}).simulate(1.0, 0.1, place, lanes=2), "lanes must be True"),
+        (
+            lambda: ph.batch(cart, {"push": [0.0]}).simulate(1.0, 0.1, place, specialize=2),
+            "specialize must be True",
+        ),
         (
             lambda: ph.batch(cart, {"push": [0.0]}).simulate(1.0, 0.1, place, lanes=False, specialize=True),
             "leave out lanes=False",

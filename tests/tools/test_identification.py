@@ -250,6 +250,7 @@ FALL = ph.Recording(TIME, {"z": TIME}, noise=1.0)
         (lambda: ph.Recording(TIME[::-1], {"z": TIME}), "ascending"),
         (lambda: ph.Recording(TIME, {"z": TIME}, noise={"y": 1.0}), "no output"),
         (lambda: ph.Recording(TIME, {}), "names of sensors"),
+        (lambda: ph.RecordedModes([1.0, -1.0], 0.1), "must be positive"),
         (lambda: ph.RecordedResponse([1.0], [1.0, 2.0], 0.1), "must be finite, of shape"),
         (lambda: ph.identify(stone, {"g": 9.0}, FALL), "need sensors= and step="),
         (lambda: ph.identify(stone, {"g": 9.0}, ph.RecordedModes([1.0], 1.0)), "need linear="),

@@ -94,6 +94,17 @@ def test_a_plane_linkage_in_space_moves_as_in_the_plane(coupler):
         assert np.abs(other.reaction_moment(b)).max() < 1e-4 * np.abs(force).max()
 
 
+def test_the_ledger_closes_where_redundant_joints_are_driven():
+    """Taking idle multipliers away must leave the working ones as they are, or drives and moving frames book
+    another work than they do."""
+    model = ph.gallery.crank_slider(modes=2)
+    moved = model.joints[0]
+    model.connect(ph.Revolute(moved.first, moved.second))
+    energy = model.simulate(0.02, 1e-4, progress=False).energy
+    assert np.abs(energy.supplied).max() > 0.5 * energy.kinetic.max()
+    assert np.abs(energy.balance_error).max() < 1e-12 * energy.kinetic.max()
+
+
 def test_reported_multipliers_are_those_of_least_squares():
     """Against numpy's least squares for the same generalized forces; and they do not drift."""
     model = four_bar(3, turn=Rotation.from_rotvec((0.4, -0.8, 0.3)).as_matrix())

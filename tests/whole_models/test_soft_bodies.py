@@ -100,6 +100,16 @@ def test_nodes_share_the_force_on_their_mean(value):
     assert motion.energy.work["pull"][-1] == pytest.approx(-3.0 * travel, rel=1e-10)
 
 
+def test_a_motion_comes_back_from_its_file(tmp_path):
+    motion = thrown(bar(2, cells=1), dimension=2).simulate(0.02, 2e-3, progress=False)
+    motion.save(tmp_path / "run.h5")
+    back = ph.Motion.load(tmp_path / "run.h5")
+    node = back.mechanism["body"].node(3)
+    assert np.array_equal(back.position(node), motion.position(motion.mechanism["body"].node(3)))
+    again = back.mechanism["body"].body
+    assert (again.law, again.order, again.thickness) == (NEO, 2, 0.1)
+
+
 @pytest.mark.parametrize(
     ("make", "match"),
     [

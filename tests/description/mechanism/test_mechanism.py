@@ -69,6 +69,7 @@ def test_bad_models_are_refused(make, error, message):
     ("dimension", "body", "arguments", "error", "message"),
     [
         (2, BEAM, {"name": "beam"}, ModelError, "'beam' is already in the model"),
+        (2, BEAM, {"name": " "}, ParameterError, "name of a body must be text that is not empty"),
         (2, BEAM, {"position": (1, 2, 3)}, ParameterError, "position must have z = 0"),
         (2, BEAM, {"rotation": Rotation.from_euler("x", 1)}, ParameterError, "must turn about z"),
         (3, BEAM, {"rotation": 1.0}, ParameterError, "got the angle 1.0"),
