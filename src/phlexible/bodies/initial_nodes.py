@@ -1,7 +1,8 @@
-"""Where the nodes of a string are at t = 0 and how fast they move, from what the user gave."""
+"""Where the nodes of a string or soft body are at t = 0 and how fast they move, from what the user gave."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,20 +11,20 @@ from phlexible.algebra.arrays import Array, called, check_callable, numbers, own
 from phlexible.algebra.portable import Portable
 from phlexible.errors import ParameterError
 
-Field = ArrayLike | Callable[[float], ArrayLike]
-"""Values along a string: a function of s [m], or an array."""
+Field = ArrayLike | Callable[[Any], ArrayLike]
+"""Values at nodes: a function of s, or of the place x, [m], or an array."""
 
-FIELD = "a function of s or an array of numbers"
+WORDS = {1: "one", 2: "two", 3: "three"}
 
 
 @dataclass(frozen=True, eq=False)
 class InitialNodes(Portable):
-    """The nodes of a string at t = 0, world axes.
+    """The nodes of a string or soft body at t = 0, world axes.
 
     Attributes:
         positions: shape (N, 3) [m].
         velocities: shape (N, 3) [m/s]; None: solved from the joints.
-        shape: what the user gave for the positions, before position and rotation; None: straight.
+        shape: what the user gave for the positions, before position and rotation; None: as undeformed.
         speed: what the user gave for the velocities.
     """
 
@@ -41,31 +42,31 @@ def initial_nodes(
     position: Array,
     rotation: Array,
 ) -> InitialNodes:
-    """The nodes of a string with nodes at s, shape (N,).
+    """The nodes of a string, or of a soft body.
 
     Args:
-        nodes: s of the nodes, shape (N,) [m].
+        nodes: s of the nodes of a string, shape (N,), or undeformed places x, shape (N, 3) [m].
         dimension: 1, 2 or 3.
-        shape: a function of s that returns a position (3 numbers; in the plane 2 do, on a line 1), two ends (2, 3)
-            of a straight and evenly stretched string, or the nodes (N, 3); None: along x from the
-            origin, not stretched.
-        speed: a velocity (3,) of all nodes, a function of s, or one for each node; world axes.
+        shape: a function of s or x that returns a position (3 numbers; in the plane 2 do, on a line 1), the nodes
+            (N, 3), or two ends (2, 3) of a straight and evenly stretched string; None: as undeformed, a string
+            along x from the origin.
+        speed: a velocity (3,) of all nodes, a function of s or x, or one for each node; world axes.
         position: added to the shape, shape (3,) [m].
         rotation: of the shape, shape (3, 3).
 
     Raises:
-        ParameterError: wrong shapes, numbers that are not finite, or a nodes that leaves the plane.
+        ParameterError: wrong shapes, numbers that are not finite, or a node that leaves the plane.
     """
+    is_line = nodes.ndim == 1
     if shape is None:
-        local = np.outer(nodes, [1.0, 0.0, 0.0])
+        local = np.outer(nodes, [1.0, 0.0, 0.0]) if is_line else nodes
     elif callable(shape):
         local = _values("shape", shape, nodes, dimension)
     else:
-        given = _table("shape", shape, (2, len(nodes)), dimension)
-        local = given
-        if len(given) == 2:
+        local = _table("shape", shape, nodes, (2, len(nodes)) if is_line else (len(nodes),), dimension)
+        if is_line and len(local) == 2:
             part = nodes[:, None] / nodes[-1]
-            local = given[0] * (1 - part) + given[1] * part
+            local = local[0] * (1 - part) + local[1] * part
     positions = position + local @ rotation.T
     velocities = None if speed is None else _velocities(speed, nodes, dimension)
     for name, values in (("shape", positions), ("velocity", velocities)):
@@ -79,41 +80,50 @@ def initial_nodes(
 def _velocities(speed: Field, nodes: Array, dimension: int) -> Array:
     if callable(speed):
         return _values("velocity", speed, nodes, dimension)
-    given = numbers("velocity", speed, FIELD)
+    given = numbers("velocity", speed, _field(nodes))
     if given.ndim <= 1:
-        return np.tile(_components("velocity", "be", given, dimension), (len(nodes), 1))
-    return _table("velocity", given, (len(nodes),), dimension)
+        return np.tile(_components("velocity", "be", given, _widths(nodes, dimension)), (len(nodes), 1))
+    return _table("velocity", given, nodes, (len(nodes),), dimension)
 
 
-def _components(name: str, verb: str, value: Array, dimension: int, at: str = "") -> Array:
-    """Three finite numbers, of which those that leave the plane or the line may be missing, shape (3,)."""
-    value = value.reshape(1) if dimension == 1 and value.ndim == 0 else value
-    if value.shape not in _widths(dimension) or not np.isfinite(value).all():
-        wanted = {1: "one or three", 2: "two or three", 3: "three"}[dimension]
+def _field(nodes: Array) -> str:
+    return f"a function of {'s' if nodes.ndim == 1 else 'x'} or an array of numbers"
+
+
+def _widths(nodes: Array, dimension: int) -> tuple[int, ...]:
+    """Counts of numbers that may be given of a place or velocity; those of flat bodies in space have no z."""
+    if dimension == 3:
+        return (3,) if nodes.ndim == 1 else (2, 3)
+    return (dimension, 3)
+
+
+def _components(name: str, verb: str, value: Array, widths: tuple[int, ...], at: str = "") -> Array:
+    value = value.reshape(1) if 1 in widths and value.ndim == 0 else value
+    if value.ndim != 1 or len(value) not in widths or not np.isfinite(value).all():
+        wanted = " or ".join(WORDS[width] for width in widths)
         raise ParameterError(f"{name} must {verb} {wanted} finite numbers, got {value.tolist()}{at}")
     return np.array([*value, 0.0, 0.0][:3])
 
 
-def _widths(dimension: int) -> tuple[tuple[int], ...]:
-    return ((3,),) if dimension == 3 else ((dimension,), (3,))
-
-
-def _values(name: str, function: Callable[[float], ArrayLike], nodes: Array, dimension: int) -> Array:
-    check_callable(name, function, "s")
-    values = []
-    for s in nodes:
-        at = f"at s = {s:g} m"
-        value = numbers(f"{name} {at}", called(function, name, float(s), at=at), "three numbers")
-        values.append(_components(name, "return", value, dimension, f" {at}"))
+def _values(name: str, function: Callable[[Any], ArrayLike], nodes: Array, dimension: int) -> Array:
+    is_line = nodes.ndim == 1
+    check_callable(name, function, "s" if is_line else "x")
+    values, widths = [], _widths(nodes, dimension)
+    for node in nodes:
+        at = f"at s = {node:g} m" if is_line else f"at x = {node.tolist()}"
+        given = called(function, name, float(node) if is_line else node.copy(), at=at)
+        values.append(
+            _components(name, "return", numbers(f"{name} {at}", given, "three numbers"), widths, f" {at}")
+        )
     return np.array(values)
 
 
-def _table(name: str, value: ArrayLike, lengths: tuple[int, ...], dimension: int) -> Array:
-    given = numbers(name, value, FIELD)
-    if given.ndim != 2 or len(given) not in lengths or given.shape[1:] not in _widths(dimension):
+def _table(name: str, value: ArrayLike, nodes: Array, lengths: tuple[int, ...], dimension: int) -> Array:
+    given = numbers(name, value, _field(nodes))
+    if given.ndim != 2 or len(given) not in lengths or given.shape[1] not in _widths(nodes, dimension):
         counts = " or ".join(str(length) for length in lengths)
         raise ParameterError(
-            f"{name} must be a function of s or an array of shape ({counts}, 3), got shape {given.shape}"
+            f"{name} must be {_field(nodes)}, one row a node, of shape ({counts}, 3), got shape {given.shape}"
         )
     if not np.isfinite(given).all():
         raise ParameterError(f"{name} must be finite")

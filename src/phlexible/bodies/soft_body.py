@@ -12,7 +12,7 @@ from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.body import BodyData, NodalBody
 from phlexible.bodies.flexible.mesh_matrices import PlaneState
 from phlexible.bodies.flexible.user_mesh import check_elements, check_given, element_mesh, user_mesh
-from phlexible.bodies.initial_nodes import Field, InitialNodes
+from phlexible.bodies.initial_nodes import Field, InitialNodes, initial_nodes
 from phlexible.bodies.locations import Interface, Location
 from phlexible.bodies.sizes import warn_of_size
 from phlexible.bodies.skin import Skin
@@ -21,9 +21,7 @@ from phlexible.bodies.soft_mesh import (
     FACES,
     SoftMesh,
     SoftPoints,
-    moved_places,
     node_groups,
-    node_velocities,
     points_of,
     surface_mass,
 )
@@ -273,9 +271,7 @@ class SoftBody(NodalBody):
         self, dimension: int, shape: Field | None, velocity: Field | None, position: Array, rotation: Array
     ) -> InitialNodes:
         """The nodes at t = 0: ``shape`` and ``velocity`` are functions of the undeformed place, or (N, 3)."""
-        places = self.soft_mesh.places
-        positions = moved_places(shape, places, dimension, position, rotation)
-        return InitialNodes(positions, node_velocities(velocity, places, dimension), shape, velocity)
+        return initial_nodes(self.soft_mesh.places, dimension, shape, velocity, position, rotation)
 
     def spun(self, nodes: InitialNodes, spin: Array, origin: Array) -> InitialNodes:
         """The nodes turning with an angular velocity (3,) about a point on top of their velocities."""

@@ -12,6 +12,7 @@ from phlexible.algebra.fields import Finite, Positive, convert_fields
 from phlexible.algebra.portable import Portable
 from phlexible.algebra.user_derivatives import POINTS, WEIGHTS, disagreement
 from phlexible.bodies.flexible.mesh_matrices import PlaneState
+from phlexible.bodies.string_law import each_of
 from phlexible.display import short_repr
 from phlexible.elements.maxwell import Maxwell
 from phlexible.errors import ParameterError
@@ -156,20 +157,15 @@ class OfUser(ScalarFunction):
     derivative: Any
 
     def value(self, x: Array) -> Array:
-        return _each(self.function, x)
+        return each_of(self.function, x)
 
     def slope(self, x: Array) -> Array:
-        return _each(self.derivative, x)
+        return each_of(self.derivative, x)
 
     def curvature(self, x: Array) -> Array:
         """Central differences of the derivative."""
         change = 1e-5 * np.abs(x)
         return np.asarray((self.slope(x + change) - self.slope(x - change)) / (2 * change))
-
-
-def _each(function: Any, x: Array) -> Array:
-    values = np.asarray(x, dtype=np.float64)
-    return np.array([float(function(float(each))) for each in values.ravel()]).reshape(values.shape)
 
 
 # Energy, stress and tangent of elastic laws W(C), as functions of arrays of C (docs/theory.md, 5).

@@ -6,9 +6,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import Array, IntArray, called, check_callable, numbers, text
+from phlexible.algebra.arrays import Array, IntArray, text
 from phlexible.algebra.elimination import clusters
 from phlexible.algebra.sparse import summed_blocks
 from phlexible.bodies.flexible.chosen_points import listed_points, points_where
@@ -212,62 +211,6 @@ def shape_functions(element: Any, at: Array) -> tuple[Array, Array]:
     return np.stack(values, axis=1), np.stack(slopes).transpose(2, 0, 1)
 
 
-# Where the nodes of a soft body are at t = 0 and how fast they move, from what the user gave.
-
-
-def moved_places(shape: Any, places: Array, dimension: int, position: Array, rotation: Array) -> Array:
-    """Positions of the nodes (N, 3) of places (N, 3): as they are, a function of a place, or given one by one.
-
-    Raises:
-        ParameterError: wrong shapes, numbers that are not finite, or nodes that leave the plane.
-    """
-    local = places if shape is None else _values("shape", shape, places)
-    return _in_plane("shape", position + local @ rotation.T, dimension)
-
-
-def node_velocities(velocity: Any, places: Array, dimension: int) -> Array | None:
-    """Velocities of the nodes (N, 3): one for all, a function of the undeformed place, or one by one."""
-    if velocity is None:
-        return None
-    return _in_plane("velocity", _values("velocity", velocity, places), dimension)
-
-
-def _values(name: str, given: Any, places: Array) -> Array:
-    if callable(given):
-        check_callable(name, given, "x")
-        found = []
-        for place in places:
-            at = f"at x = {place.tolist()}"
-            value = numbers(f"{name} {at}", called(given, name, place.copy(), at=at), "three numbers")
-            found.append(_three(name, value, f" {at}"))
-        return np.array(found)
-    values = numbers(name, given, "a function of x or an array of numbers")
-    if name == "velocity" and values.ndim == 1:
-        return np.tile(_three(name, values, ""), (len(places), 1))
-    if values.ndim != 2 or len(values) != len(places) or values.shape[1] not in (2, 3):
-        raise ParameterError(
-            f"{name} must be a function of x or an array of shape ({len(places)}, 3), one row a node of the body "
-            f"(body.nodes), got shape {values.shape}"
-        )
-    if not np.isfinite(values).all():
-        raise ParameterError(f"{name} must be finite")
-    return np.hstack([values, np.zeros((len(values), 3 - values.shape[1]))])
-
-
-def _three(name: str, value: ArrayLike, at: str) -> Array:
-    values = np.asarray(value, dtype=np.float64)
-    if values.shape not in ((2,), (3,)) or not np.isfinite(values).all():
-        raise ParameterError(f"{name} must be three finite numbers, got {values.tolist()}{at}")
-    return np.array([*values, 0.0][:3])
-
-
-def _in_plane(name: str, values: Array, dimension: int) -> Array:
-    if values[:, dimension:].any():
-        worst = values[np.abs(values[:, dimension:]).max(axis=1).argmax()]
-        raise ParameterError(f"{name} must stay in the plane of a planar model, got {worst.tolist()}")
-    return values
-
-
 # Groups of nodes of a soft body that joints and loads act on by their mean.
 
 
@@ -460,7 +403,6 @@ class SoftSurface:
 
     def stiffness(self, pressure: float, x: Array) -> "sparse.csr_array":
         """d(forces)/dx, shape (3 k, 3 k) [N/m]."""
-        from scipy import sparse
 
         a, b = self._tangents(x)
         N, u, v = (self.shapes[..., k] for k in range(3))
@@ -468,9 +410,7 @@ class SoftSurface:
         turned = np.cross(np.eye(3), across[..., None, :])  # (f, q, m, c, i)
         blocks = pressure * np.einsum("qn,fqmci->fnimc", N, turned)
         places = self.faces[:, :, None] * 3 + np.arange(3)
-        rows = np.broadcast_to(places[:, :, :, None, None], blocks.shape)
-        columns = np.broadcast_to(places[:, None, None, :, :], blocks.shape)
-        return sparse.coo_array((blocks.ravel(), (rows.ravel(), columns.ravel())), (x.size,) * 2).tocsr()
+        return summed_blocks(places, places, blocks, (x.size, x.size))
 
     def volume(self, x: Array) -> Array:
         """What a closed surface encloses, of nodes (..., k, 3), shape (...) [m3]."""
@@ -521,8 +461,6 @@ def surface_mass(mesh: SoftMesh, points: IntArray, thickness: float) -> "sparse.
 
     Faces of a sheet are its edges times the thickness.
     """
-    from scipy import sparse
-
     if mesh.is_sheet:
         faces = _edges(mesh, points)
         at, weights = gauss(3)
@@ -542,9 +480,7 @@ def surface_mass(mesh: SoftMesh, points: IntArray, thickness: float) -> "sparse.
     if not len(faces):
         return None
     blocks = np.einsum("q,qi,qj,fq->fij", weights, values, values, areas)
-    rows, columns = (np.broadcast_to(each, blocks.shape) for each in (faces[:, :, None], faces[:, None, :]))
-    size = len(mesh.nodes)
-    return sparse.coo_array((blocks.ravel(), (rows.ravel(), columns.ravel())), (size, size)).tocsr()
+    return summed_blocks(faces, faces, blocks, (len(mesh.nodes),) * 2)
 
 
 def _edges(mesh: SoftMesh, points: IntArray) -> IntArray:

@@ -61,7 +61,18 @@ class StringLaw(ABC):
 
 
 @dataclass(frozen=True)
-class LogarithmicLaw(StringLaw):
+class StiffLaw(StringLaw):
+    """A stored energy of one stiffness, EA [N]."""
+
+    axial_stiffness: Positive
+
+    @property
+    def modulus(self) -> float:
+        return self.axial_stiffness
+
+
+@dataclass(frozen=True)
+class LogarithmicLaw(StiffLaw):
     """W = EA/4 (C - ln C - 1) (7): no finite energy shrinks the string to a point.
 
     Attributes:
@@ -76,12 +87,6 @@ class LogarithmicLaw(StringLaw):
         >>> rope.mass
         0.1
     """
-
-    axial_stiffness: Positive
-
-    @property
-    def modulus(self) -> float:
-        return self.axial_stiffness
 
     def energy(self, C: ArrayLike) -> Array:
         strain = np.asarray(C, dtype=np.float64) - 1
@@ -104,7 +109,7 @@ class LogarithmicLaw(StringLaw):
 
 
 @dataclass(frozen=True)
-class LinearLaw(StringLaw):
+class LinearLaw(StiffLaw):
     """W = EA/2 (sqrt(C) - 1)^2 (11): the tension is EA times the elongation.
 
     Attributes:
@@ -118,12 +123,6 @@ class LinearLaw(StringLaw):
         >>> law.modulus
         2000.0
     """
-
-    axial_stiffness: Positive
-
-    @property
-    def modulus(self) -> float:
-        return self.axial_stiffness
 
     def energy(self, C: ArrayLike) -> Array:
         C = np.asarray(C, dtype=np.float64)
@@ -141,7 +140,7 @@ class LinearLaw(StringLaw):
 
 
 @dataclass(frozen=True)
-class StVenantKirchhoffLaw(StringLaw):
+class StVenantKirchhoffLaw(StiffLaw):
     """W = EA/8 (C - 1)^2 (12): the stress is EA/2 (C - 1) (13).
 
     Attributes:
@@ -150,12 +149,6 @@ class StVenantKirchhoffLaw(StringLaw):
     Raises:
         ParameterError: EA is not finite and positive.
     """
-
-    axial_stiffness: Positive
-
-    @property
-    def modulus(self) -> float:
-        return self.axial_stiffness
 
     def energy(self, C: ArrayLike) -> Array:
         return np.asarray(self.axial_stiffness / 8 * (np.asarray(C, dtype=np.float64) - 1) ** 2)
@@ -264,10 +257,10 @@ class Law(Portable, StringLaw):
         return 4 * float(self.curvature(1.0))
 
     def energy(self, C: ArrayLike) -> Array:
-        return _each(self._energy_at, C)
+        return each_of(self._energy_at, C)
 
     def derivative(self, C: ArrayLike) -> Array:
-        return _each(self._slope_at, C)
+        return each_of(self._slope_at, C)
 
     def curvature(self, C: ArrayLike) -> Array:
         """Central differences of dW."""
@@ -308,6 +301,7 @@ class Law(Portable, StringLaw):
         return value
 
 
-def _each(function: Function, C: ArrayLike) -> Array:
+def each_of(function: Function, C: ArrayLike) -> Array:
+    """The function of each number, which a user wrote for one."""
     values = np.asarray(C, dtype=np.float64)
     return np.array([float(function(float(c))) for c in values.ravel()]).reshape(values.shape)
