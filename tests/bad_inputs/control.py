@@ -4,7 +4,7 @@ from functools import cache
 from pathlib import Path
 
 import phlexible as ph
-from bad_inputs.outcomes import Call
+from bad_inputs.outcomes import Call, calling
 from bad_inputs.usual import CALLED_LATER, EMPTY, FINITE, NONE, POSITIVE, REFUSED, usual
 
 ROBOT = Path(__file__).parent.parent / "tools" / "ur5.urdf"
@@ -50,46 +50,44 @@ CONTROL = [
         usual("period delay name vjp jvp", on=EMPTY, target=FINITE | NONE | CALLED_LATER | {"(1, 2)"}),
         swung,
     ),
-    Call(
-        "energy_shaping",
-        lambda s: ph.energy_shaping,
+    calling(
+        ph.energy_shaping,
         lambda s: {"model": s.model, "joint": s.joint, "target": 0.1, "stiffness": 1.0, "damping": 0.1},
-        usual(
-            "damping name",
-            model=frozenset({"model"}),
-            joint=frozenset({"joint"}),
-            target=FINITE,
-            stiffness=POSITIVE,
-        ),
-        swung,
+        "damping name",
+        model=frozenset({"model"}),
+        joint=frozenset({"joint"}),
+        target=FINITE,
+        stiffness=POSITIVE,
+        make_stage=swung,
     ),
-    Call(
-        "shared_energy_shaping",
-        lambda s: ph.shared_energy_shaping,
+    calling(
+        ph.shared_energy_shaping,
         lambda s: {"model": s.model, "targets": {s.joint: 0.1}, "stiffness": 30.0, "damping": 0.1},
-        usual("targets damping", model=frozenset({"model"}), stiffness=POSITIVE),
-        swung,
+        "targets damping",
+        model=frozenset({"model"}),
+        stiffness=POSITIVE,
+        make_stage=swung,
     ),
-    Call(
-        "passive_observer",
-        lambda s: ph.passive_observer,
+    calling(
+        ph.passive_observer,
         lambda s: {"linear": linear(), "damping": 1.0},
-        usual("linear injection", damping=POSITIVE),
-        swung,
+        "linear injection",
+        damping=POSITIVE,
+        make_stage=swung,
     ),
-    Call(
-        "damping_injection",
-        lambda s: ph.damping_injection,
+    calling(
+        ph.damping_injection,
         lambda s: {"model": s.model, "dampings": {s.joint: 1.0}},
-        usual("dampings", model=frozenset({"model"})),
-        Swung,
+        "dampings",
+        model=frozenset({"model"}),
+        make_stage=Swung,
     ),
-    Call(
-        "from_urdf",
-        lambda s: ph.from_urdf,
+    calling(
+        ph.from_urdf,
         lambda s: {"path": ROBOT},
-        usual("path flexible positions gravity stop_stiffness free visuals", inertia=REFUSED),
-        swung,
+        "path flexible positions gravity stop_stiffness free visuals",
+        inertia=REFUSED,
+        make_stage=swung,
     ),
     Call(
         "interconnect",

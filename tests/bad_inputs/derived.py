@@ -5,7 +5,7 @@ from functools import cache
 import numpy as np
 
 import phlexible as ph
-from bad_inputs.outcomes import Call
+from bad_inputs.outcomes import Call, calling
 from bad_inputs.usual import CALLED_LATER, COUNT, EMPTY, FINITE, MAPPING, NONE, PAIR, POSITIVE, REFUSED, usual
 from bad_inputs.wrong_values import Empty
 
@@ -70,18 +70,15 @@ GIVEN = {"parameters": {"mass": 1.0}}
 RUN = {"duration": 0.02, "step": 0.01}
 
 DERIVED = [
-    Call(
-        "Signal",
-        lambda s: ph.Signal,
+    calling(
+        ph.Signal,
         lambda s: {"times": (0.0, 1.0, 2.0), "values": (1.0, 2.0, 3.0)},
-        usual("between", times=frozenset({"(1, 2, 3)"}), values=frozenset({"(1, 2, 3)"})),
+        "between",
+        times=frozenset({"(1, 2, 3)"}),
+        values=frozenset({"(1, 2, 3)"}),
     ),
-    Call(
-        "When",
-        lambda s: ph.When,
-        lambda s: {"quantity": s.angle, "above": 0.5},
-        usual("quantity above below", of=EMPTY),
-        hinged,
+    calling(
+        ph.When, lambda s: {"quantity": s.angle, "above": 0.5}, "quantity above below", of=EMPTY, make_stage=hinged
     ),
     Call("at", lambda s: s.model.at, lambda s: {"when": 0.5, "lock": s.joint}, usual("when lock release"), hinged),
     Call("simulate until", lambda s: s.model.simulate, lambda s: {**RUN, "progress": False}, usual("stop"), hinged),
@@ -107,17 +104,17 @@ DERIVED = [
             ("peak", {"p": REFUSED}),
         )
     ),
-    Call(
-        "gradient",
-        lambda s: ph.gradient,
+    calling(
+        ph.gradient,
         lambda s: {"build": swung, "cost": cost, **GIVEN, **RUN},
-        usual("build cost parameters duration step initial order numerical_damping tolerance scales memory"),
+        "build cost parameters duration step initial order numerical_damping tolerance scales memory",
     ),
-    Call(
-        "Objective",
-        lambda s: ph.Objective,
+    calling(
+        ph.Objective,
         lambda s: {"build": swung, "cost": cost, **GIVEN},
-        usual(build=CALLED_LATER, cost=CALLED_LATER, parameters=FINITE | {"(1, 2)", "(1, 2, 3)", "2 x 2", "3 x 3"}),
+        build=CALLED_LATER,
+        cost=CALLED_LATER,
+        parameters=FINITE | {"(1, 2)", "(1, 2, 3)", "2 x 2", "3 x 3"},
     ),
     Call(
         "sensitivity",
@@ -125,50 +122,45 @@ DERIVED = [
         lambda s: {"build": swung, "sensors": lambda m: [ph.Position(m["bar"].origin)], **GIVEN},
         usual("build parameters initial numerical_damping scales", sensors=REFUSED),
     ),
-    Call(
-        "mode_derivatives",
-        lambda s: ph.mode_derivatives,
-        lambda s: {"build": linear, **GIVEN},
-        usual("build parameters count scales"),
-    ),
-    Call(
-        "response_derivatives",
-        lambda s: ph.response_derivatives,
+    calling(ph.mode_derivatives, lambda s: {"build": linear, **GIVEN}, "build parameters count scales"),
+    calling(
+        ph.response_derivatives,
         lambda s: {"build": linear, "frequencies": (0.1, 0.2), **GIVEN},
-        usual("build parameters scales", frequencies=frozenset({"1", "0.5", "(1, 2)", "(1, 2, 3)", "()"})),
+        "build parameters scales",
+        frequencies=frozenset({"1", "0.5", "(1, 2)", "(1, 2, 3)", "()"}),
     ),
-    Call(
-        "Recording",
-        lambda s: ph.Recording,
+    calling(
+        ph.Recording,
         lambda s: {"time": (0.0, 0.01), "outputs": {"angle": (0.0, 0.1)}},
-        usual("inputs", time=PAIR, outputs=REFUSED, noise=POSITIVE | NONE | {"{}"}),
+        "inputs",
+        time=PAIR,
+        outputs=REFUSED,
+        noise=POSITIVE | NONE | {"{}"},
     ),
-    Call(
-        "RecordedModes",
-        lambda s: ph.RecordedModes,
+    calling(
+        ph.RecordedModes,
         lambda s: {"frequencies": (1.0,), "noise": 0.1},
-        usual("noise", frequencies=frozenset({"(1, 2)", "(1, 2, 3)"}), first=COUNT | {"0"}),
+        "noise",
+        frequencies=frozenset({"(1, 2)", "(1, 2, 3)"}),
+        first=COUNT | {"0"},
     ),
-    Call(
-        "RecordedResponse",
-        lambda s: ph.RecordedResponse,
+    calling(
+        ph.RecordedResponse,
         lambda s: {"frequencies": (1.0,), "values": (1.0,), "noise": 0.1},
-        usual("noise", frequencies=REFUSED, values=REFUSED),
+        "noise",
+        frequencies=REFUSED,
+        values=REFUSED,
     ),
-    Call(
-        "identify",
-        lambda s: ph.identify,
+    calling(
+        ph.identify,
         lambda s: {"build": swung, **GIVEN, "recordings": SWUNG, "sensors": angle, "step": 0.01, "progress": False},
-        usual(
-            "build parameters recordings step initial each bias gain bounds priors scales progress",
-            sensors=REFUSED,
-            linear=NONE | CALLED_LATER,
-            delay=SCALES,
-        ),
+        "build parameters recordings step initial each bias gain bounds priors scales progress",
+        sensors=REFUSED,
+        linear=NONE | CALLED_LATER,
+        delay=SCALES,
     ),
-    Call(
-        "optimal_inputs",
-        lambda s: ph.optimal_inputs,
+    calling(
+        ph.optimal_inputs,
         lambda s: {
             "build": turned,
             "cost": lambda model: ph.Cost.final(ph.JointPosition(model.joints[0]), np.square),
@@ -178,18 +170,16 @@ DERIVED = [
             "sensors": angle,
             "progress": False,
         },
-        usual(
-            ("build cost duration final bounds weights at_rest initial scales shots iterations accuracy progress"),
-            inputs=REFUSED,
-            step=REFUSED,
-            sensors=CALLED_LATER | NONE,
-        ),
+        "build cost duration final bounds weights at_rest initial scales shots iterations accuracy progress",
+        inputs=REFUSED,
+        step=REFUSED,
+        sensors=CALLED_LATER | NONE,
     ),
-    Call(
-        "batch",
-        lambda s: ph.batch,
+    calling(
+        ph.batch,
         lambda s: {"build": lambda mass: swung({"mass": mass}), "parameters": {"mass": [1.0]}},
-        usual("parameters", build=frozenset({"a class"})),
+        "parameters",
+        build=frozenset({"a class"}),
     ),
     Call(
         "build",

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import phlexible as ph
+from bad_inputs.usual import usual
 from bad_inputs.wrong_values import simple_values, stage, wrong_values
 
 OURS = tuple(kind for kind in vars(ph.errors).values() if isinstance(kind, type) and issubclass(kind, Warning))
@@ -36,6 +37,18 @@ class Call:
     make_stage: Callable[[], Any] = stage
     words: dict[str, str] = field(default_factory=dict)
     ends: str = "(?!)"
+
+
+def calling(
+    function: Callable[..., Any],
+    good: Callable[[Any], dict[str, Any]],
+    names: str = "",
+    /,
+    make_stage: Callable[[], Any] = stage,
+    **takes: frozenset[str],
+) -> Call:
+    """A function or class of the package under its own name; ``names`` and ``takes`` as for ``usual``."""
+    return Call(function.__name__, lambda s: function, good, usual(names, **takes), make_stage)
 
 
 # Refusals that name something else: what is wrong is there, or the argument is what another one lacks.

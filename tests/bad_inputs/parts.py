@@ -1,7 +1,7 @@
 """What is placed, connected and applied."""
 
 import phlexible as ph
-from bad_inputs.outcomes import NAMED, Call
+from bad_inputs.outcomes import NAMED, Call, calling
 from bad_inputs.usual import (
     CALLED_LATER,
     COUNT,
@@ -55,7 +55,7 @@ def of(label, method, good, names="", /, **takes):
 # Functions that are first called in a run: what they return is refused there, with the time.
 
 PARTS = [
-    Call("Model", lambda s: ph.Model, lambda s: {}, usual("gravity", dimension=COUNT)),
+    calling(ph.Model, lambda s: {}, "gravity", dimension=COUNT),
     adding("a beam", ROD, "name position rotation velocity angular_velocity shape large", body=DESCRIPTION),
     adding("a rigid body", BOB, "position rotation velocity angular_velocity"),
     adding("a point mass", ph.PointMass(1.0), "velocity", angular_velocity=NONE),
@@ -170,43 +170,35 @@ PARTS = [
         "stiffness lower upper of name restitution restitution_rate",
         damping=NON_NEGATIVE | NONE,
     ),
-    Call("Plane", lambda s: ph.Plane, lambda s: {"port": s.ground}, usual("port normal")),
-    Call(
-        "Rolling",
-        lambda s: ph.Rolling,
+    calling(ph.Plane, lambda s: {"port": s.ground}, "port normal"),
+    calling(
+        ph.Rolling,
         lambda s: {"wheel": s.body.origin, "plane": ph.Plane(s.ground), "radius": 0.1},
-        usual("wheel plane radius name", axis=VECTOR | NONE),
+        "wheel plane radius name",
+        axis=VECTOR | NONE,
     ),
-    Call(
-        "Surface",
-        lambda s: ph.Surface,
-        lambda s: {"port": s.ground, "shape": ph.Sphere(0.1)},
-        usual("port inside", shape=frozenset()),
-    ),
-    Call(
-        "Capsule",
-        lambda s: ph.Capsule,
+    calling(ph.Surface, lambda s: {"port": s.ground, "shape": ph.Sphere(0.1)}, "port inside", shape=frozenset()),
+    calling(
+        ph.Capsule,
         lambda s: {"start": s.model.ground.at((9, 9, 9)), "end": s.body.origin, "radius": 0.1},
-        usual("radius", start=PORT - {"foreign attachment"}, end=PORT | ON_A_BODY),
+        "radius",
+        start=PORT - {"foreign attachment"},
+        end=PORT | ON_A_BODY,
     ),
-    Call(
-        "Contact",
-        lambda s: ph.Contact,
+    calling(
+        ph.Contact,
         lambda s: {"first": s.body.origin, "second": ph.Plane(s.ground), "stiffness": 1.0},
-        usual(
-            "stiffness friction exponent friction_speed bristle bristle_damping static_friction"
-            " restitution restitution_speed rolling drilling second_radius longest_part name",
-            first=ON_A_BODY,
-            second=frozenset(),
-            radius=NON_NEGATIVE,
-            damping=NON_NEGATIVE | NONE,
-        ),
+        "stiffness friction exponent friction_speed bristle bristle_damping static_friction"
+        " restitution restitution_speed rolling drilling second_radius longest_part name",
+        first=ON_A_BODY,
+        second=frozenset(),
+        radius=NON_NEGATIVE,
+        damping=NON_NEGATIVE | NONE,
     ),
-    Call(
-        "hertz_stiffness",
-        lambda s: ph.hertz_stiffness,
+    calling(
+        ph.hertz_stiffness,
         lambda s: {"radius": 0.1, "material": ph.Material(1e9, 1e3), "other_radius": 1.0},
-        usual("radius material other_radius other_material"),
+        "radius material other_radius other_material",
     ),
     Call(
         "Contact of many",
@@ -230,11 +222,12 @@ PARTS = [
         position=NONE,
         rate=NONE | NUMBER_FUNCTION,
     ),
-    Call(
-        "StateForce",
-        lambda s: ph.StateForce,
+    calling(
+        ph.StateForce,
         lambda s: {"function": lambda t, x, v: -x, "of": [s.joint], "on": [s.joint]},
-        usual("on name", function=CALLED_LATER | {"f(a, b, c)"}, of=REFUSED),
+        "on name",
+        function=CALLED_LATER | {"f(a, b, c)"},
+        of=REFUSED,
     ),
     of("joint.damper", lambda s: s.joint.damper, {"damping": 1.0}, "damping of name"),
     of("joint.torque", lambda s: s.joint.torque, {"value": 1.0}, "value breakpoints of name"),
@@ -249,17 +242,14 @@ PARTS = [
         )
         for kind in (ph.Force, ph.Torque)
     ),
-    Call(
-        "DistributedForce",
-        lambda s: ph.DistributedForce,
+    calling(
+        ph.DistributedForce,
         lambda s: {"body": s.beam, "value": (0.0, 1.0, 0.0)},
-        usual(
-            "body axes breakpoints name",
-            value=VECTOR | VECTOR_FUNCTION,
-            at=NONE,
-            start=NONE | {"0", "0.5"},
-            end=NONE | {"1", "0.5"},
-        ),
+        "body axes breakpoints name",
+        value=VECTOR | VECTOR_FUNCTION,
+        at=NONE,
+        start=NONE | {"0", "0.5"},
+        end=NONE | {"1", "0.5"},
     ),
     Call(
         "DistributedForce of a table",
@@ -267,15 +257,12 @@ PARTS = [
         lambda s: {"body": s.beam, "value": [(0, 1, 0), (0, 2, 0)], "at": (0.0, 0.5)},
         usual("at", value=REFUSED, start=NONE, end=NONE),
     ),
-    Call(
-        "SpringDamper",
-        lambda s: ph.SpringDamper,
+    calling(
+        ph.SpringDamper,
         lambda s: {"first": s.ground, "second": s.body.origin, "stiffness": 1.0},
-        usual(
-            "first second damping potential relaxation name tension_only",
-            stiffness=POSITIVE,
-            length=NON_NEGATIVE | NONE,
-        ),
+        "first second damping potential relaxation name tension_only",
+        stiffness=POSITIVE,
+        length=NON_NEGATIVE | NONE,
     ),
     Call(
         "Bushing",
@@ -292,10 +279,5 @@ PARTS = [
             "name": NAME,
         },
     ),
-    Call(
-        "Feedback",
-        lambda s: ph.Feedback,
-        lambda s: {"controller": lambda t, measured: 0.0},
-        usual("controller measured"),
-    ),
+    calling(ph.Feedback, lambda s: {"controller": lambda t, measured: 0.0}, "controller measured"),
 ]

@@ -8,8 +8,8 @@ from mechanisms import beam, crank_slider, four_bar
 from phlexible.bodies.rigid_body import PointMass, RigidBody
 from phlexible.description.joints.joints import Distance, Revolute, Slider, Spherical
 from phlexible.description.mechanism.mechanism import Mechanism
-from phlexible.errors import JointGapError, ModelError, VelocityError
-from phlexible.state.initial_state import InitialKind, initial_state
+from phlexible.errors import JointGapError, VelocityError
+from phlexible.state.initial_state import initial_state
 from phlexible.state.system import system_of
 
 CENTER = (0.2, 0.1, 0.0)
@@ -169,15 +169,6 @@ def test_drives_that_no_motion_fits_are_refused():
         model.connect(Revolute(pin, body.point((x, 0, 0))))
     with pytest.raises(VelocityError, match=r"no rigid motion fits all .* contradict Revolute\(moving frame \d"):
         started(model)
-
-
-def test_kinds_are_an_enumeration():
-    assert [kind.value for kind in InitialKind] == ["undeformed", "quasi_static"]
-
-
-def test_a_model_without_joints_or_bodies():
-    assert started(Mechanism()).velocity.shape == (0,)
-    assert issubclass(VelocityError, ModelError)
 
 
 @pytest.mark.parametrize("place", [0.0, 1e3])

@@ -111,13 +111,6 @@ def test_only_the_joints_in_the_combination_are_named():
     assert "Revolute(" not in text.split(";")[0]
 
 
-def test_a_joint_given_twice_is_redundant_once_it_is_another_object():
-    model, _ = chain(2)
-    model.connect(Revolute(model.ground.at((0, 0, 0)), model["beam 1"].start))
-    pin = "Revolute(ground.at(0, 0, 0), beam 1.start)"
-    assert f"in {pin}, {pin};" in warned(model)
-
-
 def test_a_nearly_dependent_joint_passes():
     model = Mechanism(dimension=2)
     body = model.add(RigidBody(1.0, 1.0))

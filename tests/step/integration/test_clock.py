@@ -40,22 +40,6 @@ def test_breakpoints_on_the_grid_cut_nothing(breakpoint):
     assert clock(0.0, 1.0, 0.1, [breakpoint]).breakpoints == {}
 
 
-@pytest.mark.parametrize(
-    ("duration", "step", "message"),
-    [
-        (0.0, 0.1, "duration must be positive, got 0.0"),
-        (-1.0, 0.1, "duration must be positive, got -1.0"),
-        (1.0, 0.0, "step must be positive, got 0.0"),
-        (float("nan"), 0.1, "duration must be finite, got nan"),
-        (1.0, float("inf"), "step must be finite, got inf"),
-        (1.0, 1e-13, "takes 1e"),
-    ],
-)
-def test_bad_times_are_refused(duration, step, message):
-    with pytest.raises(ParameterError, match=message):
-        clock(0.0, duration, step, [])
-
-
 def test_steps_that_are_lost_beside_the_time_are_refused():
     with pytest.raises(ParameterError, match="lost beside the time"):
         clock(1e6, 1e-9, 1e-12, [])
