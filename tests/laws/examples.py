@@ -12,6 +12,7 @@ import phlexible as ph
 from laws.cases import BODY_CASES
 from laws.figures import greatest_turn
 from phlexible.errors import ConvergenceError, ModelError
+from phlexible.gallery.table import ENTRIES
 from phlexible.state import quasi_static
 
 EVERY_BODY = pytest.mark.parametrize(
@@ -24,6 +25,16 @@ EVERY_BODY = pytest.mark.parametrize(
     ],
 )
 
+
+LONG = ("windlass", "roll-up", "princeton-beam", "rotating-cantilever", "solid-crank-slider", "spinning-shaft")
+GALLERY = pytest.mark.parametrize(
+    "entry",
+    [
+        pytest.param(entry, id=entry.name, marks=pytest.mark.thorough if entry.name in LONG else ())
+        for entry in ENTRIES
+    ],
+)
+"""All models; the long ones, whose bodies and forces shorter ones have too, are further cases."""
 
 SEEDS = st.integers(0, 2**32 - 1)
 STEP_SIZES = 10.0, 0.1, 1.0, 100.0, 1000.0

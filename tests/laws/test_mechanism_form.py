@@ -5,9 +5,9 @@ import pytest
 
 import phlexible as ph
 from laws.elements import ELEMENT_CASES, with_elements, with_relation
+from laws.examples import GALLERY
 from laws.models import Wishes, random_mechanism
 from phlexible.description.interactions.joint_limits import JointStop
-from phlexible.gallery.table import ENTRIES
 
 REFUSED = {
     "robot-arm": "is a controller that is called once a step",
@@ -29,13 +29,7 @@ KINKED = ph.Contact, JointStop  # differences of their energies see the kink
 KINDS = [kind for kind in ELEMENT_CASES if kind not in KINKED]
 
 
-@pytest.mark.parametrize(
-    "entry",
-    [
-        pytest.param(entry, id=entry.name, marks=pytest.mark.thorough if entry.name == "windlass" else ())
-        for entry in ENTRIES
-    ],
-)
+@GALLERY
 @pytest.mark.filterwarnings("ignore")
 def test_the_gallery_moves_with_its_energy_or_is_refused_by_name(entry):
     """A short step of the midpoint rule, which misses energies that are not quadratic by h^3."""

@@ -3,14 +3,12 @@
 import warnings
 from typing import Any
 
-import pytest
-
 import phlexible as ph
 from fuzz.case import EQUILIBRIUM, Case
 from fuzz.checks import LIMIT, balance_error
+from laws.examples import GALLERY
 from laws.figures import joint_gaps
 from phlexible.gallery.entries import GalleryEntry
-from phlexible.gallery.table import ENTRIES
 
 STEPS, FACTORS = 4, (10.0, 1.0, 0.1)
 WITHOUT_EQUILIBRIUM = (
@@ -26,7 +24,7 @@ WITHOUT_EQUILIBRIUM = (
 """What is driven or pushed and free to go, what falls, and what lies on a mesh, which equilibria do not see."""
 
 
-@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
+@GALLERY
 def test_models_obey_the_laws_at_other_steps_and_starts(entry: GalleryEntry) -> None:
     model = entry.function()
     with warnings.catch_warnings():
