@@ -397,7 +397,7 @@ def check_same(own: Built[Any], other: Built[Any], label: str, run: TakenRun | N
     Raises:
         ModelError: names the parameter.
     """
-    names = ("velocities_begin", "elastic_begin", "node_row", "node_size", "visit")
+    names = ("velocities_begin", "elastic_begin", "node_row", "node_size", "visit_node")
     first, second = own.assembly.memory, other.assembly.memory
     if first.state_sizes != second.state_sizes or not all(
         np.array_equal(first[name], second[name]) for name in names

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import Self
 
 import numpy as np
@@ -15,7 +16,7 @@ from phlexible.state.system import System
 from phlexible.step.assembly.assembly import Assembly
 from phlexible.step.integration.step_equations import StepEquations
 from phlexible.step.programs import differentiate
-from phlexible.step.tables.declarations import COUNT, DIAGONAL, NEIGHBOURS, ROLLING, ROW, SIZE, VISIT
+from phlexible.step.tables.declarations import ROLLING
 from phlexible.step.tables.memory import Memory
 from phlexible.step.tables.requests import (
     ADJOINT,
@@ -233,10 +234,10 @@ def entries(assembly: Assembly) -> tuple[IntArray, tuple[int, int]]:
     memory = assembly.memory
     nv = memory.counts["velocities"]
     parts = [np.zeros((0, 3), dtype=np.int64)]
-    for at in np.asarray(memory["visit"]).reshape(-1, VISIT):
-        row, size = at[ROW], at[SIZE]
-        parts.append(_block(at[DIAGONAL], row, row, size, size))
-        for i in range(at[NEIGHBOURS], at[NEIGHBOURS] + at[COUNT]):
+    visits = zip(*(memory[f"visit_{name}"] for name in ("row", "size", "diagonal")), strict=True)
+    for (row, size, diagonal), (begin, end) in zip(visits, pairwise(memory["neighbours_begin"]), strict=True):
+        parts.append(_block(diagonal, row, row, size, size))
+        for i in range(begin, end):
             other, width = memory["neighbour_row"][i], memory["neighbour_size"][i]
             parts.append(_block(memory["upper"][i], row, other, size, width))
             parts.append(_block(memory["lower"][i], other, row, width, size))

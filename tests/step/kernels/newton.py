@@ -13,7 +13,6 @@ from phlexible.step.kernels.elimination import eliminate, substitute, substitute
 from phlexible.step.kernels.ledger import ledger_closes
 from phlexible.step.kernels.many.pairs_in_matrix import correct_for_pairs
 from phlexible.step.kernels.step import begin_step, jacobian, residuals
-from phlexible.step.tables.declarations import COUNT, DIAGONAL, NEIGHBOURS, NODE, ROW, SIZE, VISIT
 
 RESIDUAL, MATRIX, SOLUTION, LEDGER, TRANSPOSED, RELAXED = range(6)
 RELAXATION = 1e-9
@@ -101,12 +100,12 @@ class Newton:
     def _dense(self):
         m = self.memory
         full = np.zeros((m.counts["unknowns"],) * 2)
-        for visit in m["visit"].reshape(-1, VISIT):
-            a, begin = visit[NODE], visit[NEIGHBOURS]
-            own = slice(visit[ROW], visit[ROW] + visit[SIZE])
+        for visit, a in enumerate(m["visit_node"]):
+            begin, end = m["neighbours_begin"][visit : visit + 2]
+            own = slice(m["visit_row"][visit], m["visit_row"][visit] + m["visit_size"][visit])
             is_frame = a < m.counts["frames"]
-            full[own, own] = self._frame(a) if is_frame else self._block(visit[DIAGONAL], own, own)
-            for k in range(begin, begin + visit[COUNT]):
+            full[own, own] = self._frame(a) if is_frame else self._block(m["visit_diagonal"][visit], own, own)
+            for k in range(begin, end):
                 other = slice(m["neighbour_row"][k], m["neighbour_row"][k] + m["neighbour_size"][k])
                 full[own, other] = self._block(m["upper"][k], own, other)
                 full[other, own] = self._block(m["lower"][k], other, own)

@@ -14,7 +14,7 @@ from phlexible.derivatives.steps import constraint_rows
 from phlexible.state.initial_velocity import undeformed
 from phlexible.state.layout import State
 from phlexible.state.system import system_of
-from phlexible.step.tables.declarations import APART, SIZE, TOGETHER, VISIT
+from phlexible.step.tables.declarations import TOGETHER
 from step.kernels.newton import RELAXATION, Newton
 
 BODY = ph.RigidBody(2.0, (0.03, 0.04, 0.05), center=(0.1, -0.05, 0.0))
@@ -102,8 +102,7 @@ def small_groups(monkeypatch):
 
 def groups_of(memory):
     """Rows of what is eliminated together."""
-    visit = memory["visit"].reshape(-1, VISIT)
-    return visit[visit[:, APART] == TOGETHER, SIZE]
+    return memory["visit_size"][memory["visit_apart"] == TOGETHER]
 
 
 def test_nets_are_solved_in_groups_of_constraints(small_groups):

@@ -19,7 +19,7 @@ from phlexible.description.joints.relations import JointRelation
 from phlexible.description.joints.rolling import RollingCoordinate
 from phlexible.description.time_functions import TimePath, at_all_times, numbers_at
 from phlexible.state.functions import FunctionSet
-from phlexible.state.layout import State, offsets
+from phlexible.state.layout import State
 from phlexible.state.system import System
 from phlexible.state.vectors import CarriedVector
 from phlexible.step.assembly.bodies import BlockPlaces, Tables, TypeTables, place_tables, velocity_weights
@@ -43,18 +43,9 @@ from phlexible.step.assembly.interactions import (
 )
 from phlexible.step.programs import connect
 from phlexible.step.tables.declarations import (
-    APART,
-    COUNT,
-    DIAGONAL,
-    NEIGHBOURS,
-    NODE,
-    ROW,
     SEGMENTED,
-    SIZE,
     SPRING,
-    TARGETS,
     TOGETHER,
-    VISIT,
 )
 from phlexible.step.tables.memory import Memory
 
@@ -473,12 +464,8 @@ def _node_tables(schedule: BlockSchedule, apart: IntArray, is_long: IntArray, ro
     diagonal = np.array([schedule.places[k, k] for k in range(len(size))], dtype=np.int64)
     node, begin = np.array([own[-1] for own in schedule.groups]), [own[0] for own in schedule.groups]
     counts = np.diff(schedule.run_start)
-    visit = np.zeros((len(node), VISIT), dtype=np.int64)
-    visit[:, NODE], visit[:, SIZE], visit[:, DIAGONAL] = node, schedule.strides[node], diagonal[begin]
-    visit[:, ROW], visit[:, APART] = row_start[begin], np.where(is_long, SEGMENTED, apart)[node]
-    visit[schedule.in_runs, APART] = TOGETHER
-    visit[:, NEIGHBOURS], visit[:, COUNT] = schedule.run_start[:-1], counts
-    visit[:, TARGETS] = offsets(list(counts**2))[:-1]
+    of_visits = np.where(is_long, SEGMENTED, apart)[node]
+    of_visits[schedule.in_runs] = TOGETHER
     unknown_row = np.full(schedule.rows, -1)
     for held in np.flatnonzero(rows >= 0).tolist():
         inside = np.arange(size[held])
@@ -486,7 +473,13 @@ def _node_tables(schedule: BlockSchedule, apart: IntArray, is_long: IntArray, ro
     return {
         "block_numbers": schedule.length,
         "product_numbers": _product_numbers(schedule),
-        "visit": visit.ravel(),
+        "visit_node": node,
+        "visit_size": schedule.strides[node],
+        "visit_diagonal": diagonal[begin],
+        "visit_row": row_start[begin],
+        "visit_apart": of_visits,
+        "neighbours": counts,
+        "targets": counts**2,
         "node_size": size,
         "node_row": row_start,
         "node_diagonal": diagonal,

@@ -205,10 +205,7 @@ MANY = 4.0
 PATCH = tuple(
     f"patch_{name}" for name in ("first", "second", "row", "rows", "column", "columns", "number", "alike")
 )
-OF_TYPE = (
-    *("elastic_count", "viscosity", "first_moment", "segments", "strains"),
-    *(f"{name}_{number}" for name in ("patch", "stiffness", "damping") for number in ("start", "count")),
-)
+OF_TYPE = "elastic_count", "patches", "stiffness_patch", "damping_patch", "first_moment", "segments", "strains"
 STRAIN = (*(f"strain_{name}" for name in ("row", "first", "last", "has_matrix")), "squares")
 
 
@@ -267,23 +264,21 @@ class TypeTables:
 
     def tables(self) -> Tables:
         """Tables of all types."""
-        rows: dict[str, list[float]] = {name: [] for name in OF_TYPE}
-        inertia = []
-        for body, band in zip(self._types, self.bands, strict=True):
-            for name, value in self._row(body, band).items():
-                rows[name].append(value)
+        inertia, rows = [], [self._row(body, band) for body, band in zip(self._types, self.bands, strict=True)]
+        for body in self._types:
             rigid = np.zeros((3, 3))
             if body.elastic_count == 0 and body.rotates:
                 axes = list(body.rotation_axes)
                 rigid[np.ix_(axes, axes)] = mass_matrix(body, np.zeros(0))[body.dimension :, body.dimension :]
             inertia.append(rigid)
-        counts = [int(count) for count in rows["strains"]]
+        counts = [row[-1] for row in rows]
         first, starts = offsets(counts), offsets([strain[-1] for strain in self._strains])
         first_square, squares = starts[first[:-1]], np.diff(starts[first])
         strain_starts = offsets([counts[kind] for kind in self.type_of])
         square_starts = offsets([squares[kind] for kind in self.type_of])
         return {
-            **rows,
+            **columns(OF_TYPE, rows),
+            "viscosity": [body.viscosity for body in self._types],
             **_segment_tables(self.bands),
             **columns(PATCH, self._patches),
             **columns(STRAIN, self._strains),
@@ -301,24 +296,23 @@ class TypeTables:
             "frame_squares": int(square_starts[-1]),
         }
 
-    def _row(self, body: FloatingBody, band: "Band | None") -> dict[str, float]:
-        row: dict[str, float] = {"elastic_count": body.elastic_count, "viscosity": body.viscosity}
+    def _row(self, body: FloatingBody, band: "Band | None") -> tuple[int, ...]:
+        """Numbers of a type in the order of ``OF_TYPE``."""
         moments = band.planes if band is not None else _planes_of(body) if body.elastic_count else ()
-        for name, planes in (
-            ("patch", _planes(moments, body.dimension) if body.elastic_count else {}),
-            ("stiffness", {(0, 0): body.strain.stiffness}),
-            ("damping", {(0, 0): body.damping}),
+        begins = [len(self._patches)]
+        for planes, apart in (
+            (_planes(moments, body.dimension) if body.elastic_count else {}, int(band is not None)),
+            ({(0, 0): body.strain.stiffness}, 0),
+            ({(0, 0): body.damping}, 0),
         ):
-            first = len(self._patches)
-            self._add_patches(planes, 1 if name == "patch" and band is not None else 0)
-            row |= {f"{name}_start": first, f"{name}_count": len(self._patches) - first}
-        row |= {
-            "first_moment": -1 if band is None else self._add(band.first_moments[: body.dimension]),
-            "segments": 0 if band is None else len(band.ends),
-        }
+            self._add_patches(planes, apart)
+            begins.append(len(self._patches))
+        first_moment = -1 if band is None else self._add(band.first_moments[: body.dimension])
         first = len(self._strains)
         self._add_strains(body)
-        return {**row, "strains": len(self._strains) - first}
+        segments = 0 if band is None else len(band.ends)
+        own = body.elastic_count, begins[3] - begins[0], begins[1], begins[2]
+        return *own, first_moment, segments, len(self._strains) - first
 
     def _add_patches(self, planes: dict[tuple[int, int], Matrix], apart: int) -> None:
         """What is not zero of matrices (p, q); the first ``apart`` rows, full in a band, by themselves."""

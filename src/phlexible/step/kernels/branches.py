@@ -4,7 +4,6 @@ from math import exp, expm1
 
 from phlexible.step.compilation.compiled import compiled
 from phlexible.step.compilation.notation import Tables, all_of, where
-from phlexible.step.tables.declarations import FADING
 
 # While theta moves evenly in a step h, a branch has e(s) = e^(-x s) e_n + s A(x s) delta(theta) with x = h / tau,
 # s = t / h, A(x) = (1 - e^-x) / x. Its mean is A e_n + B delta(theta), B = (1 - A) / x, and the integral of e^2 is
@@ -19,7 +18,7 @@ def fade(t: Tables, k: int, h: float) -> None:
     """Numbers of relaxation time k in steps of h, kept until a step has another length."""
     if all_of(t.fading_step[k] == h):
         return
-    x, numbers = h / t.fading_time[k], t.fading + FADING * k
+    x = h / t.fading_time[k]
     once, twice = -expm1(-x) / x, -0.5 * expm1(-2.0 * x) / x
     is_long = x > SHORT
     B, Q, R = 0.5, 0.5, 1.0 / 3.0
@@ -35,8 +34,8 @@ def fade(t: Tables, k: int, h: float) -> None:
     B, Q = where(is_long, (1.0 - once) / x, B), where(is_long, (once - twice) / x, Q)
     R = where(is_long, (1.0 - 2.0 * once + twice) / (x * x), R)
     t.fading_step[k] = h
-    numbers[0], numbers[1], numbers[2] = exp(-x), once, B
-    numbers[3], numbers[4], numbers[5] = x * twice, 2.0 * x * Q, x * R
+    t.fading_left[k], t.fading_mean[k], t.fading_gain[k] = exp(-x), once, B
+    t.fading_loss[k], t.fading_loss_both[k], t.fading_loss_change[k] = x * twice, 2.0 * x * Q, x * R
 
 
 @compiled
@@ -44,10 +43,12 @@ def pull_of_branches(t: Tables, f: int, h: float) -> tuple[float, float]:
     """Mean force of the branches of force f against its coordinate, and the derivative to theta_{n+1}."""
     pull, slope = 0.0, 0.0
     for b in range(t.branches_begin[f], t.branches_end[f]):
-        fade(t, t.branch_fading[b], h)
-        share = t.fading + FADING * t.branch_fading[b]
-        pull += t.branch_stiffness[b] * (share[1] * t.branch_strain[b] + share[2] * t.theta_change[f])
-        slope += t.branch_stiffness[b] * share[2]
+        k = t.branch_fading[b]
+        fade(t, k, h)
+        pull += t.branch_stiffness[b] * (
+            t.fading_mean[k] * t.branch_strain[b] + t.fading_gain[k] * t.theta_change[f]
+        )
+        slope += t.branch_stiffness[b] * t.fading_gain[k]
     return pull, slope
 
 
@@ -56,11 +57,17 @@ def end_branches(t: Tables, f: int, h: float) -> float:
     """Strains at the end of the step; what the dashpots of force f lose in it [J]."""
     lost, change = 0.0, t.theta_change[f]
     for b in range(t.branches_begin[f], t.branches_end[f]):
-        fade(t, t.branch_fading[b], h)
-        share, e = t.fading + FADING * t.branch_fading[b], t.branch_strain[b]
-        lost += t.branch_stiffness[b] * (share[3] * e * e + share[4] * e * change + share[5] * change * change)
-        t.branch_strain[b] = share[0] * e + share[1] * change
+        k, e = t.branch_fading[b], t.branch_strain[b]
+        fade(t, k, h)
+        lost += t.branch_stiffness[b] * lost_of_strain(t, k, e * e, e * change, change * change)
+        t.branch_strain[b] = t.fading_left[k] * e + t.fading_mean[k] * change
     return lost
+
+
+@compiled
+def lost_of_strain(t: Tables, k: int, strain: float, both: float, change: float) -> float:
+    """Energy that dashpots lose, from squares of a strain, of it and its change, and of the change (8.37)."""
+    return t.fading_loss[k] * strain + t.fading_loss_both[k] * both + t.fading_loss_change[k] * change
 
 
 @compiled

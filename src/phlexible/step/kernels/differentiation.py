@@ -18,7 +18,7 @@ from phlexible.step.kernels.ledger import energies
 from phlexible.step.kernels.loop import set_vectors
 from phlexible.step.kernels.soft import end_soft
 from phlexible.step.kernels.step import begin_ports, begin_step, inertia_matrix, jacobian, residuals
-from phlexible.step.tables.declarations import ANGLE, BRISTLE, FADING, PAIR, TURN
+from phlexible.step.tables.declarations import ANGLE, BRISTLE, PAIR, TURN
 from phlexible.step.tables.requests import (
     ADJOINT,
     COLUMNS,
@@ -173,7 +173,7 @@ def set_fadings(t: Tables, h: float, is_backwards: bool) -> None:
         fade(t, k, h)
         if is_backwards:
             t.fading_step[k] = -h
-            t.fading[FADING * k + 2] = -t.fading[FADING * k + 2]
+            t.fading_gain[k] = -t.fading_gain[k]
 
 
 @compiled

@@ -28,22 +28,13 @@ from phlexible.step.compilation.notation import (
 )
 from phlexible.step.kernels.segments import factor_segments, has_segments, solve_segments
 from phlexible.step.tables.declarations import (
-    APART,
-    COUNT,
-    DIAGONAL,
-    NEIGHBOURS,
-    NODE,
-    ROW,
     SEGMENTED,
-    SIZE,
-    TARGETS,
     TOGETHER,
-    VISIT,
 )
 
-# In large models memory takes longer than arithmetic. What is read of each node lies together, a cache line a node,
-# and nodes, their neighbours and their blocks lie in the order of their elimination. Where loops fill much,
-# constraints are eliminated some together, so that products take larger blocks (``algebra/elimination.py``).
+# In large models memory takes longer than arithmetic: nodes, their neighbours and their blocks lie in the order of
+# their elimination. Where loops fill much, constraints are eliminated some together, so that products take larger
+# blocks (``algebra/elimination.py``).
 
 
 @compiled
@@ -65,14 +56,14 @@ def eliminate(t: Tables, relaxation: float) -> Truth:
     if relaxation > 0.0:
         fill(t.row_scale, t.rows, 0.0)
     for index in range(t.visits):
-        at = t.visit + VISIT * index
-        node, n, block, pivots = at[NODE], at[SIZE], t.blocks + at[DIAGONAL], t.pivots + 2 * at[ROW]
+        node, n, row = t.visit_node[index], t.visit_size[index], t.visit_row[index]
+        rows_apart, block, pivots = t.visit_apart[index], t.blocks + t.visit_diagonal[index], t.pivots + 2 * row
         if relaxation > 0.0 and node >= first:
             for r in range(n):
-                row = t.unknown_row[at[ROW] + r]
-                t.row_relaxation[row] = relaxation * t.row_scale[row]
-                block[r * n + r] += t.row_relaxation[row]
-        apart, is_long = max(at[APART], 0), at[APART] == SEGMENTED
+                held = t.unknown_row[row + r]
+                t.row_relaxation[held] = relaxation * t.row_scale[held]
+                block[r * n + r] += t.row_relaxation[held]
+        apart, is_long = max(rows_apart, 0), rows_apart == SEGMENTED
         rest = block + apart * (n + 1)
         is_small = is_inverted(t, node, n - apart)
         if is_small:
@@ -83,10 +74,10 @@ def eliminate(t: Tables, relaxation: float) -> Truth:
             is_regular = is_regular & factor(rest, n - apart, n, pivots)
         if not any_of(is_regular):
             return is_regular
-        begin, end = at[NEIGHBOURS], at[NEIGHBOURS] + at[COUNT]
-        if at[APART] == TOGETHER:
+        begin, end = t.neighbours_begin[index], t.neighbours_end[index]
+        if rows_apart == TOGETHER:
             if begin < end:
-                _eliminate_together(t, n, rest, pivots, begin, end, at[TARGETS])
+                _eliminate_together(t, n, rest, pivots, begin, end, t.targets_begin[index])
             continue
         for j in range(begin, end):
             upper, columns = t.blocks + t.upper[j], t.neighbour_size[j]
@@ -99,7 +90,7 @@ def eliminate(t: Tables, relaxation: float) -> Truth:
                 multiply(rest, n - apart, n, upper + apart * columns, columns, t.copied)
             else:
                 solve(rest, n - apart, n, pivots, upper + apart * columns, columns, columns)
-        target = at[TARGETS]
+        target = t.targets_begin[index]
         for i in range(begin, end):
             rows = t.neighbour_size[i]
             measures = relaxation > 0.0 and node < t.clusters and t.neighbour[i] >= first
@@ -154,24 +145,24 @@ def _measure(t: Tables, begin: int, rows: int, target: int, sign: float) -> None
 def substitute(t: Tables, b: Reals) -> None:
     """Solve with the factors of ``eliminate`` for the flat right-hand side b, in place."""
     for index in range(t.visits):
-        at = t.visit + VISIT * index
-        n, own, apart, block = at[SIZE], b + at[ROW], max(at[APART], 0), t.blocks + at[DIAGONAL]
-        if at[APART] == SEGMENTED:
-            solve_segments(t, at[NODE], own, 1)
+        n, row, rows_apart = t.visit_size[index], t.visit_row[index], t.visit_apart[index]
+        own, apart, block = b + row, max(rows_apart, 0), t.blocks + t.visit_diagonal[index]
+        if rows_apart == SEGMENTED:
+            solve_segments(t, t.visit_node[index], own, 1)
         else:
             if apart > 0:
                 scale(own, apart, 1.0 / block[0])
             rest = block + apart * (n + 1)
-            if is_inverted(t, at[NODE], n - apart):
+            if is_inverted(t, t.visit_node[index], n - apart):
                 multiply_vector(rest, n - apart, n, own + apart, t.copied)
             else:
-                solve_vector(rest, n - apart, n, t.pivots + 2 * at[ROW], own + apart)
-        for i in range(at[NEIGHBOURS], at[NEIGHBOURS] + at[COUNT]):
+                solve_vector(rest, n - apart, n, t.pivots + 2 * row, own + apart)
+        for i in range(t.neighbours_begin[index], t.neighbours_end[index]):
             subtract_image(t.blocks + t.lower[i], t.neighbour_size[i], n, own, b + t.neighbour_row[i])
     for index in range(t.visits - 1, -1, -1):
-        at = t.visit + VISIT * index
-        n, own, begin, end = at[SIZE], b + at[ROW], at[NEIGHBOURS], at[NEIGHBOURS] + at[COUNT]
-        if at[APART] == TOGETHER:
+        n, own = t.visit_size[index], b + t.visit_row[index]
+        begin, end = t.neighbours_begin[index], t.neighbours_end[index]
+        if t.visit_apart[index] == TOGETHER:
             if begin < end:
                 width = 0
                 for i in range(begin, end):
@@ -212,27 +203,27 @@ def solve_frame(t: Tables, b: int, x: Reals) -> None:
 def substitute_columns(t: Tables, b: Reals, columns: int) -> None:
     """``substitute`` for the (unknowns, columns) block b, in place; of bodies whose blocks are dense."""
     for index in range(t.visits):
-        at = t.visit + VISIT * index
-        n, own, apart, block = at[SIZE], b + at[ROW] * columns, max(at[APART], 0), t.blocks + at[DIAGONAL]
+        n, row, apart = t.visit_size[index], t.visit_row[index], max(t.visit_apart[index], 0)
+        own, block = b + row * columns, t.blocks + t.visit_diagonal[index]
         if apart > 0:
             scale(own, apart * columns, 1.0 / block[0])
         rest, below = block + apart * (n + 1), own + apart * columns
-        if is_inverted(t, at[NODE], n - apart):
+        if is_inverted(t, t.visit_node[index], n - apart):
             multiply(rest, n - apart, n, below, columns, t.copied)
         else:
-            solve(rest, n - apart, n, t.pivots + 2 * at[ROW], below, columns, columns)
-        for i in range(at[NEIGHBOURS], at[NEIGHBOURS] + at[COUNT]):
+            solve(rest, n - apart, n, t.pivots + 2 * row, below, columns, columns)
+        for i in range(t.neighbours_begin[index], t.neighbours_end[index]):
             later = b + t.neighbour_row[i] * columns
             subtract_product(t.blocks + t.lower[i], t.neighbour_size[i], n, own, columns, later, columns)
     for index in range(t.visits - 1, -1, -1):
-        at = t.visit + VISIT * index
-        n, own, begin, end = at[SIZE], b + at[ROW] * columns, at[NEIGHBOURS], at[NEIGHBOURS] + at[COUNT]
+        n, own = t.visit_size[index], b + t.visit_row[index] * columns
+        begin, end = t.neighbours_begin[index], t.neighbours_end[index]
         stride, column = 0, 0
-        if at[APART] == TOGETHER:
+        if t.visit_apart[index] == TOGETHER:
             stride = _later_rows(t, begin, end)
         for i in range(begin, end):
             size, later = t.neighbour_size[i], b + t.neighbour_row[i] * columns
-            if at[APART] == TOGETHER:
+            if t.visit_apart[index] == TOGETHER:
                 for k in range(n):
                     upper = t.blocks + (t.upper[begin] + k * stride + column)
                     subtract_rows(upper, size, later, columns, own + k * columns, columns)
@@ -245,9 +236,9 @@ def substitute_columns(t: Tables, b: Reals, columns: int) -> None:
 def substitute_transposed(t: Tables, b: Reals) -> None:
     """Solve for the flat right-hand side b, in place."""
     for index in range(t.visits):
-        at = t.visit + VISIT * index
-        n, own, begin, end = at[SIZE], b + at[ROW], at[NEIGHBOURS], at[NEIGHBOURS] + at[COUNT]
-        if at[APART] == TOGETHER:
+        n, own = t.visit_size[index], b + t.visit_row[index]
+        begin, end = t.neighbours_begin[index], t.neighbours_end[index]
+        if t.visit_apart[index] == TOGETHER:
             if begin < end:
                 width = _later_rows(t, begin, end)
                 fill(t.product, width, 0.0)
@@ -260,20 +251,20 @@ def substitute_transposed(t: Tables, b: Reals) -> None:
         for i in range(begin, end):
             subtract_transposed(t.blocks + t.upper[i], n, t.neighbour_size[i], own, b + t.neighbour_row[i])
     for index in range(t.visits - 1, -1, -1):
-        at = t.visit + VISIT * index
-        n, own, apart, block = at[SIZE], b + at[ROW], max(at[APART], 0), t.blocks + at[DIAGONAL]
-        for i in range(at[NEIGHBOURS], at[NEIGHBOURS] + at[COUNT]):
+        n, row, rows_apart = t.visit_size[index], t.visit_row[index], t.visit_apart[index]
+        own, apart, block = b + row, max(rows_apart, 0), t.blocks + t.visit_diagonal[index]
+        for i in range(t.neighbours_begin[index], t.neighbours_end[index]):
             subtract_transposed(t.blocks + t.lower[i], t.neighbour_size[i], n, b + t.neighbour_row[i], own)
         if apart > 0:
             scale(own, apart, 1.0 / block[0])
         rest = block + apart * (n + 1)
-        if is_inverted(t, at[NODE], n - apart):
+        if is_inverted(t, t.visit_node[index], n - apart):
             copy(own + apart, t.copied, n - apart)
             fill(own + apart, n - apart, 0.0)
             for i in range(n - apart):
                 add_multiple(own + apart, t.copied[i], rest + i * n, n - apart)
         else:
-            solve_transposed(rest, n - apart, n, t.pivots + 2 * at[ROW], own + apart)
+            solve_transposed(rest, n - apart, n, t.pivots + 2 * row, own + apart)
 
 
 @compiled

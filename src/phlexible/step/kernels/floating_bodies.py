@@ -19,9 +19,8 @@ from phlexible.step.compilation.notation import (
     transposed,
     vector,
 )
-from phlexible.step.kernels.branches import fade
+from phlexible.step.kernels.branches import fade, lost_of_strain
 from phlexible.step.kernels.segments import add_border, centre_moments
-from phlexible.step.tables.declarations import FADING
 
 AT_ONCE = 4  # strains that are added to a block at once
 
@@ -83,7 +82,7 @@ def moments(t: Tables, b: int, x: Reals, N: Reals) -> None:
         return
     x, N = x + c, N + 9 * c
     fill(N, t.planes * m, 0.0)
-    for s in range(t.patch_start[kind], t.patch_start[kind] + t.patch_count[kind]):
+    for s in range(t.patches_begin[kind], t.stiffness_patch[kind]):
         W, rows, columns = t.type_number + t.patch_number[s], t.patch_rows[s], t.patch_columns[s]
         plane = N + ((t.patch_second[s] * d + t.patch_first[s]) * m + t.patch_row[s])
         add_rows(x + t.patch_column[s], columns, W, rows, plane, rows)
@@ -160,7 +159,7 @@ def add_moments(t: Tables, b: int, C: Matrix) -> None:
     S x / sqrt(m) an unknown in the border, with which it loses S^T C S / m.
     """
     kind, line, c = t.type_of[b], t.line + (t.elastic_begin[b] - 1), t.coefficient
-    s, last = t.patch_start[kind], t.patch_start[kind] + t.patch_count[kind]
+    s, last = t.patches_begin[kind], t.stiffness_patch[kind]
     while s < last:
         i, j, length, count = t.patch_column[s], t.patch_row[s], t.patch_rows[s], t.patch_alike[s]
         for k in range(count):  # those of several p, q go together: the block is passed over once for all of them
@@ -403,7 +402,7 @@ def strain_energy(t: Tables, b: int, eta: Reals, strain: Reals) -> float:
     """V(eta) of frame b; the strains must be up to date."""
     kind = t.type_of[b]
     own = strain + t.frame_strain[b]
-    energy = 0.5 * product_form(t, t.stiffness_start[kind], t.stiffness_count[kind], eta, eta)
+    energy = 0.5 * product_form(t, t.stiffness_patch[kind], t.damping_patch[kind], eta, eta)
     for s in range(t.strains_begin[kind], t.strains_end[kind]):
         energy += 0.5 * t.strain_weight[s] * own[s] * own[s]
     return energy
@@ -414,7 +413,7 @@ def parts_of_strain_energy(t: Tables, b: int, eta: Reals, strain: Reals, slopes:
     """Sizes of the parts that V(eta) is the sum of, many times V where they cancel; strains must be up to date."""
     kind, own = t.type_of[b], strain + t.frame_strain[b]
     total, at = 0.0, slopes + t.frame_square[b]
-    for k in range(t.stiffness_start[kind], t.stiffness_start[kind] + t.stiffness_count[kind]):
+    for k in range(t.stiffness_patch[kind], t.damping_patch[kind]):
         A, length = t.type_number + t.patch_number[k], t.patch_rows[k]
         for j in range(t.patch_columns[k]):
             x = abs(eta[t.patch_column[k] + j])
@@ -449,7 +448,7 @@ def elastic_forces(t: Tables, b: int, h: float, damping: float) -> None:
         grown[i] = end - start
         mean[i] = 0.5 * (start + end) + gamma * grown[i] + inner_mean(t, b, i, grown[i], h)
     fill(force, n, 0.0)
-    add_image(t, t.stiffness_start[kind], t.stiffness_count[kind], mean, force)
+    add_image(t, t.stiffness_patch[kind], t.damping_patch[kind], mean, force)
     slopes0, slopes1, gradient = t.slope0 + t.frame_square[b], t.slope1 + t.frame_square[b], t.gradient + c
     for s in range(t.strains_begin[kind], t.strains_end[kind]):
         k = t.frame_strain[b] + s
@@ -461,10 +460,10 @@ def elastic_forces(t: Tables, b: int, h: float, damping: float) -> None:
         inner = inner_mean(t, b, n + s - t.strains_begin[kind], change, h)
         stress = t.strain_weight[s] * (t.strain0[k] + (0.5 + gamma) * change + inner)
         add_multiple(force + first, stress, gradient + first, count)
-    if t.damping_count[kind] > 0:
+    if t.damping_patch[kind] < t.patches_end[kind]:
         for i in range(n):
             mean[i] = 0.5 * (t.rate0[c + i] + t.rate1[c + i])
-        add_image(t, t.damping_start[kind], t.damping_count[kind], mean, force)
+        add_image(t, t.damping_patch[kind], t.patches_end[kind], mean, force)
 
 
 @compiled
@@ -476,8 +475,8 @@ def elastic_tangent(t: Tables, b: int, h: float, damping: float) -> None:
         return
     gamma = t.viscosity[kind] / h + damping
     whole = gamma + inner_slope(t, b, h)
-    _add_matrix(t, lines, t.stiffness_start[kind], t.stiffness_count[kind], 0.5 * h * h * (0.5 + whole))
-    _add_matrix(t, lines, t.damping_start[kind], t.damping_count[kind], 0.5 * h)
+    _add_matrix(t, lines, t.stiffness_patch[kind], t.damping_patch[kind], 0.5 * h * h * (0.5 + whole))
+    _add_matrix(t, lines, t.damping_patch[kind], t.patches_end[kind], 0.5 * h)
     s, last = t.strains_begin[kind], t.strains_end[kind]
     while s < last:
         count = 1  # strains that end at one coordinate go together: the block is passed over once for all of them
@@ -534,9 +533,9 @@ def _add_curvature(t: Tables, s: int, lines: Integers, stress: float) -> None:
 
 
 @compiled
-def _add_matrix(t: Tables, lines: Integers, first: int, count: int, factor: float) -> None:
+def _add_matrix(t: Tables, lines: Integers, begin: int, end: int, factor: float) -> None:
     """Add a symmetric matrix in patches to the block (eta, eta): a column is a row."""
-    for s in range(first, first + count):
+    for s in range(begin, end):
         length = t.patch_rows[s]
         for k in range(t.patch_columns[s]):
             A = t.type_number + (t.patch_number[s] + k * length)
@@ -555,31 +554,31 @@ def dissipation(t: Tables, b: int, h: float, damping: float) -> float:
         change = t.elastic_mean + c
         for i in range(n):
             change[i] = t.xi1[c + i] - t.xi0[c + i]
-        lost += gamma * product_form(t, t.stiffness_start[kind], t.stiffness_count[kind], change, change)
+        lost += gamma * product_form(t, t.stiffness_patch[kind], t.damping_patch[kind], change, change)
         for s in range(t.strains_begin[kind], t.strains_end[kind]):
             change_of_strain = t.strain_change[t.frame_strain[b] + s]
             lost += gamma * t.strain_weight[s] * change_of_strain * change_of_strain
-    if t.damping_count[kind] > 0:
+    if t.damping_patch[kind] < t.patches_end[kind]:
         mean = t.elastic_mean + c
         for i in range(n):
             mean[i] = 0.5 * (t.rate0[c + i] + t.rate1[c + i])
-        lost += h * product_form(t, t.damping_start[kind], t.damping_count[kind], mean, mean)
+        lost += h * product_form(t, t.damping_patch[kind], t.patches_end[kind], mean, mean)
     return lost
 
 
 @compiled
-def add_image(t: Tables, first: int, count: int, x: Reals, y: Reals) -> None:
-    """y += A x for the matrix A of ``count`` patches from ``first`` on."""
-    for s in range(first, first + count):
+def add_image(t: Tables, begin: int, end: int, x: Reals, y: Reals) -> None:
+    """y += A x for the matrix A of some patches."""
+    for s in range(begin, end):
         A, rows = t.type_number + t.patch_number[s], t.patch_rows[s]
         add_rows(x + t.patch_column[s], t.patch_columns[s], A, rows, y + t.patch_row[s], rows)
 
 
 @compiled
-def product_form(t: Tables, first: int, count: int, x: Reals, y: Reals) -> float:
+def product_form(t: Tables, begin: int, end: int, x: Reals, y: Reals) -> float:
     """x . A y."""
     total = 0.0
-    for s in range(first, first + count):
+    for s in range(begin, end):
         A, rows = t.type_number + t.patch_number[s], t.patch_rows[s]
         for k in range(t.patch_columns[s]):
             total += x[t.patch_column[s] + k] * product(A + k * rows, y + t.patch_row[s], rows)
@@ -673,10 +672,10 @@ def inner_mean(t: Tables, b: int, k: int, change: float, h: float) -> float:
     kind, total = t.type_of[b], 0.0
     for i in range(t.inner_branches_count[kind]):
         n = t.inner_branches_begin[kind] + i
-        fade(t, t.inner_fading[n], h)
-        share = t.fading + FADING * t.inner_fading[n]
+        at = t.inner_fading[n]
+        fade(t, at, h)
         e = t.inner_strain[t.inner_strains_begin[b] + i * inner_count(t, b) + k]
-        total += t.inner_share[n] * (share[1] * e + share[2] * change)
+        total += t.inner_share[n] * (t.fading_mean[at] * e + t.fading_gain[at] * change)
     return total
 
 
@@ -686,7 +685,7 @@ def inner_slope(t: Tables, b: int, h: float) -> float:
     kind, total = t.type_of[b], 0.0
     for n in range(t.inner_branches_begin[kind], t.inner_branches_end[kind]):
         fade(t, t.inner_fading[n], h)
-        total += t.inner_share[n] * t.fading[FADING * t.inner_fading[n] + 2]
+        total += t.inner_share[n] * t.fading_gain[t.inner_fading[n]]
     return total
 
 
@@ -700,7 +699,7 @@ def inner_work(t: Tables, b: int, h: float) -> float:
     for i in range(n):
         change[i] = t.xi1[c + i] - t.xi0[c + i]
         mean[i] = inner_mean(t, b, i, change[i], h)
-    work = product_form(t, t.stiffness_start[kind], t.stiffness_count[kind], mean, change)
+    work = product_form(t, t.stiffness_patch[kind], t.damping_patch[kind], mean, change)
     for s in range(t.strains_begin[kind], t.strains_end[kind]):
         grown = t.strain_change[t.frame_strain[b] + s]
         work += t.strain_weight[s] * grown * inner_mean(t, b, n + s - t.strains_begin[kind], grown, h)
@@ -714,7 +713,7 @@ def inner_energy(t: Tables, b: int) -> float:
     n, first = t.elastic_count[kind], t.strains_begin[kind]
     for i in range(t.inner_branches_count[kind]):
         e = t.inner_strain + (t.inner_strains_begin[b] + i * inner_count(t, b))
-        twice = product_form(t, t.stiffness_start[kind], t.stiffness_count[kind], e, e)
+        twice = product_form(t, t.stiffness_patch[kind], t.damping_patch[kind], e, e)
         for s in range(t.strains_count[kind]):
             twice += t.strain_weight[first + s] * e[n + s] * e[n + s]
         total += 0.5 * t.inner_share[t.inner_branches_begin[kind] + i] * twice
@@ -726,23 +725,21 @@ def end_inner(t: Tables, b: int, h: float) -> float:
     """Strains of the branches of frame b at the end of the step; what their dashpots lose in it [J]."""
     kind, c = t.type_of[b], t.coordinates_begin[b] + 1
     n, first, lost = t.elastic_count[kind], t.strains_begin[kind], 0.0
-    change, K, patches = t.gradient + c, t.stiffness_start[kind], t.stiffness_count[kind]
+    change, K, end = t.gradient + c, t.stiffness_patch[kind], t.damping_patch[kind]
     for i in range(t.inner_branches_count[kind]):
         m = t.inner_branches_begin[kind] + i
-        fade(t, t.inner_fading[m], h)
-        share, e = (
-            t.fading + FADING * t.inner_fading[m],
-            t.inner_strain + (t.inner_strains_begin[b] + i * inner_count(t, b)),
-        )
+        at, e = t.inner_fading[m], t.inner_strain + (t.inner_strains_begin[b] + i * inner_count(t, b))
+        fade(t, at, h)
+        left, mean = t.fading_left[at], t.fading_mean[at]
         for j in range(n):
             change[j] = t.xi1[c + j] - t.xi0[c + j]
-        own = share[3] * product_form(t, K, patches, e, e) + share[4] * product_form(t, K, patches, e, change)
-        own += share[5] * product_form(t, K, patches, change, change)
+        stored, both = product_form(t, K, end, e, e), product_form(t, K, end, e, change)
+        own = lost_of_strain(t, at, stored, both, product_form(t, K, end, change, change))
         for j in range(n):
-            e[j] = share[0] * e[j] + share[1] * change[j]
+            e[j] = left * e[j] + mean * change[j]
         for s in range(t.strains_count[kind]):
             x, grown = e[n + s], t.strain_change[t.frame_strain[b] + first + s]
-            own += t.strain_weight[first + s] * (share[3] * x * x + share[4] * x * grown + share[5] * grown * grown)
-            e[n + s] = share[0] * x + share[1] * grown
+            own += t.strain_weight[first + s] * lost_of_strain(t, at, x * x, x * grown, grown * grown)
+            e[n + s] = left * x + mean * grown
         lost += t.inner_share[m] * own
     return lost

@@ -15,11 +15,10 @@ from phlexible.step.compilation.notation import (
     vector,
     where,
 )
-from phlexible.step.kernels.branches import fade
+from phlexible.step.kernels.branches import fade, lost_of_strain
 from phlexible.step.kernels.floating_bodies import unit
 from phlexible.step.kernels.laws import GAUSS, log_quotient, user_gradient, value_of_user
 from phlexible.step.tables.declarations import (
-    FADING,
     LOGARITHMS,
     NOTHING,
     OF_USER,
@@ -338,9 +337,10 @@ def branch_stress(t: Tables, e: int, p: int, dc: Vector, dx: Vector, h: float) -
     for n in range(count):
         b, own = t.soft_branches_begin[g] + n, 2 * (t.soft_creeps_begin[e] + p * count + n)
         fade(t, t.soft_branch_fading[b], h)
-        share, part = t.fading + FADING * t.soft_branch_fading[b], t.soft_branch_share[b]
-        a += (part * share[1]) * t.soft_strain[own] + (part * share[2]) * dc
-        x += (part * share[1]) * t.soft_strain[own + 1] + (part * share[2]) * dx
+        k, part = t.soft_branch_fading[b], t.soft_branch_share[b]
+        mean, gain = part * t.fading_mean[k], part * t.fading_gain[k]
+        a += mean * t.soft_strain[own] + gain * dc
+        x += mean * t.soft_strain[own + 1] + gain * dx
     return (0.5 * t.soft_lame[g] * total(a)) * vector(1.0, 1.0, 1.0) + t.soft_shear[g] * a, t.soft_shear[g] * x
 
 
@@ -350,7 +350,7 @@ def branch_slope(t: Tables, g: int, h: float) -> float:
     slope = 0.0
     for b in range(t.soft_branches_begin[g], t.soft_branches_end[g]):
         fade(t, t.soft_branch_fading[b], h)
-        slope += t.soft_branch_share[b] * t.fading[FADING * t.soft_branch_fading[b] + 2]
+        slope += t.soft_branch_share[b] * t.fading_gain[t.soft_branch_fading[b]]
     return slope
 
 
@@ -379,12 +379,12 @@ def end_point(t: Tables, e: int, p: int, dc: Vector, do: Vector, h: float) -> fl
     for n in range(count):
         b, own = t.soft_branches_begin[g] + n, 2 * (t.soft_creeps_begin[e] + p * count + n)
         fade(t, t.soft_branch_fading[b], h)
-        share, a, o = t.fading + FADING * t.soft_branch_fading[b], t.soft_strain[own], t.soft_strain[own + 1]
-        each = share[3] * mixed_energy(t, g, a, o, a, o) + share[4] * mixed_energy(t, g, a, o, dc, do)
-        each += share[5] * mixed_energy(t, g, dc, do, dc, do)
+        k, a, o = t.soft_branch_fading[b], t.soft_strain[own], t.soft_strain[own + 1]
+        stored, both = mixed_energy(t, g, a, o, a, o), mixed_energy(t, g, a, o, dc, do)
+        each = lost_of_strain(t, k, stored, both, mixed_energy(t, g, dc, do, dc, do))
         lost += t.soft_weight[t.soft_points_begin[e] + p] * t.soft_branch_share[b] * each
-        t.soft_strain[own] = share[0] * a + share[1] * dc
-        t.soft_strain[own + 1] = share[0] * o + share[1] * do
+        t.soft_strain[own] = t.fading_left[k] * a + t.fading_mean[k] * dc
+        t.soft_strain[own + 1] = t.fading_left[k] * o + t.fading_mean[k] * do
     return lost
 
 

@@ -437,7 +437,7 @@ TABLES: tuple[Table, ...] = (
         coordinates     | frames | | entries of (1, eta) of all frames
         elastic         | frames | | entries of eta of all frames
         planes          | 1 | | of second moments W_pq: 2 in the plane, 9 in space
-        patches         | 1 | | dense parts that hold all of a type's matrices that is not zero, of all types
+        patches         | types | | dense parts that hold all of a type's matrices that is not zero
         segments        | types | | of the coordinates of all types
         strains         | types | | of all types
         squares         | strains | | of all strains of all types
@@ -474,8 +474,8 @@ TABLES: tuple[Table, ...] = (
         sources         | 1 | | what can supply work: loads, then interactions
         nodes           | 1 | | of the elimination: clusters of carriers, auxiliaries, constraints
         visits          | 1 | | of nodes: each is eliminated alone, constraints some together
-        neighbours      | 1 | | of all visits
-        targets         | 1 | | of all visits
+        neighbours      | visits | | of all visits
+        targets         | visits | | of all visits
         unknowns        | 1 | | rows of all nodes
         reactions       | 1 | | rows, then forces
         block_numbers   | 1 | | in all blocks
@@ -504,12 +504,8 @@ TABLES: tuple[Table, ...] = (
         rigid_of          | carriers | | entries of nu before deta/dt
         axes_of           | carriers | | axes of rotation: 0, 1 (z) or 3
         elastic_count     | types | | n; m = n + 1
-        patch_start       | types | | first patch of W
-        patch_count       | types | | how many
-        stiffness_start   | types | | first patch of K
-        stiffness_count   | types | | how many
-        damping_start     | types | | first patch of C
-        damping_count     | types | | how many
+        stiffness_patch   | types | | first patch of K; those of W come before it
+        damping_patch     | types | | first patch of C, the last
         first_moment      | types | | start of S / sqrt(m) (d, m) that W still has to lose, or -1
         segment_first     | segments | | first entry of eta
         segment_rows      | segments | | how many
@@ -596,7 +592,11 @@ TABLES: tuple[Table, ...] = (
         load_point        | loads | | vector of the point, of forces
         load_triad        | loads | | first of three directions, or -1
         load_block        | 3 loads | | of a follower force: block (carrier, carrier or auxiliary of the direction)
-        visit             | 8 visits | | in the order of elimination, what is read of each: NODE .. TARGETS
+        visit_node        | visits | | its number, or that of the last where constraints are eliminated together
+        visit_size        | visits | | rows
+        visit_diagonal    | visits | | block
+        visit_row         | visits | | first row of the right-hand side
+        visit_apart       | visits | | rows that are apart (``node_apart``), SEGMENTED or TOGETHER
         node_size         | nodes | | rows
         node_row          | nodes | | first row of the right-hand side
         node_diagonal     | nodes | | block
@@ -762,7 +762,12 @@ TABLES: tuple[Table, ...] = (
         bristle_end       | 7 bristles | | ``bristle`` at the end of the step
         impact_end        | impacts | m/s | ``impact`` at the end of the step
         fading_step       | fadings | s | of its numbers
-        fading            | 6 fadings | | e^-x, A, B; x A(2x), 2 x Q, x R of what is lost (8.37)
+        fading_left       | fadings | | e^-x: what is left of a strain
+        fading_mean       | fadings | | A: mean of a strain over the step
+        fading_gain       | fadings | | B: mean by a change in the step
+        fading_loss       | fadings | | x A(2x): what a strain loses (8.37)
+        fading_loss_both  | fadings | | 2 x Q: what a strain and a change lose together
+        fading_loss_change | fadings | | x R: what a change loses
         touching          | forces | | 1: a contact that pushes at either end of the step
         sunk              | forces | m, rad | how much deeper it is at its end
         ahead             | forces | m, rad | the same by the speed at its start
@@ -855,13 +860,9 @@ TABLES: tuple[Table, ...] = (
 GIVEN = -1
 MOVING = -2
 
-NODE, SIZE, DIAGONAL, ROW, APART, NEIGHBOURS, COUNT, TARGETS = range(8)
-VISIT = 8
-"""What ``visit`` has of a node, or of constraints that are eliminated together: its number, or that of the last,
-rows, diagonal block, first row of the right-hand side, rows that are apart (``node_apart``), SEGMENTED or TOGETHER,
-first neighbour, how many, first target. Of constraints TOGETHER all blocks (visited, neighbour) are one."""
-
 SEGMENTED, TOGETHER = -1, -2
+"""In place of the rows of a visit that are apart: a body with segments; constraints that are eliminated together,
+whose blocks (visited, neighbour) are one."""
 
 CONSTRAINT, POSITION, DISTANCE, ANGLE, ROUNDED, SEGMENT, ROLLING = range(7)
 FORCE, FOLLOWER_FORCE, TORQUE, FOLLOWER_TORQUE, PRESSURE = range(5)
@@ -871,9 +872,6 @@ NOTHING, PROPORTIONAL, LOGARITHMS, RECIPROCAL, THINNING, OF_USER = range(6)
 
 LAW_WIDTH = 10
 """Functions of one law, at most; from row to row of ``tangent``."""
-
-FADING = 6
-"""Numbers of a relaxation time."""
 
 BRISTLE = 7
 """Numbers of a bristle."""

@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from phlexible.step.tables.declarations import COUNT, NEIGHBOURS, SIZE, VISIT
 from phlexible.step.tables.memory import Memory
 
 LEAST_PRODUCTS = 250
@@ -21,10 +20,9 @@ def most_iterations(memory: Memory) -> int:
     counts = memory.counts
     if not counts["soft_elements"] or counts["forces"] or counts["auxiliaries"] or not _holds_nodes(memory):
         return 0
-    visit = memory["visit"].reshape(-1, VISIT)
-    rows = visit[:, SIZE].astype(np.float64)
+    rows = memory["visit_size"].astype(np.float64)
     sums = np.concatenate([[0], np.cumsum(memory["neighbour_size"])])
-    later = (sums[visit[:, NEIGHBOURS] + visit[:, COUNT]] - sums[visit[:, NEIGHBOURS]]).astype(np.float64)
+    later = np.diff(sums[memory["neighbours_begin"]]).astype(np.float64)
     elimination = (2 / 3 * rows**3 + 2 * rows**2 * later + 2 * rows * later**2).sum()
     points, shapes = memory["soft_points_count"], memory["soft_nodes_count"]
     product = (points * (A_POINT + A_SHAPE * shapes)).sum() + A_MASS * counts["mass_pairs"]
