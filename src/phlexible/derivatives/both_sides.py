@@ -18,6 +18,7 @@ from phlexible.algebra.sparse import columns_apart
 from phlexible.derivatives.model_numbers import (
     Mask,
     ModelNumbers,
+    Part,
     are_of,
     moved_by,
     numbers_of,
@@ -97,7 +98,7 @@ class Beside(Generic[Measured]):
                 assert built is not None, "of a model of which nothing is known but itself"
                 sides.append(start_tables(built, self.own))
             else:
-                sides.append({name: table + numbers.start[name] for name, table in own.items()})
+                sides.append({name: table + numbers.parts["start", name] for name, table in own.items()})
         return start_difference(sides[0], sides[1], self.own.assembly.system.layout, 2 * self.direction.size)
 
 
@@ -132,7 +133,7 @@ def models_beside(
 
     mores: dict[int, Built[Measured]] = {}
     ups: dict[int, ModelNumbers | None] = {}
-    shared: dict[int, Mapping[str, Mask]] = {}
+    shared: dict[int, Mapping[Part, Mask]] = {}
     alike: set[int] = set()
     is_shared = is_plain(run) and len(directions) > FEW
     sizes = sizes_of(run, own) if is_shared else {}
@@ -310,7 +311,7 @@ def _missed(run: TakenRun, own: Memory, side: ModelNumbers) -> list[Array]:
 def _missed_in(stretch: TakenSteps, own: Memory, side: ModelNumbers, number: int) -> Array:
     """Residuals of the equations in the stretch of this number."""
     given = stretch.functions
-    functions = Functions(given.moving + side.moving[number], given.loads + side.loads[number])
+    functions = Functions(given.moving + side.parts["moving", number], given.loads + side.parts["loads", number])
     return stretch.residuals_of(_with(own, side), functions)
 
 
@@ -323,8 +324,8 @@ def _touched(run: TakenRun, model: Beside[Any]) -> NDArray[np.bool_]:
     for number in _some(len(run.stretches)):
         stretch = run.stretches[number]
         given = [
-            np.flatnonzero(model.up.loads[number].any(axis=1)),
-            np.flatnonzero(model.up.moving[number][1:].any(axis=1)),
+            np.flatnonzero(model.up.parts["loads", number].any(axis=1)),
+            np.flatnonzero(model.up.parts["moving", number][1:].any(axis=1)),
         ]
         for k in sorted(
             {*_some(stretch.count), *(int(own[j]) for own in given if len(own) for j in _some(len(own)))}
@@ -332,7 +333,7 @@ def _touched(run: TakenRun, model: Beside[Any]) -> NDArray[np.bool_]:
             one = stretch.one(k)
             missed = []
             for side, memory in sides:
-                moving, loads = side.moving[number][k : k + 2], side.loads[number][k : k + 1]
+                moving, loads = side.parts["moving", number][k : k + 2], side.parts["loads", number][k : k + 1]
                 functions = Functions(one.functions.moving + moving, one.functions.loads + loads)
                 missed.append(one.residuals_of(memory, functions)[0])
             found |= missed[0] != missed[1]
@@ -340,7 +341,7 @@ def _touched(run: TakenRun, model: Beside[Any]) -> NDArray[np.bool_]:
 
 
 def _with(own: Memory, side: ModelNumbers) -> Memory:
-    return own.with_numbers({name: own[name] + change for name, change in side.tables.items()})
+    return own.with_numbers({name: own[name] + change for name, change in side.of("table").items()})
 
 
 def _some(count: int) -> list[int]:

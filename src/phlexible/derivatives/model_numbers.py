@@ -25,6 +25,8 @@ REALS = tuple(
 )
 INTEGERS = tuple(table.name for table in TABLES if table.writer is Writer.SYSTEM and table.kind is Kind.INTEGER)
 Mask = NDArray[np.bool_]
+Part = tuple[str, Any]
+"""("table", name), ("moving", stretch), ("loads", stretch) or ("start", name)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,71 +34,55 @@ class ModelNumbers:
     """What of a model a run is made of, less that of the model that was run.
 
     Attributes:
-        tables: by name, of those that differ.
-        moving, loads: given vectors and loads in the steps of each stretch.
-        start: the tables of the initial state.
+        parts: tables that differ, given vectors and loads in the steps of stretches, tables of the initial state.
     """
 
-    tables: Mapping[str, Array]
-    moving: tuple[Array, ...]
-    loads: tuple[Array, ...]
-    start: Mapping[str, Array]
+    parts: Mapping[Part, Array]
+
+    def of(self, kind: str) -> dict[Any, Array]:
+        """The parts of a kind, by what they are of."""
+        return {name: own for (each, name), own in self.parts.items() if each == kind}
 
     def times(self, factor: float) -> "ModelNumbers":
         """All of it times a number."""
-        return ModelNumbers(
-            {name: factor * own for name, own in self.tables.items()},
-            tuple(factor * own for own in self.moving),
-            tuple(factor * own for own in self.loads),
-            {name: factor * own for name, own in self.start.items()},
-        )
+        return ModelNumbers({part: factor * own for part, own in self.parts.items()})
 
     def plus(self, other: "ModelNumbers") -> "ModelNumbers":
         """The sum."""
-        tables = dict(self.tables)
-        for name, own in other.tables.items():
-            tables[name] = tables[name] + own if name in tables else own
-        return ModelNumbers(
-            tables,
-            tuple(a + b for a, b in zip(self.moving, other.moving, strict=True)),
-            tuple(a + b for a, b in zip(self.loads, other.loads, strict=True)),
-            {name: own + other.start[name] for name, own in self.start.items()},
-        )
+        known = self.parts
+        sums = {part: known[part] + own if part in known else own for part, own in other.parts.items()}
+        return ModelNumbers({**known, **sums})
 
-    def parts(self) -> dict[str, Array]:
-        """All arrays by name."""
-        found = {f"table {name}": own for name, own in self.tables.items()}
-        found |= {f"moving {k}": own for k, own in enumerate(self.moving)}
-        found |= {f"loads {k}": own for k, own in enumerate(self.loads)}
-        return found | {f"start {name}": own for name, own in self.start.items()}
-
-    def within(self, masks: Mapping[str, Mask]) -> "ModelNumbers":
-        """Zero where parts have no mask, or it says so."""
-
-        def masked(name: str, own: Array) -> Array:
-            return np.where(masks[name], own, 0.0) if name in masks else np.zeros_like(own)
-
-        return ModelNumbers(
-            {name: masked(f"table {name}", own) for name, own in self.tables.items() if f"table {name}" in masks},
-            tuple(masked(f"moving {k}", own) for k, own in enumerate(self.moving)),
-            tuple(masked(f"loads {k}", own) for k, own in enumerate(self.loads)),
-            {name: masked(f"start {name}", own) for name, own in self.start.items()},
-        )
+    def within(self, masks: Mapping[Part, Mask]) -> "ModelNumbers":
+        """Zero where parts have no mask, or it says so; tables without one are left out."""
+        found = {}
+        for part, own in self.parts.items():
+            if part in masks:
+                found[part] = np.where(masks[part], own, 0.0)
+            elif part[0] != "table":
+                found[part] = np.zeros_like(own)
+        return ModelNumbers(found)
 
 
-def sizes_of(run: TakenRun, own: Built[Any]) -> dict[str, Array]:
+def _parts(
+    tables: Mapping[str, Array], moving: Sequence[Array], loads: Sequence[Array], start: Mapping[str, Array]
+) -> dict[Part, Array]:
+    kinds: dict[str, Mapping[Any, Array]] = {"table": tables, "start": start}
+    kinds |= {"moving": dict(enumerate(moving)), "loads": dict(enumerate(loads))}
+    return {(kind, name): own for kind, each in kinds.items() for name, own in each.items()}
+
+
+def sizes_of(run: TakenRun, own: Built[Any]) -> dict[Part, Array]:
     """Of the numbers of the model that was run: each its own, of starts the largest of each table."""
     functions = [stretch.functions for stretch in run.stretches]
     tables = {name: own.assembly.memory[name] for name in REALS}
     start = {name: np.abs(table).max(initial=0.0) for name, table in start_tables(own).items()}
-    return ModelNumbers(
-        tables, tuple(f.moving for f in functions), tuple(f.loads for f in functions), start
-    ).parts()
+    return _parts(tables, [f.moving for f in functions], [f.loads for f in functions], start)
 
 
-def moved_by(up: ModelNumbers, sizes: Mapping[str, Array]) -> dict[str, Mask]:
+def moved_by(up: ModelNumbers, sizes: Mapping[Part, Array]) -> dict[Part, Mask]:
     """Which numbers a parameter moves, by the names of the parts that have some."""
-    found = {name: np.abs(array) > ROUNDED * np.abs(sizes[name]) for name, array in up.parts().items()}
+    found = {name: np.abs(array) > ROUNDED * np.abs(sizes[name]) for name, array in up.parts.items()}
     return {name: mask for name, mask in found.items() if mask.any()}
 
 
@@ -108,8 +94,8 @@ def random_shares(count: int) -> Array:
 
 
 def told_apart(
-    changes: Sequence[ModelNumbers], shares: Array, sizes: Mapping[str, Array]
-) -> list[dict[str, Mask]] | None:
+    changes: Sequence[ModelNumbers], shares: Array, sizes: Mapping[Part, Array]
+) -> list[dict[Part, Mask]] | None:
     """Which numbers each of many parameters moves, of models in which all of them moved; see ``moved_by``.
 
     Args:
@@ -120,9 +106,9 @@ def told_apart(
     Returns:
         Masks of each parameter; None: some number is moved by several of them.
     """
-    found: list[dict[str, Mask]] = [{} for _ in range(shares.shape[1])]
+    found: list[dict[Part, Mask]] = [{} for _ in range(shares.shape[1])]
     order, near = np.argsort(shares[1]), NEAR / shares.shape[1]
-    parts = [each.parts() for each in changes]
+    parts = [each.parts for each in changes]
     for name in parts[0].keys() | parts[1].keys() | parts[2].keys():
         if any(name not in each for each in parts):
             return None
@@ -145,9 +131,9 @@ def told_apart(
     return found
 
 
-def without_common(shared: Mapping[int, Mapping[str, Mask]], alike: set[int]) -> list[list[int]]:
+def without_common(shared: Mapping[int, Mapping[Part, Mask]], alike: set[int]) -> list[list[int]]:
     """Parameters in groups that move no number together, in which one at most changes what is measured."""
-    groups: list[tuple[list[int], dict[str, Mask]]] = []
+    groups: list[tuple[list[int], dict[Part, Mask]]] = []
     for k, masks in shared.items():
         found = None
         for members, used in groups:
@@ -164,9 +150,9 @@ def without_common(shared: Mapping[int, Mapping[str, Mask]], alike: set[int]) ->
     return [members for members, _ in groups]
 
 
-def are_of(other: ModelNumbers, masks: Sequence[Mapping[str, Mask]], sizes: Mapping[str, Array]) -> bool:
+def are_of(other: ModelNumbers, masks: Sequence[Mapping[Part, Mask]], sizes: Mapping[Part, Array]) -> bool:
     """Whether parameters move the same numbers to this side: others, such as zeros, at most by chance."""
-    for name, array in other.parts().items():
+    for name, array in other.parts.items():
         moves = np.abs(array) > ROUNDED * np.abs(sizes[name]).max(initial=0.0)
         known = [each[name] for each in masks if name in each]
         if bool((moves & ~np.any(known, axis=0)).any() if known else moves.any()):
@@ -191,12 +177,9 @@ def numbers_of(run: TakenRun, own: Built[Any], other: Built[Any]) -> ModelNumber
     tables = {name: second[name] - first[name] for name in REALS if not _are_equal(first[name], second[name])}
     begin = start_tables(own)
     functions = [(stretch.functions, stretch.functions_of(other.assembly)) for stretch in run.stretches]
-    return ModelNumbers(
-        tables,
-        tuple(b.moving - a.moving for a, b in functions),
-        tuple(b.loads - a.loads for a, b in functions),
-        {name: table - begin[name] for name, table in start_tables(other, own).items()},
-    )
+    moving, loads = [b.moving - a.moving for a, b in functions], [b.loads - a.loads for a, b in functions]
+    start = {name: table - begin[name] for name, table in start_tables(other, own).items()}
+    return ModelNumbers(_parts(tables, moving, loads, start))
 
 
 def is_load_alone(run: TakenRun, own: Built[Costs], other: Built[Costs], changed: Sequence[Functions]) -> bool:
@@ -209,16 +192,16 @@ def is_load_alone(run: TakenRun, own: Built[Costs], other: Built[Costs], changed
         changed: the functions of the first one in each stretch, with the same samples put in.
     """
     numbers = numbers_of(run, own, other)
-    if numbers is None or numbers.tables or own.assembly.memory.counts["moving"]:
+    if numbers is None or numbers.of("table") or own.assembly.memory.counts["moving"]:
         return False
-    if any(array.any() for array in numbers.start.values()):
+    if any(array.any() for array in numbers.of("start").values()):
         return False
     if [each.constant for each in own.measured] != [each.constant for each in other.measured]:
         return False
     stretches = zip(run.stretches, changed, strict=True)
     return all(
         np.array_equal(moved, functions.loads - stretch.functions.loads)
-        for moved, (stretch, functions) in zip(numbers.loads, stretches, strict=True)
+        for moved, (stretch, functions) in zip(numbers.of("loads").values(), stretches, strict=True)
     )
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from phlexible.algebra.arrays import Array
-from phlexible.derivatives.readings import Sight, slopes_of_costs
+from phlexible.derivatives.readings import Sight, state_jacobian
 from phlexible.derivatives.runs import RecordingStepper, Stepped, differentiable
 from phlexible.derivatives.step_derivatives import DifferentiableSteps
 from phlexible.derivatives.steps import Functions, entries
@@ -46,7 +46,7 @@ def step_matrices(run: DifferentiableSteps, forces: Array, sensors: Sequence[Sen
 
     Args:
         run: the steps.
-        forces: dF/du of the equations of each step, shape (N, inputs, unknowns), as of ``load_slopes``.
+        forces: dF/du of the equations of each step, shape (N, inputs, unknowns), as of ``TakenSteps.load_slopes``.
         sensors: of one or several numbers each.
 
     Raises:
@@ -69,30 +69,14 @@ def step_matrices(run: DifferentiableSteps, forces: Array, sensors: Sequence[Sen
 
 def output_slopes(run: DifferentiableSteps, sensors: Sequence[Sensor]) -> Array:
     """d(readings)/d(states) of all instants, shape (N + 1, readings, 2 velocities)."""
-    rows, sight = [], Sight(run.assembly, run.times)
+    numbers, sight = 2 * run.assembly.memory.counts["velocities"], Sight(run.assembly, run.times)
+    found = [np.zeros((run.count + 1, 0, numbers))]
     for sensor in sensors:
-        for component in range(sensor.count):
-            weights = np.zeros((run.count + 1, sensor.count))
-            weights[:, component] = 1.0
-            found = slopes_of_costs(sight, run.rows, [[(sensor, weights)]])[0]
-            rows.append(np.concatenate([found.pose, found.velocity], axis=1))
-    return np.stack(rows, axis=1)
-
-
-def load_slopes(run: DifferentiableSteps, directions: Array) -> Array:
-    """dF/du of inputs that are multiples of load values, shape (N, inputs, unknowns); F is linear in them.
-
-    Args:
-        directions: of the load values, shape (inputs, 3 values).
-    """
-    rows = []
-    for direction in directions:
-        both = [
-            run.residuals(run.assembly, replace(run.functions, loads=run.functions.loads + sign * direction))
-            for sign in (0.5, -0.5)
-        ]
-        rows.append(both[0] - both[1])
-    return np.stack(rows, axis=1)
+        jacobian = state_jacobian(sight, run.rows, sensor)
+        rows = np.zeros((*jacobian.values.shape[:2], numbers))
+        rows[..., jacobian.directions] = jacobian.values
+        found.append(rows)
+    return np.concatenate(found, axis=1)
 
 
 NOT_SMOOTH = (

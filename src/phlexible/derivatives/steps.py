@@ -112,6 +112,21 @@ class TakenSteps:
         """The same of other tables."""
         return self._residuals(memory, self.sizes, functions)
 
+    def load_slopes(self, directions: Array) -> Array:
+        """d(equations)/d(loads) along some, (changes, load values), shape (steps, changes, unknowns).
+
+        Equations are linear in loads, so that a difference of any size is exact.
+        """
+        found = np.zeros((self.count, len(directions), self.assembly.memory.counts["unknowns"]))
+        if not len(directions):
+            return found
+        before = self.residuals(self.assembly, self.functions)
+        size = max(1.0, float(np.abs(self.functions.loads).max(initial=0.0)))
+        for k, direction in enumerate(directions):
+            changed = replace(self.functions, loads=self.functions.loads + size * direction)
+            found[:, k] = (self.residuals(self.assembly, changed) - before) / size
+        return found
+
     def time_slopes(self, first: int, last: int, rates: Array, short: float) -> Array:
         """d(equations)/ds of the steps between two rows whose instants move with s, (last - first, unknowns).
 

@@ -1,8 +1,9 @@
 """Small changes through a whole run: backwards for all that a cost feels, forwards for a few parameters."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -28,7 +29,6 @@ from phlexible.derivatives.crossings import (
 from phlexible.derivatives.readings import Brought, Sight, state_jacobian
 from phlexible.derivatives.runs import RunPiece, TakenRun, VelocityJump
 from phlexible.derivatives.step_derivatives import step_derivative
-from phlexible.derivatives.steps import Functions, TakenSteps
 from phlexible.derivatives.strains import strain_places
 from phlexible.derivatives.variations import Variation
 from phlexible.step.assembly.assembly import Assembly
@@ -60,23 +60,19 @@ class RunParts:
 
     def minus(self, other: "RunParts", scale: float) -> "RunParts":
         """The difference, over ``scale``."""
-        return RunParts(
-            tuple((a - b) / scale for a, b in zip(self.equations, other.equations, strict=True)),
-            tuple((a - b) / scale for a, b in zip(self.strains, other.strains, strict=True)),
-            (self.jumps - other.jumps) / scale,
-            tuple((a - b) / scale for a, b in zip(self.controllers, other.controllers, strict=True)),
-            (self.laws - other.laws) / scale,
-            (self.locks - other.locks) / scale,
-            (self.conditions - other.conditions) / scale,
-        )
+
+        def less(a: Any, b: Any) -> Any:
+            return tuple(map(less, a, b)) if isinstance(a, tuple) else (a - b) / scale
+
+        return RunParts(*(less(getattr(self, each.name), getattr(other, each.name)) for each in fields(self)))
 
     def times(self, other: "RunParts") -> float:
         """Sum of the products of all numbers."""
-        found = sum(float(np.sum(a * b)) for a, b in zip(self.equations, other.equations, strict=True))
-        found += sum(float(np.sum(a * b)) for a, b in zip(self.strains, other.strains, strict=True))
-        for name in ("jumps", "laws", "locks", "conditions"):
-            found += float(np.sum(getattr(self, name) * getattr(other, name)))
-        return found + sum(float(np.sum(a * b)) for a, b in zip(self.controllers, other.controllers, strict=True))
+
+        def product(a: Any, b: Any) -> float:
+            return sum(map(product, a, b)) if isinstance(a, tuple) else float(np.sum(a * b))
+
+        return sum(product(getattr(self, each.name), getattr(other, each.name)) for each in fields(self))
 
 
 def parts_of(run: TakenRun, assembly: Assembly) -> RunParts:
@@ -126,7 +122,7 @@ class _Laws:
             self._directions.append(self.of_state.directions)
         self.sizes = [len(each) for each in self._directions]
         directions = np.concatenate([np.zeros((0, count)), *self._directions])
-        self._slopes = [_value_slopes(stretch, directions) for stretch in run.stretches]
+        self._slopes = [stretch.load_slopes(directions) for stretch in run.stretches]
 
     @property
     def held(self) -> int:
@@ -141,20 +137,6 @@ class _Laws:
         """Of the values of each controller."""
         ends = np.cumsum([0, *(each.value.size for each in self.tapes)]).tolist()
         return [slice(a, b) for a, b in pairwise(ends)]
-
-
-def _value_slopes(stretch: TakenSteps, directions: Array) -> Array:
-    """Equations are linear in loads, so that a difference of any size is exact."""
-    found = np.zeros((stretch.count, len(directions), stretch.assembly.memory.counts["unknowns"]))
-    if not len(directions):
-        return found
-    own = stretch.functions
-    before = stretch.residuals(stretch.assembly, own)
-    size = max(1.0, float(np.abs(own.loads).max(initial=0.0)))
-    for k, direction in enumerate(directions):
-        changed = Functions(own.moving, own.loads + size * direction)
-        found[:, k] = (stretch.residuals(stretch.assembly, changed) - before) / size
-    return found
 
 
 # Backwards.

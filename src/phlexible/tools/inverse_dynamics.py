@@ -374,9 +374,9 @@ class _Servo:
         return take_steps(self._assembly, self._start, step, len(used), added=self._added(used))
 
     def _matrices(self, run: "DifferentiableSteps") -> "StepMatrices":
-        from phlexible.derivatives.step_matrices import load_slopes, step_matrices
+        from phlexible.derivatives.step_matrices import step_matrices
 
-        return step_matrices(run, load_slopes(run, self._directions), self._sensors)
+        return step_matrices(run, run.load_slopes(self._directions), self._sensors)
 
     def _found(self, used: Array, run: LiveRun, before: int, missed: float, zeros: ComplexArray) -> InverseDynamics:
         """Inputs at instants are means of both steps there, which do not alternate; at both ends a line goes on."""
@@ -423,11 +423,11 @@ class _Servo:
     @cached_property
     def _mobility(self) -> "_Mobility":
         """By a step so short that inertia alone answers."""
-        from phlexible.derivatives.step_matrices import load_slopes, step_matrices
+        from phlexible.derivatives.step_matrices import step_matrices
 
         short = SHORTER * self._step
         run = self._taken(self._first[None], short)
-        forces = load_slopes(run, self._directions)
+        forces = run.load_slopes(self._directions)
         found = step_matrices(run, forces, self._sensors)
         size = found.states.shape[1] // 2
         of_pose = found.outputs[0][:, :size]
