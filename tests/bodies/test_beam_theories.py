@@ -61,6 +61,18 @@ def test_a_thick_beam_on_supports_has_five_frequencies_of_timoshenko():
     assert exact[0] / slender < 0.95  # shear is no small effect here
 
 
+def test_the_published_thick_beam():
+    """K. Nachbagauer et al. 2013: L = 2, 0.4 x 0.4, E = 1e9, nu = 0.3, rho = 7850.
+
+    95.6356 and 332.254 rad/s are those of 256 of their elements (Exudyn, ``ANCFBeamEigTest``), 1.7e-5 and 5.8e-5
+    above Timoshenko's own.
+    """
+    k = 10 * 1.3 / (12 + 11 * 0.3)
+    section = ph.RectangularSection(0.4, 0.4, shear_coefficient=k)
+    beam = ph.Beam(2.0, section, ph.Material(1e9, 7850.0, 0.3), 30, "simply_supported", **SHEARED)
+    assert nearest(frequencies(beam), [95.6356, 332.254]) == pytest.approx([95.6356, 332.254], rel=1e-4)
+
+
 def test_a_thick_cantilever_has_five_frequencies_of_the_transfer_matrix():
     area, moment, stiff = THICK.area, THICK.second_moment_z, G * THICK.shear_areas(0.3)[0]
 
@@ -293,6 +305,10 @@ def test_a_general_section_takes_matrices_of_five_printed_digits():
         (lambda: ph.Beam(1.0, matrices_of(THICK, (0.1, 0.0))), 'theory="timoshenko"'),
         (lambda: ph.Beam(2.0, ph.VaryingSection([0, 1], [ROUND, ROUND]), MATERIAL), "from 0 to 2"),
         (lambda: ph.Beam(1.0, ROUND, MATERIAL, masses=[ph.LumpedMass(1.5, 1.0)]), "0 <= x <= 1"),
+        (lambda: ph.VaryingSection([0, 1], [ROUND, THICK]), "of one class"),
+        (lambda: ph.VaryingSection([1, 0], [ROUND, ROUND]), "ascending"),
+        (lambda: ph.GeneralSection(np.eye(6) + np.eye(6, k=1), np.eye(6)), "symmetric"),
+        (lambda: ph.GeneralSection(-np.eye(6), np.eye(6)), "positive definite"),
         (lambda: ph.LumpedMass(0.0, 1.0, (1.0, 1.0, 3.0)), "J_x <= J_y"),
         (lambda: ph.GeneralSection(np.eye(6), DIAGONAL * [1, 2, 1, 1, 1, 1]), "flat section"),
         (

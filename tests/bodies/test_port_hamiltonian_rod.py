@@ -189,3 +189,15 @@ def test_ports_are_forces_and_velocities_in_world_axes():
     lengths = [node.weight for node in rod().nodes()[:3]]
     assert form.output_coordinates(form.initial_state, "distributed force")[:3] == pytest.approx(y[:3])
     assert y[6:9] == pytest.approx(lengths[0] * y[:3])
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"dimension": 2, "gravity": (0, 0, -9.81)}, "gravity must stay in a model of dimension 2"),
+        ({"shape": ((0, 0, 0), (1, 0, 0))}, "shape is 1 m long and the rod 0.5 m"),
+    ],
+)
+def test_gravity_across_the_plane_and_shapes_of_another_length_are_refused(options, words):
+    with pytest.raises(ph.ParameterError, match=words):
+        rod(2).port_hamiltonian(**options)

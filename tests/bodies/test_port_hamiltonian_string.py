@@ -139,3 +139,15 @@ def test_both_schemes_converge_to_the_motion_of_the_conserving_step():
         gaps.append(np.abs(written.positions(other.states[-1])[-1] - end).max())
     assert max(errors) < 1e-12
     assert gaps[1] < gaps[0] / 3.5 and gaps[0] < 1e-3
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"dimension": 1, "gravity": (0, -9.81, 0)}, "gravity must be along x in dimension 1"),
+        ({"dimension": 2, "shape": ((0, 0, 0), (1, 0, 1))}, "shape must stay in the plane"),
+    ],
+)
+def test_what_leaves_the_line_or_the_plane_is_refused(options, words):
+    with pytest.raises(ph.ParameterError, match=words):
+        ph.String(1.0, 0.8, 5, LAWS[0]).port_hamiltonian(**options)

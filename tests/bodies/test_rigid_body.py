@@ -56,6 +56,12 @@ def test_a_rigid_body_offers_its_origin_and_any_point(dimension):
             points.locate(location)
 
 
+def test_points_outside_the_plane_are_refused():
+    points = RigidBody(1.0, 1.0).discretize(2).points
+    with pytest.raises(AttachmentError, match=r"position must have z = 0 .*0\.5"):
+        points.locate(MaterialPosition((1, 2, 0.5)))
+
+
 @pytest.mark.parametrize("dimension", [2, 3])
 def test_a_point_mass_has_linear_velocities_only(dimension):
     body = PointMass(0.3).discretize(dimension)

@@ -55,6 +55,8 @@ def test_sections_follow_a_curve_without_twist():
 
 def test_shapes_that_a_rod_cannot_have_are_refused():
     model = ph.Model()
+    with pytest.raises(ph.ParameterError, match=r"order must be 1 \(two nodes an element\) or 2"):
+        rod(order=3)
     with pytest.raises(ph.ParameterError, match=r"shape is 1 m long and the rod 2 m; give Rod\(length=1\)"):
         model.add(rod(), "rod", shape=[(0, 0, 0), (0, 1, 0)])
     corner = np.array([(min(s, 1.0), max(s - 1.0, 0.0), 0.0) for s in np.linspace(0, 2, 9)])

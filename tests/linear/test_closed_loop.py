@@ -70,13 +70,18 @@ def test_what_a_linear_model_cannot_have_is_told(law, why):
 
 
 def test_forces_across_the_velocity_turn_modes_and_do_no_work():
-    """A charge in a magnetic field: f = B (v_y, -v_x), the cyclotron frequency B / m."""
+    """A charge in a magnetic field: f = B (v_y, -v_x), the cyclotron frequency B / m, and which way it turns."""
     model = ph.Model(dimension=2)
     body = model.add(ph.PointMass(0.5), "charge")
     law = ph.StateForce(lambda t, x, v: 3.0 * np.array([v[1], -v[0], 0.0]), of=[body.origin], on=[body.origin])
     model.apply(law)
-    linear = model.linearize()
+    axes = np.eye(3)[:2]
+    linear = model.linearize(
+        [ph.Force(body.origin, axis) for axis in axes], [ph.Velocity(body.origin, axis) for axis in axes]
+    )
     assert np.abs(np.linalg.eigvals(linear.to_state_space().A)).max() == pytest.approx(3.0 / 0.5)
+    expected = np.linalg.inv([[0.5 * 2j, -3.0], [3.0, 0.5 * 2j]])  # m i w v - f at w = 2
+    assert linear.frequency_response([2.0]).values[0] == pytest.approx(expected, rel=1e-8)
     assert linear.passivity().is_passive
 
 

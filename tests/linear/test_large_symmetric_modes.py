@@ -88,6 +88,17 @@ def test_an_unstable_motion_comes_before_many_rigid_ones():
         assert modes.rigid == COPIES
 
 
+def test_free_motions_that_strain_their_coordinates_are_counted_with_the_others():
+    """Two points that only pull at each other: K touches both coordinates, their common motion is rigid."""
+    pair = mechanics_of(np.diag([2.0, 1.0]), np.array([[3.0, -3.0], [-3.0, 3.0]]))
+    mechanics = side_by_side([arm()] * 60 + [pair, stiffer(pair, 2)])
+    modes = lowest_symmetric_modes(mechanics, 64)
+    assert modes.rigid == 62
+    assert (modes.squares[:62] == 0).all()
+    assert modes.squares[62:] == pytest.approx([4.5, 9.0], rel=1e-9)
+    check_shapes(mechanics, modes)
+
+
 def test_few_springs_between_many_rigid_bodies():
     free = [mechanics_of(np.array([[factor]]), np.zeros((1, 1))) for factor in np.linspace(1, 2, COPIES)]
     tied = mechanics_of(np.eye(3), np.diag([0.0, 7.0, 1e9]), np.array([[1.0, 1.0, 0.0]]))
@@ -96,6 +107,14 @@ def test_few_springs_between_many_rigid_bodies():
     modes = lowest_symmetric_modes(mechanics, COPIES + 4)
     assert modes.rigid == COPIES
     assert modes.squares[COPIES:] == pytest.approx(exact, rel=1e-9)
+    check_shapes(mechanics, modes)
+
+
+def test_bodies_without_any_stiffness():
+    mechanics = side_by_side([mechanics_of(np.array([[factor]]), np.zeros((1, 1))) for factor in range(1, COPIES)])
+    modes = lowest_symmetric_modes(mechanics, 5)
+    assert modes.rigid == COPIES - 1
+    assert (modes.squares == 0).all()
     check_shapes(mechanics, modes)
 
 

@@ -96,6 +96,14 @@ def test_a_hub_on_a_pin(frame):
 HUB = (2.0100033223663, 4.7037942622813, 7.8568235512173)  # roots beta L
 
 
+def test_free_beam_in_space_has_six_rigid_modes():
+    model = ph.Model()
+    model.add(beam(10), "beam")
+    modes = model.linearize().modes(8)
+    assert modes.rigid_modes == 6
+    assert modes.frequencies[6:] == pytest.approx(bending(FREE[:1] * 2), rel=1e-4)
+
+
 def test_a_chain_has_a_rigid_mode_a_link_and_they_do_not_hide_the_others():
     linear = ph.gallery.chain(links=30, elements=3).linearize(at="unloaded")
     modes = linear.modes(33)

@@ -6,11 +6,11 @@ from scipy.spatial.transform import Rotation
 
 from measure.synthetic import as_stepped, recorded, two_beams, wandering, wandering_poses
 from phlexible.bodies.rigid_body import PointMass, RigidBody
-from phlexible.description.joints.joints import Cylindrical, Fixed, Revolute, Spherical, Universal
+from phlexible.description.joints.joints import Cylindrical, Distance, Fixed, Revolute, Spherical, Universal
 from phlexible.description.mechanism.mechanism import Mechanism
 from phlexible.errors import ModelError
 from phlexible.measure.reactions import reaction
-from phlexible.measure.sensors import JointPosition, JointRate
+from phlexible.measure.sensors import JointPosition, JointRate, Position
 
 TIMES = np.linspace(0.0, 2.0, 41)
 AXIS = np.array([2.0, -1.0, 2.0]) / 3
@@ -22,6 +22,15 @@ def angle(run, joint):
 
 def rate(run, joint):
     return JointRate(joint).of_kind(run, is_angle=True)
+
+
+def test_a_distance_joint_pulls_along_itself():
+    mechanism = two_beams()
+    joint = mechanism.connect(Distance(mechanism["one"].end, mechanism["two"].at(0.3), length=0.7))
+    run = recorded(mechanism, wandering_poses(mechanism), TIMES)
+    between = Position(joint.second).read(run) - Position(joint.first).read(run)
+    force, _ = reaction(run, joint)
+    assert force == pytest.approx(run.recording.multipliers * between / 0.7, abs=1e-12)
 
 
 def test_reaction_moment_does_the_work_of_the_direction_rows():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from measure.synthetic import as_stepped, recorded, slope, two_beams, vee, wandering, wandering_poses
-from phlexible.bodies.rigid_body import RigidBody
+from phlexible.bodies.rigid_body import PointMass, RigidBody
 from phlexible.description.interactions.functions import DirectionOf
 from phlexible.description.mechanism.mechanism import Mechanism
 from phlexible.errors import ModelError
@@ -67,6 +67,17 @@ def test_turning_of_a_rotation_vector_that_grows_along_itself_and_across(size):
     across = turning_of_rotation_vector(theta, np.array([[1.0, 0, 0]]))[0]
     closed = [np.sin(size) / size, (1 - np.cos(size)) / size, 0] if size > 1e-3 else [1, size / 2, 0]
     assert across == pytest.approx(closed, abs=1e-12)
+
+
+def test_point_masses_have_no_orientation():
+    mechanism = Mechanism()
+    bob = mechanism.add(PointMass(1.0), "bob")
+    run = recorded(mechanism, [lambda t: (wandering(2, 0)(t)[0], np.eye(3), np.zeros(0))], TIMES)
+    for refused in (bob, bob.origin):
+        with pytest.raises(ModelError, match="bob is a point mass and has no orientation"):
+            rotation(run, refused)
+        with pytest.raises(ModelError, match="bob is a point mass"):
+            angular_velocity(run, refused)
 
 
 def test_a_body_of_another_model_is_refused_unless_it_is_the_same_one():

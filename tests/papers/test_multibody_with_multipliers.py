@@ -112,3 +112,28 @@ def test_a_pendulum_in_cartesian_coordinates_agrees_with_elliptic_functions_with
             assert np.ptp(run.energy) <= 1e-13 * WEIGHT
     orders = np.log2(np.divide(errors[1], errors[2]))
     assert orders == pytest.approx([2, 2], abs=0.1) and max(errors[2]) <= 2e-3
+
+
+def test_a_spring_on_a_pendulum_keeps_its_energy_by_the_discrete_gradient_only():
+    """A rod of a double pendulum with a spring for the second one: V is not quadratic."""
+    stiffness, rest = 200.0, 0.5
+
+    def potential(q):
+        return WEIGHT * (q[1] + 2 * q[3]) + stiffness / 2 * (np.linalg.norm(q[2:] - q[:2]) - rest) ** 2
+
+    def slope(q):
+        apart = q[2:] - q[:2]
+        pull = stiffness * (1 - rest / np.linalg.norm(apart)) * apart
+        return np.concatenate([[0, WEIGHT] - pull, [0, 2 * WEIGHT] + pull])
+
+    model = Constrained([1, 1, 2, 2], [(np.diag([1.0, 1.0, 0.0, 0.0]), np.zeros(4))], potential, slope)
+    x = model.start(np.array([0.6, -0.3, 1.0, -0.7]), np.array([0.0, 0.0, 0.3, 1.0]))
+    exact, errors = ph.integrate(model, x, None, 1.0, 0.002, "radau3"), []
+    for step in (0.01, 0.005):
+        run = ph.integrate(model, x, None, 1.0, step, "discrete_gradient")
+        assert np.ptp(run.energy) <= 1e-12
+        names = ("place", "multiplier")
+        errors.append([np.abs(run.state(name)[-1] - exact.state(name)[-1]).max() for name in names])
+    assert np.log2(np.divide(*errors)) == pytest.approx([2, 2], abs=0.15)
+    other = ph.integrate(model, x, None, 1.0, 0.02, "midpoint")
+    assert np.ptp(other.energy) >= 1e-5 * np.ptp(other.state("place") @ [0, WEIGHT, 0, 2 * WEIGHT])

@@ -6,7 +6,7 @@ from scipy.linalg import eig
 from scipy.spatial.transform import Rotation
 
 from bodies.forms import BODIES, beam, random_state
-from phlexible.errors import ModelError
+from phlexible.errors import FunctionError, ModelError
 from phlexible.papers.elastodynamics import rod
 from phlexible.port_hamiltonian.interconnection import gyrator, inverted, transformer, with_prefix
 from phlexible.port_hamiltonian.linear import LinearPHDAE
@@ -179,3 +179,10 @@ def test_a_coupling_gets_the_states_of_its_own_model():
     changed = with_prefix(inverted(a, "a.more"), "c")
     gyrator(changed, inverted(b, "b.p"), coupling, ("c.a.p", "b.p"))
     assert seen == [(1, 1)]
+
+
+def test_an_unknown_port_and_a_coupling_that_raises_are_named():
+    with pytest.raises(ModelError, match="no port is named 'a.q'; the model has: a.p"):
+        transformer(mass("a"), mass("b"), [[1.0]], ("a.q", "b.p"))
+    with pytest.raises(FunctionError, match="the coupling raised IndexError"):
+        transformer(mass("a"), mass("b"), lambda x_a, x_b: [[x_a[7]]], ("a.p", "b.p"))

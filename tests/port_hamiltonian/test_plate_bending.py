@@ -151,6 +151,13 @@ def test_forces_on_the_plate_and_its_edges_do_the_work_of_their_resultants():
     assert np.abs(mixed.structure @ moved).max() < 1e-12  # a rigid motion has no curvature
 
 
+def test_static_deflection_under_a_uniform_load():
+    """A supported plate: 0.00406235 q a^4 / D in the middle."""
+    model = hellan_herrmann_johnson("supported", 8)
+    load = blocks(model)[0] @ np.ones(model.state_slice("velocity").stop) / (RHO * THIN)
+    assert np.linalg.solve(stiffness(model), load).max() * BENDING == pytest.approx(0.00406235, rel=2e-3)
+
+
 def test_an_edge_that_turns_as_prescribed():
     """w = x with its edge is a rigid turn, w = x^2 is bent by the moment 2 D; dw/dn = -1 there does the work -2 D.
 
@@ -174,6 +181,8 @@ def test_an_edge_that_turns_as_prescribed():
         (lambda: thin_plate(MeshQuad(), E, 0.3, RHO, THIN), "MeshTri of straight triangles"),
         (lambda: thin_plate(MeshTri2(), E, 0.3, RHO, THIN), "MeshTri of straight triangles"),
         (lambda: thin_plate(square(2), E, 0.3, RHO, THIN, order=3), "order must be 0, 1 or 2"),
+        (lambda: thin_plate(square(2), E, 0.3, RHO, 0.0), "thickness"),
+        (lambda: thin_plate(square(2), E, 0.7, RHO, THIN), "poissons_ratio"),
         (lambda: thin_plate(square(2), E, 0.3, RHO, THIN, clamped="top"), "left, rim"),
         (lambda: thin_plate(square(2), E, 0.3, RHO, THIN, clamped="left", supported="rim"), "share edges"),
         (lambda: bending_plate(square(2), STEEL, THIN, clamped="top"), "left, rim"),

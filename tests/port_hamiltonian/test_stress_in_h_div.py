@@ -238,6 +238,10 @@ def test_an_exchanged_port_makes_a_boundary_free():
         (lambda: model_of(MeshQuad()), "MeshTri or MeshTet of straight cells"),
         (lambda: model_of(cube(2), order=1), "order must be left out"),
         (lambda: model_of(cube(2), clamped="top"), "left, ends, rim"),
+        (lambda: model_of(cube(2), 0.5), "poissons_ratio"),
+        (lambda: model_of(cube(2), lumped=1), "lumped must be True or False"),
+        (lambda: model_of(cube(2), plane="thin"), "plane must be one of"),
+        (lambda: solid(cube(2), 1.0, 0.3, 1.0, stress="hdiv"), "stress must be one of 'discontinuous', 'h_div'"),
         (
             lambda: model_of(cube(2).with_boundaries({"middle": np.arange(16)}), clamped="middle"),
             "8 of 'middle' lie inside",

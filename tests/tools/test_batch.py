@@ -108,6 +108,7 @@ def test_a_live_mechanism_that_fails_stays_and_comes_back():
         ),
         (lambda: ph.batch(crank, {"crank_speed": 3.0}), "arrays of one length"),
         (lambda: ph.batch(crank, {"speed": SPEEDS}), "must take the parameters speed"),
+        (lambda: ph.batch(cart, {"push": [0.0]}).simulate(1.0, 0.1, lambda model: [1]), "sensors by name"),
         (lambda: ph.batch(cart, {"push": [0.0]}).simulate(1.0, 0.1, place)["z"], "no sensor is named 'z'"),
         (lambda: ph.batch(cart, {"push": [0.0]}).simulate(1.0, 0.1, place, lanes=2), "lanes must be True"),
         (
@@ -122,6 +123,8 @@ def test_a_live_mechanism_that_fails_stays_and_comes_back():
             lambda: ph.batch(cart, {"push": [0.0]}).start(0.1, device="cuda", specialize=True),
             "leave out lanes=True and specialize=True",
         ),
+        (lambda: ph.batch(cart, {"push": [0.0]}).simulate(1.0, 0.1, place).motion(1), "below 1"),
+        (lambda: ph.batch(cart, {"push": [0.0]}).start(0.1).restore(()), "what save"),
         (
             lambda: ph.batch(lambda k: cart(0) if k else ph.gallery.chain(1), {"k": [1, 0]}).start(0.1),
             "same inputs",

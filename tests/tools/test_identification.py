@@ -262,6 +262,20 @@ FALL = ph.Recording(TIME, {"z": TIME}, noise=1.0)
             lambda: ph.identify(stone, {"g": 9.0}, FALL, sensors=height, step=STEP, bounds={"h": (0, 1)}),
             "there are g",
         ),
+        (
+            lambda: ph.identify(stone, {"g": 9.0}, FALL, sensors=height, step=STEP, bounds={"g": ("a", 2)}),
+            r"bounds of g must be \(least, greatest\), got \('a', 2\)",
+        ),
+        (
+            lambda: ph.identify(stone, {"g": 9.0}, FALL, sensors=height, step=STEP, scales={"h": 1.0}),
+            "scales names 'h'",
+        ),
+        (
+            lambda: ph.identify(
+                stone, {"g": 9.0}, ph.Recording([0.0, 1.0], {"z": [0, np.nan]}), sensors=height, step=STEP
+            ),
+            "too few",
+        ),
     ],
 )
 def test_mistakes_are_named(call, words):

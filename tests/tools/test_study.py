@@ -190,6 +190,7 @@ def test_what_cannot_be_a_study_is_refused(tmp_path):
     lock = threading.Lock()
     for given, message in (
         ((pendulum, GRID, lambda model: lock), "cannot be sent to other processes"),
+        ((pendulum, {"length": 1.0}, fall), "length must be a list of values"),
         ((pendulum, [{"length": 1.0}, {"gravity": 1.0}], fall), "have the same parameters"),
         ((pendulum, {"mass": [1.0]}, fall), "build must take the parameters mass by name"),
         ((pendulum, GRID, fall, OnlyMap()), "must be finite numbers"),

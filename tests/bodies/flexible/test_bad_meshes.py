@@ -81,8 +81,11 @@ def test_nodes_without_elements():
         ([0], "1 node.* needs an area"),
         (lambda x: (x[0] < 1e-9) & (x[1] < 0), "2 node.* needs an area"),
         (lambda x: x[0] == 7.0, "no nodes of the mesh: the mesh lies in 0 <= x <= 0.3"),
+        (lambda x: 3.0, "must return True or False"),
+        (lambda x: x[7], "raised IndexError"),
         ([99], "nodes are 0 to 15, got 99"),
         ("flange", "no group 'flange'"),
+        (2.5, "must be numbers of nodes"),
         ((ends(BAR[0])["end"], "soft"), "'average', 'rigid'"),
     ],
 )
@@ -115,6 +118,8 @@ def test_units_that_are_not_si():
 
 
 def test_numbers_out_of_range():
+    refused("order must be 1 or 2", order=3)
+    refused("frame", interfaces=ends(BAR[0]), frame=("start", "start"))
     refused("thickness is that of a plane mesh", thickness=0.1)
     refused("thickness of a plane mesh is needed", grid(1.0, 0.1, cells=(2, 1)))
     refused("modes must be at most", modes=10**4)

@@ -102,6 +102,13 @@ def test_any_model_is_reduced_by_every_method(case, method):
     assert reduced.inputs == model.inputs and reduced.outputs == model.outputs
 
 
+def test_krylov_answers_exactly_where_it_matches():
+    model = ph.LinearModel.of(plate("left"))
+    reduced = model.reduce(4, "krylov", frequencies=[4000.0])
+    assert reduced.error([4000.0]).pointwise.max() < 1e-9
+    assert reduced.error([3000.0]).pointwise.max() > 1e-6
+
+
 def test_what_a_method_needs_is_said():
     """Velocities and stresses cannot be told apart without units; Krylov and the others do without."""
     port = Port("input", "", "", 1)
