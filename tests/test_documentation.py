@@ -184,8 +184,18 @@ def test_gradients(in_an_empty_folder) -> None:
 
 
 def test_optimal_control(in_an_empty_folder) -> None:
+    """The arm stands still where it arrives, as an arm that a stiff one's torque turns does not."""
     found = run("optimal_control.md")
     assert abs(found["best"].missed["angle"]) < 1e-10
+
+    def swings(torque) -> float:
+        model = found["build"]({"motor": lambda t: np.where(t < 1.0, torque(t), 0.0)})
+        motion = model.simulate(2.0, step=0.02, progress=False)
+        return np.ptp(motion.elastic_displacement(model["arm"].end)[50:, 1])
+
+    inertia = 0.02 + 0.2 + 0.04e-3 * 2700 / 3
+    stiff = ph.Signal([0.0, 0.5, 1.0], inertia * 1.2 * np.array([1.0, -1.0, -1.0]), "constant")
+    assert swings(found["torque"]) < 1e-6 * swings(stiff)
     assert found["fast"].duration == pytest.approx(2 * np.sqrt(2.0 / 3.0), rel=1e-6)
     assert {path.name for path in in_an_empty_folder.iterdir()} == {"arm.png"}
 
