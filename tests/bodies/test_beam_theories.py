@@ -140,6 +140,25 @@ def test_a_lumped_mass_is_a_body_fixed_to_the_beam():
     assert laden.discretize(3).mass == pytest.approx(beam.discretize(3).mass + mass)
 
 
+def test_a_spring_along_the_beam_gives_the_frequencies_of_theory():
+    """A spring to the ground, k L^3 / EI = 50, at the tip of a cantilever."""
+    section, stiffness = ph.CircularSection(0.01), 50.0
+    bending = E * section.second_moment_z
+    model = ph.Model(dimension=2)
+    beam = model.add(ph.Beam(LENGTH, section, MATERIAL, 44, rotary_inertia=False), "beam")
+    model.connect(ph.Fixed(model.ground.at((0, 0, 0)), beam.start))
+    spring = stiffness * bending / LENGTH**3
+    far = model.ground.at((LENGTH, 1000.0, 0.0))
+    model.apply(ph.SpringDamper(far, beam.end, stiffness=spring, length=1000.0))
+    wave = roots(
+        lambda b: 1 / np.cosh(b) + np.cos(b) - stiffness / b**3 * (np.cos(b) * np.tanh(b) - np.sin(b)),
+        *(1.0, 17.0, 5),
+    )
+    exact = wave**2 * np.sqrt(bending / (RHO * section.area)) / LENGTH**2
+    found = model.linearize().modes(7).frequencies
+    assert nearest(found, exact) == pytest.approx(exact, rel=1e-5)
+
+
 @pytest.mark.parametrize("ratio", [5.0, 1e2, 1e3])
 def test_shear_neither_locks_nor_errs(ratio):
     """One element gives P L^3/3EI + P L/GA_s exactly; slender, the frequencies are those without shear."""

@@ -71,6 +71,15 @@ def test_a_block_below_the_angle_of_friction_stays_however_it_is_written(way, ex
     assert model.linearize(about=rest).modes().frequencies.min() > 100.0
 
 
+@pytest.mark.thorough
+def test_a_block_below_the_angle_of_friction_stays_for_a_million_steps():
+    model, block, _ = on_a_slope(0.95, bristle=8e4)
+    motion = model.simulate(1e3, 1e-3, every=1000, progress=False)
+    assert len(motion.time) == 1001
+    assert np.ptp(motion.position(block.origin)[1:, 0]) <= 1e-9  # 0.95 m with creep
+    assert np.abs(motion.energy.balance_error).max() <= 1e-12
+
+
 @pytest.mark.parametrize("friction", [0.5, 2.0])
 @pytest.mark.parametrize("sticks", [{"bristle": 0}, {"bristle": 8e5}])
 def test_the_rod_of_painleve_jams_and_jumps_where_no_rigid_one_can_go_on(friction, sticks):
@@ -103,6 +112,14 @@ def ball_on_a_plane(slope=0.0, velocity=(1, 0, 0), spin=(0, 0, 0), **parameters)
         ph.Contact(ball.origin, floor, stiffness=STIFF, radius=0.1, friction=0.3, restitution=1, **parameters)
     )
     return model, ball
+
+
+def test_a_ball_that_slides_begins_to_roll():
+    model, ball = ball_on_a_plane(bristle=8e4)
+    motion = model.simulate(0.3, 1e-3, progress=False)
+    assert motion.velocity(ball.origin)[-1] == pytest.approx([5 / 7, 0, 0], abs=1e-10)
+    assert motion.angular_velocity(ball)[-1] == pytest.approx([0, 50 / 7, 0], abs=1e-9)
+    assert motion.energy.dissipated[-1] == pytest.approx(0.5 * 2 / 7, rel=1e-10)
 
 
 def test_rolling_resistance_brings_a_ball_to_rest_on_its_way():
