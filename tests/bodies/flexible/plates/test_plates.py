@@ -5,6 +5,9 @@ import pytest
 import skfem
 
 import phlexible as ph
+from phlexible.bodies.flexible.plate_body import plate_interfaces
+from phlexible.bodies.flexible.plate_elements import plate_unknowns
+from phlexible.bodies.flexible.user_mesh import element_mesh, user_mesh
 
 STEEL = ph.Material(2.0e11, 8000.0, 0.3)
 SIDES = (1.2, 0.8, 0.01)
@@ -136,6 +139,25 @@ def test_a_smaller_basis_of_a_plate(element):
         eps = strain.rows @ coordinates + np.bincount(strain.square_strain, squares, minlength=len(strain.rows))
         energies.append(coordinates @ strain.stiffness @ coordinates / 2 + strain.weights @ eps**2 / 2)
     assert energies[1] == pytest.approx(energies[0], rel=1e-3)
+
+
+REGIONS = {
+    "start": lambda x: x[0] < 1e-9,
+    "left": lambda x: x[1] > 0.4 - 1e-9,
+    "boundary": lambda x: (np.abs(x[0] - 0.6) > 0.6 - 1e-9) | (np.abs(x[1]) > 0.4 - 1e-9),
+    "face": lambda x: x[0] > -1,
+    "end right": lambda x: (x[0] > 0.79) & (x[1] < 1e-9),
+}
+
+
+@pytest.mark.parametrize("region", REGIONS)
+def test_an_interface_moves_with_the_rigid_body(region):
+    """Displacement and rotation of unit rigid motions about its centroid are these motions."""
+    given = user_mesh(skfem.MeshQuad.init_tensor(np.linspace(0, 1.2, 4), np.linspace(-0.4, 0.4, 3)))
+    elements = element_mesh(given, 2)
+    (found,) = plate_interfaces({region: REGIONS[region]}, given, elements, 0.01)
+    moved = found.rows @ plate_unknowns(elements).rigid_fields(found.position)
+    assert moved == pytest.approx(np.eye(6), abs=1e-10)
 
 
 REFUSED = [
