@@ -5,8 +5,17 @@ import pytest
 import skfem
 
 import phlexible as ph
+from phlexible.bodies.flexible.mesh_matrices import PlaneState as Plane, element_materials
+from phlexible.bodies.flexible.moment_elements import mixed_bending
 from phlexible.bodies.flexible.plate_body import plate_interfaces
-from phlexible.bodies.flexible.plate_elements import plate_unknowns
+from phlexible.bodies.flexible.plate_elements import (
+    PlateElement,
+    PlateTheory,
+    plate_geometric_stiffness,
+    plate_section,
+    plate_stiffness,
+    plate_unknowns,
+)
 from phlexible.bodies.flexible.user_mesh import element_mesh, user_mesh
 
 STEEL = ph.Material(2.0e11, 8000.0, 0.3)
@@ -96,6 +105,30 @@ def test_stress_of_a_clamped_plate_under_pressure(element):
     assert stress[2] == pytest.approx(0.0513 * of_moment, rel=0.03)
 
 
+def test_turns_of_edges_give_rotations_and_moments_of_nodes():
+    """Rigid motions are those of nodes; w = x^2 - 3 x y has its gradient and moments -D grad grad w."""
+    given = skfem.MeshTri().refined(2)
+    inner = (np.abs(given.p - 0.5) < 0.49).all(axis=0)
+    shaken = given.p + 0.05 * inner * np.random.default_rng(0).normal(size=given.p.shape)
+    mesh = element_mesh(user_mesh(skfem.MeshTri(shaken, given.t)), 2)
+    materials = element_materials(STEEL, {}, mesh.cell_count, 2, Plane.STRESS, 0.01)
+    section = plate_section(mesh, materials, PlateTheory.KIRCHHOFF, PlateElement.HHJ)
+    bent, nodal = mixed_bending(mesh, section), plate_unknowns(mesh)
+    assert bent.nodal @ bent.unknowns.rigid_fields() == pytest.approx(nodal.rigid_fields(), abs=1e-12)
+    x, y = mesh.nodes[:, :2].T
+    w, w_x, w_y = x**2 - 3 * x * y, 2 * x - 3 * y, -3 * x
+    ends = mesh.vertex_nodes[mesh.mesh.facets].T.ravel()
+    axes = bent.unknowns.axes[3 * len(x) :]
+    q = np.zeros(len(bent.unknowns.node))
+    q[2 : 3 * len(x) : 3] = w
+    q[3 * len(x) :] = axes[:, 0] * w_y[ends] - axes[:, 1] * w_x[ends]
+    found = (bent.nodal @ q).reshape(-1, 5)
+    assert found[:, 2:] == pytest.approx(np.column_stack([w, w_y, -w_x]), abs=1e-12)
+    moments = -section.bending[0] @ (2.0, 0.0, -6.0)  # of xx, yy, 2 xy
+    assert (bent.moments @ q).reshape(-1, 3) == pytest.approx(np.tile(moments, (len(x), 1)), rel=1e-10)
+    assert q @ (bent.stiffness @ q) == pytest.approx(-moments @ (2.0, 0.0, -6.0), rel=1e-10)
+
+
 @pytest.mark.parametrize("element", ["shear", "hhj"])
 def test_files_and_series_hold_plates(tmp_path, element):
     model = ph.Model()
@@ -158,6 +191,25 @@ def test_an_interface_moves_with_the_rigid_body(region):
     (found,) = plate_interfaces({region: REGIONS[region]}, given, elements, 0.01)
     moved = found.rows @ plate_unknowns(elements).rigid_fields(found.position)
     assert moved == pytest.approx(np.eye(6), abs=1e-10)
+
+
+def test_quadratic_strains_do_not_see_a_turn_in_the_plane():
+    """Q(turn, phi) = -B (e_z x phi) of (3.18), for all kinds of strain; smooth fields, so that shear is exact."""
+    mesh = element_mesh(user_mesh(skfem.MeshQuad.init_tensor(np.linspace(0, 1.2, 4), np.linspace(-0.4, 0.4, 3))), 2)
+    materials = element_materials(STEEL, {}, mesh.cell_count, 2, Plane.STRESS, 0.2)
+    section = plate_section(mesh, materials, PlateTheory.MINDLIN)
+    unknowns, rng = plate_unknowns(mesh), np.random.default_rng(0)
+    x, y, _ = mesh.nodes.T
+    basis = np.array([np.ones_like(x), x, y, x * x, x * y, y * y])
+    fields = rng.normal(size=(3, 5, 6))
+    fields[:, 3:, 3:] = 0  # linear rotations
+    nodal = np.einsum("fcm,mN->Ncf", fields, basis)
+    turned = np.stack([-nodal[:, 1], nodal[:, 0], 0 * nodal[:, 2], -nodal[:, 4], nodal[:, 3]], axis=1)
+    shapes, moved = (each.reshape(-1, 3) for each in (nodal, turned))
+    spin = unknowns.rotation(2)
+    work = plate_geometric_stiffness(mesh, section, np.column_stack([shapes, spin]))[:3, 3, :3]
+    expected = -(plate_stiffness(mesh, section) @ shapes).T @ moved
+    assert work == pytest.approx(expected, rel=1e-9, abs=1e-9 * np.abs(expected).max())
 
 
 REFUSED = [
