@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,6 +17,7 @@ from phlexible.algebra.number_tape import FIRST, TapeOperation
 from phlexible.description.time_functions import TimePath
 from phlexible.libraries.c_text import array_of, bit_patterns, integers, quoted, real, reals
 from phlexible.libraries.controllers import ControllerData
+from phlexible.libraries.linking import HERE
 from phlexible.libraries.outputs import Outputs
 from phlexible.libraries.parameters import ParameterData, in_c
 from phlexible.libraries.programs import families, programs
@@ -31,32 +33,6 @@ from phlexible.version import __version__
 
 NEVER = 2**62
 BLOCK = 16  # steps that model.c takes at a time
-SEEN_THAT_CHANGE = (
-    *("parts", "velocity", "position", "rotation", "eta", "step_error", "energy", "work", "dissipated"),
-    *("known_velocities", "trial_update"),
-)
-SEEN_OF_SYSTEM = (
-    "function_time",
-    "terms_begin",
-    "term_time",
-    "term_first",
-    "term_second",
-    "chord_parts_begin",
-    "chord_vector",
-    "chord_weight",
-    "vector_carrier",
-    "vector_moving",
-    "term_coefficient",
-    "chord0",
-    "constraint_node",
-    "node_row",
-    "functions_begin",
-    "row_force",
-    "row_force_count",
-    "force_factor",
-    "slope",
-)
-"""Tables that model.c reads."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -227,8 +203,8 @@ class ModelData:
         found |= {"MOST_VECTORS": max((len(each.reading.carried) for each in sources), default=0)}
         found |= {"TAPE": self._tape_begin, "TAPE_NUMBERS": len(self.outputs.numbers)}
         found["SCRATCH"] = max(self._tape_begin + len(self.outputs.numbers), most if parts > 1 else 0)
-        found |= {f"PLACE_{name}": memory.place(name) for name in SEEN_THAT_CHANGE}
-        found |= {f"TABLE_{name}": PLACES[name] for name in SEEN_OF_SYSTEM}
+        for kind, name in re.findall(r"\bPH_(PLACE|TABLE)_([a-z]\w*)", (HERE / "model.c").read_text("utf-8")):
+            found[f"{kind}_{name}"] = memory.place(name) if kind == "PLACE" else PLACES[name]
         return [f"#define PH_{name} {value}" for name, value in found.items()]
 
     @property

@@ -2,6 +2,7 @@
 
 import os
 import platform
+import re
 import shutil
 import subprocess
 import sys
@@ -51,16 +52,6 @@ TARGETS = {
     )
 }
 SUFFIXES = tuple(dict.fromkeys(target.suffix for target in TARGETS.values()))
-EXPORTED = (
-    "ph_name ph_version ph_step_size ph_input_count ph_input_name ph_input_unit ph_input_size ph_output_count"
-    " ph_output_name ph_output_unit ph_output_size ph_size ph_place ph_reset ph_load_tables ph_begin_at ph_step"
-    " ph_step_to ph_time"
-    " ph_parameter_count ph_parameter_name ph_parameter_unit ph_parameter_range ph_parameter_is_tunable"
-    " ph_set_parameter ph_get_parameter"
-    " ph_status ph_message ph_set_input ph_get_input ph_get_output ph_state_size ph_save ph_restore"
-).split()
-
-
 def host() -> str | None:
     """Name of the platform of this machine; None: models are not built for it."""
     system = {"linux": "linux", "win32": "windows", "darwin": "macos"}.get(sys.platform, sys.platform)
@@ -202,7 +193,8 @@ def write_library(content: bytes, path: Path) -> None:
 
 def _flags(target: Platform) -> list[str]:
     if target.suffix == ".wasm":
-        kept = [f"-Wl,--export={name}" for name in EXPORTED]
+        declared = re.findall(r"^PH_API .*?\b(ph_\w+)\(", (HERE / "model.h").read_text("utf-8"), re.MULTILINE)
+        kept = [f"-Wl,--export={name}" for name in declared]
         return ["-mexec-model=reactor", "-Wl,--strip-all", "-Wl,--gc-sections", "-Wl,--export=__heap_base", *kept]
     if target.suffix == ".dll":
         return ["-shared", "-s"]

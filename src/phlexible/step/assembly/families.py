@@ -369,7 +369,6 @@ class ContactGroupTables:
             "kept_turns": self._kept_turns,
             "turning_pairs": TOUCHING * len(members) if any(each.resists_turns for each in groups) else 0,
             "touching_pairs": TOUCHING * len(members),
-            "touch_sides": 2 * (TOUCHING * len(members) + 1),
             "pair_unknowns": unknowns if members else 0,
             "pair_widest": widest if members else 0,
             "member_contact_group": contact_group,

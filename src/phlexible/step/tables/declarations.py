@@ -99,7 +99,6 @@ CONTACT_GROUP_TABLES: tuple[Table, ...] = (
         mesh_triangles | 1 | | in them
         touching_pairs | 1 | | most pairs that have a place in Newton's matrix
         turning_pairs  | 1 | | the same, where pairs resist turns; else 0
-        touch_sides    | 1 | | two of each of these and of one more
         pair_vectors   | 1 | | vectors on carriers that members have
         pair_unknowns  | 1 | | rows of all nodes, where there are members
         pair_widest    | 1 | | velocities of one carrier, the most of any, where there are members
@@ -213,7 +212,7 @@ CONTACT_GROUP_TABLES: tuple[Table, ...] = (
         touch_normal      | touching_pairs | | from the second to the first
         touch_slip        | touching_pairs | | e (8.42); zero of what sticks
         touch_level       | touching_pairs | N/m | how friction grows with the depth
-        touch_arm         | touch_sides | m | from both members to where they touch
+        touch_arm         | 2 touching_pairs + 2 | m | from both members to where they touch; one pair more
         held_arm          | 2 touching_pairs | m | the same of pairs in Newton's matrix
         held_normal       | 2 touching_pairs | | along which turns do not move round ends; zero of others
         held_lever        | 6 touching_pairs | m | of rigid sides: what a force there is for each turn of the body
