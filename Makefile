@@ -84,7 +84,7 @@ ordinary: $(READY)
 
 fuzz: $(READY)
 	cd tests && ../$(BIN)/python -m fuzz --seeds $(SEEDS) --first $(FIRST)
-	cd tests && ../$(BIN)/python -m fuzz.contacts --seeds $(SEEDS) --first $(FIRST)
+	cd tests && ../$(BIN)/python -m fuzz --meetings --seeds $(SEEDS) --first $(FIRST)
 
 # Chromium and its driver for the tests of reports, from the packages of Debian; needs root. Chrome does as well.
 browser:

@@ -1,11 +1,9 @@
-"""Random bodies of all kinds that meet and rub: ``python -m fuzz.contacts --seeds 500`` in the folder ``tests``.
+"""Random bodies of all kinds that meet and rub: ``python -m fuzz --meetings`` in the folder ``tests``.
 
 Two or three bodies fly at each other, maybe into a surface of the ground. The ledger closes, what is free keeps its
 momenta, nothing but an error of the package ends a run.
 """
 
-import argparse
-import sys
 import traceback
 from collections.abc import Callable, Iterator
 
@@ -13,6 +11,7 @@ import numpy as np
 import skfem
 
 import phlexible as ph
+from fuzz.outcomes import Outcome
 from phlexible.errors import PhlexibleError
 
 LEDGER, MOMENTUM = 1e-10, 1e-10
@@ -156,29 +155,12 @@ def failures(seed: int) -> Iterator[str]:
     yield "" if motion.contact_steps[-1] else "apart"
 
 
-def main() -> int:
-    """0 where nothing fails."""
-    given = argparse.ArgumentParser(prog="fuzz.contacts", description="random bodies that meet")
-    given.add_argument("--seeds", type=int, default=500)
-    given.add_argument("--first", type=int, default=0)
-    options = given.parse_args()
-    bad, kinds = 0, {"refused": 0, "apart": 0, "met": 0}
-    for seed in range(options.first, options.first + options.seeds):
-        try:
-            for line_ in failures(seed):
-                kind = "refused" if line_.startswith("refused") else {"": "met", "apart": "apart"}.get(line_, "")
-                if kind:
-                    kinds[kind] += 1
-                if kind in ("", "refused"):
-                    print(f"seed {seed}: {line_}", flush=True)
-                bad += not kind
-        except Exception:  # what must not happen
-            bad += 1
-            print(f"seed {seed}: raw exception", flush=True)
-            traceback.print_exc()
-    print(f"{options.seeds} seeds: {kinds}, {bad} failures")
-    return int(bad > 0)
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+def outcome_of_meeting(seed: int) -> Outcome:
+    """What becomes of bodies that fly at each other: "fine" where they have met."""
+    try:
+        told = list(failures(seed))
+    except Exception as error:  # what must not happen
+        return Outcome(f"raw {type(error).__name__}", True, traceback.format_exc())
+    if wrong := [text for text in told if text not in ("", "apart") and not text.startswith("refused")]:
+        return Outcome("breaks a law", True, "; ".join(wrong))
+    return Outcome(told[0].split(":")[0] or "fine", False, told[0])

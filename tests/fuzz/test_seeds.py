@@ -5,7 +5,7 @@ import pytest
 import phlexible as ph
 from formulas import formula
 from fuzz.case import EQUILIBRIUM, Case
-from fuzz.contacts import failures as meeting_failures
+from fuzz.contacts import outcome_of_meeting
 from fuzz.outcomes import outcome_of, outcome_of_seed
 from fuzz.told import smallest
 
@@ -30,9 +30,9 @@ def test_random_mechanisms_obey_the_laws(first):
 @pytest.mark.filterwarnings("ignore::UserWarning")  # of slack strings and bent beams
 @pytest.mark.parametrize("seeds", [(0, 2, 5), pytest.param(range(10, 60), marks=pytest.mark.thorough)])
 def test_bodies_of_all_kinds_that_meet_obey_the_laws(seeds):
-    told = [(seed, text) for seed in seeds for text in meeting_failures(seed)]
-    assert [each for each in told if each[1] not in ("", "apart") and not each[1].startswith("refused")] == []
-    assert sum(not text for _, text in told) >= len(seeds) / 3  # they met
+    outcomes = {seed: outcome_of_meeting(seed) for seed in seeds}
+    assert [(seed, each.text) for seed, each in outcomes.items() if each.is_failure] == []
+    assert sum(each.kind == "fine" for each in outcomes.values()) >= len(seeds) / 3  # they met
 
 
 def test_what_is_let_go_at_its_equilibrium_may_move():
