@@ -75,6 +75,17 @@ def test_a_hanging_string_is_the_chain_of_its_elements(stiffness):
     assert rest.is_stable
 
 
+def test_a_hundred_links_that_start_aslant_hang_straight_down():
+    model, way = ph.Model(gravity=(0.0, -9.81, 0.0), dimension=2), np.array([0.008, -0.006, 0.0])
+    before = model.ground.at((0, 0, 0))
+    for k in range(100):
+        link = model.add(ph.RigidBody(0.01, 0.01 * 0.01**2 / 12), f"link {k}", position=(k + 0.5) * way)
+        model.connect(ph.Revolute(before, link.point(-way / 2)))
+        before = link.point(way / 2)
+    rest = model.equilibrium()
+    assert rest.position(before) == pytest.approx([0, -1, 0], abs=1e-12) and rest.is_stable
+
+
 GROUND, CRANK, COUPLER, FOLLOWER, SPRING, START = 1.0, 0.4, 0.9, 0.7, 2.0, -0.5
 
 

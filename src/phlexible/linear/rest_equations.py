@@ -1,6 +1,7 @@
 """Equations of steps of a mechanism that rests: forces at a pose and their derivatives, what laws remember."""
 
 from dataclasses import replace
+from functools import cached_property
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -9,12 +10,17 @@ from scipy import sparse
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.algebra.rotations import cross_matrix
 from phlexible.state.layout import State
+from phlexible.state.small_motions import displaced
 from phlexible.state.system import System
 from phlexible.step.assembly.assembly import Assembly
 from phlexible.step.integration.step_equations import StepEquations
 from phlexible.step.integration.stepper import Stepper
 from phlexible.step.integration.stored_rows import branches_of
+from phlexible.step.tables.declarations import MET, TURN
+from phlexible.step.tables.memory import Memory
 
+LOSSES = ("push_damping", "push_loss", "contact_group_damping", "contact_group_impact")
+"""Tables of what damps contacts."""
 NOISE = 1e-9
 """Derivatives below it, relative to the largest ones in their row and column, are round-off."""
 
@@ -75,6 +81,11 @@ def _without_noise(system: System, numbers: IntArray, columns: Array) -> sparse.
     return sparse.csr_array((columns[rows, own], (rows, numbers[own])), shape=shape)
 
 
+def without_losses(memory: Memory) -> dict[str, Array]:
+    """Tables of contacts that do not damp."""
+    return {name: np.zeros_like(memory[name]) for name in LOSSES}
+
+
 class RestEquations:
     """Equations of steps of one second between poses at rest.
 
@@ -92,8 +103,35 @@ class RestEquations:
         """Put a pose at rest into the tables, with what laws remember."""
         self.stepper.begin(replace(state, velocity=np.zeros_like(state.velocity)))
 
-    def forces(self, state: State, multipliers: Array) -> Array:
-        """Sum of all forces on nu at a pose, shape (velocities,); joints transmit these multipliers."""
+    def relaxed(self, state: State) -> State:
+        """The state at rest in which only bristles remember where they were."""
+        self.begin(state)
+        for name in ("branch_strain", "soft_strain", "inner_strain", "impact"):
+            self.memory[name][:] = 0.0
+        self.memory["pair_turn"].reshape(-1, TURN)[:, MET] = 0.0
+        return replace(state, velocity=np.zeros_like(state.velocity), branches=self.branches)
+
+    @property
+    def branches(self) -> Array:
+        """What laws remember, of the tables."""
+        return np.asarray(branches_of(self.memory.rows(self.memory.state[None]))[0])
+
+    def moved(self, state: State, change: Array) -> State:
+        """The state after a small motion, which bends bristles."""
+        bent = self.after_step(state, 2 * change)
+        return replace(displaced(self.assembly.system, state, change), theta=None, branches=bent.branches)
+
+    @cached_property
+    def sizes(self) -> Array:
+        """Motions along each velocity that stand for one length of the model or one radian, shape (velocities,)."""
+        system = self.assembly.system
+        sizes = system.largest_length / np.asarray(self.memory["velocity_weight"])
+        sizes[system.layout.linear] = system.largest_length
+        sizes[system.layout.spin[2]] = 1.0
+        return np.asarray(sizes)
+
+    def forces(self, state: State, multipliers: Array | None = None) -> Array:
+        """Sum of all forces on nu at a pose, shape (velocities,); joints transmit these multipliers, or none."""
         pair, moving, loads = self._standing(state, multipliers)
         missed = self._equations.residual(pair[None], np.ones(1), moving, loads)[0]
         return -missed[0, : self.memory.counts["velocities"]]
@@ -112,9 +150,7 @@ class RestEquations:
         row = self._equations.residual(pair[None], np.ones(1), moving, loads, with_ends=True)[1]
         return replace(state, branches=branches_of(self.memory.rows(row))[0])
 
-    def tangents(
-        self, state: State, numbers: IntArray, multipliers: Array | None = None, change: Array | float = 0.0
-    ) -> tuple[Array, Array]:
+    def tangents(self, state: State, numbers: IntArray, multipliers: Array | None) -> tuple[Array, Array]:
         """Derivatives of all forces to poses and to velocities of some numbers, each (velocities, numbers).
 
         Bristles bend with the pose. Stiffness is even in the size of a step, damping odd.
@@ -123,14 +159,12 @@ class RestEquations:
             state: the pose.
             numbers: of velocities.
             multipliers: of the joints; None: zero.
-            change: small motion from the pose, along which bristles slip, (velocities,).
         """
         pair, moving, loads = self._standing(state, multipliers)
         directions, found = np.zeros((len(numbers), *pair.shape)), []
         for side in range(2):
             self.memory.rows(directions[:, side])["velocity"][np.arange(len(numbers)), numbers] = 1.0
         for size in (1.0, -1.0):
-            self.memory.rows(pair)["velocity"][:] = size * change
             slopes = self._equations.derivative(pair, size, moving, loads, directions)[0]
             found.append(slopes[:, : self.memory.counts["velocities"]].T)
         return -(found[0] + found[1]), -(found[0] - found[1]) / 2

@@ -10,7 +10,6 @@ from functools import cached_property
 from typing import Self
 
 import numpy as np
-from scipy import sparse
 
 from phlexible.algebra.arrays import Array, BoolArray, IntArray
 from phlexible.linear.rest_equations import RestEquations, Tangents, tangents_of
@@ -19,6 +18,7 @@ from phlexible.state.layout import State
 from phlexible.state.small_motions import velocity_between
 from phlexible.state.system import System
 from phlexible.step.assembly.assembly import assemble
+from phlexible.step.tables.memory import Memory
 
 LIMITLESS = 1e12
 """Friction of which no bristle slips, and lever arms of what rolls and drills [m]."""
@@ -28,8 +28,6 @@ SOFT = 1e-30
 """Of their stiffness: bristles that hold nothing."""
 SLACK = 1e-20
 """Of its stiffness: a bristle whose force stays while it moves."""
-ONWARDS = 1e-6
-"""Of the way from where they count: how far bristles that slip go on to do so."""
 ROUND_OFF = 1e-12
 """Of the limit of friction, below which a bristle certainly is."""
 REPEATED = 1e-9
@@ -55,6 +53,13 @@ class BentBristles:
     forces: Array
 
 
+def without_limits(memory: Memory) -> dict[str, Array]:
+    """Tables of friction that sticks without a limit, and of no friction that creeps."""
+    limits = {name: LIMITLESS * np.ones_like(memory[name]) for name in ("friction", "bristle_lever")}
+    limits["friction"][memory["bristle_of"] < 0] = 0.0
+    return limits | {"bearing_share": np.zeros_like(memory["bearing_share"])}
+
+
 class _Tables:
     """Equations at rest of a system with bristles, and the same where friction has no limit.
 
@@ -66,11 +71,8 @@ class _Tables:
         assembly, self._system = assemble(system), system
         memory = assembly.memory
         self.stiffness, self.damping = memory["bristle_stiffness"].copy(), memory["bristle_damping"].copy()
-        numbers = {
-            "friction": np.full(len(system.forces), LIMITLESS),
-            "bristle_lever": np.full(len(self.stiffness), LIMITLESS),
-            "force_rest": memory["force_rest"] + system.largest_length * np.asarray(memory["push_side"]),
-        }
+        deep = memory["force_rest"] + system.largest_length * np.asarray(memory["push_side"])
+        numbers = without_limits(memory) | {"force_rest": deep}
         self.limited = RestEquations(assembly)
         self.unlimited = RestEquations(replace(assembly, memory=memory.with_numbers(numbers)))
 
@@ -78,9 +80,9 @@ class _Tables:
         """Make the tables anew in another process."""
         return _Tables, (self._system,)
 
-    def set_shares(self, shares: Array | float) -> None:
-        """Give bristles these shares of their stiffness and damping."""
-        memory = self.limited.memory
+    def set_shares(self, shares: Array | float, memory: Memory | None = None) -> None:
+        """Give bristles, in these or other tables, shares of their stiffness and damping."""
+        memory = self.limited.memory if memory is None else memory
         memory["bristle_stiffness"][:] = shares * self.stiffness
         memory["bristle_damping"][:] = shares * self.damping
 
@@ -106,7 +108,11 @@ class StickingFriction:
         """From a state, in which those that slip are known."""
         count = len(bristles_of(system))
         slipped = np.zeros(count, dtype=bool) if start.branches is None else _bristles(start, count)[:, 6] > 0
-        return cls(system, start, slipped, _Tables(system) if count else None)
+        if not count:
+            return cls(system, start, slipped, None)
+        tables = _Tables(system)
+        known = replace(start, theta=tables.limited.assembly.initial_thetas(start))
+        return cls(system, known, slipped, tables)
 
     def letting_go(self, slips: BoolArray) -> Self:
         """The same where these, too, let go."""
@@ -154,11 +160,23 @@ class StickingFriction:
             for each in (limited.after_step(longest, None, multipliers), trial)
         )
         slips = sizes > limits
-        there = self._state(state, _bristles(limited.after_step(trial, None, multipliers), self.count), slips)
+        held = limited.after_step(trial, None, multipliers)
+        there = self._state(state, _bristles(held, self.count), slips)
+        forces = limited.forces(trial, multipliers)
         self.tables.set_shares(SOFT)
-        forces = -limited.forces(there, multipliers)
-        self.tables.set_shares(1.0)
-        return BentBristles(there, multipliers, limits, slips, forces + limited.forces(there, multipliers))
+        forces -= limited.forces(trial, multipliers)
+        return BentBristles(there, multipliers, limits, slips, forces)
+
+    def put(self, there: BentBristles, memory: Memory) -> State:
+        """Give tables in which friction has no limit a stiffness of each bristle, with the state of such bristles.
+
+        The force of those that slip stays while they move.
+        """
+        if self.tables is None:
+            return there.state
+        state, shares = self._loosened(there, _bristles(there.state, self.count), ~there.slips)
+        self.tables.set_shares(shares, memory)
+        return state
 
     def sticks(self, there: BentBristles, is_balanced: bool) -> BoolArray:
         """Which hold small motions, shape (bristles,).
@@ -169,12 +187,6 @@ class StickingFriction:
         """
         return ~there.slips & ((there.limits > 0) | (self.follows_joints & (not is_balanced)))
 
-    def stiffness(self, there: BentBristles) -> sparse.csr_array:
-        """Derivative of their forces to the pose, negative; those that slip follow the force that presses."""
-        way = velocity_between(self.system, self.start, there.state) if there.slips.any() else 0.0
-        found = self._tangents(there.state, there.multipliers, 1.0, there.forces, change=ONWARDS * way)
-        return sparse.csr_array(found.stiffness + found.circulatory)
-
     def tangents(self, there: BentBristles, sticks: BoolArray, is_balanced: bool = True) -> Tangents:
         """Matrices of small motions against bristles.
 
@@ -183,18 +195,13 @@ class StickingFriction:
             sticks: which of them hold small motions, the others have a force only, shape (bristles,).
             is_balanced: whether other forces, whose stiffness is taken too, balance theirs; else they are not bent.
         """
-        bristles, shares = _bristles(there.state, self.count).copy(), np.ones(self.count)
-        if not is_balanced:
-            bristles[:, :3] = 0.0
-        shares[~sticks] = SLACK
-        bristles[~sticks, :3] *= (1 - ROUND_OFF) / SLACK
-        state = self._state(there.state, bristles, there.slips)
+        state, shares = self._loosened(there, is_balanced * _bristles(there.state, self.count), sticks)
         return self._tangents(state, there.multipliers, shares, there.forces * is_balanced)
 
     def independent_rows(self, there: BentBristles, sticks: BoolArray) -> list[tuple[int, float, Array]]:
         """Of each that sticks the number of its force, its stiffness k, and d(slide)/dq without repeated rows."""
         assert self.tables is not None, "there are some"
-        state, found = self._state(there.state, np.zeros((self.count, len(BRISTLE))), there.slips), []
+        state, found = self._state(there.state, np.zeros((self.count, len(BRISTLE))), self.has_slipped), []
         nothing = np.zeros_like(there.forces)
         for own in np.flatnonzero(sticks):
             shares = np.where(np.arange(self.count) == own, 1.0, SOFT)
@@ -209,9 +216,8 @@ class StickingFriction:
         self,
         state: State,
         multipliers: Array | None,
-        shares: Array | float,
+        shares: Array,
         forces: Array,
-        change: Array | float = 0.0,
     ) -> Tangents:
         """Of bristles with shares of their stiffness, whose forces others balance."""
         if self.tables is None:
@@ -219,9 +225,16 @@ class StickingFriction:
         numbers, changes = self._moving(state), list[Array]()
         for each in (shares, SOFT):
             self.tables.set_shares(each)
-            changes.append(np.array(self.tables.limited.tangents(state, numbers, multipliers, change)))
+            changes.append(np.array(self.tables.limited.tangents(state, numbers, multipliers)))
         stiffness, damping = changes[0] - changes[1]
         return tangents_of(self.system, numbers, stiffness, damping, forces, forces)
+
+    def _loosened(self, there: BentBristles, bristles: Array, sticks: BoolArray) -> tuple[State, Array]:
+        """The state in which some bristles hold small motions and others a force; shares of their stiffness."""
+        shares = np.where(sticks, 1.0, SLACK)
+        own = bristles * np.where(sticks, 1.0, (1 - ROUND_OFF) / SLACK)[:, None]
+        own[:, 3:] = bristles[:, 3:]
+        return self._state(there.state, own, self.has_slipped), shares
 
     def _moving(self, state: State) -> IntArray:
         """Velocities that move what bristles hold, shape (k,)."""
@@ -234,10 +247,10 @@ class StickingFriction:
         return np.unique(functions.matrix(self.system.at(state))[rows].indices).astype(np.int64)
 
     def _state(self, state: State, bristles: Array, slips: BoolArray) -> State:
-        """The state in which laws remember nothing but bristles, and which of them slip."""
+        """The state with these bristles, of which some slip."""
         own = np.concatenate([bristles[:, :6], slips[:, None]], axis=1).ravel()
-        others = np.zeros(remembered_count(self.system) - len(own))
-        return replace(state, branches=np.concatenate([others, own]))
+        others = np.zeros(remembered_count(self.system)) if state.branches is None else state.branches
+        return replace(state, branches=np.concatenate([others[: len(others) - len(own)], own]))
 
 
 def _bristles(state: State, count: int) -> Array:

@@ -56,9 +56,8 @@ class MechanismState:
         """Start from a state; ``at``: the same as an instant, where the caller has it."""
         self.measured_at = nan
         self._pose = (state, at, np.inf) if at is not None else None
-        memory, thetas = self.memory, self.assembly.initial_thetas(state)
-        if state.theta is not None:
-            thetas = state.theta[: len(thetas)]
+        memory = self.memory
+        thetas = self.assembly.initial_thetas(state) if state.theta is None else state.theta[: len(memory["theta"])]
         memory["position"][:], memory["rotation"][:] = state.position, state.rotation
         memory["eta"][:], memory["velocity"][:] = state.eta, state.velocity
         memory["theta"][:] = thetas

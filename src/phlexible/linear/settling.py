@@ -1,0 +1,158 @@
+"""Static equilibria by steps of the model from rest to rest (docs/theory.md, 7).
+
+A step from rest without inertia ends as far beyond the equilibrium as it began before it, since its forces are
+means over it. Its middle is the equilibrium of these forces. Steps from rest to their middles, which become longer
+while motions become smaller, lead downhill first and converge like Newton's method in the end.
+"""
+
+from dataclasses import replace
+from functools import cached_property
+
+import numpy as np
+
+from phlexible.algebra.arrays import Array
+from phlexible.algebra.saddle import SaddlePoint
+from phlexible.errors import EquilibriumError
+from phlexible.linear.rest_equations import RestEquations, without_losses
+from phlexible.linear.sticking import StickingFriction, without_limits
+from phlexible.state.branches import searched_contacts
+from phlexible.state.forces import weights_and_loads
+from phlexible.state.layout import State
+from phlexible.state.redundancy import independent_rows
+from phlexible.state.small_motions import displaced, size_of_motion
+from phlexible.state.system import System
+from phlexible.step.assembly.assembly import assemble
+
+FIRST = 0.02
+"""Motion of the first step by the forces alone, in lengths of the model."""
+GROWTH, SHORTER = 3.0, 0.25
+"""Factors on the size of the next step, after a smaller motion and after a step without solution."""
+MOST_STEPS, PATIENCE, CREEPING = 1500, 30, 2e-9
+"""Steps in all, and such in which forces that are small by this share become no smaller."""
+FAR_AWAY = 100.0
+"""Way from the first pose, in lengths of the model, that nothing holds."""
+LEAST = 1e-6
+"""Times the first step: shorter ones lead nowhere."""
+LONG = 30.0
+"""Times the first step, in which a small motion means rest."""
+FARTHEST, INTO = 0.3, 0.25
+"""Motion in one step, in lengths of the model or rad, and over the least thickness of what is touched."""
+SETTLED = 1e-9
+"""Motion at rest, in lengths of the model or rad, where steps become smaller no more."""
+CLOSED, MOST_CLOSINGS = 1e-13, 12
+"""Relative gaps of joints that are round-off, and how often joints are closed after a step."""
+
+
+class StepsToRest:
+    """Steps of a system that lead to its equilibria.
+
+    Args:
+        system: what is loaded.
+        friction: that sticks; what creeps is left out.
+        state: a pose with closed joints.
+    """
+
+    def __init__(self, system: System, friction: StickingFriction, state: State) -> None:
+        self._system, self._friction, self._rows = system, friction, independent_rows(system, state)
+        is_redundant = len(self._rows) < int(system.layout.multiplier[-1])
+        assembly = assemble(system)
+        numbers = without_losses(assembly.memory) | without_limits(assembly.memory)
+        memory = assembly.memory.with_numbers(numbers)
+        self._equations = RestEquations(replace(assembly, memory=memory), is_redundant)
+        at = system.at(state)
+        self._given, self._mass = at.given, system.small_mass(state, at)
+        self._inertia = self._mass.diagonal() * self._equations.sizes
+        self._remembers = bool(memory.counts["kept_pairs"])
+
+    def settled(self, state: State) -> State:
+        """Equilibrium that steps from a state at rest lead to, with what bristles remember on the way.
+
+        Raises:
+            EquilibriumError: steps lead to none.
+        """
+        system, first_pose, fastest, least, since = self._system, state.position, np.inf, np.inf, 0
+        before = state = self._held(self._equations.relaxed(state), np.zeros(int(system.layout.multiplier[-1])))
+        forces = np.abs(self._equations.forces(state))
+        if not forces.any():
+            return state
+        loads = np.abs(weights_and_loads(system, system.at(state)))
+        first_rate, load_rate = (float((each / self._inertia).max()) for each in (forces, loads))
+        size = first = np.sqrt(4 * FIRST / first_rate)
+        creeping = CREEPING * (load_rate or first_rate)
+        for _ in range(MOST_STEPS):
+            self._equations.begin(state)
+            if size < LEAST * first:
+                break
+            if not self._equations.stepper.attempt(state.time, size):
+                size *= SHORTER
+                continue
+            change = size / 4 * self._equations.memory["velocity"]
+            motion = size_of_motion(system, change)
+            if motion > self._farthest:
+                size /= max(2.0, np.sqrt(motion / self._farthest))
+                continue
+            scaled, rate, since = motion * max(1.0, LONG * first / size) ** 2, motion / size**2, since + 1
+            if rate < 0.5 * least:
+                least, since = rate, 0
+            is_creeping = rate < creeping and since > PATIENCE
+            if is_creeping or (scaled < SETTLED and rate > 0.5 * fastest):  # round-off
+                return before if rate > fastest else state
+            if (moved := self._moved(state, change)) is None:
+                size *= SHORTER
+                continue
+            before, state = state, moved
+            if not motion:
+                return state
+            if np.abs(state.position - first_pose).max() > FAR_AWAY * system.largest_length:
+                break
+            grows = rate < 1.1 * fastest and (scaled > SETTLED or size < LONG * first)
+            fastest, size = rate, size * (GROWTH if grows else 1.0)
+        laws = [force for _, force in system.forces]
+        raise EquilibriumError(
+            "no static equilibrium found near the given pose: bodies still move; nothing may hold the model against"
+            " its loads, or the pose is far away (give state=)"
+            + "; friction with bristle=0, which equilibria leave out, holds nothing"
+            * any(force.friction is not None and force.friction.bristle is None for force in laws)
+            + "; friction that sticks holds no more than it can: give more of it, or state= nearer to rest"
+            * bool(self._friction.count)
+            + "; what touches without friction slides off all that leans, as a box does that lies aside on another:"
+            " give friction=, or hold it by a joint or spring"
+            * (bool(searched_contacts(system.mechanism)) or any(force.contact is not None for force in laws))
+        )
+
+    def _moved(self, state: State, change: Array) -> State | None:
+        """The state at rest after a motion, which bends bristles, with closed joints; None: they do not close."""
+        multipliers = self._equations.stepper.last_reactions[0]
+        if self._remembers:
+            there = self._equations.relaxed(self._equations.moved(state, change))
+        else:
+            there = replace(displaced(self._system, state, change), theta=None, branches=None)
+        closed = self._closed(there)
+        return None if closed is None else self._held(closed, multipliers)
+
+    def _held(self, state: State, multipliers: Array) -> State:
+        """The state with bristles bent from the first pose, as long as friction holds them."""
+        known = replace(state, theta=self._equations.assembly.initial_thetas(state))
+        return self._friction.put(self._friction.at(known, multipliers), self._equations.memory)
+
+    def _closed(self, state: State) -> State | None:
+        """The state nearby with closed joints; None: there is none."""
+        if not len(self._rows):
+            return state
+        for _ in range(MOST_CLOSINGS):
+            at = self._system.at(state, given=self._given)
+            gap = self._system.rows.values(at)[0]
+            if self._system.relative_gaps(gap).max() < CLOSED:
+                return state
+            joints = SaddlePoint(self._mass, self._system.rows.small_matrix(at)[self._rows])
+            state = displaced(self._system, state, joints.solve(np.zeros(self._mass.shape[0]), -gap[self._rows])[0])
+        return None
+
+    @cached_property
+    def _farthest(self) -> float:
+        """Motion in one step, in lengths of the model or rad: nothing passes through what is thin."""
+        contacts, dimension = searched_contacts(self._system.mechanism), self._system.dimension
+        members = [member for contact in contacts for member in contact.members(dimension)]
+        sizes = [member.thickness if member.kind.is_solid else member.radius for member in members]
+        least = min((size for size in sizes if size > 0), default=np.inf)
+        return min(FARTHEST, INTO * least / self._system.largest_length)
