@@ -171,7 +171,7 @@ def test_what_starts_above_thin_bars_rests_on_them():
     model, thick = ph.Model(gravity=(0, 0, -GRAVITY)), 0.004
     box = model.add(ph.RigidBody.box((0.2, 0.2, 0.1), 500.0), "box", position=(0, 0, 0.172))
     bars = [ph.Surface(model.ground.at((x, 0, 0.1)), ph.Box((0.01, 0.5, thick))) for x in (-0.05, 0.05)]
-    model.apply(ph.Contact([box, *bars, ph.Plane(model.ground.at((0, 0, 0)))], stiffness=1e5))
+    model.apply(ph.Contact([box, *bars, ph.Plane(model.ground.at((0, 0, 0)))], stiffness=1e5, friction=0.3))
     height = model.equilibrium().position(box.origin)[2]
     weight, beside = 500 * 0.2 * 0.2 * 0.1 * GRAVITY, 0.02 * 0.05 * 0.1
     assert 0.152 - weight / 1e5 < height < 0.152 - beside / 10

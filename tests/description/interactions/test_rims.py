@@ -107,3 +107,46 @@ def test_a_wheel_rolls_in_the_plane_and_a_lying_cylinder_is_refused():
     lying = model.add(ph.RigidBody.cylinder(0.05, 0.02, 1000.0, axis=(1, 0, 0)), "lying", position=(0, 1, 0))
     with pytest.raises(ph.ModelError, match=r"lying: in the plane only axis=\(0, 0, 1\) touches"):
         model.apply(ph.Contact([lying], [floor], stiffness=1e5))
+
+
+RAIL = ph.Box((4.0, 0.04, 0.04))
+NARROW = {
+    "rail": RAIL,
+    "post": ph.Box((0.04, 0.04, 0.04)),
+    "rail of triangles": ph.TriangleMesh(RAIL.centred().vertices, RAIL.centred().triangles),
+    "tube": ph.Cylinder(0.02, 4.0, axis=(1, 0, 0)),
+    "ring": ph.Torus(0.03, 0.01),
+}
+WIDE = {
+    "wheel": WHEEL,
+    "log": ph.RigidBody.cylinder(R, 0.3, 1000.0, axis=(0, 1, 0)),
+    "standing wheel": ph.RigidBody.cylinder(R, 0.1, 1000.0, axis=(0, 0, 1)),
+    "box": ph.RigidBody.box((0.1, 0.1, 0.1), 1000.0),
+    "ball": ph.RigidBody.sphere(R, 1000.0),
+}
+
+
+@pytest.mark.parametrize(
+    ("wide", "name"), [(a, b) for a in WIDE for b in NARROW if b != "ring" or a not in ("ball", "log")]
+)
+def test_what_is_wider_than_a_surface_stays_on_it(wide, name):
+    """Its own corners and rims are beside the surface."""
+    for listed in (False, True):
+        model = ph.Model(gravity=(0, 0, -G))
+        shape, top = NARROW[name], 0.01 if name == "ring" else 0.02
+        body = model.add(WIDE[wide], "body", position=(0, 0, top + R))
+        surface = ph.Surface(model.ground.at((0, 0, 0)), shape)
+        sides = ([body], [surface]) if listed else (body, surface)
+        model.apply(ph.Contact(*sides, stiffness=2e5, friction=0.3))
+        motion = model.simulate(0.1, 2e-3, progress=False)  # a free fall is 49 mm
+        assert motion.position(body.origin)[-1, 2] == pytest.approx(top + R, abs=4e-4)
+        assert abs(motion.energy.balance_error).max() < 1e-12
+
+
+@pytest.mark.parametrize("name", ["rail", "rail of triangles"])
+def test_a_wheel_that_is_wider_than_a_rail_is_round_on_it(name):
+    model = ph.Model(gravity=(0, 0, -G))
+    body = model.add(WHEEL, "wheel", position=(-1.0, 0, R + 0.02), velocity=(1, 0, 0))
+    rail = ph.Surface(model.ground.at((0, 0, 0)), NARROW[name])
+    model.apply(ph.Contact(body, rail, stiffness=2e5, friction=0.3, damping=2.0))
+    assert speeds(model, body, (1, 0, 0)) == pytest.approx(2 / 3, abs=1e-3)

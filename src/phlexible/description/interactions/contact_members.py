@@ -14,6 +14,7 @@ from phlexible.bodies.flexible.points import FlexiblePoints
 from phlexible.bodies.rigid_body import RigidBody
 from phlexible.bodies.soft_body import SoftBody
 from phlexible.bodies.soft_mesh import surface_nodes
+from phlexible.description.ground import fixed_point
 from phlexible.description.interactions.functions import AXES, DirectionOf, WorldAxis
 from phlexible.description.interactions.mesh_surface import MeshSurface
 from phlexible.description.interactions.surfaces import Capsule, Plane, Surface, Touchable
@@ -90,8 +91,8 @@ class Member(NamedTuple):
         owner: members with one do not meet.
         kind: what it is.
         size: of a solid: numbers that the kernels know [m]; of a piece its length, the most that round solids have
-            which it touches [m], and 1: it touches these alone and at its ends too; of a rim its radius and how far
-            it is from the middle [m]; of a place on a rim (0, 0, 1).
+            which it touches [m], and 1: it touches these alone and at its ends too, -1: these alone; of a rim its
+            radius and how far it is from the middle [m]; of a place on a rim (0, 0, 1).
         axes: of a solid or rim, world axes at the initial pose, in columns, shape (3, 3).
         around: radius about its axis of all that it may touch [m]; -1: it has no end.
         mesh: triangles of a solid of these, in its axes.
@@ -350,28 +351,64 @@ def _samples(each: Side, radius: float, side: int, dimension: int) -> Iterator[M
         case Capsule():
             for port in (each.start, each.end):
                 yield Member(port, port, each.radius, side, owner_of(each.start), kind)
-        case PlacedBody() | PlacedWhole():
-            if nodes := line_nodes(each):
-                yield from (Member(port, port, radius, side, each.name, kind) for port in nodes)
-            elif shape := _shape_of(each):
-                assert isinstance(each, PlacedBody), "what has a shape"
-                middle, is_round = _middle(each, shape), float(isinstance(shape, Cylinder | Torus))
-                for own, places in _corners(shape, dimension):
-                    for place in places:
-                        port = each.point(middle.point.position + place)
-                        yield Member(port, port, 0.0, side, each.name, own, (0.0, 0.0, is_round))
-                if dimension == 3 and isinstance(shape, Cylinder | Torus):
-                    yield from _rims(each, shape, side)
+        case PlacedBody() | PlacedWhole() if nodes := line_nodes(each):
+            yield from (Member(port, port, radius, side, each.name, kind) for port in nodes)
+        case _ if solid := _solid_shape(each):
+            shape, is_round = solid.shape, float(isinstance(solid.shape, Cylinder | Torus))
+            for own, places in _corners(shape, dimension):
+                for port in map(solid.port_at, places):
+                    yield Member(port, port, 0.0, side, _owner(each), own, (0.0, 0.0, is_round))
+            if dimension == 3 and isinstance(shape, Cylinder | Torus):
+                yield from _rims(solid, shape, side)
 
 
-def _rims(each: PlacedBody, shape: Cylinder | Torus, side: int) -> Iterator[Member]:
+class _SolidShape(NamedTuple):
+    """A shape whose corners and edges other solids may touch.
+
+    Attributes:
+        shape: about its middle.
+        port: that carries it.
+        middle: of the shape from the port, axes of its body, shape (3,) [m].
+    """
+
+    shape: Shape
+    port: Port
+    middle: Array
+
+    @property
+    def axes(self) -> Array:
+        """Axes of the body that carries it in the world at the initial pose, shape (3, 3)."""
+        return self.port.placed.rotation if isinstance(self.port, Attachment) else np.eye(3)
+
+    def port_at(self, place: Array) -> Port:
+        """Port at a position from the middle, axes of its body, shape (3,) [m]."""
+        if isinstance(self.port, Attachment):
+            return self.port.placed.point(self.port.point.position + self.middle + place)
+        return fixed_point(self.port.initial_position() + self.middle + place, self.port.label)
+
+
+def _solid_shape(each: Side) -> _SolidShape | None:
+    """Shape of a rigid body, or of a surface that has corners or edges; None of others."""
+    none = np.zeros(3)
+    match each:
+        case PlacedBody() if not line_nodes(each) and (shape := _shape_of(each)):
+            return _SolidShape(shape, _middle(each, shape), none)
+        case Surface() if isinstance(each.shape, Box | Torus | TriangleMesh) and not each.inside:
+            if isinstance(each.port, Attachment) and not isinstance(each.port.placed.body, RigidBody):
+                return None
+            middle = each.shape.tree().middle if isinstance(each.shape, TriangleMesh) else none
+            return _SolidShape(each.shape, each.port, middle)
+    return None
+
+
+def _rims(solid: _SolidShape, shape: Cylinder | Torus, side: int) -> Iterator[Member]:
     """Rims of a cylinder, or the ring of a torus, which planes touch at their deepest points."""
-    port, axes = _middle(each, shape), each.rotation @ _upright(np.asarray(shape.axis))
+    axes, owner = solid.axes @ _upright(np.asarray(shape.axis)), owner_of(solid.port)
     tube = shape.tube_radius if isinstance(shape, Torus) else 0.0
     half = 0.0 if isinstance(shape, Torus) else shape.length / 2
     for high in (half, -half) if half else (half,):
         size, around = (shape.radius, high, 0.0), float(np.hypot(shape.radius, half)) + tube
-        yield Member(port, port, tube, side, each.name, MemberKind.RIM, size, axes, around)
+        yield Member(solid.port, solid.port, tube, side, owner, MemberKind.RIM, size, axes, around)
 
 
 def _pieces(nodes: Sequence[Port], radius: float, side: int, owner: object) -> Iterator[Member]:
@@ -382,20 +419,23 @@ def _pieces(nodes: Sequence[Port], radius: float, side: int, owner: object) -> I
 
 
 def _edges(each: Side, side: int, dimension: int) -> Iterator[Member]:
-    """What only solids touch between its ends: edges of bodies, axes of cylinders."""
-    if isinstance(each, PlacedBody) and dimension == 3 and (shape := _shape_of(each)):
-        middle, is_round = _middle(each, shape).point.position, isinstance(shape, Cylinder)
-        own = shape.radius if isinstance(shape, Cylinder) else 0.0
+    """What only solids touch between its ends: edges of bodies, axes or lines along the side of cylinders."""
+    if dimension == 3 and (solid := _solid_shape(each)):
+        shape = solid.shape
+        own, is_alone = 0.0, 0.0
+        if isinstance(shape, Cylinder):
+            own, is_alone = (shape.radius, 1.0) if _axis_between_ends(shape) > 0 else (0.0, -1.0)
         for ends in edges_of(shape):
-            a, b = (each.point(middle + end) for end in ends)
-            size = (float(np.linalg.norm(ends[1] - ends[0])), WIDE, float(is_round))
-            yield Member(a, b, own, side, each.name, MemberKind.EDGE, size)
+            size = (float(np.linalg.norm(ends[1] - ends[0])), WIDE, is_alone)
+            a, b = map(solid.port_at, ends)
+            yield Member(a, b, own, side, _owner(each), MemberKind.EDGE, size)
 
 
 def edges_of(shape: Shape) -> Array:
     """Ends of what other solids touch between them, about its middle, in body axes, shape (k, 2, 3) [m].
 
-    Edges of boxes and meshes, beside these on both sides, between the places that touch; the axis of a cylinder.
+    Edges of boxes and meshes, beside these on both sides, between the places that touch; the axis of a cylinder, or
+    lines along the side of one that is short.
     """
     match shape:
         case Box():
@@ -411,13 +451,21 @@ def edges_of(shape: Shape) -> Array:
                     ends[:, :, outer] = signs[:, 1:]
                     found.append(half * ends)
             return np.concatenate(found)
-        case Cylinder() if (reach := shape.length / 2 - ROUNDED * shape.radius) > 0:
-            axis = np.asarray(shape.axis, dtype=np.float64)
-            return np.stack([-reach * axis, reach * axis])[None]
+        case Cylinder():
+            reach, axis = _axis_between_ends(shape), np.asarray(shape.axis, dtype=np.float64)
+            if reach > 0:
+                return np.stack([-reach * axis, reach * axis])[None]
+            (_, high), (_, low), *_ = _corners(shape, 3)
+            return np.stack([low, high], axis=1)
         case TriangleMesh():
             tree = shape.tree()
             return tree.edges_beside() - tree.middle
     return np.zeros((0, 2, 3))
+
+
+def _axis_between_ends(shape: Cylinder) -> float:
+    """Half of the axis of a capsule whose round ends are within a cylinder; not more than 0: there is none [m]."""
+    return float(shape.length / 2 - ROUNDED * shape.radius)
 
 
 def _solids(each: Side, side: int, dimension: int) -> Iterator[Member]:
@@ -637,16 +685,17 @@ def check_depths(owner: object, members: Sequence[Member], dimension: int) -> No
             continue
         assert solid.axes is not None, "a solid has some"
         origin = solid.start.initial_position()
-        thick = DEEPEST * solid.thickness
+        thick, own_size = DEEPEST * solid.thickness, size_of(solid.start)
         depths = radius - heights(solid, (at - origin) @ solid.axes)
-        for i in np.flatnonzero(depths > np.where(radius > 0, most, np.minimum(most, thick))):
+        known = np.where(most > 0, most, DEEPEST * own_size)  # places of the ground have no size
+        for i in np.flatnonzero(depths > np.where(radius > 0, most, np.minimum(known, thick))):
             one = places[i]
             if are_opposed(one, solid):
                 _refuse(owner, float(depths[i]), one, solid)
         for piece, row in zip(pieces, between, strict=True):
             if are_opposed(piece, solid) and solid.touches_piece(piece):
                 depth = piece.radius - heights(solid, (row - origin) @ solid.axes).min()
-                if depth > (2 * DEEPEST * piece.radius or min(DEEPEST * size_of(piece.start), thick)):
+                if depth > (2 * DEEPEST * piece.radius or min(DEEPEST * (size_of(piece.start) or own_size), thick)):
                     _refuse(owner, float(depth), piece, solid)
 
 

@@ -2,15 +2,18 @@
 
 A piece w(s) = (1 - s) a + s b in the axes of a solid, of radius r, has the distance
 
-    F = min over s of phi(w(s)) + (1 - s) A + s B + SHARE l (s - 1/2)^2,    A = max(0, r - phi(a)), B of b
+    F = min over s of phi(w(s)) + (1 - s) A + s B + SHARE l (s - m)^2,    A = max(0, r - phi(a)), B of b
 
-from it: as near as its nearest place, less what its ends, which are places of their own, are deep already. On a
-flat side that is nothing more; where an edge of the solid is between the ends it is all. SHARE chooses the middle
-of what is parallel, l is the length of the piece at the start. What touches by itself has A = B = 0.
+from it: as near as its nearest place, less what its ends, which are places of their own, are deep already. On a flat
+side that is nothing more; where an edge of the solid is between the ends it is all. SHARE chooses the middle m of
+what is parallel, that of the part of the piece within twice the radius of the solid from its centre, so that a wheel
+rolls along a rail as if this had no middle; l is the length of the piece at the start. What touches by itself has A
+= B = 0.
 """
 
 from phlexible.step.compilation.compiled import compiled
 from phlexible.step.compilation.notation import Tables, Vector, dot, secant_parts, three_secants, vector
+from phlexible.step.kernels.contact import clamped
 from phlexible.step.kernels.many.meshes import slope_over_mesh
 from phlexible.step.kernels.many.solids import height_at, seen_in, shape_distance
 from phlexible.step.tables.declarations import BLOCK, DRUM, INSET, MESH, RIM, TUBE
@@ -40,18 +43,30 @@ def slope_at(t: Tables, i: int, j: int, w: Vector) -> tuple[float, Vector]:
     return high, slope
 
 
+@compiled
+def _middle(t: Tables, i: int, j: int, a: Vector, u: Vector) -> tuple[float, float]:
+    """m of piece i and solid j, and its derivative with respect to the foot of the centre of the solid."""
+    around = t.member_around[j]
+    if around < 0.0:
+        return 0.5, 0.0
+    foot, reach = -dot(a, u) / dot(u, u), 2.0 * around / t.member_size[3 * i]
+    low, high = foot - reach, foot + reach
+    moves = (0.5 if 0.0 < low < 1.0 else 0.0) + (0.5 if 0.0 < high < 1.0 else 0.0)
+    return 0.5 * (clamped(low) + clamped(high)), moves
+
+
 Place = tuple[float, float, float, Vector]
 """Of a piece: s, F, its slope along s, and that of phi."""
 
 
 @compiled
-def _between(t: Tables, i: int, j: int, a: Vector, u: Vector, held: tuple[float, float], s: float) -> Place:
-    """What F is the least of at s; ``held``: A and B."""
-    share, n = SHARE * t.member_size[3 * i], vector(0.0, 0.0, 0.0)
-    A, B = held
+def _between(t: Tables, i: int, j: int, a: Vector, u: Vector, held: tuple[float, float, float], s: float) -> Place:
+    """What F is the least of at s; ``held``: A, B and m."""
+    share = SHARE * t.member_size[3 * i]
+    A, B, middle = held
     high, n = slope_at(t, i, j, a + s * u)
-    value = high + (1.0 - s) * A + s * B + share * (s - 0.5) * (s - 0.5)
-    return s, value, dot(n, u) + B - A + 2.0 * share * (s - 0.5), n
+    value = high + (1.0 - s) * A + s * B + share * (s - middle) * (s - middle)
+    return s, value, dot(n, u) + B - A + 2.0 * share * (s - middle), n
 
 
 @compiled
@@ -64,7 +79,7 @@ def _cut(low: Place, high: Place) -> float:
 
 @compiled
 def _least(
-    t: Tables, i: int, j: int, a: Vector, u: Vector, held: tuple[float, float], low: Place, high: Place
+    t: Tables, i: int, j: int, a: Vector, u: Vector, held: tuple[float, float, float], low: Place, high: Place
 ) -> tuple[float, float, Vector]:
     """F, s and slope of phi between places where F falls and rises.
 
@@ -105,7 +120,7 @@ def _nearest(
     j: int,
     a: Vector,
     u: Vector,
-    held: tuple[float, float],
+    held: tuple[float, float, float],
     first: tuple[float, Vector],
     last: tuple[float, Vector],
 ) -> tuple[float, float, Vector]:
@@ -114,11 +129,12 @@ def _nearest(
     Between ends that are too far to touch an estimate that is no greater.
     """
     share, radius = SHARE * t.member_size[3 * i], t.member_radius[i]
-    A, B = held
+    A, B, middle = held
     begin, n = first
     end, m = last
-    f, g = begin + A + 0.25 * share, dot(n, u) + B - A - share
-    e, k = end + B + 0.25 * share, dot(m, u) + B - A + share
+    rest = 1.0 - middle
+    f, g = begin + A + share * middle * middle, dot(n, u) + B - A - 2.0 * share * middle
+    e, k = end + B + share * rest * rest, dot(m, u) + B - A + 2.0 * share * rest
     low, top = (0.0, f, g, n), (1.0, e, k, m)
     best, at, slope = f, 0.0, n
     if e < best:
@@ -162,8 +178,15 @@ def over_solid(t: Tables, i: int, j: int, a: Vector, b: Vector) -> tuple[float, 
     A, B = 0.0, 0.0
     if t.member_size[3 * i + 2] == 0.0:
         A, B = max(radius - first, 0.0), max(radius - last, 0.0)
-    F, s, slope = _nearest(t, i, j, a, u, (A, B), (first, n), (last, m))
+    middle, moves = _middle(t, i, j, a, u)
+    F, s, slope = _nearest(t, i, j, a, u, (A, B, middle), (first, n), (last, m))
     on_a, on_b = (1.0 - s) * slope, s * slope
+    if moves > 0.0:
+        square = dot(u, u)
+        foot = -dot(a, u) / square
+        share = 2.0 * SHARE * t.member_size[3 * i] * (middle - s) * moves / square
+        on_a += share * (a + (2.0 * foot - 1.0) * u)
+        on_b -= share * (a + 2.0 * foot * u)
     if A > 0.0:
         on_a -= (1.0 - s) * n
     if B > 0.0:
