@@ -21,7 +21,7 @@ INTERNAL = {
     "description.joints": "across parts rows unit_axes unit_axis coordinates",
     "description.interactions": "area at_time availability check_inside check_size continued coordinate "
     "coordinate_name coordinates direction entries extent forces gaps initial_coordinate is_active "
-    "is_actuator is_lossy is_plain members needs_radius parts periods_of_delay quadrature "
+    "is_actuator is_lossy is_plain members parts periods_of_delay quadrature "
     "read rows share target_at times touchers",
     "measure": "continued of of_kind read rows share",
     "shapes": "centred placed",

@@ -62,18 +62,22 @@ class Touching:
         X, coordinate, d = at.vectors[:, self.parts], self.coordinate, self.dimension
         normal, _ = self._normal(at)
         assert self.force.contact is not None, "it rubs"
-        arm = -self.force.contact.side * coordinate.radius * normal
+        side, own = self.force.contact.side, X[:, 1]
+        theta = np.array([coordinate.value(y) for y in at.values[:, self.gap]])
+        arm = -side * coordinate.reach(theta, self.force.rest, side)[..., None] * normal
         weights = np.zeros((len(X), len(self.parts)))
         weights[:, 0], weights[:, 1] = 1.0, -1.0
         if isinstance(coordinate.gap, SegmentCoordinate):
             place = np.clip(at.values[:, self.gap][:, 1] / at.values[:, self.gap][:, 2], 0.0, 1.0)
             weights[:, 1], weights[:, 2] = place - 1.0, -place
-            arm = X[:, 1] + place[:, None] * (X[:, 2] - X[:, 1]) - X[:, 0]
+            own = own + place[:, None] * (X[:, 2] - own)
+            if coordinate.is_on_axis:
+                arm = own - X[:, 0]
         points, first = coordinate.points, coordinate.points + coordinate.turning
         if coordinate.turning:
             weights[:, points:first] = _shares(X[:, points:first], arm, d)
         if len(self.parts) > first:
-            weights[:, first:] = -_shares(X[:, first:], X[:, 0] + arm - X[:, 1], d)
+            weights[:, first:] = -_shares(X[:, first:], X[:, 0] + arm - own, d)
         return weights, normal
 
     def _normal(self, at: Poses) -> tuple[Array, Array]:
@@ -95,7 +99,7 @@ class Touching:
         _, size = self._normal(at)
         turned = np.cross(normal, change[:, self.parts[0]] / np.where(size > 0, size, 1.0))
         touches, carries = self._turning
-        carrier = carries if len(carries) else touches
+        carrier = carries if len(carries) or self.coordinate.is_grounded else touches
         return np.asarray(turned + along(_turn(at, dX, carrier), normal) * normal)
 
     def slip(self, weights: Array, dX: Array) -> Array:

@@ -143,9 +143,6 @@ def test_what_is_no_contact_group_is_refused_by_name():
         ph.Contact([one.origin, other.origin], radius=0.1, drilling=0.5)
     with pytest.raises(ph.ModelError, match=r"one.origin and other.origin do not turn"):
         ph.Contact([one.origin, other.origin], radius=0.1, stiffness=1.0, friction=0.1)
-    floor = ph.Plane(model.ground.at((0, 0, -1)))
-    with pytest.raises(ph.ParameterError, match="whole bodies sticks; leave bristle=0 out"):
-        ph.Contact([one.origin, other.origin], floor, stiffness=1.0, friction=0.1, bristle=0)
     with pytest.raises(ph.ParameterError, match="moves as a function of time"):
         moving = model.ground.moving(lambda t: (t, 0.0, 0.0))
         ph.Contact([one.origin, moving], radius=0.1, stiffness=1.0)

@@ -1,6 +1,6 @@
 """Contact of bodies, surfaces, points and lines: one by one, and searched among many (docs/theory.md, 8)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import pi, sqrt
@@ -72,8 +72,6 @@ PATCH, HERTZ_PATCH = (
     3 * pi / 16,
 )  # mean lever of friction over the radius of the patch: even pressure, Hertz's
 
-Toucher = Port | PlacedBody | PlacedWhole
-
 
 def _side(name: str, value: object) -> object:
     """Lists as tuples, and meshed bodies as their surfaces."""
@@ -116,8 +114,8 @@ class Contact(ForceElement):
         friction_speed: with ``bristle=0``: the speed below which friction falls to zero [m/s]; None: 1e-3.
         name: for messages; None: made from the parts.
         bristle: stiffness of the spring that friction bends [N/m]. None: as stiff as the contact is, ``stiffness``,
-            with the exponent 1.5 in the depth that weights reach. 0: none, in contacts that are not searched:
-            friction falls with the speed below ``friction_speed``, so that what would stick creeps.
+            with the exponent 1.5 in the depth that weights reach. 0: none: friction falls with the speed below
+            ``friction_speed``, so that what would stick creeps.
         bristle_damping: of a damper beside it [N s/m]; None: a tenth of the critical one of the body that touches.
         static_friction: coefficient as long as they stick; None: ``friction``.
         restitution: speed after an impact over that before it, 0 to 1, in place of ``damping``; 1: lossless. None:
@@ -184,24 +182,21 @@ class Contact(ForceElement):
                 check_ports(self, first=port, second=other)
         if self.stiffness is None:
             set_fields(self, stiffness=self._guessed(), is_guessed=True)
-        if isinstance(self.second, Touchable):
-            if self.second.needs_radius and not self.radius:
-                raise ParameterError(f"{self}: points slip through edges; give radius= of the sphere that touches")
-        elif not self.radius:
-            raise ParameterError(
-                f"{self}: first and second are points, which do not meet; give radius=, the sum of both radii"
-            )
-        elif self.friction:
-            raise ParameterError(
-                f"{self}: friction needs to know where they touch; give Surface({self.second}, Sphere(...))"
-            )
+        if not isinstance(self.second, Touchable):
+            if not self.radius:
+                raise ParameterError(
+                    f"{self}: first and second are points, which do not meet; give radius=, the sum of both radii"
+                )
+            if self.friction:
+                raise ParameterError(
+                    f"{self}: friction needs to know where they touch; give Surface({self.second}, Sphere(...))"
+                )
         self._check_bristle()
         self._check_turns()
         if self._passes_between_nodes:
-            remedy = "leave out rolling= and drilling=" if self.resists_turns else "leave out bristle=0"
             warn_user(
                 f"{self}: pieces of the line are longer than {self.second} is thick, which passes between two"
-                f" nodes: give it more elements, or {remedy}",
+                " nodes: give it more elements, or leave out rolling= and drilling=",
                 MeshWarning,
             )
         expect(self, *self.ports)
@@ -210,7 +205,7 @@ class Contact(ForceElement):
         """Make a ball and a surface, or two balls, a contact of two, of the centre and the radius."""
         ball, other = (ball_of(each, counts_centres=not self.radius) for each in (self.first, self.second))
         second = self.second if other is None else Surface(other[0], Sphere(other[1]))
-        if ball and isinstance(second, Touchable) and not _is_searched(second):
+        if ball and isinstance(second, Touchable) and not _is_searched(second, ball[1]):
             set_fields(self, first=ball[0], second=second, radius=ball[1], second_radius=None)
 
     def _check_turns(self) -> None:
@@ -300,8 +295,12 @@ class Contact(ForceElement):
     @property
     def _mass(self) -> float:
         """The least of the bodies that touch, in a contact of two that of the first [kg]."""
-        ports = [each.start for each in self.members()] if self.is_searched else self.touchers[:1]
-        return min((port.placed.data.mass for port in ports if isinstance(port, Attachment)), default=0.0)
+        return min((port.placed.data.mass for port in self._rubbed if isinstance(port, Attachment)), default=0.0)
+
+    @property
+    def _rubbed(self) -> Sequence[Port]:
+        """What friction holds, in a contact of two the first of it."""
+        return [each.start for each in self.members()] if self.is_searched else self.touchers[:1]
 
     @cached_property
     def is_searched(self) -> bool:
@@ -310,7 +309,7 @@ class Contact(ForceElement):
             return True
         if isinstance(self.first, tuple | Touchable | MeshSurface):
             return True
-        if _is_searched(self.second) or (self._passes_between_nodes and not self._needs_two):
+        if _is_searched(self.second, self.radius) or (self._passes_between_nodes and not self.resists_turns):
             return True
         return isinstance(self.first, PlacedBody) and not line_nodes(self.first)
 
@@ -319,17 +318,12 @@ class Contact(ForceElement):
         """Whether a surface is thinner than the pieces of a line are long, which have to touch it then, too."""
         if not (isinstance(self.first, PlacedBody | PlacedWhole) and isinstance(self.second, Surface | Capsule)):
             return False
-        if isinstance(self.second, Surface) and (self.second.inside or _is_searched(self.second)):
+        if isinstance(self.second, Surface) and (self.second.inside or _is_searched(self.second, self.radius)):
             return False
         nodes = np.array([port.initial_position() for port in line_nodes(self.first)]).reshape(-1, 3)
         longest = np.linalg.norm(np.diff(nodes, axis=0), axis=1).max(initial=0.0)
         is_box = isinstance(self.second, Surface) and isinstance(self.second.shape, Box)
         return bool(longest > self.second.thickness * (1 if is_box else 2))
-
-    @property
-    def _needs_two(self) -> bool:
-        """Whether it has what lines in lists do not have: friction without a bristle, nodes that roll."""
-        return self.resists_turns or (self.friction > 0 and self.bristle == 0)
 
     @property
     def parts(self) -> tuple[Side, ...]:
@@ -390,8 +384,6 @@ class Contact(ForceElement):
     @property
     def sticking(self) -> Bristle | None:
         """What friction bends before it lets go; None: nothing, or no friction."""
-        if self.is_searched and self.friction and self.bristle == 0:
-            raise ParameterError(f"{self}: friction of lists and whole bodies sticks; leave bristle=0 out")
         levels = ("friction", self.friction), ("static_friction", self.static_friction)
         slow = "friction_speed", self.friction_speed
         return bristle_of(self, self.bristle, self.bristle_damping, *levels, slow, lambda: self._along, self._mass)
@@ -400,8 +392,7 @@ class Contact(ForceElement):
         """Warn of a bristle that the weight bends by far more than what touches is large."""
         if (sticking := self.sticking) is None or self.bristle is None:
             return
-        ports = [self.touchers[0]] if not self.is_searched else [each.start for each in self.members()]
-        size = max((size_of(port) for port in ports), default=0.0) or self.radius or SIZE
+        size = max(map(size_of, self._rubbed), default=0.0) or self.radius or SIZE
         bent = self.friction * self._mass * GRAVITY / sticking.stiffness
         if bent > SOFT * size:
             warn_user(
@@ -413,7 +404,9 @@ class Contact(ForceElement):
     @property
     def touchers(self) -> tuple[Port, ...]:
         """The points or centres that touch, of a contact that is not searched."""
-        return tuple(nodes_of(cast("Toucher", self.first)))
+        if isinstance(self.first, PlacedBody | PlacedWhole):
+            return line_nodes(self.first)
+        return (cast("Port", self.first),)
 
     @property
     def _other(self) -> Port:
@@ -477,8 +470,9 @@ class Contact(ForceElement):
             return SlidingCoordinate("gap", surface.port, port, gap.coordinate.direction, along)
         if dimension == 1:
             raise ParameterError(f"{self}: there is no friction on a line")
-        resists_turns = bool(self.rolling or self.drilling)
-        return RubbingCoordinate("gap", gap.coordinate, port, surface.ports, self.radius, dimension, resists_turns)
+        radius = self.radius if port.has_orientation else 0.0  # what does not turn is touched on its axis
+        carriers = surface.ports
+        return RubbingCoordinate("gap", gap.coordinate, port, carriers, radius, dimension, self.resists_turns)
 
     def __repr__(self) -> str:
         if self.name:
@@ -495,20 +489,14 @@ def _mass_of(port: Port) -> float:
     return port.placed.data.mass if isinstance(port, Attachment) else 0.0
 
 
-def _is_searched(side: object) -> bool:
-    """A torus or a mesh, which contacts of two do not know."""
-    return isinstance(side, Surface) and isinstance(side.shape, Torus | TriangleMesh)
+def _is_searched(side: object, radius: float) -> bool:
+    """A torus or a mesh, or a box that points touch, which contacts of two do not know."""
+    if not isinstance(side, Surface) or (isinstance(side.shape, Box) and (radius or side.inside)):
+        return False
+    return isinstance(side.shape, Torus | TriangleMesh | Box)
 
 
 def _name(each: object) -> str:
     if isinstance(each, Sequence):
         return f"{len(each)} parts"
     return each.name if isinstance(each, PlacedBody | PlacedWhole) else str(each)
-
-
-def nodes_of(target: Toucher) -> Iterator[Port]:
-    """The points of a line that touch, or the port itself."""
-    if isinstance(target, PlacedBody | PlacedWhole):
-        yield from line_nodes(target)
-    else:
-        yield target

@@ -198,8 +198,8 @@ class RubbingCoordinate(GapCoordinate):
         parts: list[tuple[float, PointOf | DirectionOf]] = [(1.0, PointOf(self.toucher))]
         parts += [(-1.0, PointOf(port)) for port in self.carriers]
         turning = [self.toucher] if self.turning else []
-        if len(self.carriers) == 1 and _turns(self.carriers[0]):
-            turning += self.carriers
+        if self.surface_turns:
+            turning += self.carriers[:1]
         parts += [(0.0, DirectionOf(port, axis)) for port in turning for axis in AXES[: self.dimension]]
         chord = Chord(tuple(parts))
         along = (
@@ -211,6 +211,30 @@ class RubbingCoordinate(GapCoordinate):
         if self.resists_turns:
             for axis in AXES if self.dimension == 3 else AXES[2:]:
                 yield Row((BilinearTerm(1.0, directions, single(WorldAxis(axis))),), 0.0, "turning")
+
+    @property
+    def surface_turns(self) -> bool:
+        """Whether the surface turns with its carrier, or with the one body that carries both ends of a piece."""
+        first, *others = self.carriers
+        is_one = all(
+            isinstance(first, Attachment) and first.placed is getattr(each, "placed", None) for each in others
+        )
+        return is_one and first.has_orientation and not (isinstance(first, MovingFrame) and first.is_fixed)
+
+    @property
+    def is_grounded(self) -> bool:
+        """Whether the ground carries the surface."""
+        return all(isinstance(port, MovingFrame) and port.is_fixed for port in self.carriers)
+
+    @property
+    def is_on_axis(self) -> bool:
+        """Whether a piece is touched on its axis: nobody knows how it turns."""
+        return self.points > 2 and not (self.surface_turns or self.is_grounded)
+
+    def reach(self, theta: Array | float, rest: float, side: float) -> Array:
+        """Distance of the place that touches from the centre of what touches, between two round ones [m]."""
+        is_round = isinstance(self.gap, DistanceCoordinate | SegmentCoordinate) and side > 0
+        return np.asarray(self.radius * (theta / rest if is_round else 1.0))
 
     @property
     def gap_count(self) -> int:
@@ -230,12 +254,6 @@ class RubbingCoordinate(GapCoordinate):
         result = np.zeros((len(y), len(y)))
         result[: self.gap_count, : self.gap_count] = self.gap.hessian(y[: self.gap_count])
         return result
-
-
-def _turns(port: Port) -> bool:
-    if isinstance(port, MovingFrame):
-        return not port.is_fixed
-    return isinstance(port, Attachment) and port.has_orientation
 
 
 # Surfaces that a port carries, for contacts: planes, spheres, cylinders, boxes, capsules (docs/theory.md, 8).
@@ -282,11 +300,6 @@ class Touchable(ABC):
     @abstractmethod
     def thickness(self) -> float:
         """How deep a point may start is a share of it; 0: it is not thick [m]."""
-
-    @property
-    def needs_radius(self) -> bool:
-        """Whether only spheres touch it: it has edges."""
-        return False
 
     @abstractmethod
     def gaps(self, other: Port, dimension: int) -> tuple[Gap, ...]:
@@ -364,9 +377,9 @@ class Surface(Touchable):
 
     Attributes:
         port: the center of the shape.
-        shape: a ``Sphere``, a ``Cylinder``, which goes on beyond its ends, or a ``Box``, whose edges only spheres
-            touch, or, in space, a ``Torus`` or a closed ``TriangleMesh``; axes are those of the port's body, on the
-            ground x, y, z. In the plane circles and rectangles.
+        shape: a ``Sphere``, a ``Cylinder``, which goes on beyond its ends, a ``Box``, or, in space, a ``Torus`` or
+            a closed ``TriangleMesh``; axes are those of the port's body, on the ground x, y, z. In the plane
+            circles and rectangles.
         inside: bodies are inside of it.
 
     Raises:
@@ -408,17 +421,8 @@ class Surface(Touchable):
         """The radius, or the shortest edge."""
         if isinstance(self.shape, Sphere | Cylinder):
             return self.shape.radius
-        return float(np.min(np.asarray(self._box.size)))
-
-    @property
-    def needs_radius(self) -> bool:
-        """Of a box from outside."""
-        return isinstance(self.shape, Box) and not self.inside
-
-    @property
-    def _box(self) -> Box:
-        assert isinstance(self.shape, Box), "asked for where it is one"
-        return self.shape
+        assert isinstance(self.shape, Box), "others have no contact of two"
+        return float(np.min(np.asarray(self.shape.size)))
 
     def gaps(self, other: Port, dimension: int) -> tuple[Gap, ...]:
         """The distance from center or axis, from a box, or the places between its faces."""
@@ -438,7 +442,8 @@ class Surface(Touchable):
         return (Gap(RoundedCoordinate("gap", self.port, other, across, (0.0, 0.0)), self.thickness, side),)
 
     def _box_gaps(self, other: Port, dimension: int) -> tuple[Gap, ...]:
-        half = np.asarray(self._box.size, dtype=np.float64)[:dimension] / 2
+        assert isinstance(self.shape, Box), "asked for where it is one"
+        half = np.asarray(self.shape.size, dtype=np.float64)[:dimension] / 2
         along = tuple(DirectionOf(self._oriented(self.port), self._turned(axis)) for axis in AXES[:dimension])
         if not self.inside:
             return (Gap(RoundedCoordinate("gap", self.port, other, along, tuple(half.tolist())), 0.0),)

@@ -21,6 +21,7 @@ from phlexible.bodies.soft_law import (
 )
 from phlexible.bodies.soft_mesh import SoftSurface
 from phlexible.description.interactions.contact_members import DEEPEST, Member, neighbours_of
+from phlexible.description.interactions.force_elements import CREEP_SPEED
 from phlexible.description.interactions.functions import PointOf, Vector
 from phlexible.description.interactions.loads import SurfacePressure
 from phlexible.description.interactions.rod_element import KEPT, RodElement
@@ -391,6 +392,7 @@ class ContactGroupTables:
             "contact_group_exponent": [each.exponent for each in laws],
             "contact_group_friction": [each.friction for each in groups],
             "contact_group_bristle": [each.stiffness if each else 0.0 for each in bristles],
+            "contact_group_creep": [each.friction_speed or CREEP_SPEED for each in groups],
             "contact_group_bristle_damping": [each.damping if each else 0.0 for each in bristles],
             "contact_group_impact": [each.loss_of_impacts for each in laws],
             "contact_group_slowest": [each.slowest for each in laws],

@@ -87,9 +87,39 @@ def _stored(t: Tables, b: int) -> float:
 
 
 @compiled
-def rub_along(t: Tables, f: int, level: float, h: float) -> tuple[float, float, float]:
-    """Force along one coordinate, its derivatives to theta_{n+1} and to the level."""
-    u, b = vector(t.theta_change[f], 0.0, 0.0), t.bristle_of[f]
-    force, to_limit, e, a, steeper = bend(t, f, b, bent(t, b), u, held_by(t, b, level), h)
-    t.across_loss[f] = 0.0  # along the coordinate itself
-    return force.x, a - steeper * e.x * e.x, to_limit.x * held_by(t, b, 1.0)
+def crept(limit: float, speed: float, u: Vector, h: float) -> tuple[Vector, Vector, Vector, float, float]:
+    """Friction that falls with the speed below ``speed``: force, derivative with respect to the limit, e, a, s."""
+    total = dot(u, u)
+    rate = sqrt(total) / abs(h)
+    is_fast = rate >= speed
+    share = where(is_fast, 1.0 / rate, 1.0 / speed) / h
+    e = where(is_fast, 1.0 / sqrt(total), 0.0) * u
+    return (limit * share) * u, share * u, e, limit * share, where(is_fast, limit * share, 0.0)
+
+
+@compiled
+def resist_sliding(
+    t: Tables, f: int, z: Vector, u: Vector, coefficient: float, normal: float, h: float
+) -> tuple[Vector, Vector, Vector, float, float]:
+    """Friction of force f in a step that slides by u, by its bristle, bent by z at the start, or without one.
+
+    Returns the force, its derivative with respect to the normal force, and e, a and s as ``held``; books the loss.
+    """
+    b = t.bristle_of[f]
+    if b >= 0:
+        share = held_by(t, b, coefficient)
+        force, to_limit, e, a, s = bend(t, f, b, z, u, share * normal, h)
+        return force, share * to_limit, e, a, s
+    force, to_limit, e, a, s = crept(coefficient * normal, t.friction_speed[f], u, h)
+    work = dot(force, u)
+    t.across_loss[f] += work
+    t.loss[f] += work
+    return force, coefficient * to_limit, e, a, s
+
+
+@compiled
+def bent_at_start(t: Tables, f: int) -> Vector:
+    """z of the bristle against sliding of force f at the start of the step; zero without one."""
+    if t.bristle_of[f] < 0:
+        return vector(0.0, 0.0, 0.0)
+    return bent(t, t.bristle_of[f])

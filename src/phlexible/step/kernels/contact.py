@@ -4,7 +4,7 @@ from math import sqrt
 
 from phlexible.step.compilation.compiled import compiled, compiled_lane_by_lane, exported
 from phlexible.step.compilation.notation import Number, Tables, all_of, along, any_of, vector, where
-from phlexible.step.kernels.bristles import bend, bent, held_by, rub_along
+from phlexible.step.kernels.bristles import bent_at_start, resist_sliding
 from phlexible.step.tables.declarations import LAW_WIDTH, ROLLING, ROUNDED, SEGMENT
 
 # Discrete derivatives of gaps: from round and cornered shapes, from a piece of a line (docs/theory.md, 8).
@@ -153,14 +153,11 @@ def transmitted(t: Tables, f: int) -> float:
 @compiled
 def bear(t: Tables, f: int, begin: int, count: int, numbers: int, h: float) -> None:
     """What its multipliers do to the balances by the friction, into the columns of the joint."""
-    node, size, rate = t.constraint_node[t.bearing[f]], transmitted(t, f), t.theta_change[f] / h
+    node, size = t.constraint_node[t.bearing[f]], transmitted(t, f)
     rows = t.multiplier1 + t.functions_begin[t.bearing[f]]
     if not any_of(size != 0.0):
         return
-    by_level = rate / max(abs(rate), t.friction_speed[f])
-    if t.bristle_of[f] >= 0:
-        by_level = t.force_by_level[f]
-    slope = h * t.bearing_share[f] * by_level / where(size != 0.0, size, 1.0)
+    slope = h * t.bearing_share[f] * t.force_by_level[f] / where(size != 0.0, size, 1.0)
     for a in range(t.carrier_count[f]):
         group = t.groups_begin[f] + a
         for k in range(count):
@@ -266,52 +263,24 @@ def loss_of_impact(
 @compiled
 def rub(t: Tables, f: int, h: float) -> tuple[float, float]:
     """Dry friction along the coordinate itself (8.19), and its derivative to theta_{n+1}; adds to ``loss``."""
-    rate = t.theta_change[f] / h
-    size, level = max(abs(rate), t.friction_speed[f]), t.friction[f]
+    u, level = vector(t.theta_change[f], 0.0, 0.0), t.friction[f]
     if t.bearing[f] >= 0:
         level += t.bearing_share[f] * transmitted(t, f)
-    if t.bristle_of[f] >= 0:
-        force, slope, t.force_by_level[f] = rub_along(t, f, level, h)
-        return force, slope
-    force = level * rate / size
-    t.loss[f] += force * t.theta_change[f]
-    return force, where(abs(rate) < size, level / (h * size), 0.0)
+    force, by_level, e, a, s = resist_sliding(t, f, bent_at_start(t, f), u, 1.0, level, h)
+    t.force_by_level[f], t.across_loss[f] = by_level.x, 0.0  # along the coordinate itself
+    return force.x, a - s * e.x * e.x
 
 
 @exported
 def slide(t: Tables, f: int, first: int, count: int, h: float, slope: Number) -> None:
     """Friction along the functions after the first one, the gap, whose force is N with dN/dw1 = slope (8.18)."""
-    if t.bristle_of[f] >= 0:
-        slide_with_bristle(t, f, first, count, h, slope)
-        return
-    normal, total = t.scalar_force[f], 0.0
-    for i in range(1, count):
-        total += t.function_change[first + i] * t.function_change[first + i]
-    speed = sqrt(total) / abs(h)
-    size = max(speed, t.friction_speed[f])
-    for i in range(1, count):
-        share = -t.friction[f] * t.function_change[first + i] / (h * size)
-        t.generalized[first + i] = share * normal
-        D = t.tangent + LAW_WIDTH * (first + i)
-        D[0] = share * slope
-        for j in range(1, count):
-            D[j] = -t.friction[f] * normal / (h * size) if i == j else 0.0
-            slides = speed >= t.friction_speed[f]
-            D[j] -= where(slides, share * normal * t.function_change[first + j] / total, 0.0)
-    t.across_loss[f] = t.friction[f] * normal * speed * speed / size * h
-    t.loss[f] += t.across_loss[f]
-
-
-@compiled
-def slide_with_bristle(t: Tables, f: int, first: int, count: int, h: float, slope: float) -> None:
-    """The same of friction that sticks, whose bristle is bent along these functions."""
-    own, across = t.bristle_of[f], t.function_change + (first + 1)
-    share = held_by(t, own, t.friction[f])
+    across = t.function_change + (first + 1)
     u = vector(across[0], across[1] if count > 2 else 0.0, 0.0)
-    force, to_limit, e, a, b = bend(t, f, own, bent(t, own), u, share * t.scalar_force[f], h)
+    z, normal = bent_at_start(t, f), t.scalar_force[f]
+    force, to_normal, e, a, s = resist_sliding(t, f, z, u, t.friction[f], normal, h)
     for i in range(count - 1):
         D = t.tangent + LAW_WIDTH * (first + 1 + i)
         t.generalized[first + 1 + i] = -along(force, i)
-        D[0] = -share * slope * along(to_limit, i)
+        D[0] = -slope * along(to_normal, i)
         for j in range(count - 1):
-            D[1 + j] = b * along(e, i) * along(e, j) - (a if i == j else 0.0)
+            D[1 + j] = s * along(e, i) * along(e, j) - (a if i == j else 0.0)

@@ -105,6 +105,12 @@ def beside(force: float, load: float) -> float:
 
 
 @compiled
+def that_swings(stiffness: float, mobility: float, h: float, ahead: float, change: float, load: float) -> float:
+    """A stiffness as far as it swings in a step (``swing``), beside a load."""
+    return stiffness * beside(stiffness * swing(stiffness * mobility, h, ahead, change), load)
+
+
+@compiled
 def load_member(t: Tables, m: int, force: float) -> None:
     """Note a force on a member."""
     a, b = t.vector_carrier[t.member_start[m]], t.vector_carrier[t.member_end[m]]
@@ -175,13 +181,13 @@ def harden_pair(t: Tables, n: int, h: float) -> float:
     depth, change = t.member_radius[i] + t.member_radius[j] - F, abs(distance_at(t, i, j, 1.0)[0] - F)
     k, p, load = t.contact_group_stiffness[c], t.contact_group_exponent[c], load_of_pair(t, n)
     slope = steepest(k, p, depth, change, total, h) * (1.0 + t.contact_group_impact[c] / k)
-    swings = slope * swing(slope * total, h, t.met_ahead[n], t.met_change[n])
-    slope *= t.contact_group_share[c] * beside(swings, load)
+    if t.contact_group_friction[c] == 0.0 or t.contact_group_bristle[c] > 0.0:  # what creeps changes fast
+        slope = that_swings(slope, total, h, t.met_ahead[n], t.met_change[n], load)
+    slope *= t.contact_group_share[c]
     stiffness, alone = slope * outer(n_, n_), slope * total
-    if t.contact_group_friction[c] > 0.0:
-        sticks = t.contact_group_bristle[c]
-        bends = sticks * swing(sticks * total, h, t.met_bend[3 * n], t.met_bend[3 * n])
-        sticks *= t.contact_group_share[c] * beside(bends, t.contact_group_friction[c] * load)
+    if t.contact_group_bristle[c] > 0.0:
+        bend, limit = t.met_bend[3 * n], t.contact_group_friction[c] * load
+        sticks = t.contact_group_share[c] * that_swings(t.contact_group_bristle[c], total, h, bend, bend, limit)
         slope += sticks
         stiffness = stiffness + sticks * (one() - outer(n_, n_))
     if t.member_kind[j] <= RIM and t.member_kind[i] <= RIM:
@@ -194,9 +200,8 @@ def harden_pair(t: Tables, n: int, h: float) -> float:
     know_ends(t, j)
     twist, weight = none(), gyration(t, i, j) if t.turning_pairs > 0 else 0.0
     if weight > 0.0:
-        k = t.contact_group_share[c] * t.contact_group_turn_stiffness[c]
-        rolls = k * _resists(t, c, 3 * n + 1, load * t.contact_group_rolling[c], weight, total, h)
-        drills = k * _resists(t, c, 3 * n + 2, load * t.contact_group_drilling[c], weight, total, h)
+        rolls = _resists(t, c, 3 * n + 1, load * t.contact_group_rolling[c], weight, total, h)
+        drills = _resists(t, c, 3 * n + 2, load * t.contact_group_drilling[c], weight, total, h)
         slope += rolls + drills
         twist = weight * (rolls * (one() - outer(n_, n_)) + drills * outer(n_, n_))
     place = hold(t, i, j, s, z, stiffness, n_, rubbed_at - place_of(t, i, s), rubbed_at - place_of(t, j, z))
@@ -209,11 +214,11 @@ def harden_pair(t: Tables, n: int, h: float) -> float:
 
 @compiled
 def _resists(t: Tables, c: int, bend: int, limit: float, gyration: float, total: float, h: float) -> float:
-    """``beside`` of a bristle that resists turns; zero where none does."""
+    """Stiffness against turns over the gyration, as far as it swings; zero where nothing resists them."""
     if limit == 0.0:
         return 0.0
-    k, change = t.contact_group_turn_stiffness[c], t.met_bend[bend]
-    return beside(gyration * k * swing(k * total, h, change, change), limit)
+    k, change = gyration * t.contact_group_turn_stiffness[c], t.met_bend[bend]
+    return t.contact_group_share[c] * that_swings(k, total / gyration, h, change, change, limit) / gyration
 
 
 @compiled
@@ -409,7 +414,7 @@ def _harden(t: Tables, f: int, h: float) -> None:
     slope *= 1.0 + t.push_loss[f] / t.force_stiffness[f]
     load = load_of_force(t, f)
     if t.friction[f] == 0.0 or t.bristle_of[f] >= 0:  # what creeps changes fast, however little a contact swings
-        slope *= beside(slope * swing(slope * total, h, t.ahead[f], t.sunk[f]), load)
+        slope = that_swings(slope, total, h, t.ahead[f], t.sunk[f], load)
     touches = t.touching[f] > 0.0
     slope += stiffness_of_bristle(t, t.bristle_of[f], total, h, t.friction[f] * load)
     if t.rolling_of[f] >= 0 or t.drilling_of[f] >= 0:  # of a solid ball, whose centre moves as its surface turns
@@ -426,7 +431,7 @@ def stiffness_of_bristle(t: Tables, b: int, mobility: float, h: float, limit: fl
     """Of bristle b as far as it swings, beside a limit, or a load times its lever; of none zero."""
     if b < 0:
         return 0.0
-    k, bend = t.bristle_stiffness[b], t.bristle_bend[b]
     if t.bristle_lever[b] > 0.0:
         limit *= t.bristle_lever[b]
-    return k * beside(k * swing(k * mobility, h, bend, bend), limit)
+    bend = t.bristle_bend[b]
+    return that_swings(t.bristle_stiffness[b], mobility, h, bend, bend, limit)

@@ -10,11 +10,11 @@ from math import sqrt
 
 from phlexible.step.compilation.compiled import compiled, exported
 from phlexible.step.compilation.notation import Integers, Reals, Tables, Vector, along, cross, dot, vector, where
-from phlexible.step.kernels.bristles import bend, bent, held_by, put
+from phlexible.step.kernels.bristles import bend, bent, held_by, put, resist_sliding
 from phlexible.step.kernels.contact import clamped
 from phlexible.step.kernels.floating_bodies import unit
 from phlexible.step.kernels.vectors import mean_chord, mean_place
-from phlexible.step.tables.declarations import BRISTLE, LAW_WIDTH, MOVING, SEGMENT
+from phlexible.step.tables.declarations import BRISTLE, DISTANCE, GIVEN, LAW_WIDTH, MOVING, SEGMENT
 
 
 @exported
@@ -31,62 +31,35 @@ def begins_sliding(t: Tables, i: int, first: int, h: float) -> bool:
     for k in range(t.chord_parts_count[chord]):
         slip += weights[k] * t.change[parts[k]]
     slip -= dot(slip, n) * n
-    if t.bristle_of[f] >= 0:
-        _stick(t, i, first, slip, n, h)
-    else:
-        _creep(t, i, first, slip, n, h)
+    _slide(t, i, first, slip, n, h)
     if t.functions_count[i] > count + d:
         _turn(t, i, first + count + d, n, h)
     return True
 
 
 @compiled
-def _creep(t: Tables, i: int, first: int, slip: Vector, n: Vector, h: float) -> None:
-    """Force and tangent of friction that falls with the speed."""
-    f, count, d, total = i - t.constraints, t.gap_count[i], t.dimension, dot(slip, slip)
-    speed = sqrt(total) / abs(h)
-    size, normal = max(speed, t.friction_speed[f]), t.push_side[f] * t.scalar_force[f]
-    share = -t.friction[f] / (h * size)
-    for r in range(d):
-        row = first + count + r
-        t.generalized[row] = share * normal * along(slip, r)
-        D = t.tangent + LAW_WIDTH * row
-        for s in range(count):
-            D[s] = share * along(slip, r) * t.push_side[f] * t.force_slope[f] * t.slope[first + s]
-        for s in range(d):
-            own = (1.0 if r == s else 0.0) - along(n, r) * along(n, s)
-            own -= where(speed >= t.friction_speed[f], along(slip, r) * along(slip, s) / total, 0.0)
-            D[count + s] = share * normal * own
-    for r in range(count):
-        for s in range(d):
-            t.tangent[LAW_WIDTH * (first + r) + count + s] = 0.0
-    t.across_loss[f] = -share * normal * total
-    t.loss[f] += t.across_loss[f]
-
-
-@compiled
-def _stick(t: Tables, i: int, first: int, slip: Vector, n: Vector, h: float) -> None:
-    """Force and tangent of friction that sticks."""
-    f, count, axes = i - t.constraints, t.gap_count[i], _axes(t, i)
-    own = t.bristle_of[f]
-    share = held_by(t, own, t.friction[f])
-    force, to_limit, e, a, b = bend(
-        t, f, own, _carried(t, own, axes, n), slip, share * t.push_side[f] * t.scalar_force[f], h
-    )
+def _slide(t: Tables, i: int, first: int, slip: Vector, n: Vector, h: float) -> None:
+    """Force and tangent of friction against sliding."""
+    f, count, axes, z = i - t.constraints, t.gap_count[i], -1, vector(0.0, 0.0, 0.0)
+    own, normal = t.bristle_of[f], t.push_side[f] * t.scalar_force[f]
+    if own >= 0:
+        axes = _axes(t, i)
+        z = _carried(t, own, axes, n)
+    force, to_normal, e, a, b = resist_sliding(t, f, z, slip, t.friction[f], normal, h)
     for r in range(t.dimension):
         row = first + count + r
         t.generalized[row] = -along(force, r)
         D = t.tangent + LAW_WIDTH * row
         for s in range(count):
-            D[s] = -share * along(to_limit, r) * t.push_side[f] * t.force_slope[f] * t.slope[first + s]
+            D[s] = -along(to_normal, r) * t.push_side[f] * t.force_slope[f] * t.slope[first + s]
         for s in range(t.dimension):
-            D[count + s] = b * along(e, r) * along(e, s) - a * (
-                (1.0 if r == s else 0.0) - along(n, r) * along(n, s)
-            )
+            across = (1.0 if r == s else 0.0) - along(n, r) * along(n, s)
+            D[count + s] = b * along(e, r) * along(e, s) - a * across
     for r in range(count):
         for s in range(t.dimension):
             t.tangent[LAW_WIDTH * (first + r) + count + s] = 0.0
-    _carry(t, own, axes, n)
+    if own >= 0:
+        _carry(t, own, axes, n)
 
 
 @compiled
@@ -198,7 +171,7 @@ def _axes(t: Tables, i: int) -> int:
     f, chord = i - t.constraints, sliding_chord(t, i)
     first = t.slip_points[f] + t.slip_turning[f]
     if t.chord_parts_count[chord] <= first:
-        if t.slip_turning[f] == 0:
+        if t.slip_turning[f] == 0 or t.vector_carrier[t.chord_vector[t.chord_parts_begin[chord] + 1]] == GIVEN:
             return -1
         first = t.slip_points[f]
     return t.chord_parts_begin[chord] + first
@@ -325,19 +298,23 @@ def _weigh(t: Tables, i: int, chord: int, n: Vector) -> None:
     """c_k: 1 and -1 of points, and directions of both bodies that lead from these to where they touch."""
     f, parts = i - t.constraints, t.chord_vector + t.chord_parts_begin[chord]
     weights, points, turning = t.slip_weight + t.slip_parts_begin[f], t.slip_points[f], t.slip_turning[f]
-    arm = (-t.push_side[f] * t.slip_radius[f]) * n
+    first, own, radius = points + turning, mean_place(t, parts[1]), t.slip_radius[f]
+    if t.coordinate_of[i] == DISTANCE or t.coordinate_of[i] == SEGMENT:  # two round ones, in the middle of both
+        share = (t.theta0[f] + 0.5 * t.theta_change[f]) / t.force_rest[f]
+        radius *= where(t.push_side[f] > 0.0, share, 1.0)
+    arm = (-t.push_side[f] * radius) * n
     weights[0], weights[1] = 1.0, -1.0
     if t.coordinate_of[i] == SEGMENT:
         w, dw = t.function0 + t.functions_begin[i], t.function_change + t.functions_begin[i]
         place = 0.5 * (clamped(w[1] / w[2]) + clamped((w[1] + dw[1]) / (w[2] + dw[2])))
         weights[1], weights[2] = place - 1.0, -place
-        x = mean_place(t, parts[1])  # of the piece, which has no directions: they touch on its axis
-        arm = x + place * (mean_place(t, parts[2]) - x) - mean_place(t, parts[0])
+        own += place * (mean_place(t, parts[2]) - own)
+        if t.chord_parts_count[chord] == first and t.vector_carrier[parts[1]] != GIVEN:  # nobody knows how it turns
+            arm = own - mean_place(t, parts[0])
     if turning > 0:
         _lead(t, parts + points, weights + points, arm, 1.0)
-    first = points + turning
     if t.chord_parts_count[chord] > first:
-        _lead(t, parts + first, weights + first, mean_place(t, parts[0]) + arm - mean_place(t, parts[1]), -1.0)
+        _lead(t, parts + first, weights + first, mean_place(t, parts[0]) + arm - own, -1.0)
 
 
 @compiled

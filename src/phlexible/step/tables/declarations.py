@@ -152,7 +152,8 @@ CONTACT_GROUP_TABLES: tuple[Table, ...] = (
         contact_group_damping   | contact_groups | | after Hunt and Crossley
         contact_group_exponent  | contact_groups | | 1 or 1.5
         contact_group_friction  | contact_groups | | coefficient; 0: none
-        contact_group_bristle   | contact_groups | N/m | stiffness
+        contact_group_bristle   | contact_groups | N/m | stiffness; 0: friction creeps
+        contact_group_creep     | contact_groups | m/s | speed below which friction without a bristle falls
         contact_group_bristle_damping | contact_groups | N s/m |
         contact_group_impact    | contact_groups | | damping times the speed of the impact (8.47); 0: without
         contact_group_slowest   | contact_groups | m/s | slower impacts are damped as those

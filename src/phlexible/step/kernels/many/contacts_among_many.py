@@ -18,7 +18,7 @@ from phlexible.step.kernels.many.pair_friction import (
     note_touch,
     rub_pair,
 )
-from phlexible.step.kernels.many.pieces import SHORT, distance_across, is_across, rise_across
+from phlexible.step.kernels.many.pieces import SHORT, distance_across, is_across, is_piece, rise_across
 from phlexible.step.kernels.many.shared_nodes import depth_on_line, far_ends, is_ball_on_line, seen_from_ball
 from phlexible.step.kernels.many.solids import axis_mean, height_over, lowest_place, rise
 from phlexible.step.kernels.vectors import mean_place
@@ -124,9 +124,7 @@ def push_contact_groups(t: Tables, h: float) -> None:
             continue
         if t.member_kind[i] > RIM:
             i, j = j, i
-        if is_across(t, i, j):
-            _push_across(t, i, j, h)
-        elif t.member_kind[j] > RIM:
+        if t.member_kind[j] > RIM:
             _push_off(t, i, j, h)
         elif are_balls(t, i, j):
             _push_balls(t, i, j, h)
@@ -146,52 +144,30 @@ def end_contact_groups(t: Tables) -> None:
 
 
 @compiled
-def _push_off(t: Tables, i: int, j: int, h: float) -> None:
-    """Solid j pushes a sphere or place i, or a plane a rim."""
-    c, radius, lever = t.member_contact_group[i], t.member_radius[i], 0.0
+def _over_solid(t: Tables, i: int, j: int) -> tuple[float, float, float, float, Vector, Vector]:
+    """F of member i over solid j at the start, its change, the lever along the axis of a rim, s along a piece.
+
+    Then slopes along its ends in the axes of the solid, whose product with their changes the change is.
+    """
+    none = vector(0.0, 0.0, 0.0)
+    if is_piece(t, i):
+        before, change, s, on_a, on_b = rise_across(t, i, j)
+        return before, change, 0.0, s, on_a, on_b
     before, change, omega = rise(t, i, j)
     if t.member_kind[i] == RIM:
-        lever, omega = omega.x, vector(0.0, 0.0, omega.z)
-    if before >= radius and before + change >= radius:
-        return
-    known = find_pair(t, i, j)
-    normal, slope = _normal(t, c, known, radius - before, -change, h)
-    axes, p, k = t.member_axis + 6 * j, t.member_start[i], t.member_start[j]
-    mean = mean_place(t, p) - mean_place(t, k)
-    n = _turned_out(t, axes, omega)
-    t.pull[p] += normal * n
-    t.pull[k] += -normal * n
-    t.pull[axes[0]] += (normal * omega.x) * mean
-    t.pull[axes[1]] += (normal * omega.y) * mean
-    t.pull[axes[2]] += (normal * omega.z) * mean
-    size = sqrt(dot(n, n))
-    if size > 0.0:
-        y = mean_place(t, p)
-        if t.member_kind[i] == RIM:
-            a = axis_mean(t, t.member_axis + 6 * i, 2)
-            t.pull[axes[2]] += (normal * lever) * a
-            t.pull[t.member_axis[6 * i + 2]] += (normal * lever) * n
-            y = y + lever * a
-        n = (1.0 / size) * n
-        if t.member_axis[6 * i] >= 0:
-            y = y - radius * n
-        place = note_touch(t, i, j, 0.0, 0.0, y, n, slope)
-        if t.member_kind[i] == RIM and t.contact_group_friction[c] > 0.0:
-            place = note_touch(t, i, j, 0.0, 0.0, lowest_place(t, i, n) - radius * n, n, 0.0)
-        rub_pair(t, i, j, 0.0, 0.0, n, normal, h, place, known)
-    else:
-        lose_pair(t, known)
+        return before, change, omega.x, 0.0, vector(0.0, 0.0, omega.z), none
+    return before, change, 0.0, 0.0, omega, none
 
 
 @compiled
-def _push_across(t: Tables, i: int, j: int, h: float) -> None:
-    """Solid j pushes a piece i between its ends.
+def _push_off(t: Tables, i: int, j: int, h: float) -> None:
+    """Solid j pushes a sphere, a place or a piece i, or a plane a rim.
 
-    Both ends have a share of the force. Where these are deep by themselves they are held back, so that what is left
-    acts elsewhere than at the place that touches: in Newton's matrix it is there.
+    Both ends of a piece have a share of the force. Where these are deep by themselves they are held back, so that
+    what is left acts elsewhere than at the place that touches: in Newton's matrix it is there.
     """
     c, radius = t.member_contact_group[i], t.member_radius[i]
-    before, change, s, on_a, on_b = rise_across(t, i, j)
+    before, change, lever, s, on_a, on_b = _over_solid(t, i, j)
     if before >= radius and before + change >= radius:
         return
     known = find_pair(t, i, j)
@@ -206,18 +182,25 @@ def _push_across(t: Tables, i: int, j: int, h: float) -> None:
     t.pull[axes[1]] += normal * (on_a.y * a + on_b.y * b)
     t.pull[axes[2]] += normal * (on_a.z * a + on_b.z * b)
     size = sqrt(dot(n + m, n + m))
-    if size > BALANCED:
-        n = (1.0 / size) * (n + m)
-        share = dot(n, m) / size
-        place = note_touch(t, i, j, share, 0.0, _foot(t, i, share, n), n, slope * size * size)
-        if t.contact_group_friction[c] > 0.0:
-            if abs(share - s) > TOGETHER:
-                place = note_touch(t, i, j, s, 0.0, _foot(t, i, s, n), n, 0.0)
-            else:
-                s = share
-        rub_pair(t, i, j, s, 0.0, n, normal * size, h, place, known)
-    else:
+    if size <= BALANCED:
         lose_pair(t, known)
+        return
+    is_rim, up = t.member_kind[i] == RIM, n
+    n = (1.0 / size) * (n + m)
+    share = dot(n, m) / size
+    y = _foot(t, i, share, n)
+    if is_rim:
+        axis = axis_mean(t, t.member_axis + 6 * i, 2)
+        t.pull[axes[2]] += (normal * lever) * axis
+        t.pull[t.member_axis[6 * i + 2]] += (normal * lever) * up
+        y = y + lever * axis
+    place = note_touch(t, i, j, share, 0.0, y, n, slope * size * size)
+    if t.contact_group_friction[c] > 0.0 and (is_rim or abs(share - s) > TOGETHER):
+        y = lowest_place(t, i, n) - radius * n if is_rim else _foot(t, i, s, n)
+        place = note_touch(t, i, j, s, 0.0, y, n, 0.0)
+    else:
+        s = share
+    rub_pair(t, i, j, s, 0.0, n, normal * size, h, place, known)
 
 
 @compiled
@@ -389,14 +372,8 @@ def normal_of(t: Tables, i: int, j: int) -> tuple[Vector, float, float]:
 @compiled
 def _up(t: Tables, i: int, j: int) -> tuple[Vector, float]:
     """Normal of solid j where it touches member i, and where that is along it."""
-    s, omega = 0.0, vector(0.0, 0.0, 0.0)
-    if is_across(t, i, j):
-        _, _, s, omega, on_b = rise_across(t, i, j)
-        omega += on_b
-    else:
-        _, _, omega = rise(t, i, j)
-        omega = vector(0.0, 0.0, omega.z) if t.member_kind[i] == RIM else omega
-    n = _turned_out(t, t.member_axis + 6 * j, omega)
+    _, _, _, s, omega, on_b = _over_solid(t, i, j)
+    n = _turned_out(t, t.member_axis + 6 * j, omega + on_b)
     size = sqrt(dot(n, n))
     return (1.0 / size if size > 0.0 else 1.0) * n, s
 

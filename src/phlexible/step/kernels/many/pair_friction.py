@@ -9,7 +9,7 @@ from math import sqrt
 
 from phlexible.step.compilation.compiled import compiled
 from phlexible.step.compilation.notation import Reals, Tables, Vector, cross, dot, value_of, vector
-from phlexible.step.kernels.bristles import held, put
+from phlexible.step.kernels.bristles import crept, held, put
 from phlexible.step.kernels.floating_bodies import one
 from phlexible.step.kernels.friction import spread, turn_of
 from phlexible.step.kernels.many.member_ends import (
@@ -224,7 +224,11 @@ def _slide(
     if reach > 0.0:
         turn = turn_of(t, t.member_axis + 6 * i, 3) - turn_of(t, t.member_axis + 6 * j, 3)
         u += (reach * dot(turn, n)) * n
-    force, to_limit, e, a, steeper, end, slips = held(k, d, bent, u, share * normal, h)
+    if k > 0.0:
+        force, to_limit, e, a, steeper, end, slips = held(k, d, bent, u, share * normal, h)
+    else:
+        force, to_limit, e, a, steeper = crept(share * normal, t.contact_group_creep[c], u, h)
+        end, slips = bent, normal < 0.0
     work, twist = dot(force, u), dot(force, n)
     if reach > 0.0:
         _couple(t, i, (-reach * twist) * n)

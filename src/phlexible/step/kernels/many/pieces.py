@@ -4,11 +4,11 @@ A piece w(s) = (1 - s) a + s b in the axes of a solid, of radius r, has the dist
 
     F = min over s of phi(w(s)) + (1 - s) A + s B + SHARE l (s - m)^2,    A = max(0, r - phi(a)), B of b
 
-from it: as near as its nearest place, less what its ends, which are places of their own, are deep already. On a flat
-side that is nothing more; where an edge of the solid is between the ends it is all. SHARE chooses the middle m of
-what is parallel, that of the part of the piece within twice the radius of the solid from its centre, so that a wheel
-rolls along a rail as if this had no middle; l is the length of the piece at the start. What touches by itself has A
-= B = 0.
+from it: as near as its nearest place, less what its ends, which are places of their own, are deep already. On a
+flat side that is nothing more; where an edge of the solid is between the ends it is all. SHARE chooses the
+middle m of what is parallel, that of the part of the piece within twice the radius of the solid from its
+centre, so that a wheel rolls along a rail as if this had no middle; l is the length of the piece at the start.
+What touches by itself has A = B = 0.
 """
 
 from phlexible.step.compilation.compiled import compiled
