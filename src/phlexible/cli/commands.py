@@ -154,6 +154,12 @@ app = typer.Typer(
 )
 
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
+Program = Annotated[
+    str, typer.Argument(help="A name of 'phlexible list', or a Python file that defines 'model' or 'build'.")
+]
+Settings = Annotated[
+    list[str], typer.Option("--set", metavar="KEY=VALUE", help="Change a parameter; may be repeated.")
+]
 
 
 class Initial(StrEnum):
@@ -202,12 +208,8 @@ def list_models() -> None:
 
 @app.command()
 def run(
-    model: Annotated[
-        str, typer.Argument(help="A name of 'phlexible list', or a Python file that defines 'model' or 'build'.")
-    ],
-    set_: Annotated[
-        list[str], typer.Option("--set", metavar="KEY=VALUE", help="Change a parameter; may be repeated.")
-    ] = [],  # noqa: B006  # typer reads it
+    model: Program,
+    set_: Settings = [],  # noqa: B006  # typer reads it
     duration: Annotated[float | None, typer.Option(help="Time to simulate [s].")] = None,
     step: Annotated[float | None, typer.Option(help="Time step [s].")] = None,
     initial: Annotated[Initial, typer.Option(help="Elastic deformation at the start.")] = Initial.UNDEFORMED,
@@ -243,12 +245,8 @@ def run(
 
 @app.command()
 def modes(
-    model: Annotated[
-        str, typer.Argument(help="A name of 'phlexible list', or a Python file that defines 'model' or 'build'.")
-    ],
-    set_: Annotated[
-        list[str], typer.Option("--set", metavar="KEY=VALUE", help="Change a parameter; may be repeated.")
-    ] = [],  # noqa: B006  # typer reads it
+    model: Program,
+    set_: Settings = [],  # noqa: B006  # typer reads it
     count: Annotated[int, typer.Option(help="How many modes, rigid ones included.", min=1)] = 6,
     at: Annotated[
         OperatingPointOption | None, typer.Option(help="What the model is linearized about; usual: by the model.")
@@ -302,9 +300,7 @@ def live(
         str,
         typer.Argument(help="A results file (may still grow), a name of 'phlexible list', a Python file."),
     ],
-    set_: Annotated[
-        list[str], typer.Option("--set", metavar="KEY=VALUE", help="Change a parameter; may be repeated.")
-    ] = [],  # noqa: B006  # typer reads it
+    set_: Settings = [],  # noqa: B006  # typer reads it
     step: Annotated[float | None, typer.Option(help="Time step of a model [s].")] = None,
     speed: Annotated[float, typer.Option(help="Seconds of a model in one second.", min=1e-9, max=1e9)] = 1.0,
     port: Annotated[int, typer.Option(help="Of the page; 0: any that is free.", min=0, max=65535)] = 0,

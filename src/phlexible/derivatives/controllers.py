@@ -1,7 +1,6 @@
 """How the values of controllers and of laws of the state change with what they measure (docs/theory.md, 9)."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -9,7 +8,7 @@ import numpy as np
 
 from phlexible.algebra.arrays import ANY_SIZE, Array, IntArray, called, numbers
 from phlexible.derivatives.readings import Jacobian, Sight, state_jacobian
-from phlexible.derivatives.runs import Asked, RunPiece, TakenRun
+from phlexible.derivatives.runs import RunPiece, TakenRun
 from phlexible.description.interactions.feedback import Feedback, moves
 from phlexible.description.interactions.sensor import Sensor
 from phlexible.description.interactions.state_force import StateLaw
@@ -116,21 +115,18 @@ class Measured:
         return np.concatenate(columns, axis=1)
 
 
-@dataclass(frozen=True, eq=False)
-class Questions:
-    """All that controllers were asked in a run: when, and in which states."""
+def controller_readings(
+    value: ControlledValue, assembly: Assembly, run: TakenRun
+) -> tuple[Sight, Mapping[str, Array], Measured, Array]:
+    """What a controller of an assembly measures whenever it is asked in a run.
 
-    asked: Sequence[Asked]
-
-    @cached_property
-    def times(self) -> Array:
-        """Shape (K,) [s]."""
-        return np.array([each.time for each in self.asked])
-
-    @cached_property
-    def states(self) -> Array:
-        """Rows of the tables of the state, shape (K, numbers)."""
-        return np.array([each.state for each in self.asked])
+    Returns:
+        What reads it, the states, the sensor, and what it reads, shape (K, numbers).
+    """
+    sight = Sight(assembly, np.array([each.time for each in run.asked]), is_projected=False)
+    rows = assembly.memory.rows(np.array([each.state for each in run.asked]))
+    measured = Measured(value.feedback.measured, assembly.system.dimension)
+    return sight, rows, measured, sight.read_all([measured], rows)[0]
 
 
 class ControllerTape:
@@ -140,18 +136,14 @@ class ControllerTape:
 
     Args:
         value: the controller.
-        assembly: that it is in.
-        questions: when and in which states it was asked.
+        run: in which it was asked.
     """
 
-    def __init__(self, value: ControlledValue, assembly: Assembly, questions: Questions) -> None:
+    def __init__(self, value: ControlledValue, run: TakenRun) -> None:
         feedback = value.feedback
         self.value, self._feedback, self._law = value, feedback, feedback.law
-        self._times, rows = questions.times, assembly.memory.rows(questions.states)
-        sight = Sight(assembly, questions.times, is_projected=False)
-        measured = Measured(feedback.measured, assembly.system.dimension)
-        self._readings = sight.read_all([measured], rows)[0]
-        self._jacobian: Jacobian = state_jacobian(sight, rows, measured)
+        sight, rows, measured, self._readings = controller_readings(value, run.assembly, run)
+        self._times, self._jacobian = sight.times, state_jacobian(sight, rows, measured)
         self._sign = 1.0 if feedback.target is None else -1.0
         self._sizes = np.abs(self._readings).max(axis=0, initial=0.0)
         self._sizes[self._sizes == 0.0] = 1.0
@@ -235,12 +227,10 @@ class ControllerTape:
         return self._changes[acting] if acting >= 0 else np.zeros((len(pose), self.value.size))
 
 
-def answers(value: ControlledValue, assembly: Assembly, questions: Questions) -> Array:
+def answers(value: ControlledValue, assembly: Assembly, run: TakenRun) -> Array:
     """What a controller says to the questions of another run, in the same states, shape (K, size)."""
-    sight = Sight(assembly, questions.times, is_projected=False)
-    rows = assembly.memory.rows(questions.states)
-    readings = sight.read_all([Measured(value.feedback.measured, assembly.system.dimension)], rows)[0]
-    times = questions.times.tolist()
+    sight, _, _, readings = controller_readings(value, assembly, run)
+    times = sight.times.tolist()
     if is_plain(value):
         law = value.feedback.controller
         return np.array([checked_values(value, law(t, y.copy()), t) for t, y in zip(times, readings, strict=True)])

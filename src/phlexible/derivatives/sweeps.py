@@ -11,7 +11,6 @@ from phlexible.algebra.arrays import Array
 from phlexible.derivatives.controllers import (
     ControllerTape,
     LawsOfState,
-    Questions,
     answers,
     controllers_of,
     directions_of,
@@ -88,9 +87,8 @@ def other_parts(run: TakenRun, assembly: Assembly) -> RunParts:
     velocities = np.array([velocities_after(each, assembly) for each in jumps]).reshape(-1, run.velocities)
     locks = np.concatenate([np.zeros(0), *(places_of_locks(each, assembly) for each in jumps)])
     conditions = np.array([excess_at(each, assembly) for each in jumps if each.span is not None])
-    questions = Questions(run.asked)
     own = controllers_of(assembly) if run.asked else []
-    controllers = tuple(answers(each, assembly, questions) for each in own)
+    controllers = tuple(answers(each, assembly, run) for each in own)
     return RunParts((), strains, velocities, controllers, _values_of_laws(run, assembly), locks, conditions)
 
 
@@ -111,9 +109,9 @@ class _Laws:
     """
 
     def __init__(self, run: TakenRun) -> None:
-        assembly, questions = run.assembly, Questions(run.asked)
+        assembly = run.assembly
         own = controllers_of(assembly) if run.asked else []
-        self.tapes = [ControllerTape(each, assembly, questions) for each in own]
+        self.tapes = [ControllerTape(each, run) for each in own]
         count = 3 * assembly.memory.counts["load_values"]
         self._directions = [directions_of(each, count) for each in own]
         self.of_state: LawsOfState | None = None

@@ -57,44 +57,52 @@ def probes(times: Array) -> list[int]:
     return [0] if last == 0 else sorted({share * last // (PROBES - 1) for share in range(PROBES)})
 
 
-def at_all_times(function: Callable[[float], ArrayLike], times: Array) -> Array | None:
-    """A vector function of time evaluated in one call, shape (times, 3); None where that fails.
+def _at_once(
+    function: object, times: Array, many: Callable[[Array], Array], one: Callable[[float], ArrayLike]
+) -> Array | None:
+    """A function of time evaluated in one call, shape (times, ...); None where that fails.
 
-    Most functions are written with NumPy and take an array of times as they are. Whether this one does
-    is checked: components must broadcast to one number a time, be finite, and agree with single calls
-    at some of the times.
+    Most functions are written with NumPy and take an array of times as they are. Whether this one does is checked:
+    values must be finite, and agree with single calls at some of the times, until that is known.
+
+    Args:
+        function: of the user.
+        times: that it is asked for.
+        many: its values at two times or more.
+        one: its value at a time.
     """
-    is_known = _takes_arrays(function, times)
+    is_known, found = _takes_arrays(function, times), None
     if not len(times) or is_known is False:
         return None
-    found = _at_once(function, times, bool(is_known))
+    with suppress(Exception):  # a function for single times may fail in any way here; it is then called one by one
+        values = many(several(times))
+        if is_known:
+            return values[: len(times)] if all(map(isfinite, values.ravel().tolist())) else None
+        some = probes(times)
+        single = np.array([one(time) for time in times[some].tolist()])
+        single = single if single.dtype == np.float64 else numbers("value", single, largest=ANY_SIZE)
+        scale = np.abs(values).max()
+        if single.shape == values[some].shape and scale < np.inf:
+            found = values[: len(times)] if np.abs(values[some] - single).max() <= AGREEMENT * scale else None
     if not is_known:
         _learn(function, found is not None)
     return found
 
 
-def _at_once(function: Callable[[float], ArrayLike], times: Array, is_known: bool) -> Array | None:
-    """The same in one call; a function that is known is not asked at single times beside."""
-    asked = several(times)
-    values = np.empty((len(asked), 3))
-    try:
-        x, y, z = function(asked)  # type: ignore[arg-type, misc, str-unpack]
+def at_all_times(function: Callable[[float], ArrayLike], times: Array) -> Array | None:
+    """A vector function of time evaluated in one call, shape (times, 3); None where that fails."""
+
+    def many(at: Array) -> Array:
+        values = np.empty((len(at), 3))
+        x, y, z = function(at)  # type: ignore[arg-type, misc, str-unpack]
         for k, component in enumerate((x, y, z)):
-            if type(component) is float or is_plain(component, asked):
+            if type(component) is float or is_plain(component, at):
                 values[:, k] = component
             else:
-                values[:, k] = np.broadcast_to(numbers("component", component, largest=ANY_SIZE), asked.shape)
-        if is_known and all(map(isfinite, values.ravel().tolist())):
-            return values[: len(times)]
-        some = probes(times)
-        single = np.array([function(time) for time in times[some].tolist()])
-        single = single if single.dtype == np.float64 else numbers("value", single, largest=ANY_SIZE)
-    except Exception:  # a function for single times may fail in any way here; it is then called one by one
-        return None
-    scale = np.abs(values).max()
-    if single.shape != (len(some), 3) or not scale < np.inf:
-        return None
-    return values[: len(times)] if np.abs(values[some] - single).max() <= AGREEMENT * scale else None
+                values[:, k] = np.broadcast_to(numbers("component", component, largest=ANY_SIZE), at.shape)
+        return values
+
+    return _at_once(function, times, many, function)
 
 
 def is_plain(value: object, times: Array) -> TypeGuard[Array]:
@@ -274,33 +282,14 @@ def numbers_at(function: ScalarFunction, times: Array, name: str) -> Array:
     Raises:
         ParameterError: a value is no finite number; names the time.
     """
-    is_known = _takes_arrays(function, times)
-    if len(times) and is_known is not False:
-        found = _numbers_at_once(function, times, name, bool(is_known))
-        if not is_known:
-            _learn(function, found is not None)
-        if found is not None:
-            return found
-    return np.array([number_at(function, name, float(t)) for t in times], dtype=np.float64)
 
+    def many(at: Array) -> Array:
+        found = function(at)  # type: ignore[arg-type]
+        values = found if is_plain(found, at) else numbers(name, found, largest=ANY_SIZE)
+        return np.broadcast_to(values, at.shape)
 
-def _numbers_at_once(function: ScalarFunction, times: Array, name: str, is_known: bool) -> Array | None:
-    """In one call, as ``_at_once``."""
-    asked = several(times)
-    try:
-        found = function(asked)  # type: ignore[arg-type]
-        values = found if is_plain(found, asked) else numbers(name, found, largest=ANY_SIZE)
-        values = np.broadcast_to(values, asked.shape)
-        if is_known and all(map(isfinite, values.tolist())):
-            return np.array(values[: len(times)])
-        some = probes(times)
-        single = np.array([number_at(function, name, float(times[k])) for k in some])
-        if np.isfinite(values).all():
-            if np.abs(values[some] - single).max() <= AGREEMENT * np.abs(values).max():
-                return np.array(values[: len(times)])
-    except Exception:  # a function for single times may fail in any way here; it is then called one by one
-        pass
-    return None
+    found = _at_once(function, times, many, lambda time: number_at(function, name, time))
+    return np.array([number_at(function, name, float(t)) for t in times] if found is None else found)
 
 
 def number_at(function: ScalarFunction, name: str, time: float) -> float:

@@ -42,14 +42,18 @@ GREATEST_DEFLECTION_IN_FRAME = 0.5  # of the size of a body
 INSTANTS = 2000  # at most so many are looked at
 
 
+def some_instants(run: RecordedRun) -> IntArray:
+    """Numbers of the stored instants that are looked at."""
+    return np.unique(np.linspace(0, run.count - 1, min(run.count, INSTANTS)).astype(np.int64))
+
+
 def large_turns(run: RecordedRun) -> Iterator[str]:
     """Bodies whose interfaces turn too far in their frame: how far, when, and what to do."""
-    count = len(run.recording.time)
+    rows = some_instants(run)
     for index, placed in enumerate(run.system.bodies):
         body = placed.held
         if not isinstance(body, FlexibleBody):
             continue
-        rows = np.unique(np.linspace(0, count - 1, min(count, INSTANTS)).astype(int))
         eta = run.elastic(index)[rows]
         turns = np.einsum("kcn,tn->tkc", body.points.interfaces.rotations, eta)
         sizes = np.linalg.norm(turns, axis=2).max(axis=1, initial=0.0)
@@ -94,7 +98,7 @@ def coarse_rods(run: RecordedRun) -> Iterator[str]:
     """Rods whose neighbouring sections turn too far against each other: how far, when, and what to do."""
     if not run.mechanism.rods:
         return
-    rows = np.unique(np.linspace(0, run.count - 1, min(run.count, INSTANTS)).astype(np.int64))
+    rows = some_instants(run)
     time = run.recording.time[rows]
     for rod in run.mechanism.rods:
         numbers = [run.system.index[placed] for placed in rod.handle.parts]
@@ -224,10 +228,7 @@ class _EqualBeams:
 
     def sampled(self, run: RecordedRun) -> tuple[Array, Array]:
         """eta of all at some of the stored instants, shape (bodies times T, n), and the T times."""
-        count = len(run.recording.time)
-        rows: IntArray | slice = slice(None)
-        if count > INSTANTS:
-            rows = np.unique(np.linspace(0, count - 1, INSTANTS).astype(np.int64))
+        rows: IntArray | slice = some_instants(run) if run.count > INSTANTS else slice(None)
         return np.concatenate([run.elastic(index)[rows] for index in self.bodies]), run.recording.time[rows]
 
     def apart(self, values: Array) -> Array:

@@ -244,9 +244,9 @@ class Coordinate(ABC):
         return float(self.value(np.array([function.initial_value() for function in self.functions()])))
 
     @property
-    @abstractmethod
     def unit(self) -> str:
-        """Unit of the coordinate: rad or m."""
+        """Unit of the coordinate: m where it is not said otherwise."""
+        return "m"
 
     @property
     def is_angle(self) -> bool:
@@ -290,11 +290,6 @@ class PositionCoordinate(LinearCoordinate):
     def driven_row(self, path: TimePath) -> Row:
         """y - p(t)."""
         return Row(self._terms(), 0.0, f"driven {self.name}", Timed(path, TimeFactor.VALUE))
-
-    @property
-    def unit(self) -> str:
-        """Unit of the position: m."""
-        return "m"
 
 
 @dataclass(frozen=True, eq=False)
@@ -386,11 +381,6 @@ class DistanceCoordinate(Coordinate):
             ParameterError: always.
         """
         raise ParameterError(f"{path.name}: the distance of two points cannot be driven; use Prismatic")
-
-    @property
-    def unit(self) -> str:
-        """Unit of the distance: m."""
-        return "m"
 
 
 @dataclass(frozen=True, eq=False)
