@@ -41,6 +41,7 @@ def test_fig_10_hardly_depends_on_the_misprinted_length(figures, tmp_path):
     assert np.abs(printed[1] - right[1]).max() < 2.0
 
 
+@pytest.mark.thorough  # its numbers are those of the page on the paper
 def test_strings_keep_their_energy_in_fig_5(figures, tmp_path):
     found = figures["strings_fig_2_to_5"](tmp_path / "strings.png", duration=0.4)
     assert found["DG"][-1] == pytest.approx(-3.403761620753, abs=1e-9)

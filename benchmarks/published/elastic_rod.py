@@ -103,7 +103,19 @@ class ElasticRod(Body):
         strain = StrainEnergy(
             self.young * SIDE**2 / L * K, none, np.zeros(0), none, np.zeros(0), np.zeros(0, dtype=np.int64)
         )
-        return FloatingBody(2, m, S, W, True, strain, np.zeros((4, 4)), 0.0, RodPoints(), L, ("m",) * 4)
+        return FloatingBody(
+            dimension=2,
+            mass=m,
+            first_moments=S,
+            second_moments=W,
+            rotates=True,
+            strain=strain,
+            damping=np.zeros((4, 4)),
+            viscosity=0.0,
+            points=RodPoints(),
+            size=L,
+            elastic_units=("m",) * 4,
+        )
 
     def port_locations(self) -> dict[str, Location]:
         return {"start": Origin(), "end": End()}
