@@ -45,6 +45,18 @@ def check(model, h=0.05, damping=0.1):
     assert largest_slope_error(newton, unknowns) <= 1e-12
 
 
+@pytest.mark.parametrize("order", [1, 2])
+@pytest.mark.parametrize("kind", [ph.Spherical, ph.Distance, ph.Slider])
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_tangent_of_a_viscous_string_on_a_joint(dimension, kind, order):
+    model = ph.Model(gravity=(1.0, -9.0, 0), dimension=dimension)
+    placed = model.add(string(order=order, elements=2), shape=curve(dimension))
+    port = model.ground.at(placed.at(0.45).initial_position() - (0.0 if kind is ph.Spherical else 0.3, 0, 0))
+    model.connect(kind(port, placed.at(0.45), **({"axis": (1.0, 0, 0)} if kind is ph.Slider else {})))
+    model.apply(ph.Force(placed.end, (1.0, 2.0, 0.0)))
+    check(model)
+
+
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize("order", [1, 2])
 def test_a_short_step_feels_the_forces_of_the_written_out_body(law, order):
