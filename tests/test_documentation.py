@@ -135,6 +135,9 @@ def test_the_paper_on_hyperelastic_strings(in_an_empty_folder) -> None:
     assert found["law_gap"] < 1e-14 and abs(found["direction_gap"]) < 1e-11
     assert found["run"].energy[-1] == pytest.approx(-3.403761620753, abs=1e-9)
     assert found["changes"].max() < 1e-11 and found["others"].max() == pytest.approx(4.6e-4, rel=0.02)
+    table = Path(__file__).parent / "gallery" / "reference" / "string_pendulum.csv"
+    reference = np.genfromtxt(table, delimiter=",", names=True)
+    assert found["midpoint"].energy == pytest.approx(reference["H_mp"], abs=1e-9)
     assert found["strain_gap"] < 1e-12
     assert np.abs(found["relaxing"].balance_error).max() < 1e-14 < 1e-6 < found["relaxing"].dissipated[-1]
     assert np.abs(found["run"].balance_error).max() < 1e-11
