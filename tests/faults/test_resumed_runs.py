@@ -214,7 +214,7 @@ def refusals(path: Path) -> dict[str, Callable[[], ph.Motion]]:
         "must be beyond": lambda: case.resume(path, 7),
         "of another model": lambda: CASES["halved"].resume(path, STEPS),
         "step must be positive": lambda: case.make().resume(path, 1.0, -1.0),
-        "order must be 2, 4 or 6": lambda: case.make().resume(path, 1.0, 1e-3, order=3),
+        "order must be one of 2, 4, 6": lambda: case.make().resume(path, 1.0, 1e-3, order=3),
         "takes .* steps": lambda: case.make().simulate(1.0, 1e-20, output=path, overwrite=True),
         "broken table": lambda: pushed("driven", Breaking(0)).simulate(STEPS, output=path, overwrite=True),
     }

@@ -4,22 +4,15 @@ import numpy as np
 import pytest
 
 import phlexible as ph
-from phlexible.papers import collocation as tableaux
-from phlexible.papers.collocation import (
-    GAUSS_LEGENDRE_1,
-    GAUSS_LEGENDRE_2,
-    GAUSS_LEGENDRE_3,
-    RADAU_IIA_2,
-    RADAU_IIA_3,
-    StageLoop,
-)
+from phlexible.papers import collocation
+from phlexible.papers.collocation import GAUSS_LEGENDRE_2, RADAU_IIA_3, StageLoop
 from phlexible.papers.elastodynamics import rod
 from phlexible.papers.equations import Equations
 from phlexible.papers.mechanism_model import MechanismModel
 from phlexible.state.initial_state import initial_state
 
 DURATION = 0.3
-TABLEAUX = GAUSS_LEGENDRE_1, GAUSS_LEGENDRE_2, GAUSS_LEGENDRE_3, RADAU_IIA_2, RADAU_IIA_3
+TABLEAUX = [value for value in vars(collocation).values() if isinstance(value, collocation.Tableau)]
 
 
 def collocate(form, tableau, x, duration, steps, is_projected=True):
@@ -73,11 +66,6 @@ def test_gauss_without_projection_loses_two_orders(reference):
     assert np.log(differential[0] / differential[1]) / np.log(1.5) == pytest.approx(2, abs=0.25)
 
 
-def test_every_scheme_is_listed():
-    found = [value for value in vars(tableaux).values() if isinstance(value, tableaux.Tableau)]
-    assert set(map(id, found)) == set(map(id, TABLEAUX))
-
-
 @pytest.mark.parametrize("tableau", TABLEAUX, ids=lambda tableau: tableau.name)
 def test_coefficients_obey_the_collocation_conditions(tableau):
     for power in range(1, tableau.stages + 1):
@@ -90,7 +78,7 @@ def test_coefficients_obey_the_collocation_conditions(tableau):
 def test_gauss_keeps_the_energy_of_linear_models_and_radau_loses_some(tableau):
     model = rod(1.0, 10, 1.0, 1.0, is_clamped=True)
     start = np.sin(np.arange(model.state_size))
-    change = model.storage(collocate(model, tableau, start, 2.0, 40)) / model.storage(start) - 1
+    change = model.storage(collocate(model, tableau, start, 2.0, 10)) / model.storage(start) - 1
     if tableau.is_stiffly_accurate:
         assert change < -1e-3
     else:

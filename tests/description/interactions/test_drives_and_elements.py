@@ -1,7 +1,5 @@
 """Drives, springs and motors: what is refused, and what a run of them reports."""
 
-from itertools import pairwise
-
 import numpy as np
 import pytest
 
@@ -91,24 +89,6 @@ def test_controllers_that_return_nan_are_refused_with_the_time():
     with pytest.raises(ph.ParameterError, match=r"controller of servo .* got nan at t = 0.3 s") as caught:
         run(model)
     assert len(caught.value.motion.time) == 31
-
-
-@pytest.mark.parametrize(("order", "steps"), [(4, (0.04, 0.02, 0.01)), (6, (0.08, 0.04, 0.02))])
-def test_orders_between_two_moving_bodies(order, steps):
-    """Positions and projected velocities of a double pendulum of spherical joints."""
-    model = ph.Model(gravity=(0, 0, -9.81))
-    one = model.add(ph.RigidBody(1.0, (0.02, 0.05, 0.06), center=(0.5, 0.1, 0)))
-    two = model.add(ph.RigidBody(0.7, (0.01, 0.03, 0.03), center=(0.3, 0, 0.1)), position=(1, 0, 0))
-    model.connect(ph.Spherical(model.ground.at((0, 0, 0)), one.origin))
-    model.connect(ph.Spherical(one.point((1, 0, 0)), two.origin))
-    model.apply(ph.SpringDamper(one.point((0.2, 0.2, 0)), two.point((0.3, 0, 0.1)), 20.0))
-    found = []
-    for step in steps:
-        motion = model.simulate(1.0, step, order=order, progress=False)
-        found.append(np.concatenate([motion.position(two.origin)[-1], motion.velocity(two.origin)[-1]]))
-        assert np.abs(motion.energy.balance_error).max() < 1e-12
-    errors = [np.abs(a - b).max() for a, b in pairwise(found)]
-    assert np.log2(errors[0] / errors[1]) == pytest.approx(order, abs=0.15)
 
 
 @pytest.mark.parametrize(

@@ -2,77 +2,56 @@
 
 import numpy as np
 import pytest
+from scipy.linalg import null_space
 from scipy.spatial.transform import Rotation
 
+from laws.cases import JOINT_CASES
 from phlexible.bodies.rigid_body import PointMass, RigidBody
-from phlexible.description.joints.joint import Joint
-from phlexible.description.joints.joints import (
-    Cylindrical,
-    Distance,
-    Fixed,
-    Planar,
-    Prismatic,
-    Revolute,
-    Slider,
-    Spherical,
-    Universal,
-)
+from phlexible.description.joints.joints import Distance, Revolute, Slider, Spherical, Universal
 from phlexible.description.mechanism.mechanism import Mechanism
 from phlexible.errors import ModelError, ParameterError
+from phlexible.state.forces import coordinate_row
 from phlexible.state.initial_velocity import undeformed
 from phlexible.state.system import system_of
 
-ROWS = {  # joint: rows in the plane (None: refused), rows in space; docs/theory.md, 8
-    Fixed: (3, 6),
-    Revolute: (2, 5),
-    Prismatic: (2, 5),
-    Cylindrical: (None, 4),
-    Universal: (None, 4),
-    Spherical: (2, 3),
-    Planar: (None, 3),
-    Slider: (1, 2),
-    Distance: (1, 1),
-}
-CASES = [(kind, d) for kind, counts in ROWS.items() for d, rows in zip((2, 3), counts, strict=True) if rows]
-
-
-def leaves(kind):
-    return {kind} if not kind.__subclasses__() else set().union(*map(leaves, kind.__subclasses__()))
+CASES = [(kind, d) for kind, case in JOINT_CASES.items() for d in case.dimensions]
 
 
 def model_with(kind, dimension):
-    model = Mechanism(dimension=dimension)
+    """Two bodies on a joint along axes of the world, apart along one that leaves them free to be so."""
+    model, case = Mechanism(dimension=dimension), JOINT_CASES[kind]
     turn = 0.4 if dimension == 2 else Rotation.from_rotvec([0.4, -0.2, 0.3])
     first, second = (
         model.add(RigidBody(1.0, (1, 1, 1)), position=place, rotation=turn)
         for place in ((0.5, -0.3, 0), (1.5, -0.3, 0))
     )
-    apart = (1.0, 0, 0) if kind in (Slider, Prismatic, Cylindrical, Distance) else (0, 0, 0)
-    there = second.rotation.T @ (np.array(apart) - [1, 0, 0])
-    model.connect(kind(first.origin, second.point(there)))
+    apart = np.eye(3)[case.offset[0]] if case.offset else np.zeros(3)
+    model.connect(case.make(first.origin, second.point(second.rotation.T @ (apart - [1, 0, 0])), np.eye(3)))
     return model
 
 
-def test_no_joint_is_forgotten():
-    assert {kind for kind in leaves(Joint) if kind.__module__.startswith("phlexible")} == set(ROWS)
-
-
 @pytest.mark.parametrize(("kind", "dimension"), CASES)
-def test_rows_are_as_many_as_the_motions_held(kind, dimension):
-    system = system_of(model_with(kind, dimension))
-    at, expected = system.at(undeformed(system)), ROWS[kind][dimension - 2]
+def test_rows_are_as_many_as_the_motions_held_and_coordinates_tell_those_left_apart(kind, dimension):
+    model, case = model_with(kind, dimension), JOINT_CASES[kind]
+    system = system_of(model)
+    at = system.at(undeformed(system))
+    left = [k for k in case.slides if k < dimension] + [k for k in case.turns if dimension == 3 or k == 2]
+    expected = (3 if dimension == 2 else 6) - len(left)
     assert system.rows.values(at)[0] == pytest.approx(np.zeros(expected), abs=1e-15)
     matrix = system.rows.matrix(at).toarray()
     assert np.linalg.matrix_rank(matrix) == expected
+    free = null_space(matrix)
+    rates = [coordinate_row(system, at, each)[0] @ free for each in model.joints[0].coordinates(dimension)]
+    assert not rates or np.linalg.matrix_rank(np.array(rates)) == len(rates) <= len(left)
 
 
-@pytest.mark.parametrize("kind", [kind for kind, (plane, _) in ROWS.items() if plane is None])
+@pytest.mark.parametrize("kind", [kind for kind, case in JOINT_CASES.items() if 2 not in case.dimensions])
 def test_joints_that_need_space_say_so(kind):
     with pytest.raises(ModelError, match=r"needs space|already in its plane"):
         model_with(kind, 2)
 
 
-@pytest.mark.parametrize("kind", [Fixed, Prismatic, Cylindrical, Universal, Planar, Revolute])
+@pytest.mark.parametrize("kind", [kind for kind, case in JOINT_CASES.items() if 3 not in case.point_mass])
 def test_joints_that_need_an_orientation_refuse_point_masses(kind):
     model = Mechanism()
     body, mass = model.add(RigidBody(1.0, (1, 1, 1))), model.add(PointMass(1.0))

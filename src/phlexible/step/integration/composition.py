@@ -1,4 +1,4 @@
-"""Composition of conserving steps to orders 4 and 6, and which models allow it (docs/theory.md, 4)."""
+"""Composition of conserving steps to higher orders, and which models allow it (docs/theory.md, 4)."""
 
 import numpy as np
 

@@ -86,7 +86,7 @@ class StepOptions:
             ParameterError: a value out of range, or a tolerance where steps are composed.
         """
         if not isinstance(self.order, int | np.integer) or int(self.order) not in SUBSTEPS:
-            raise ParameterError(f"order must be 2, 4 or 6, got {self.order!r}")
+            raise ParameterError(f"order must be one of {', '.join(map(str, SUBSTEPS))}, got {self.order!r}")
         tolerance = None if self.tolerance is None else positive("tolerance", self.tolerance)
         if tolerance is not None and self.order > 2:
             raise ParameterError("tolerance= needs order=2: the error of composed steps is not estimated")

@@ -46,7 +46,7 @@ class Stepper(MechanismState):
 
     Args:
         assembly: what moves; its memory holds the state.
-        order: 2, 4 or 6.
+        order: one of ``SUBSTEPS``.
         damping: numerical, gamma_num of (3.4).
         is_redundant: joints hold a motion twice; their forces of least size are taken.
         loop: memory -> what takes its steps; None: the compiled loop.
