@@ -130,6 +130,11 @@ def surprise(words):
     return None if is_named and len(message) > 10 else f"says: {message}"
 
 
+def test_no_command_is_forgotten() -> None:
+    names = {each.name or each.callback.__name__ for each in app.registered_commands}
+    assert names <= {words[0] for words in calls()}
+
+
 def test_wrong_words_are_refused_in_one_line_before_anything_is_done(place: Path, monkeypatch) -> None:
     monkeypatch.chdir(place)
     monkeypatch.setattr(commands, "run_live", lambda *given: print("a page is served"))  # for ever

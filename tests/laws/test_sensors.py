@@ -9,6 +9,7 @@ from scipy.linalg import null_space
 import phlexible as ph
 from laws.sensors import SENSOR_CASES, measured_model
 from phlexible.description.interactions.sensor import Availability
+from phlexible.libraries.outputs import OutputTables
 from phlexible.state.recorded_run import RecordedRun
 from phlexible.state.small_motions import centred_motions, displaced, world_motions
 
@@ -41,6 +42,14 @@ def test_readings_over_time_and_at_an_instant(kind, live):
     if sensor.availability is Availability.AT_ONCE:
         size = np.abs(flat).max()
         assert np.ravel(live.read(sensor)) == pytest.approx(flat[-1], rel=1e-6, abs=1e-9 * size)
+
+
+@pytest.mark.parametrize("kind", SENSOR_CASES, ids=lambda kind: kind.__name__)
+def test_libraries_follow_what_a_sensor_reads(kind, live):
+    sensor = SENSOR_CASES[kind](live.motion.mechanism)
+    if sensor.availability is not Availability.NO_FIXED_COUNT:
+        (output,) = OutputTables(live).of({"": sensor}).outputs
+        assert output.size == sensor.count
 
 
 @pytest.mark.parametrize("kind", SENSOR_CASES, ids=lambda kind: kind.__name__)

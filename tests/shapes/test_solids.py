@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import phlexible as ph
-from phlexible.shapes.solids import BOX_TRIANGLES
+from phlexible.shapes.solids import BOX_TRIANGLES, Shape
 from phlexible.shapes.surfaces import Triangulation, enclosed, open_edges
 
 # F. Tonon, Explicit exact formulas for the 3-D tetrahedron inertia tensor in terms of its vertex coordinates,
@@ -104,15 +104,26 @@ def test_closed_forms():
     assert np.diag(ball.inertia) == pytest.approx(np.full(3, 0.1 * np.pi))
 
 
-@pytest.mark.parametrize(
-    "shape", [ph.Box((1.0, 2.0, 3.0)), ph.Cylinder(0.4, 1.0, (1.0, 2.0, 2.0)), ph.Sphere(0.3)], ids=str
-)
+SHAPES = [
+    ph.Box((1.0, 2.0, 3.0)),
+    ph.Cylinder(0.4, 1.0, (1.0, 2.0, 2.0)),
+    ph.Sphere(0.3),
+    ph.Torus(0.4, 0.1, (1.0, 2.0, 2.0)),
+    ph.TriangleMesh(CORNERS, FACES),
+]
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: type(shape).__name__)
 def test_surfaces_are_closed_and_point_outwards(shape):
     surface, exact = shape.centred(), shape.moments()
     found = enclosed(surface)
     assert open_edges(surface) == 0
     assert found.volume == pytest.approx(exact.volume, rel=0.05)  # a polygon in place of a circle
     assert found.inertia == pytest.approx(exact.inertia, rel=0.1, abs=0.01 * np.trace(exact.inertia))
+
+
+def test_no_shape_is_forgotten():
+    assert {type(shape) for shape in SHAPES} == set(Shape.__subclasses__())
 
 
 def test_a_solid_far_from_the_origin_loses_no_digits():

@@ -123,7 +123,7 @@ class RigidBody(Body):
         inertia: about the center of mass, in body axes [kg m2]: a matrix (3, 3), its diagonal (3,)
             or, for motion in the plane only, the single number I_zz. Stored as an array.
         center: center of mass in body axes from the origin, shape (3,) [m].
-        shape: what it looks like, ``Box``, ``Cylinder``, ``Sphere``, ``TriangleMesh``; None: rods to where
+        shape: what it looks like, such as a ``Box`` or a ``TriangleMesh``; None: rods to where
             joints hold it, or a box of its inertia. It changes the motion only where
             a ``Contact`` takes the body.
         color: in pictures, a name or "#rrggbb"; None: as the picture likes.
@@ -150,7 +150,7 @@ class RigidBody(Body):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not isinstance(self.shape, Shape | None):
-            raise ParameterError(f"shape must be a Box, Cylinder, Sphere or TriangleMesh, got {self.shape!r}")
+            raise ParameterError(f"shape must be one such as Box((1, 1, 1)) or Sphere(0.1), got {self.shape!r}")
 
     @classmethod
     def box(

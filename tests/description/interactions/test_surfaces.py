@@ -110,7 +110,7 @@ def test_what_cannot_touch_is_refused_by_name():
         model.apply(ph.Contact(ball.origin, ph.Surface(ground, ph.Cylinder(0.2, 1.0)), stiffness=1.0))
     with pytest.raises(ph.ModelError, match="coincide"):
         ph.Capsule(ground, model.ground.at((0, 0, 0)), 0.1)
-    with pytest.raises(ph.ModelError, match="shape must be a Sphere, Cylinder, Box, Torus or"):
+    with pytest.raises(ph.ModelError, match="shape must be one such as Sphere"):
         ph.Surface(ground, ph.Plane(ground))
     with pytest.raises(ph.ModelError, match="has center=; leave it out"):
         ph.Surface(ground, ph.Sphere(0.1, center=(0, 0, 1)))

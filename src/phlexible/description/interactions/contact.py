@@ -50,6 +50,7 @@ from phlexible.description.interactions.functions import (
 )
 from phlexible.description.interactions.mesh_surface import MeshSurface
 from phlexible.description.interactions.surfaces import (
+    OF_TWO,
     Capsule,
     Gap,
     Plane,
@@ -61,7 +62,7 @@ from phlexible.description.interactions.surfaces import (
 from phlexible.description.placed_wholes import PlacedWhole
 from phlexible.description.ports import Attachment, PlacedBody, Port
 from phlexible.errors import MeshWarning, ModelError, ParameterError, UnitWarning, warn_user
-from phlexible.shapes.solids import Box, Sphere, Torus, TriangleMesh
+from phlexible.shapes.solids import Box, Sphere
 
 # Contact of points, spheres and lines with surfaces (docs/theory.md, 8).
 
@@ -490,10 +491,10 @@ def _mass_of(port: Port) -> float:
 
 
 def _is_searched(side: object, radius: float) -> bool:
-    """A torus or a mesh, or a box that points touch, which contacts of two do not know."""
+    """Whether contacts of two do not know a shape, such as a torus or a mesh, or it is a box that points touch."""
     if not isinstance(side, Surface) or (isinstance(side.shape, Box) and (radius or side.inside)):
         return False
-    return isinstance(side.shape, Torus | TriangleMesh | Box)
+    return isinstance(side.shape, Box) or not isinstance(side.shape, OF_TWO)
 
 
 def _name(each: object) -> str:

@@ -31,7 +31,7 @@ from phlexible.description.ports import Attachment, MovingFrame, Port
 from phlexible.description.references import references
 from phlexible.description.time_functions import TimePath
 from phlexible.errors import ModelError, ParameterError
-from phlexible.shapes.solids import Box, Cylinder, Shape, Sphere, Torus, TriangleMesh
+from phlexible.shapes.solids import Box, Cylinder, Shape, Sphere, TriangleMesh
 
 # Gaps that are no plain distance: from round and cornered shapes, from a piece of a line; with sliding along them.
 #
@@ -317,6 +317,8 @@ class Touchable(ABC):
 
 
 PORTS = ("port", "start", "end")
+OF_TWO = Sphere | Cylinder | Box
+"""Shapes whose gaps contacts of two know, and inside of which bodies may be; others are searched."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -401,14 +403,12 @@ class Surface(Touchable):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not isinstance(self.shape, Sphere | Cylinder | Box | Torus | TriangleMesh):
-            raise ModelError(
-                f"Surface: shape must be a Sphere, Cylinder, Box, Torus or TriangleMesh, got {self.shape!r}"
-            )
+        if not isinstance(self.shape, Shape):
+            raise ModelError(f"Surface: shape must be one such as Sphere(0.1), got {self.shape!r}")
         if self.shape.center is not None and np.any(self.shape.center):
             raise ModelError(f"{self.shape!r} has center=; leave it out and give Surface a port at that place")
         flag("inside", self.inside)
-        if self.inside and isinstance(self.shape, Torus | TriangleMesh):
+        if self.inside and not isinstance(self.shape, OF_TWO):
             raise ModelError(
                 f"Surface: bodies are outside of a {type(self.shape).__name__}; leave out inside="
                 " (a hollow mesh has walls of its own)"
