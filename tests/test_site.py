@@ -98,6 +98,12 @@ def test_the_reference_shows_what_users_call_and_not_what_parts_ask_of_each_othe
     assert stale == []
 
 
+def test_every_warning_is_on_the_page_of_the_checks() -> None:
+    page = (DOCS / "how_to" / "what_the_checks_mean.md").read_text(encoding="utf-8")
+    classes = {name for name in ph.__all__ if inspect.isclass(getattr(ph, name))}
+    assert {name for name in classes if issubclass(getattr(ph, name), Warning) and f"`{name}`" not in page} == set()
+
+
 def test_apply_says_all_that_it_takes() -> None:
     said = inspect.getdoc(ph.Model.apply)
     classes = {name for name in ph.__all__ if inspect.isclass(getattr(ph, name))}
