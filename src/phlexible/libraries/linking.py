@@ -52,6 +52,8 @@ TARGETS = {
     )
 }
 SUFFIXES = tuple(dict.fromkeys(target.suffix for target in TARGETS.values()))
+
+
 def host() -> str | None:
     """Name of the platform of this machine; None: models are not built for it."""
     system = {"linux": "linux", "win32": "windows", "darwin": "macos"}.get(sys.platform, sys.platform)

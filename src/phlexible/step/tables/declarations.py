@@ -1,6 +1,6 @@
 """The one list of everything that the kernels read and write: name, kind, size, unit, writer, meaning."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
@@ -71,351 +71,261 @@ class Table:
         return self.size if self.kind is Kind.COUNT and self.size != "1" else ""
 
 
-def tables_of(kind: Kind, writer: Writer, lines: str) -> Iterator[Table]:
-    for line in lines.strip().splitlines():
-        name, size, unit, meaning = (part.strip() for part in line.split("|"))
-        table = Table(name, kind, size, writer, unit, meaning)
-        yield table
-        if table.owner:
-            yield Table(
-                f"{name}_begin", Kind.INTEGER, f"{size} + 1", writer, "", "first of each owner, and the end"
-            )
+def tables_of(text: str) -> tuple[Table, ...]:
+    """Tables that a text declares, one a line, below headings of a writer and a kind such as ``STEP VECTOR``.
+
+    Args:
+        text: name, size, unit and meaning of each.
+    """
+    found, writer, kind = list[Table](), Writer.SYSTEM, Kind.COUNT
+    for line in text.strip().splitlines():
+        parts = [part.strip() for part in line.split("|")]
+        if len(parts) == 1:
+            writer, kind = Writer[line.split()[0]], Kind[line.split()[1]]
+            continue
+        name, size, unit, meaning = parts
+        found.append(Table(name, kind, size, writer, unit, meaning))
+        if found[-1].owner:
+            found.append(Table(f"{name}_begin", Kind.INTEGER, f"{size} + 1", writer, "", "of each owner; the end"))
+    return tuple(found)
 
 
 # Tables of contacts among many: spheres and pieces of lines, and which of them are near (docs/theory.md, 8).
 
-CONTACT_GROUP_TABLES: tuple[Table, ...] = (
-    *tables_of(
-        Kind.COUNT,
-        Writer.SYSTEM,
-        """
-        contact_groups | 1 | | contacts among many, each with one law
-        members        | 1 | | spheres and pieces of lines of all of them
-        near_pairs     | 1 | | most pairs that are listed
-        near_buckets   | 1 | | of cells, a power of two
-        kept_pairs     | 1 | | most bristles of pairs that are kept
-        kept_turns     | 1 | | the same, where pairs resist turns or remember how fast they met; else 0
-        mesh_boxes     | 1 | | of all meshes, boxes that hold each other
-        mesh_triangles | 1 | | in them
-        touching_pairs | 1 | | most pairs that have a place in Newton's matrix
-        turning_pairs  | 1 | | the same, where pairs resist turns; else 0
-        pair_vectors   | 1 | | vectors on carriers that members have
-        pair_unknowns  | 1 | | rows of all nodes, where there are members
-        pair_widest    | 1 | | velocities of one carrier, the most of any, where there are members
-        """,
-    ),
-    *tables_of(
-        Kind.INTEGER,
-        Writer.SYSTEM,
-        """
-        member_contact_group | members | |
-        member_side          | members | | 1: meets those of side 2, 2: those of side 1, 3: all
-        member_body          | members | | members of one body do not meet
-        member_start         | members | | vector
-        member_end           | members | | vector; of a sphere the same
-        member_kind          | members | | ROUND .. MESH
-        member_axis          | 6 members | | directions of its body at start and end, of a solid its axes; -1: none
-        pair_vector          | pair_vectors | |
-        member_apart         | members | | pieces of a line nearer along it do not meet; 0: none of one body
-        member_loop          | members | | pieces of a line that closes; 0: it does not
-        member_neighbour     | 2 members | | piece of the line before this one and after it; -1: none
-        member_mesh          | members | | first of its boxes; -1: no mesh
-        mesh_after           | mesh_boxes | | next box that is not in this one
-        mesh_first           | mesh_boxes | | triangle of a smallest box
-        mesh_count           | mesh_boxes | | triangles of a smallest box; 0: of another
-        mesh_edge            | 3 mesh_triangles | | numbers of edges, the same of both sides
-        mesh_point           | 3 mesh_triangles | | numbers of corners
-        mesh_side            | mesh_triangles | | number of a flat side of several triangles; -1: of one
-        """,
-    ),
-    *tables_of(
-        Kind.VECTOR,
-        Writer.SYSTEM,
-        """
-        mesh_low             | mesh_boxes | m | corners of boxes, in the axes of the solid
-        mesh_high            | mesh_boxes | m |
-        mesh_normal          | mesh_triangles | | outward, of length one
-        mesh_corner          | 3 mesh_triangles | m |
-        mesh_edge_normal     | 3 mesh_triangles | | of the edge that begins at a corner: both sides together
-        mesh_corner_normal   | 3 mesh_triangles | | all sides together
-        """,
-    ),
-    *tables_of(
-        Kind.REAL,
-        Writer.SYSTEM,
-        """
-        member_radius           | members | m |
-        member_around           | members | m | of a ball around each place of its axis that holds it; -1: none does
-        member_size             | 3 members | m | of a solid; of a mesh its diagonal; of a piece: ``Member``
-        contact_group_skin      | contact_groups | m | members may move by it before pairs are looked for again
-        contact_group_stiffness | contact_groups | | N/m, or N/m^1.5
-        contact_group_damping   | contact_groups | | after Hunt and Crossley
-        contact_group_exponent  | contact_groups | | 1 or 1.5
-        contact_group_friction  | contact_groups | | coefficient; 0: none
-        contact_group_bristle   | contact_groups | N/m | stiffness; 0: friction creeps
-        contact_group_creep     | contact_groups | m/s | speed below which friction without a bristle falls
-        contact_group_bristle_damping | contact_groups | N s/m |
-        contact_group_impact    | contact_groups | | damping times the speed of the impact (8.47); 0: without
-        contact_group_slowest   | contact_groups | m/s | slower impacts are damped as those
-        contact_group_rolling   | contact_groups | m | lever of the normal force that resists it; 0: nothing does
-        contact_group_drilling  | contact_groups | m |
-        contact_group_turn_stiffness | contact_groups | N/m | of bristles that resist turns, times 0.4 r^2
-        contact_group_turn_damping   | contact_groups | N s/m |
-        contact_group_share     | contact_groups | | of omega^2 that asks for parts of steps
-        contact_group_grip      | contact_groups | | its limit while it sticks, over that while it slips
-        """,
-    ),
-    *tables_of(
-        Kind.INTEGER,
-        Writer.STEP,
-        """
-        near_known        | one | | 1: pairs have been looked for
-        near_count        | one | | how many are listed; -1: more than there is room for, all are looked at
-        near_first        | near_pairs | | member, the lower number
-        near_second       | near_pairs | |
-        near_found        | 2 near_pairs | | pairs in the order in which they were found
-        near_place        | members | | of the first pair of a member; its bucket
-        near_order        | members | | members by their buckets
-        near_cell         | 3 members | | where each is
-        near_bucket       | near_buckets | | first of its members
-        near_listed       | one | | members in cells
-        pair_cursor       | 2 one | | bristles of the last step that were met, and of this step that are kept
-        met_count         | one | | pairs that push at either end of the step
-        met_first         | near_pairs | |
-        met_second        | near_pairs | |
-        side_found        | 256 one | | flat sides that are nearly as near as the nearest part of a mesh
-        touch_count       | one | | pairs that push in the step, as many as there is room for
-        touch_first       | touching_pairs | | member
-        touch_second      | touching_pairs | |
-        held_count        | one | | pairs in Newton's matrix
-        held_across       | one | | how many of them couple what its blocks do not
-        held_point        | 4 touching_pairs | | vector of each end of both members; -1: it moves nothing
-        held_turns        | 4 touching_pairs | | end of a member, whose directions turn it; -1: none do
-        held_is_whole     | 4 touching_pairs | | 1: the elimination has all of the block of its carrier
-        held_is_rigid     | touching_pairs | | 1: no end is on a body that deforms (``rigid_pairs.py``)
-        held_others       | one | | pairs in Newton's matrix of which that is not so
-        held_carrier      | 2 touching_pairs | | of each side of one that is rigid; -1: it does not move
-        end_is_known      | 2 members | | 1: of a member, whose ``end_dual`` and ``end_turn`` are those of the step
-        turning_end       | 2 members | | which these are
-        turning_ends      | one | | how many
-        end_is_held       | 2 members | | 1: of a pair in Newton's matrix, whose directions turn
-        held_end          | 2 members | | which these are
-        held_ends         | one | | how many
-        """,
-    ),
-    *tables_of(
-        Kind.VECTOR,
-        Writer.STEP,
-        """
-        near_low          | members | m | corners of boxes in which the axes may move, pairs known
-        near_high         | members | m |
-        side_away         | 256 one | m | from their nearest places
-        touch_normal      | touching_pairs | | from the second to the first
-        touch_slip        | touching_pairs | | e (8.42); zero of what sticks
-        touch_level       | touching_pairs | N/m | how friction grows with the depth
-        touch_arm         | 2 touching_pairs + 2 | m | from both members to where they touch; one pair more
-        held_arm          | 2 touching_pairs | m | the same of pairs in Newton's matrix
-        held_normal       | 2 touching_pairs | | along which turns do not move round ends; zero of others
-        held_lever        | 6 touching_pairs | m | of rigid sides: what a force there is for each turn of the body
-        held_motion       | 6 touching_pairs | m s | how these turns move them
-        held_moved        | 4 touching_pairs | | how each end moves, against its way for the second member
-        end_dual          | 6 members | | dual to the directions at both ends of members
-        held_dual         | 6 members | | the same in Newton's matrix
-        pair_lever        | pair_widest | | how a force at a place enters the balance of its carrier
-        pair_motion       | pair_widest | | and how its velocities move it
-        """,
-    ),
-    *tables_of(
-        Kind.REAL,
-        Writer.STEP,
-        """
-        contact_group_work | 2 one | J | that contacts among many store in the step, and the sum of its sizes
-        contact_group_loss | one | J | that they lose
-        contact_group_row  | widest | | how a normal force enters the balance of a carrier
-        pair_bristle_end   | 4 kept_pairs | | ``pair_bristle`` at the end of the step
-        met_change         | near_pairs | m | how much deeper they are at the end of the step
-        met_ahead          | near_pairs | m | the same by the speeds at its start
-        met_bend           | 3 near_pairs | m, rad | how far bristles are bent in it: that slide, roll, drill
-        pair_bend          | 3 kept_pairs | m, rad | the same of pairs that are kept
-        pair_met           | one | m/s | how fast the pair in hand met
-        pair_turn_end      | 6 kept_turns | | ``pair_turn`` at the end of the step
-        touch_share        | 2 touching_pairs | | where along both axes they touch
-        touch_stiffness    | 3 touching_pairs | N/m | dN/dx, and a and b (8.44)
-        held_weight        | 4 touching_pairs | | of each end
-        pair_basis         | 13 pair_unknowns | | orthogonal velocities (``pairs_in_matrix.py``)
-        pair_image         | 13 pair_unknowns | | what pairs make of each
-        pair_products      | 208 one | | of these with each other, and their least squares
-        pair_half_step     | one | s | half of the step in Newton's matrix
-        pair_left          | one | | of the last update, what the iteration left of it
-        """,
-    ),
-    *tables_of(
-        Kind.MATRIX,
-        Writer.STEP,
-        """
-        end_turn           | 2 members | | what an arm from an end is multiplied by to turn in the step
-        end_moment         | 2 members | N m | sum of forces times their arms, f r^T
-        held_turn          | 2 members | | the same two in products with Newton's matrix
-        held_moment        | 2 members | |
-        touch_twist        | turning_pairs | N m | couple on the first member against its turn
-        held_twist         | turning_pairs | N m s | the same times the step
-        held_slope         | touching_pairs | N s/m | force on the first member against its way, times the step
-        """,
-    ),
+CONTACT_GROUP_TABLES = tables_of(
+    """
+    SYSTEM COUNT
+    contact_groups | 1 | | contacts among many, each with one law
+    members        | 1 | | spheres and pieces of lines of all of them
+    near_pairs     | 1 | | most pairs that are listed
+    near_buckets   | 1 | | of cells, a power of two
+    kept_pairs     | 1 | | most bristles of pairs that are kept
+    kept_turns     | 1 | | the same, where pairs resist turns or remember how fast they met; else 0
+    mesh_boxes     | 1 | | of all meshes, boxes that hold each other
+    mesh_triangles | 1 | | in them
+    touching_pairs | 1 | | most pairs that have a place in Newton's matrix
+    turning_pairs  | 1 | | the same, where pairs resist turns; else 0
+    pair_vectors   | 1 | | vectors on carriers that members have
+    pair_unknowns  | 1 | | rows of all nodes, where there are members
+    pair_widest    | 1 | | velocities of one carrier, the most of any, where there are members
+    SYSTEM INTEGER
+    member_contact_group | members | |
+    member_side          | members | | 1: meets those of side 2, 2: those of side 1, 3: all
+    member_body          | members | | members of one body do not meet
+    member_start         | members | | vector
+    member_end           | members | | vector; of a sphere the same
+    member_kind          | members | | ROUND .. MESH
+    member_axis          | 6 members | | directions of its body at start and end, of a solid its axes; -1: none
+    pair_vector          | pair_vectors | |
+    member_apart         | members | | pieces of a line nearer along it do not meet; 0: none of one body
+    member_loop          | members | | pieces of a line that closes; 0: it does not
+    member_neighbour     | 2 members | | piece of the line before this one and after it; -1: none
+    member_mesh          | members | | first of its boxes; -1: no mesh
+    mesh_after           | mesh_boxes | | next box that is not in this one
+    mesh_first           | mesh_boxes | | triangle of a smallest box
+    mesh_count           | mesh_boxes | | triangles of a smallest box; 0: of another
+    mesh_edge            | 3 mesh_triangles | | numbers of edges, the same of both sides
+    mesh_point           | 3 mesh_triangles | | numbers of corners
+    mesh_side            | mesh_triangles | | number of a flat side of several triangles; -1: of one
+    SYSTEM VECTOR
+    mesh_low             | mesh_boxes | m | corners of boxes, in the axes of the solid
+    mesh_high            | mesh_boxes | m |
+    mesh_normal          | mesh_triangles | | outward, of length one
+    mesh_corner          | 3 mesh_triangles | m |
+    mesh_edge_normal     | 3 mesh_triangles | | of the edge that begins at a corner: both sides together
+    mesh_corner_normal   | 3 mesh_triangles | | all sides together
+    SYSTEM REAL
+    member_radius           | members | m |
+    member_around           | members | m | of a ball around each place of its axis that holds it; -1: none does
+    member_size             | 3 members | m | of a solid; of a mesh its diagonal; of a piece: ``Member``
+    contact_group_skin      | contact_groups | m | members may move by it before pairs are looked for again
+    contact_group_stiffness | contact_groups | | N/m, or N/m^1.5
+    contact_group_damping   | contact_groups | | after Hunt and Crossley
+    contact_group_exponent  | contact_groups | | 1 or 1.5
+    contact_group_friction  | contact_groups | | coefficient; 0: none
+    contact_group_bristle   | contact_groups | N/m | stiffness; 0: friction creeps
+    contact_group_creep     | contact_groups | m/s | speed below which friction without a bristle falls
+    contact_group_bristle_damping | contact_groups | N s/m |
+    contact_group_impact    | contact_groups | | damping times the speed of the impact (8.47); 0: without
+    contact_group_slowest   | contact_groups | m/s | slower impacts are damped as those
+    contact_group_rolling   | contact_groups | m | lever of the normal force that resists it; 0: nothing does
+    contact_group_drilling  | contact_groups | m |
+    contact_group_turn_stiffness | contact_groups | N/m | of bristles that resist turns, times 0.4 r^2
+    contact_group_turn_damping   | contact_groups | N s/m |
+    contact_group_share     | contact_groups | | of omega^2 that asks for parts of steps
+    contact_group_grip      | contact_groups | | its limit while it sticks, over that while it slips
+    STEP INTEGER
+    near_known        | one | | 1: pairs have been looked for
+    near_count        | one | | how many are listed; -1: more than there is room for, all are looked at
+    near_first        | near_pairs | | member, the lower number
+    near_second       | near_pairs | |
+    near_found        | 2 near_pairs | | pairs in the order in which they were found
+    near_place        | members | | of the first pair of a member; its bucket
+    near_order        | members | | members by their buckets
+    near_cell         | 3 members | | where each is
+    near_bucket       | near_buckets | | first of its members
+    near_listed       | one | | members in cells
+    pair_cursor       | 2 one | | bristles of the last step that were met, and of this step that are kept
+    met_count         | one | | pairs that push at either end of the step
+    met_first         | near_pairs | |
+    met_second        | near_pairs | |
+    side_found        | 256 one | | flat sides that are nearly as near as the nearest part of a mesh
+    touch_count       | one | | pairs that push in the step, as many as there is room for
+    touch_first       | touching_pairs | | member
+    touch_second      | touching_pairs | |
+    held_count        | one | | pairs in Newton's matrix
+    held_across       | one | | how many of them couple what its blocks do not
+    held_point        | 4 touching_pairs | | vector of each end of both members; -1: it moves nothing
+    held_turns        | 4 touching_pairs | | end of a member, whose directions turn it; -1: none do
+    held_is_whole     | 4 touching_pairs | | 1: the elimination has all of the block of its carrier
+    held_is_rigid     | touching_pairs | | 1: no end is on a body that deforms (``rigid_pairs.py``)
+    held_others       | one | | pairs in Newton's matrix of which that is not so
+    held_carrier      | 2 touching_pairs | | of each side of one that is rigid; -1: it does not move
+    end_is_known      | 2 members | | 1: of a member, whose ``end_dual`` and ``end_turn`` are those of the step
+    turning_end       | 2 members | | which these are
+    turning_ends      | one | | how many
+    end_is_held       | 2 members | | 1: of a pair in Newton's matrix, whose directions turn
+    held_end          | 2 members | | which these are
+    held_ends         | one | | how many
+    STEP VECTOR
+    near_low          | members | m | corners of boxes in which the axes may move, pairs known
+    near_high         | members | m |
+    side_away         | 256 one | m | from their nearest places
+    touch_normal      | touching_pairs | | from the second to the first
+    touch_slip        | touching_pairs | | e (8.42); zero of what sticks
+    touch_level       | touching_pairs | N/m | how friction grows with the depth
+    touch_arm         | 2 touching_pairs + 2 | m | from both members to where they touch; one pair more
+    held_arm          | 2 touching_pairs | m | the same of pairs in Newton's matrix
+    held_normal       | 2 touching_pairs | | along which turns do not move round ends; zero of others
+    held_lever        | 6 touching_pairs | m | of rigid sides: what a force there is for each turn of the body
+    held_motion       | 6 touching_pairs | m s | how these turns move them
+    held_moved        | 4 touching_pairs | | how each end moves, against its way for the second member
+    end_dual          | 6 members | | dual to the directions at both ends of members
+    held_dual         | 6 members | | the same in Newton's matrix
+    pair_lever        | pair_widest | | how a force at a place enters the balance of its carrier
+    pair_motion       | pair_widest | | and how its velocities move it
+    STEP REAL
+    contact_group_work | 2 one | J | that contacts among many store in the step, and the sum of its sizes
+    contact_group_loss | one | J | that they lose
+    contact_group_row  | widest | | how a normal force enters the balance of a carrier
+    pair_bristle_end   | 4 kept_pairs | | ``pair_bristle`` at the end of the step
+    met_change         | near_pairs | m | how much deeper they are at the end of the step
+    met_ahead          | near_pairs | m | the same by the speeds at its start
+    met_bend           | 3 near_pairs | m, rad | how far bristles are bent in it: that slide, roll, drill
+    pair_bend          | 3 kept_pairs | m, rad | the same of pairs that are kept
+    pair_met           | one | m/s | how fast the pair in hand met
+    pair_turn_end      | 6 kept_turns | | ``pair_turn`` at the end of the step
+    touch_share        | 2 touching_pairs | | where along both axes they touch
+    touch_stiffness    | 3 touching_pairs | N/m | dN/dx, and a and b (8.44)
+    held_weight        | 4 touching_pairs | | of each end
+    pair_basis         | 13 pair_unknowns | | orthogonal velocities (``pairs_in_matrix.py``)
+    pair_image         | 13 pair_unknowns | | what pairs make of each
+    pair_products      | 208 one | | of these with each other, and their least squares
+    pair_half_step     | one | s | half of the step in Newton's matrix
+    pair_left          | one | | of the last update, what the iteration left of it
+    STEP MATRIX
+    end_turn           | 2 members | | what an arm from an end is multiplied by to turn in the step
+    end_moment         | 2 members | N m | sum of forces times their arms, f r^T
+    held_turn          | 2 members | | the same two in products with Newton's matrix
+    held_moment        | 2 members | |
+    touch_twist        | turning_pairs | N m | couple on the first member against its turn
+    held_twist         | turning_pairs | N m s | the same times the step
+    held_slope         | touching_pairs | N s/m | force on the first member against its way, times the step
+    """
 )
 
 
 # Tables of rods: quadrature points of their elements, shape functions, stresses (docs/theory.md, 8).
 
-ROD_TABLES: tuple[Table, ...] = (
-    *tables_of(
-        Kind.COUNT,
-        Writer.SYSTEM,
-        """
-        rod_points      | 1 | | quadrature points of rods
-        rod_strains     | 1 | | of each
-        rod_nodes       | rod_points | | sections of all these points
-        rod_pairs       | rod_points | | pairs of sections of all these points
-        """,
-    ),
-    *tables_of(
-        Kind.INTEGER,
-        Writer.SYSTEM,
-        """
-        rod_force         | rod_points | | force of its first strain
-        rod_node          | rod_nodes | | frame
-        rod_block         | rod_pairs | | block (section, other section)
-        """,
-    ),
-    *tables_of(
-        Kind.REAL,
-        Writer.SYSTEM,
-        """
-        rod_value         | rod_nodes | | N_k
-        rod_slope         | rod_nodes | 1/m | S_k = dN_k/ds
-        """,
-    ),
-    *tables_of(Kind.MATRIX, Writer.SYSTEM, "rod_share | 3 rod_points | | L_1, L_2, L_3"),
-    *tables_of(
-        Kind.REAL,
-        Writer.STEP,
-        """
-        rod_stress        | 6 rod_points | | F of the laws; zero where there is none
-        rod_stiffness     | 6 rod_points | | dF/dtheta_{n+1}
-        """,
-    ),
-    *tables_of(
-        Kind.VECTOR,
-        Writer.STEP,
-        """
-        rod_along0        | rod_points | | X' at the start of the step
-        rod_change        | rod_points | | its change
-        rod_pull          | 2 rod_points | N, N m | L F: along Gamma, along K
-        """,
-    ),
-    *tables_of(
-        Kind.MATRIX,
-        Writer.STEP,
-        """
-        rod_directors0    | 2 rod_points | | D and D' at the start of the step
-        rod_turn          | 2 rod_points | | their changes
-        rod_left          | 9 one | | gradients of the strains of one point
-        """,
-    ),
+ROD_TABLES = tables_of(
+    """
+    SYSTEM COUNT
+    rod_points      | 1 | | quadrature points of rods
+    rod_strains     | 1 | | of each
+    rod_nodes       | rod_points | | sections of all these points
+    rod_pairs       | rod_points | | pairs of sections of all these points
+    SYSTEM INTEGER
+    rod_force         | rod_points | | force of its first strain
+    rod_node          | rod_nodes | | frame
+    rod_block         | rod_pairs | | block (section, other section)
+    SYSTEM REAL
+    rod_value         | rod_nodes | | N_k
+    rod_slope         | rod_nodes | 1/m | S_k = dN_k/ds
+    SYSTEM MATRIX
+    rod_share | 3 rod_points | | L_1, L_2, L_3
+    STEP REAL
+    rod_stress        | 6 rod_points | | F of the laws; zero where there is none
+    rod_stiffness     | 6 rod_points | | dF/dtheta_{n+1}
+    STEP VECTOR
+    rod_along0        | rod_points | | X' at the start of the step
+    rod_change        | rod_points | | its change
+    rod_pull          | 2 rod_points | N, N m | L F: along Gamma, along K
+    STEP MATRIX
+    rod_directors0    | 2 rod_points | | D and D' at the start of the step
+    rod_turn          | 2 rod_points | | their changes
+    rod_left          | 9 one | | gradients of the strains of one point
+    """
 )
 
 
 # Tables of soft bodies: elements, their laws, surfaces under pressure (docs/theory.md, 5).
 
-SOFT_TABLES: tuple[Table, ...] = (
-    *tables_of(
-        Kind.COUNT,
-        Writer.SYSTEM,
-        """
-        soft_groups     | 1 | | groups of elements of soft bodies with one law
-        soft_functions  | 1 | | of invariants, three a group
-        soft_elements   | 1 | | of all soft bodies
-        soft_nodes      | soft_elements | | of all elements
-        soft_points     | soft_elements | | quadrature points of all elements
-        soft_slopes     | soft_elements | | shape functions at quadrature points of all elements
-        soft_pairs      | soft_elements | | pairs of nodes of all elements
-        faces           | loads | | of surfaces under pressure
-        face_nodes      | faces | | of all faces
-        face_pairs      | faces | | pairs of nodes of all faces
-        face_numbers    | 1 | | shape functions at quadrature points of all kinds of faces
-        soft_branches   | soft_groups | | of spring and dashpot, of all groups of elements
-        soft_creeps     | soft_elements | | branches at quadrature points of all elements
-        """,
-    ),
-    *tables_of(
-        Kind.INTEGER,
-        Writer.SYSTEM,
-        """
-        soft_law          | soft_groups | | QUADRATIC or INVARIANTS
-        soft_sheet        | soft_groups | | 1: a sheet, C_33 = 1
-        soft_function     | soft_functions | | of tr C, tr cof C, det C: NOTHING .. OF_USER
-        soft_energy       | soft_functions | | address of a user's function
-        soft_derivative   | soft_functions | | address of its derivative
-        soft_group        | soft_elements | |
-        soft_branch_fading | soft_branches | | its relaxation time
-        soft_node         | soft_nodes | | carrier
-        soft_block        | soft_pairs | | block (node, other node)
-        face_point_count  | faces | | quadrature points
-        face_shape        | faces | | first shape function at its first point
-        face_node         | face_nodes | | carrier
-        face_block        | face_pairs | | block (node, other node)
-        """,
-    ),
-    *tables_of(
-        Kind.REAL,
-        Writer.SYSTEM,
-        """
-        soft_lame         | soft_groups | Pa | of small strains
-        soft_shear        | soft_groups | Pa |
-        soft_viscosity    | soft_groups | s | tau
-        soft_branch_share | soft_branches | | of the elasticity of small strains
-        soft_first_number | soft_functions | Pa | of the function
-        soft_second_number | soft_functions | Pa |
-        soft_weight       | soft_points | m3 | undeformed volume
-        """,
-    ),
-    *tables_of(
-        Kind.VECTOR,
-        Writer.SYSTEM,
-        """
-        soft_gradient     | soft_slopes | 1/m | of a shape function, undeformed axes
-        face_number       | face_numbers | | weight times N, N,1 and N,2 along reference coordinates
-        """,
-    ),
-    *tables_of(
-        Kind.REAL,
-        Writer.STEP,
-        """
-        soft_work         | 2 one | J | that elements store in the step, and the sum of its sizes
-        soft_loss         | one | J | that they lose
-        soft_tangent      | 36 one | Pa | dS/dE of one point, column by column
-        point_tangent     | 36 soft_points | Pa | its symmetric part at all points, for conjugate gradients
-        """,
-    ),
-    *tables_of(
-        Kind.VECTOR,
-        Writer.STEP,
-        """
-        cg_solution       | carriers | m/s | change of the velocities
-        cg_place          | carriers | m | places at the start of the step
-        point_stress      | 2 soft_points | Pa | mean S of the step, normal and shear
-        cg_residual       | carriers | N s | what conjugate gradients have left of the right side
-        cg_direction      | carriers | m/s | the residual times the inverses of the nodes
-        """,
-    ),
-    *tables_of(
-        Kind.MATRIX,
-        Writer.STEP,
-        """
-        node_inverse      | carriers | 1/kg | of a node's own block, without the directions that joints hold
-        node_free         | carriers | | takes these directions out
-        """,
-    ),
+SOFT_TABLES = tables_of(
+    """
+    SYSTEM COUNT
+    soft_groups     | 1 | | groups of elements of soft bodies with one law
+    soft_functions  | 1 | | of invariants, three a group
+    soft_elements   | 1 | | of all soft bodies
+    soft_nodes      | soft_elements | | of all elements
+    soft_points     | soft_elements | | quadrature points of all elements
+    soft_slopes     | soft_elements | | shape functions at quadrature points of all elements
+    soft_pairs      | soft_elements | | pairs of nodes of all elements
+    faces           | loads | | of surfaces under pressure
+    face_nodes      | faces | | of all faces
+    face_pairs      | faces | | pairs of nodes of all faces
+    face_numbers    | 1 | | shape functions at quadrature points of all kinds of faces
+    soft_branches   | soft_groups | | of spring and dashpot, of all groups of elements
+    soft_creeps     | soft_elements | | branches at quadrature points of all elements
+    SYSTEM INTEGER
+    soft_law          | soft_groups | | QUADRATIC or INVARIANTS
+    soft_sheet        | soft_groups | | 1: a sheet, C_33 = 1
+    soft_function     | soft_functions | | of tr C, tr cof C, det C: NOTHING .. OF_USER
+    soft_energy       | soft_functions | | address of a user's function
+    soft_derivative   | soft_functions | | address of its derivative
+    soft_group        | soft_elements | |
+    soft_branch_fading | soft_branches | | its relaxation time
+    soft_node         | soft_nodes | | carrier
+    soft_block        | soft_pairs | | block (node, other node)
+    face_point_count  | faces | | quadrature points
+    face_shape        | faces | | first shape function at its first point
+    face_node         | face_nodes | | carrier
+    face_block        | face_pairs | | block (node, other node)
+    SYSTEM REAL
+    soft_lame         | soft_groups | Pa | of small strains
+    soft_shear        | soft_groups | Pa |
+    soft_viscosity    | soft_groups | s | tau
+    soft_branch_share | soft_branches | | of the elasticity of small strains
+    soft_first_number | soft_functions | Pa | of the function
+    soft_second_number | soft_functions | Pa |
+    soft_weight       | soft_points | m3 | undeformed volume
+    SYSTEM VECTOR
+    soft_gradient     | soft_slopes | 1/m | of a shape function, undeformed axes
+    face_number       | face_numbers | | weight times N, N,1 and N,2 along reference coordinates
+    STEP REAL
+    soft_work         | 2 one | J | that elements store in the step, and the sum of its sizes
+    soft_loss         | one | J | that they lose
+    soft_tangent      | 36 one | Pa | dS/dE of one point, column by column
+    point_tangent     | 36 soft_points | Pa | its symmetric part at all points, for conjugate gradients
+    STEP VECTOR
+    cg_solution       | carriers | m/s | change of the velocities
+    cg_place          | carriers | m | places at the start of the step
+    point_stress      | 2 soft_points | Pa | mean S of the step, normal and shear
+    cg_residual       | carriers | N s | what conjugate gradients have left of the right side
+    cg_direction      | carriers | m/s | the residual times the inverses of the nodes
+    STEP MATRIX
+    node_inverse      | carriers | 1/kg | of a node's own block, without the directions that joints hold
+    node_free         | carriers | | takes these directions out
+    """
 )
 
 
@@ -425,9 +335,8 @@ SOFT_TABLES: tuple[Table, ...] = (
 
 TABLES: tuple[Table, ...] = (
     *tables_of(
-        Kind.COUNT,
-        Writer.SYSTEM,
         """
+        SYSTEM COUNT
         dimension       | 1 | | 1: the x axis, 2: the xy plane, 3: space
         one             | 1 | | 1
         types           | 1 | | kinds of frames: equal bodies share their numbers
@@ -492,12 +401,7 @@ TABLES: tuple[Table, ...] = (
         impacts         | 1 | | contacts that remember how fast bodies met
         fadings         | 1 | | relaxation times, each once
         state_numbers   | 1 | | of the state
-        """,
-    ),
-    *tables_of(
-        Kind.INTEGER,
-        Writer.SYSTEM,
-        """
+        SYSTEM INTEGER
         type_of           | frames | | type of a frame
         carrier_block     | carriers | | block (carrier, carrier)
         carrier_stride    | carriers | | of rows in blocks whose columns are the carrier's
@@ -610,12 +514,7 @@ TABLES: tuple[Table, ...] = (
         lower             | neighbours | | block (neighbour, visited)
         target            | targets | | block (neighbour i, neighbour j)
         target_stride     | targets | | from row to row of this block
-        """,
-    ),
-    *tables_of(
-        Kind.REAL,
-        Writer.SYSTEM,
-        """
+        SYSTEM REAL
         type_number       | type_numbers | | numbers of all types
         viscosity         | types | s | tau
         strain_weight     | strains | | D_s
@@ -653,45 +552,20 @@ TABLES: tuple[Table, ...] = (
         inner_share       | inner_branches | | of the elasticity of its type
         fading_time       | fadings | s | tau
         force_energy      | forces | | size of a user's energy, EA of strings: what its round-off is compared with
-        """,
-    ),
-    *tables_of(
-        Kind.VECTOR,
-        Writer.SYSTEM,
-        """
+        SYSTEM VECTOR
         weight            | carriers | N | m g
         vector_base       | vectors | | x0 or e, body axes; a given vector
         shape             | shape_vectors | | column of P
-        """,
-    ),
-    *tables_of(
-        Kind.MATRIX,
-        Writer.SYSTEM,
-        """
+        SYSTEM MATRIX
         rigid_inertia     | types | kg m2 | J of a type without elastic coordinates
-        """,
-    ),
-    *tables_of(
-        Kind.VECTOR,
-        Writer.CLOCK,
-        """
+        CLOCK VECTOR
         moving0           | moving | | given vectors at the start of the step
         moving1           | moving | | at its end
         load_value        | load_values | N, N m | at the middle of the step
-        """,
-    ),
-    *tables_of(
-        Kind.INTEGER,
-        Writer.STEP,
-        """
+        STEP INTEGER
         pivots            | 2 unknowns | | of each node, from twice its first row on
         other_pivots      | kept_pivots | | before the last factorization
-        """,
-    ),
-    *tables_of(
-        Kind.VECTOR,
-        Writer.STEP,
-        """
+        STEP VECTOR
         linear0           | carriers | m/s | V; 0: start, 1: end of the step
         linear1           | carriers | m/s |
         spin0             | frames | rad/s | w, body axes
@@ -713,20 +587,10 @@ TABLES: tuple[Table, ...] = (
         chord_change      | chords | | delta(y)
         force_sum         | carriers | N | of all vectors of a carrier
         moment_sum        | frames | N m | about the mean centre of mass, world axes
-        """,
-    ),
-    *tables_of(
-        Kind.MATRIX,
-        Writer.STEP,
-        """
+        STEP MATRIX
         rotation1         | frames | | R_{n+1}
         inverse_mean      | frames | | A^-1
-        """,
-    ),
-    *tables_of(
-        Kind.REAL,
-        Writer.STEP,
-        """
+        STEP REAL
         xi0               | coordinates | | (1, eta)
         xi1               | coordinates | |
         rate0             | coordinates | | (0, deta/dt)
@@ -802,25 +666,18 @@ TABLES: tuple[Table, ...] = (
         recurrence        | 42 one | | equations of the coefficients by which misses follow from each other
         mean_reaction     | reactions | | multipliers and forces, mean over the substeps of a composed step
         saved_state       | state_numbers | | at the start of a composed step
-        """,
-    ),
-    *tables_of(
-        Kind.REAL,
-        Writer.STATE,
-        """
+        STATE REAL
         energy            | 4 one | J | kinetic, strain, gravity, spring
         dissipated        | one | J | since the start
         counter           | 4 one | | iterations, steps with dependent joints, parts around contacts, open ledgers
         step_error        | one | | greatest estimated error of a step since the last stored instant
-        """,
-    ),
-    *tables_of(Kind.VECTOR, Writer.STATE, "position | carriers | m | centre of mass, or node"),
-    *tables_of(Kind.MATRIX, Writer.STATE, "rotation | frames | | body to world"),
-    *tables_of(Kind.VECTOR, Writer.STATE, "soft_strain | 2 soft_creeps | | 2 e of branches: diagonal, then sides"),
-    *tables_of(
-        Kind.REAL,
-        Writer.STATE,
-        """
+        STATE VECTOR
+        position | carriers | m | centre of mass, or node
+        STATE MATRIX
+        rotation | frames | | body to world
+        STATE VECTOR
+        soft_strain | 2 soft_creeps | | 2 e of branches: diagonal, then sides
+        STATE REAL
         eta               | elastic | |
         velocity          | velocities | | nu
         previous_velocity | velocities | | of the step before, where Newton's method starts from
@@ -842,15 +699,10 @@ TABLES: tuple[Table, ...] = (
         event_loss        | events | J | energy that it took
         multiplier        | rows | N, N m | of the last step
         force             | forces | N, N m | of the last step
-        """,
-    ),
-    *tables_of(
-        Kind.REAL,
-        Writer.VIEW,
-        """
+        VIEW REAL
         state             | state_numbers | | all stored tables
         reaction          | reactions | | the last of them: multiplier and force
-        """,
+        """
     ),
     *ROD_TABLES,
     *SOFT_TABLES,
