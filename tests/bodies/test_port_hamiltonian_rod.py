@@ -8,7 +8,6 @@ import phlexible as ph
 
 RUBBER = ph.Material(2e6, 1000.0, 0.3, viscosity=1e-3)
 AREA, MOMENTS = 0.03 * 0.05, (0.05**3 * 0.03 / 12, 0.03**3 * 0.05 / 12)
-DIMENSIONS = pytest.mark.parametrize("dimension", [1, 2, 3])
 ELASTICA = np.array([0.83935781, 0.49346073])  # tip for P L^2 / EI = 2, by elliptic integrals
 
 
@@ -30,34 +29,6 @@ def curve(dimension):
 
 def speed(dimension):
     return lambda s: np.array([0.3 + s, 1 + s, 2 * s * s]) * (np.arange(3) < dimension)
-
-
-@DIMENSIONS
-@pytest.mark.parametrize("order", [1, 2])
-@pytest.mark.parametrize("start", ["force", "fixed"])
-def test_structure_at_rest_and_moved(dimension, order, start):
-    """Also where strains do not belong to the shape and rotations are none."""
-    form = rod(dimension, order).port_hamiltonian(dimension=dimension, gravity=fall(dimension), start=start)
-    x = form.initial_state
-    for state in (x, x + 0.1 * np.random.default_rng(order).normal(size=len(x))):
-        figures = ph.check_structure(form, state)
-        assert max(figures.skewness, figures.symmetry, figures.definiteness, figures.power) < 1e-14
-        assert figures.gradient < 1e-8
-
-
-@DIMENSIONS
-def test_differences_along_many_states_at_once_are_the_derivative_of_the_forces(dimension):
-    rng = np.random.default_rng(0)
-    form = rod(dimension).port_hamiltonian(dimension=dimension, gravity=fall(dimension))
-    x = form.initial_state + 0.1 * rng.normal(size=form.state_size)
-    u = rng.normal(size=form.port_size)
-    way = rng.normal(size=len(x))
-    found = -form.defect_slope(x, 0 * x, u) @ way
-    ends = [form.forces(x + t * 1e-6 * way, u) for t in (-1, 1)]
-    expected = (ends[1] - ends[0]) / 2e-6
-    for block in form.states:
-        own = form.state_slice(block.name)
-        assert found[own] == pytest.approx(expected[own], abs=1e-6 * np.abs(expected[own]).max())
 
 
 @pytest.mark.parametrize("order", [1, 2])

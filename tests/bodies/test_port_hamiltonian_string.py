@@ -22,16 +22,6 @@ def random_state(model, seed=0):
     return model.initial_state + 0.1 * np.random.default_rng(seed).normal(size=model.state_size)
 
 
-@pytest.mark.parametrize("dimension", [1, 2, 3])
-@pytest.mark.parametrize("order", [1, 2])
-@pytest.mark.parametrize(("start", "end"), [(a, b) for a in BOUNDARIES for b in BOUNDARIES])
-def test_structure_gradient_and_power(dimension, order, start, end):
-    model = form(dimension, order, start, end, viscosity=0.1)
-    figures = check_structure(model, random_state(model))
-    assert max(figures.skewness, figures.symmetry, figures.definiteness, figures.power) < 1e-14
-    assert figures.gradient < 1e-8
-
-
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize("dimension", [1, 2, 3])
 def test_it_has_its_structure_undeformed_too_in_any_unit_of_length(law, dimension):
@@ -88,18 +78,6 @@ def test_discrete_efforts_hold_the_energy_exactly(law):
         change = model.discrete_effort(x0, end) @ (model.descriptor_matrix(x0) @ (end - x0))
         assert change == pytest.approx(model.storage(end) - model.storage(x0), abs=3e-14)
     assert model.discrete_effort(x0, x0) == pytest.approx(model.effort(x0), abs=1e-14)
-
-
-@pytest.mark.parametrize("start", BOUNDARIES)
-@pytest.mark.parametrize("order", [1, 2])
-def test_differences_along_many_states_at_once_are_the_derivative_of_the_forces(order, start):
-    model = form(2, order, start)
-    x = random_state(model)
-    way = np.random.default_rng(5).normal(size=len(x))
-    u = np.zeros(model.port_size)
-    slope = -model.defect_slope(x, 0 * x, u)
-    ends = [model.forces(x + t * 1e-6 * way, u) for t in (-1, 1)]
-    assert slope @ way == pytest.approx((ends[1] - ends[0]) / 2e-6, abs=1e-6 * np.abs(slope @ way).max())
 
 
 def test_a_prescribed_end_moves_as_told_and_answers_with_its_force():

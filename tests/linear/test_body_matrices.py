@@ -82,14 +82,3 @@ def test_small_motions_obey_the_balance(name):
     change = (balance(1) - balance(-1)) / 2
     linear = parts.mass @ second + (parts.velocity + parts.damping) @ rate + parts.stiffness @ x
     assert linear == pytest.approx(change, abs=1e-9 * np.abs(change).max())
-
-
-def test_viscosity_is_a_damping_in_proportion_to_the_stiffness():
-    from phlexible.bodies.beam.beam import Beam
-    from phlexible.bodies.material import Material
-    from phlexible.elements.sections import CircularSection
-
-    body = Beam(1.0, CircularSection(0.01), Material(2e11, 7870.0, viscosity=2e-4), elements=2).discretize(2)
-    parts = body_matrices(body, np.zeros(body.elastic_count), np.zeros(body.velocity_count))
-    assert parts.damping == pytest.approx(2e-4 * parts.stiffness)
-    assert parts.damping.any()

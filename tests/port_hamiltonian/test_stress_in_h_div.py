@@ -224,6 +224,15 @@ def test_axes_place_and_unit_of_length_do_not_matter(dimension):
     assert 1e3 * found[6:] == pytest.approx(expected[6:], rel=1e-9)
 
 
+def test_thickness_and_density_scale_what_they_should():
+    mesh = cube(4)
+    thin = model_of(mesh, plane="stress", clamped="left")
+    thick = solid(mesh, 3.0, 0.3, 2.0, 0.1, "left", stress="h_div")
+    ratio = ph.LinearModel.of(thick).modes(4).frequencies / ph.LinearModel.of(thin).modes(4).frequencies
+    assert ratio == pytest.approx(np.sqrt(3.0 / 2.0))
+    assert thick.port("boundary velocity").mass.sum() == pytest.approx(0.1 * 2)  # of both components
+
+
 def test_an_exchanged_port_makes_a_boundary_free():
     mesh = cube(3, shaken=0.2)
     loaded = ph.inverted(model_of(mesh, clamped="rim", lumped=False), "boundary velocity")

@@ -25,14 +25,13 @@ BODIES = {
 }
 CASES = [
     ("Venant", "green_lagrange"),
-    pytest.param("neo-Hookean", "green_lagrange", marks=pytest.mark.thorough),
+    ("neo-Hookean", "green_lagrange"),
     ("neo-Hookean", "mean_volume"),
     ("Mooney", "polyconvex"),
-    pytest.param("membrane", "green_lagrange", marks=pytest.mark.thorough),
+    ("membrane", "green_lagrange"),
     ("membrane", "polyconvex"),
     ("plane strain", "mean_volume"),
 ]
-EVERY_CASE = pytest.mark.parametrize(("name", "strains"), CASES)
 BEND = np.array([[1.2, 0.1, 0.0], [0.0, 0.9, 0.2], [0.1, 0.0, 1.1]])
 
 
@@ -49,45 +48,18 @@ def speed(x):
     return np.sin(x + 1)
 
 
-def moved_state(form, seed=0):
-    x = form.initial_state
-    return x + 0.02 * np.random.default_rng(seed).normal(size=len(x))
-
-
-@EVERY_CASE
-def test_structure_at_rest_and_moved(name, strains):
-    """Also with strains that do not belong to the shape; an undeformed body stays at rest."""
-    rest = soft(name).port_hamiltonian(strains=strains)
-    x = rest.initial_state
-    assert rest.forces(x, np.zeros(rest.port_size)) == pytest.approx(np.zeros(len(x)), abs=1e-13)
-    moved = soft(name).port_hamiltonian(strains=strains, gravity=(1, 2, -9), shape=bent, velocity=speed)
-    for form, state in ((rest, x), (moved, moved_state(moved))):
-        figures = ph.check_structure(form, state)
-        assert max(figures.skewness, figures.symmetry, figures.definiteness, figures.power) < 1e-14
-        assert figures.gradient < 1e-8
-
-
-@EVERY_CASE
-def test_products_slopes_and_discrete_efforts(name, strains):
-    rng = np.random.default_rng(1)
+@pytest.mark.parametrize(("name", "strains"), CASES)
+def test_it_rests_undeformed_and_its_products_are_those_of_its_matrices(name, strains):
+    rest, rng = soft(name).port_hamiltonian(strains=strains), np.random.default_rng(1)
+    still = rest.initial_state
+    assert rest.forces(still, np.zeros(rest.port_size)) == pytest.approx(np.zeros(len(still)), abs=1e-13)
     form = soft(name).port_hamiltonian(strains=strains, gravity=(1, 2, -9), shape=bent, velocity=speed)
-    x, z, u = moved_state(form), rng.normal(size=form.state_size), rng.normal(size=form.port_size)
+    x = form.initial_state + 0.02 * rng.normal(size=form.state_size)
+    z, u, far = rng.normal(size=len(x)), rng.normal(size=form.port_size), x + 1e-9 * rng.normal(size=len(x))
     whole = (form.structure_matrix(x) - form.dissipation_matrix(x)) @ z + form.port_matrix(x) @ u
     assert form.flows(x[None], z[None], u[None])[0] == pytest.approx(whole, abs=1e-12)
     assert form.output_products(x[None], z[None])[0] == pytest.approx(form.port_matrix(x).T @ z, abs=1e-13)
-    for step in (0.05, 1e-9):
-        far = x + step * rng.normal(size=len(x))
-        change = form.discrete_effort(x, far) @ (form.descriptor_matrix(x) @ (far - x))
-        assert change == pytest.approx(form.storage(far) - form.storage(x), abs=1e-14 * abs(form.storage(x)))
     assert form.discrete_effort(x, far) == pytest.approx(form.effort((x + far) / 2), abs=1e-12 * np.abs(x).max())
-    way = rng.normal(size=len(x))
-    found = -form.defect_slope(x, 0 * x, u) @ way
-    ends = [form.forces(x + t * 1e-6 * way, u) for t in (-1, 1)]
-    expected = (ends[1] - ends[0]) / 2e-6
-    for block in form.states:
-        own = form.state_slice(block.name)
-        if block.name != "velocity" or not form.dissipation_matrix(x).nnz:  # how R changes is left out
-            assert found[own] == pytest.approx(expected[own], abs=1e-8 * np.abs(expected[own]).max())
 
 
 @pytest.mark.parametrize(("name", "strains"), [case for case in CASES if case[1] != "mean_volume"])

@@ -36,10 +36,7 @@ def bent(seed):
 
 def stored(nodes, place, **options):
     """What the contact stores [J]."""
-    model, _, _ = ball_on(nodes, place, **options)
-    alone = ball_on(nodes, np.add(place, (0, 0, 9.0)), **options)[0]
-    with_ball, without = (each.simulate(1e-9, 1e-9, progress=False).energy for each in (model, alone))
-    return float(with_ball.spring[0] - without.spring[0])
+    return float(ball_on(nodes, place, **options)[0].simulate(1e-9, 1e-9, progress=False).energy.spring[0])
 
 
 @pytest.mark.parametrize("exponent", [1.0, 1.5])
@@ -87,7 +84,7 @@ def test_energy_and_momenta_hold_while_a_ball_meets_a_bent_line(options):
 def test_forces_on_bent_lines_are_slopes_of_one_energy():
     """With corners on both sides of the ball; forces at rest and their derivatives against differences."""
     rng, found = np.random.default_rng(1), []
-    for seed in range(12):
+    for seed in range(6):
         x, noise = rng.uniform(-0.1, 0.1), 1e-3 * rng.normal(size=(21, 3))
         bowl = (2.0 if seed % 2 else -2.0) * np.array([0, 0, 1])
         nodes, place = straight(20) + noise + np.outer(straight(20)[:, 0] ** 2, bowl), bowl * x**2 + (x, 0, 0.058)
