@@ -99,3 +99,13 @@ def test_a_contact_of_two_is_a_list_of_two(toucher, surface, law, is_free):
     for name in ("dissipated", "spring"):
         ends = (getattr(each.energy, name)[-1] for each in (one, other))
         assert next(ends) == pytest.approx(next(ends), abs=10 * most), name
+
+
+def test_places_that_no_solid_of_the_other_side_touches_are_left_out():
+    model = ph.Model()
+    box = model.add(ph.RigidBody.box((0.2, 0.2, 0.2), 500.0), "box", position=(0, 0, 0.1))
+    floor = ph.Plane(model.ground.at((0, 0, 0)))
+    table = ph.Surface(model.ground.at((0, 0, -0.1)), ph.Box((1, 1, 0.2)))
+    for other, count in ((floor, 8), (table, 24)):  # corners, or places beside them
+        own = [each for each in ph.Contact(box, other, stiffness=1e4).members() if each.owner == "box"]
+        assert sum(each.start is each.end and not each.kind.is_solid for each in own) == count

@@ -62,6 +62,10 @@ class MemberKind(Enum):
         return self.value > MemberKind.RIM.value
 
 
+TOUCHED_BY_ENDS = {MemberKind.CORNER: False, MemberKind.INSET: True}
+"""Places that only solids without end touch, or only those with ends."""
+
+
 class PieceOfLine(NamedTuple):
     """Where a piece is along a line that touches itself.
 
@@ -226,7 +230,9 @@ def members_of(
     for each, radius, side in parts:
         found += _named(side, _rounds(each, radius, side))
         if (side == 3 and touched) or side in touched or 3 in touched:
-            found += _named(side, _samples(each, radius, side, dimension))
+            ends = {solid.around >= 0 for solid in solids if solid.side | side == 3}
+            own = _named(side, _samples(each, radius, side, dimension))
+            found += [place for place in own if TOUCHED_BY_ENDS.get(place.kind) in {None, *ends}]
             owners = {solid.owner for solid in solids if solid.touches_pieces and solid.side | side == 3}
             if owners - {_owner(each)}:
                 found += _edges(each, side, dimension)

@@ -329,26 +329,23 @@ def parts_around_contacts(t: Tables, h: float, longest: float, damping: float) -
         t.hardness[b] = where(factor_frame(t, b), 0.0, -1.0)
     load_pairs(t, pairs)
     for f in range(t.forces):
-        if any_of(t.touching[f] > 0.0):
+        if t.touching[f] > 0.0:
             load_force(t, f)
     for f in range(t.forces):
-        if any_of(t.touching[f] > 0.0):
+        if t.touching[f] > 0.0:
             _harden(t, f, h)
     largest = 0.0
     for f in range(t.forces):
-        touches = t.touching[f] > 0.0
-        if any_of(touches):
-            largest = where(touches, max(largest, hardness_of_force(t, f)), largest)
+        if t.touching[f] > 0.0:
+            largest = max(largest, hardness_of_force(t, f))
     if pairs > 0:
         largest = max(largest, hardness_of_pairs(t, pairs, h, longest, largest))
     copy(t.saved_velocity, t.velocity1, t.velocities)
     motion_and_forces(t, h, damping)
-    parts = where(largest > 0.0, 1.0, 1.0)
-    while True:
-        are_few = (parts < MOST_PARTS) & (longest * sqrt(largest) > LONGEST * parts)
-        if not any_of(are_few):
-            return parts
-        parts = where(are_few, 2.0 * parts, parts)
+    parts = 1.0
+    while parts < MOST_PARTS and longest * sqrt(largest) > LONGEST * parts:
+        parts *= 2.0
+    return parts
 
 
 @compiled
@@ -415,7 +412,6 @@ def _harden(t: Tables, f: int, h: float) -> None:
     load = load_of_force(t, f)
     if t.friction[f] == 0.0 or t.bristle_of[f] >= 0:  # what creeps changes fast, however little a contact swings
         slope = that_swings(slope, total, h, t.ahead[f], t.sunk[f], load)
-    touches = t.touching[f] > 0.0
     slope += stiffness_of_bristle(t, t.bristle_of[f], total, h, t.friction[f] * load)
     if t.rolling_of[f] >= 0 or t.drilling_of[f] >= 0:  # of a solid ball, whose centre moves as its surface turns
         turns = 0.4 * t.slip_radius[f] * t.slip_radius[f]
@@ -423,7 +419,7 @@ def _harden(t: Tables, f: int, h: float) -> None:
         slope += stiffness_of_bristle(t, t.drilling_of[f], total / turns, h, load) / turns
     slope *= t.push_share[f]
     for a in range(t.carrier_count[f]):
-        t.hardness[t.group_node[t.groups_begin[f] + a]] += where(touches, slope * t.scratch[a], 0.0)
+        t.hardness[t.group_node[t.groups_begin[f] + a]] += slope * t.scratch[a]
 
 
 @compiled
