@@ -1,4 +1,4 @@
-"""Programs of first users: obvious lines, defaults, and a number that a formula gives and no other test has.
+"""Sixty programs of first users: obvious lines, defaults, and a number that a formula gives.
 
 Each program returns what it found and what it should be; the text of its entry is the source of that number.
 """
@@ -55,12 +55,39 @@ def period(time, values):
 # Points and rigid bodies.
 
 
+@program("parabola: v^2 sin(2 a) / g")
+def projectile():
+    model = ph.Model(gravity=DOWN)
+    ball = model.add(ph.PointMass(1.0), velocity=(10, 0, 10))
+    motion = model.simulate(duration=20 / G, step=1e-2)
+    return motion.position(ball.origin)[-1], (200 / G, 0, 0)
+
+
+@program("T = 2 pi sqrt(l / g) for small angles")
+def pendulum_period():
+    model = ph.Model(gravity=DOWN)
+    bob = model.add(ph.PointMass(1.0), position=(0.02, 0, -1))
+    model.connect(ph.Distance(model.ground.at((0, 0, 0)), bob.origin))
+    motion = model.simulate(duration=6.0, step=1e-2)
+    return period(motion.time, motion.position(bob.origin)[:, 0]), 2 * np.pi / np.sqrt(G)
+
+
 @program("sqrt(g / l), no request for gravity", 1e-6)
 def linearized_hanging_pendulum():
     model = ph.Model(gravity=DOWN)
     bar = model.add(ph.RigidBody(1.0, (1e-9, 1e-9, 1e-9), center=(0, 0, -1)))
     model.connect(ph.Revolute(model.ground.at((0, 0, 0)), bar.origin, axis=(0, 1, 0)))
     return model.linearize().modes(1).frequencies[0], np.sqrt(G)
+
+
+@program("energy is conserved: it stays what it is at the start", 1e-12)
+def double_pendulum_energy():
+    model = ph.Model(**FLAT)
+    arms = [model.add(ph.RigidBody(1.0, 0.01, center=(0.5, 0, 0)), position=(k, 0, 0)) for k in (0, 1)]
+    model.connect(ph.Revolute(model.ground.at((0, 0, 0)), arms[0].origin))
+    model.connect(ph.Revolute(arms[0].point((1, 0, 0)), arms[1].origin))
+    energy = model.simulate(duration=2.0, step=1e-2).energy
+    return 10 + energy.total - energy.total[0], np.full(201, 10.0)
 
 
 @program("T = 2 pi sqrt(m / k)")
@@ -99,6 +126,21 @@ def weight_on_a_spring():
     return model.equilibrium().position(mass.origin)[2], -1 - 2 * G / 1000
 
 
+@program("Euler: a free body about its axis of greatest inertia turns steadily", 1e-9)
+def spin_about_a_principal_axis():
+    model = ph.Model()
+    body = model.add(ph.RigidBody(1.0, (1.0, 2.0, 3.0)), angular_velocity=(0, 0, 2.0))
+    motion = model.simulate(duration=1.0, step=1e-2)
+    return motion.angular_velocity(body)[-1], (0, 0, 2.0)
+
+
+@program("a thrown bar that nobody spins keeps its velocity", 1e-9)
+def thrown_bar():
+    model = ph.Model()
+    beam = model.add(ph.Beam(1.0, BAR, STEEL, elements=4), velocity=(0, 3, 0))
+    return model.simulate(duration=0.1, step=1e-3).position(beam.end)[-1], (1, 0.3, 0)
+
+
 @program("w = M t / I")
 def motor_spins_up():
     model = ph.Model(dimension=2)
@@ -117,6 +159,18 @@ def work_of_a_drive():
     return model.simulate(duration=2.0, step=1e-2).energy.supplied[-1], 0.5 * 0.5 * 4.0**2
 
 
+@program("ratio 3", 1e-9)
+def gear():
+    model = ph.Model(dimension=2)
+    one, two = (model.add(ph.RigidBody(1.0, 0.5), position=(x, 0, 0)) for x in (0.0, 1.0))
+    first = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), one.origin))
+    second = model.connect(ph.Revolute(model.ground.at((1, 0, 0)), two.origin))
+    model.connect(ph.Gear(first, second, 3.0))
+    model.apply(first.torque(1.0))
+    motion = model.simulate(duration=1.0, step=1e-2)
+    return abs(motion.angle(first)[-1] / motion.angle(second)[-1]), 3.0
+
+
 @program("x = r cos a + sqrt(l^2 - r^2 sin^2 a)", 1e-9)
 def crank_and_slider():
     model = ph.Model(dimension=2)
@@ -130,6 +184,20 @@ def crank_and_slider():
     model.apply(motor.drive(angle=lambda t: 2 * t))
     x = model.simulate(duration=0.5, step=1e-2).position(block.origin)[-1, 0]
     return x, 0.2 * np.cos(1) + np.sqrt(0.36 - 0.04 * np.sin(1) ** 2)
+
+
+@program("a parallelogram: the coupler does not turn", 1e-9)
+def four_bar():
+    model = ph.Model(dimension=2)
+    left, right = (model.add(ph.RigidBody(1.0, 0.1), position=(x, 0, 0), rotation=np.pi / 2) for x in (0, 2))
+    coupler = model.add(ph.RigidBody(1.0, 0.1), position=(0, 1, 0))
+    motor = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), left.origin))
+    model.connect(ph.Revolute(model.ground.at((2, 0, 0)), right.origin))
+    model.connect(ph.Revolute(left.point((1, 0, 0)), coupler.origin))
+    model.connect(ph.Revolute(right.point((1, 0, 0)), coupler.point((2, 0, 0))))
+    model.apply(motor.drive(angle=lambda t: -t))
+    end = model.simulate(duration=0.5, step=1e-2).position(coupler.point((2, 0, 0)))[-1]
+    return end, (2 + np.sin(0.5), np.cos(0.5), 0)
 
 
 @program("kp x / (kp + k): a spring and a servo in balance", 1e-6)
@@ -155,6 +223,14 @@ def pid_motor():
 
     model.apply(joint.motor(pid))
     return model.simulate(duration=6.0, step=1e-2).angle(joint)[-1], 0.3
+
+
+@program("m g h", 1e-9)
+def hoist():
+    model = ph.Model(gravity=DOWN)
+    load = model.add(ph.PointMass(2.0), position=(0, 0, -3))
+    model.connect(ph.Distance(model.ground.at((0, 0, 0)), load.origin, length=lambda t: 3.0 - 0.5 * t))
+    return model.simulate(duration=2.0, step=1e-2).energy.supplied[-1], 2 * G
 
 
 @program("reaction of a clamp: m g and m g a", 1e-9)
@@ -213,6 +289,17 @@ def friction_stops_a_block():
     return model.simulate(duration=1.0, step=1e-3).position(block.origin)[-1, 0], 4 / (2 * 0.4 * G)
 
 
+@program("free fall, then m g (l + d) = k d^2 / 2", 1e-3)
+def rope_catches():
+    model = ph.Model(gravity=DOWN)
+    load = model.add(ph.PointMass(2.0), position=(0, 0, -1))
+    rope = ph.Distance(model.ground.at((0, 0, 0)), load.origin, length=2.0)
+    model.apply(rope.spring(1e4, tension_only=True))
+    weight = 2 * G
+    deepest = -2 - (weight + np.sqrt(weight**2 + 2e4 * weight)) / 1e4
+    return model.simulate(duration=0.6, step=1e-3).position(load.origin)[:, 2].min(), deepest
+
+
 # Beams, rods, plates, solids, strings.
 
 
@@ -224,11 +311,40 @@ def cantilever(gravity=(0, 0, 0), elements=8, **known):
     return model, beam
 
 
+@program("F l^3 / 3 E I", 2e-3)
+def beam_deflects():
+    model, beam = cantilever()
+    model.apply(ph.Force(beam.end, (0, 0, -1.0)))
+    return model.equilibrium().position(beam.end)[2], -1.0 / (3 * 2.1e11 * SECOND_MOMENT)
+
+
+@program("rho A g l^4 / 8 E I", 3e-3)
+def beam_sags_by_its_weight():
+    model, beam = cantilever(DOWN)
+    return model.equilibrium().position(beam.end)[2], -7850 * 2e-4 * G / (8 * 2.1e11 * SECOND_MOMENT)
+
+
+@program("3.5160 sqrt(E I / rho A) / l^2", 2e-3)
+def cantilever_frequency():
+    model, _ = cantilever()
+    return model.linearize().modes(1).frequencies[0], 3.516015 * np.sqrt(2.1e11 * SECOND_MOMENT / (7850 * 2e-4))
+
+
 @program("F l / E A", 1e-3)
 def beam_stretches():
     model, beam = cantilever()
     model.apply(ph.Force(beam.end, (1e4, 0, 0)))
     return model.equilibrium().position(beam.end)[0] - 1, 1e4 / (2.1e11 * 2e-4)
+
+
+@program("M l / E I: a quarter of a circle", 1e-2)
+def rod_bends_to_a_circle():
+    model = ph.Model(dimension=2)
+    rod = model.add(ph.Rod(1.0, ph.RectangularSection(0.01, 0.02), STEEL, elements=16), "rod")
+    model.connect(ph.Fixed(model.ground.at((0, 0, 0)), rod.start))
+    stiffness = 2.1e11 * 0.02 * 0.01**3 / 12
+    model.apply(ph.Torque(rod.end, (0, 0, stiffness * np.pi / 2)))
+    return model.equilibrium().position(rod.end), (2 / np.pi, 2 / np.pi, 0)
 
 
 @program("pi^2 E I / 4 l^2: the square of the first frequency vanishes there", 5e-3)
@@ -251,6 +367,19 @@ def string_frequency():
     for x, port in ((0.0, string.start), (1.001, string.end)):
         model.connect(ph.Spherical(model.ground.at((x, 0, 0)), port))
     return model.linearize().modes(1).frequencies[0], np.pi / 1.001 * np.sqrt(100 * 1.001 / 0.01)
+
+
+@program("catenary: w (cosh(l / 2a) - 1) a with the length 2 a sinh(l / 2a)", 2e-3)
+def hanging_rope_sags():
+    from scipy.optimize import brentq
+
+    rope = ph.String(2.0, 0.5, elements=40, law=ph.LinearLaw(1e7))
+    model = ph.Model(gravity=DOWN)
+    placed = model.add(rope, shape=rope.hanging((0, 0, 0), (1.5, 0, 0), DOWN))
+    model.connect(ph.Spherical(model.ground.at((0, 0, 0)), placed.start))
+    model.connect(ph.Spherical(model.ground.at((1.5, 0, 0)), placed.end))
+    a = brentq(lambda a: 2 * a * np.sinh(0.75 / a) - 2.0, 0.1, 5.0)
+    return model.equilibrium().position(placed.at(1.0))[2], -a * (np.cosh(0.75 / a) - 1)
 
 
 @program("35.99 / a^2 sqrt(D / rho h), all edges clamped (Leissa)", 3e-2)
@@ -301,6 +430,61 @@ def gradient():
     return slope["k"], 2 * G / 1000**2
 
 
+@program("a file holds what was simulated", 1e-12)
+def save_and_load():
+    import tempfile
+    from pathlib import Path
+
+    model = ph.Model(gravity=DOWN)
+    ball = model.add(ph.PointMass(1.0), "ball", velocity=(1, 0, 0))
+    motion = model.simulate(duration=1.0, step=1e-1)
+    with tempfile.TemporaryDirectory() as folder:
+        motion.save(Path(folder) / "fall.h5")
+        loaded = ph.Motion.load(Path(folder) / "fall.h5")
+    return loaded.position(loaded["ball"].origin), motion.position(ball.origin)
+
+
+@program("sqrt(k / m) of each row")
+def study():
+    def build(stiffness):
+        model = ph.Model(dimension=2)
+        cart = model.add(ph.RigidBody(2.0, 1.0))
+        model.apply(model.connect(ph.Prismatic(model.ground.at((0, 0, 0)), cart.origin)).spring(stiffness))
+        return model
+
+    def measure(model):
+        return {"omega": model.linearize().modes(1).frequencies[0]}
+
+    return ph.study(build, {"stiffness": [50.0, 200.0]}, measure)["omega"], (5.0, 10.0)
+
+
+@program("the stiffness of the recorded motion, but for (w h)^2 / 6 of the step")
+def identify():
+    def build(given):
+        model = ph.Model(dimension=2)
+        cart = model.add(ph.RigidBody(2.0, 1.0), "cart", position=(0.1, 0, 0))
+        rail = model.connect(ph.Prismatic(model.ground.at((0, 0, 0)), cart.origin))
+        model.apply(rail.spring(given["stiffness"], rest=0.0))
+        return model
+
+    def sensors(model):
+        return {"x": ph.Position(model["cart"].origin)}
+
+    time = np.linspace(0.0, 1.0, 101)
+    x = 0.1 * np.cos(5 * time)
+    recording = ph.Recording(time, {"x": np.stack([x, 0 * x, 0 * x], axis=1)})
+    return ph.identify(build, {"stiffness": 40.0}, recording, sensors=sensors, step=1e-2).values["stiffness"], 50.0
+
+
+@program("a live run is the run", 1e-12)
+def live_run():
+    model = ph.Model(gravity=DOWN)
+    ball = model.add(ph.PointMass(1.0))
+    run = model.start(step=1e-2)
+    run.step(100)
+    return run.read(ph.Position(ball.origin))[2], -G / 2
+
+
 @program("M = I a + m g l cos(a): the torque of a motion that is prescribed", 1e-3)
 def inverse_dynamics():
     model = ph.Model(**FLAT)
@@ -310,6 +494,22 @@ def inverse_dynamics():
     return model.simulate(duration=1.0, step=1e-2).required(joint)[50], 0.6 + 2 * G * 0.5 * np.cos(0.125)
 
 
+@program("the period of every mechanism of a batch, 2 pi sqrt(m / k)", 2e-3)
+def batch():
+    def build(stiffness):
+        model = ph.Model()
+        mass = model.add(ph.PointMass(1.0), "mass", position=(1.1, 0, 0))
+        model.apply(ph.SpringDamper(model.ground.at((0, 0, 0)), mass.origin, stiffness, length=1.0))
+        return model
+
+    stiffness = np.array([50.0, 100.0, 200.0, 400.0])
+    runs = ph.batch(build, {"stiffness": stiffness}).simulate(
+        2.0, 5e-3, lambda model: {"place": ph.Position(model["mass"].origin)}
+    )
+    found = [period(runs.time, place[:, 0] - 1) for place in runs["place"]]
+    return found, 2 * np.pi / np.sqrt(stiffness)
+
+
 @program("two equal masses swap their speeds", 2e-2)
 def elastic_collision():
     model = ph.Model()
@@ -317,6 +517,24 @@ def elastic_collision():
     two = model.add(ph.PointMass(1.0), position=(0.5, 0, 0))
     model.apply(ph.Contact(one.origin, two.origin, radius=0.2, restitution=1.0))
     return model.simulate(duration=0.6, step=1e-3).velocity(two.origin)[-1], (1.0, 0, 0)
+
+
+@program("sum of m v", 1e-9)
+def total_momentum():
+    model = ph.Model()
+    model.add(ph.PointMass(1.0), velocity=(2.0, 0, 0))
+    model.add(ph.PointMass(3.0), position=(0, 1, 0), velocity=(0, 1.0, 0))
+    return model.simulate(duration=0.1, step=1e-2).momentum.linear[-1], (2, 3, 0)
+
+
+@program("m g l / I w: a fast top precesses", 2e-2)
+def top_precesses():
+    model = ph.Model(gravity=DOWN)
+    top = model.add(ph.RigidBody(1.0, (0.02, 0.01, 0.01), center=(0.2, 0, 0)), angular_velocity=(300.0, 0, 0))
+    model.connect(ph.Spherical(model.ground.at((0, 0, 0)), top.origin))
+    motion = model.simulate(duration=0.5, step=5e-4)
+    tip = motion.position(top.point((0.2, 0, 0)))
+    return abs(np.unwrap(np.arctan2(tip[:, 1], tip[:, 0]))[-1]) / 0.5, 0.2 * G / (0.02 * 300.0)
 
 
 @program("(k + k_1 exp(-t / tau)) x: a stretch that stays", 1e-2)
@@ -401,6 +619,43 @@ def physical_pendulum():
     return model.linearize(at="static").modes(1).frequencies[0], np.sqrt(1.5 * G)
 
 
+@program("rack and wheel: x = r a", 1e-9)
+def rack():
+    model = ph.Model(dimension=2)
+    wheel = model.add(ph.RigidBody(1.0, 0.1))
+    slide = model.add(ph.RigidBody(1.0, 0.1), position=(0, 1, 0))
+    shaft = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), wheel.origin))
+    rail = model.connect(ph.Prismatic(model.ground.at((0, 1, 0)), slide.origin))
+    model.connect(ph.Rack(shaft, rail, 0.2))
+    model.apply(shaft.torque(1.0))
+    motion = model.simulate(duration=1.0, step=1e-2)
+    return abs(motion.translation(rail)[-1] / motion.angle(shaft)[-1]), 0.2
+
+
+@program("what is dissipated and stored is what was supplied", 1e-10)
+def energy_balance():
+    model = ph.Model(gravity=DOWN)
+    mass = model.add(ph.PointMass(2.0), position=(0, 0, -1))
+    model.apply(ph.SpringDamper(model.ground.at((0, 0, 0)), mass.origin, 100.0, 3.0, length=0.8))
+    energy = model.simulate(duration=2.0, step=1e-2).energy
+    return 1 + energy.balance_error[-1], 1.0
+
+
+@program("sqrt(m g l / (I + m l^2)): an arm of a file of a robot", 1e-6)
+def robot_from_a_file():
+    import tempfile
+    from pathlib import Path
+
+    inertia = '<inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/>'
+    text = f"""<robot name="arm"><link name="base"/><link name="bar"><inertial><origin xyz="0 0 -0.5"/>
+    <mass value="2"/>{inertia}</inertial></link><joint name="hinge" type="continuous"><parent link="base"/>
+    <child link="bar"/><axis xyz="0 1 0"/></joint></robot>"""
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "arm.urdf").write_text(text)
+        model = ph.from_urdf(Path(folder) / "arm.urdf", gravity=DOWN)
+    return model.linearize(at="static").modes(1).frequencies[0], np.sqrt(G / 0.6)
+
+
 @program("m g / 2 at each end of a taut line with a weight in its middle", 1e-6)
 def two_ropes():
     model = ph.Model(gravity=DOWN)
@@ -408,3 +663,12 @@ def two_ropes():
     left, right = (model.connect(ph.Distance(model.ground.at((x, 0, 0)), lamp.origin)) for x in (0, 2))
     rest = model.equilibrium()
     return rest.reaction(left) + rest.reaction(right), (0, 0, 2 * G)
+
+
+@program("E A / l: a bar that is pulled", 1e-6)
+def stiffness_of_a_bar():
+    model = ph.Model()
+    rod = model.add(ph.Rod(2.0, BAR, STEEL, elements=4))
+    model.connect(ph.Fixed(model.ground.at((0, 0, 0)), rod.start))
+    model.apply(ph.Force(rod.end, (1000.0, 0, 0)))
+    return 1e5 * (model.equilibrium().position(rod.end)[0] - 2), 1e5 * 1000 * 2 / (2.1e11 * 2e-4)
