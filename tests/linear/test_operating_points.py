@@ -126,15 +126,26 @@ def test_a_tumbling_body_does_not_rotate_steadily():
         model.linearize(at="steady_rotation")
 
 
-def test_a_follower_load_has_no_potential():
-    body = ph.Beam(1.0, ph.Section(1.0, 1e-6), ph.Material(1e6, 1.0), 6)
+@pytest.mark.parametrize(("load", "flutters"), [(20.0, False), (20.1, True)])
+def test_becks_column_flutters_beyond_its_critical_load(load, flutters):
+    """P = 20.05 EI / L^2 at the tip, which follows the column: two frequencies become one there."""
+    body = ph.Beam(1.0, ph.Section(1.0, 1e-6), ph.Material(1e6, 1.0), 4)
     model = ph.Model(dimension=2)
     column = model.add(body, "column")
     model.connect(ph.Fixed(model.ground.at((0, 0, 0)), column.start))
-    model.apply(ph.Force(column.end, (-1.0, 0, 0), axes="body"))
-    with pytest.raises(ph.EquilibriumError, match="follower"):
-        model.linearize(at="static")
-    assert "no potential" in repr(model.equilibrium())
+    model.apply(ph.Force(column.end, (-load, 0, 0), axes="body"))
+    if flutters:
+        with pytest.raises(ph.EquilibriumError, match="unstable: a motion grows"):
+            model.linearize(at="static")
+        with pytest.warns(ph.UnstableEquilibriumWarning):
+            rest = model.equilibrium()
+    else:
+        rest = model.equilibrium()
+    with pytest.warns(ph.LeftOutWarning, match="but in modes, part of loads that follow bodies"):
+        modes = model.linearize(state=rest.state).modes(2)
+    growth = modes.eigenvalues.real.max()
+    assert rest.is_stable is not flutters
+    assert growth == pytest.approx(rest.growth_rate, abs=1e-8) and bool(growth > 0.01) is flutters
 
 
 @pytest.mark.parametrize("axes", ["world", "body"])
@@ -149,7 +160,7 @@ def test_a_moment_in_space_has_a_potential_where_joints_leave_its_axis_alone(axe
             assert model.linearize(at="static").modes(1).frequencies == pytest.approx([10.0])
         else:
             model.apply(ph.Bushing(place, shaft.origin, 10.0, rotational_stiffness=10.0))
-            with pytest.raises(ph.EquilibriumError, match="moments in space"):
+            with pytest.raises(ph.EquilibriumError, match=r"grows with exp\(0.25"):  # m / (4 sqrt(k J))
                 model.linearize(at="static")
 
 

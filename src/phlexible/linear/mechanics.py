@@ -1,6 +1,5 @@
 """Second-order matrices of a mechanism about its operating point (docs/theory.md, 7)."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -182,6 +181,7 @@ ACTIVE = "a controller, which has values at its samples only; linear.interconnec
 CIRCULATORY = 1e-2
 """Relative to the stiffness of contacts and friction: what of it may be left out without a word."""
 WANDERS = "but in modes, part of the friction of contacts, whose forces wander with bodies and have no potential"
+FOLLOWS = "but in modes, part of loads that follow bodies or of moments in space, which have no potential"
 AT_LIMIT = "friction at its limit, which holds one way and not the other"
 NOT_SMOOTH = "a function of the state that has no derivative here"
 NOT_SYMMETRIC = "a function of the state whose stiffness is not symmetric: it has no energy"
@@ -291,6 +291,11 @@ class LinearMechanics:
         return sparse.csr_array(self.mass.shape) if self.without_potential is None else self.without_potential
 
     @property
+    def is_circulatory(self) -> bool:
+        """Whether N counts beside K."""
+        return _relative_to_rows(sparse.coo_array(self.circulatory), self.stiffness) > CIRCULATORY
+
+    @property
     def is_gyroscopic(self) -> bool:
         """Whether D is not zero."""
         return bool(self.velocity.nnz)
@@ -326,11 +331,7 @@ class LinearMechanics:
 
 
 def linear_mechanics(system: System, point: OperatingPoint) -> tuple[LinearMechanics, tuple[str, ...]]:
-    """The matrices, without inputs and outputs, and which forces they leave out.
-
-    Raises:
-        EquilibriumError: forces that have no potential, such as follower loads: K is not symmetric.
-    """
+    """The matrices, without inputs and outputs, and which forces they leave out."""
     state = point.state
     motion = sparse.csr_array(world_motions(system, state) @ centred_motions(system, state))
     parts = [_body_matrices(system, state, index) for index in range(len(system.bodies))]
@@ -354,21 +355,25 @@ def linear_mechanics(system: System, point: OperatingPoint) -> tuple[LinearMecha
     velocity = sparse.csr_array(velocity + motion.T @ laws.velocity @ motion)
     for matrix in (mass, velocity, damping, stiffness):
         matrix.eliminate_zeros()
-    size, speed = int(system.layout.velocity[-1]), float(np.abs(state.velocity).max(initial=0.0))
+    size = int(system.layout.velocity[-1])
     rows = sparse.csr_array(system.rows.matrix(system.at(state))[independent_rows(system, state)] @ motion)
+    without_potential, skew = motion.T @ wandering @ motion, _symmetric(stiffness, -1.0)
+    if follows := _has_circulatory_part(skew, stiffness, rows, mass):
+        without_potential = without_potential + skew
+    without_potential = sparse.csr_array(without_potential)
     mechanics = LinearMechanics(
-        _symmetric(mass, 1.0, mass),
-        _symmetric(velocity, -1.0, velocity + speed * mass),
+        _symmetric(mass),
+        _symmetric(velocity, -1.0),
         damping,
-        _symmetric(stiffness, 1.0, stiffness, lambda: null_space_basis(rows, natural_scale(mass))),
+        _symmetric(stiffness),
         rows,
         np.zeros((size, 0)),
         np.zeros((0, size)),
         (),
         inner_strains(system, state, motion),
-        sparse.csr_array(motion.T @ wandering @ motion) if wandering.nnz else None,
+        without_potential if without_potential.nnz else None,
     )
-    left_out = [f"{name}, {AT_LIMIT}" for name in point.slipped]
+    left_out = [f"{name}, {AT_LIMIT}" for name in point.slipped] + [FOLLOWS] * bool(follows)
     if _relative_to_rows(sparse.coo_array(wandering), resisting) > CIRCULATORY:
         left_out.append(WANDERS)
     return mechanics, (*laws.left_out, *left_out)
@@ -388,36 +393,25 @@ def _body_matrices(system: System, state: State, index: int) -> BodyMatrices:
     return body_matrices((system.frames if turning.any() else system.floating)[index], eta, turning)
 
 
-def _symmetric(
-    matrix: sparse.csr_array,
-    sign: float,
-    scale: sparse.csr_array,
-    basis: Callable[[], sparse.csr_array] | None = None,
-) -> sparse.csr_array:
-    """The symmetric (sign 1) or skew (-1) part, refused where the other part is more than round-off.
-
-    Args:
-        matrix: all of it, shape (n, n).
-        sign: of the transposed matrix.
-        scale: sizes that round-off is compared with, shape (n, n).
-        basis: of the motions that joints allow, shape (n, m). Joint forces balance what acts outside of it, such as
-            the moment on a shaft that turns in a bearing. None: it counts as well.
-    """
-    rest = sparse.coo_array(matrix - sign * matrix.T)
-    error = _relative_to_rows(rest, scale)
-    if error > ASYMMETRY and basis is not None:
-        allowed = basis()
-        inner = sparse.coo_array(allowed.T @ rest @ allowed)
-        error = _relative_to_rows(inner, sparse.csr_array(allowed.T @ scale @ allowed))
-    if error > ASYMMETRY:
-        raise EquilibriumError(
-            "the linear model is not port-Hamiltonian: its matrices are "
-            f"{'symmetric' if sign > 0 else 'skew'} only to {error:.1e}; follower loads and moments in space "
-            'have no potential (joint.torque() has one); at="unloaded" leaves all loads out'
-        )
+def _symmetric(matrix: sparse.csr_array, sign: float = 1.0) -> sparse.csr_array:
+    """The symmetric (sign 1) or skew (-1) part."""
     result = sparse.csr_array((matrix + sign * matrix.T) / 2)
     result.eliminate_zeros()
     return result
+
+
+def _has_circulatory_part(
+    skew: sparse.csr_array, stiffness: sparse.csr_array, rows: sparse.csr_array, mass: sparse.csr_array
+) -> bool:
+    """Whether motions that joints allow feel the skew part of a stiffness; round-off does not count.
+
+    Joint forces balance what acts outside of these motions, such as the moment on a shaft that turns in a bearing.
+    """
+    if _relative_to_rows(sparse.coo_array(skew), stiffness) <= ASYMMETRY / 2:
+        return False
+    allowed = null_space_basis(rows, natural_scale(mass))
+    inner = sparse.coo_array(allowed.T @ skew @ allowed)
+    return _relative_to_rows(inner, sparse.csr_array(allowed.T @ stiffness @ allowed)) > ASYMMETRY / 2
 
 
 def _relative_to_rows(rest: sparse.coo_array, scale: sparse.csr_array) -> float:

@@ -12,7 +12,7 @@ from phlexible.errors import EquilibriumError, SlackStringWarning
 from phlexible.linear.equilibria import OperatingKind, OperatingPoint, fallen_point, operating_point
 from phlexible.linear.mechanics import LinearMechanics, linear_mechanics
 from phlexible.linear.null_space import null_space_basis
-from phlexible.linear.symmetric_modes import lowest_symmetric_modes
+from phlexible.linear.symmetric_modes import SymmetricModes, lowest_symmetric_modes
 from phlexible.state.initial_velocity import undeformed
 from phlexible.state.layout import State
 from phlexible.state.small_motions import centred_motions, world_motions
@@ -30,20 +30,20 @@ ROUND_OFF = 1e-11  # and of positions
 def growth(mechanics: LinearMechanics) -> float:
     """Greatest rate [1/s] at which a small motion grows; 0: the potential energy has no maximum, or forces without
     a potential hold the motion that lowers it."""
-    rate = _fastest_growth(mechanics)[0]
-    if not rate or mechanics.without_potential is None:
+    modes = lowest_symmetric_modes(mechanics, LOOKED_AT)
+    rate, scale = _fastest_growth(modes)[0], float(np.abs(modes.squares).max(initial=0.0))
+    if mechanics.without_potential is None or not (rate or mechanics.is_circulatory):
         return rate
     basis = null_space_basis(mechanics.constraint_matrix, natural_scale(mechanics.mass))
     stiffness = sparse.csr_array(mechanics.stiffness + mechanics.circulatory)
     whole = replace(mechanics, stiffness=stiffness).projected(basis)
     squares = linalg.eigvals(-whole.stiffness.toarray(), whole.mass.toarray())
     rates = np.sqrt(squares.astype(np.complex128))
-    grows = (rates.real > SWINGS * np.abs(rates)) & (np.abs(squares) > NEGATIVE * rate**2)
+    grows = (rates.real > SWINGS * np.abs(rates)) & (np.abs(squares) > NEGATIVE * scale)
     return float(rates.real[grows].max(initial=0.0))
 
 
-def _fastest_growth(mechanics: LinearMechanics) -> tuple[float, Array]:
-    modes = lowest_symmetric_modes(mechanics, LOOKED_AT)
+def _fastest_growth(modes: SymmetricModes) -> tuple[float, Array]:
     scale = float(np.abs(modes.squares).max(initial=0.0))
     is_unstable = modes.squares.size and modes.squares[0] < -NEGATIVE * scale
     return (float(np.sqrt(-modes.squares[0])) if is_unstable else 0.0), modes.shapes[:, :1].ravel()
@@ -78,10 +78,8 @@ def static_point(system: System, state: State | None) -> OperatingPoint:
         return point
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SlackStringWarning)
-        try:
-            rate, shape = _fastest_growth(linear_mechanics(system, point)[0])
-        except EquilibriumError:  # forces without potential
-            return point
+        mechanics = linear_mechanics(system, point)[0]
+    rate, shape = _fastest_growth(lowest_symmetric_modes(mechanics, LOOKED_AT))
     if not rate:
         return point
     motion = world_motions(system, point.state) @ (centred_motions(system, point.state) @ shape)

@@ -10,7 +10,7 @@ import numpy as np
 from phlexible.algebra.arrays import Array
 from phlexible.description.mechanism.parts import counted
 from phlexible.display import beside, table
-from phlexible.errors import EquilibriumError, SlackStringWarning
+from phlexible.errors import SlackStringWarning
 from phlexible.linear.equilibria import OperatingPoint
 from phlexible.linear.mechanics import linear_mechanics
 from phlexible.linear.stability import growth
@@ -48,27 +48,20 @@ class Equilibrium(Readings):
 
     @cached_property
     def growth_rate(self) -> float:
-        """Greatest rate at which a small motion away from it grows [1/s]; 0 where it is stable.
-
-        Raises:
-            EquilibriumError: loads that turn with bodies, which have no potential.
-        """
+        """Greatest rate at which a small motion away from it grows [1/s]; 0 where it is stable."""
         return growth(linear_mechanics(self._system, self._point)[0])
 
     @property
     def is_stable(self) -> bool:
-        """Whether no motion that joints allow lowers the potential energy to second order."""
+        """Whether no small motion that joints allow grows, without damping."""
         return self.growth_rate == 0.0
 
     @property
     def instability(self) -> str:
-        """Message about an unstable equilibrium; empty where it is stable, or forces have no potential."""
+        """Message about an unstable equilibrium; empty where it is stable."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SlackStringWarning)
-            try:
-                rate = self.growth_rate
-            except EquilibriumError:
-                return ""
+            rate = self.growth_rate
         if not rate:
             return ""
         return (
@@ -92,10 +85,7 @@ class Equilibrium(Readings):
 
     @property
     def _stability(self) -> str:
-        try:
-            rate = self.growth_rate
-        except EquilibriumError:
-            return "of forces that have no potential"
+        rate = self.growth_rate
         return f"unstable, grows with exp({rate:.3g} t)" if rate else "stable"
 
     def _repr_html_(self) -> str:
