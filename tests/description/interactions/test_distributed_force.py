@@ -115,6 +115,8 @@ def test_static_and_linear_paths() -> None:
     [
         ({"value": (0, 1, 0), "start": 1.0, "end": 0.5}, "must act within"),
         ({"value": (0, 1, 0), "end": 2.0}, "must act within"),
+        ({"value": [(0, 1, 0)], "at": [0.1]}, "at least two places"),
+        ({"value": [(0, 1, 0), (0, 1, 0)], "at": [0.2, 0.1]}, "must ascend"),
         ({"value": [(0, 1, 0), (0, 1, 0)], "at": [0.1, 0.2], "start": 0.0}, "leave start and end"),
         ({"value": lambda x, t: (1.0, np.inf, 0.0)}, "finite"),
         ({"value": (0, 0, 1.0)}, r"\(f_x, f_y, 0\)"),

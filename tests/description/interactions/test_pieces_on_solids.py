@@ -249,3 +249,14 @@ def test_a_line_and_one_thin_surface_are_searched_and_what_cannot_be_is_warned_o
     assert not ph.Contact(rope, thick, stiffness=1e4).is_searched
     law = {"stiffness": 1e4, "friction": 0.2, "exponent": 1.5}
     assert ph.Contact(rope, thin, **law).is_searched and ph.Contact(rope, thin, bristle=0, **law).is_searched
+
+
+@pytest.mark.filterwarnings("ignore::phlexible.errors.SlackStringWarning")
+def test_lines_without_thickness_meet_balls_of_lists():
+    model = ph.Model(gravity=(0, 0, -GRAVITY))
+    rope = model.add(ph.String(1.0, 0.1, 9, ph.LinearLaw(1e4)), shape=[(-0.5, 0, 0.1), (0.5, 0, 0.1)])
+    ball = model.add(ph.RigidBody.sphere(0.05, 500.0), position=(0, 0, 0.16), velocity=(0, 0, -1.0))
+    model.apply(ph.Contact([rope, ball], stiffness=1e4))
+    motion = model.simulate(0.03, 1e-3, progress=False)
+    assert motion.contact_steps[-1] > 0
+    assert np.abs(motion.energy.balance_error).max() <= 1e-12
