@@ -39,6 +39,8 @@ FARTHEST, INTO = 0.3, 0.25
 """Motion in one step, in lengths of the model or rad, and over the least thickness of what is touched."""
 SETTLED = 1e-9
 """Motion at rest, in lengths of the model or rad, where steps become smaller no more."""
+DOWNHILL = 1e-6
+"""Smallest motion in lengths of the model or rad that goes on downhill."""
 CLOSED, MOST_CLOSINGS = 1e-13, 12
 """Relative gaps of joints that are round-off, and how often joints are closed after a step."""
 
@@ -77,8 +79,8 @@ class StepsToRest:
             return state
         loads = np.abs(weights_and_loads(system, system.at(state)))
         first_rate, load_rate = (float((each / self._inertia).max()) for each in (forces, loads))
-        size = first = np.sqrt(4 * FIRST / first_rate)
-        creeping = CREEPING * (load_rate or first_rate)
+        size = before_size = first = np.sqrt(4 * FIRST / max(first_rate, load_rate))
+        creeping, way = CREEPING * (load_rate or first_rate), np.zeros_like(forces)
         for _ in range(MOST_STEPS):
             self._equations.begin(state)
             if size < LEAST * first:
@@ -91,6 +93,10 @@ class StepsToRest:
             if motion > self._farthest:
                 size /= max(2.0, np.sqrt(motion / self._farthest))
                 continue
+            # Beyond a saddle from which the model falls, a longer step turns back and would climb it.
+            if size > before_size and motion > DOWNHILL and change @ (self._mass @ way) < 0:
+                size = before_size
+                continue
             scaled, rate, since = motion * max(1.0, LONG * first / size) ** 2, motion / size**2, since + 1
             if rate < 0.5 * least:
                 least, since = rate, 0
@@ -100,7 +106,7 @@ class StepsToRest:
             if (moved := self._moved(state, change)) is None:
                 size *= SHORTER
                 continue
-            before, state = state, moved
+            before, state, before_size, way = state, moved, size, change
             if not motion:
                 return state
             if np.abs(state.position - first_pose).max() > FAR_AWAY * system.largest_length:
