@@ -38,11 +38,10 @@ from phlexible.errors import (
     warn_user,
 )
 from phlexible.leaves import leaf_function
-from phlexible.linear.equilibria import OperatingKind
+from phlexible.linear.equilibria import OperatingKind, operating_point
 from phlexible.linear.linearize import Form, linearization
 from phlexible.linear.observed import observed_linearization
 from phlexible.linear.signals import Input, Output
-from phlexible.linear.stability import static_point
 from phlexible.measure.wave_times import stiff_strings
 from phlexible.measure.when import When, watched_conditions
 from phlexible.pictures.mechanism_plot import plot_model
@@ -498,7 +497,7 @@ class Model(Mechanism):
             -7.33
         """
         system = self._numbers.system(self)
-        point = static_point(system, state)
+        point = operating_point(system, OperatingKind.STATIC, state)
         stepper = self._numbers.stepper(system, StepOptions(), 1.0, check_redundancy(system, point.state))
         rest = Equilibrium(system, point, standing(system, stepper, point.state))
         if text := rest.instability:

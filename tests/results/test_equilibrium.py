@@ -185,6 +185,17 @@ def test_an_upright_pendulum_is_unstable():
         model.linearize(about=upright)
 
 
+@pytest.mark.parametrize("angle", [0.2, 0.05, 1e-3])
+def test_a_pole_that_leans_falls_and_one_that_stands_stays(angle):
+    """Long steps to rest would climb back to the upright pose from beside it."""
+    model = ph.gallery.flexible_pole(angle=angle)
+    hanging = model.equilibrium()
+    assert hanging.is_stable
+    assert hanging.position(model["tip"].origin)[1] == pytest.approx(-1.0, abs=1e-5)
+    with pytest.warns(ph.UnstableEquilibriumWarning):
+        assert ph.gallery.flexible_pole(angle=0.0).equilibrium().state.position[-1, 1] > 0.99
+
+
 def test_a_run_goes_on_from_a_state():
     """From the middle of another run, with a driven pin and an angle of more than a turn on a spring."""
     model = ph.Model(dimension=2)

@@ -35,13 +35,11 @@ from phlexible.state.layout import State
 from phlexible.state.quasi_static import QuasiStaticMotion, quasi_static_motion
 from phlexible.state.redundancy import check_redundancy, independent_rows, smallest_multipliers_at
 from phlexible.state.round_off import round_off_of_forces
-from phlexible.state.small_motions import displaced, size_of_motion
 from phlexible.state.system import System, need_bodies
 from phlexible.state.vectors import split_rigid
 
 # What a model is linearized about: the given pose, a static equilibrium, a steady rotation.
 
-FALL = 0.03  # first motion away from an unstable equilibrium, in lengths of the model or radians
 GOAL = 1e-12  # of all forces: what is balanced anywhere
 STEADY = 1e-6
 BALANCED = 1e-5  # of the forces on a body; an angle of 1.5708 for pi / 2 leaves 4e-6
@@ -273,22 +271,6 @@ def _at_rest(
         lets_go, friction = (slips & friction.grips & ~friction.has_slipped).any(), friction.letting_go(slips)
         if not lets_go:
             return replace(point, state=point.bristles.state, friction=friction)
-
-
-def fallen_point(system: System, point: OperatingPoint, change: Array) -> OperatingPoint | None:
-    """Minimum of the potential energy below an unstable equilibrium; None: none was found.
-
-    Args:
-        system: without friction and without contacts that are searched for.
-        point: the unstable equilibrium.
-        change: a motion along which the energy falls, shape (velocities,).
-    """
-    assert point.friction is not None, "static equilibria have it"
-    aside = displaced(system, point.state, FALL / size_of_motion(system, change) * change)
-    try:
-        return _at_rest(system, point.friction, aside, None)
-    except EquilibriumError:
-        return None
 
 
 def _steady_rotation(system: System, pose: State) -> OperatingPoint:

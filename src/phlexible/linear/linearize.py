@@ -25,7 +25,7 @@ from phlexible.linear.signals import (
     output_sensors,
     rates,
 )
-from phlexible.linear.stability import check_stability, static_point
+from phlexible.linear.stability import check_stability
 from phlexible.linear.steady_rotation import check_constant_coefficients
 from phlexible.measure.sensors import LinearPoint
 from phlexible.port_hamiltonian.linear import LinearPHDAE
@@ -200,7 +200,7 @@ def linearization(
         EquilibriumError: no such point, or an unstable static equilibrium.
         ModelError: signals that are not of this model.
     """
-    point = static_point(system, state) if at is OperatingKind.STATIC else operating_point(system, at, state)
+    point = operating_point(system, at, state)
     motion = sparse.csr_array(world_motions(system, point.state) @ centred_motions(system, point.state))
     here = LinearPoint(system, system.at(point.state), motion)
     given = input_rows(here, inputs)

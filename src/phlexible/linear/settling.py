@@ -2,7 +2,8 @@
 
 A step from rest without inertia ends as far beyond the equilibrium as it began before it, since its forces are
 means over it. Its middle is the equilibrium of these forces. Steps from rest to their middles, which become longer
-while motions become smaller, lead downhill first and converge like Newton's method in the end.
+while motions become smaller, lead downhill first and converge like Newton's method in the end. A longer step that
+turns back, as steps beside an unstable equilibrium do, is taken again no longer than the one before it.
 """
 
 from dataclasses import replace

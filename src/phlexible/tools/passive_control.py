@@ -17,9 +17,9 @@ from phlexible.description.joints.joint import Joint
 from phlexible.description.ports import Attachment, PlacedBody, Port
 from phlexible.description.references import replaced
 from phlexible.errors import EquilibriumError, ModelError, ParameterError
-from phlexible.linear.equilibria import OperatingPoint
+from phlexible.linear.equilibria import OperatingKind, OperatingPoint, operating_point
 from phlexible.linear.mechanics import linear_mechanics
-from phlexible.linear.stability import growth, static_point
+from phlexible.linear.stability import growth
 from phlexible.model import Model
 from phlexible.port_hamiltonian.linear import LinearPHDAE
 from phlexible.results.linear_model import LinearModel
@@ -315,7 +315,7 @@ def _at_rest(model: Model, shapes: Sequence[EnergyShaping]) -> tuple[Array, Syst
     moved = replaced(SharedShaping(tuple(shapes)), dict(zip(model.joints, copy.joints, strict=True)))
     copy.apply(moved)
     system = system_of(copy)
-    rest = static_point(system, None)
+    rest = operating_point(system, OperatingKind.STATIC, None)
     at = system.at(rest.state)
     coordinates = [shape.joint.coordinates(system.dimension)[0] for shape in moved.shapes]
     places = [each.value(system.coordinate_functions(each).values(at)[0]) for each in coordinates]
