@@ -74,7 +74,8 @@ class StepsToRest:
             EquilibriumError: steps lead to none.
         """
         system, first_pose, fastest, least, since = self._system, state.position, np.inf, np.inf, 0
-        before = state = self._held(self._equations.relaxed(state), np.zeros(int(system.layout.multiplier[-1])))
+        relaxed = self._equations.relaxed(state)
+        before = state = self._held(relaxed, self._joint_forces(relaxed))
         forces = np.abs(self._equations.forces(state))
         if not forces.any():
             return state
@@ -136,6 +137,14 @@ class StepsToRest:
             there = replace(displaced(self._system, state, change), theta=None, branches=None)
         closed = self._closed(there)
         return None if closed is None else self._held(closed, multipliers)
+
+    def _joint_forces(self, state: State) -> Array:
+        """Multipliers of the joints at a pose from rest, on which the limits of their friction depend."""
+        multipliers = np.zeros(int(self._system.layout.multiplier[-1]))
+        if len(self._rows):
+            rows = self._system.rows.small_matrix(self._system.at(state, given=self._given))[self._rows]
+            multipliers[self._rows] = -SaddlePoint(self._mass, rows).solve(self._equations.forces(state))[1]
+        return multipliers
 
     def _held(self, state: State, multipliers: Array) -> State:
         """The state with bristles bent from the first pose, as long as friction holds them."""
