@@ -158,11 +158,7 @@ def operating_point(system: System, kind: OperatingKind, state: State | None) ->
 
 
 def _at_pose(
-    kind: OperatingKind,
-    system: System,
-    friction: StickingFriction,
-    resting: State,
-    pairs: PairsAtRest | None,
+    kind: OperatingKind, system: System, friction: StickingFriction, resting: State, pairs: PairsAtRest | None
 ) -> OperatingPoint:
     """The pose itself, with the multipliers of the joints there; UNLOADED also where no force acts.
 

@@ -16,15 +16,7 @@ from phlexible.errors import EquilibriumError, ParameterError
 from phlexible.linear.equilibria import OperatingKind, OperatingPoint, operating_point
 from phlexible.linear.inner_strains import in_blocks
 from phlexible.linear.mechanics import LinearMechanics, linear_mechanics
-from phlexible.linear.signals import (
-    Input,
-    Output,
-    coordinates,
-    input_rows,
-    multipliers,
-    output_sensors,
-    rates,
-)
+from phlexible.linear.signals import Input, Output, coordinates, input_rows, multipliers, output_sensors, rates
 from phlexible.linear.stability import check_stability
 from phlexible.linear.steady_rotation import check_constant_coefficients
 from phlexible.measure.sensors import LinearPoint
@@ -92,9 +84,7 @@ def with_stress_space(mechanics: LinearMechanics, system: System, stress: Stress
         changes.append(linalg.block_diag(np.zeros((body.rigid_count,) * 2), softer))
         viscous.append(body.viscosity * changes[-1])
     return replace(
-        mechanics,
-        stiffness=_added(mechanics.stiffness, changes),
-        damping=_added(mechanics.damping, viscous),
+        mechanics, stiffness=_added(mechanics.stiffness, changes), damping=_added(mechanics.damping, viscous)
     )
 
 

@@ -212,13 +212,7 @@ class StickingFriction:
             found.append((int(self.numbers[own]), float(self.tables.stiffness[own]), rows))
         return found
 
-    def _tangents(
-        self,
-        state: State,
-        multipliers: Array | None,
-        shares: Array,
-        forces: Array,
-    ) -> Tangents:
+    def _tangents(self, state: State, multipliers: Array | None, shares: Array, forces: Array) -> Tangents:
         """Of bristles with shares of their stiffness, whose forces others balance."""
         if self.tables is None:
             return Tangents.nothing(len(state.velocity))
