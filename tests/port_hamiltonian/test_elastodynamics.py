@@ -120,16 +120,28 @@ def test_eliminated_stress_is_the_stiffness_of_scikit_fem(model, mesh, element, 
     assert stiffness(model()) == pytest.approx(expected.toarray(), abs=1e-11)
 
 
-@pytest.mark.parametrize(("make", "surface", "d"), [(plate, 0.6, 2), (block, 10.0, 3)])
-def test_a_uniform_traction_does_the_work_of_its_resultant(make, surface, d):
-    """(1, 0, ..) on the whole boundary against v = e_x."""
-    model = make()
-    assert parts(model)[0].sum() == pytest.approx(d * RHO * (0.1 if d == 2 else 1.0) * 2.0)
+@pytest.mark.parametrize(
+    ("make", "mesh", "modulus", "surface"),
+    [
+        (plate, MeshTri.init_tensor(*PLATE), E / (1 - 0.09), 0.6),  # plane stress
+        (block, MeshTet.init_tensor(*BLOCK), E * 0.7 / 1.3 / 0.4, 10.0),
+    ],
+)
+def test_a_uniform_stretch_has_its_stress_and_a_uniform_traction_the_work_of_its_resultant(
+    make, mesh, modulus, surface
+):
+    """v_x = x, and the traction (1, 0, ..) on the whole boundary against v = e_x."""
+    model, d = make(), mesh.dim()
+    mass, compliance, rate = parts(model)
+    assert mass.sum() == pytest.approx(d * RHO * (0.1 if d == 2 else 1.0) * 2.0)
+    stretch = np.vstack([mesh.p[:1], np.zeros((d - 1, mesh.p.shape[1]))]).T.ravel()
+    stress = np.linalg.solve(compliance, rate @ stretch)
+    assert stress.reshape(-1, 3 if d == 2 else 6)[:, 0] == pytest.approx(modulus)
     columns = model.port_slice("boundary traction")
     ones = np.zeros(columns.stop - columns.start)
     ones[::d] = 1.0
     moved = np.zeros(model.state_size)
-    moved[: model.state_slice("velocity").stop : d] = 1.0
+    moved[: mass.shape[0] : d] = 1.0
     assert ones @ model.output(moved)[columns] == pytest.approx(surface)
     assert model.output_coordinates(moved, "boundary traction") == pytest.approx(ones)
 
