@@ -211,9 +211,10 @@ def solver(matrix: Any) -> Callable[[Array], Array]:
     if not isinstance(matrix, np.ndarray):
         solve: Callable[[Array], Array] = lu_factors(matrix).solve
         return solve
-    from scipy.linalg import lu_factor, lu_solve
+    from scipy.linalg import get_lapack_funcs, lu_solve
 
-    factors = lu_factor(matrix, check_finite=False)
+    (factorize,) = get_lapack_funcs(("getrf",), (matrix,))
+    factors = factorize(matrix)[:2]  # SciPy's own function warns of singular ones
     return lambda right: np.asarray(lu_solve(factors, right, check_finite=False))
 
 

@@ -154,13 +154,7 @@ def without_constraints(model: ObservedPHDAE) -> ObservedPHDAE:
     free = LinearPHDAE(E, J, R, P.T @ model.port_map, states, model.ports)
     output_rows = model.output_matrix @ P
     return observed(
-        free,
-        model.outputs,
-        output_rows,
-        model.differentiations,
-        small,
-        units=model.output_units,
-        form=Form.STRESS,
+        free, model.outputs, output_rows, model.differentiations, small, units=model.output_units, form=Form.STRESS
     )
 
 

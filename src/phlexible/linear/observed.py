@@ -71,12 +71,7 @@ def observed_linearization(linear: Linearization, form: Form, stress: StressCont
     """
     if form is Form.DISPLACEMENT:
         return mechanical_model(
-            linear.mechanics,
-            linear.coordinates,
-            linear.ports,
-            linear.outputs,
-            linear.output_units,
-            linear,
+            linear.mechanics, linear.coordinates, linear.ports, linear.outputs, linear.output_units, linear
         )
     model = stress_form(linear, stress)
     mechanics = with_stress_space(linear.mechanics, linear.system, stress)

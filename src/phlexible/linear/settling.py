@@ -6,6 +6,7 @@ while motions become smaller, lead downhill first and converge like Newton's met
 turns back, as steps beside an unstable equilibrium do, is taken again no longer than the one before it.
 """
 
+from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
 
@@ -13,7 +14,7 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array
 from phlexible.algebra.saddle import SaddlePoint
-from phlexible.errors import EquilibriumError
+from phlexible.errors import EquilibriumError, SingularMatrixError
 from phlexible.linear.rest_equations import RestEquations, without_losses
 from phlexible.linear.sticking import StickingFriction, without_limits
 from phlexible.state.branches import searched_contacts
@@ -155,13 +156,17 @@ class StepsToRest:
         """The state nearby with closed joints; None: there is none."""
         if not len(self._rows):
             return state
-        for _ in range(MOST_CLOSINGS):
-            at = self._system.at(state, given=self._given)
-            gap = self._system.rows.values(at)[0]
-            if self._system.relative_gaps(gap).max() < CLOSED:
-                return state
-            joints = SaddlePoint(self._mass, self._system.rows.small_matrix(at)[self._rows])
-            state = displaced(self._system, state, joints.solve(np.zeros(self._mass.shape[0]), -gap[self._rows])[0])
+        with suppress(SingularMatrixError):  # joints repeat each other there
+            for _ in range(MOST_CLOSINGS):
+                at = self._system.at(state, given=self._given)
+                gap = self._system.rows.values(at)[0]
+                if self._system.relative_gaps(gap).max() < CLOSED:
+                    return state
+                joints = SaddlePoint(self._mass, self._system.rows.small_matrix(at)[self._rows])
+                motion = joints.solve(np.zeros(self._mass.shape[0]), -gap[self._rows])[0]
+                if not np.isfinite(motion).all():
+                    break
+                state = displaced(self._system, state, motion)
         return None
 
     @cached_property
