@@ -10,7 +10,7 @@ from phlexible.step.compilation.compiled import compiled, entry_point
 from phlexible.step.compilation.dense import add_multiple, copy, fill
 from phlexible.step.compilation.notation import Reals, Tables, dot, matrix, reals_at, rows_at, tables_at
 from phlexible.step.compilation.subnormals import flush_subnormals, put_back
-from phlexible.step.kernels.branches import end_branches, fade
+from phlexible.step.kernels.branches import end_branches
 from phlexible.step.kernels.elimination import eliminate, substitute_columns, substitute_transposed
 from phlexible.step.kernels.floating_bodies import crossing, end_inner, one, read, write
 from phlexible.step.kernels.laws import nearest_turn
@@ -88,7 +88,6 @@ def differentiate(
             set_vectors(t.load_value, values + 3 * t.load_values * step, t.load_values)
             begin_step(t)
             measure_angles(t)
-            set_fadings(t, h, is_backwards)
             residuals(t, sign * h, sign * damping)
             inertia_matrix(t, sign * h, 0.0)
             for i in range(asked.velocity_entries):
@@ -161,19 +160,6 @@ def differentiate(
                 copy(single, q + new, nv)
     put_back(register)
     return count
-
-
-@compiled
-def set_fadings(t: Tables, h: float, is_backwards: bool) -> None:
-    """Numbers of relaxation times; backwards such that the mean strain is the same, of the strain at t_n.
-
-    There a branch has A e_n + B delta(theta) too, and delta(theta) has the other sign (8.36).
-    """
-    for k in range(t.fadings):
-        fade(t, k, h)
-        if is_backwards:
-            t.fading_step[k] = -h
-            t.fading_gain[k] = -t.fading_gain[k]
 
 
 @compiled
