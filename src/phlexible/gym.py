@@ -6,7 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from phlexible.algebra.arrays import Array, BoolArray, called, check_callable, multiple, numbers, positive, whole
+from phlexible.algebra.arrays import (
+    SAME_INTERVAL,
+    Array,
+    BoolArray,
+    called,
+    check_callable,
+    multiple,
+    numbers,
+    positive,
+    whole,
+)
 from phlexible.description.interactions.sensor import Sensor
 from phlexible.display import how_many
 from phlexible.errors import ConvergenceError, MissingExtraError, ModelError, ParameterError
@@ -187,7 +197,7 @@ class Env(gymnasium.Env[Array, Array]):
         return np.concatenate([*parts, np.zeros(0)])
 
     def _in_steps(self, interval: float | None) -> int:
-        return 1 if interval is None else multiple("interval", interval, self._step_size)
+        return 1 if interval is None else multiple("interval", interval, self._step_size, SAME_INTERVAL)
 
     def _limits(self, actions: Mapping[str, tuple[Any, Any]]) -> tuple[list[tuple[str, int]], Array, Array]:
         """Names of inputs with their counts, and all limits."""

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import (
     NEEDS_WHOLE_RUNS,
+    SAME_INTERVAL,
     file_path,
     flag,
     multiple,
@@ -713,7 +714,7 @@ def _steps(step: float | None, every: int, output_step: float | None, tolerance:
     size = positive("step", step)
     if interval is None:
         return size, every
-    return size, multiple("output_step", interval, size)
+    return size, multiple("output_step", interval, size, SAME_INTERVAL)
 
 
 def _first_instant(numbers: KeptNumbers, system: System, kind: InitialKind | State) -> tuple[State, Instants, bool]:

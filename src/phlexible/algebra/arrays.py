@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from phlexible.errors import FunctionError, ParameterError, PhlexibleError, UnitWarning, warn_user
 
 SAME = 1e-6  # of a step
+SAME_INTERVAL = 1e-9  # of itself
 NEEDS_WHOLE_RUNS = ContextVar("NEEDS_WHOLE_RUNS", default=False)
 """Whether ``Model.simulate`` raises ``KeyboardInterrupt`` in place of returning the motion so far."""
 
@@ -323,15 +324,17 @@ def file_path(name: str, value: object) -> str:
     return text(name, path)
 
 
-def multiple(name: str, value: float, step: float) -> int:
-    """How many steps [s] a positive time takes.
+def multiple(name: str, value: float, step: float, share: float = 0.0) -> int:
+    """Number of steps [s] in a positive time.
+
+    It may miss the multiple by ``SAME`` of a step or, where a share is given, by that share of itself.
 
     Raises:
         ParameterError: it is no multiple of the step.
     """
     number = positive(name, value)
     count = round(number / step)
-    if count < 1 or abs(count * step - number) > SAME * step:
+    if count < 1 or abs(count * step - number) > (share * number or SAME * step):
         raise ParameterError(f"{name} must be a multiple of step = {step:g}, got {number:g}")
     return count
 

@@ -146,10 +146,10 @@ def operating_point(system: System, kind: OperatingKind, state: State | None) ->
     check_closure(system, pose)
     if kind is OperatingKind.STEADY_ROTATION:
         return _steady_rotation(system, pose)
-    check_redundancy(system, pose)
+    is_redundant = check_redundancy(system, pose)
     resting, pairs = replace(pose, velocity=np.zeros_like(pose.velocity), branches=None), None  # relaxed
     if searched_contacts(system.mechanism):
-        pairs = PairsAtRest(system, len(independent_rows(system, pose)) < int(layout.multiplier[-1]))
+        pairs = PairsAtRest(system, is_redundant)
         resting = pairs.equations.relaxed(pose)
     friction = StickingFriction.of(system, pose)
     if kind is OperatingKind.STATIC:
