@@ -21,12 +21,16 @@ NO_SUBJECT = frozenset(
 """First words of sentences that cannot be read alone."""
 SHORTEST, LONGEST = 4, 25
 """Words of a first sentence."""
-PRIVATE = frozenset(
-    "told felt felts held kept own ask asked asks pull pulls pulled beside words news each found given others ones"
-    " missed misses crowd company chord sight brought foretell hear happen remember remembers forget forgets know"
-    " knows meet meets met hardens harden tell tells say says said let put puts apart together alike".split()
-)
-"""Words of names that have another meaning here than in textbooks."""
+
+
+def private_words() -> frozenset[str]:
+    """Words of names that have another meaning here than in textbooks: the first column of the last table there."""
+    table = (ROOT / "GLOSSARY.md").read_text(encoding="utf-8").split("## Words that are not used in names")[1]
+    rows = re.findall(r"^\| ([a-z, ]+) \|", table, re.MULTILINE)
+    return frozenset(word for row in rows[1:] for word in row.split(", "))
+
+
+PRIVATE = private_words()
 
 Fault = tuple[str, str, int, str]
 """Kind, file, line and words."""
