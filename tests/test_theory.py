@@ -1,8 +1,8 @@
-"""What the code cites of docs/theory.md is there, each equation once; nothing cites what a reader does not have.
+"""Every equation and section that the code cites is in docs/theory.md or docs/theory/, each equation once.
 
 The convention: ``(4.7)``, ``(4.1, 4.3)``, ``(4.6 to 4.9)`` in docstrings, comments and pages are equations,
-``docs/theory.md, 4`` and ``docs/theory.md, 2 and 3`` are sections. An equation is defined by an indented line
-of the page that ends in two spaces and its number, a section by a heading ``## 4. Title``.
+``docs/theory.md, 4`` and ``docs/theory.md, 2 and 3`` are sections. An equation is defined by ``\\tag{4.7}`` in a
+displayed formula, a section by the title ``# 4. Title`` of a page in docs/theory/. A section has one page or more.
 """
 
 import re
@@ -13,15 +13,17 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-PAGE = ROOT / "docs" / "theory.md"
+CONTENTS = ROOT / "docs" / "theory.md"
+PAGES = sorted((ROOT / "docs" / "theory").glob("*.md"))
 FOLDERS = ("src", "tests", "benchmarks", "examples", "docs")
 
 NUMBER = r"[1-9]\.[1-9]\d?"
 EQUATIONS = re.compile(rf"(?<![\w\])])\(({NUMBER}(?:(?:, | and | to ){NUMBER})*)\)")
 SECTIONS = re.compile(r"docs/theory\.md, (\d+(?:(?:, | and | to )\d+)*)(?!\.?\d)")
 NAMED = re.compile(r"theory\.md")
-DEFINITION = re.compile(rf"^ {{4,}}\S.* {{2}}\(({NUMBER})\)$", re.MULTILINE)
-HEADING = re.compile(r"^## (\d+)\. ", re.MULTILINE)
+DEFINITION = re.compile(rf"(?:\\tag\{{|^ {{4,}}\S.* {{2}}\()({NUMBER})[)}}]$", re.MULTILINE)
+HEADING = re.compile(r"^# (\d+)\. ", re.MULTILINE)
+LISTED_SECTION = re.compile(r"^- \[(\d+)\. ", re.MULTILINE)
 MODULE = re.compile(r"`([a-z_]+(?:/[a-z_]+)*(?:\.py|/))`")
 OTHER_SOURCE = re.compile(
     r"(?<![Pp]ort-Hamiltonian )(?<!Hu-Washizu-type )\bformulation\b", re.IGNORECASE
@@ -61,9 +63,15 @@ def cited_sections(text: str) -> set[str]:
 
 
 def unknown_citations(text: str, page: str) -> set[str]:
-    """What a text cites and the page does not have."""
+    """Equations and sections that a text cites and the theory does not have."""
     equations, sections = defined(page)
     return (cited_equations(text) - equations) | (cited_sections(text) - sections)
+
+
+@cache
+def theory() -> str:
+    """All pages of the theory."""
+    return "\n".join(texts()[path] for path in PAGES)
 
 
 @cache
@@ -82,18 +90,29 @@ def says_other_source(text: str) -> bool:
 
 
 def test_all_citations_exist() -> None:
-    unknown = {path: sorted(unknown_citations(said(path), texts()[PAGE])) for path in texts()}
+    unknown = {path: sorted(unknown_citations(said(path), theory())) for path in texts()}
     lines = [f"{path.relative_to(ROOT)} cites {', '.join(found)}" for path, found in unknown.items() if found]
     assert not lines, f"not in docs/theory.md: {'; '.join(lines)}"
 
 
-def test_equations_and_sections_are_defined_once_and_in_order() -> None:
-    page = texts()[PAGE]
-    assert repeated_definitions(page) == []
-    numbers = [tuple(map(int, number.split("."))) for number in DEFINITION.findall(page)]
-    assert numbers == sorted(numbers)
-    assert {section for section, _ in numbers} <= {int(number) for number in HEADING.findall(page)}
-    assert HEADING.findall(page) == [str(k + 1) for k in range(len(HEADING.findall(page)))]
+def test_equations_are_defined_once_and_without_a_gap() -> None:
+    assert repeated_definitions(theory()) == []
+    numbers = sorted(tuple(map(int, number.split("."))) for number in DEFINITION.findall(theory()))
+    last = {section: number for section, number in numbers}
+    assert numbers == [(section, k + 1) for section, number in last.items() for k in range(number)]
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
+def test_a_page_has_the_equations_of_its_section_in_order(path: Path) -> None:
+    (section,) = HEADING.findall(texts()[path])
+    numbers = [tuple(map(int, number.split("."))) for number in DEFINITION.findall(texts()[path])]
+    assert numbers == sorted(numbers) and {first for first, _ in numbers} <= {int(section)}
+
+
+def test_the_contents_list_all_sections_in_order() -> None:
+    sections = [int(number) for number in LISTED_SECTION.findall(texts()[CONTENTS])]
+    assert sections == sorted(sections) and set(sections) == set(range(1, max(sections) + 1))
+    assert sorted(sections) == sorted(int(number) for number in HEADING.findall(theory()))
 
 
 def test_programs_cite_sections_in_one_form() -> None:
@@ -111,15 +130,15 @@ def test_nothing_cites_another_source() -> None:
     assert not others, f"cite docs/theory.md in {listed(others)}"
 
 
-def test_the_page_names_modules_that_exist() -> None:
+def test_the_theory_names_modules_that_exist() -> None:
     folders = (ROOT, ROOT / "src" / "phlexible")
-    named = set(MODULE.findall(texts()[PAGE]))
+    named = set(MODULE.findall(theory() + texts()[CONTENTS]))
     assert {name for name in named if not any((folder / name).exists() for folder in folders)} == set()
 
 
 @pytest.mark.parametrize("text", ["force (4.98) of", "at both ends (4.1, 4.98)", "in docs/theory.md, 4 and 12"])
 def test_a_missing_equation_or_section_is_found(text: str) -> None:
-    assert len(unknown_citations(text, texts()[PAGE])) == 1
+    assert len(unknown_citations(text, theory())) == 1
 
 
 @pytest.mark.parametrize("text", ["[B] (42)", "body.at(4.5)", "of (8)", "f(1.5) = 2", "([B] 5.3)", "(1.5 m)"])
@@ -128,7 +147,7 @@ def test_other_brackets_are_no_equations(text: str) -> None:
 
 
 def test_an_equation_that_is_defined_twice_is_found() -> None:
-    page = "    a = b   (4.1)\n\nwith (4.1)\n\n    c = d   (4.2)\n\n    e = f  (4.1)\n"
+    page = "$$\na = b\n\\tag{4.1}\n$$\n\nwith (4.1)\n\n$$\nc = d\n\\tag{4.2}\n$$\n\n$$\ne = f\n\\tag{4.1}\n$$\n"
     assert repeated_definitions(page) == ["4.1"]
 
 
