@@ -5,6 +5,8 @@ Without names also the film of the README.
 
 import sys
 from collections.abc import Callable
+from contextlib import chdir
+from functools import partial
 from pathlib import Path
 
 import matplotlib
@@ -17,7 +19,8 @@ from matplotlib.patches import Circle, FancyArrowPatch, Rectangle
 
 import phlexible as ph
 
-IMAGES = Path(__file__).parent / "images"
+DOCS = Path(__file__).parent
+IMAGES = DOCS / "images"
 FOUR_BAR = Path(__file__).parent.parent / "tests" / "linear" / "four_bar.csv"
 REFERENCE = Path(__file__).parent.parent / "tests" / "gallery" / "reference" / "crank_slider_von_karman.csv"
 ENLARGEMENT = 3
@@ -231,12 +234,14 @@ def elastica() -> plt.Figure:
     return figure
 
 
-def optimal_arm() -> plt.Figure:
-    """The first program of optimal_control.md."""
-    page = (Path(__file__).parent / "optimal_control.md").read_text(encoding="utf-8")
-    names: dict[str, ph.OptimalInputs] = {}
-    exec(page.split("```python")[1].split("best.plot")[0], names)  # the page's own words
-    return names["best"].plot()
+def plot_of_page(page: str, name: str) -> plt.Figure:
+    """The plot that the first program of a page ends with, of its variable ``name``."""
+    path = DOCS / page
+    names: dict[str, ph.OptimalInputs | ph.Motion] = {}
+    program = path.read_text(encoding="utf-8").split("```python")[1].split(f"{name}.plot")[0]
+    with chdir(path.parent):  # where its input files are
+        exec(program, names)
+    return names[name].plot()
 
 
 PICTURES: dict[str, Callable[[], plt.Figure]] = {
@@ -246,7 +251,17 @@ PICTURES: dict[str, Callable[[], plt.Figure]] = {
     "four_bar_sweep": four_bar_sweep,
     "section_forces": section_forces,
     "elastica": elastica,
-    "optimal_arm": optimal_arm,
+    **{
+        page: partial(plot_of_page, f"how_to/{page}.md", "motion")
+        for page in (
+            "gravity_compensation",
+            "hoist_a_load",
+            "make_friction_stick",
+            "roll_a_wheel",
+            "import_from_abaqus",
+        )
+    },
+    "optimal_arm": partial(plot_of_page, "optimal_control.md", "best"),
 }
 
 

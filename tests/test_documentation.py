@@ -1,6 +1,7 @@
 """The programs of the documentation pages run from top to bottom and say what the pages say."""
 
 from pathlib import Path
+from shutil import copy
 
 import numpy as np
 import pytest
@@ -51,6 +52,8 @@ def test_the_first_page(in_an_empty_folder, capsys) -> None:
 @pytest.mark.parametrize("page", sorted(path.name for path in (DOCS / "how_to").glob("*.md")))
 def test_how_to(page, in_an_empty_folder, capsys) -> None:
     """What the text says of the numbers is asked here; pages without programs only have to be there."""
+    for deck in (DOCS / "how_to").glob("*.inp"):
+        copy(deck, in_an_empty_folder)
     found = run(f"how_to/{page}")
     said = capsys.readouterr().out
     match page:
@@ -59,7 +62,26 @@ def test_how_to(page, in_an_empty_folder, capsys) -> None:
             assert 0 < coarse - middle < 0.01 * fine and 0 < middle - fine < coarse - middle
         case "choosing_a_frame.md":
             assert said == "simply_supported\n"
-        case "what_the_checks_mean.md":
+        case "gravity_compensation.md":
+            kinetic = found["motion"].energy.kinetic
+            assert kinetic[-1] > 0.3 and kinetic[250:] == pytest.approx(kinetic[-1], rel=1e-2)
+        case "hoist_a_load.md":
+            assert found["motion"].energy.work["hoist"][-1] == pytest.approx(96 * 9.81 * 2, rel=1e-12)
+            assert found["caught"].element_force(found["rope"]).max() == 0.0
+            bob = found["caught"].position(found["bob"].origin)[-1, 2]
+            assert bob == pytest.approx(-2 - 50 * 9.81 / 2e5, abs=1e-6)
+        case "make_friction_stick.md":
+            position = found["position"]
+            assert np.abs(position[500:] - position[-1]).max() < 1e-9 and np.abs(found["moved"]).max() < 1e-9
+            assert found["rest"].slipped == ()
+        case "roll_a_wheel.md":
+            assert found["speed"][150:] == pytest.approx(2 / 3, rel=1e-3)
+            down = np.linalg.norm(found["down"])
+            assert down == pytest.approx(5 / 14 * 9.81 * 0.1 / np.sqrt(1.01), rel=3e-4)
+        case "import_from_abaqus.md":
+            assert found["arm"].mass == pytest.approx(7870 * 0.3 * 0.02 * 0.01)
+            assert np.ptp(found["motion"].energy.total) < 1e-12
+        case "why_did_my_run_warn.md":
             assert found["caught"][0].category is ph.StepWarning and "- the steps are too long" in said
         case "coming_from_exudyn.md" | "coming_from_simscape.md":
             assert found["motion"].check().is_clean
