@@ -80,7 +80,7 @@ html_theme_options = {
     "footer_end": [],
     "show_toc_level": 2,
 }
-html_sidebars = {"gallery/index": [], "index": []}
+html_sidebars = {"gallery/index": [], "index": [], "theory": [], "theory/*": []}  # pages with wide formulas
 templates_path = ["_templates"]
 
 

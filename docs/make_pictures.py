@@ -147,6 +147,71 @@ def conventions() -> plt.Figure:
     return figure
 
 
+def floating_view(ax: Axes) -> None:
+    """A deformed body in its frame, with the position of a material point."""
+    bare(ax, "1. state of a body", (-0.35, 2.75), (-0.25, 2.0))
+    angle, origin, s = 0.42, np.array([0.75, 0.55]), np.linspace(0.0, 1.0, 60)
+    rotation = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+    straight, bent = (origin + (rotation @ [1.9 * s, y]).T for y in (0 * s, 0.38 * s**2))
+    ax.plot(*straight.T, color=MUTED, ls="--", lw=1)
+    ax.plot(*bent.T, color=AXIS, lw=6, solid_capstyle="round", alpha=0.35)
+    ax.plot(*bent.T, color=AXIS, lw=1)
+    for direction, name in (((0.55, 0.0), "x"), ((0.0, 0.55), "y")):
+        arrow(ax, (0, 0), direction, MUTED)
+        ax.text(*(1.12 * np.array(direction)), name, color=MUTED, ha="center", va="center")
+        arrow(ax, tuple(origin), tuple(origin + rotation @ direction), FORCE)
+    arrow(ax, (0, 0), tuple(origin), AXIS, 1.3)
+    ax.text(0.48, 0.16, "$r$", color=AXIS, fontsize=13)
+    ax.text(0.5, 1.12, "$R$", color=FORCE, fontsize=13, ha="right")
+    k = 48
+    arrow(ax, tuple(straight[k]), tuple(bent[k]), MOMENT, 1.3)
+    ax.text(*(straight[k] + (0.0, -0.14)), r"$R\,\Phi\eta$", color=MOMENT, fontsize=13, va="center")
+    ax.plot(*bent[k], "o", color=AXIS, ms=5)
+    ax.text(*(bent[k] + (-0.06, 0.1)), "$x$", color=AXIS, fontsize=13, ha="right")
+
+
+def secant_view(ax: Axes) -> None:
+    """The energy of a spring, and the secant whose slope is the force of a step."""
+    ax.set_title("2. force of a step", fontsize=11, loc="left", color=AXIS)
+    theta, (start, end) = np.linspace(-0.1, 1.9, 80), (0.45, 1.55)
+    ax.plot(theta, 0.2 + 0.55 * theta**2 + 0.1 * np.sin(3 * theta), color=AXIS, lw=1.8)
+    energies = [0.2 + 0.55 * each**2 + 0.1 * np.sin(3 * each) for each in (start, end)]
+    ax.plot((start, end), energies, color=FORCE, lw=2, marker="o", ms=5)
+    ax.plot((start, end, end), (energies[0], energies[0], energies[1]), color=MUTED, lw=1, ls=":")
+    ax.text(1.0, energies[0] - 0.05, r"$\Delta\theta$", color=MUTED, fontsize=13, ha="center", va="top")
+    ax.text(end + 0.05, sum(energies) / 2, r"$\Delta U$", color=MUTED, fontsize=13, va="center")
+    ax.text(1.0, 1.4, r"slope $\frac{\Delta U}{\Delta\theta} = -F$", color=FORCE, fontsize=13, ha="right")
+    ax.set(xticks=(start, end), xticklabels=(r"$\theta_n$", r"$\theta_{n+1}$"), yticks=(), xlim=(-0.1, 2.1))
+    ax.set_ylabel(r"energy $U(\theta)$")
+    ax.spines[["top", "right"]].set_visible(False)
+
+
+def exchange_view(ax: Axes) -> None:
+    """Energy that bodies store, and what their interactions do with it."""
+    bare(ax, "3. balance of energy", (-0.1, 3.1), (-0.2, 1.9))
+    for x in (0.0, 2.1):
+        ax.add_patch(Rectangle((x, 0.75), 0.9, 0.5, fc=BODY, ec=AXIS, lw=1.2))
+        ax.text(x + 0.45, 1.0, "body\n$T + V$", color=AXIS, ha="center", va="center")
+    ax.add_patch(Circle((1.5, 1.0), 0.27, fc="white", ec=AXIS, lw=1.2))
+    ax.text(1.5, 1.0, "joint\n0", color=AXIS, ha="center", va="center")
+    ax.plot((0.9, 1.23), (1.0, 1.0), color=AXIS, lw=1.2)
+    ax.plot((1.77, 2.1), (1.0, 1.0), color=AXIS, lw=1.2)
+    arrow(ax, (0.45, 1.7), (0.45, 1.28), MOMENT)
+    ax.text(0.55, 1.55, "load, drive: supplied", color=MOMENT, va="center")
+    arrow(ax, (2.55, 0.72), (2.55, 0.2), FORCE)
+    ax.text(2.55, 0.08, "damper: dissipated", color=FORCE, ha="center", va="center")
+    ax.annotate("", (0.45, 0.72), (0.45, 0.2), arrowprops={"arrowstyle": "<|-|>", "color": AXIS, "lw": 1.6})
+    ax.text(0.45, 0.08, "spring: stored $U$", color=AXIS, ha="center", va="center")
+
+
+def theory() -> plt.Figure:
+    """State of a floating body, force of a step, and balance of energy."""
+    figure, axes = plt.subplots(1, 3, figsize=(11, 3.1), layout="constrained", width_ratios=(4, 3, 4))
+    for ax, view in zip(axes, (floating_view, secant_view, exchange_view), strict=True):
+        view(ax)
+    return figure
+
+
 def crank_slider() -> plt.Figure:
     """The crank-slider at some instants, and how its coupler bends beside the reference."""
     model = ph.gallery.crank_slider()
@@ -262,6 +327,7 @@ PICTURES: dict[str, Callable[[], plt.Figure]] = {
         )
     },
     "optimal_arm": partial(plot_of_page, "optimal_control.md", "best"),
+    "theory": theory,
 }
 
 
