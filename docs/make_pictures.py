@@ -195,7 +195,7 @@ def exchange_view(ax: Axes) -> None:
     ax.add_patch(Circle((1.5, 1.0), 0.27, fc="white", ec=AXIS, lw=1.2))
     ax.text(1.5, 1.0, "joint\n0", color=AXIS, ha="center", va="center")
     ax.plot((0.9, 1.23), (1.0, 1.0), color=AXIS, lw=1.2)
-    ax.plot((1.77, 2.1), (1.0, 1.0), color=AXIS, lw=1.2)
+    ax.plot((2.1, 1.5 + 0.27), (1.0, 1.0), color=AXIS, lw=1.2)
     arrow(ax, (0.45, 1.7), (0.45, 1.28), MOMENT)
     ax.text(0.55, 1.55, "load, drive: supplied", color=MOMENT, va="center")
     arrow(ax, (2.55, 0.72), (2.55, 0.2), FORCE)
