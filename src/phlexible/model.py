@@ -72,6 +72,7 @@ from phlexible.step.integration.schemes import KeptNumbers, StepOptions
 from phlexible.step.integration.simulation import Simulation
 from phlexible.step.integration.start import check_rates, given_state, standing
 from phlexible.step.integration.step_calls import Calls, completed
+from phlexible.step.integration.stepper import Stepper
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -499,7 +500,7 @@ class Model(Mechanism):
         """
         system = self._numbers.system(self)
         point = operating_point(system, OperatingKind.STATIC, state)
-        stepper = self._numbers.stepper(system, StepOptions(), 1.0, check_redundancy(system, point.state))
+        stepper = Stepper(point.equations.assembly, is_redundant=check_redundancy(system, point.state))
         rest = Equilibrium(system, point, standing(system, stepper, point.state))
         if text := rest.instability:
             warn_user(text, UnstableEquilibriumWarning)

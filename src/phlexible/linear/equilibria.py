@@ -14,7 +14,7 @@ from phlexible.algebra.sparse import sparse_diagonal
 from phlexible.bodies.mechanics.any_body import gross_force, stiffness_matrix
 from phlexible.errors import EquilibriumError, ModelError
 from phlexible.linear.pairs_at_rest import PairsAtRest
-from phlexible.linear.rest_equations import Tangents
+from phlexible.linear.rest_equations import RestEquations, Tangents, rest_equations
 from phlexible.linear.settling import StepsToRest
 from phlexible.linear.sticking import BentBristles, StickingFriction
 from phlexible.state.branches import searched_contacts
@@ -66,41 +66,39 @@ class OperatingPoint:
         kind: what balances what.
         state: with deta/dt = 0 and constant nu.
         multipliers: shape (rows,); zero for ``UNLOADED``.
-        friction: that sticks, from where it counts; None: nothing does.
-        pairs: contacts among many there; None: there are none.
+        friction: that sticks, from where it counts.
     """
 
     kind: OperatingKind
     state: State
     multipliers: Array
-    friction: StickingFriction | None = None
-    pairs: PairsAtRest | None = None
+    friction: StickingFriction
+
+    @property
+    def equations(self) -> RestEquations:
+        """Equations of steps between poses at rest."""
+        return self.friction.equations
 
     @cached_property
     def bristles(self) -> BentBristles:
         """What bristles do there."""
-        assert self.friction is not None, "there is some"
         return self.friction.at(self.state, self.multipliers)
 
     @cached_property
     def sticks(self) -> BoolArray:
         """Which of them hold small motions, shape (bristles,)."""
-        if self.friction is None:
-            return np.zeros(0, dtype=bool)
         sticks = self.friction.sticks(self.bristles, self.is_balanced)
         return sticks if self.kind is OperatingKind.STATIC else sticks & ~self.friction.has_slipped
 
     @cached_property
     def pair_tangents(self) -> Tangents:
         """Stiffness and damping of contacts among many."""
-        if self.pairs is None:
-            return Tangents.nothing(len(self.state.velocity))
-        return self.pairs.tangents(self.state, self.is_balanced)
+        return PairsAtRest(self.equations).tangents(self.state, self.is_balanced)
 
     @cached_property
     def bristle_tangents(self) -> Tangents:
         """Stiffness and damping of friction that sticks."""
-        if self.friction is None or not self.friction.count:
+        if not self.friction.count:
             return Tangents.nothing(len(self.state.velocity))
         return self.friction.tangents(self.bristles, self.sticks, self.is_balanced)
 
@@ -112,18 +110,14 @@ class OperatingPoint:
     @property
     def held_rows(self) -> list[tuple[int, float, Array]]:
         """Of each bristle that sticks the number of its force, k, and the motions that bend it, by rows."""
-        if self.friction is None or not self.sticks.any():
-            return []
         return self.friction.independent_rows(self.bristles, self.sticks)
 
     @property
     def slipped(self) -> tuple[str, ...]:
         """Names of the elements whose friction holds no more than it does."""
-        pairs = () if self.pairs is None else self.pairs.slipped(self.state)
-        if self.friction is None:
-            return pairs
         lets_go = self.bristles.slips | ((self.kind is not OperatingKind.STATIC) & self.friction.has_slipped)
         known = np.flatnonzero(lets_go & (self.bristles.limits > 0))
+        pairs = PairsAtRest(self.equations).slipped(self.state)
         return (*(self.friction.names[own] for own in known), *pairs)
 
 
@@ -146,36 +140,31 @@ def operating_point(system: System, kind: OperatingKind, state: State | None) ->
     check_closure(system, pose)
     if kind is OperatingKind.STEADY_ROTATION:
         return _steady_rotation(system, pose)
-    is_redundant = check_redundancy(system, pose)
-    resting, pairs = replace(pose, velocity=np.zeros_like(pose.velocity), branches=None), None  # relaxed
+    equations = rest_equations(system, check_redundancy(system, pose))
+    resting = replace(pose, velocity=np.zeros_like(pose.velocity), branches=None)  # relaxed
     if searched_contacts(system.mechanism):
-        pairs = PairsAtRest(system, is_redundant)
-        resting = pairs.equations.relaxed(pose)
-    friction = StickingFriction.of(system, pose)
-    if kind is OperatingKind.STATIC:
-        return _at_rest(system, friction, resting, pairs)
-    return _at_pose(kind, system, friction, resting, pairs)
+        resting = equations.relaxed(pose)
+    friction = StickingFriction.of(equations, pose)
+    return _at_rest(friction, resting) if kind is OperatingKind.STATIC else _at_pose(kind, friction, resting)
 
 
-def _at_pose(
-    kind: OperatingKind, system: System, friction: StickingFriction, resting: State, pairs: PairsAtRest | None
-) -> OperatingPoint:
+def _at_pose(kind: OperatingKind, friction: StickingFriction, resting: State) -> OperatingPoint:
     """The pose itself, with the multipliers of the joints there; UNLOADED also where no force acts.
 
     Raises:
         EquilibriumError: forces that do not balance, of a point with all forces.
     """
+    system, pairs = friction.system, PairsAtRest(friction.equations)
     at, multipliers = system.at(resting), np.zeros(int(system.layout.multiplier[-1]))
-    unloaded = OperatingPoint(OperatingKind.UNLOADED, resting, multipliers, friction, pairs)
+    unloaded = OperatingPoint(OperatingKind.UNLOADED, resting, multipliers, friction)
     if kind is OperatingKind.UNLOADED:
         return unloaded
-    pushes = np.zeros(len(resting.velocity)) if pairs is None else pairs.forces(resting)
+    pushes = pairs.forces(resting)
     gross = _gross_forces(system, resting, at) + abs(friction.at(resting, multipliers).forces) + abs(pushes)
     if not gross.any():
         return unloaded
     round_off = ROUND_OFFS * round_off_of_forces(system, resting, _stiffness(system, resting, multipliers))
-    if pairs is not None:
-        round_off += pairs.round_off(resting)
+    round_off += pairs.round_off(resting)
     if (gross <= round_off).all():
         return unloaded
     kept, mass = independent_rows(system, resting), system.mass(resting)
@@ -189,7 +178,7 @@ def _at_pose(
     _check_balance(system, mass, mass @ acceleration, gross + abs(rows.T) @ abs(pulls), round_off)
     if len(kept) < len(multipliers):
         multipliers = smallest_multipliers_at(system, resting, multipliers)
-    return OperatingPoint(kind, resting, multipliers, friction, pairs)
+    return OperatingPoint(kind, resting, multipliers, friction)
 
 
 def _stiffness(system: System, state: State, multipliers: Array) -> sparse.csr_array:
@@ -249,9 +238,7 @@ def _check_balance(system: System, mass: sparse.csr_array, rest: Array, gross: A
     )
 
 
-def _at_rest(
-    system: System, friction: StickingFriction, resting: State, pairs: PairsAtRest | None
-) -> OperatingPoint:
+def _at_rest(friction: StickingFriction, resting: State) -> OperatingPoint:
     """The static equilibrium; where friction lets go, what is kinetic holds in the next try.
 
     Raises:
@@ -259,8 +246,8 @@ def _at_rest(
     """
     while True:
         with one_blas_thread():
-            rest = replace(StepsToRest(system, friction, resting).settled(resting), theta=None)
-        point = replace(_at_pose(OperatingKind.STATIC, system, friction, rest, pairs), kind=OperatingKind.STATIC)
+            rest = replace(StepsToRest(friction, resting).settled(resting), theta=None)
+        point = replace(_at_pose(OperatingKind.STATIC, friction, rest), kind=OperatingKind.STATIC)
         if not friction.count:
             return point
         slips = point.bristles.slips & (point.bristles.limits > 0)
@@ -278,12 +265,13 @@ def _steady_rotation(system: System, pose: State) -> OperatingPoint:
             "the initial motion is no steady rotation: rigid velocities would change at "
             f"{change:.3g} m/s2 or rad/s2; give velocities of one rotation that joints and loads keep up"
         )
-    if searched_contacts(system.mechanism) and PairsAtRest(system, False).forces(motion.state).any():
+    equations = rest_equations(system)
+    if PairsAtRest(equations).forces(motion.state).any():
         raise EquilibriumError(
             'at="steady_rotation": bodies of a contact among many touch in the rotation, which is not linearized;'
             " give each pair that touches as a contact of two"
         )
-    friction = StickingFriction.of(system, motion.state)
+    friction = StickingFriction.of(equations, motion.state)
     return OperatingPoint(OperatingKind.STEADY_ROTATION, motion.state, motion.multipliers, friction)
 
 

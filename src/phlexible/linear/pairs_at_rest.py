@@ -9,10 +9,9 @@ from phlexible.algebra.arrays import Array, BoolArray, IntArray
 from phlexible.linear.rest_equations import RestEquations, Tangents, tangents_of
 from phlexible.state.branches import searched_contacts
 from phlexible.state.layout import State
-from phlexible.state.system import System
-from phlexible.step.assembly.assembly import assemble
 from phlexible.step.programs import pair_forces
 from phlexible.step.tables.declarations import PAIR, TURN
+from phlexible.step.tables.memory import Memory
 
 MOTION, LEAST_MOTION = 1e-6, 1e-10
 """Largest and smallest motion of differences, in lengths of the model or rad.
@@ -31,36 +30,37 @@ class PairsAtRest:
     """Contacts among many of a system at rest; friction without a bristle is left out.
 
     Args:
-        system: with contacts that search their pairs.
-        is_redundant: joints hold a motion twice.
+        equations: of a system, whose contacts may search pairs.
     """
 
-    def __init__(self, system: System, is_redundant: bool) -> None:
-        self._system, self._is_redundant, self._assembly = system, is_redundant, assemble(system)
-        self._memory = self._assembly.memory
-        self.equations = RestEquations(self._assembly, is_redundant)
+    def __init__(self, equations: RestEquations) -> None:
+        self.equations, self._system = equations, equations.system
+        self._contacts = searched_contacts(equations.system.mechanism)
 
-    def __reduce__(self) -> tuple[object, ...]:
-        """Make the tables anew in another process."""
-        return PairsAtRest, (self._system, self._is_redundant)
+    @property
+    def _memory(self) -> Memory:
+        return self.equations.memory
 
     def forces(self, state: State) -> Array:
         """Forces of all pairs on nu, shape (velocities,)."""
+        if not self._contacts:
+            return np.zeros_like(state.velocity)
         self._begin(state)
         return self._forces(state)
 
     def round_off(self, state: State) -> Array:
         """Forces of pairs by the round-off of positions, shape (velocities,)."""
-        stiffness, length = float(np.max(self._memory["contact_group_stiffness"])), self._system.largest_length
+        length = self._system.largest_length
+        stiffness = np.max(self._memory["contact_group_stiffness"], initial=0.0)
         force = np.finfo(float).eps * stiffness * (length + float(np.abs(state.position).max()))
         return force * length / self.equations.sizes
 
     def slipped(self, state: State) -> tuple[str, ...]:
         """Names of the contacts of pairs whose friction is at its limit."""
         slips, members = self._slips(state), self._memory.counts["members"]
-        groups, contacts = self._memory["member_contact_group"], searched_contacts(self._system.mechanism)
+        groups = self._memory["member_contact_group"]
         numbers = [int(number) - 1 for number, parts in slips.items() for part in parts if part]
-        return tuple(str(contacts[groups[number // members]]) for number in numbers)
+        return tuple(str(self._contacts[groups[number // members]]) for number in numbers)
 
     def tangents(self, state: State, is_balanced: bool) -> Tangents:
         """Stiffness and damping of all pairs; friction at its limit has none.
@@ -69,7 +69,9 @@ class PairsAtRest:
             state: the pose.
             is_balanced: whether other forces, whose stiffness is taken too, balance those of the pairs.
         """
-        slips, numbers = self._slips(state), self._pushed(self.forces(state))
+        if not len(numbers := self._pushed(self.forces(state))):
+            return Tangents.nothing(len(state.velocity))
+        slips = self._slips(state)
         stiffness, damping = (np.zeros((len(self.equations.sizes), len(numbers))) for _ in range(2))
         for column, number in enumerate(numbers):
             stiffness[:, column] = self._slope(state, number, slips)
@@ -114,7 +116,7 @@ class PairsAtRest:
     def _forces(self, state: State) -> Array:
         """Forces of all pairs at what is in the tables."""
         found = np.zeros(int(self._system.layout.velocity[-1]))
-        moving = self._assembly.moving_values(np.array([state.time]))
+        moving = self.equations.assembly.moving_values(np.array([state.time]))
         for step in (INSTANT, -INSTANT):  # so that stiffness has no part in damping
             pair_forces(self._memory.header, step, moving, found)
         return found / 2
@@ -128,6 +130,8 @@ class PairsAtRest:
 
     def _slips(self, state: State) -> dict[float, BoolArray]:
         """Whether sliding, rolling and drilling friction of each pair is at its limit, by the numbers of pairs."""
+        if not self._contacts:
+            return {}
         self._begin(state)
         bent = {}
         for bristles, number in self._bristles():

@@ -1,5 +1,6 @@
 """Equations of steps of a mechanism that rests: forces at a pose and their derivatives, what laws remember."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
 from typing import NamedTuple, Self
@@ -12,7 +13,7 @@ from phlexible.algebra.rotations import cross_matrix
 from phlexible.state.layout import State
 from phlexible.state.small_motions import displaced
 from phlexible.state.system import System
-from phlexible.step.assembly.assembly import Assembly
+from phlexible.step.assembly.assembly import Assembly, assemble
 from phlexible.step.integration.step_equations import StepEquations
 from phlexible.step.integration.stepper import Stepper
 from phlexible.step.integration.stored_rows import branches_of
@@ -90,14 +91,23 @@ class RestEquations:
     """Equations of steps of one second between poses at rest.
 
     Args:
-        assembly: of the mechanism; its memory holds the pose.
+        assembly: tables of the mechanism; their memory holds the pose.
         is_redundant: joints hold a motion twice.
     """
 
     def __init__(self, assembly: Assembly, is_redundant: bool = False) -> None:
-        self.assembly, self.memory = assembly, assembly.memory
+        self.assembly, self.memory, self.system = assembly, assembly.memory, assembly.system
         self.stepper = Stepper(assembly, is_redundant=is_redundant)
         self._equations = StepEquations(self.memory)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Make the tables anew in another process."""
+        return rest_equations, (self.system, self.stepper.is_redundant)
+
+    def with_numbers(self, numbers: Mapping[str, Array]) -> "RestEquations":
+        """Equations with other numbers in some tables, and with memory of their own."""
+        memory = self.memory.with_numbers(numbers)
+        return RestEquations(replace(self.assembly, memory=memory), self.stepper.is_redundant)
 
     def begin(self, state: State) -> None:
         """Put a pose at rest into the tables, with what laws remember."""
@@ -119,12 +129,12 @@ class RestEquations:
     def moved(self, state: State, change: Array) -> State:
         """The state after a small motion, which bends bristles."""
         bent = self.after_step(state, 2 * change)
-        return replace(displaced(self.assembly.system, state, change), theta=None, branches=bent.branches)
+        return replace(displaced(self.system, state, change), theta=None, branches=bent.branches)
 
     @cached_property
     def sizes(self) -> Array:
         """Motions along each velocity that stand for one length of the model or one radian, shape (velocities,)."""
-        system = self.assembly.system
+        system = self.system
         sizes = system.largest_length / np.asarray(self.memory["velocity_weight"])
         sizes[system.layout.linear] = system.largest_length
         sizes[system.layout.spin[2]] = 1.0
@@ -177,3 +187,8 @@ class RestEquations:
             self.memory.rows(pair[1:])["multiplier"][:] = multipliers
         times = np.array([state.time, state.time])
         return pair, self.assembly.moving_values(times), self.assembly.load_values(times[:1])
+
+
+def rest_equations(system: System, is_redundant: bool = False) -> RestEquations:
+    """Equations of a system, see ``RestEquations``."""
+    return RestEquations(assemble(system), is_redundant)

@@ -15,15 +15,13 @@ import numpy as np
 from phlexible.algebra.arrays import Array
 from phlexible.algebra.saddle import SaddlePoint
 from phlexible.errors import EquilibriumError, SingularMatrixError
-from phlexible.linear.rest_equations import RestEquations, without_losses
-from phlexible.linear.sticking import StickingFriction, without_limits
+from phlexible.linear.rest_equations import without_losses
+from phlexible.linear.sticking import StickingFriction, copied_bristles, without_limits
 from phlexible.state.branches import searched_contacts
 from phlexible.state.forces import weights_and_loads
 from phlexible.state.layout import State
 from phlexible.state.redundancy import independent_rows
 from phlexible.state.small_motions import displaced, size_of_motion
-from phlexible.state.system import System
-from phlexible.step.assembly.assembly import assemble
 
 FIRST = 0.02
 """Motion of the first step by the forces alone, in lengths of the model."""
@@ -51,18 +49,15 @@ class StepsToRest:
     """Steps of a system that lead to its equilibria.
 
     Args:
-        system: what is loaded.
         friction: that sticks; what creeps is left out.
         state: a pose with closed joints.
     """
 
-    def __init__(self, system: System, friction: StickingFriction, state: State) -> None:
+    def __init__(self, friction: StickingFriction, state: State) -> None:
+        system, memory = friction.system, friction.equations.memory
         self._system, self._friction, self._rows = system, friction, independent_rows(system, state)
-        is_redundant = len(self._rows) < int(system.layout.multiplier[-1])
-        assembly = assemble(system)
-        numbers = without_losses(assembly.memory) | without_limits(assembly.memory)
-        memory = assembly.memory.with_numbers(numbers)
-        self._equations = RestEquations(replace(assembly, memory=memory), is_redundant)
+        numbers = without_losses(memory) | without_limits(memory) | copied_bristles(memory)
+        self._equations = friction.equations.with_numbers(numbers)
         at = system.at(state)
         self._given, self._mass = at.given, system.small_mass(state, at)
         self._inertia = self._mass.diagonal() * self._equations.sizes

@@ -5,7 +5,7 @@ allows (docs/theory.md, 8; (8.45)). Steps of the model bend it: one from the pos
 question, in which friction has no limit, and one that stands still there, in which it has.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Self
 
@@ -17,7 +17,6 @@ from phlexible.state.branches import BRISTLE, bristles_of, remembered_count
 from phlexible.state.layout import State
 from phlexible.state.small_motions import velocity_between
 from phlexible.state.system import System
-from phlexible.step.assembly.assembly import assemble
 from phlexible.step.tables.memory import Memory
 
 LIMITLESS = 1e12
@@ -60,31 +59,9 @@ def without_limits(memory: Memory) -> dict[str, Array]:
     return limits | {"bearing_share": np.zeros_like(memory["bearing_share"])}
 
 
-class _Tables:
-    """Equations at rest of a system with bristles, and the same where friction has no limit.
-
-    Args:
-        system: with the elements.
-    """
-
-    def __init__(self, system: System) -> None:
-        assembly, self._system = assemble(system), system
-        memory = assembly.memory
-        self.stiffness, self.damping = memory["bristle_stiffness"].copy(), memory["bristle_damping"].copy()
-        deep = memory["force_rest"] + system.largest_length * np.asarray(memory["push_side"])
-        numbers = without_limits(memory) | {"force_rest": deep}
-        self.limited = RestEquations(assembly)
-        self.unlimited = RestEquations(replace(assembly, memory=memory.with_numbers(numbers)))
-
-    def __reduce__(self) -> tuple[object, ...]:
-        """Make the tables anew in another process."""
-        return _Tables, (self._system,)
-
-    def set_shares(self, shares: Array | float, memory: Memory | None = None) -> None:
-        """Give bristles, in these or other tables, shares of their stiffness and damping."""
-        memory = self.limited.memory if memory is None else memory
-        memory["bristle_stiffness"][:] = shares * self.stiffness
-        memory["bristle_damping"][:] = shares * self.damping
+def copied_bristles(memory: Memory) -> dict[str, Array]:
+    """Tables of the stiffness and damping of bristles, which can be changed without changing these."""
+    return {name: memory[name].copy() for name in ("bristle_stiffness", "bristle_damping")}
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,31 +69,59 @@ class StickingFriction:
     """All bristles of a system, each bent by the way from a pose.
 
     Attributes:
-        system: with the elements.
+        equations: of the system with the elements.
         start: from where the ways count, with how far bristles are bent there.
         has_slipped: which let go before, and are held by kinetic friction only, shape (bristles,).
-        tables: of the system; None: it has no bristle.
     """
 
-    system: System
+    equations: RestEquations
     start: State
     has_slipped: BoolArray
-    tables: _Tables | None
+
+    def __getstate__(self) -> dict[str, object]:
+        """Without what follows from the rest."""
+        return {each.name: getattr(self, each.name) for each in fields(self)}
 
     @classmethod
-    def of(cls, system: System, start: State) -> Self:
+    def of(cls, equations: RestEquations, start: State) -> Self:
         """From a state, in which those that slip are known."""
-        count = len(bristles_of(system))
+        count = len(bristles_of(equations.system))
         slipped = np.zeros(count, dtype=bool) if start.branches is None else _bristles(start, count)[:, 6] > 0
         if not count:
-            return cls(system, start, slipped, None)
-        tables = _Tables(system)
-        known = replace(start, theta=tables.limited.assembly.initial_thetas(start))
-        return cls(system, known, slipped, tables)
+            return cls(equations, start, slipped)
+        return cls(equations, replace(start, theta=equations.assembly.initial_thetas(start)), slipped)
 
     def letting_go(self, slips: BoolArray) -> Self:
         """The same where these, too, let go."""
         return replace(self, has_slipped=self.has_slipped | slips)
+
+    @property
+    def system(self) -> System:
+        """The system with the elements."""
+        return self.equations.system
+
+    @cached_property
+    def limited(self) -> RestEquations:
+        """Equations at rest, with stiffness and damping of bristles that can be changed."""
+        return self.equations.with_numbers(copied_bristles(self.equations.memory))
+
+    @cached_property
+    def unlimited(self) -> RestEquations:
+        """Equations at rest in which friction has no limit."""
+        memory = self.equations.memory
+        deep = memory["force_rest"] + self.system.largest_length * np.asarray(memory["push_side"])
+        return self.equations.with_numbers(without_limits(memory) | {"force_rest": deep})
+
+    @property
+    def stiffness(self) -> Array:
+        """Stiffness of each bristle, shape (bristles,)."""
+        return self.equations.memory["bristle_stiffness"]
+
+    def set_shares(self, shares: Array | float, memory: Memory | None = None) -> None:
+        """Give bristles, in the tables with limits or in others, shares of their stiffness and damping."""
+        memory, base = self.limited.memory if memory is None else memory, self.equations.memory
+        for name in copied_bristles(base):
+            memory[name][:] = shares * base[name]
 
     @property
     def count(self) -> int:
@@ -146,24 +151,24 @@ class StickingFriction:
 
     def at(self, state: State, multipliers: Array) -> BentBristles:
         """What they do at a pose where joints transmit these multipliers."""
-        if self.tables is None:
+        if not self.count:
             none = np.zeros(0)
             return BentBristles(state, multipliers, none, self.has_slipped, np.zeros_like(state.velocity))
-        limited, way = self.tables.limited, velocity_between(self.system, self.start, state)
-        self.tables.set_shares(1.0)
+        limited, way = self.limited, velocity_between(self.system, self.start, state)
+        self.set_shares(1.0)
         start = self._state(self.start, _bristles(self.start, self.count), self.has_slipped)
-        bent = _bristles(self.tables.unlimited.after_step(start, way), self.count)
+        bent = _bristles(self.unlimited.after_step(start, way), self.count)
         trial = self._state(state, bent, self.has_slipped)
         longest = self._state(state, np.tile(np.r_[LONG, np.zeros(4)], (self.count, 1)), self.has_slipped)
         limits, sizes = (
-            self.tables.stiffness * np.linalg.norm(_bristles(each, self.count)[:, :3], axis=1)
+            self.stiffness * np.linalg.norm(_bristles(each, self.count)[:, :3], axis=1)
             for each in (limited.after_step(longest, None, multipliers), trial)
         )
         slips = sizes > limits
         held = limited.after_step(trial, None, multipliers)
         there = self._state(state, _bristles(held, self.count), slips)
         forces = limited.forces(trial, multipliers)
-        self.tables.set_shares(SOFT)
+        self.set_shares(SOFT)
         forces -= limited.forces(trial, multipliers)
         return BentBristles(there, multipliers, limits, slips, forces)
 
@@ -172,10 +177,10 @@ class StickingFriction:
 
         The force of those that slip stays while they move.
         """
-        if self.tables is None:
+        if not self.count:
             return there.state
         state, shares = self._loosened(there, _bristles(there.state, self.count), ~there.slips)
-        self.tables.set_shares(shares, memory)
+        self.set_shares(shares, memory)
         return state
 
     def sticks(self, there: BentBristles, is_balanced: bool) -> BoolArray:
@@ -200,26 +205,23 @@ class StickingFriction:
 
     def independent_rows(self, there: BentBristles, sticks: BoolArray) -> list[tuple[int, float, Array]]:
         """Of each that sticks the number of its force, its stiffness k, and d(slide)/dq without repeated rows."""
-        assert self.tables is not None, "there are some"
         state, found = self._state(there.state, np.zeros((self.count, len(BRISTLE))), self.has_slipped), []
         nothing = np.zeros_like(there.forces)
         for own in np.flatnonzero(sticks):
             shares = np.where(np.arange(self.count) == own, 1.0, SOFT)
             stiffness = self._tangents(state, there.multipliers, shares, nothing).stiffness.toarray()
-            sizes, directions = np.linalg.eigh(stiffness / self.tables.stiffness[own])
+            sizes, directions = np.linalg.eigh(stiffness / self.stiffness[own])
             kept = sizes > REPEATED * sizes.max(initial=0.0)
             rows = np.sqrt(sizes[kept])[:, None] * directions[:, kept].T
-            found.append((int(self.numbers[own]), float(self.tables.stiffness[own]), rows))
+            found.append((int(self.numbers[own]), float(self.stiffness[own]), rows))
         return found
 
     def _tangents(self, state: State, multipliers: Array | None, shares: Array, forces: Array) -> Tangents:
         """Of bristles with shares of their stiffness, whose forces others balance."""
-        if self.tables is None:
-            return Tangents.nothing(len(state.velocity))
         numbers, changes = self._moving(state), list[Array]()
         for each in (shares, SOFT):
-            self.tables.set_shares(each)
-            changes.append(np.array(self.tables.limited.tangents(state, numbers, multipliers)))
+            self.set_shares(each)
+            changes.append(np.array(self.limited.tangents(state, numbers, multipliers)))
         stiffness, damping = changes[0] - changes[1]
         return tangents_of(self.system, numbers, stiffness, damping, forces, forces)
 

@@ -6,6 +6,7 @@ import pytest
 import phlexible as ph
 from phlexible.description.interactions.contact_members import neighbours_of
 from phlexible.linear.pairs_at_rest import PairsAtRest
+from phlexible.linear.rest_equations import rest_equations
 from phlexible.state.initial_state import initial_state
 from phlexible.state.system import system_of
 
@@ -90,7 +91,7 @@ def test_forces_on_bent_lines_are_slopes_of_one_energy():
         nodes, place = straight(20) + noise + np.outer(straight(20)[:, 0] ** 2, bowl), bowl * x**2 + (x, 0, 0.058)
         model, ball, _ = ball_on(nodes, place)
         system = system_of(model)
-        state, pairs = initial_state(system), PairsAtRest(system, False)
+        state, pairs = initial_state(system), PairsAtRest(rest_equations(system))
         own = system.layout.place(system.index[ball])
         force, stiffness = (
             pairs.forces(state)[own][:3],
@@ -100,7 +101,8 @@ def test_forces_on_bent_lines_are_slopes_of_one_energy():
         for k, move in enumerate(1e-6 * np.eye(3)):
             slopes[k] = (stored(nodes, place + move) - stored(nodes, place - move)) / 2e-6
             sides = [ball_on(nodes, place + sign * move)[0] for sign in (1, -1)]
-            pushes = [PairsAtRest(s, False).forces(initial_state(s))[own][:3] for s in map(system_of, sides)]
+            pairs = [PairsAtRest(rest_equations(system_of(side))) for side in sides]
+            pushes = [each.forces(initial_state(each.equations.system))[own][:3] for each in pairs]
             bends[:, k] = (pushes[0] - pushes[1]) / 2e-6
         assert force == pytest.approx(-slopes, rel=1e-6, abs=1e-5)
         assert stiffness == pytest.approx(-bends, rel=1e-4, abs=1e-2)
