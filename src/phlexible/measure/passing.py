@@ -7,12 +7,13 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.description.interactions.contact import Contact
-from phlexible.description.interactions.contact_members import Member, MemberKind, heights, members_of
+from phlexible.description.interactions.contact_members import Member, heights, members_of
 from phlexible.description.interactions.functions import DirectionOf, PointOf
 from phlexible.description.interactions.surfaces import Surface, Touchable
 from phlexible.description.ports import Port
 from phlexible.shapes.solids import Sphere
 from phlexible.state.recorded_run import RecordedRun
+from phlexible.step.tables.declarations import MemberKind
 
 STRAIGHT = 0.1  # of a velocity: what touches changes it by more
 MOST_PAIRS = 1000  # of a contact are looked at

@@ -12,7 +12,6 @@ from phlexible.algebra.fields import Name, NonNegative, Positive, set_fields
 from phlexible.description.interactions.contact_members import (
     DEEPEST,
     Member,
-    MemberKind,
     Side,
     are_opposed,
     ball_of,
@@ -63,6 +62,7 @@ from phlexible.description.placed_wholes import PlacedWhole
 from phlexible.description.ports import Attachment, PlacedBody, Port
 from phlexible.errors import MeshWarning, ModelError, ParameterError, UnitWarning, warn_user
 from phlexible.shapes.solids import Box, Sphere
+from phlexible.step.tables.declarations import MemberKind
 
 # Contact of points, spheres and lines with surfaces (docs/theory.md, 8).
 

@@ -1,7 +1,6 @@
 """What touches among many: spheres, pieces of lines, places on surfaces, solids (docs/theory.md, 8)."""
 
 from collections.abc import Iterator, Sequence
-from enum import Enum
 from itertools import pairwise
 from math import ceil, inf
 from typing import NamedTuple
@@ -24,7 +23,8 @@ from phlexible.errors import ModelError, ParameterError
 from phlexible.shapes.solids import Box, Cylinder, Shape, Sphere, Torus, TriangleMesh
 from phlexible.shapes.surfaces import frame_along
 from phlexible.shapes.triangle_tree import TriangleTree
-from phlexible.step.tables import declarations as kinds
+from phlexible.step.tables.declarations import MemberKind
+from phlexible.step.tables.solid_distances import solid_distances
 
 Side = Port | PlacedBody | PlacedWhole | Touchable | MeshSurface
 
@@ -37,29 +37,6 @@ BEND = 0.5  # of its radius: pieces of lines that are shorter go round a cylinde
 ALONG = np.stack([1 - np.linspace(0, 1, 17), np.linspace(0, 1, 17)], axis=1)  # places between ends, at the start
 BLUNT = 1e-3  # of a torus's radius: so near its axis the nearest side turns smoothly to the opposite one
 RIM = 24  # places on each rim of a cylinder or torus
-
-
-class MemberKind(Enum):
-    """Spheres and pieces of lines; what solids touch: places, pieces, corners, places beside them, rims; solids."""
-
-    ROUND = kinds.ROUND
-    SAMPLE = kinds.SAMPLE
-    EDGE = kinds.EDGE
-    CORNER = kinds.CORNER
-    INSET = kinds.INSET
-    RIM = kinds.RIM
-    PLANE = kinds.PLANE
-    BALL_INSIDE = kinds.BALL_INSIDE
-    TUBE = kinds.TUBE
-    BLOCK = kinds.BLOCK
-    RING = kinds.RING
-    DRUM = kinds.DRUM
-    MESH = kinds.MESH
-
-    @property
-    def is_solid(self) -> bool:
-        """Whether it has axes, and touches spheres and places."""
-        return self.value > MemberKind.RIM.value
 
 
 TOUCHED_BY_ENDS = {MemberKind.CORNER: False, MemberKind.INSET: True}
@@ -99,6 +76,8 @@ class Member(NamedTuple):
             radius and how far it is from the middle [m]; of a place on a rim (0, 0, 1).
         axes: of a solid or rim, world axes at the initial pose, in columns, shape (3, 3).
         around: radius about its axis of all that it may touch [m]; -1: it has no end.
+        thickness: of a solid: its least extent [m]; infinite of what has no other side.
+        rounding: smallest radius of a solid's surface, of edges 0, of what pieces touch by their ends ``WIDE`` [m].
         mesh: triangles of a solid of these, in its axes.
         row: where a piece is along a line that touches itself; None: members with its owner do not meet it.
     """
@@ -112,6 +91,8 @@ class Member(NamedTuple):
     size: tuple[float, float, float] = (0.0, 0.0, 0.0)
     axes: Array | None = None
     around: float = 0.0
+    thickness: float = inf
+    rounding: float = WIDE
     mesh: TriangleTree | None = None
     row: "PieceOfLine | None" = None
 
@@ -121,34 +102,14 @@ class Member(NamedTuple):
         return self.kind is MemberKind.EDGE and self.size[1] >= WIDE
 
     @property
-    def thickness(self) -> float:
-        """Of a solid: its least extent [m]; infinite of what has no other side."""
-        if self.mesh is not None:
-            return float((self.mesh.high[0] - self.mesh.low[0]).min())
-        a, b, c = self.size
-        match self.kind:
-            case MemberKind.TUBE if b > 0:
-                return 2 * a
-            case MemberKind.BLOCK:
-                return 2 * min(a, b, c)
-            case MemberKind.RING | MemberKind.DRUM:
-                return 2 * min(a, b)
-        return inf
-
-    @property
     def touches_pieces(self) -> bool:
         """Whether what is between the ends of a piece may be deeper in it than these."""
-        thick = self.kind is not MemberKind.TUBE or self.size[1] > 0
-        return thick and self.kind.value >= MemberKind.TUBE.value
+        return self.rounding < WIDE
 
     def touches_piece(self, piece: "Member") -> bool:
         """Whether it touches a piece between its ends."""
         length, thickest, is_alone = piece.size
-        if not self.touches_pieces or not length:
-            return False
-        if self.kind in (MemberKind.BLOCK, MemberKind.MESH):
-            return not is_alone
-        return self.size[1 if self.kind is MemberKind.RING else 0] < thickest
+        return bool(length and self.rounding < thickest and (self.rounding or not is_alone))
 
     @property
     def reach(self) -> float:
@@ -496,38 +457,39 @@ def _solids_of_shape(
     match shape:
         case Sphere():
             if is_inside:
-                yield _solid(port, side, MemberKind.BALL_INSIDE, axes, (shape.radius, 0.0, 0.0))
+                yield _solid(port, side, MemberKind.BALL_INSIDE, axes, (shape.radius,))
         case Cylinder():
-            own = _upright(axes @ np.asarray(shape.axis))
-            sign = -1.0 if is_inside else 1.0
-            if has_ends and not is_inside and dimension == 3:
-                around = float(np.hypot(shape.radius, shape.length / 2))
-                yield _solid(port, side, MemberKind.DRUM, own, (shape.radius, shape.length / 2, 0.0), around)
+            own, r, half = _upright(axes @ np.asarray(shape.axis)), shape.radius, shape.length / 2
+            if is_inside:
+                yield _solid(port, side, MemberKind.TUBE, own, (r, -1.0))
+            elif has_ends and dimension == 3:
+                around, thickness = float(np.hypot(r, half)), 2 * min(r, half)
+                yield _solid(port, side, MemberKind.DRUM, own, (r, half), around, thickness, r)
             else:
-                yield _solid(port, side, MemberKind.TUBE, own, (shape.radius, sign, 0.0))
+                yield _solid(port, side, MemberKind.TUBE, own, (r, 1.0), thickness=2 * r, rounding=r)
         case Torus():
-            own = _upright(axes @ np.asarray(shape.axis))
-            size, around = (shape.radius, shape.tube_radius, BLUNT * shape.radius), shape.radius + shape.tube_radius
-            yield _solid(port, side, MemberKind.RING, own, size, around)
+            own, R, r = _upright(axes @ np.asarray(shape.axis)), shape.radius, shape.tube_radius
+            yield _solid(port, side, MemberKind.RING, own, (R, r, BLUNT * R), R + r, 2 * r, r)
         case Box():
             half = np.asarray(shape.size, dtype=np.float64) / 2
             if is_inside:
                 for k in range(dimension):
                     for sign in (1.0, -1.0):
                         own = _upright(-sign * axes[:, k])
-                        yield _solid(port, side, MemberKind.PLANE, own, (-float(half[k]), 0.0, 0.0))
+                        yield _solid(port, side, MemberKind.PLANE, own, (-float(half[k]),))
             else:
-                around = float(np.linalg.norm(half[:dimension]))
+                around, thickness = float(np.linalg.norm(half[:dimension])), 2 * float(half[:dimension].min())
                 size = (*half[:dimension], *(WIDE,) * (3 - dimension))
-                yield _solid(port, side, MemberKind.BLOCK, axes, size, around)
+                yield _solid(port, side, MemberKind.BLOCK, axes, size, around, thickness, 0.0)
         case TriangleMesh():
             if dimension < 3:
                 raise ParameterError(f"{shape!r} is touched in space, not in the plane: give a Box or a Cylinder")
             tree = shape.tree()
             if has_ends:
                 tree = tree.moved(-tree.middle)
-            size = (tree.size, 0.0, 0.0)
-            yield _solid(port, side, MemberKind.MESH, axes, size, tree.reach)._replace(mesh=tree)
+            thickness = float((tree.high[0] - tree.low[0]).min())
+            solid = _solid(port, side, MemberKind.MESH, axes, (tree.size,), tree.reach, thickness, 0.0)
+            yield solid._replace(mesh=tree)
         case _:
             raise ModelError(
                 f"nothing touches all of {shape!r}; give ports, or a Surface of a Sphere, Cylinder, Box, Torus or"
@@ -540,12 +502,16 @@ def _solid(
     side: int,
     kind: MemberKind,
     axes: Array,
-    size: tuple[float, ...] = (0.0, 0.0, 0.0),
+    size: tuple[float, ...] = (),
     around: float = -1.0,
+    thickness: float = inf,
+    rounding: float = WIDE,
 ) -> Member:
+    """A solid as a member; sizes that it does not have are 0."""
     if not port.has_orientation:
         raise ModelError(f"{port} has no orientation and carries no surface")
-    return Member(port, port, 0.0, side, owner_of(port), kind, (size[0], size[1], size[2]), axes, around)
+    a, b, c, *_ = (*size, 0.0, 0.0, 0.0)
+    return Member(port, port, 0.0, side, owner_of(port), kind, (a, b, c), axes, around, thickness, rounding)
 
 
 def _upright(axis: Array) -> Array:
@@ -726,23 +692,7 @@ def heights(solid: Member, w: Array) -> Array:
     """Distances of places in the axes of a solid from its surface, negative inside, (k, 3) to (k,)."""
     if solid.mesh is not None:
         return solid.mesh.heights(w)
-    a, b, c = solid.size
-    out = np.hypot(w[:, 0], w[:, 1])
-    match solid.kind:
-        case MemberKind.PLANE:
-            return np.asarray(w[:, 2] - a)
-        case MemberKind.BALL_INSIDE:
-            return np.asarray(a - np.linalg.norm(w, axis=1))
-        case MemberKind.TUBE:
-            return np.asarray(b * (out - a))
-        case MemberKind.RING:
-            return np.asarray(np.hypot(out**2 / np.hypot(out, c) - a, w[:, 2]) - b)
-        case MemberKind.DRUM:
-            q = np.stack([out - a, np.abs(w[:, 2]) - b], axis=1)
-        case _:
-            q = np.abs(w) - (a, b, c)
-    beyond = np.linalg.norm(np.maximum(q, 0.0), axis=1)
-    return np.asarray(np.where(beyond > 0, beyond, q.max(axis=1)))
+    return solid_distances(solid.kind.value, solid.size, w)
 
 
 def distance(a: Array, b: Array, c: Array, d: Array) -> float:

@@ -385,6 +385,7 @@ class ContactGroupTables:
             "member_radius": radius,
             "member_around": np.where(meshed[contact_group], WIDER, 1.0) * [member.reach for member in members],
             "member_size": [number for member in members for number in member.size],
+            "member_rounding": [member.rounding for member in members],
             "contact_group_skin": skins,
             **mesh_tables(members),
             "contact_group_stiffness": [each.stiffness for each in laws],

@@ -138,6 +138,7 @@ CONTACT_GROUP_TABLES = tables_of(
     member_radius           | members | m |
     member_around           | members | m | of a ball around each place of its axis that holds it; -1: none does
     member_size             | 3 members | m | of a solid; of a mesh its diagonal; of a piece: ``Member``
+    member_rounding         | members | m | of a solid: smallest radius of its surface, of edges 0
     contact_group_skin      | contact_groups | m | members may move by it before pairs are looked for again
     contact_group_stiffness | contact_groups | | N/m, or N/m^1.5
     contact_group_damping   | contact_groups | | after Hunt and Crossley
@@ -734,9 +735,35 @@ PAIR = 4
 TURN, DRILLED, SLIPS, MET = 6, 3, 4, 5
 """Numbers of the bristles against its turns; of these places: drilling, whether it slipped, speed of the impact."""
 
-ROUND, SAMPLE, EDGE, CORNER, INSET, RIM, PLANE, BALL_INSIDE, TUBE, BLOCK, RING, DRUM, MESH = range(13)
-"""Members: spheres and pieces of lines; what only solids touch: places, edges, places of those without end and with
-one, rims; solids."""
+
+class MemberKind(Enum):
+    """Spheres and pieces of lines; what solids touch: places, pieces, corners of solids without end, places beside
+    them of those with one, rims; solids, convex ones before others.
+    """
+
+    ROUND = 0
+    SAMPLE = 1
+    EDGE = 2
+    CORNER = 3
+    INSET = 4
+    RIM = 5
+    PLANE = 6
+    BALL_INSIDE = 7
+    TUBE = 8
+    BLOCK = 9
+    DRUM = 10
+    RING = 11
+    MESH = 12
+
+    @property
+    def is_solid(self) -> bool:
+        """Whether it has axes, and touches spheres and places."""
+        return self.value > MemberKind.RIM.value
+
+
+ROUND, SAMPLE, EDGE, CORNER, INSET, RIM, PLANE, BALL_INSIDE, TUBE, BLOCK, DRUM, RING, MESH = (
+    each.value for each in MemberKind
+)
 
 MISSES = 6
 """Of lines through velocities, by which the next one is predicted (``line_miss``)."""

@@ -11,7 +11,7 @@ from phlexible.step.compilation.compiled import compiled
 from phlexible.step.compilation.notation import Tables, Vector, dot, vector
 from phlexible.step.kernels.many.pieces import is_piece
 from phlexible.step.kernels.many.solids import height_at, seen_in
-from phlexible.step.tables.declarations import BLOCK, CORNER, DRUM, INSET, MESH, PLANE, RIM, RING, ROUND, TUBE
+from phlexible.step.tables.declarations import CORNER, INSET, PLANE, RIM, ROUND
 
 LARGE = 4.0
 """Members larger than so many times the mean are held against all others, and do not make the cells larger."""
@@ -106,15 +106,10 @@ def _may_meet(t: Tables, i: int, j: int) -> bool:
 @compiled
 def _touches(t: Tables, i: int, j: int) -> bool:
     """Whether solid j touches a sphere, a place, or a piece between its ends."""
-    kind, size = t.member_kind[j], t.member_size + 3 * i
     if not is_piece(t, i):
         return t.member_kind[i] <= RIM and _suits(t, i, j)
-    if kind == BLOCK or kind == MESH:
-        return size[2] == 0.0 and size[0] > 0.0
-    own = t.member_size + 3 * j
-    if kind == DRUM or (kind == TUBE and own[1] > 0.0):
-        return own[0] < size[1]
-    return kind == RING and own[1] < size[1]
+    size, rounding = t.member_size + 3 * i, t.member_rounding[j]
+    return size[0] > 0.0 and rounding < size[1] and (rounding > 0.0 or size[2] == 0.0)
 
 
 @compiled

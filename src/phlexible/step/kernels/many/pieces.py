@@ -16,7 +16,7 @@ from phlexible.step.compilation.notation import Tables, Vector, dot, secant_part
 from phlexible.step.kernels.contact import clamped
 from phlexible.step.kernels.many.meshes import slope_over_mesh
 from phlexible.step.kernels.many.solids import height_at, seen_in, shape_distance
-from phlexible.step.tables.declarations import BLOCK, DRUM, INSET, MESH, RIM, TUBE
+from phlexible.step.tables.declarations import BLOCK, INSET, MESH, RIM, RING
 from phlexible.step.tables.piece_distances import BENT, BESIDE, EXACT, PARTS, SHARE, TURNS
 
 SHORT = 1e-8  # of the length: so short a way has no part of its own, which would be round-off
@@ -139,8 +139,7 @@ def _nearest(
     best, at, slope = f, 0.0, n
     if e < best:
         best, at, slope = e, 1.0, m
-    kind = t.member_kind[j]
-    if kind == BLOCK or kind == DRUM or kind == TUBE:  # convex
+    if t.member_kind[j] < RING:  # convex
         if g >= 0.0 or k <= 0.0:
             return best, at, slope
         if dot(m - n, u) <= EXACT * t.member_size[3 * i]:  # phi is straight along the piece

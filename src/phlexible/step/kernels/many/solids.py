@@ -1,7 +1,8 @@
 """How far places are from solids that a body carries: planes, tubes, blocks, rings, meshes (docs/theory.md, 8).
 
-A place is w_k = (x_i - x_j).d_k along the axes of the solid. The distance phi(w) of a shape is written once: with
-secant numbers it gives omega with sum_k omega_k delta(w_k) = delta(phi), without cancellation.
+A place is w_k = (x_i - x_j).d_k along the axes of the solid. The distance phi(w) of a shape is written once, in
+``solid_distances.py``: with secant numbers it gives omega with sum_k omega_k delta(w_k) = delta(phi), without
+cancellation.
 """
 
 from math import sqrt
@@ -11,11 +12,11 @@ from phlexible.step.compilation.notation import Integers, Tables, Vector, dot, s
 from phlexible.step.kernels.floating_bodies import unit
 from phlexible.step.kernels.many.meshes import height_over_mesh, rise_over_mesh
 from phlexible.step.kernels.vectors import mean_place
-from phlexible.step.tables.declarations import BALL_INSIDE, BLOCK, MESH, PLANE, RIM, RING, TUBE
+from phlexible.step.tables.declarations import MESH, RIM
 from phlexible.step.tables.piece_distances import RIM_HEIGHT, RIM_ROUNDING
+from phlexible.step.tables.solid_distances import solid_distance
 
 MEAN_RADIUS = 2.0 / 3.0  # of a disc
-NEVER = -1e30  # a side that nothing is beyond
 
 
 @compiled
@@ -59,31 +60,14 @@ def height_over(t: Tables, i: int, j: int, share: float) -> float:
     return height_at(t, i, j, w + share * dw)
 
 
-@compiled
-def _beyond(q: Vector) -> float:
-    """Distance from a corner whose sides q is beyond: |q_+|, or, where none is, the largest, which is negative."""
-    a, b, c = max(q.x, 0.0), max(q.y, 0.0), max(q.z, 0.0)
-    return sqrt(a * a + b * b + c * c) + min(max(q.x, q.y, q.z), 0.0)
+distance_of_solid = compiled(solid_distance)
 
 
 @compiled
 def shape_distance(t: Tables, j: int, w: Vector) -> float:
-    """Signed distance of a place in the axes of a solid from its surface; negative within its matter."""
-    kind, size = t.member_kind[j], t.member_size + 3 * j
-    if kind == PLANE:
-        return w.z - size[0]
-    if kind == BALL_INSIDE:
-        return size[0] - sqrt(dot(w, w))
-    if kind == BLOCK:
-        return _beyond(vector(abs(w.x) - size[0], abs(w.y) - size[1], abs(w.z) - size[2]))
-    if kind == RING:
-        r = sqrt(w.x * w.x + w.y * w.y + size[2] * size[2])
-        ring = r - size[2] * size[2] / r - size[0]
-        return sqrt(ring * ring + w.z * w.z) - size[1]
-    out = sqrt(w.x * w.x + w.y * w.y) - size[0]
-    if kind == TUBE:
-        return size[1] * out
-    return _beyond(vector(out, NEVER, abs(w.z) - size[1]))
+    """Signed distance of a point in the axes of solid j from its surface [m]."""
+    size = t.member_size + 3 * j
+    return distance_of_solid(t.member_kind[j], size[0], size[1], size[2], w.x, w.y, w.z)
 
 
 @compiled
