@@ -5,24 +5,18 @@ from dataclasses import replace
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from phlexible.bodies.beam.beam import Beam
-from phlexible.bodies.material import Material
-from phlexible.bodies.rigid_body import PointMass, RigidBody
-from phlexible.description.interactions.force_elements import Bushing, Potential, SpringDamper
-from phlexible.description.interactions.loads import Force, Torque
-from phlexible.description.joints.joints import Distance, Fixed, Planar, Prismatic, Revolute, Slider, Universal
+import phlexible as ph
 from phlexible.description.mechanism.mechanism import Mechanism
-from phlexible.elements.sections import CircularSection
 from phlexible.state.initial_velocity import undeformed
 from phlexible.state.small_motions import displaced
 from phlexible.state.system import system_of
 
-STEEL = Material(youngs_modulus=2e11, density=7870.0, poissons_ratio=0.3)
-ROD = CircularSection(diameter=6e-3)
+STEEL = ph.Material(youngs_modulus=2e11, density=7870.0, poissons_ratio=0.3)
+ROD = ph.CircularSection(diameter=6e-3)
 
 
 def beam(elements=2, frame="mean_axis", strain="von_karman", **parameters):
-    return Beam(0.3, ROD, STEEL, elements=elements, frame=frame, strain=strain, **parameters)
+    return ph.Beam(0.3, ROD, STEEL, elements=elements, frame=frame, strain=strain, **parameters)
 
 
 def crank_slider(strain="von_karman", angle=0.0, speed=150.0, elements=8):
@@ -36,21 +30,21 @@ def crank_slider(strain="von_karman", angle=0.0, speed=150.0, elements=8):
     slide = path(0)[0] + coupler * np.cos(tilt)
     rod = beam(elements, "simply_supported", strain, rotary_inertia=False)
     body = model.add(rod, "coupler", path(0), tilt)
-    slider = model.add(PointMass(0.033), "slider", (slide, 0, 0))
-    model.connect(Revolute(model.ground.moving(path), body.start))
-    model.connect(Revolute(body.end, slider.origin))
-    model.connect(Slider(model.ground.at((0, 0, 0)), slider.origin, axis=(1, 0, 0)))
+    slider = model.add(ph.PointMass(0.033), "slider", (slide, 0, 0))
+    model.connect(ph.Revolute(model.ground.moving(path), body.start))
+    model.connect(ph.Revolute(body.end, slider.origin))
+    model.connect(ph.Slider(model.ground.at((0, 0, 0)), slider.origin, axis=(1, 0, 0)))
     return model
 
 
-def four_bar(dimension, joint=Revolute):
+def four_bar(dimension, joint=ph.Revolute):
     """Rigid parallelogram-like four-bar whose first link is driven at 2 rad/s; in space 3 rows repeat."""
-    model, bar = Mechanism(dimension=dimension), RigidBody(2.0, (1.0, 1.5, 2.0), center=(0.2, 0.1, 0.0))
+    model, bar = Mechanism(dimension=dimension), ph.RigidBody(2.0, (1.0, 1.5, 2.0), center=(0.2, 0.1, 0.0))
     a, b, c = (
         model.add(bar, name, place) for name, place in zip("abc", [(0, 0, 0), (0, 1, 0), (2, 0, 0)], strict=True)
     )
     drive = model.ground.moving(lambda t: (0, 0, 0), rotation=lambda t: 2 * t)
-    model.connect(Fixed(drive, a.origin))
+    model.connect(ph.Fixed(drive, a.origin))
     model.connect(joint(a.point((0, 1, 0)), b.origin))
     model.connect(joint(b.point((2.0, 0.3, 0)), c.point((0, 1.3, 0))))
     model.connect(joint(model.ground.at((2, 0, 0)), c.origin))
@@ -63,23 +57,23 @@ def tangle(dimension):
     turn = 0.3 if dimension == 2 else Rotation.from_rotvec([0.3, 0.5, -0.2])
     a = model.add(beam(), "a", rotation=turn)
     b = model.add(beam(frame="cantilever"), "b", position=(0.3, 0.1, 0))
-    c = model.add(RigidBody(1.0, (0.1, 0.2, 0.25), center=(0.1, 0.2, 0)), "c", position=(0.5, 0, 0))
-    d = model.add(PointMass(0.5), "d", position=(0.8, 0, 0))
+    c = model.add(ph.RigidBody(1.0, (0.1, 0.2, 0.25), center=(0.1, 0.2, 0)), "c", position=(0.5, 0, 0))
+    d = model.add(ph.PointMass(0.5), "d", position=(0.8, 0, 0))
     frame = model.ground.moving(
         lambda t: (0.1 * np.sin(3 * t), 0.2 * t, 0),
         lambda t: 0.5 + 0.7 * t if dimension == 2 else Rotation.from_rotvec([0.7 * t, 0, 0.2]),
     )
-    model.connect(Fixed(frame, a.start))
-    model.connect(Revolute(a.end, b.start))
-    model.connect(Slider(b.at(0.2), c.origin, axis=(1, 1, 0)))
-    model.connect(Distance(c.point((0, 0.1, 0)), d.origin))
+    model.connect(ph.Fixed(frame, a.start))
+    model.connect(ph.Revolute(a.end, b.start))
+    model.connect(ph.Slider(b.at(0.2), c.origin, axis=(1, 1, 0)))
+    model.connect(ph.Distance(c.point((0, 0.1, 0)), d.origin))
     if dimension == 3:
-        model.connect(Universal(b.end, c.origin))
-        model.connect(Planar(frame, b.end, axis=(0, 1, 1)))
-    model.apply(Force(a.end, (1, 2, 0)))
-    model.apply(Force(b.end, (1, 2, 0), axes="body"))
-    model.apply(Torque(b.end, (0, 0, 3)))
-    model.apply(Torque(a.at(0.1), (0, 0, 2), axes="body"))
+        model.connect(ph.Universal(b.end, c.origin))
+        model.connect(ph.Planar(frame, b.end, axis=(0, 1, 1)))
+    model.apply(ph.Force(a.end, (1, 2, 0)))
+    model.apply(ph.Force(b.end, (1, 2, 0), axes="body"))
+    model.apply(ph.Torque(b.end, (0, 0, 3)))
+    model.apply(ph.Torque(a.at(0.1), (0, 0, 2), axes="body"))
     return model
 
 
@@ -107,15 +101,15 @@ def with_elements(dimension):
     """A pair of bodies with springs, dampers, torques and a drive."""
     model = Mechanism(gravity=(1.0, -9.0, 0.0), dimension=dimension)
     a = model.add(beam(), "a")
-    b = model.add(RigidBody(0.4, (0.01, 0.02, 0.025), center=(0.1, 0.0, 0)), "b", position=(0.3, 0, 0))
-    c = model.add(RigidBody(0.3, (0.01, 0.02, 0.025)), "c", position=(0.6, 0, 0))
-    pin = model.connect(Revolute(model.ground.at((0, 0, 0)), a.start))
-    elbow = model.connect(Revolute(a.end, b.origin))
-    rail = model.connect(Prismatic(b.origin, c.origin))
-    model.apply(elbow.spring(0.7, rest=0.3, damping=0.02, potential=Potential(np.cosh, np.sinh)))
+    b = model.add(ph.RigidBody(0.4, (0.01, 0.02, 0.025), center=(0.1, 0.0, 0)), "b", position=(0.3, 0, 0))
+    c = model.add(ph.RigidBody(0.3, (0.01, 0.02, 0.025)), "c", position=(0.6, 0, 0))
+    pin = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), a.start))
+    elbow = model.connect(ph.Revolute(a.end, b.origin))
+    rail = model.connect(ph.Prismatic(b.origin, c.origin))
+    model.apply(elbow.spring(0.7, rest=0.3, damping=0.02, potential=ph.Potential(np.cosh, np.sinh)))
     model.apply(pin.torque(lambda t: 0.1 * np.cos(3 * t)))
-    model.apply(SpringDamper(a.at(0.1), c.origin, 5.0, 0.3, 0.2))
-    model.apply(Bushing(b.origin, model.ground.at((0.3, 0, 0)), 2.0, 0.1, 0.1, 0.01))
+    model.apply(ph.SpringDamper(a.at(0.1), c.origin, 5.0, 0.3, 0.2))
+    model.apply(ph.Bushing(b.origin, model.ground.at((0.3, 0, 0)), 2.0, 0.1, 0.1, 0.01))
     model.apply(rail.drive(position=lambda t: 0.3 + 0.1 * np.sin(2 * t)))
-    model.apply(Force(c.origin, (0.2, 0.1, 0)))
+    model.apply(ph.Force(c.origin, (0.2, 0.1, 0)))
     return model

@@ -3,28 +3,25 @@
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from phlexible.bodies.beam.beam import Beam
-from phlexible.bodies.material import Material
+import phlexible as ph
 from phlexible.bodies.mechanics.floating import split_velocity
-from phlexible.bodies.rigid_body import PointMass, RigidBody
-from phlexible.elements.sections import RectangularSection
 from phlexible.papers.floating_forms import BodyState
 
-SOFT = Material(youngs_modulus=2e6, density=1000.0, poissons_ratio=0.3)
+SOFT = ph.Material(youngs_modulus=2e6, density=1000.0, poissons_ratio=0.3)
 
 
 def beam(**options):
     chosen = {"elements": 2, "material": SOFT, "frame": "mean_axis", **options}
-    return Beam(length=0.5, section=RectangularSection(0.03, 0.05), **chosen)
+    return ph.Beam(length=0.5, section=ph.RectangularSection(0.03, 0.05), **chosen)
 
 
 BODIES = {
-    "point mass": PointMass(2.0),
-    "rigid body": RigidBody(2.0, (1.0, 2.0, 2.5), center=(0.1, 0.2, 0.0)),
+    "point mass": ph.PointMass(2.0),
+    "rigid body": ph.RigidBody(2.0, (1.0, 2.0, 2.5), center=(0.1, 0.2, 0.0)),
     "beam": beam(),
     "cantilever": beam(frame="cantilever", rotary_inertia=False),
     "linear beam": beam(frame="simply_supported", strain="linear"),
-    "damped modal beam": beam(material=Material(2e6, 1000.0, 0.3, viscosity=1e-3), modes=3, damping_ratio=0.02),
+    "damped modal beam": beam(material=ph.Material(2e6, 1000.0, 0.3, viscosity=1e-3), modes=3, damping_ratio=0.02),
 }
 FORMS = [(name, dimension) for name in BODIES for dimension in (2, 3)]
 

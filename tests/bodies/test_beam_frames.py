@@ -3,16 +3,14 @@
 import numpy as np
 import pytest
 
-from phlexible.bodies.beam.beam import Beam
+import phlexible as ph
 from phlexible.bodies.locations import End, Start
-from phlexible.bodies.material import Material
-from phlexible.elements.sections import RectangularSection
 
-SECTION, MATERIAL = RectangularSection(0.02, 0.03), Material(2e11, 7870.0)
+SECTION, MATERIAL = ph.RectangularSection(0.02, 0.03), ph.Material(2e11, 7870.0)
 
 
 def beam(frame, dimension, elements=5, **more):
-    return Beam(0.6, SECTION, MATERIAL, elements, frame, **more).discretize(dimension)
+    return ph.Beam(0.6, SECTION, MATERIAL, elements, frame, **more).discretize(dimension)
 
 
 @pytest.mark.parametrize("elements", [1, 2, 7])

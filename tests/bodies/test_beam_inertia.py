@@ -5,21 +5,19 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from scipy.interpolate import CubicHermiteSpline
 
-from phlexible.bodies.beam.beam import Beam
-from phlexible.bodies.material import Material
+import phlexible as ph
 from phlexible.bodies.mechanics.floating import check_mass, mass_matrix
 from phlexible.elements.line_functions import gauss
-from phlexible.elements.sections import RectangularSection
 
 LENGTH, WIDTH, HEIGHT, DENSITY = 0.8, 0.12, 0.2, 900.0
-SECTION, MATERIAL = RectangularSection(WIDTH, HEIGHT), Material(1e9, DENSITY)
+SECTION, MATERIAL = ph.RectangularSection(WIDTH, HEIGHT), ph.Material(1e9, DENSITY)
 FRAMES = ("cantilever", "simply_supported", "mean_axis")
 ELEMENTS = 3
 MASS = DENSITY * LENGTH * WIDTH * HEIGHT
 
 
 def beam(frame="cantilever", rotary=True, dimension=3, **more):
-    return Beam(LENGTH, SECTION, MATERIAL, ELEMENTS, frame, rotary_inertia=rotary, **more).discretize(dimension)
+    return ph.Beam(LENGTH, SECTION, MATERIAL, ELEMENTS, frame, rotary_inertia=rotary, **more).discretize(dimension)
 
 
 def axis_fields(body, eta, x):

@@ -7,20 +7,16 @@ import pytest
 from scipy.linalg import eigh, eigvalsh
 
 import phlexible as ph
-from phlexible.bodies.beam.beam import Beam
-from phlexible.bodies.material import Material
 from phlexible.bodies.mechanics.floating import elastic_tangent
-from phlexible.elements.sections import CircularSection, RectangularSection, Section
-from phlexible.errors import ParameterError
 
-LENGTH, SECTION, MATERIAL = 1.3, RectangularSection(0.02, 0.03), Material(2e11, 7870.0)
+LENGTH, SECTION, MATERIAL = 1.3, ph.RectangularSection(0.02, 0.03), ph.Material(2e11, 7870.0)
 STEEL_SPEED = (MATERIAL.youngs_modulus / MATERIAL.density) ** 0.5
 BEND_Y, BEND_Z = ((moment / SECTION.area) ** 0.5 for moment in (SECTION.second_moment_z, SECTION.second_moment_y))
 FRAMES = ("cantilever", "simply_supported", "mean_axis")
 
 
 def beam(frame, dimension=3, elements=12, section=SECTION, **more):
-    return Beam(LENGTH, section, MATERIAL, elements, frame, rotary_inertia=False, **more).discretize(dimension)
+    return ph.Beam(LENGTH, section, MATERIAL, elements, frame, rotary_inertia=False, **more).discretize(dimension)
 
 
 def matrices(body):
@@ -106,8 +102,8 @@ def test_modes_have_the_frequencies_of_the_elements(frame, dimension):
     assert merged[: len(below)] == pytest.approx(below, rel=1e-8, abs=0)
 
 
-ROUND = CircularSection(0.03)
-NEARLY_ROUND = Section(ROUND.area, ROUND.second_moment_y * (1 - 1e-7), ROUND.second_moment_z)
+ROUND = ph.CircularSection(0.03)
+NEARLY_ROUND = ph.Section(ROUND.area, ROUND.second_moment_y * (1 - 1e-7), ROUND.second_moment_z)
 
 
 @pytest.mark.parametrize("section", [ROUND, NEARLY_ROUND])
@@ -158,7 +154,7 @@ def test_each_mode_has_its_damping_ratio(modes, tmp_path):
     again = ph.Motion.load(tmp_path / "run.h5").run.system
     assert np.array_equal(again.bodies[0].data.damping, motion.run.system.bodies[0].data.damping)
     for wrong in (ratios[:-1], [*ratios, 0.1]):
-        with pytest.raises(ParameterError, match=f"must be one number, or {len(ratios)}, .* got {len(wrong)}"):
+        with pytest.raises(ph.ParameterError, match=f"must be one number, or {len(ratios)}, .* got {len(wrong)}"):
             clamped(wrong).linearize()
 
 
@@ -166,5 +162,5 @@ def test_each_shape_of_a_plate_has_its_damping_ratio():
     one, ratios = (1.0, 0.5, 0.01, MATERIAL, (2, 2)), np.linspace(0.01, 0.02, 8)
     plate = ph.Plate(*one, modes=3, damping_ratio=ratios)
     assert np.diag(plate.data.damping) / (2 * plate.frequencies) == pytest.approx(ratios, rel=1e-12)
-    with pytest.raises(ParameterError, match="must be one number, or 8, .* got 3"):
+    with pytest.raises(ph.ParameterError, match="must be one number, or 8, .* got 3"):
         ph.Plate(*one, modes=3, damping_ratio=ratios[:3])

@@ -5,18 +5,15 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from scipy.interpolate import CubicHermiteSpline
 
-from phlexible.bodies.beam.beam import Beam
+import phlexible as ph
 from phlexible.bodies.locations import Along, End, MaterialPosition, Origin, Start
-from phlexible.bodies.material import Material
-from phlexible.elements.sections import CircularSection
-from phlexible.errors import AttachmentError
 
 LENGTH, ELEMENTS = 0.3, 3
 NODES = np.linspace(0, LENGTH, ELEMENTS + 1)
 
 
 def beam(dimension=3, frame="cantilever", **more):
-    return Beam(LENGTH, CircularSection(6e-3), Material(2e11, 7870.0), ELEMENTS, frame, **more).discretize(
+    return ph.Beam(LENGTH, ph.CircularSection(6e-3), ph.Material(2e11, 7870.0), ELEMENTS, frame, **more).discretize(
         dimension
     )
 
@@ -68,12 +65,12 @@ def test_a_point_beyond_the_end_by_round_off_is_the_end():
 
 @pytest.mark.parametrize("x", [-1e-6, 0.300001, np.nan, np.inf])
 def test_a_point_outside_the_beam_is_refused(x):
-    with pytest.raises(AttachmentError, match=rf"x must lie in 0 <= x <= 0\.3 .*, got {x}"):
+    with pytest.raises(ph.AttachmentError, match=rf"x must lie in 0 <= x <= 0\.3 .*, got {x}"):
         beam().points.locate(Along(x))
 
 
 def test_a_material_position_outside_the_beam_is_refused():
-    with pytest.raises(AttachmentError, match=r"x must lie in 0 <= x <= 0\.3 .*, got 0\.4"):
+    with pytest.raises(ph.AttachmentError, match=r"x must lie in 0 <= x <= 0\.3 .*, got 0\.4"):
         beam().points.locate(MaterialPosition((0.4, 0, 0)))
-    with pytest.raises(AttachmentError, match=r"position must have z = 0 in dimension 2, got .*0\.01"):
+    with pytest.raises(ph.AttachmentError, match=r"position must have z = 0 in dimension 2, got .*0\.01"):
         beam(dimension=2).points.locate(MaterialPosition((0.1, 0, 0.01)))

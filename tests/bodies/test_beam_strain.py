@@ -5,19 +5,17 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from scipy.interpolate import CubicHermiteSpline
 
-from phlexible.bodies.beam.beam import Beam
-from phlexible.bodies.material import Material
+import phlexible as ph
 from phlexible.bodies.mechanics.floating import elastic_force, elastic_tangent, strain_energy, strains
-from phlexible.elements.sections import RectangularSection
 
 LENGTH, ELEMENTS = 0.6, 4
 NODES = np.linspace(0, LENGTH, ELEMENTS + 1)
-SECTION, MATERIAL = RectangularSection(0.02, 0.03), Material(2e5, 7870.0, 0.25)
+SECTION, MATERIAL = ph.RectangularSection(0.02, 0.03), ph.Material(2e5, 7870.0, 0.25)
 E, G = MATERIAL.youngs_modulus, MATERIAL.shear_modulus
 
 
 def beam(strain="von_karman", dimension=3, frame="cantilever", **more):
-    return Beam(LENGTH, SECTION, MATERIAL, ELEMENTS, frame, strain, **more).discretize(dimension)
+    return ph.Beam(LENGTH, SECTION, MATERIAL, ELEMENTS, frame, strain, **more).discretize(dimension)
 
 
 def nodal(body, u=0.0, v=0.0, v_x=0.0, w=0.0, w_x=0.0, theta=0.0):

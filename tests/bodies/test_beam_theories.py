@@ -13,7 +13,6 @@ from phlexible.bodies.beam.strain import linear_stiffness
 from phlexible.bodies.locations import Along, End
 from phlexible.bodies.mechanics.floating import elastic_mass, mass_matrix
 from phlexible.elements.sections import flat_mass
-from phlexible.errors import ParameterError
 
 LENGTH, MATERIAL = 1.0, ph.Material(2e11, 7800.0, 0.3)
 THICK = ph.RectangularSection(0.2, 0.1, shear_coefficient=5 / 6)
@@ -308,7 +307,7 @@ def test_a_general_section_takes_matrices_of_five_printed_digits():
     assert (section.stiffness_matrix == section.stiffness_matrix.T).all()
     wrong = printed[1].copy()
     wrong[3, 3] *= 1.001
-    with pytest.raises(ParameterError, match="flat section"):
+    with pytest.raises(ph.ParameterError, match="flat section"):
         ph.GeneralSection(printed[0], wrong)
 
 
@@ -337,7 +336,7 @@ def test_a_general_section_takes_matrices_of_five_printed_digits():
     ],
 )
 def test_refusals(make, message):
-    with pytest.raises(ParameterError, match=message):
+    with pytest.raises(ph.ParameterError, match=message):
         make()
 
 

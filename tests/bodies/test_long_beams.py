@@ -26,7 +26,6 @@ from phlexible.bodies.mechanics.floating import (
     turning_slope,
     viscous_matrix,
 )
-from phlexible.errors import SingularMassError
 from phlexible.state.system import system_of
 from phlexible.step.assembly.bodies import TypeTables
 
@@ -112,7 +111,7 @@ def test_a_long_beam_without_mass_in_a_direction_is_refused():
     planes = tuple(tuple(sparse.csr_array(same.T @ w @ same) for w in row) for row in data.second_moments.planes)
     first = data.first_moments.copy()
     first[:, 5] = first[:, 2]
-    with pytest.raises(SingularMassError, match="deta_"):
+    with pytest.raises(ph.SingularMassError, match="deta_"):
         check_mass(replace(data, first_moments=first, second_moments=replace(data.second_moments, planes=planes)))
 
 

@@ -3,17 +3,14 @@
 import numpy as np
 import pytest
 
+import phlexible as ph
 from bodies.forms import BODIES, FORMS, beam, random_state, velocity_slice
-from phlexible.bodies.beam.beam import Beam
 from phlexible.bodies.mechanics.floating import (
     elastic_force,
     kept_velocities,
     mass_matrix,
     quadratic_velocity_forces,
 )
-from phlexible.bodies.rigid_body import RigidBody
-from phlexible.errors import ParameterError, StructureError
-from phlexible.port_hamiltonian.structure_check import check_structure
 
 GRAVITY = (1.0, -9.0, 0.0)
 
@@ -43,11 +40,11 @@ def slope(function, x, direction, step=1e-5):
 @pytest.mark.parametrize("variant", ["full", "constant_mass"])
 @pytest.mark.parametrize(("name", "dimension"), FORMS)
 def test_structure_gradient_and_power(name, dimension, variant, stress):
-    if not isinstance(BODIES[name], Beam):
+    if not isinstance(BODIES[name], ph.Beam):
         stress = "discontinuous"  # only beams have moments
     form = BODIES[name].port_hamiltonian(variant, dimension=dimension, gravity=GRAVITY, stress=stress)
     for state in (random_state(form)[0], form.rest_state):
-        figures = check_structure(form, state)
+        figures = ph.check_structure(form, state)
         assert max(figures.skewness, figures.symmetry, figures.definiteness, figures.power) < 1e-14
         assert figures.gradient < 1e-9
 
@@ -105,7 +102,7 @@ def test_momentum_changes_by_the_applied_forces_only(name, dimension, variant):
 
 
 def test_euler_top_in_numbers():
-    form = RigidBody(2.0, (1.0, 2.0, 2.5)).port_hamiltonian()
+    form = ph.RigidBody(2.0, (1.0, 2.0, 2.5)).port_hamiltonian()
     x = np.concatenate([np.zeros(3), np.eye(3).ravel(), [0.0, 0.0, 0.0, 1.0, 2.0, 3.0]])
     u = np.zeros(form.port_size)
     u[form.port_slice("origin force")] = [0.0, 4.0, 0.0]
@@ -150,8 +147,8 @@ def test_gravity_as_potential_and_as_distributed_force_agree(dimension):
 def test_zeroth_order_is_refused_by_name_and_right_for_a_straight_body():
     body = beam()
     form = body.port_hamiltonian("zeroth_order")
-    with pytest.raises(StructureError, match=r"not skew in block \(angular_velocity, elastic_velocity\)"):
-        check_structure(form, random_state(form)[0])
+    with pytest.raises(ph.StructureError, match=r"not skew in block \(angular_velocity, elastic_velocity\)"):
+        ph.check_structure(form, random_state(form)[0])
     full = body.port_hamiltonian()
     gaps = []
     for bend in (1e-2, 1e-3):
@@ -162,5 +159,5 @@ def test_zeroth_order_is_refused_by_name_and_right_for_a_straight_body():
 
 
 def test_a_rigid_body_has_no_moment_functions():
-    with pytest.raises(ParameterError, match="discontinuous"):
-        RigidBody(1.0, (1, 1, 1)).port_hamiltonian(stress="hermite")
+    with pytest.raises(ph.ParameterError, match="discontinuous"):
+        ph.RigidBody(1.0, (1, 1, 1)).port_hamiltonian(stress="hermite")

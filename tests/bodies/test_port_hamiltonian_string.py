@@ -5,7 +5,6 @@ import pytest
 
 import phlexible as ph
 from phlexible.bodies.mechanics.absolute import elastic_force, mass_matrix, viscous_matrix
-from phlexible.port_hamiltonian.structure_check import check_structure
 
 BOUNDARIES = ["force", "velocity", "fixed"]
 LAWS = [ph.LogarithmicLaw(20.0), ph.LinearLaw(20.0), ph.StVenantKirchhoffLaw(20.0)]
@@ -28,7 +27,7 @@ def test_it_has_its_structure_undeformed_too_in_any_unit_of_length(law, dimensio
     """Where forces vanish, the gradient is compared with forces nearby."""
     for length in (1e-3, 1.0, 1e3):
         rest = ph.String(length, 0.8, 4, law).port_hamiltonian(dimension=dimension)
-        assert check_structure(rest, rest.initial_state).gradient < 1e-9
+        assert ph.check_structure(rest, rest.initial_state).gradient < 1e-9
 
 
 @pytest.mark.parametrize("law", LAWS)
@@ -86,11 +85,11 @@ def test_a_prescribed_end_moves_as_told_and_answers_with_its_force():
     rate = 0.3
 
     inputs = {"end": lambda t: [rate * np.sin(5 * t), 0.0]}
-    trajectory = ph.integrate(model, model.initial_state, inputs, 0.5, 0.005, "gauss2")
+    trajectory = ph.integrate(model, model.initial_state, inputs, 0.2, 0.005, "gauss2")
     end = np.array([model.positions(x)[-1] for x in trajectory.states])
     expected = 1.1 + rate * (1 - np.cos(5 * trajectory.time)) / 5
     assert end[:, 0] == pytest.approx(expected, abs=1e-7)
-    assert end[:, 1] == pytest.approx(np.zeros(101), abs=1e-7)
+    assert end[:, 1] == pytest.approx(np.zeros(41), abs=1e-7)
     work = np.trapezoid(trajectory.power("end")[1:], trajectory.time[1:])
     assert trajectory.energy[-1] - trajectory.energy[1] == pytest.approx(work, rel=2e-3)
 
@@ -106,11 +105,11 @@ def test_both_schemes_converge_to_the_motion_of_the_conserving_step():
         dimension=2, gravity=(0, -9.81, 0), shape=shape, velocity=speed, start="fixed"
     )
     gaps, errors = [], []
-    for steps in (40, 80):
-        motion = model.simulate(0.2, 0.2 / steps, progress=False)
+    for steps in (20, 40):
+        motion = model.simulate(0.1, 0.1 / steps, progress=False)
         end = motion.position(placed.end)[-1, :2]
         same, other = (
-            ph.integrate(written, written.initial_state, None, 0.2, 0.2 / steps, method)
+            ph.integrate(written, written.initial_state, None, 0.1, 0.1 / steps, method)
             for method in ("discrete_gradient", "midpoint")
         )
         errors.append(np.abs(written.positions(same.states[-1])[-1] - end).max())

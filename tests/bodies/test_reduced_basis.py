@@ -6,14 +6,11 @@ import numpy as np
 import pytest
 from scipy.linalg import eigvalsh
 
+import phlexible as ph
 from phlexible.bodies.beam.bases import ReducedBasis
-from phlexible.bodies.beam.beam import Beam
-from phlexible.bodies.material import Material
 from phlexible.bodies.mechanics.floating import elastic_tangent, mass_matrix, strains
-from phlexible.elements.sections import RectangularSection
-from phlexible.errors import ParameterError
 
-BEAM = Beam(1.3, RectangularSection(0.02, 0.03), Material(2e11, 7870.0), 6, "simply_supported")
+BEAM = ph.Beam(1.3, ph.RectangularSection(0.02, 0.03), ph.Material(2e11, 7870.0), 6, "simply_supported")
 AXIAL = 6
 FRAMES = ("cantilever", "simply_supported", "mean_axis")
 
@@ -106,10 +103,10 @@ def test_craig_bampton_modes_are_those_of_the_clamped_beam():
 
 def test_a_basis_that_locks_is_refused_unless_the_strain_is_linear():
     bending = columns_of(replace(BEAM, modes=3), 2)[:, AXIAL:]
-    with pytest.raises(ParameterError, match=r"would lock: .* miss 100 % .*beam.with_axial\(basis"):
+    with pytest.raises(ph.ParameterError, match=r"would lock: .* miss 100 % .*beam.with_axial\(basis"):
         replace(BEAM, modes=bending).discretize(2)
     some = np.hstack([np.eye(18)[:, columns_of(replace(BEAM, modes=1), 2)[:, 0] > 0.5], bending])
-    with pytest.raises(ParameterError, match="would lock"):
+    with pytest.raises(ph.ParameterError, match="would lock"):
         replace(BEAM, modes=some).discretize(2)
     assert replace(BEAM, modes=bending, strain="linear").discretize(2).elastic_count == 3
 
@@ -127,20 +124,20 @@ def slopes_of(column):
 
 
 def test_a_basis_of_another_beam_is_refused():
-    with pytest.raises(ParameterError, match="finite"):
+    with pytest.raises(ph.ParameterError, match="finite"):
         replace(BEAM, modes=np.full((3, 2), np.nan))
     columns = columns_of(replace(BEAM, modes=3), 2)
-    with pytest.raises(ParameterError, match="18 rows, the elastic coordinates of 6 elements in dimension 2"):
+    with pytest.raises(ph.ParameterError, match="18 rows, the elastic coordinates of 6 elements in dimension 2"):
         replace(BEAM, modes=columns[:-1]).discretize(2)
-    with pytest.raises(ParameterError, match="36 rows"):
+    with pytest.raises(ph.ParameterError, match="36 rows"):
         replace(BEAM, modes=columns).discretize(3)
-    with pytest.raises(ParameterError, match="depend on each other"):
+    with pytest.raises(ph.ParameterError, match="depend on each other"):
         replace(BEAM, modes=np.hstack([columns, columns[:, :1]])).discretize(2)
-    with pytest.raises(ParameterError, match="column 9 of the basis in modes is zero"):
+    with pytest.raises(ph.ParameterError, match="column 9 of the basis in modes is zero"):
         replace(BEAM, modes=np.hstack([columns, 0 * columns[:, :1]])).discretize(2)
-    with pytest.raises(ParameterError, match="modes must be at most 10, .* between the ends, got 11"):
+    with pytest.raises(ph.ParameterError, match="modes must be at most 10, .* between the ends, got 11"):
         BEAM.craig_bampton_basis(11, 2)
-    with pytest.raises(ParameterError, match="axial must be one of 'all', 'condensed', got 'some'"):
+    with pytest.raises(ph.ParameterError, match="axial must be one of 'all', 'condensed', got 'some'"):
         BEAM.craig_bampton_basis(1, 2, "some")
 
 

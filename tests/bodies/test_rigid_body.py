@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
+import phlexible as ph
 from phlexible.bodies.locations import Along, End, MaterialPosition, Origin, Start
 from phlexible.bodies.mechanics.floating import check_mass, mass_matrix
-from phlexible.bodies.rigid_body import PointMass, RigidBody
-from phlexible.errors import AttachmentError, ParameterError
 
 NO_ETA = np.zeros(0)
 numbers = st.floats(-2, 2)
@@ -26,7 +25,7 @@ def particles(seed):
 @given(st.integers(0, 10**6), st.lists(numbers, min_size=6, max_size=6).map(np.array))
 def test_kinetic_energy_and_momenta_are_those_of_the_particles(seed, nu):
     masses, places, center, inertia = particles(seed)
-    body = RigidBody(masses.sum(), inertia, center).discretize(3)
+    body = ph.RigidBody(masses.sum(), inertia, center).discretize(3)
     velocities = nu[:3] + np.cross(nu[3:], places)
     momentum = masses[:, None] * velocities
     expected = np.concatenate([momentum.sum(axis=0), np.cross(places, momentum).sum(axis=0)])
@@ -38,7 +37,7 @@ def test_kinetic_energy_and_momenta_are_those_of_the_particles(seed, nu):
 
 @pytest.mark.parametrize("inertia", [0.7, (0.6, 0.5, 0.7), np.diag([0.6, 0.5, 0.7])])
 def test_in_the_plane_only_the_inertia_about_z_counts(inertia):
-    body = RigidBody(2.0, inertia, (0.3, -0.4, 0.0)).discretize(2)
+    body = ph.RigidBody(2.0, inertia, (0.3, -0.4, 0.0)).discretize(2)
     expected = [[2, 0, 0.8], [0, 2, 0.6], [0.8, 0.6, 0.7 + 2 * 0.25]]
     assert mass_matrix(body, NO_ETA) == pytest.approx(np.array(expected), abs=1e-14)
     assert not body.second_moments[2].any() and not body.second_moments[:, 2].any()
@@ -46,29 +45,29 @@ def test_in_the_plane_only_the_inertia_about_z_counts(inertia):
 
 @pytest.mark.parametrize("dimension", [2, 3])
 def test_a_rigid_body_offers_its_origin_and_any_point(dimension):
-    points = RigidBody(1.0, (1, 1, 1), (0.1, 0, 0)).discretize(dimension).points
+    points = ph.RigidBody(1.0, (1, 1, 1), (0.1, 0, 0)).discretize(dimension).points
     for location, place in ((Origin(), (0, 0, 0)), (MaterialPosition((1, 2, 0)), (1, 2, 0))):
         point = points.locate(location)
         assert np.array_equal(point.position, place)
         assert point.shapes.shape == (3, 0) and point.rotations.shape == (3, 0)
     for location in (Start(), End(), Along(0.5)):
-        with pytest.raises(AttachmentError, match=r"RigidBody has no .*origin.*point"):
+        with pytest.raises(ph.AttachmentError, match=r"RigidBody has no .*origin.*point"):
             points.locate(location)
 
 
 def test_points_outside_the_plane_are_refused():
-    points = RigidBody(1.0, 1.0).discretize(2).points
-    with pytest.raises(AttachmentError, match=r"position must have z = 0 .*0\.5"):
+    points = ph.RigidBody(1.0, 1.0).discretize(2).points
+    with pytest.raises(ph.AttachmentError, match=r"position must have z = 0 .*0\.5"):
         points.locate(MaterialPosition((1, 2, 0.5)))
 
 
 @pytest.mark.parametrize("dimension", [2, 3])
 def test_a_point_mass_has_linear_velocities_only(dimension):
-    body = PointMass(0.3).discretize(dimension)
+    body = ph.PointMass(0.3).discretize(dimension)
     assert mass_matrix(body, NO_ETA) == pytest.approx(0.3 * np.eye(dimension))
     check_mass(body)
     assert body.points.locate(Origin()).rotations is None
-    with pytest.raises(AttachmentError, match="PointMass has no .*origin"):
+    with pytest.raises(ph.AttachmentError, match="PointMass has no .*origin"):
         body.points.locate(MaterialPosition((0, 0, 0)))
 
 
@@ -82,21 +81,21 @@ def test_a_point_mass_has_linear_velocities_only(dimension):
     ],
 )
 def test_an_inertia_that_no_body_has_is_refused(arguments, message):
-    with pytest.raises(ParameterError, match=message):
-        RigidBody(**({"mass": 1.0, "inertia": (1, 1, 1)} | arguments))
+    with pytest.raises(ph.ParameterError, match=message):
+        ph.RigidBody(**({"mass": 1.0, "inertia": (1, 1, 1)} | arguments))
 
 
 def test_a_flat_body_at_the_edge_of_the_triangle_inequality_is_taken():
-    check_mass(RigidBody(1.0, (0.1, 0.2, 0.1 + 0.2)).discretize(3))
+    check_mass(ph.RigidBody(1.0, (0.1, 0.2, 0.1 + 0.2)).discretize(3))
 
 
 def test_what_a_dimension_cannot_use_is_refused():
-    with pytest.raises(ParameterError, match=r"inertia is the single number I_zz = 0\.7.*plane only"):
-        RigidBody(1.0, 0.7).discretize(3)
-    with pytest.raises(ParameterError, match="center must lie in the plane z = 0.*0.5"):
-        RigidBody(1.0, 0.7, (0, 0, 0.5)).discretize(2)
-    for body, allowed in ((RigidBody(1.0, (1, 1, 1)), "2"), (PointMass(1.0), r"1 \(the x axis\), 2")):
+    with pytest.raises(ph.ParameterError, match=r"inertia is the single number I_zz = 0\.7.*plane only"):
+        ph.RigidBody(1.0, 0.7).discretize(3)
+    with pytest.raises(ph.ParameterError, match="center must lie in the plane z = 0.*0.5"):
+        ph.RigidBody(1.0, 0.7, (0, 0, 0.5)).discretize(2)
+    for body, allowed in ((ph.RigidBody(1.0, (1, 1, 1)), "2"), (ph.PointMass(1.0), r"1 \(the x axis\), 2")):
         with pytest.raises(
-            ParameterError, match=rf"dimension must be {allowed} \(the xy plane\) or 3 \(space\), got 4"
+            ph.ParameterError, match=rf"dimension must be {allowed} \(the xy plane\) or 3 \(space\), got 4"
         ):
             body.discretize(4)

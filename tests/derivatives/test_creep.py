@@ -7,7 +7,6 @@ from scipy.spatial.transform import Rotation
 
 import phlexible as ph
 from derivatives.whole_runs import by_differences
-from phlexible.errors import ModelError
 
 PARAMETERS = {"mass": 1.0, "stiffness": 1.0, "share": 1.0, "time": 0.03}
 STEP, DURATION = 0.01, 0.1
@@ -115,7 +114,7 @@ def test_steps_of_several_sizes():
 
 @pytest.mark.filterwarnings("ignore::phlexible.StepWarning")
 def test_energies_of_laws_that_creep_are_refused():
-    with pytest.raises(ModelError, match="energies of laws that creep or stick cannot be differentiated"):
+    with pytest.raises(ph.ModelError, match="energies of laws that creep or stick cannot be differentiated"):
         ph.gradient(
             lambda p: string(p)[0],
             lambda model: ph.Cost.final(ph.EnergyOf("total")),

@@ -11,7 +11,6 @@ from laws.elements import Adding
 from laws.models import Sample
 from phlexible.description.joints.joint import Joint
 from phlexible.description.ports import Attachment
-from phlexible.errors import ModelError
 from phlexible.state.initial_velocity import undeformed
 from phlexible.state.redundancy import redundancies
 from phlexible.state.system import system_of
@@ -96,7 +95,7 @@ def switch_joints(rng: np.random.Generator, sample: Sample, duration: float) -> 
         return
     joint, other = (joints[rng.integers(len(joints))] for _ in range(2))
     first, second, third = np.sort(rng.uniform(0.0, 0.9, 3)) * duration
-    with suppress(ModelError):  # angles of some joints need orientations that points do not have
+    with suppress(ph.ModelError):  # angles of some joints need orientations that points do not have
         match rng.integers(7):
             case 0:
                 model.at(first, lock=joint)

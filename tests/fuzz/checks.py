@@ -14,7 +14,6 @@ from fuzz.copies import Change, copied
 from fuzz.twins import Places, Twin
 from laws.figures import center_of_mass_path, energy_scale, joint_gaps, momentum_errors, orthogonality_error
 from phlexible.description.ports import MovingFrame
-from phlexible.errors import ModelError
 from phlexible.state.recording import ARRAYS
 from phlexible.state.system import moving_frames
 from phlexible.step.integration.composition import check_lossless
@@ -175,7 +174,7 @@ def is_reversible(case: Case, motion: ph.Motion) -> bool:
         return False
     try:
         check_lossless(model, 0.0)
-    except ModelError:
+    except ph.ModelError:
         return False
     return is_constant(motion, middles(motion))
 

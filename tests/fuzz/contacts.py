@@ -12,7 +12,6 @@ import skfem
 
 import phlexible as ph
 from fuzz.outcomes import Outcome
-from phlexible.errors import PhlexibleError
 
 LEDGER, MOMENTUM = 1e-10, 1e-10
 LIGHT = 1e-9  # [J] of what hardly moves
@@ -138,7 +137,7 @@ def failures(seed: int) -> Iterator[str]:
     try:
         model, is_free, words = drawn(seed)
         motion = model.simulate(STEPS * STEP, STEP, progress=False)
-    except PhlexibleError as error:
+    except ph.PhlexibleError as error:
         yield f"refused: {error}"
         return
     energy = motion.energy.total + motion.energy.dissipated

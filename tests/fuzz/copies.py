@@ -15,8 +15,7 @@ from phlexible.bodies.locations import Along, MaterialPosition
 from phlexible.bodies.rod import RodNode
 from phlexible.bodies.string_law import TensionOnly
 from phlexible.description.interactions.drives import Drive, ServoPush
-from phlexible.description.interactions.feedback import Feedback
-from phlexible.description.interactions.force_elements import ForceElement, JointElement, Potential
+from phlexible.description.interactions.force_elements import ForceElement, JointElement
 from phlexible.description.interactions.joint_limits import JointFriction, JointStop
 from phlexible.description.interactions.loads import Axes, Load
 from phlexible.description.interactions.state_force import ShareOfState, StateLaw
@@ -523,13 +522,13 @@ class _Copy:
         function = formula(text, f=share.function, push=push, **values)
         return replace(law, controller=replace(share, function=function), measured=(place,))
 
-    def _potential(self, potential: Potential, size: float) -> Potential:
+    def _potential(self, potential: ph.Potential, size: float) -> ph.Potential:
         """Of a coordinate that is so many times as large."""
         unit = self._change.unit(ENERGY)
         energy = formula("lambda x: {unit} * {f}(x / {size})", unit=unit, f=potential.energy, size=size)
         slope = formula("lambda x: {unit} * {f}(x / {size})", unit=unit / size, f=potential.slope, size=size)
         low, high = potential.around
-        return Potential(energy, slope, (size * low, size * high))
+        return ph.Potential(energy, slope, (size * low, size * high))
 
     def _force(self, value: Any, size: float) -> Any:
         """A number or a function of time, of measurements or of a target, along a coordinate so much larger."""
@@ -541,13 +540,13 @@ class _Copy:
             rate = None if path.rate is None else self._of_time(path.rate, size / self._change.time)
             target = TimePath(self._of_time(path.function, size), rate, path.name)
             return ServoPush(target, kp * value.kp, kp * self._change.time * value.kd)
-        if isinstance(value, Feedback):
+        if isinstance(value, ph.Feedback):
             names = [name for joint in value.measured for name in joint.coordinate_names]
             lengths = np.where([name.endswith("angle") for name in names], 1.0, self._change.length)
             units = np.outer(lengths, [1.0, 1 / self._change.time]).ravel()
             text = "lambda time, measured: {unit} * {f}(time / {second}, measured / {units})"
             controller = formula(text, unit=unit, f=value.controller, second=self._change.time, units=units)
-            return Feedback(controller, tuple(self._new[joint] for joint in value.measured))
+            return ph.Feedback(controller, tuple(self._new[joint] for joint in value.measured))
         return self._of_time(value, unit) if callable(value) else unit * value
 
     def _of_time(self, function: Callable[[float], Any], unit: float) -> Callable[[float], Any]:

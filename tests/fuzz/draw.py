@@ -22,7 +22,6 @@ from phlexible.description.interactions.drives import Servo
 from phlexible.description.interactions.rod_element import RodElement
 from phlexible.description.joints.joint import Joint
 from phlexible.description.ports import PlacedBody
-from phlexible.errors import ModelError
 from phlexible.step.integration.composition import check_lossless
 
 STEPS = 40
@@ -124,7 +123,7 @@ def _is_lossless(model: ph.Model) -> bool:
     """Whether steps of order 4 are possible, one part of which goes backwards."""
     try:
         check_lossless(model, 0.0)
-    except ModelError:
+    except ph.ModelError:
         return False
     return True
 

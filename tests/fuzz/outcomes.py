@@ -14,7 +14,6 @@ import phlexible as ph
 from fuzz.case import Case
 from fuzz.checks import failures
 from fuzz.draw import drawn
-from phlexible.errors import JointGapError, VelocityError
 
 LONGEST = 60.0  # of a run [s of the processor]
 
@@ -76,7 +75,7 @@ REFUSALS = (
 def _is_contradiction(error: Exception) -> bool:
     """Whether joints or velocities do not fit that ``assemble`` said it had made fit."""
     is_known = any(words in str(error) for words in REFUSALS)
-    return isinstance(error, JointGapError | VelocityError) and not is_known
+    return isinstance(error, ph.JointGapError | ph.VelocityError) and not is_known
 
 
 def outcome_of_seed(seed: int, longest: float = LONGEST, is_small: bool = False) -> tuple[Outcome, Case | None]:

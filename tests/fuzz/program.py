@@ -14,7 +14,6 @@ from phlexible.bodies.beam.bases import ReducedBasis
 from phlexible.bodies.locations import Along, Cut, End, MaterialPosition, Origin, Start
 from phlexible.bodies.string_law import TensionOnly
 from phlexible.description.interactions.drives import Drive, Servo, ServoPush
-from phlexible.description.interactions.feedback import Feedback
 from phlexible.description.interactions.force_elements import JointElement
 from phlexible.description.interactions.joint_limits import JointFriction, JointStop
 from phlexible.description.interactions.state_force import ShareOfState, StateLaw
@@ -184,7 +183,7 @@ class _Writer:
     def _joint_element(self, element: JointElement) -> str:
         if isinstance(element.force, StateLaw):
             return self._of_state(element.force)
-        if isinstance(element.force, Feedback):
+        if isinstance(element.force, ph.Feedback):
             return self._of(element, "motor", {"controller": element.force.controller})
         if element.is_active:
             kind = "torque" if element.coordinate.endswith("angle") else "force"

@@ -14,7 +14,6 @@ from fuzz.copies import Change, copied
 from fuzz.crowds import Crowd
 from fuzz.draw import drawn
 from phlexible.bodies.rod import RodNode
-from phlexible.errors import PhlexibleError
 
 BATCH = 25
 MEASURED = 0.6  # of a batch, at least; the others are refused with a reason, or differences of runs tell nothing
@@ -108,7 +107,7 @@ def compared(seed: int) -> Compared | str:
         warnings.simplefilter("ignore")
         try:
             return _compared(seed, drawn(seed, is_small=True))
-        except PhlexibleError as error:
+        except ph.PhlexibleError as error:
             return str(error)
 
 
@@ -180,7 +179,7 @@ def compared_crowd(seed: int) -> Compared | str:
         warnings.simplefilter("ignore")
         try:
             found = beside_differences(crowd.value, crowd.slopes, np.ones(len(crowd.names)), SHORT)
-        except PhlexibleError as error:
+        except ph.PhlexibleError as error:
             return str(error)
     return replace(found, is_rough=True)
 

@@ -15,7 +15,6 @@ from formulas import formula
 from phlexible.bodies.beam.mesh import Theory, stiffness_at
 from phlexible.bodies.body import Body
 from phlexible.bodies.rod import RodNode
-from phlexible.bodies.soft_law import SoftLaw
 from phlexible.bodies.string_law import StringLaw, TensionOnly
 from phlexible.description.interactions.loads import Load, SurfacePressure
 from phlexible.description.joints.joint import Joint
@@ -228,7 +227,7 @@ def random_string(rng: np.random.Generator, scale: Scale, dimension: int, **opti
     return ph.String(**{**chosen, **options})
 
 
-SOFT_LAWS: dict[type[SoftLaw], Callable[[float, float], SoftLaw]] = {
+SOFT_LAWS: dict[type[ph.SoftLaw], Callable[[float, float], ph.SoftLaw]] = {
     ph.NeoHookean: ph.NeoHookean,
     ph.StVenantKirchhoff: ph.StVenantKirchhoff,
     ph.InvariantLaw: lambda modulus, ratio: ph.InvariantLaw(  # of Mooney and Rivlin, compressible

@@ -11,7 +11,6 @@ from hypothesis import HealthCheck, Phase, reject, settings, strategies as st
 import phlexible as ph
 from laws.cases import BODY_CASES
 from laws.figures import greatest_turn
-from phlexible.errors import ConvergenceError, ModelError
 from phlexible.gallery.table import ENTRIES
 from phlexible.state import quasi_static
 
@@ -65,11 +64,11 @@ def resolved(run: Callable[[], ph.Motion], greatest: float = 0.5) -> ph.Motion:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(quasi_static, "LEAST_SHARE", quasi_static.FIRST_SHARE)
             motion = run()
-    except ModelError as error:
+    except ph.ModelError as error:
         if "quasi-static" not in str(error):
             raise
         reject()
-    except ConvergenceError as error:
+    except ph.ConvergenceError as error:
         if greatest_turn(error.motion) <= greatest:
             raise
         reject()

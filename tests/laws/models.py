@@ -31,7 +31,6 @@ from phlexible.bodies.string_law import StringLaw
 from phlexible.description.interactions.loads import Load
 from phlexible.description.joints.joint import Joint
 from phlexible.description.ports import PlacedBody
-from phlexible.errors import ModelError
 from phlexible.state.initial_state import InitialKind, initial_state
 from phlexible.state.redundancy import redundancies
 from phlexible.state.system import system_of
@@ -133,7 +132,7 @@ def random_mechanism(seed: int, wishes: Wishes) -> Sample:
             try:
                 if redundancies(system, initial_state(system)):
                     continue
-            except ModelError:
+            except ph.ModelError:
                 if wishes.loop:
                     continue
                 raise

@@ -13,7 +13,6 @@ from laws.models import Wishes, random_mechanism
 from laws.test_momentum import check_momenta
 from phlexible.bodies.floating_body import FloatingBody
 from phlexible.bodies.mechanics.floating import strain_energy
-from phlexible.port_hamiltonian.structure_check import check_structure
 
 LIMIT = 1e-11
 KINDS = pytest.mark.parametrize(
@@ -49,7 +48,7 @@ def test_power_is_balanced_in_every_form(dimension, kind):
     for variant in ("full", "constant_mass"):
         form = beam.port_hamiltonian(variant, dimension=dimension)
         x, eta, _ = random_state(form)
-        assert check_structure(form, x + 0.1 * rng.normal(size=form.state_size)).power < 1e-13
+        assert ph.check_structure(form, x + 0.1 * rng.normal(size=form.state_size)).power < 1e-13
     data, stress = beam.discretize(dimension), form.stress_space.stress(eta)
     assert isinstance(data, FloatingBody)
     stored = stress @ form.stress_space.compliance @ stress / 2

@@ -11,7 +11,6 @@ from laws.figures import energy_error, momentum_errors
 from laws.models import DEFORMED, STEPS, Wishes, random_mechanism
 from phlexible.description.interactions.drives import Servo
 from phlexible.description.interactions.joint_limits import JointStop
-from phlexible.errors import ModelError
 from phlexible.state.initial_state import initial_state
 from phlexible.state.redundancy import check_redundancy
 from phlexible.state.system import system_of
@@ -110,7 +109,7 @@ def _has_freedom(model):
     system = system_of(model)
     try:
         check_redundancy(system, initial_state(system))
-    except ModelError:
+    except ph.ModelError:
         return False
     return True
 

@@ -3,15 +3,11 @@
 import numpy as np
 import pytest
 
+import phlexible as ph
 from bodies.forms import random_state
 from laws.cases import BODY_CASES, random_scale
 from laws.examples import EVERY_BODY
 from phlexible.bodies.body import NodalBody
-from phlexible.bodies.soft_body import SoftBody
-from phlexible.bodies.soft_law import StVenantKirchhoff
-from phlexible.bodies.string import String
-from phlexible.bodies.string_law import LogarithmicLaw
-from phlexible.port_hamiltonian.structure_check import check_structure
 
 SEEDS = pytest.mark.parametrize("seed", range(2))
 
@@ -26,17 +22,17 @@ def test_power_is_balanced_at_any_state(dimension, body, seed):
     """Also for rows of R and stresses that no motion makes."""
     rng = np.random.default_rng(seed)
     # The check differentiates by steps of a percent: right for energies of degree 4, for no logarithms of C.
-    options = {"law": StVenantKirchhoff(1e6, 0.3)} if body is SoftBody else {}
+    options = {"law": ph.StVenantKirchhoff(1e6, 0.3)} if body is ph.SoftBody else {}
     drawn = BODY_CASES[body].make(rng, random_scale(rng), dimension, **options)
     form = drawn.port_hamiltonian(dimension=dimension, gravity=weight(dimension))
     x = form.initial_state if isinstance(drawn, NodalBody) else random_state(form, seed)[0]
-    assert check_structure(form, x + 0.1 * rng.normal(size=form.state_size)).power < 1e-14
+    assert ph.check_structure(form, x + 0.1 * rng.normal(size=form.state_size)).power < 1e-14
 
 
 @SEEDS
 @pytest.mark.parametrize("dimension", [1, 2, 3])
 def test_power_of_a_viscous_string_is_balanced_at_any_state(dimension, seed):
-    string = String(1.0, 0.5, 3, LogarithmicLaw(20.0), order=1 + seed % 2, viscosity=0.1)
+    string = ph.String(1.0, 0.5, 3, ph.LogarithmicLaw(20.0), order=1 + seed % 2, viscosity=0.1)
     form = string.port_hamiltonian(dimension=dimension, gravity=weight(dimension))
     x = form.initial_state + 0.1 * np.random.default_rng(seed).normal(size=form.state_size)
-    assert check_structure(form, x).power < 1e-14
+    assert ph.check_structure(form, x).power < 1e-14

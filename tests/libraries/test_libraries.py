@@ -20,7 +20,6 @@ from phlexible.description.interactions.sensor import Sensor
 from phlexible.description.ports import PlacedBody
 from phlexible.libraries import programs
 from phlexible.libraries.description import _load_data
-from phlexible.libraries.library import Library
 from phlexible.libraries.linking import host
 from phlexible.libraries.time_functions import time_data
 from phlexible.results.live import LiveRun
@@ -169,7 +168,7 @@ def test_without_functions_of_time_nothing_but_passes_has_digits_of_its_own(
         assert found == pytest.approx(expected, abs=1e-11 * size), name
 
 
-def states(library: Library, run: LiveRun) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+def states(library: ph.Library, run: LiveRun) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """Numbers of a library and of a live run by the names of their tables."""
     own = np.frombuffer(library.save().content, dtype=np.float64)[HEAD:]
     memory, found = run.stepper.assembly.memory, {}

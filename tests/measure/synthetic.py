@@ -6,17 +6,15 @@ from dataclasses import replace
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from phlexible.bodies.beam.beam import Beam
-from phlexible.bodies.material import Material
+import phlexible as ph
 from phlexible.bodies.mechanics.floating import kept_velocities
 from phlexible.description.mechanism.mechanism import Mechanism
 from phlexible.description.ports import PlacedBody
-from phlexible.elements.sections import RectangularSection
 from phlexible.state.recorded_run import RecordedRun
 from phlexible.state.recording import RecordedStates
 from phlexible.state.system import system_of
 
-BEAM = Beam(0.8, RectangularSection(0.03, 0.02), Material(7e10, 2700.0), elements=2, frame="cantilever")
+BEAM = ph.Beam(0.8, ph.RectangularSection(0.03, 0.02), ph.Material(7e10, 2700.0), elements=2, frame="cantilever")
 STEP = 1e-3  # of the differences; the motions are slow, so that their error is about 1e-12
 
 Pose = tuple[np.ndarray, np.ndarray, np.ndarray]

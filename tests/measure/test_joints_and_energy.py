@@ -4,31 +4,28 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
+import phlexible as ph
 from measure.synthetic import as_stepped, recorded, two_beams, wandering, wandering_poses
-from phlexible.bodies.rigid_body import PointMass, RigidBody
-from phlexible.description.joints.joints import Cylindrical, Distance, Fixed, Revolute, Spherical, Universal
 from phlexible.description.mechanism.mechanism import Mechanism
-from phlexible.errors import ModelError
 from phlexible.measure.reactions import reaction
-from phlexible.measure.sensors import JointPosition, JointRate, Position
 
 TIMES = np.linspace(0.0, 2.0, 41)
 AXIS = np.array([2.0, -1.0, 2.0]) / 3
 
 
 def angle(run, joint):
-    return JointPosition(joint).of_kind(run, is_angle=True)
+    return ph.JointPosition(joint).of_kind(run, is_angle=True)
 
 
 def rate(run, joint):
-    return JointRate(joint).of_kind(run, is_angle=True)
+    return ph.JointRate(joint).of_kind(run, is_angle=True)
 
 
 def test_a_distance_joint_pulls_along_itself():
     mechanism = two_beams()
-    joint = mechanism.connect(Distance(mechanism["one"].end, mechanism["two"].at(0.3), length=0.7))
+    joint = mechanism.connect(ph.Distance(mechanism["one"].end, mechanism["two"].at(0.3), length=0.7))
     run = recorded(mechanism, wandering_poses(mechanism), TIMES)
-    between = Position(joint.second).read(run) - Position(joint.first).read(run)
+    between = ph.Position(joint.second).read(run) - ph.Position(joint.first).read(run)
     force, _ = reaction(run, joint)
     assert force == pytest.approx(run.recording.multipliers * between / 0.7, abs=1e-12)
 
@@ -37,8 +34,8 @@ def test_reaction_moment_does_the_work_of_the_direction_rows():
     """lambda . dg/dt = force . velocity of the point + moment . turning of the second port."""
     mechanism = Mechanism()
     center = np.array([0.1, 0.2, -0.3])
-    plate = mechanism.add(RigidBody(1.0, (1.0, 1.0, 1.0), center), "plate", (0.3, 0.1, 0.0))
-    joint = mechanism.connect(Fixed(mechanism.ground.at((0.3, 0.1, 0)), plate.point((0, 0, 0))))
+    plate = mechanism.add(ph.RigidBody(1.0, (1.0, 1.0, 1.0), center), "plate", (0.3, 0.1, 0.0))
+    joint = mechanism.connect(ph.Fixed(mechanism.ground.at((0.3, 0.1, 0)), plate.point((0, 0, 0))))
     run = recorded(mechanism, [wandering(4, 0)], TIMES)
     rates = run.system.rows.rates(run.instants, run.recording.velocity)
     power = (run.recording.multipliers * rates).sum(axis=1)
@@ -55,7 +52,7 @@ def spinning(kind, speed, dimension=3, swap=False, axis=AXIS):
     """A body that turns about an axis through the origin of the ground by speed * t + t^2."""
     mechanism = Mechanism(dimension=dimension)
     start = Rotation.from_rotvec([0.0, 0.0, 0.4] if dimension == 2 else [0.4, -0.2, 0.7]).as_matrix()
-    plate = mechanism.add(RigidBody(1.0, (1.0, 1.0, 1.0)), "plate", rotation=start)
+    plate = mechanism.add(ph.RigidBody(1.0, (1.0, 1.0, 1.0)), "plate", rotation=start)
     ports = (mechanism.ground.at((0, 0, 0)), plate.origin)
     joint = mechanism.connect(kind(*(ports[::-1] if swap else ports), axis=axis))
     turn = Rotation.from_rotvec
@@ -66,7 +63,7 @@ def spinning(kind, speed, dimension=3, swap=False, axis=AXIS):
     return recorded(mechanism, [pose], TIMES), joint
 
 
-@pytest.mark.parametrize("kind", [Revolute, Cylindrical])
+@pytest.mark.parametrize("kind", [ph.Revolute, ph.Cylindrical])
 @pytest.mark.parametrize("swap", [False, True])
 def test_angles_count_full_turns_about_the_axis(kind, swap):
     run, joint = spinning(kind, 40.0, swap=swap)  # 2 rad between stored instants
@@ -76,7 +73,7 @@ def test_angles_count_full_turns_about_the_axis(kind, swap):
 
 
 def test_angles_are_right_where_instants_are_more_than_a_turn_apart():
-    run, joint = spinning(Revolute, 50.0)
+    run, joint = spinning(ph.Revolute, 50.0)
     few = run.at(slice(None, None, 8))  # 20 rad between stored instants
     assert angle(few, joint) == pytest.approx((50 * TIMES + TIMES**2)[::8], abs=1e-10)
 
@@ -86,9 +83,9 @@ def test_angles_of_a_universal_joint_are_turns_about_its_axes(swap):
     """exp(alpha e1) exp(beta e2) of the second port relative to the first, over full turns."""
     one, two = Rotation.from_rotvec([0.4, -0.2, 0.7]).as_matrix()[:2]
     mechanism, turn = Mechanism(), Rotation.from_rotvec
-    plate = mechanism.add(RigidBody(1.0, (1.0, 1.0, 1.0)), "plate")
+    plate = mechanism.add(ph.RigidBody(1.0, (1.0, 1.0, 1.0)), "plate")
     ports = (mechanism.ground.at((0, 0, 0)), plate.origin)
-    joint = mechanism.connect(Universal(*(ports[::-1] if swap else ports), axis=one, second_axis=two))
+    joint = mechanism.connect(ph.Universal(*(ports[::-1] if swap else ports), axis=one, second_axis=two))
     expected = np.stack([9 * TIMES + TIMES**2, -6 * TIMES], axis=1)
     slopes = np.stack([9 + 2 * TIMES, np.full(len(TIMES), -6.0)], axis=1)
 
@@ -103,37 +100,37 @@ def test_angles_of_a_universal_joint_are_turns_about_its_axes(swap):
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 def test_angles_in_the_plane(sign):
-    run, joint = spinning(Revolute, 3.0, dimension=2, axis=np.array([0, 0, sign]))
+    run, joint = spinning(ph.Revolute, 3.0, dimension=2, axis=np.array([0, 0, sign]))
     assert angle(run, joint) == pytest.approx(3 * TIMES + TIMES**2, abs=1e-12)
 
 
 def test_joints_without_an_angle_are_refused():
     mechanism = Mechanism(dimension=2)
-    bob = mechanism.add(PointMass(1.0), "bob")
-    pin = mechanism.connect(Revolute(mechanism.ground.at((0, 0, 0)), bob.origin))
+    bob = mechanism.add(ph.PointMass(1.0), "bob")
+    pin = mechanism.connect(ph.Revolute(mechanism.ground.at((0, 0, 0)), bob.origin))
     run = recorded(mechanism, [lambda t: (np.zeros(3), np.eye(3), np.zeros(0))], TIMES)
-    with pytest.raises(ModelError, match=r"bob.origin has no orientation"):
+    with pytest.raises(ph.ModelError, match=r"bob.origin has no orientation"):
         angle(run, pin)
     beams = two_beams()
-    ball = beams.connect(Spherical(beams["one"].end, beams["two"].start))
+    ball = beams.connect(ph.Spherical(beams["one"].end, beams["two"].start))
     other = recorded(beams, wandering_poses(beams), TIMES)
-    with pytest.raises(ModelError, match=r"Spherical\(one.end, two.start\) has no angle"):
+    with pytest.raises(ph.ModelError, match=r"Spherical\(one.end, two.start\) has no angle"):
         rate(other, ball)
-    with pytest.raises(ModelError, match=r"is not a joint of this model; it has: Spherical\(one.end"):
+    with pytest.raises(ph.ModelError, match=r"is not a joint of this model; it has: Spherical\(one.end"):
         reaction(other, pin)
 
 
 def test_a_joint_of_the_same_model_built_again_is_found():
-    run, _ = spinning(Revolute, 1.0)
-    again, other = spinning(Revolute, 1.0)
+    run, _ = spinning(ph.Revolute, 1.0)
+    again, other = spinning(ph.Revolute, 1.0)
     assert np.array_equal(angle(run, other), angle(again, other))
-    with pytest.raises(ModelError, match="joint must be one of the model, got None"):
+    with pytest.raises(ph.ModelError, match="joint must be one of the model, got None"):
         angle(run, None)
     twice = two_beams()
     for _ in range(2):
-        alike = twice.connect(Spherical(twice["one"].end, twice["two"].start))
+        alike = twice.connect(ph.Spherical(twice["one"].end, twice["two"].start))
     ambiguous = recorded(twice, wandering_poses(twice), TIMES)
     shares = ambiguous.recording.multipliers.reshape(len(TIMES), 2, 3)  # two joints on one point
     assert reaction(ambiguous, alike)[0] == pytest.approx(shares.mean(axis=1))
-    with pytest.raises(ModelError, match="is not a joint of this model"):
-        reaction(ambiguous, Spherical(twice["one"].end, twice["two"].start))
+    with pytest.raises(ph.ModelError, match="is not a joint of this model"):
+        reaction(ambiguous, ph.Spherical(twice["one"].end, twice["two"].start))

@@ -3,11 +3,10 @@
 import numpy as np
 import pytest
 
+import phlexible as ph
 from measure.synthetic import as_stepped, recorded, slope, two_beams, vee, wandering, wandering_poses
-from phlexible.bodies.rigid_body import PointMass, RigidBody
 from phlexible.description.interactions.functions import DirectionOf
 from phlexible.description.mechanism.mechanism import Mechanism
-from phlexible.errors import ModelError
 from phlexible.measure.kinematics import (
     angular_velocity,
     elastic_coordinates,
@@ -15,7 +14,6 @@ from phlexible.measure.kinematics import (
     turning_of_rotation_vector,
     velocity,
 )
-from phlexible.measure.sensors import Position
 
 TIMES = np.linspace(0.0, 2.0, 9)
 
@@ -32,7 +30,7 @@ def test_velocities_are_the_rates_of_positions_and_rotations(dimension):
     run = as_stepped(recorded(mechanism, poses, TIMES))
     off_axis = (0.3, 0.02, 0.0 if dimension == 2 else -0.01)
     for attachment in (mechanism["two"].end, mechanism["one"].point(off_axis)):
-        places = at_once(mechanism, poses, lambda r, a=attachment: Position(a).read(r))
+        places = at_once(mechanism, poses, lambda r, a=attachment: ph.Position(a).read(r))
         expected = [slope(places, time) for time in TIMES]
         assert velocity(run, attachment) == pytest.approx(np.array(expected), abs=1e-9)
     for target in (mechanism["two"], mechanism["two"].end, mechanism["one"].at(0.3)):
@@ -71,23 +69,23 @@ def test_turning_of_a_rotation_vector_that_grows_along_itself_and_across(size):
 
 def test_point_masses_have_no_orientation():
     mechanism = Mechanism()
-    bob = mechanism.add(PointMass(1.0), "bob")
+    bob = mechanism.add(ph.PointMass(1.0), "bob")
     run = recorded(mechanism, [lambda t: (wandering(2, 0)(t)[0], np.eye(3), np.zeros(0))], TIMES)
     for refused in (bob, bob.origin):
-        with pytest.raises(ModelError, match="bob is a point mass and has no orientation"):
+        with pytest.raises(ph.ModelError, match="bob is a point mass and has no orientation"):
             rotation(run, refused)
-        with pytest.raises(ModelError, match="bob is a point mass"):
+        with pytest.raises(ph.ModelError, match="bob is a point mass"):
             angular_velocity(run, refused)
 
 
 def test_a_body_of_another_model_is_refused_unless_it_is_the_same_one():
     mechanism, again = two_beams(), two_beams()
     run = recorded(mechanism, wandering_poses(mechanism), TIMES)
-    assert np.array_equal(Position(again["two"].end).read(run), Position(mechanism["two"].end).read(run))
-    stranger = Mechanism().add(RigidBody(1.0, (1.0, 1.0, 1.0)), "two")
-    with pytest.raises(ModelError, match="'two' is not a body of this model; it has: one, two"):
-        Position(stranger.origin).read(run)
-    with pytest.raises(ModelError, match="body must be a body of the model"):
+    assert np.array_equal(ph.Position(again["two"].end).read(run), ph.Position(mechanism["two"].end).read(run))
+    stranger = Mechanism().add(ph.RigidBody(1.0, (1.0, 1.0, 1.0)), "two")
+    with pytest.raises(ph.ModelError, match="'two' is not a body of this model; it has: one, two"):
+        ph.Position(stranger.origin).read(run)
+    with pytest.raises(ph.ModelError, match="body must be a body of the model"):
         elastic_coordinates(run, "two")
-    with pytest.raises(ModelError, match="moving frame 1 is not used by a joint"):
-        Position(mechanism.ground.moving(lambda t: (t, 0, 0))).read(run)
+    with pytest.raises(ph.ModelError, match="moving frame 1 is not used by a joint"):
+        ph.Position(mechanism.ground.moving(lambda t: (t, 0, 0))).read(run)

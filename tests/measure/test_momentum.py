@@ -5,14 +5,10 @@ import pytest
 
 import phlexible as ph
 from measure.synthetic import recorded, wandering_poses
-from phlexible.bodies.beam.beam import Beam
-from phlexible.bodies.material import Material
 from phlexible.description.mechanism.mechanism import Mechanism
-from phlexible.elements.sections import RectangularSection
 from phlexible.measure import energy as chunked
 from phlexible.measure.energy import momentum
 from phlexible.measure.kinematics import velocity
-from phlexible.measure.sensors import Position
 
 TIMES = np.linspace(0.0, 2.0, 5)
 
@@ -21,8 +17,8 @@ def test_momentum_of_a_beam_is_the_sum_over_its_material(monkeypatch):
     monkeypatch.setattr(chunked, "CHUNK_NUMBERS", 500)
     mechanism = Mechanism()
     width, height, length = 0.03, 0.02, 0.8
-    steel = Material(2e11, 7800.0)
-    beam = mechanism.add(Beam(length, RectangularSection(width, height), steel, elements=1), "beam")
+    steel = ph.Material(2e11, 7800.0)
+    beam = mechanism.add(ph.Beam(length, ph.RectangularSection(width, height), steel, elements=1), "beam")
     run = recorded(mechanism, wandering_poses(mechanism), TIMES)
     nodes, weights = np.polynomial.legendre.leggauss(4)
     two_nodes, two_weights = np.polynomial.legendre.leggauss(2)
@@ -34,8 +30,8 @@ def test_momentum_of_a_beam_is_the_sum_over_its_material(monkeypatch):
                 mass = steel.density * length * width * height * wx * wy * wz / 8
                 v = velocity(run, point)
                 linear += mass * v
-                moment += mass * Position(point).read(run)
-                angular += mass * np.cross(Position(point).read(run), v)
+                moment += mass * ph.Position(point).read(run)
+                angular += mass * np.cross(ph.Position(point).read(run), v)
     total = momentum(run)
     assert total.linear == pytest.approx(linear, rel=1e-9)
     assert total.angular == pytest.approx(angular, rel=1e-6, abs=1e-6)

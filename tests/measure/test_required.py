@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import phlexible as ph
-from phlexible.errors import ModelError
 
 
 def swing(t):
@@ -72,5 +71,5 @@ def test_joints_without_drives_and_with_two():
     model = ph.Model()
     block = model.add(ph.RigidBody(2.0, (0.1, 0.2, 0.3)), "block")
     pin = model.connect(ph.Spherical(model.ground.at((0, 0, 0)), block.origin))
-    with pytest.raises(ModelError, match="no drive moves"):
+    with pytest.raises(ph.ModelError, match="no drive moves"):
         model.simulate(1e-3, 1e-3, progress=False).required(pin)

@@ -5,7 +5,6 @@ import pytest
 
 import phlexible as ph
 from papers.families import FAMILIES
-from phlexible.papers.mechanism_model import MechanismModel
 from phlexible.state.initial_state import initial_state
 
 # softer than in the gallery, so that the step resolves what is axial
@@ -39,7 +38,7 @@ def place(form, x, port):
 def test_differences_fall_with_the_order(case):
     make, name, duration = CASES[case]
     model = make()
-    form = MechanismModel(model)
+    form = ph.MechanismModel(model)
     start, middle = form.joined(initial_state(form.system)), model[name].at(model[name].data.size / 2)
 
     def collocated(method, steps):
@@ -67,7 +66,7 @@ def test_everything_that_bodies_and_joints_can_be_moves_alike(family):
     """Relations, friction, contacts, strings, rods, soft bodies: the step comes to the papers' motion."""
     make, duration = FAMILIES[family]
     model, *ports = make()
-    form = MechanismModel(model)
+    form = ph.MechanismModel(model)
     ends = ph.integrate(form, form.initial_state, None, duration, duration / 26, "radau3").states[-1]
     expected = np.array([place(form, ends, port) for port in ports])
 

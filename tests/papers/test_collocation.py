@@ -8,7 +8,6 @@ from phlexible.papers import collocation
 from phlexible.papers.collocation import GAUSS_LEGENDRE_2, RADAU_IIA_3, StageLoop
 from phlexible.papers.elastodynamics import rod
 from phlexible.papers.equations import Equations
-from phlexible.papers.mechanism_model import MechanismModel
 from phlexible.state.initial_state import initial_state
 
 DURATION = 0.3
@@ -34,7 +33,7 @@ def double_pendulum():
     a, b = model.add(body, "a"), model.add(body, "b", position=(1.0, 0.0, 0.0), angular_velocity=(0, 0, 2.0))
     model.connect(ph.Revolute(model.ground.at((0, 0, 0)), a.origin))
     model.connect(ph.Revolute(a.point((1.0, 0.0, 0.0)), b.origin))
-    form = MechanismModel(model)
+    form = ph.MechanismModel(model)
     return form, form.joined(initial_state(form.system))
 
 

@@ -5,7 +5,6 @@ import pytest
 from scipy.special import ellipj
 
 import phlexible as ph
-from phlexible.errors import ModelError
 from phlexible.papers import duffing_oscillator, von_karman_beam
 
 METHOD = "linearly_implicit"
@@ -154,7 +153,7 @@ def test_parts_of_a_composed_model():
 def test_other_models_are_refused_with_the_remedy(form, message):
     model = form()
     start = model.rest_state + 0.01 * np.arange(model.state_size)
-    with pytest.raises(ModelError, match=message):
+    with pytest.raises(ph.ModelError, match=message):
         ph.integrate(model, start, None, 0.1, 0.1, METHOD)
-    with pytest.raises(ModelError, match="no linear functions of stresses"):
+    with pytest.raises(ph.ModelError, match="no linear functions of stresses"):
         sheet(ph.NeoHookean(60.0, 0.3)).port_hamiltonian(dimension=2, stresses=True)

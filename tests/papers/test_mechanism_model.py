@@ -8,8 +8,6 @@ from mechanisms import arbitrary_state, crank_slider, four_bar, tangle, with_ele
 from papers.families import FAMILIES
 from phlexible.bodies.mechanics.floating import elastic_force, mass_matrix, quadratic_velocity_forces
 from phlexible.description.interactions.functions import PointOf
-from phlexible.papers.mechanism_model import MechanismModel
-from phlexible.port_hamiltonian.structure_check import check_structure
 from phlexible.state.forces import applied_forces
 from phlexible.state.initial_state import initial_state
 from phlexible.state.small_motions import centred_motions, world_motions
@@ -27,7 +25,7 @@ MODELS = {
 def example(name, seed=0):
     mechanism = MODELS[name]()
     system, state = arbitrary_state(mechanism, seed)
-    model = MechanismModel(mechanism)
+    model = ph.MechanismModel(mechanism)
     x = model.joined(state)
     rows = len(system.owners)
     x[model.state_size - rows :] = np.random.default_rng(seed).normal(size=rows)
@@ -37,15 +35,15 @@ def example(name, seed=0):
 @pytest.mark.parametrize("family", FAMILIES)
 def test_structure_of_all_families_away_from_rest_and_their_energy_over_steps(family):
     """Of contacts deep down and at the kink of their energy; the balance of long steps is exact."""
-    form = MechanismModel(FAMILIES[family][0]()[0])
+    form = ph.MechanismModel(FAMILIES[family][0]()[0])
     x = form.initial_state
     away = x + 1e-3 * np.random.default_rng(0).normal(size=len(x))
     away[form.state_slice("coordinates")] -= 0.05
-    figures = check_structure(form, away)
+    figures = ph.check_structure(form, away)
     assert figures.skewness == 0
     assert figures.power < 1e-13
     if "contacts" in family:  # beside the kink of the energy where a contact opens
-        assert check_structure(form, x).gradient < 1e-7
+        assert ph.check_structure(form, x).gradient < 1e-7
     run = ph.integrate(form, x, None, 5e-3, 1e-3, "discrete_gradient")
     size = max(np.ptp(run.energy), np.ptp(run.supplied), np.ptp(run.dissipated))
     assert np.abs(run.balance_error).max() <= 1e-11 * size + 1e-14 * np.abs(run.energy).max()
@@ -94,7 +92,7 @@ def test_states_go_there_and_back():
 
 def test_drive_power_is_that_of_the_moving_pin():
     mechanism = crank_slider()
-    model = MechanismModel(mechanism)
+    model = ph.MechanismModel(mechanism)
     x = model.joined(initial_state(system_of(mechanism)))
     x[model.state_slice("multipliers")] = [3.0, 5.0, 0.0, 0.0, 0.0]
     u, y = model.inputs(0.0, x), model.output(x)
@@ -104,7 +102,7 @@ def test_drive_power_is_that_of_the_moving_pin():
 
 def test_rows_that_hold_a_motion_twice_have_one_multiplier():
     """Of a planar four-bar in space three; what is left of G has full rank."""
-    form = MechanismModel(four_bar(3))
+    form = ph.MechanismModel(four_bar(3))
     assert len(form.system.owners) - len(form.rows) == 3
     rows = form.structure_matrix(form.initial_state)[form.state_slice("multipliers")]
     assert np.linalg.svd(rows, compute_uv=False).min() > 1e-3

@@ -3,11 +3,10 @@
 import numpy as np
 import pytest
 
+import phlexible as ph
 from bodies.forms import BODIES, random_state
 from mechanisms import arbitrary_state, crank_slider, tangle, with_elements
 from papers.families import FAMILIES
-from phlexible.papers.mechanism_model import MechanismModel
-from phlexible.port_hamiltonian.interconnection import gyrator, inverted, transformer, with_prefix
 
 
 def dense(matrix):
@@ -67,13 +66,13 @@ def composed():
     beam = BODIES["linear beam"].port_hamiltonian(dimension=2)
     mass = BODIES["point mass"].port_hamiltonian(dimension=2)
     port = mass.ports[0]
-    mass = with_prefix(mass.with_ports(joint=port, guide=port.select(1)), "mass")
-    body = with_prefix(BODIES["rigid body"].port_hamiltonian(dimension=2), "body")
-    whole = transformer(
-        with_prefix(beam, "beam"), mass, lambda a, b: a[2:6].reshape(2, 2).T, ("beam.end force", "mass.joint")
+    mass = ph.with_prefix(mass.with_ports(joint=port, guide=port.select(1)), "mass")
+    body = ph.with_prefix(BODIES["rigid body"].port_hamiltonian(dimension=2), "body")
+    whole = ph.transformer(
+        ph.with_prefix(beam, "beam"), mass, lambda a, b: a[2:6].reshape(2, 2).T, ("beam.end force", "mass.joint")
     )
-    whole = inverted(inverted(whole, "mass.guide"), "beam.start force")
-    whole = gyrator(whole, body, lambda a, b: (1 + b[0]) * np.eye(2), ("beam.start force", "body.origin force"))
+    whole = ph.inverted(ph.inverted(whole, "mass.guide"), "beam.start force")
+    whole = ph.gyrator(whole, body, lambda a, b: (1 + b[0]) * np.eye(2), ("beam.start force", "body.origin force"))
     return whole
 
 
@@ -99,14 +98,14 @@ def test_slopes_of_a_composed_model():
 def test_a_mechanism(make):
     mechanism = make()
     _, state = arbitrary_state(mechanism, 0)
-    model = MechanismModel(mechanism)
+    model = ph.MechanismModel(mechanism)
     assert_products(model, model.joined(state))
 
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_families_of_mechanisms_and_their_slopes(family):
     """Products against matrices, and the sparse slope against central differences of all defects."""
-    model = MechanismModel(FAMILIES[family][0]()[0])
+    model = ph.MechanismModel(FAMILIES[family][0]()[0])
     rng, n = np.random.default_rng(4), model.state_size
     x = model.initial_state + 1e-3 * rng.normal(size=n)
     assert_products(model, x)

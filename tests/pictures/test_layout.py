@@ -10,7 +10,6 @@ import phlexible as ph
 from phlexible.gallery.table import ENTRIES
 from phlexible.pictures import mechanism_plot
 from phlexible.pictures.style import silhouette
-from phlexible.shapes.solids import Box, Sphere
 
 pytest.importorskip("matplotlib")
 
@@ -154,11 +153,11 @@ def test_other_pictures_have_room_too():
 
 def test_outlines_of_solids():
     """Of a cube seen along z its square; of a ball a closed ring."""
-    cube = Box((1.0, 1.0, 1.0)).centred()
+    cube = ph.Box((1.0, 1.0, 1.0)).centred()
     edges = cube.vertices[silhouette(cube.vertices, cube.triangles)]
     lengths = np.linalg.norm(edges[:, 1] - edges[:, 0], axis=1)
     assert lengths == pytest.approx(np.ones(4))
-    ball = Sphere(1.0).centred()
+    ball = ph.Sphere(1.0).centred()
     ring = ball.vertices[silhouette(ball.vertices, ball.triangles)]
     assert len(ring) >= 12
     assert np.linalg.norm(ring[..., :2], axis=-1) == pytest.approx(1.0, abs=0.05)

@@ -5,19 +5,16 @@ import pytest
 from scipy.linalg import eig
 from scipy.spatial.transform import Rotation
 
+import phlexible as ph
 from bodies.forms import BODIES, beam, random_state
-from phlexible.errors import FunctionError, ModelError
 from phlexible.papers.elastodynamics import rod
-from phlexible.port_hamiltonian.interconnection import gyrator, inverted, transformer, with_prefix
-from phlexible.port_hamiltonian.linear import LinearPHDAE
 from phlexible.port_hamiltonian.model import Port, StateBlock
-from phlexible.port_hamiltonian.structure_check import check_structure
 
 
 def forms(dimension=2):
     """Two beams, joined at end and start; states of the first, then of the second."""
-    first = with_prefix(beam().port_hamiltonian(dimension=dimension), "a")
-    second = with_prefix(beam(frame="cantilever").port_hamiltonian(dimension=dimension), "b")
+    first = ph.with_prefix(beam().port_hamiltonian(dimension=dimension), "a")
+    second = ph.with_prefix(beam(frame="cantilever").port_hamiltonian(dimension=dimension), "b")
     return first, second
 
 
@@ -43,8 +40,8 @@ PORTS = ("a.end force", "b.start force")
 def test_transformer_is_gyrator_with_the_inverted_model(dimension):
     a, b = forms(dimension)
     joint = relative_rotation(dimension)
-    direct = transformer(a, b, joint, PORTS)
-    other = gyrator(a, inverted(b, "b.start force"), joint, PORTS)
+    direct = ph.transformer(a, b, joint, PORTS)
+    other = ph.gyrator(a, ph.inverted(b, "b.start force"), joint, PORTS)
     x = np.concatenate([states(a, b), np.random.default_rng(0).normal(size=dimension)])
     u = np.random.default_rng(1).normal(size=direct.port_size)
     for name in ("descriptor_matrix", "structure_matrix", "dissipation_matrix", "port_matrix"):
@@ -58,7 +55,7 @@ def test_transformer_is_gyrator_with_the_inverted_model(dimension):
 @pytest.mark.parametrize("dimension", [2, 3])
 def test_joint_forces_cancel_and_velocities_agree(dimension):
     a, b = forms(dimension)
-    joint = transformer(a, b, relative_rotation(dimension), PORTS)
+    joint = ph.transformer(a, b, relative_rotation(dimension), PORTS)
     x = np.concatenate([states(a, b), np.arange(1.0, dimension + 1)])
     split = [a.model.split(x[: a.state_size]), b.model.split(x[a.state_size :][: b.state_size])]
     world = []
@@ -86,32 +83,34 @@ def test_joint_forces_cancel_and_velocities_agree(dimension):
 def test_any_sequence_keeps_power_and_type():
     rng = np.random.default_rng(4)
     for _ in range(3):
-        whole = with_prefix(BODIES["damped modal beam"].port_hamiltonian(), "0")
+        whole = ph.with_prefix(BODIES["damped modal beam"].port_hamiltonian(), "0")
         for k in range(1, 4):
             name = ["rigid body", "beam", "linear beam"][rng.integers(3)]
-            new = with_prefix(BODIES[name].port_hamiltonian(), str(k))
+            new = ph.with_prefix(BODIES[name].port_hamiltonian(), str(k))
             mine = str(rng.choice([p.name for p in whole.ports if p.input_unit == "N"]))
             theirs = str(rng.choice([p.name for p in new.ports if p.input_unit == "N"]))
             c = Rotation.random(random_state=int(rng.integers(100))).as_matrix()
             choice = rng.integers(3)
             if choice == 0:
-                whole = transformer(whole, new, c, (mine, theirs))
+                whole = ph.transformer(whole, new, c, (mine, theirs))
             elif choice == 1:
-                whole = gyrator(whole, inverted(new, theirs), lambda x_a, x_b, c=c: c * x_b[0], (mine, theirs))
+                whole = ph.gyrator(
+                    whole, ph.inverted(new, theirs), lambda x_a, x_b, c=c: c * x_b[0], (mine, theirs)
+                )
             else:
-                whole = gyrator(inverted(whole, mine), new, c, (mine, theirs))
+                whole = ph.gyrator(ph.inverted(whole, mine), new, c, (mine, theirs))
         x = 0.1 * rng.normal(size=whole.state_size)
-        figures = check_structure(whole, x)
+        figures = ph.check_structure(whole, x)
         assert figures.skewness == 0
         assert figures.power < 1e-14
 
 
 def test_linear_models_stay_linear_and_two_rods_are_one():
-    a, b = (with_prefix(rod(1.0, 4, 3.0, 2.0), name) for name in "ab")
+    a, b = (ph.with_prefix(rod(1.0, 4, 3.0, 2.0), name) for name in "ab")
     a, b = (_with_single_ends(model, name) for model, name in ((a, "a"), (b, "b")))
-    joined = transformer(a, b, np.eye(1), ("a.end", "b.start"))
-    assert isinstance(joined, LinearPHDAE)
-    assert isinstance(gyrator(a, inverted(b, "b.start"), np.eye(1), ("a.end", "b.start")), LinearPHDAE)
+    joined = ph.transformer(a, b, np.eye(1), ("a.end", "b.start"))
+    assert isinstance(joined, ph.LinearPHDAE)
+    assert isinstance(ph.gyrator(a, ph.inverted(b, "b.start"), np.eye(1), ("a.end", "b.start")), ph.LinearPHDAE)
     found = frequencies(joined)
     expected = frequencies(rod(2.0, 8, 3.0, 2.0))
     assert found[: len(expected)] == pytest.approx(expected, abs=1e-6)
@@ -121,7 +120,7 @@ def test_linear_models_stay_linear_and_two_rods_are_one():
 def _with_single_ends(model, name):
     """The boundary port of both ends as two ports."""
     ports = (model.ports[0], Port(f"{name}.start", "N", "m/s", 1), Port(f"{name}.end", "N", "m/s", 1))
-    return LinearPHDAE(
+    return ph.LinearPHDAE(
         model.descriptor, model.structure, model.dissipation, model.port_map, model.states, ports, model.effort_map
     )
 
@@ -137,20 +136,20 @@ def frequencies(model):
 def mass(name, input_unit="N", output_unit="m/s", size=1):
     eye = np.eye(size)
     states = (StateBlock(f"{name}.v", "m/s", size),)
-    return LinearPHDAE(eye, 0 * eye, 0 * eye, eye, states, (Port(f"{name}.p", input_unit, output_unit, size),))
+    return ph.LinearPHDAE(eye, 0 * eye, 0 * eye, eye, states, (Port(f"{name}.p", input_unit, output_unit, size),))
 
 
 @pytest.mark.parametrize(
     ("connect", "a", "b", "coupling", "message"),
     [
-        (transformer, mass("a"), mass("b", "N m", "rad/s"), [[1.0]], "N m"),
-        (gyrator, mass("a"), mass("b"), [[1.0]], "inverted"),
-        (transformer, mass("a"), mass("b", size=2), [[1.0]], r"shape \(1, 2\)"),
-        (transformer, mass("a"), mass("a"), [[1.0]], "with_prefix"),
+        (ph.transformer, mass("a"), mass("b", "N m", "rad/s"), [[1.0]], "N m"),
+        (ph.gyrator, mass("a"), mass("b"), [[1.0]], "inverted"),
+        (ph.transformer, mass("a"), mass("b", size=2), [[1.0]], r"shape \(1, 2\)"),
+        (ph.transformer, mass("a"), mass("a"), [[1.0]], "with_prefix"),
     ],
 )
 def test_what_does_not_fit_is_refused(connect, a, b, coupling, message):
-    with pytest.raises(ModelError, match=message):
+    with pytest.raises(ph.ModelError, match=message):
         connect(a, b, coupling, (a.ports[0].name, b.ports[0].name))
 
 
@@ -163,8 +162,8 @@ def test_what_does_not_fit_is_refused(connect, a, b, coupling, message):
     ],
 )
 def test_a_coupling_function_is_tried_at_once(coupling, message):
-    with pytest.raises(ModelError, match=message):
-        transformer(mass("a"), mass("b"), coupling, ("a.p", "b.p"))
+    with pytest.raises(ph.ModelError, match=message):
+        ph.transformer(mass("a"), mass("b"), coupling, ("a.p", "b.p"))
 
 
 def test_a_coupling_gets_the_states_of_its_own_model():
@@ -176,13 +175,13 @@ def test_a_coupling_gets_the_states_of_its_own_model():
         return np.eye(1)
 
     a, b = mass("a").with_ports(**{"a.more": mass("a").ports[0]}), mass("b")
-    changed = with_prefix(inverted(a, "a.more"), "c")
-    gyrator(changed, inverted(b, "b.p"), coupling, ("c.a.p", "b.p"))
+    changed = ph.with_prefix(ph.inverted(a, "a.more"), "c")
+    ph.gyrator(changed, ph.inverted(b, "b.p"), coupling, ("c.a.p", "b.p"))
     assert seen == [(1, 1)]
 
 
 def test_an_unknown_port_and_a_coupling_that_raises_are_named():
-    with pytest.raises(ModelError, match="no port is named 'a.q'; the model has: a.p"):
-        transformer(mass("a"), mass("b"), [[1.0]], ("a.q", "b.p"))
-    with pytest.raises(FunctionError, match="the coupling raised IndexError"):
-        transformer(mass("a"), mass("b"), lambda x_a, x_b: [[x_a[7]]], ("a.p", "b.p"))
+    with pytest.raises(ph.ModelError, match="no port is named 'a.q'; the model has: a.p"):
+        ph.transformer(mass("a"), mass("b"), [[1.0]], ("a.q", "b.p"))
+    with pytest.raises(ph.FunctionError, match="the coupling raised IndexError"):
+        ph.transformer(mass("a"), mass("b"), lambda x_a, x_b: [[x_a[7]]], ("a.p", "b.p"))

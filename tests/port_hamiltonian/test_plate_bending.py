@@ -9,7 +9,6 @@ from skfem import Basis, ElementTriP2, ElementTriP3, MeshQuad, MeshTri, MeshTri2
 import phlexible as ph
 from phlexible.bodies.flexible.moment_elements import moment_elements
 from phlexible.papers import bending_plate, thin_plate
-from phlexible.port_hamiltonian.structure_check import check_structure
 
 THIN, E, RHO = 2e-3, 2.0e11, 8000.0
 STEEL = ph.Material(E, RHO, 0.3)
@@ -125,7 +124,7 @@ MODELS = {
 @pytest.mark.parametrize("name", MODELS)
 def test_structure_and_power(name):
     model = MODELS[name]()
-    figures = check_structure(model, np.random.default_rng(0).normal(size=model.state_size))
+    figures = ph.check_structure(model, np.random.default_rng(0).normal(size=model.state_size))
     assert figures.skewness == 0
     assert figures.power < 1e-14
 

@@ -11,17 +11,13 @@ import numpy as np
 import pytest
 
 import phlexible
+import phlexible as ph
 from phlexible.bodies.body import Body
-from phlexible.bodies.rigid_body import RigidBody
-from phlexible.description.interactions.loads import Force
 from phlexible.description.mechanism.mechanism import Mechanism
-from phlexible.errors import ModelError, ResultFileError
-from phlexible.model import Model
 from phlexible.results.files.encoding import FAMILIES, VALUES, _descendants, packed, unpacked
 from phlexible.results.files.fields import FIELDS, labels
 from phlexible.results.files.files import load_for_resume
 from phlexible.results.files.run_output import RunOutput
-from phlexible.results.motion import Motion
 from phlexible.state.system import system_of
 from results.samples import mechanism, sample, untouched
 
@@ -30,7 +26,7 @@ from results.samples import mechanism, sample, untouched
 def test_a_loaded_motion_answers_like_the_saved_one(tmp_path, dimension):
     motion = sample(dimension)
     motion.save(tmp_path / "run.h5")
-    loaded = Motion.load(tmp_path / "run.h5")
+    loaded = ph.Motion.load(tmp_path / "run.h5")
     for field in fields(motion.recording):
         assert np.array_equal(getattr(loaded.recording, field.name), getattr(motion.recording, field.name))
     assert loaded.is_complete
@@ -42,24 +38,24 @@ def test_a_loaded_motion_answers_like_the_saved_one(tmp_path, dimension):
 
 def test_loads_come_back_without_their_functions(tmp_path):
     sample().save(tmp_path / "run.h5")
-    push, twist = Motion.load(tmp_path / "run.h5").mechanism.loads
+    push, twist = ph.Motion.load(tmp_path / "run.h5").mechanism.loads
     assert (str(push), push.breakpoints, twist.axes.value) == ("push", (0.5,), "body")
     assert twist.at_time(3.0) == pytest.approx([0, 0, 1])
     assert twist.attachment.point.position == pytest.approx([0.02, 0.01, 0])
     assert push.at_time(0.0) == pytest.approx([0, 1, 0])
-    with pytest.raises(ModelError, match="do not hold functions of time"):
+    with pytest.raises(ph.ModelError, match="do not hold functions of time"):
         push.at_time(0.1)
 
 
 def test_driven_angles_of_a_loaded_motion_go_on_over_their_turns_and_into_pictures(tmp_path):
     """Files keep no functions of drives, by which the turns of the motion itself are counted."""
     model = phlexible.Model(dimension=2)
-    arm = model.add(RigidBody.box((1.0, 0.1, 0.1), 100.0, (0.5, 0, 0)), "arm")
+    arm = model.add(ph.RigidBody.box((1.0, 0.1, 0.1), 100.0, (0.5, 0, 0)), "arm")
     pin = model.connect(phlexible.Revolute(model.ground.at((0, 0, 0)), arm.origin))
     model.apply(pin.drive(angle=lambda t: 9 * t * t))
     motion = model.simulate(1.0, 0.02, progress=False)
     motion.save(tmp_path / "run.h5")
-    loaded = Motion.load(tmp_path / "run.h5")
+    loaded = ph.Motion.load(tmp_path / "run.h5")
     assert motion.angle(pin)[-1] == pytest.approx(9.0)
     assert loaded.angle(pin) == pytest.approx(motion.angle(pin), abs=1e-12)
     if importlib.util.find_spec("matplotlib"):
@@ -69,8 +65,8 @@ def test_driven_angles_of_a_loaded_motion_go_on_over_their_turns_and_into_pictur
 def test_a_file_can_be_saved_again_and_bodies_without_joints_too(tmp_path):
     for motion in (sample(), untouched()):
         motion.save(tmp_path / "one.h5")
-        Motion.load(tmp_path / "one.h5").save(tmp_path / "two.h5")
-        again = Motion.load(tmp_path / "two.h5")
+        ph.Motion.load(tmp_path / "one.h5").save(tmp_path / "two.h5")
+        again = ph.Motion.load(tmp_path / "two.h5")
         assert np.array_equal(again.recording.position, motion.recording.position)
         assert sorted(os.listdir(tmp_path)) == ["one.h5", "two.h5"]  # and no draft, no lock
         for name in ("one.h5", "two.h5"):
@@ -132,15 +128,15 @@ def test_a_name_in_a_file_means_one_class():
 def test_resuming_another_model_says_what_differs(tmp_path):
     path = tmp_path / "run.h5"
     sample().save(path)
-    with pytest.raises(ResultFileError, match="holds no checkpoint"):  # a motion that no run made
+    with pytest.raises(ph.ResultFileError, match="holds no checkpoint"):  # a motion that no run made
         load_for_resume(path, system_of(mechanism()))
-    with pytest.raises(ResultFileError, match=r"bodies/arm/body/fields/length: 0.5 in the file, 0.4 in the"):
+    with pytest.raises(ph.ResultFileError, match=r"bodies/arm/body/fields/length: 0.5 in the file, 0.4 in the"):
         load_for_resume(path, system_of(mechanism(length=0.4)))
-    with pytest.raises(ResultFileError, match=r"frames/1/position: \[0.0, 0.0, 0.0\] in the file, \[0.1,"):
+    with pytest.raises(ph.ResultFileError, match=r"frames/1/position: \[0.0, 0.0, 0.0\] in the file, \[0.1,"):
         load_for_resume(path, system_of(mechanism(shift=0.1)))
     more = mechanism()
-    more.apply(Force(more["arm"].start, (1, 0, 0)))
-    with pytest.raises(ResultFileError, match="loads: 2 entries in the file, 3 in the model"):
+    more.apply(ph.Force(more["arm"].start, (1, 0, 0)))
+    with pytest.raises(ph.ResultFileError, match="loads: 2 entries in the file, 3 in the model"):
         load_for_resume(path, system_of(more))
 
 
@@ -151,26 +147,26 @@ class Gyroscope(Body):
     mass: float
 
     def discretize(self, dimension):
-        return RigidBody(self.mass, 0.1 * self.mass).discretize(dimension)
+        return ph.RigidBody(self.mass, 0.1 * self.mass).discretize(dimension)
 
 
 def test_a_users_body_is_saved_and_loaded(tmp_path):
-    model = Model(dimension=2)
+    model = ph.Model(dimension=2)
     model.add(Gyroscope(3.0), "gyroscope", velocity=(1.0, 0, 0))
     motion = model.simulate(0.1, 0.1, output=tmp_path / "run.h5")
-    loaded = Motion.load(tmp_path / "run.h5")
+    loaded = ph.Motion.load(tmp_path / "run.h5")
     assert loaded.mechanism["gyroscope"].body == Gyroscope(3.0)
     assert loaded.momentum.linear == pytest.approx(motion.momentum.linear)
 
 
 def test_a_class_that_the_program_does_not_have_is_named(tmp_path):
-    model = Model(dimension=2)
+    model = ph.Model(dimension=2)
     model.add(Gyroscope(3.0), "gyroscope")
     model.simulate(0.1, 0.1, output=tmp_path / "run.h5")
     with h5py.File(tmp_path / "run.h5", "r+") as file:
         file["description"][0] = file["description"][0].replace(b"Gyroscope", b"Telescope")
-    with pytest.raises(ResultFileError, match="Telescope, which this program does not have"):
-        Motion.load(tmp_path / "run.h5")
+    with pytest.raises(ph.ResultFileError, match="Telescope, which this program does not have"):
+        ph.Motion.load(tmp_path / "run.h5")
 
 
 def test_a_body_that_files_cannot_hold_is_refused_before_anything_is_computed(tmp_path):
@@ -180,7 +176,7 @@ def test_a_body_that_files_cannot_hold_is_refused_before_anything_is_computed(tm
 
     model = Mechanism()
     model.add(Spring(), "spring")
-    with pytest.raises(ResultFileError, match="frozen dataclasses, and Spring is none"):
+    with pytest.raises(ph.ResultFileError, match="frozen dataclasses, and Spring is none"):
         RunOutput(system_of(model), tmp_path / "run.h5")
     assert not os.listdir(tmp_path)
 
@@ -192,7 +188,7 @@ def test_a_motion_with_a_potential_is_read_back(tmp_path):
     model.apply(pin.spring(potential=phlexible.Potential(lambda x: x**4, lambda x: 4 * x**3)))
     motion = model.simulate(0.1, 0.01, progress=False)
     motion.save(tmp_path / "run.h5")
-    loaded = Motion.load(tmp_path / "run.h5")
+    loaded = ph.Motion.load(tmp_path / "run.h5")
     assert loaded.energy.spring.tolist() == motion.energy.spring.tolist()
     with pytest.raises(phlexible.ModelError, match="do not hold the functions of a Potential"):
         loaded.mechanism.elements[0].potential.energy_at(0.1)

@@ -7,9 +7,8 @@ import h5py
 import numpy as np
 import pytest
 
-from phlexible.errors import ResultFileError
+import phlexible as ph
 from phlexible.results.files.description import describe as describe_mechanism
-from phlexible.results.motion import Motion
 from phlexible.state.recording import ARRAYS
 from results.samples import sample, untouched
 
@@ -114,8 +113,8 @@ def refused(path, content: bytes, change, message: str) -> None:
     path.write_bytes(content)
     with h5py.File(path, "r+") as file:
         change(file)
-    with pytest.raises(ResultFileError, match=message):
-        Motion.load(path)
+    with pytest.raises(ph.ResultFileError, match=message):
+        ph.Motion.load(path)
 
 
 @pytest.mark.parametrize(("change", "message"), FOREIGN.values(), ids=FOREIGN)
@@ -140,32 +139,32 @@ def test_other_and_missing_files_are_refused(tmp_path):
         ("none.h5", "there is no file"),
         ("", "there is no file"),
     ):
-        with pytest.raises(ResultFileError, match=message):
-            Motion.load(tmp_path / name)
+        with pytest.raises(ph.ResultFileError, match=message):
+            ph.Motion.load(tmp_path / name)
     for name, message in (("no folder/run.h5", "there is no folder"), ("", "it is not a file")):
-        with pytest.raises(ResultFileError, match=f"cannot write .*{message}"):
+        with pytest.raises(ph.ResultFileError, match=f"cannot write .*{message}"):
             sample().save(tmp_path / name)
 
 
 def test_truncated_files_are_refused(tmp_path, whole):
     for size in (1, 100, 3000, len(whole) // 2, len(whole) - 1000, len(whole) - 1):
         (tmp_path / "cut.h5").write_bytes(whole[:size])
-        with pytest.raises(ResultFileError, match=r"cut.h5 is not a results file, or it is damaged"):
-            Motion.load(tmp_path / "cut.h5")
+        with pytest.raises(ph.ResultFileError, match=r"cut.h5 is not a results file, or it is damaged"):
+            ph.Motion.load(tmp_path / "cut.h5")
 
 
 def test_a_changed_bit_is_found_or_changes_nothing(tmp_path):
     path, draw, refused = tmp_path / "run.h5", np.random.default_rng(2), 0
     motion = untouched()
     motion.save(path)
-    content, whole = path.read_bytes(), Motion.load(path)
+    content, whole = path.read_bytes(), ph.Motion.load(path)
     for place in draw.integers(0, len(content), 150):
         changed = bytearray(content)
         changed[place] ^= 1 << int(draw.integers(8))
         path.write_bytes(bytes(changed))
         try:
-            found = Motion.load(path)
-        except ResultFileError:
+            found = ph.Motion.load(path)
+        except ph.ResultFileError:
             refused += 1
             continue
         assert found.is_complete and describe_mechanism(found.mechanism) == describe_mechanism(whole.mechanism)

@@ -6,13 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from phlexible import extras, gallery
-from phlexible.bodies.rigid_body import PointMass
-from phlexible.errors import MissingExtraError, ModelError, ParameterError, ResultFileError
-from phlexible.model import Model
+import phlexible as ph
+from phlexible import extras
 from phlexible.pictures.mechanism_plot import picked_instants
-from phlexible.pictures.modes import mode_sweep
-from phlexible.results.motion import Motion
 from results.samples import TIMES, balanced, pendulum, sample, untouched
 
 matplotlib = pytest.importorskip("matplotlib")
@@ -43,7 +39,7 @@ def test_energy_plot_shows_what_is_not_zero(tmp_path):
 def test_a_ledger_that_closes_exactly_is_drawn_too(tmp_path):
     motion = balanced(sample())
     still = replace(motion.recording, kinetic=0 * TIMES, strain=0 * TIMES)
-    figure = Motion(motion.run.system, still).plot_energy(tmp_path / "energy.pdf")
+    figure = ph.Motion(motion.run.system, still).plot_energy(tmp_path / "energy.pdf")
     assert figure.axes[1].get_yscale() == "linear"
     assert (tmp_path / "energy.pdf").read_bytes().startswith(b"%PDF")
 
@@ -58,7 +54,7 @@ def test_displacement_plot(tmp_path):
     normalized = motion.plot_elastic_displacement(end, normalized=True).axes[0]
     assert normalized.lines[0].get_ydata() == pytest.approx(bent[:, 0] / 0.5)
     assert normalized.get_ylabel().startswith("elastic displacement / length")
-    with pytest.raises(ModelError, match="ball has no size"):
+    with pytest.raises(ph.ModelError, match="ball has no size"):
         motion.plot_elastic_displacement(motion["ball"].origin, normalized=True)
 
 
@@ -78,7 +74,7 @@ def test_a_picked_instant_is_the_nearest():
     assert list(picked_instants(time, 1)) == [3]
     assert list(picked_instants(time[:1], 3)) == [0, 0, 0]
     for wrong in (0, [], [0.6], [-0.1]):
-        with pytest.raises(ParameterError, match="times must"):
+        with pytest.raises(ph.ParameterError, match="times must"):
             picked_instants(time, wrong)
 
 
@@ -109,15 +105,15 @@ def test_films(tmp_path, make, ending):
 
 def test_refused_films_and_figures(tmp_path):
     motion = pendulum()
-    with pytest.raises(ParameterError, match=r"path must end in .mp4 or .gif, got 'film.avi'"):
+    with pytest.raises(ph.ParameterError, match=r"path must end in .mp4 or .gif, got 'film.avi'"):
         motion.animate("film.avi")
-    with pytest.raises(ParameterError, match="seconds must be positive, got -1"):
+    with pytest.raises(ph.ParameterError, match="seconds must be positive, got -1"):
         motion.animate("film.gif", seconds=-1)
-    with pytest.raises(ResultFileError, match="cannot write .*film.gif: there is no folder .*no folder$"):
+    with pytest.raises(ph.ResultFileError, match="cannot write .*film.gif: there is no folder .*no folder$"):
         motion.animate(tmp_path / "no folder" / "film.gif", seconds=0.1)
-    with pytest.raises(ParameterError, match="cannot write a figure"):
+    with pytest.raises(ph.ParameterError, match="cannot write a figure"):
         motion.plot_energy(tmp_path / "energy.docx")
-    with pytest.raises(ResultFileError, match="cannot write .*energy.png: there is no folder .*no folder$"):
+    with pytest.raises(ph.ResultFileError, match="cannot write .*energy.png: there is no folder .*no folder$"):
         motion.plot_energy(tmp_path / "no folder" / "energy.png")
 
 
@@ -133,7 +129,7 @@ def test_missing_packages_are_named_with_their_command(tmp_path, monkeypatch):
         (lambda: motion.animate(tmp_path / "film.mp4"), "plot"),
         (motion.to_xarray, "xarray"),
     ):
-        with pytest.raises(MissingExtraError, match=rf"pip install phlexible\[{extra}\]"):
+        with pytest.raises(ph.MissingExtraError, match=rf"pip install phlexible\[{extra}\]"):
             wanted()
 
 
@@ -145,7 +141,7 @@ def test_an_mp4_without_its_encoder_suggests_a_gif(tmp_path, monkeypatch):
 
     real = extras.import_module
     monkeypatch.setattr(extras, "import_module", without_encoder)
-    with pytest.raises(MissingExtraError, match=r"a \.gif does not"):
+    with pytest.raises(ph.MissingExtraError, match=r"a \.gif does not"):
         pendulum().animate(tmp_path / "film.mp4")
 
 
@@ -164,7 +160,7 @@ def test_a_motion_in_a_few_words():
     assert numbers["largest balance error [J]"] == pytest.approx(np.abs(motion.energy.balance_error).max())
     assert "Newton iterations          20" in str(motion.summary())
     assert repr(motion).startswith("Motion(21 instants to t = 1 s, Mechanism(dimension=3, 3 bodies")
-    with pytest.raises(ModelError, match="no body is named 'wing'"):
+    with pytest.raises(ph.ModelError, match="no body is named 'wing'"):
         motion["wing"]
 
 
@@ -184,20 +180,20 @@ def test_axes_that_are_given_are_drawn_into_and_returned():
         axes = figure.subplots()
         assert draw(axes=axes) is axes and (axes.lines or axes.patches)
         assert figure.axes == [axes]
-    satellite = gallery.satellite()
+    satellite = ph.gallery.satellite()
     linear = satellite.linearize(inputs=[satellite["hub"].origin])
     figure = Figure()
     axes = figure.subplots()
     modes = linear.modes(4)
     assert modes.plot(3, axes=axes) is axes and axes.get_title().startswith("3.0481")
-    with pytest.raises(ParameterError, match="say which with mode="):
+    with pytest.raises(ph.ParameterError, match="say which with mode="):
         modes.plot(axes=axes)
     pair = Figure().subplots(2, 1)
     assert linear.frequency_response([1.0, 2.0]).plot(axes=pair) is pair and len(pair[1].lines) == 3
-    swept = mode_sweep(lambda length: gallery.satellite(panel_length=length), [5.0, 6.0], 4)
+    swept = ph.mode_sweep(lambda length: ph.gallery.satellite(panel_length=length), [5.0, 6.0], 4)
     axes = Figure().subplots()
     assert swept.plot(axes=axes) is axes and len(axes.lines) == 4
-    with pytest.raises(ParameterError, match="projection"):
+    with pytest.raises(ph.ParameterError, match="projection"):
         sample().plot_mechanism(axes=Figure().subplots())
     force = motion.plot_reaction(joint).axes[0].lines[1].get_ydata()
     assert force == pytest.approx(motion.reaction(joint)[:, 1])
@@ -206,8 +202,8 @@ def test_axes_that_are_given_are_drawn_into_and_returned():
 def test_a_table_of_a_motion_has_rows():
     """Models without drives, frames or strings have none in their data."""
     pytest.importorskip("xarray")
-    model = Model(dimension=2)
-    model.add(PointMass(1.0), "ball", velocity=(1, 0, 0))
+    model = ph.Model(dimension=2)
+    model.add(ph.PointMass(1.0), "ball", velocity=(1, 0, 0))
     data = model.simulate(0.1, 1e-2, progress=False).to_xarray()
     assert len(data.to_dataframe()) == np.prod(list(data.sizes.values())) > 0
     assert "paths" not in data and data["kinetic"].values == pytest.approx(0.5)

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import phlexible as ph
-from phlexible.errors import ModelError, ParameterError, StepWarning
 from phlexible.results.run_error import _share, places_of
 
 CRANK = {"duration": 0.02, "initial": "quasi_static"}
@@ -65,7 +64,7 @@ def test_a_run_keeps_its_tolerance():
 
 def test_a_run_that_no_step_resolves_warns():
     with pytest.warns(
-        StepWarning, match=r"error of the run is estimated at .* not 3e-07 m as asked.*do not resolve"
+        ph.StepWarning, match=r"error of the run is estimated at .* not 3e-07 m as asked.*do not resolve"
     ):
         ph.gallery.crank_slider().simulate(4e-3, tolerance=1e-6, of="run", output_step=4e-4)
 
@@ -79,7 +78,7 @@ def test_laws_that_remember_are_refused_by_name():
 
     model, sensor = swinging(remembering)
     motion = model.simulate(0.4, 0.01)
-    with pytest.raises(ModelError, match=r"does not repeat: .*remembers what was before"):
+    with pytest.raises(ph.ModelError, match=r"does not repeat: .*remembers what was before"):
         motion.run_error(sensor)
     model, sensor = swinging(lambda time, measured: -0.1 * measured[0])
     assert model.simulate(0.4, 0.01).run_error(sensor).greatest > 0
@@ -88,20 +87,20 @@ def test_laws_that_remember_are_refused_by_name():
 def test_what_cannot_be_repeated_is_refused():
     model, sensor = swinging()
     motion = model.simulate(0.4, 0.01)
-    with pytest.raises(ParameterError, match="takes sensors"):
+    with pytest.raises(ph.ParameterError, match="takes sensors"):
         motion.run_error()
-    with pytest.raises(ParameterError, match="one unit, got m, m/s"):
+    with pytest.raises(ph.ParameterError, match="one unit, got m, m/s"):
         motion.run_error(sensor, ph.Velocity(sensor.port))
-    with pytest.raises(ParameterError, match="share 2 instants"):
+    with pytest.raises(ph.ParameterError, match="share 2 instants"):
         model.simulate(0.4, 0.1).run_error(sensor)
-    with pytest.raises(ModelError, match="from a file, a pickle"):
+    with pytest.raises(ph.ModelError, match="from a file, a pickle"):
         pickle.loads(pickle.dumps(motion)).run_error(sensor)
-    with pytest.raises(ModelError, match="tolerance= changes steps"):
+    with pytest.raises(ph.ModelError, match="tolerance= changes steps"):
         model.simulate(0.4, 0.1, tolerance=1e-3).run_error(sensor)
-    with pytest.raises(ParameterError, match='of="run" goes with tolerance='):
+    with pytest.raises(ph.ParameterError, match='of="run" goes with tolerance='):
         model.simulate(0.4, 0.1, of="run")
     model.add(ph.PointMass(1.0), "more")
-    with pytest.raises(ModelError, match="model was changed after the run"):
+    with pytest.raises(ph.ModelError, match="model was changed after the run"):
         motion.run_error(sensor)
 
 

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 import phlexible as ph
-from phlexible.errors import ResultFileError
 from phlexible.results.files import journal, run_output
 from phlexible.results.files.journal import read_unfinished
 from phlexible.state.recording import ARRAYS, RecordedStates
@@ -56,7 +55,7 @@ def read(path: Path, content: bytes) -> RecordedStates | None:
     path.write_bytes(content)
     try:
         return read_unfinished(path).recording
-    except ResultFileError as error:
+    except ph.ResultFileError as error:
         assert "is damaged" in str(error) or "holds no instant" in str(error)
         return None
 
@@ -113,5 +112,5 @@ def test_records_that_no_run_has_written_are_refused(tmp_path):
         (record({}, []), "or it is damaged: 'format'"),
     ):
         path.write_bytes(journal.TITLE + content)
-        with pytest.raises(ResultFileError, match=message):
+        with pytest.raises(ph.ResultFileError, match=message):
             ph.Motion.load(path)

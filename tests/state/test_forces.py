@@ -8,9 +8,7 @@ import pytest
 import phlexible as ph
 from mechanisms import arbitrary_state, moved_along, slope, tangle, with_elements
 from phlexible.bodies.mechanics.any_body import elastic_force, stiffness_matrix
-from phlexible.bodies.rigid_body import RigidBody
 from phlexible.description.interactions.functions import PointOf
-from phlexible.description.interactions.loads import Torque
 from phlexible.description.mechanism.mechanism import Mechanism
 from phlexible.state.forces import applied_forces, body_forces, body_triad, element_damping, load_stiffness
 
@@ -64,9 +62,9 @@ def test_loads_do_the_work_of_force_times_way(dimension):
 
 def test_a_torque_on_a_rigid_material_turns_it_and_nothing_else():
     model = Mechanism()
-    body = model.add(RigidBody(1.0, (1, 2, 2.5)))
-    model.apply(Torque(body.origin, (1, 2, 3)))
-    model.apply(Torque(body.origin, (3, 2, 1), axes="body"))
+    body = model.add(ph.RigidBody(1.0, (1, 2, 2.5)))
+    model.apply(ph.Torque(body.origin, (1, 2, 3)))
+    model.apply(ph.Torque(body.origin, (3, 2, 1), axes="body"))
     system, state = arbitrary_state(model)
     force = applied_forces(system, state)
     assert force[:3] == pytest.approx([0, 0, 0], abs=1e-14)

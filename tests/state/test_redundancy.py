@@ -9,10 +9,7 @@ import pytest
 
 import phlexible as ph
 from mechanisms import beam, crank_slider, four_bar
-from phlexible.bodies.rigid_body import RigidBody
-from phlexible.description.joints.joints import Fixed, Revolute, Slider, Spherical, Universal
 from phlexible.description.mechanism.mechanism import Mechanism
-from phlexible.errors import RedundancyError, RedundancyWarning
 from phlexible.state import redundancy
 from phlexible.state.initial_state import initial_state
 from phlexible.state.initial_velocity import undeformed
@@ -38,7 +35,7 @@ def checked(model):
 def warned(model):
     """The warning."""
     system = system_of(model)
-    with pytest.warns(RedundancyWarning) as caught:
+    with pytest.warns(ph.RedundancyWarning) as caught:
         assert check_redundancy(system, undeformed(system))
     return str(caught[0].message)
 
@@ -48,7 +45,7 @@ def chain(links, body=None, dimension=2):
     end = model.ground.at((0, 0, 0))
     for number in range(links):
         link = model.add(body, position=(0.3 * number, 0, 0))
-        model.connect(Revolute(end, link.start))
+        model.connect(ph.Revolute(end, link.start))
         end = link.end
     return model, end
 
@@ -72,7 +69,7 @@ def test_independent_rows_span_the_others(seed):
     model = four_bar(3)
     for joint in rng.choice(len(model.joints), 2):
         twin = model.joints[joint]
-        model.connect(Revolute(twin.first, twin.second))
+        model.connect(ph.Revolute(twin.first, twin.second))
     system = system_of(model)
     state = undeformed(system)
     G = system.rows.matrix(system.at(state)).toarray()
@@ -91,21 +88,21 @@ def test_independent_rows_span_the_others(seed):
 def test_joints_that_leave_more_freedom_repair_it():
     model = Mechanism()
     a, b, c = (
-        model.add(RigidBody(1.0, (1, 1, 1)), name, place)
+        model.add(ph.RigidBody(1.0, (1, 1, 1)), name, place)
         for name, place in zip("abc", [(0, 0, 0), (0, 1, 0), (2, 0, 0)], strict=True)
     )
-    model.connect(Revolute(model.ground.at((0, 0, 0)), a.origin))
-    model.connect(Spherical(a.point((0, 1, 0)), b.origin))
-    model.connect(Universal(b.point((2.0, 0.3, 0)), c.point((0, 1.3, 0)), (1, 0, 0), (0, 0, 1)))
-    model.connect(Revolute(model.ground.at((2, 0, 0)), c.origin))
+    model.connect(ph.Revolute(model.ground.at((0, 0, 0)), a.origin))
+    model.connect(ph.Spherical(a.point((0, 1, 0)), b.origin))
+    model.connect(ph.Universal(b.point((2.0, 0.3, 0)), c.point((0, 1.3, 0)), (1, 0, 0), (0, 0, 1)))
+    model.connect(ph.Revolute(model.ground.at((2, 0, 0)), c.origin))
     checked(model)
 
 
 def test_only_the_joints_in_the_combination_are_named():
     model, end = chain(6)
-    model.connect(Fixed(end, model.ground.at((1.8, 0, 0))))
+    model.connect(ph.Fixed(end, model.ground.at((1.8, 0, 0))))
     checked(model)  # elastic links: statically indeterminate, not redundant
-    model.connect(Slider(model.ground.at((0, 0, 0)), model["beam 6"].end, axis=(1, 0, 0)))
+    model.connect(ph.Slider(model.ground.at((0, 0, 0)), model["beam 6"].end, axis=(1, 0, 0)))
     text = warned(model)
     assert "Fixed(beam 6.end, ground.at(1.8, 0, 0)), Slider(ground.at(0, 0, 0), beam 6.end);" in text
     assert "Revolute(" not in text.split(";")[0]
@@ -113,41 +110,41 @@ def test_only_the_joints_in_the_combination_are_named():
 
 def test_a_nearly_dependent_joint_passes():
     model = Mechanism(dimension=2)
-    body = model.add(RigidBody(1.0, 1.0))
-    model.connect(Slider(model.ground.at((0, 0, 0)), body.origin, axis=(1, 0, 0)))
-    model.connect(Slider(model.ground.at((0, 0, 0)), body.origin, axis=(1, 1e-7, 0)))
+    body = model.add(ph.RigidBody(1.0, 1.0))
+    model.connect(ph.Slider(model.ground.at((0, 0, 0)), body.origin, axis=(1, 0, 0)))
+    model.connect(ph.Slider(model.ground.at((0, 0, 0)), body.origin, axis=(1, 1e-7, 0)))
     checked(model)
-    model.connect(Slider(model.ground.at((0, 0, 0)), body.origin, axis=(1, 2e-7, 0)))
+    model.connect(ph.Slider(model.ground.at((0, 0, 0)), body.origin, axis=(1, 2e-7, 0)))
     warned(model)
 
 
 def two_cranks(path):
     """A slider between a fixed guide and a moving one along it, both pushed by the same axis."""
     model = Mechanism(dimension=2)
-    body = model.add(RigidBody(1.0, 1.0))
-    model.connect(Revolute(model.ground.moving(lambda t: (np.sin(t), 0.0, 0.0)), body.origin))
-    model.connect(Slider(model.ground.moving(path), body.origin, axis=(0, 1, 0)))
+    body = model.add(ph.RigidBody(1.0, 1.0))
+    model.connect(ph.Revolute(model.ground.moving(lambda t: (np.sin(t), 0.0, 0.0)), body.origin))
+    model.connect(ph.Slider(model.ground.moving(path), body.origin, axis=(0, 1, 0)))
     return model
 
 
 def test_drives_that_agree_pass_and_drives_that_part_are_refused():
     warned(two_cranks(lambda t: (np.sin(t), 0.0, 0.0)))
     system = system_of(two_cranks(lambda t: (np.sin(t) + t**2, 0.0, 0.0)))
-    with pytest.raises(RedundancyError, match=r"no motion goes on from t = 0 s.*different accelerations"):
+    with pytest.raises(ph.RedundancyError, match=r"no motion goes on from t = 0 s.*different accelerations"):
         check_redundancy(system, initial_state(system))
 
 
 def test_a_velocity_that_no_motion_has_is_refused():
     """Two bars in one line between fixed pins: their knee may move at first order only."""
     model = Mechanism(dimension=2)
-    bar = RigidBody(1.0, 1.0)
+    bar = ph.RigidBody(1.0, 1.0)
     left = model.add(bar, "left", angular_velocity=(0, 0, 1.0))
     right = model.add(bar, "right", (1.0, 0, 0))
-    model.connect(Revolute(model.ground.at((0, 0, 0)), left.origin))
-    model.connect(Revolute(left.point((1.0, 0, 0)), right.origin))
-    model.connect(Revolute(right.point((1.0, 0, 0)), model.ground.at((2.0, 0, 0))))
+    model.connect(ph.Revolute(model.ground.at((0, 0, 0)), left.origin))
+    model.connect(ph.Revolute(left.point((1.0, 0, 0)), right.origin))
+    model.connect(ph.Revolute(right.point((1.0, 0, 0)), model.ground.at((2.0, 0, 0))))
     system = system_of(model)
-    with pytest.raises(RedundancyError, match="no motion goes on"):
+    with pytest.raises(ph.RedundancyError, match="no motion goes on"):
         check_redundancy(system, initial_state(system))
 
 
@@ -168,7 +165,7 @@ def test_the_work_grows_with_the_length_of_a_chain(monkeypatch):
 def test_a_joint_twice_among_many_is_named():
     model, _ = chain(100)
     before, after = model.bodies[49:51]
-    model.connect(Revolute(before.end, after.start, name="again"))
+    model.connect(ph.Revolute(before.end, after.start, name="again"))
     assert "again" in warned(model)
 
 
@@ -213,7 +210,7 @@ def test_a_parallelogram_in_one_line_is_told_to_be_at_a_bifurcation():
     system = system_of(flat_parallelogram(0.0))
     words = near_dead_centre(system, undeformed(system), np.ones(9))
     assert re.search(r"at a bifurcation .* go on in two ways .* start it off this pose", words)
-    with pytest.warns(RedundancyWarning):
+    with pytest.warns(ph.RedundancyWarning):
         motion = flat_parallelogram(1.0).simulate(0.5, 1e-3, progress=False)
     assert motion.angle(motion.mechanism.joints[0])[-1] < -0.5
     assert np.abs(motion.angular_velocity(motion["coupler"])).max() < 1e-5

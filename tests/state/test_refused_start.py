@@ -7,7 +7,6 @@ import pytest
 
 import phlexible as ph
 from mechanisms import beam
-from phlexible.errors import ModelError
 from phlexible.state.initial_state import InitialKind, initial_state
 from phlexible.state.system import system_of
 
@@ -30,7 +29,7 @@ def pulled_in(share):
 
 
 def test_it_says_how_much_of_the_loads_is_held_and_by_which_body():
-    with pytest.raises(ModelError, match="soft gives way most easily") as told:
+    with pytest.raises(ph.ModelError, match="soft gives way most easily") as told:
         initial_state(system_of(pulled_in(0.6)), InitialKind.QUASI_STATIC)
     held = float(re.search(r"hold up to (\d+)%", str(told.value)).group(1))
     assert 50 <= held <= 60

@@ -3,13 +3,9 @@
 import numpy as np
 import pytest
 
+import phlexible as ph
 from mechanisms import ROD, STEEL, arbitrary_state, tangle
-from phlexible.bodies.beam.beam import Beam
 from phlexible.bodies.mechanics.floating import mass_matrix
-from phlexible.bodies.rigid_body import PointMass, RigidBody
-from phlexible.bodies.string import String
-from phlexible.bodies.string_law import LinearLaw
-from phlexible.description.joints.joints import Revolute, Spherical
 from phlexible.description.mechanism.mechanism import Mechanism
 from phlexible.state.initial_velocity import undeformed
 from phlexible.state.small_motions import centred_motions, world_motions
@@ -18,11 +14,11 @@ from phlexible.state.system import system_of
 
 def test_bodies_with_a_frame_come_first_and_every_number_has_its_place():
     model = Mechanism(dimension=2)
-    rope = model.add(String(1.0, 0.5, 3, LinearLaw(20.0)), "rope", shape=((0, 0), (1, 0.3)))
-    beam = model.add(Beam(1.0, ROD, STEEL, elements=2), "beam", position=(1, 0.3, 0), rotation=0.4)
-    ball = model.add(PointMass(1.0), "ball", position=(0, 0, 0))
-    model.connect(Spherical(rope.start, ball.origin))
-    model.connect(Revolute(rope.end, beam.start))
+    rope = model.add(ph.String(1.0, 0.5, 3, ph.LinearLaw(20.0)), "rope", shape=((0, 0), (1, 0.3)))
+    beam = model.add(ph.Beam(1.0, ROD, STEEL, elements=2), "beam", position=(1, 0.3, 0), rotation=0.4)
+    ball = model.add(ph.PointMass(1.0), "ball", position=(0, 0, 0))
+    model.connect(ph.Spherical(rope.start, ball.origin))
+    model.connect(ph.Revolute(rope.end, beam.start))
     system = system_of(model)
     layout, state, n = system.layout, undeformed(system), beam.data.elastic_count
     assert system.bodies == (beam, ball, rope) and layout.frames == 2
@@ -56,10 +52,10 @@ def test_the_mass_matrix_is_block_diagonal_and_that_of_the_bodies(dimension):
 
 def test_a_system_keeps_the_numbers_it_was_made_with():
     model = Mechanism(dimension=2)
-    body = model.add(RigidBody(1.0, 1.0, center=(0.2, 0, 0)))
+    body = model.add(ph.RigidBody(1.0, 1.0, center=(0.2, 0, 0)))
     before = system_of(model)
-    model.connect(Revolute(model.ground.at((0, 0, 0)), body.origin))
-    model.add(PointMass(1.0))
+    model.connect(ph.Revolute(model.ground.at((0, 0, 0)), body.origin))
+    model.add(ph.PointMass(1.0))
     assert len(before.bodies) == 1 and not before.owners and before.rows.count == 0
     after = system_of(model)
     assert len(after.bodies) == 2 and after.rows.count == 2

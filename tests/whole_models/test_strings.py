@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import phlexible as ph
-from phlexible.results.motion import Motion
 from phlexible.state.initial_state import initial_state
 from phlexible.state.system import system_of
 
@@ -131,7 +130,7 @@ def test_hanging_between_two_points_is_the_elastic_catenary(order):
 def test_a_file_brings_the_motion_back_and_a_killed_run_goes_on(tmp_path):
     model = mixed_model(2)
     whole = model.simulate(0.4, 2e-3, output=tmp_path / "run.h5", progress=False)
-    back = Motion.load(tmp_path / "run.h5")
+    back = ph.Motion.load(tmp_path / "run.h5")
     for name in ("position", "velocity", "strain", "multipliers"):
         assert np.array_equal(getattr(back.recording, name), getattr(whole.recording, name)), name
     rope = back["first"]

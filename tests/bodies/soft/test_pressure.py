@@ -6,7 +6,6 @@ import skfem
 
 import phlexible as ph
 from phlexible.bodies.soft_mesh import soft_surface
-from phlexible.errors import ParameterError
 from phlexible.gallery.soft_bodies import disc
 
 
@@ -115,7 +114,7 @@ def test_impossible_pressures_are_refused():
 
 
 def test_a_rigid_group_of_a_soft_body_is_refused_in_words():
-    with pytest.raises(ParameterError, match=r"'l' must be numbers of nodes.*means of nodes, never rigid"):
+    with pytest.raises(ph.ParameterError, match=r"'l' must be numbers of nodes.*means of nodes, never rigid"):
         ph.SoftBody(
             skfem.MeshTet(), ph.NeoHookean(1e6, 0.3), 1.0, interfaces={"l": (lambda x: x[0] < 1e-9, "rigid")}
         )

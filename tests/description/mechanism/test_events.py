@@ -5,7 +5,6 @@ from collections.abc import Callable
 import pytest
 
 import phlexible as ph
-from phlexible.errors import ModelError, ParameterError
 
 
 @pytest.fixture
@@ -19,31 +18,31 @@ def parts() -> tuple[ph.Model, ph.Revolute, ph.Fixed]:
 Refused = Callable[[ph.Model, ph.Revolute, ph.Fixed], object]
 
 CASES: dict[str, tuple[Refused, type[Exception], str]] = {
-    "both": (lambda m, p, f: m.at(1.0, lock=p, release=f), ParameterError, "either lock= or release="),
-    "nothing free": (lambda m, p, f: m.at(1.0, lock=f), ModelError, "no coordinate free"),
+    "both": (lambda m, p, f: m.at(1.0, lock=p, release=f), ph.ParameterError, "either lock= or release="),
+    "nothing free": (lambda m, p, f: m.at(1.0, lock=f), ph.ModelError, "no coordinate free"),
     "driven": (
         lambda m, p, f: (m.apply(p.drive(angle=lambda t: 0.1 * t**2)), m.at(1.0, lock=p)),
-        ModelError,
+        ph.ModelError,
         "cannot lock while drive of .* release the drive first",
     ),
     "unknown": (
         lambda m, p, f: m.at(1.0, lock=ph.Revolute(m.ground.at((0, 0, 0)), m["two"].origin)),
-        ModelError,
+        ph.ModelError,
         "not connected in this model",
     ),
-    "unknown release": (lambda m, p, f: m.at(1.0, release=ph.Gear(p, p, 2.0)), ModelError, "twice"),
-    "no lock": (lambda m, p, f: m.at(2.0, release=m.at(1.0, release=f)), ModelError, "holds nothing"),
+    "unknown release": (lambda m, p, f: m.at(1.0, release=ph.Gear(p, p, 2.0)), ph.ModelError, "twice"),
+    "no lock": (lambda m, p, f: m.at(2.0, release=m.at(1.0, release=f)), ph.ModelError, "holds nothing"),
     "several numbers": (
         lambda m, p, f: ph.When(ph.Position(m["one"].origin), above=0.0),
-        ParameterError,
+        ph.ParameterError,
         "a sensor of one number",
     ),
     "two thresholds": (
         lambda m, p, f: ph.When(ph.JointPosition(p), above=0.0, below=1.0),
-        ParameterError,
+        ph.ParameterError,
         "either above= or below=",
     ),
-    "live": (lambda m, p, f: (m.at(1.0, lock=p), m.start(0.1)), ModelError, "with events"),
+    "live": (lambda m, p, f: (m.at(1.0, lock=p), m.start(0.1)), ph.ModelError, "with events"),
 }
 
 

@@ -3,32 +3,26 @@
 import pytest
 from scipy.spatial.transform import Rotation
 
-from phlexible.bodies.beam.beam import Beam
-from phlexible.bodies.material import Material
-from phlexible.bodies.rigid_body import PointMass, RigidBody
-from phlexible.description.interactions.loads import Force, Torque
-from phlexible.description.joints.joints import Cylindrical, Fixed, Revolute, Spherical
+import phlexible as ph
 from phlexible.description.mechanism.mechanism import Mechanism
-from phlexible.elements.sections import CircularSection
-from phlexible.errors import AttachmentError, ModelError, ParameterError, SingularMassError
 
-STEEL = Material(youngs_modulus=2e11, density=7870.0, poissons_ratio=0.3)
-BEAM = Beam(length=1.0, section=CircularSection(diameter=0.01), material=STEEL, elements=2)
-RIGID = RigidBody(2.0, (1.0, 1.0, 1.0))
+STEEL = ph.Material(youngs_modulus=2e11, density=7870.0, poissons_ratio=0.3)
+BEAM = ph.Beam(length=1.0, section=ph.CircularSection(diameter=0.01), material=STEEL, elements=2)
+RIGID = ph.RigidBody(2.0, (1.0, 1.0, 1.0))
 
 
 def pendulum(dimension=2):
     model = Mechanism(gravity=(0, -9.81, 0), dimension=dimension)
     beam = model.add(BEAM, "beam")
-    model.connect(Revolute(model.ground.at((0, 0, 0)), beam.start))
-    model.apply(Force(beam.at(0.5), (0, 1, 0)))
-    model.apply(Torque(beam.end, (0, 0, 1), name="motor"))
+    model.connect(ph.Revolute(model.ground.at((0, 0, 0)), beam.start))
+    model.apply(ph.Force(beam.at(0.5), (0, 1, 0)))
+    model.apply(ph.Torque(beam.end, (0, 0, 1), name="motor"))
     return model
 
 
 def test_bodies_are_named_by_their_kind():
     model = Mechanism()
-    names = [model.add(body).name for body in (BEAM, BEAM, PointMass(1.0), RIGID)]
+    names = [model.add(body).name for body in (BEAM, BEAM, ph.PointMass(1.0), RIGID)]
     assert names == ["beam 1", "beam 2", "point mass 1", "rigid body 1"]
     assert [placed.name for placed in model.bodies] == names and model["beam 2"] is model.bodies[1]
 
@@ -42,7 +36,7 @@ def test_a_name_that_was_given_by_hand_is_not_given_again():
 def test_loads_get_names_of_their_own():
     model = pendulum()
     end = model["beam"].end
-    loads = [model.apply(Force(end, (1, 0, 0))) for _ in range(3)] + [model.apply(Torque(end, (0, 0, 1)))]
+    loads = [model.apply(ph.Force(end, (1, 0, 0))) for _ in range(3)] + [model.apply(ph.Torque(end, (0, 0, 1)))]
     assert [str(load) for load in loads] == [
         "force on beam.end",
         "force on beam.end 2",
@@ -55,9 +49,9 @@ def test_loads_get_names_of_their_own():
 @pytest.mark.parametrize(
     ("make", "error", "message"),
     [
-        (lambda: Mechanism((0, 0, -9.81), dimension=2), ParameterError, "gravity must have z = 0"),
-        (lambda: pendulum()["boom"], ModelError, "no body is named 'boom'; the model has: beam"),
-        (lambda: Mechanism()["boom"], ModelError, "no body yet"),
+        (lambda: Mechanism((0, 0, -9.81), dimension=2), ph.ParameterError, "gravity must have z = 0"),
+        (lambda: pendulum()["boom"], ph.ModelError, "no body is named 'boom'; the model has: beam"),
+        (lambda: Mechanism()["boom"], ph.ModelError, "no body yet"),
     ],
 )
 def test_bad_models_are_refused(make, error, message):
@@ -68,15 +62,15 @@ def test_bad_models_are_refused(make, error, message):
 @pytest.mark.parametrize(
     ("dimension", "body", "arguments", "error", "message"),
     [
-        (2, BEAM, {"name": "beam"}, ModelError, "'beam' is already in the model"),
-        (2, BEAM, {"name": " "}, ParameterError, "name of a body must be text that is not empty"),
-        (2, BEAM, {"position": (1, 2, 3)}, ParameterError, "position must have z = 0"),
-        (2, BEAM, {"rotation": Rotation.from_euler("x", 1)}, ParameterError, "must turn about z"),
-        (3, BEAM, {"rotation": 1.0}, ParameterError, "got the angle 1.0"),
-        (2, BEAM, {"velocity": (1, 2, 3)}, ParameterError, "velocity must have z = 0"),
-        (2, BEAM, {"angular_velocity": (1, 0, 3)}, ParameterError, r"angular_velocity must be \(0, 0, w_z\)"),
-        (3, PointMass(1.0), {"angular_velocity": (0, 0, 1)}, ModelError, "no angular velocity"),
-        (3, RigidBody(1.0, 1.0), {}, ParameterError, "enough in the plane only"),
+        (2, BEAM, {"name": "beam"}, ph.ModelError, "'beam' is already in the model"),
+        (2, BEAM, {"name": " "}, ph.ParameterError, "name of a body must be text that is not empty"),
+        (2, BEAM, {"position": (1, 2, 3)}, ph.ParameterError, "position must have z = 0"),
+        (2, BEAM, {"rotation": Rotation.from_euler("x", 1)}, ph.ParameterError, "must turn about z"),
+        (3, BEAM, {"rotation": 1.0}, ph.ParameterError, "got the angle 1.0"),
+        (2, BEAM, {"velocity": (1, 2, 3)}, ph.ParameterError, "velocity must have z = 0"),
+        (2, BEAM, {"angular_velocity": (1, 0, 3)}, ph.ParameterError, r"angular_velocity must be \(0, 0, w_z\)"),
+        (3, ph.PointMass(1.0), {"angular_velocity": (0, 0, 1)}, ph.ModelError, "no angular velocity"),
+        (3, ph.RigidBody(1.0, 1.0), {}, ph.ParameterError, "enough in the plane only"),
     ],
 )
 def test_bad_bodies_are_refused(dimension, body, arguments, error, message):
@@ -88,21 +82,21 @@ def test_bad_bodies_are_refused(dimension, body, arguments, error, message):
 
 def test_a_massless_motion_names_the_body(monkeypatch):
     def refuse(data):
-        raise SingularMassError("no inertia in the direction of w_x")
+        raise ph.SingularMassError("no inertia in the direction of w_x")
 
     monkeypatch.setattr("phlexible.description.mechanism.membership.check_mass", refuse)
-    with pytest.raises(SingularMassError, match="needle: no inertia in the direction of w_x"):
+    with pytest.raises(ph.SingularMassError, match="needle: no inertia in the direction of w_x"):
         Mechanism().add(BEAM, "needle")
 
 
 JOINT_CASES = [
-    (3, lambda m, p: Revolute(p.origin, m["beam"].end), "has no orientation", PointMass(1.0)),
-    (2, lambda m, p: Cylindrical(p.end, m["beam"].end), "needs space", BEAM),
+    (3, lambda m, p: ph.Revolute(p.origin, m["beam"].end), "has no orientation", ph.PointMass(1.0)),
+    (2, lambda m, p: ph.Cylindrical(p.end, m["beam"].end), "needs space", BEAM),
     (2, lambda m, p: "hinge", "connect takes a joint such as Revolute", BEAM),
     (2, lambda m, p: m.joints[0], "is already connected", BEAM),
-    (2, lambda m, p: Force(p.end, (0, 0, 0)), "connect takes a joint .* got force on .*go to model.apply", BEAM),
-    (2, lambda m, p: Fixed(pendulum()["beam"].end, p.end), "beam.end is on a body of another model", BEAM),
-    (2, lambda m, p: Fixed(p.end, Mechanism(dimension=2).add(BEAM, "x").end), "x.end is on a body", BEAM),
+    (2, lambda m, p: ph.Force(p.end, (0, 0, 0)), "connect takes a joint .* got force on .*go to model.apply", BEAM),
+    (2, lambda m, p: ph.Fixed(pendulum()["beam"].end, p.end), "beam.end is on a body of another model", BEAM),
+    (2, lambda m, p: ph.Fixed(p.end, Mechanism(dimension=2).add(BEAM, "x").end), "x.end is on a body", BEAM),
 ]
 
 
@@ -110,28 +104,28 @@ JOINT_CASES = [
 def test_bad_joints_are_refused(dimension, make, message, body):
     model = pendulum(dimension)
     placed = model.add(body)
-    with pytest.raises(ModelError, match=message):
+    with pytest.raises(ph.ModelError, match=message):
         model.connect(make(model, placed))
     assert len(model.joints) == 1
 
 
 def test_a_joint_out_of_the_plane_is_refused():
     model = pendulum()
-    with pytest.raises(ParameterError, match=r"ground.at\(0, 0, 1\) must have z = 0 in a planar model"):
-        model.connect(Spherical(Mechanism().ground.at((0, 0, 1)), model["beam"].end))
+    with pytest.raises(ph.ParameterError, match=r"ground.at\(0, 0, 1\) must have z = 0 in a planar model"):
+        model.connect(ph.Spherical(Mechanism().ground.at((0, 0, 1)), model["beam"].end))
 
 
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda end: Force(end, (0, 0, 1)), r"force on beam.end must be \(f_x, f_y, 0\) in a planar model"),
-        (lambda end: Force(end, lambda t: (0, 0, 1)), r"must be \(f_x, f_y, 0\)"),
-        (lambda end: Torque(end, (1, 0, 1)), r"torque on beam.end must be \(0, 0, m_z\) .*\[1.0, 0.0, 1.0\]"),
+        (lambda end: ph.Force(end, (0, 0, 1)), r"force on beam.end must be \(f_x, f_y, 0\) in a planar model"),
+        (lambda end: ph.Force(end, lambda t: (0, 0, 1)), r"must be \(f_x, f_y, 0\)"),
+        (lambda end: ph.Torque(end, (1, 0, 1)), r"torque on beam.end must be \(0, 0, m_z\) .*\[1.0, 0.0, 1.0\]"),
     ],
 )
 def test_bad_load_values_are_refused(make, message):
     model = pendulum()
-    with pytest.raises(ParameterError, match=message):
+    with pytest.raises(ph.ParameterError, match=message):
         model.apply(make(model["beam"].end))
     assert len(model.loads) == 2
 
@@ -140,19 +134,19 @@ def test_bad_load_values_are_refused(make, message):
     ("make", "message"),
     [
         (lambda model: "push", "part must be a load such as Force"),
-        (lambda model: Revolute(model.ground.at((0, 0, 0)), model["beam"].end), "joints go to model.connect"),
+        (lambda model: ph.Revolute(model.ground.at((0, 0, 0)), model["beam"].end), "joints go to model.connect"),
         (lambda model: model.loads[0], "is already applied"),
-        (lambda model: Force(pendulum()["beam"].end, (0, 0, 0)), "on a body of another model"),
+        (lambda model: ph.Force(pendulum()["beam"].end, (0, 0, 0)), "on a body of another model"),
     ],
 )
 def test_bad_loads_are_refused(make, message):
     model = pendulum()
-    with pytest.raises(ModelError, match=message):
+    with pytest.raises(ph.ModelError, match=message):
         model.apply(make(model))
 
 
 def test_a_copy_has_other_parameters_and_the_same_places():
-    model, stiff = pendulum(), Beam(2.0, CircularSection(diameter=0.02), STEEL, elements=3)
+    model, stiff = pendulum(), ph.Beam(2.0, ph.CircularSection(diameter=0.02), STEEL, elements=3)
     copy = model.replace(gravity=(0, 0, 0), beam=stiff)
     placed = copy["beam"]
     assert placed.body is stiff and not copy.gravity.any() and copy.dimension == 2
@@ -186,7 +180,7 @@ def test_names_that_are_no_keywords_are_replaced_too():
 
 
 def test_bad_copies_are_refused():
-    with pytest.raises(ModelError, match="no body is named 'boom'"):
+    with pytest.raises(ph.ModelError, match="no body is named 'boom'"):
         pendulum().replace(boom=BEAM)
-    with pytest.raises(AttachmentError):
+    with pytest.raises(ph.AttachmentError):
         pendulum().replace(beam=RIGID)

@@ -13,7 +13,6 @@ import phlexible as ph
 from phlexible.bodies.skin import tube_skin
 from phlexible.pictures.report_page import FLATTEST, asset, visible_skin
 from phlexible.pictures.reports import kept_instants
-from phlexible.results.motion import Motion
 from phlexible.shapes.surfaces import outline_of
 from pictures.report.decoding import Decoded
 from results.samples import sample
@@ -86,7 +85,7 @@ def test_many_steps_make_a_small_file_that_keeps_every_peak(tmp_path, count):
     rows = np.arange(count) % 21
     record = replace(short.recording.rows(rows), time=np.linspace(0.0, 5000.0, count))
     record.kinetic[14_321] += 100.0
-    motion = Motion(short.run.system, record)
+    motion = ph.Motion(short.run.system, record)
     motion.report(tmp_path / "run.html")
     assert (tmp_path / "run.html").stat().st_size < 100 * count
     report = Decoded(tmp_path / "run.html")
