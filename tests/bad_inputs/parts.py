@@ -13,7 +13,6 @@ from bad_inputs.usual import (
     NOT_ZERO,
     NUMBER_FUNCTION,
     ON_A_BODY,
-    OTHERS_JOINT,
     PORT,
     POSITIVE,
     REFUSED,
@@ -22,9 +21,6 @@ from bad_inputs.usual import (
     usual,
 )
 from bad_inputs.wrong_values import BOB, ROD, ROPE, Empty, Stage
-
-TURN = NONE | {"3 x 3"}
-TURNING = OTHERS_JOINT
 
 
 def joint(kind, names="", /, **takes):

@@ -52,14 +52,6 @@ def test_bending_frequencies_of_16_elements_are_the_analytical_ones(frame, strai
     assert (np.abs(planar[:2] / exact - 1) < tolerances).all()
 
 
-@pytest.mark.parametrize("frame", FRAMES)
-def test_bending_frequencies_converge_from_above_with_order_four(frame):
-    exact = BETAS[frame][1] ** 2 / LENGTH**2 * BEND_Y * STEEL_SPEED
-    errors = np.array([frequencies(beam(frame, 2, elements))[1] / exact - 1 for elements in (8, 16, 32)])
-    assert (errors > 0).all()
-    assert np.log2(errors[:-1] / errors[1:]) == pytest.approx(np.full(2, 4), abs=0.12)
-
-
 def exact_rod(elements, wave_number, speed):
     """Frequencies of linear elements with consistent mass, in closed form."""
     h = LENGTH / elements

@@ -101,15 +101,6 @@ def test_momentum_changes_by_the_applied_forces_only(name, dimension, variant):
         assert change[kept] == pytest.approx(expected, abs=1e-9 * (1 + scale))
 
 
-def test_euler_top_in_numbers():
-    form = ph.RigidBody(2.0, (1.0, 2.0, 2.5)).port_hamiltonian()
-    x = np.concatenate([np.zeros(3), np.eye(3).ravel(), [0.0, 0.0, 0.0, 1.0, 2.0, 3.0]])
-    u = np.zeros(form.port_size)
-    u[form.port_slice("origin force")] = [0.0, 4.0, 0.0]
-    assert rate(form, x, u)[-6:] == pytest.approx([0.0, 2.0, 0.0, -3.0, 2.25, -0.8])
-    assert form.storage(x) == pytest.approx((1 + 8 + 22.5) / 2)
-
-
 @pytest.mark.parametrize("variant", ["full", "constant_mass"])
 def test_outputs_are_the_velocities_of_the_ends(variant):
     form = beam(frame="cantilever").port_hamiltonian(variant)

@@ -8,7 +8,6 @@ import phlexible as ph
 
 RUBBER = ph.Material(2e6, 1000.0, 0.3, viscosity=1e-3)
 AREA, MOMENTS = 0.03 * 0.05, (0.05**3 * 0.03 / 12, 0.03**3 * 0.05 / 12)
-ELASTICA = np.array([0.83935781, 0.49346073])  # tip for P L^2 / EI = 2, by elliptic integrals
 
 
 def rod(dimension=3, order=1, elements=3, material=RUBBER):
@@ -116,51 +115,6 @@ def test_gauss_has_order_four_and_keeps_rotations():
     exact = end(16)
     coarse, fine = (np.abs(end(steps) - exact).max() for steps in (2, 4))
     assert np.log2(coarse / fine) == pytest.approx(4, abs=0.25)
-
-
-def at_rest(form, places, turns):
-    """The state with sections there and strains of theirs; the first one is clamped."""
-    x = form.initial_state
-    x[form.state_slice("position")] = places[1:, :2].ravel()
-    x[form.state_slice("rotation_rows")] = turns[1:, :2, :2].ravel()
-    x[form.state_slice("strain")] -= form.strain_gap(x)
-    return x
-
-
-def test_a_moment_of_2_pi_rolls_it_up_to_a_circle():
-    """Elements of order 1 that turn by 2 pi / n are in balance under EI sin(2 turn) / 2l, as a closed polygon."""
-    gaps = []
-    for n in (16, 32):
-        form = ph.Rod(1.0, ph.Section(1e3, 1.0), ph.Material(1.0, 1.0, 0.0), n).port_hamiltonian(
-            dimension=2, start="fixed"
-        )
-        turn, moment = 2 * np.pi / n, n * np.sin(4 * np.pi / n) / 2
-        along = turn * (np.arange(n) + 0.5)
-        links = np.stack([np.cos(along), np.sin(along)], axis=1) / (n * np.cos(turn / 2))
-        places = np.concatenate([np.zeros((1, 2)), np.cumsum(links, axis=0)])
-        x = at_rest(form, places, Rotation.from_rotvec(turn * np.arange(n + 1)[:, None] * [0, 0, 1]).as_matrix())
-        assert form.positions(x)[-1] == pytest.approx((0, 0, 0), abs=1e-14)
-        u = np.zeros(form.port_size)
-        u[form.port_slice("end moment")] = moment
-        assert form.forces(x, u) == pytest.approx(np.zeros(len(x)), abs=1e-12)
-        gaps.append(2 * np.pi - moment)
-    assert gaps[0] / gaps[1] == pytest.approx(4.0, abs=0.2)
-    assert gaps[1] < 0.17
-
-
-def test_it_rests_in_the_elastica():
-    """P = 2 EI/L^2 across its end: where it bends as elliptic integrals say no force is left."""
-    model = ph.Model(dimension=2)
-    placed = model.add(ph.Rod(1.0, ph.Section(1e6, 1.0), ph.Material(1.0, 1.0, 0.0), 8, 2), "strip")
-    model.connect(ph.Fixed(model.ground.at((0, 0, 0)), placed.start))
-    model.apply(ph.Force(placed.end, (0, 2.0, 0)))
-    rest = model.equilibrium()
-    places, turns = (np.array([each(n) for n in placed.nodes()]) for each in (rest.position, rest.rotation))
-    assert places[-1, :2] == pytest.approx(ELASTICA, abs=2.5e-5)
-    form = placed.body.port_hamiltonian(dimension=2, start="fixed")
-    u = np.zeros(form.port_size)
-    u[form.port_slice("end force")] = 0.0, 2.0
-    assert np.abs(form.forces(at_rest(form, places, turns), u)).max() < 1e-8
 
 
 def test_ports_are_forces_and_velocities_in_world_axes():

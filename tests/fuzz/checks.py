@@ -18,8 +18,6 @@ from phlexible.state.recording import ARRAYS
 from phlexible.state.system import moving_frames
 from phlexible.step.integration.composition import check_lossless
 
-Array = np.ndarray
-
 LIMIT = 1e-10
 AT_REST = 1e-6  # of the reach, by which something may creep in a run
 UNPREDICTABLE = (

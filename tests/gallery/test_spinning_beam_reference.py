@@ -10,7 +10,7 @@ from scipy.interpolate import CubicSpline
 import phlexible as ph
 
 REFERENCE = Path(__file__).parent / "reference" / "spin_up.csv"
-TIME, TRANSVERSE, AXIAL = 0, 3, 4
+TIME, TRANSVERSE = 0, 3
 LENGTH = 8.0
 
 

@@ -163,17 +163,6 @@ def orthogonality_error(motion: ph.Motion) -> float:
     return float(np.abs(np.swapaxes(rotation, -1, -2) @ rotation - np.eye(3)).max(initial=0.0))
 
 
-def deflection(motion: ph.Motion) -> float:
-    """Largest elastic displacement of an end of a beam, relative to its length."""
-    largest = 0.0
-    for placed in motion.mechanism.bodies:
-        if isinstance(placed.body, ph.Beam):
-            for port in (placed.start, placed.at(placed.body.length / 2), placed.end):
-                moved = np.linalg.norm(motion.elastic_displacement(port), axis=1).max()
-                largest = max(largest, float(moved) / placed.body.length)
-    return largest
-
-
 def greatest_turn(motion: ph.Motion) -> float:
     """Largest rotation of a body frame in one step, from its velocities [rad]."""
     system, largest = motion.run.system, 0.0

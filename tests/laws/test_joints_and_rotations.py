@@ -10,7 +10,6 @@ from laws.cases import joint_types
 from laws.examples import SEEDS, STEP_SIZES, examples, resolved
 from laws.figures import energy_error, joint_gaps, orthogonality_error
 from laws.models import Wishes, random_mechanism
-from phlexible.algebra.rotations import rotation_matrix
 from phlexible.state.initial_state import InitialKind
 
 LIMIT = 1e-12
@@ -58,26 +57,3 @@ def test_nothing_drifts_in_100_000_steps(dimension):
     assert orthogonality_error(motion) <= 1e-13
     scale = motion.energy.kinetic.max()
     assert np.abs(motion.energy.balance_error).max() <= 1e-10 * scale
-
-
-@pytest.mark.parametrize("dimension", [2, 3])
-def test_a_moving_frame_is_followed(dimension):
-    """The pin is where the path is and the clamp turns as the frame does, at every stored instant."""
-    model = ph.Model(gravity=(0, -9.81, 0), dimension=dimension)
-
-    def path(t):
-        return np.array([0.2 * np.sin(3 * t), 0.1 * t**2, 0.3 * t * (dimension - 2)])
-
-    def turn(t):
-        return 0.2 + 0.9 * t if dimension == 2 else Rotation.from_rotvec([0.4 * t, 0.2, 0.9 * t])
-
-    beam = ph.Beam(0.8, ph.CircularSection(0.01), STEEL, elements=2, frame="cantilever")
-    start = 0.2 if dimension == 2 else turn(0).as_matrix()
-    body = model.add(beam, rotation=start)
-    model.connect(ph.Fixed(model.ground.moving(path, turn), body.start))
-    motion = model.simulate(1.0, 0.01, every=5, progress=False)
-    places = np.array([path(t) for t in motion.time])
-    assert motion.position(body.start) == pytest.approx(places, abs=1e-13)
-    expected = [rotation_matrix(turn(t), dimension) for t in motion.time]
-    assert motion.rotation(body.start) == pytest.approx(np.array(expected), abs=1e-12)
-    assert joint_gaps(motion)[1] <= LIMIT

@@ -27,12 +27,3 @@ def test_power_is_balanced_at_any_state(dimension, body, seed):
     form = drawn.port_hamiltonian(dimension=dimension, gravity=weight(dimension))
     x = form.initial_state if isinstance(drawn, NodalBody) else random_state(form, seed)[0]
     assert ph.check_structure(form, x + 0.1 * rng.normal(size=form.state_size)).power < 1e-14
-
-
-@SEEDS
-@pytest.mark.parametrize("dimension", [1, 2, 3])
-def test_power_of_a_viscous_string_is_balanced_at_any_state(dimension, seed):
-    string = ph.String(1.0, 0.5, 3, ph.LogarithmicLaw(20.0), order=1 + seed % 2, viscosity=0.1)
-    form = string.port_hamiltonian(dimension=dimension, gravity=weight(dimension))
-    x = form.initial_state + 0.1 * np.random.default_rng(seed).normal(size=form.state_size)
-    assert ph.check_structure(form, x).power < 1e-14

@@ -7,7 +7,6 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import phlexible as ph
-from phlexible.description.interactions.functions import perpendicular_axes
 from phlexible.measure.sensors import JointPosition, LinearPoint
 from phlexible.state.recorded_run import RecordedRun
 from phlexible.state.small_motions import centred_motions, displaced, world_motions
@@ -26,7 +25,6 @@ def on_the_ground(make, dimension=3):
 
 
 ABOUT = float(AXIS @ np.diag(INERTIA) @ AXIS)
-ACROSS = [float(a @ np.diag(INERTIA) @ a) for a in perpendicular_axes(AXIS)]
 
 # Joint: words of its inputs, and the acceleration along each coordinate of a unit force along it.
 CASES = {

@@ -99,14 +99,6 @@ def damping_ratio():
     return model.linearize().modes(1).damping_ratios[0], 0.1
 
 
-@program("m g / k", 1e-9)
-def weight_on_a_spring():
-    model = ph.Model(gravity=DOWN)
-    mass = model.add(ph.PointMass(2.0), position=(0, 0, -1))
-    model.apply(ph.SpringDamper(model.ground.at((0, 0, 0)), mass.origin, stiffness=1000.0))
-    return model.equilibrium().position(mass.origin)[2], -1 - 2 * G / 1000
-
-
 @program("a thrown bar that nobody spins keeps its velocity", 1e-9)
 def thrown_bar():
     model = ph.Model()
@@ -231,12 +223,6 @@ def cantilever(gravity=(0, 0, 0), elements=8, **known):
     return model, beam
 
 
-@program("rho A g l^4 / 8 E I", 3e-3)
-def beam_sags_by_its_weight():
-    model, beam = cantilever(DOWN)
-    return model.equilibrium().position(beam.end)[2], -7850 * 2e-4 * G / (8 * 2.1e11 * SECOND_MOMENT)
-
-
 # Analysis and tools.
 
 
@@ -245,32 +231,3 @@ def reduced_static_gain():
     model, beam = cantilever(elements=12)
     linear = model.linearize([ph.Force(beam.end, (0, 0, 1))], [ph.Displacement(beam.end, (0, 0, 1))])
     return abs(linear.reduce(4).frequency_response(1e-3).values[0, 0, 0]), 1 / (3 * 2.1e11 * SECOND_MOMENT)
-
-
-@program("d(m g / k)/dk = -m g / k^2 by the adjoint of a run that starts at rest", 1e-3)
-def gradient():
-    def build(given):
-        model = ph.Model(gravity=DOWN)
-        mass = model.add(ph.PointMass(2.0), "mass", position=(0, 0, -1))
-        model.apply(ph.SpringDamper(model.ground.at((0, 0, 0)), mass.origin, given["k"], length=1.0))
-        return model
-
-    _, slope = ph.gradient(
-        build,
-        lambda model: ph.Cost.final(ph.Position(model["mass"].origin), lambda place: place[:, 2]),
-        {"k": 1000.0},
-        duration=0.02,
-        step=1e-2,
-        initial=lambda model: model.equilibrium(),
-    )
-    return slope["k"], 2 * G / 1000**2
-
-
-@program("F / (k - m w^2): the answer to a harmonic force", 1e-6)
-def frequency_response():
-    model = ph.Model(dimension=2)
-    cart = model.add(ph.RigidBody(2.0, 1.0))
-    rail = model.connect(ph.Prismatic(model.ground.at((0, 0, 0)), cart.origin))
-    model.apply(rail.spring(50.0))
-    linear = model.linearize([ph.Force(cart.origin, (1, 0, 0))], [ph.Displacement(cart.origin, (1, 0, 0))])
-    return linear.frequency_response(3.0).values[0, 0, 0].real, 1 / (50 - 2 * 9)
