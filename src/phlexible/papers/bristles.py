@@ -120,8 +120,7 @@ class Touching:
         """Adds couples (T, 3) on what touches, and against it."""
         for sign, parts in zip((1.0, -1.0), self._turning, strict=True):
             if len(parts):
-                m = at.vectors[:, parts]
-                on_vectors[:, parts] += sign * np.cross(_spread(m, moment)[:, None], m)
+                on_vectors[:, parts] += sign * couple(at.vectors[:, parts], moment)
 
 
 def along(v: Array, n: Array) -> Array:
@@ -140,6 +139,11 @@ def _turn(at: Poses, dX: Array, parts: IntArray) -> Array:
         return np.zeros((len(dX), 3))
     m = at.vectors[:, parts]
     return _spread(m, np.cross(m, dX[:, parts]).sum(axis=1))
+
+
+def couple(m: Array, moment: Array) -> Array:
+    """Forces on directions m (T, d, 3) of a body that make a moment (T, 3) (docs/theory.md, 4; (4.16))."""
+    return np.asarray(np.cross(_spread(m, moment)[:, None], m))
 
 
 def _spread(m: Array, moment: Array) -> Array:

@@ -14,8 +14,9 @@ import numpy as np
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.description.interactions.contact import Contact
 from phlexible.description.interactions.feedback import Feedback
-from phlexible.description.interactions.force_elements import Bristle, CoordinateForce
+from phlexible.description.interactions.force_elements import Bristle, CoordinateForce, ForceElement
 from phlexible.description.interactions.functions import Coordinate
+from phlexible.description.interactions.loads import Load
 from phlexible.description.interactions.state_force import StateLaw
 from phlexible.description.interactions.surfaces import RubbingCoordinate, SlidingCoordinate
 from phlexible.description.joints.relations import RelationRow
@@ -53,11 +54,7 @@ class ElementLaws:
         for element in system.mechanism.elements:
             if isinstance(element, Contact) and element.is_searched:
                 raise ModelError(f"{element} has no force along a coordinate; write a Contact for each pair")
-            if isinstance(element.value, Feedback) and not isinstance(element.value, StateLaw):
-                raise ModelError(
-                    f"{element} is a controller that is called once a step, which collocation has no use for; "
-                    "write it as a function of time, or as a StateForce"
-                )
+            refuse_controller(element)
         self.forces = [force for _, force in system.forces]
         leaks = [0.0] * len(self.forces)
         for k in range(len(self.forces)):
@@ -141,6 +138,19 @@ class ElementLaws:
             result += [self.forces[k].energy(each) for each in theta[:, k].tolist()]
             result -= self._stiffness[k] * (theta[:, k] - self._rest[k]) ** 2 / 2
         return np.asarray(result)
+
+
+def refuse_controller(part: Load | ForceElement) -> None:
+    """Refuses a controller that is called once a step.
+
+    Raises:
+        ModelError: names the part of the mechanism.
+    """
+    if isinstance(part.value, Feedback) and not isinstance(part.value, StateLaw):
+        raise ModelError(
+            f"{part} is a controller that is called once a step, which collocation has no use for; write it as a"
+            " function of time, or as a StateForce"
+        )
 
 
 def state_laws(system: System) -> list[StateLaw]:

@@ -111,7 +111,7 @@ class JoinedFunctions:
 
     def at(self, x: Array) -> Poses:
         """T states."""
-        instants, functions = self._instants(x), self._functions
+        instants, functions = self.instants(x), self._functions
         values, slopes = functions.values(instants), self.lines.slopes(instants)
         return Poses(x, instants, functions.set.places(instants), values, slopes, functions.gradients(instants))
 
@@ -153,7 +153,8 @@ class JoinedFunctions:
         chosen[:, functions] = at.slopes[:, functions]
         out += self._functions.forces_of(at.gradients, chosen)
 
-    def _instants(self, x: Array) -> Instants:
+    def instants(self, x: Array) -> Instants:
+        """Times and poses of T states, of the reference points of the papers, without velocities."""
         layout, system = self._system.layout, self._system
         position = np.zeros((len(x), int(layout.carrier[-1]), 3))
         rotation, eta = np.zeros((len(x), layout.frames, 3, 3)), np.zeros((len(x), int(layout.eta[-1])))

@@ -12,15 +12,14 @@ from phlexible.algebra.arrays import Array, IntArray, option
 from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.floating_body import FloatingBody
 from phlexible.bodies.mechanics.floating import split_velocity
-from phlexible.description.interactions.feedback import Feedback
 from phlexible.description.interactions.functions import PointOf
 from phlexible.description.interactions.loads import Axes, Force, PointLoad, SurfacePressure, Torque
 from phlexible.description.interactions.state_force import StateLaw
 from phlexible.description.mechanism.mechanism import Mechanism
 from phlexible.description.ports import PlacedBody
 from phlexible.errors import ModelError, ParameterError
-from phlexible.papers.bristles import Bristles, bristle_numbers
-from phlexible.papers.element_laws import ElementLaws, Resistances, state_laws
+from phlexible.papers.bristles import Bristles, bristle_numbers, couple
+from phlexible.papers.element_laws import ElementLaws, Resistances, refuse_controller, state_laws
 from phlexible.papers.floating_forms import BodyState, FloatingBodyForm, Variant
 from phlexible.papers.joined_functions import BodyForm, JoinedFunctions, paper_resolver, velocity_places
 from phlexible.papers.soft_form import SoftForm
@@ -68,11 +67,7 @@ class AppliedLoads:
         self.vectors = list[CarriedVector]()
         self.sizes = list[int]()
         for load in system.loads:
-            if isinstance(load.value, Feedback) and not isinstance(load.value, StateLaw):
-                raise ModelError(
-                    f"{load} is a controller that is called once a step, which collocation has no use for; write "
-                    "it as a function of time, or as a StateForce"
-                )
+            refuse_controller(load)
             is_pressure = isinstance(load, SurfacePressure)
             size, begin = 1 if is_pressure else NUMBERS, sum(self.sizes)
             place = slice(begin, begin + size)
@@ -138,15 +133,7 @@ class AppliedLoads:
             if isinstance(load, Force):
                 out[:, numbers[each.points[0]]] += world
             else:
-                turn = np.linalg.solve(_spread(triad), world[..., None])[..., 0]
-                out[:, numbers[each.triad]] += np.cross(turn[:, None], triad)
-
-
-def _spread(triad: Array) -> Array:
-    """sum |d_i|^2 I - d_i d_i^T of directions (T, 3, 3), which a turn t takes to its moment
-    (docs/theory.md, 4; (4.16))."""
-    squares = (triad**2).sum(axis=(1, 2))[:, None, None] * np.eye(3)
-    return np.asarray(squares - triad.transpose(0, 2, 1) @ triad)
+                out[:, numbers[each.triad]] += couple(triad, world)
 
 
 # Section 5 of Brugnoli et al. (2020): the bodies, and joints as transformers between them.
@@ -335,33 +322,21 @@ class MechanismModel(ComposedModel):
 
     def split(self, x: Array) -> State:
         """The state of the mechanism, without stress, strains of strings and multipliers."""
-        positions, nodes, rotations, etas = list[Array](), list[Array](), list[Array](), [np.zeros(0)]
-        velocities = [np.zeros(0)]
+        at, velocities = self._joined.instants(x[None]), [np.zeros(0)]
+        position, rotation, eta = at.position[0], at.rotation[0], at.eta[0]
         for index, (form, part) in enumerate(self._bodies):
             if not isinstance(form, FloatingBodyForm):
-                n, d = form.body.elastic_count, form.body.dimension
-                places = np.zeros((form.body.node_count, 3))
-                places[:, :d] = x[part][:n].reshape(-1, d)
-                nodes.append(places)
-                velocities.append(x[part][n : 2 * n])
+                velocities.append(x[velocity_places(form, part)])
                 continue
             own, centre = form.split(x[part]), self.system.centres[index]
             place = centre @ np.concatenate([[1.0], own.displacement])
             V = own.rotation @ (
                 own.velocity + np.cross(own.angular_velocity, place) + centre[:, 1:] @ own.elastic_velocity
             )
-            positions.append(own.position + own.rotation @ place)
-            rotations.append(own.rotation)
-            etas.append(own.displacement)
+            position[index] += own.rotation @ place
             axes = form.body.rotation_axes
             velocities += [V[: form.body.dimension], own.angular_velocity[list(axes)], own.elastic_velocity]
-        return State(
-            time=float(x[self._time]),
-            position=np.concatenate([np.array(positions).reshape(-1, 3), *nodes]),
-            rotation=np.array(rotations).reshape(-1, 3, 3),
-            eta=np.concatenate(etas),
-            velocity=np.concatenate(velocities),
-        )
+        return State(float(x[self._time]), position, rotation, eta, np.concatenate(velocities))
 
     def inputs(self, time: float, x: Array) -> Array:
         """u at a state: the clock, -g_t, the values of the loads. The time in x counts."""

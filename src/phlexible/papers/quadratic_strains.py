@@ -13,7 +13,8 @@ from phlexible.bodies.mechanics.absolute import mass_matrix
 from phlexible.bodies.soft_law import PAIRS, QuadraticConstitution
 from phlexible.errors import ModelError, ParameterError
 from phlexible.papers.soft_form import SoftForm
-from phlexible.port_hamiltonian.model import Port, PortHamiltonianModel, StateBlock
+from phlexible.papers.strain_form import StrainForm
+from phlexible.port_hamiltonian.model import Matrix, Port, StateBlock
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +33,7 @@ class ProductTerms:
 
 
 @dataclass(frozen=True, eq=False)
-class QuadraticStrainModel(PortHamiltonianModel):
+class QuadraticStrainModel(StrainForm):
     """``E dx/dt = (J(q) - R(q)) z + B u`` of coordinates q, velocities v and stresses s, everything sparse::
 
         C s = e(q),  e = e_0 + B_e q + q^T Q q / 2,  L(q) = de/dq,  H = v^T M v / 2 + s^T C s / 2 - f^T q
@@ -66,24 +67,11 @@ class QuadraticStrainModel(PortHamiltonianModel):
     states: tuple[StateBlock, ...] = field(init=False)
     ports: tuple[Port, ...] = field(init=False)
 
-    is_descriptor_constant = True
-
     def __post_init__(self) -> None:
         g, n = self.linear.shape
         blocks = (StateBlock("position", "", n), StateBlock("velocity", "", n), StateBlock("stress", "", g))
-        object.__setattr__(self, "states", blocks)
         ports = (Port(name, "N", "m/s", columns.shape[1]) for name, columns in self.inputs.items())
-        object.__setattr__(self, "ports", tuple(ports))
-
-    @property
-    def coordinates(self) -> IntArray:
-        """Those of q."""
-        return np.arange(self.linear.shape[1])
-
-    @property
-    def rest_state(self) -> Array:
-        """That of t = 0."""
-        return self.initial_state
+        vars(self).update(states=blocks, ports=tuple(ports))
 
     @property
     def initial_state(self) -> Array:
@@ -127,43 +115,18 @@ class QuadraticStrainModel(PortHamiltonianModel):
         """C, shape (g, g)."""
         return sparse.csr_array(sparse.linalg.inv(sparse.csc_array(self.stiffness)))
 
-    @cached_property
-    def _descriptor(self) -> sparse.csr_array:
-        one = sparse.eye_array(self.linear.shape[1])
-        return sparse.csr_array(sparse.block_diag([one, self.mass, self.compliance], "csr"))
+    def _storages(self) -> tuple[Matrix, Matrix]:
+        return self.mass, self.compliance
 
-    def descriptor_matrix(self, x: Array) -> sparse.csr_array:
-        """E = diag(I, M, C), constant."""
-        return self._descriptor
+    def _strain_rates(self, x: Array) -> Matrix:
+        return self.strain_slopes(x[: self.linear.shape[1]])
 
-    def structure_matrix(self, x: Array) -> sparse.csr_array:
-        """J(q)."""
-        n = self.linear.shape[1]
-        one, slopes = sparse.eye_array(n), self.strain_slopes(x[:n])
-        return sparse.csr_array(
-            sparse.block_array([[None, one, None], [-one, None, -slopes.T], [None, slopes, None]], format="csr")
-        )
+    def _viscosity(self, x: Array) -> Matrix:
+        slopes = self._strain_rates(x)
+        return self.viscosity * (slopes.T @ self.stiffness @ slopes)
 
-    def dissipation_matrix(self, x: Array) -> sparse.csr_array:
-        """R(q): viscosity on v."""
-        g, n = self.linear.shape
-        slopes = self.strain_slopes(x[:n])
-        viscous = self.viscosity * (slopes.T @ self.stiffness @ slopes)
-        rest = [sparse.csr_array((size, size)) for size in (n, g)]
-        return sparse.csr_array(sparse.block_diag([rest[0], viscous, rest[1]], "csr"))
-
-    def port_matrix(self, x: Array) -> sparse.csr_array:
-        """B: forces on v."""
-        g, n = self.linear.shape
-        columns = self._inputs
-        size = columns.shape[1]
-        return sparse.csr_array(sparse.vstack([sparse.csr_array((n, size)), columns, sparse.csr_array((g, size))]))
-
-    @cached_property
-    def _inputs(self) -> sparse.csr_array:
-        """Of all ports, shape (n, m)."""
-        none = sparse.csr_array((self.linear.shape[1], 0))
-        return sparse.csr_array(sparse.hstack([none, *self.inputs.values()], "csr"))
+    def _pushes(self, x: Array) -> Matrix:
+        return sparse.hstack([sparse.csr_array((self.linear.shape[1], 0)), *self.inputs.values()], "csr")
 
     def effort(self, x: Array) -> Array:
         """z = (-f, v, s)."""

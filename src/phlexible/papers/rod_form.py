@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,7 +19,8 @@ from phlexible.description.mechanism.wholes import rod_sections
 from phlexible.display import short_repr
 from phlexible.errors import ParameterError
 from phlexible.papers.soft_strain_form import block_diagonal
-from phlexible.port_hamiltonian.model import Port, PortHamiltonianModel, StateBlock
+from phlexible.papers.strain_form import StrainForm
+from phlexible.port_hamiltonian.model import Matrix, Port, StateBlock
 
 NEXT, AFTER = (1, 2, 0), (2, 0, 1)
 """The cyclic order of three axes."""
@@ -180,7 +182,7 @@ class RodEnd(StrEnum):
 
 
 @dataclass(frozen=True, eq=False)
-class RodForm(PortHamiltonianModel):
+class RodForm(StrainForm):
     """A rod as ``E dx/dt = (J(q) - R(q)) z(x) + B(q) u``, everything sparse (8.34)::
 
         x = (c, R, v, w, gamma)    E = diag(I, I, m, J, W)
@@ -226,8 +228,6 @@ class RodForm(PortHamiltonianModel):
     _kept: IntArray = field(init=False, repr=False)
     _inputs: IntArray = field(init=False, repr=False)
     _at_start: Array = field(init=False, repr=False)
-    _descriptor: sparse.csr_array = field(init=False, repr=False)
-    is_descriptor_constant = True
     is_local = True
 
     def __post_init__(self) -> None:
@@ -254,26 +254,19 @@ class RodForm(PortHamiltonianModel):
         ports.append(Port("distributed force", "N/m", "m^2/s", d * len(free), lengths))
         inputs += [3 * (2 * n + k) + i for k in free for i in range(d)]
         chosen = np.array([place for places in kept.values() for place in places], dtype=np.int64)
-        weights = sparse.diags_array(np.repeat(self.measures, STRAINS))
-        parts = [sparse.eye_array(WIDTH * n), self.sections.mass_matrix, weights]
         gamma = self.strains.values(self.vectors.reshape(-1, 3))
-        object.__setattr__(self, "states", tuple(block for block in blocks if block.size))
-        object.__setattr__(self, "ports", tuple(ports))
-        object.__setattr__(self, "_kept", chosen)
-        object.__setattr__(self, "_inputs", np.array(inputs, dtype=np.int64))
-        object.__setattr__(self, "_at_start", np.concatenate([self.vectors.ravel(), self.speeds.ravel(), gamma]))
-        whole = sparse.csr_array(sparse.block_diag(parts, "csr"))
-        object.__setattr__(self, "_descriptor", whole[chosen][:, chosen])
+        vars(self).update(
+            states=tuple(block for block in blocks if block.size),
+            ports=tuple(ports),
+            _kept=chosen,
+            _inputs=np.array(inputs, dtype=np.int64),
+            _at_start=np.concatenate([self.vectors.ravel(), self.speeds.ravel(), gamma]),
+        )
 
     @property
     def initial_state(self) -> Array:
         """x at t = 0, strains those of the shape, shape (state_size,)."""
         return self._at_start[self._kept]
-
-    @property
-    def rest_state(self) -> Array:
-        """That of t = 0."""
-        return self.initial_state
 
     def positions(self, x: Array) -> Array:
         """Of the axis at all sections, fixed ones too, shape (N, 3) [m]."""
@@ -299,41 +292,51 @@ class RodForm(PortHamiltonianModel):
         turning = np.cross(vectors[:, 0], linear) + np.einsum("ni,nic->nc", spin, vectors[:, 1:])
         return linear.sum(axis=0), turning.sum(axis=0)
 
-    def descriptor_matrix(self, x: Array) -> sparse.csr_array:
-        """E, constant."""
-        return self._descriptor
+    @cached_property
+    def _places(self) -> tuple[IntArray, IntArray, IntArray]:
+        """Numbers of the states among all coordinates, velocities and strains."""
+        begins = np.array([0, WIDTH, WIDTH + SPEEDS]) * self.sections.count
+        part = np.searchsorted(begins, self._kept, side="right") - 1
+        q, v, s = (self._kept[part == k] - begin for k, begin in enumerate(begins))
+        return q, v, s
 
-    def structure_matrix(self, x: Array) -> sparse.csr_array:
-        """J(q)."""
-        vectors, speeds, _ = self._split(x)
-        kinematic, strain_rate = _rate_matrix(vectors), self._weighted_strain_rate(vectors)
+    def _storages(self) -> tuple[Matrix, Matrix]:
+        _, v, s = self._places
+        weights = np.repeat(self.measures, STRAINS)[s]
+        return self.sections.mass_matrix[v][:, v], sparse.diags_array(weights)
+
+    def _kinematics(self, x: Array) -> Matrix:
+        q, v, _ = self._places
+        return _rate_matrix(self._split(x)[0])[q][:, v]
+
+    def _gyration(self, x: Array) -> Matrix:
+        v, speeds = self._places[1], self._split(x)[1]
         spin = np.zeros((len(speeds), SPEEDS, SPEEDS))
         spin[:, 3:, 3:] = cross_matrix(np.einsum("nij,nj->ni", self.sections.inertia, speeds[:, 3:]))
-        blocks = [
-            [None, kinematic, None],
-            [-kinematic.T, block_diagonal(spin), -strain_rate.T],
-            [None, strain_rate, None],
-        ]
-        return self._chosen(sparse.block_array(blocks, format="csr"))
+        return block_diagonal(spin)[v][:, v]
 
-    def dissipation_matrix(self, x: Array) -> sparse.csr_array:
-        """R: viscosity."""
-        q, g = WIDTH * self.sections.count, STRAINS * len(self.measures)
-        viscous = self._viscous_matrix(self._split(x)[0])
-        return self._chosen(sparse.block_diag([sparse.csr_array((q, q)), viscous, sparse.csr_array((g, g))], "csr"))
+    def _strain_rates(self, x: Array) -> Matrix:
+        """W L(q)."""
+        _, v, s = self._places
+        weights = sparse.diags_array(np.repeat(self.measures, STRAINS))
+        return (weights @ self._strain_slopes(self._split(x)[0]))[s][:, v]
 
-    def port_matrix(self, x: Array) -> sparse.csr_array:
-        """B(q)."""
+    def _viscosity(self, x: Array) -> Matrix:
+        """tau L^T W C L."""
+        v = self._places[1]
+        if not self.viscosity:
+            return sparse.csr_array((len(v),) * 2)
+        rate = self._strain_slopes(self._split(x)[0])[:, v]
+        return rate.T @ block_diagonal(self.viscosity * self.measures[:, None, None] * self.stiffness) @ rate
+
+    def _pushes(self, x: Array) -> Matrix:
         vectors, n, nothing = self._split(x)[0], self.sections.count, np.zeros((self.sections.count, 3))
         units = [np.tile(unit, (n, 1)) for unit in np.eye(3)]
         pushed = np.stack([resultants(vectors, self._on_axis(unit), nothing) for unit in units], axis=2)
         turned = np.stack([resultants(vectors, self._on_axis(nothing), unit) for unit in units], axis=2)
         force, lengths = block_diagonal(pushed), sparse.diags_array(np.repeat(self.sections.lengths, 3))
-        columns = sparse.hstack([force, block_diagonal(turned), force @ lengths], "csr")[:, self._inputs]
-        above, below = (
-            sparse.csr_array((size, self.port_size)) for size in (WIDTH * n, STRAINS * len(self.measures))
-        )
-        return sparse.csr_array(sparse.vstack([above, columns, below], "csr")[self._kept])
+        columns = sparse.hstack([force, block_diagonal(turned), force @ lengths], "csr")
+        return columns[:, self._inputs][self._places[1]]
 
     def effort(self, x: Array) -> Array:
         """z."""
@@ -369,9 +372,6 @@ class RodForm(PortHamiltonianModel):
         vectors, speeds, strains = np.split(whole, np.cumsum([WIDTH * n, SPEEDS * n]))
         return vectors.reshape(n, 4, 3), speeds.reshape(n, SPEEDS), strains.reshape(-1, STRAINS)
 
-    def _chosen(self, whole: sparse.csr_array) -> sparse.csr_array:
-        return sparse.csr_array(whole[self._kept][:, self._kept])
-
     def _products(self, strains: Array) -> Array:
         return np.asarray(np.einsum("gij,gj->gi", self.stiffness, strains))
 
@@ -379,18 +379,9 @@ class RodForm(PortHamiltonianModel):
         """sigma, shape (g, 6)."""
         return self._products(strains - self.natural)
 
-    def _weighted_strain_rate(self, vectors: Array) -> sparse.csr_array:
-        """W L(q), shape (6 g, 6 N)."""
-        weights = sparse.diags_array(np.repeat(self.measures, STRAINS))
-        return sparse.csr_array(weights @ self.strains.slopes(vectors.reshape(-1, 3)) @ _rate_matrix(vectors))
-
-    def _viscous_matrix(self, vectors: Array) -> sparse.csr_array:
-        """tau L^T W C L, shape (6 N, 6 N)."""
-        if not self.viscosity:
-            return sparse.csr_array((SPEEDS * len(vectors),) * 2)
-        rate = self.strains.slopes(vectors.reshape(-1, 3)) @ _rate_matrix(vectors)
-        stiffness = block_diagonal(self.viscosity * self.measures[:, None, None] * self.stiffness)
-        return sparse.csr_array(rate.T @ stiffness @ rate)
+    def _strain_slopes(self, vectors: Array) -> sparse.csr_array:
+        """L(q), shape (6 g, 6 N)."""
+        return sparse.csr_array(self.strains.slopes(vectors.reshape(-1, 3)) @ _rate_matrix(vectors))
 
     def _on_axis(self, forces: Array) -> Array:
         """Forces (N, 3) on the axis as forces on the vectors, shape (N, 4, 3)."""

@@ -14,11 +14,12 @@ from phlexible.bodies.mechanics.absolute import (
     strain_energy,
     viscous_matrix,
 )
-from phlexible.port_hamiltonian.model import Port, PortHamiltonianModel, StateBlock
+from phlexible.papers.strain_form import StrainForm
+from phlexible.port_hamiltonian.model import Matrix, Port, StateBlock
 
 
 @dataclass(frozen=True, eq=False)
-class SoftForm(PortHamiltonianModel):
+class SoftForm(StrainForm):
     """A soft body as ``E dx/dt = (J - R(q)) z(x) + B u``, everything sparse::
 
         x = (q, v)    E = diag(I, M)    z = (dV/dq - F, v)    J = [[0, I], [-I, 0]]    R = diag(0, C(q))
@@ -30,45 +31,38 @@ class SoftForm(PortHamiltonianModel):
         body: nodes, masses and elements in dimension d.
         gravity: shape (d,) [m/s^2].
         interfaces: weights of the nodes by name, each of shape (N,).
-        initial_state: x at t = 0, shape (2 d N,).
+        start: x at t = 0, shape (2 d N,).
     """
 
     body: AbsoluteBody
     gravity: Array
     interfaces: dict[str, Array]
-    initial_state: Array
+    start: Array
     states: tuple[StateBlock, ...] = field(init=False)
     ports: tuple[Port, ...] = field(init=False)
-    is_descriptor_constant = True
 
     def __post_init__(self) -> None:
         n, d = self.body.elastic_count, self.body.dimension
         blocks = (StateBlock("position", "m", n), StateBlock("velocity", "m/s", n))
-        object.__setattr__(self, "states", blocks)
-        object.__setattr__(self, "ports", tuple(Port(name, "N", "m/s", d) for name in self.interfaces))
+        vars(self).update(states=blocks, ports=tuple(Port(name, "N", "m/s", d) for name in self.interfaces))
 
-    def descriptor_matrix(self, x: Array) -> sparse.csr_array:
-        """E = diag(I, M), constant."""
-        n = self.body.elastic_count
-        return sparse.csr_array(sparse.block_diag([sparse.eye_array(n), mass_matrix(self.body)], "csr"))
+    @property
+    def initial_state(self) -> Array:
+        """x at t = 0, shape (2 d N,)."""
+        return self.start
 
-    def structure_matrix(self, x: Array) -> sparse.csr_array:
-        """J, constant."""
-        one = sparse.eye_array(self.body.elastic_count)
-        return sparse.csr_array(sparse.block_array([[None, one], [-one, None]], format="csr"))
+    def _storages(self) -> tuple[Matrix, Matrix]:
+        return mass_matrix(self.body), sparse.csr_array((0, 0))
 
-    def dissipation_matrix(self, x: Array) -> sparse.csr_array:
-        """R: viscosity on v."""
-        n = self.body.elastic_count
-        return sparse.csr_array(
-            sparse.block_diag([sparse.csr_array((n, n)), viscous_matrix(self.body, x[:n])], "csr")
-        )
+    def _strain_rates(self, x: Array) -> Matrix:
+        return sparse.csr_array((0, self.body.elastic_count))
 
-    def port_matrix(self, x: Array) -> sparse.csr_array:
-        """B: forces on interfaces, shared by their nodes."""
-        n = self.body.elastic_count
-        shared = sparse.hstack([sparse.csr_array((n, 0)), *self.interface_forces.values()])
-        return sparse.csr_array(sparse.vstack([sparse.csr_array((n, shared.shape[1])), shared], "csr"))
+    def _viscosity(self, x: Array) -> Matrix:
+        return viscous_matrix(self.body, x[: self.body.elastic_count])
+
+    def _pushes(self, x: Array) -> Matrix:
+        """Forces on interfaces, shared by their nodes."""
+        return sparse.hstack([sparse.csr_array((self.body.elastic_count, 0)), *self.interface_forces.values()])
 
     @property
     def interface_forces(self) -> dict[str, sparse.csr_array]:
@@ -94,11 +88,6 @@ class SoftForm(PortHamiltonianModel):
         n = self.body.elastic_count
         kinetic = x[n:] @ (mass_matrix(self.body) @ x[n:]) / 2
         return float(kinetic + strain_energy(self.body, x[:n]) - x[:n] @ self.weight)
-
-    @property
-    def rest_state(self) -> Array:
-        """That of t = 0."""
-        return self.initial_state
 
     @property
     def weight(self) -> Array:

@@ -29,7 +29,8 @@ from phlexible.bodies.soft_law import (
 from phlexible.errors import ParameterError
 from phlexible.papers.quadratic_strains import soft_stress_form
 from phlexible.papers.soft_form import SoftForm
-from phlexible.port_hamiltonian.model import Port, PortHamiltonianModel, StateBlock
+from phlexible.papers.strain_form import StrainForm
+from phlexible.port_hamiltonian.model import Matrix, Port, PortHamiltonianModel, StateBlock
 
 TWICE = np.array([1.0, 1.0, 1.0, 2.0, 2.0, 2.0])
 DIAGONAL = np.array([1.0, 1.0, 1.0, 0.0, 0.0, 0.0])
@@ -336,7 +337,7 @@ class SoftStrains(StrEnum):
 
 
 @dataclass(frozen=True, eq=False)
-class SoftStrainForm(PortHamiltonianModel):
+class SoftStrainForm(StrainForm):
     """A soft body as ``E dx/dt = (J(x) - R(q)) z(x) + B u``, everything sparse (5.25)::
 
         x = (q, v, s)    E = diag(I, M, W)    z = (-F, v, dW/ds)    R = diag(0, C(q), 0)
@@ -359,9 +360,7 @@ class SoftStrainForm(PortHamiltonianModel):
     surfaces: dict[str, sparse.csr_array]
     states: tuple[StateBlock, ...] = field(init=False)
     ports: tuple[Port, ...] = field(init=False)
-    _descriptor: sparse.csr_array = field(init=False, repr=False)
     _inputs: sparse.csr_array = field(init=False, repr=False)
-    is_descriptor_constant = True
 
     def __post_init__(self) -> None:
         body, n = self.whole.body, self.whole.body.elastic_count
@@ -375,31 +374,13 @@ class SoftStrainForm(PortHamiltonianModel):
             ports.append(Port(f"{name} traction", "Pa", "m^3/s", own.shape[0], own))
             columns.append(sparse.csr_array(sparse.kron(surface[:, nodes], one)))
         blocks = (StateBlock("position", "m", n), StateBlock("velocity", "m/s", n), *self.fields.blocks)
-        parts = [sparse.eye_array(n), mass, sparse.diags_array(self.fields.weights)]
-        object.__setattr__(self, "states", blocks)
-        object.__setattr__(self, "ports", tuple(ports))
-        object.__setattr__(self, "_descriptor", sparse.csr_array(sparse.block_diag(parts, "csr")))
-        above, below = (
-            sparse.csr_array((size, sum(p.size for p in ports))) for size in (n, len(self.fields.weights))
-        )
-        inputs = sparse.vstack([above, sparse.hstack(columns), below], "csr")
-        object.__setattr__(self, "_inputs", sparse.csr_array(inputs))
-
-    @property
-    def coordinates(self) -> IntArray:
-        """Those of q."""
-        return np.arange(self.whole.body.elastic_count)
+        vars(self).update(states=blocks, ports=tuple(ports), _inputs=sparse.csr_array(sparse.hstack(columns)))
 
     @property
     def initial_state(self) -> Array:
         """x at t = 0, strains those of the nodes, shape (state_size,)."""
         q, v = np.split(self.whole.initial_state, 2)
         return np.concatenate([q, v, self.fields.of(self._nodes(q))])
-
-    @property
-    def rest_state(self) -> Array:
-        """That of t = 0."""
-        return self.initial_state
 
     def strain_gap(self, x: Array) -> Array:
         """s less the strains of the nodes: zero as long as a scheme keeps it, shape (strains,)."""
@@ -414,26 +395,17 @@ class SoftStrainForm(PortHamiltonianModel):
         momentum[:, : self.whole.body.dimension] = self._nodes(mass_matrix(self.whole.body) @ v)
         return momentum.sum(axis=0), np.cross(places, momentum).sum(axis=0)
 
-    def descriptor_matrix(self, x: Array) -> sparse.csr_array:
-        """E, constant."""
-        return self._descriptor
+    def _storages(self) -> tuple[Matrix, Matrix]:
+        return mass_matrix(self.whole.body), sparse.diags_array(self.fields.weights)
 
-    def structure_matrix(self, x: Array) -> sparse.csr_array:
-        """J(x)."""
+    def _strain_rates(self, x: Array) -> Matrix:
         q, _, s = self._split(x)
-        coupling, one = self.fields.followers(s) @ self._strain_slopes(q), sparse.eye_array(len(q))
-        blocks = [[None, one, None], [-one, None, -coupling.T], [None, coupling, None]]
-        return sparse.csr_array(sparse.block_array(blocks, format="csr"))
+        return self.fields.followers(s) @ self._strain_slopes(q)
 
-    def dissipation_matrix(self, x: Array) -> sparse.csr_array:
-        """R: viscosity on v."""
-        q, _, s = self._split(x)
-        viscous = viscous_matrix(self.whole.body, q)
-        rest = [sparse.csr_array((len(each),) * 2) for each in (q, s)]
-        return sparse.csr_array(sparse.block_diag([rest[0], viscous, rest[1]], "csr"))
+    def _viscosity(self, x: Array) -> Matrix:
+        return viscous_matrix(self.whole.body, self._split(x)[0])
 
-    def port_matrix(self, x: Array) -> sparse.csr_array:
-        """B, constant."""
+    def _pushes(self, x: Array) -> Matrix:
         return self._inputs
 
     def effort(self, x: Array) -> Array:

@@ -20,7 +20,8 @@ from phlexible.bodies.mechanics.absolute import (
 from phlexible.bodies.string import StringMesh
 from phlexible.bodies.string_law import TensionOnly
 from phlexible.errors import ParameterError
-from phlexible.port_hamiltonian.model import Port, PortHamiltonianModel, StateBlock
+from phlexible.papers.strain_form import StrainForm
+from phlexible.port_hamiltonian.model import Matrix, Port, StateBlock
 
 MULTIPLIERS = "multipliers"
 
@@ -36,7 +37,7 @@ class Boundary(StrEnum):
 
 
 @dataclass(frozen=True, eq=False)
-class StringForm(PortHamiltonianModel):
+class StringForm(StrainForm):
     """A string as ``E dx/dt = (J(r) - R(r)) z(x) + B u`` (29)-(31), everything sparse::
 
         x = (r, v, C)       E = diag(I, M_rho, M_S)     z = (dH/dr, v, S/2)
@@ -70,8 +71,6 @@ class StringForm(PortHamiltonianModel):
     states: tuple[StateBlock, ...] = field(init=False)
     ports: tuple[Port, ...] = field(init=False)
     _kept: IntArray = field(init=False, repr=False)
-    _descriptor: sparse.csr_array = field(init=False, repr=False)
-    is_descriptor_constant = True
     is_local = True
 
     def __post_init__(self) -> None:
@@ -81,8 +80,7 @@ class StringForm(PortHamiltonianModel):
         ends = dict(zip((0, count - 1), self.boundaries, strict=True))
         free = [k for k in range(count) if ends.get(k) is not Boundary.FIXED]
         kept = np.array([d * k + axis for k in free for axis in range(d)], dtype=np.int64)
-        driven = d * self.boundaries.count(Boundary.VELOCITY)
-        object.__setattr__(self, "_kept", kept)
+        vars(self).update(_kept=kept)
         ports = []
         for name, boundary in zip(("start", "end"), self.boundaries, strict=True):
             units = ("N", "m/s") if boundary is Boundary.FORCE else ("m/s", "N")
@@ -93,15 +91,9 @@ class StringForm(PortHamiltonianModel):
             StateBlock("velocity", "m/s", len(kept)),
             StateBlock("strain", "1", sum(len(group.weights) for group in self.body.strains)),
             StateBlock("strain of branches", "1", self.branch_count),
-            StateBlock(MULTIPLIERS, "N", driven),
+            StateBlock(MULTIPLIERS, "N", self._driven_count()),
         ]
-        mass = mass_matrix(self.body)[kept][:, kept]
-        weights = np.concatenate([group.weights for group in self._sprung])
-        parts = [sparse.eye_array(len(kept)), mass, sparse.diags_array(weights)]
-        parts += [sparse.csr_array((driven, driven))] * bool(driven)
-        object.__setattr__(self, "states", tuple(block for block in blocks if block.size))
-        object.__setattr__(self, "ports", tuple(ports))
-        object.__setattr__(self, "_descriptor", sparse.csr_array(sparse.block_diag(parts, "csr")))
+        vars(self).update(states=tuple(block for block in blocks if block.size), ports=tuple(ports))
 
     @property
     def initial_state(self) -> Array:
@@ -124,45 +116,40 @@ class StringForm(PortHamiltonianModel):
         """C - |dr/ds|^2 at the Gauss points (38): zero as long as a scheme keeps it, shape (g,)."""
         return np.asarray(x[self.state_slice("strain")] - self.strain_at(self.positions(x).ravel()))
 
-    def descriptor_matrix(self, x: Array) -> sparse.csr_array:
-        """E = diag(I, M_rho, M_S) (25a, 25b, 30), constant."""
-        return self._descriptor
+    def _storages(self) -> tuple[Matrix, Matrix]:
+        """M_rho and M_S (25a, 25b, 30), zero of multipliers."""
+        weights = np.concatenate([*(group.weights for group in self._sprung), np.zeros(self._driven_count())])
+        return mass_matrix(self.body)[self._kept][:, self._kept], sparse.diags_array(weights)
 
-    def structure_matrix(self, x: Array) -> sparse.csr_array:
-        """J(r) (30), with the rows of velocity boundaries."""
-        coupling = 2 * self._strain_coupling(x)
-        one, ends = sparse.eye_array(len(self._kept)), self._end_columns(Boundary.VELOCITY)
-        blocks = [[None, one, None], [-one, None, -coupling], [None, coupling.T, None]]
-        if ends.shape[1]:
-            for row, column in zip(blocks, (None, ends, None), strict=True):
-                row.append(column)
-            blocks.append([None, -ends.T, None, None])
-        return sparse.csr_array(sparse.block_array(blocks, format="csr"))
+    def _strain_rates(self, x: Array) -> Matrix:
+        """2 K(r)^T of (25d), once more for each branch, and the velocities of driven ends (30)."""
+        q = self.positions(x)
+        columns = [
+            strain_gradients(self.body, group, q) @ sparse.diags_array(group.weights) for group in self._sprung
+        ]
+        own = sparse.hstack(columns, "csr")[self._kept]
+        return sparse.hstack([own, -self._end_columns(Boundary.VELOCITY)], "csr").T
 
-    def dissipation_matrix(self, x: Array) -> sparse.csr_array:
-        """R: viscosity on v, dashpots of branches on their efforts."""
-        n = len(self._kept)
-        viscous = viscous_matrix(self.body, self.positions(x).ravel())[self._kept][:, self._kept]
-        dashpots = np.zeros(self.state_size - 2 * n)
+    def _viscosity(self, x: Array) -> Matrix:
+        return viscous_matrix(self.body, self.positions(x).ravel())[self._kept][:, self._kept]
+
+    def _dashpots(self) -> Array:
+        """Those of branches."""
+        found = np.zeros(self.state_size)
         for group, place, stiffness, time in self._branches():
-            dashpots[place.start - 2 * n : place.stop - 2 * n] = group.weights / (stiffness * time)
-        parts = [sparse.csr_array((n, n)), viscous, sparse.diags_array(dashpots)]
-        return sparse.csr_array(sparse.block_diag(parts, "csr"))
+            found[place] = group.weights / (stiffness * time)
+        return found[2 * len(self._kept) :]
 
-    def port_matrix(self, x: Array) -> sparse.csr_array:
-        """B: forces on the velocities of the ends (30), velocities into their multipliers."""
+    def _pushes(self, x: Array) -> Matrix:
+        """Forces on the velocities of the ends (30), velocities into their multipliers."""
         return self._inputs
 
     @cached_property
     def _inputs(self) -> sparse.csr_array:
         n, d = len(self._kept), self.body.dimension
         forced, driven = self._end_columns(Boundary.FORCE), self._driven_count()
-        above = sparse.csr_array((n, forced.shape[1]))
-        middle = sparse.csr_array((self.state_size - 2 * n - driven, forced.shape[1]))
-        on_forces = sparse.vstack([above, forced, middle, sparse.csr_array((driven, forced.shape[1]))])
-        nothing = sparse.csr_array((self.state_size - driven, driven))
-        on_multipliers = sparse.vstack([nothing, sparse.eye_array(driven)])
-        both = sparse.hstack([on_forces, on_multipliers], "csr")
+        strains = sparse.csr_array((self.state_size - 2 * n - driven, 0))
+        both = sparse.block_diag([forced, strains, sparse.eye_array(driven)], "csr")
         order: list[int] = []
         columns = {Boundary.FORCE: 0, Boundary.VELOCITY: forced.shape[1]}
         for boundary in self.boundaries:
@@ -183,16 +170,6 @@ class StringForm(PortHamiltonianModel):
         velocity = mean[len(self._kept) : 2 * len(self._kept)]
         rest = mean[len(mean) - self._driven_count() :]
         return np.concatenate([-self._weight()[self._kept], velocity, *slopes, rest])
-
-    @property
-    def coordinates(self) -> IntArray:
-        """Those of r."""
-        return np.arange(len(self._kept))
-
-    @property
-    def rest_state(self) -> Array:
-        """That of t = 0."""
-        return self.initial_state
 
     def storage(self, x: Array) -> float:
         """H (26) [J]; C of the state counts, not that of its positions."""
@@ -247,14 +224,6 @@ class StringForm(PortHamiltonianModel):
         ]
         entries = (np.ones(len(rows)), (rows, range(len(rows))))
         return sparse.coo_array(entries, (len(self._kept), len(rows))).tocsr()
-
-    def _strain_coupling(self, x: Array) -> sparse.csr_array:
-        """K(r) of (25d), once more for each branch, shape (velocities, g)."""
-        q = self.positions(x)
-        columns = [
-            strain_gradients(self.body, group, q) @ sparse.diags_array(group.weights / 2) for group in self._sprung
-        ]
-        return sparse.csr_array(sparse.hstack(columns, "csr")[self._kept])
 
 
 # The one place that makes the port-Hamiltonian form of a string.
