@@ -21,9 +21,11 @@ NUMBER = r"[1-9]\.[1-9]\d?"
 EQUATIONS = re.compile(rf"(?<![\w\])])\(({NUMBER}(?:(?:, | and | to ){NUMBER})*)\)")
 SECTIONS = re.compile(r"docs/theory\.md, (\d+(?:(?:, | and | to )\d+)*)(?!\.?\d)")
 NAMED = re.compile(r"theory\.md")
-DEFINITION = re.compile(rf"(?:\\tag\{{|^ {{4,}}\S.* {{2}}\()({NUMBER})[)}}]$", re.MULTILINE)
+DEFINITION = re.compile(rf"^\\tag\{{({NUMBER})\}}$", re.MULTILINE)
 HEADING = re.compile(r"^# (\d+)\. ", re.MULTILINE)
 LISTED_SECTION = re.compile(r"^- \[(\d+)\. ", re.MULTILINE)
+DISPLAYED = re.compile(r"^\$\$\n(.*?)\n\$\$$", re.MULTILINE | re.DOTALL)
+INDENTED = re.compile(r"^(?: {4,})[^ `|].*$", re.MULTILINE)
 MODULE = re.compile(r"`([a-z_]+(?:/[a-z_]+)*(?:\.py|/))`")
 OTHER_SOURCE = re.compile(
     r"(?<![Pp]ort-Hamiltonian )(?<!Hu-Washizu-type )\bformulation\b", re.IGNORECASE
@@ -36,6 +38,11 @@ def texts() -> dict[Path, str]:
     found = [path for folder in FOLDERS for kind in ("*.py", "*.md") for path in (ROOT / folder).rglob(kind)]
     others = sorted({*found, *ROOT.glob("*.md")} - {Path(__file__)})
     return {path: path.read_text(encoding="utf-8") for path in others}
+
+
+def formulas(path: Path) -> list[str]:
+    """Displayed formulas of a page."""
+    return DISPLAYED.findall(texts()[path]) if path.suffix == ".md" else []
 
 
 @cache
@@ -113,6 +120,17 @@ def test_the_contents_list_all_sections_in_order() -> None:
     sections = [int(number) for number in LISTED_SECTION.findall(texts()[CONTENTS])]
     assert sections == sorted(sections) and set(sections) == set(range(1, max(sections) + 1))
     assert sorted(sections) == sorted(int(number) for number in HEADING.findall(theory()))
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
+def test_formulas_are_displayed_and_not_indented(path: Path) -> None:
+    assert INDENTED.findall(texts()[path]) == []
+
+
+def test_lines_of_formulas_end_in_cr() -> None:
+    """Sphinx puts a formula with a double backslash into ``split``, in which MathJax refuses a tag."""
+    wrong = [path for path in texts() if any(r"\\" in each for each in formulas(path))]
+    assert not wrong, f"write \\cr in formulas of {listed(wrong)}"
 
 
 def test_programs_cite_sections_in_one_form() -> None:
