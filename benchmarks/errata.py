@@ -130,7 +130,7 @@ def table() -> str:
     right, printed = eigenvectors()
     lines += [
         "",
-        f"Residual of 6.1: {right:.0e} as J Phi = E Phi Lambda, {printed:.2g} as printed.",
+        rf"Residual of 6.1: {right:.0e} with $J\Phi = E\Phi\Lambda$, {printed:.2g} as printed.",
     ]
     return "\n".join(lines)
 
