@@ -133,6 +133,12 @@ def test_lines_of_formulas_end_in_cr() -> None:
     assert not wrong, f"write \\cr in formulas of {listed(wrong)}"
 
 
+def test_lines_of_formulas_do_not_begin_a_list() -> None:
+    """Parsers of Markdown that find lists before formulas break a line that begins with a sign and a space."""
+    wrong = [path for path in texts() if any(re.search(r"^[+-] ", each, re.MULTILINE) for each in formulas(path))]
+    assert not wrong, f"write {{}} + at the start of a line in formulas of {listed(wrong)}"
+
+
 def test_programs_cite_sections_in_one_form() -> None:
     wrong = [path for path in programs() if len(NAMED.findall(said(path))) != len(SECTIONS.findall(said(path)))]
     assert not wrong, f"write docs/theory.md, 4 in {listed(wrong)}"
