@@ -339,8 +339,8 @@ def test_the_papers_form_of_a_string_that_creeps_agrees_with_the_step():
         model.connect(ph.Revolute(model.ground.at(shape(place)), port))
     apart = []
     for step in (2e-3, 1e-3):
-        run = ph.integrate(form, form.initial_state, None, 0.1, step, "discrete_gradient")
-        motion = model.simulate(0.1, step=step)
+        run = ph.integrate(form, form.initial_state, None, 0.04, step, "discrete_gradient")
+        motion = model.simulate(0.04, step=step)
         ends = form.positions(run.states[-1])[3, 1], motion.position(placed.at(0.5))[-1, 1]
         apart.append([ends[0] - ends[1], run.dissipated[-1] - motion.energy.dissipated[-1]])
         assert np.abs(run.balance_error).max() <= 1e-13

@@ -22,29 +22,15 @@ def hit_beam():
 @pytest.mark.filterwarnings("ignore::phlexible.LargeDeflectionWarning")
 @pytest.mark.filterwarnings("ignore::phlexible.LargeStrainWarning")
 @pytest.mark.filterwarnings("ignore::phlexible.StepWarning")
-def test_halved_steps_are_counted_and_reported():
+def test_steps_that_are_too_large_are_halved_with_all_of_the_force_and_counted():
     motion = hit_beam().simulate(0.1, 0.02, progress=False)
     assert motion.is_complete and motion.time == pytest.approx(np.linspace(0, 0.1, 6))
     assert motion.halvings[0] == 0 and motion.halvings[-1] > 0
     assert (np.diff(motion.halvings) >= 0).all()
     assert motion.summary()["halved steps"] == motion.halvings[-1]
     assert energy_error(motion) <= 1e-11
-
-
-@pytest.mark.filterwarnings("ignore::phlexible.LargeDeflectionWarning")
-@pytest.mark.filterwarnings("ignore::phlexible.LargeStrainWarning")
-@pytest.mark.filterwarnings("ignore::phlexible.StepWarning")
-def test_halved_steps_have_the_momentum_of_all_the_force():
-    """The pieces of a step add up to it: p = F t at every instant of the grid."""
-    motion = hit_beam().simulate(0.1, 0.02, progress=False)
-    impulse = np.array([0.0, 300.0, 0.0]) * motion.time[:, None]
+    impulse = np.array([0.0, 300.0, 0.0]) * motion.time[:, None]  # the pieces of a step add up to it
     assert motion.momentum.linear == pytest.approx(impulse, abs=1e-11 * impulse.max())
-
-
-@pytest.mark.filterwarnings("ignore::phlexible.LargeDeflectionWarning")
-@pytest.mark.filterwarnings("ignore::phlexible.LargeStrainWarning")
-@pytest.mark.filterwarnings("ignore::phlexible.StepWarning")
-def test_small_steps_are_not_halved():
     assert hit_beam().simulate(1e-3, 1e-4, progress=False).halvings[-1] == 0
 
 

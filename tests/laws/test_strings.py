@@ -5,7 +5,7 @@ from hypothesis import given, strategies as st
 
 from laws.cases import LAW_CASES
 from laws.examples import SEEDS, examples, resolved
-from laws.figures import energy_error, joint_gaps, momentum_errors, orthogonality_error
+from laws.figures import energy_error, joint_gaps, momentum_errors
 from laws.models import Wishes, random_mechanism
 
 LAWS = [pytest.param(d, law, id=f"{law.__name__}-{d}D") for d in (2, 3) for law in LAW_CASES]
@@ -21,16 +21,3 @@ def test_free_flight_keeps_momenta_and_energy(dimension, law, seed, h_omega):
     assert energy_error(motion) <= 1e-11
     assert not motion.energy.supplied.any()
     assert max(joint_gaps(motion)) <= 1e-12
-
-
-@pytest.mark.parametrize("ground", [pytest.param("fixed", marks=pytest.mark.thorough), "moving"])
-@pytest.mark.parametrize(("dimension", "law"), LAWS)
-@examples(2)
-@given(seed=SEEDS, h_omega=st.sampled_from(H_OMEGA))
-def test_on_the_ground_the_balance_closes_and_joints_hold(dimension, law, ground, seed, h_omega):
-    wishes = Wishes(dimension, h_omega, ground, gravity=True, loads=2, law=law)
-    sample = random_mechanism(seed, wishes)
-    motion = resolved(lambda: sample.simulate(numerical_damping=0.05 * (seed % 2), every=20))
-    assert energy_error(motion) <= 1e-11
-    assert max(joint_gaps(motion)) <= 1e-12
-    assert orthogonality_error(motion) <= 1e-13

@@ -37,27 +37,6 @@ def test_a_free_body_starts_at_rest_as_placed():
     assert state.rotation[0] == pytest.approx(turn.as_matrix())
 
 
-def test_given_velocities_are_those_of_the_origin():
-    """V = v + w x R c in world axes, w in body axes."""
-    model, turn = Mechanism(), Rotation.from_rotvec([0.1, 0.2, 0.3])
-    model.add(RIGID, rotation=turn, velocity=(3, -2, 1), angular_velocity=(4, 5, 6))
-    state = started(model)
-    assert state.velocity[:3] == pytest.approx([3, -2, 1] + np.cross([4, 5, 6], turn.apply(CENTER)))
-    assert state.velocity[3:] == pytest.approx(turn.inv().apply([4, 5, 6]))
-
-
-def test_a_given_velocity_does_not_make_a_free_body_turn():
-    model = Mechanism()
-    model.add(RIGID, velocity=(1, 2, 3))
-    assert started(model).velocity == pytest.approx([1, 2, 3, 0, 0, 0], abs=0)
-
-
-def test_the_crank_drives_the_coupler_and_the_slider():
-    state = started(crank_slider(angle=0.0))
-    assert state.velocity[:3] == pytest.approx([0, 150 * 0.15 / 2, -75], abs=1e-8)
-    assert np.abs(state.velocity[3:]).max() < 1e-8
-
-
 @pytest.mark.parametrize("angle", [0.4, 1.5, 4.0])
 def test_velocities_of_a_crank_slider_in_general_position(angle):
     system = system_of(crank_slider(angle=angle))

@@ -88,18 +88,6 @@ def test_a_weight_hangs_on_the_mean_of_an_end():
     assert model.equilibrium().reaction(joint) == pytest.approx([-9.81, 0, 0], abs=1e-6)
 
 
-@pytest.mark.parametrize("value", [(0, 0, -3.0), lambda t: (0, 0, -3.0)])
-def test_nodes_share_the_force_on_their_mean(value):
-    body = bar(interfaces={"end": lambda x: x[0] > 0.6 - 1e-9})
-    model = ph.Model()
-    placed = model.add(body, "body")
-    model.apply(ph.Force(placed["end"], value, name="pull"))
-    motion = model.simulate(0.02, 1e-3, progress=False)
-    assert motion.momentum.linear[-1] == pytest.approx([0, 0, -3.0 * 0.02], abs=1e-12)
-    travel = motion.position(placed["end"])[-1, 2] - motion.position(placed["end"])[0, 2]
-    assert motion.energy.work["pull"][-1] == pytest.approx(-3.0 * travel, rel=1e-10)
-
-
 def test_a_motion_comes_back_from_its_file(tmp_path):
     motion = thrown(bar(2, cells=1), dimension=2).simulate(0.02, 2e-3, progress=False)
     motion.save(tmp_path / "run.h5")

@@ -72,23 +72,6 @@ def test_effective_mass_of_a_bar_held_at_its_end():
     assert made("hexahedra").effective_mass == pytest.approx(0, abs=1e-10)
 
 
-def test_nodes_of_a_rigid_interface_move_as_one():
-    body = bar((3, 2, 2), interfaces={"start": ends(LENGTH)["start"], "end": (ends(LENGTH)["end"], "rigid")})
-    points = body.points
-    on = np.flatnonzero(points.mesh.nodes[:, 0] > LENGTH * (1 - 1e-9))
-    arms = points.mesh.nodes[on] - points.interfaces.positions[1]
-    rigid = points.interfaces.shapes[1] + np.cross(points.interfaces.rotations[1].T, arms[:, None]).transpose(
-        0, 2, 1
-    )
-    assert points.shapes[on] == pytest.approx(rigid, abs=1e-12 * np.abs(rigid).max())
-    free = np.flatnonzero(points.mesh.nodes[:, 0] < LENGTH * 1e-9)
-    arms = points.mesh.nodes[free] - points.interfaces.positions[0]
-    rigid = points.interfaces.shapes[0] + np.cross(points.interfaces.rotations[0].T, arms[:, None]).transpose(
-        0, 2, 1
-    )
-    assert np.abs(points.shapes[free] - rigid).max() > 1e-3 * np.abs(rigid).max()
-
-
 PLATE = {"thickness": 0.01, "theory": "kirchhoff"}
 
 

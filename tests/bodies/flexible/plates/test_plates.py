@@ -7,7 +7,6 @@ import skfem
 import phlexible as ph
 from phlexible.bodies.flexible.mesh_matrices import PlaneState as Plane, element_materials
 from phlexible.bodies.flexible.moment_elements import mixed_bending
-from phlexible.bodies.flexible.plate_body import plate_interfaces
 from phlexible.bodies.flexible.plate_elements import (
     PlateElement,
     PlateTheory,
@@ -172,25 +171,6 @@ def test_a_smaller_basis_of_a_plate(element):
         eps = strain.rows @ coordinates + np.bincount(strain.square_strain, squares, minlength=len(strain.rows))
         energies.append(coordinates @ strain.stiffness @ coordinates / 2 + strain.weights @ eps**2 / 2)
     assert energies[1] == pytest.approx(energies[0], rel=1e-3)
-
-
-REGIONS = {
-    "start": lambda x: x[0] < 1e-9,
-    "left": lambda x: x[1] > 0.4 - 1e-9,
-    "boundary": lambda x: (np.abs(x[0] - 0.6) > 0.6 - 1e-9) | (np.abs(x[1]) > 0.4 - 1e-9),
-    "face": lambda x: x[0] > -1,
-    "end right": lambda x: (x[0] > 0.79) & (x[1] < 1e-9),
-}
-
-
-@pytest.mark.parametrize("region", REGIONS)
-def test_an_interface_moves_with_the_rigid_body(region):
-    """Displacement and rotation of unit rigid motions about its centroid are these motions."""
-    given = user_mesh(skfem.MeshQuad.init_tensor(np.linspace(0, 1.2, 4), np.linspace(-0.4, 0.4, 3)))
-    elements = element_mesh(given, 2)
-    (found,) = plate_interfaces({region: REGIONS[region]}, given, elements, 0.01)
-    moved = found.rows @ plate_unknowns(elements).rigid_fields(found.position)
-    assert moved == pytest.approx(np.eye(6), abs=1e-10)
 
 
 def test_quadratic_strains_do_not_see_a_turn_in_the_plane():
