@@ -23,6 +23,8 @@ FIRST ?= 0
 # One thread a process: the matrices are small, and the tests run in several processes.
 export OPENBLAS_NUM_THREADS ?= 1
 export OMP_NUM_THREADS ?= 1
+# Bytecode is written, whatever the environment says: many processes of the tests read the same sources.
+export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: demo test thorough platforms test-lowest check style types suite size format bench ordinary fuzz docs browser viewer clean
 .DEFAULT_GOAL := demo
