@@ -53,7 +53,6 @@ CONTROL = [
     calling(
         ph.energy_shaping,
         lambda s: {"model": s.model, "joint": s.joint, "target": 0.1, "stiffness": 1.0, "damping": 0.1},
-        "damping name",
         model=frozenset({"model"}),
         joint=frozenset({"joint"}),
         target=FINITE,
@@ -63,32 +62,20 @@ CONTROL = [
     calling(
         ph.shared_energy_shaping,
         lambda s: {"model": s.model, "targets": {s.joint: 0.1}, "stiffness": 30.0, "damping": 0.1},
-        "targets damping",
         model=frozenset({"model"}),
         stiffness=POSITIVE,
         make_stage=swung,
     ),
     calling(
-        ph.passive_observer,
-        lambda s: {"linear": linear(), "damping": 1.0},
-        "linear injection",
-        damping=POSITIVE,
-        make_stage=swung,
+        ph.passive_observer, lambda s: {"linear": linear(), "damping": 1.0}, damping=POSITIVE, make_stage=swung
     ),
     calling(
         ph.damping_injection,
         lambda s: {"model": s.model, "dampings": {s.joint: 1.0}},
-        "dampings",
         model=frozenset({"model"}),
         make_stage=Swung,
     ),
-    calling(
-        ph.from_urdf,
-        lambda s: {"path": ROBOT},
-        "path flexible positions gravity stop_stiffness free visuals",
-        inertia=REFUSED,
-        make_stage=swung,
-    ),
+    calling(ph.from_urdf, lambda s: {"path": ROBOT}, inertia=REFUSED, make_stage=swung),
     Call(
         "interconnect",
         lambda s: linear().interconnect,

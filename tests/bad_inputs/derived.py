@@ -73,13 +73,10 @@ DERIVED = [
     calling(
         ph.Signal,
         lambda s: {"times": (0.0, 1.0, 2.0), "values": (1.0, 2.0, 3.0)},
-        "between",
         times=frozenset({"(1, 2, 3)"}),
         values=frozenset({"(1, 2, 3)"}),
     ),
-    calling(
-        ph.When, lambda s: {"quantity": s.angle, "above": 0.5}, "quantity above below", of=EMPTY, make_stage=hinged
-    ),
+    calling(ph.When, lambda s: {"quantity": s.angle, "above": 0.5}, of=EMPTY, make_stage=hinged),
     Call("at", lambda s: s.model.at, lambda s: {"when": 0.5, "lock": s.joint}, usual("when lock release"), hinged),
     Call("simulate until", lambda s: s.model.simulate, lambda s: {**RUN, "progress": False}, usual("stop"), hinged),
     Call(
@@ -104,14 +101,11 @@ DERIVED = [
             ("peak", {"p": REFUSED}),
         )
     ),
-    calling(
-        ph.gradient,
-        lambda s: {"build": swung, "cost": cost, **GIVEN, **RUN},
-        "build cost parameters duration step initial order numerical_damping tolerance scales memory",
-    ),
+    calling(ph.gradient, lambda s: {"build": swung, "cost": cost, **GIVEN, **RUN}),
     calling(
         ph.Objective,
         lambda s: {"build": swung, "cost": cost, **GIVEN},
+        "",
         build=CALLED_LATER,
         cost=CALLED_LATER,
         parameters=FINITE | {"(1, 2)", "(1, 2, 3)", "2 x 2", "3 x 3"},
@@ -122,17 +116,15 @@ DERIVED = [
         lambda s: {"build": swung, "sensors": lambda m: [ph.Position(m["bar"].origin)], **GIVEN},
         usual("build parameters initial numerical_damping scales", sensors=REFUSED),
     ),
-    calling(ph.mode_derivatives, lambda s: {"build": linear, **GIVEN}, "build parameters count scales"),
+    calling(ph.mode_derivatives, lambda s: {"build": linear, **GIVEN}),
     calling(
         ph.response_derivatives,
         lambda s: {"build": linear, "frequencies": (0.1, 0.2), **GIVEN},
-        "build parameters scales",
         frequencies=frozenset({"1", "0.5", "(1, 2)", "(1, 2, 3)", "()"}),
     ),
     calling(
         ph.Recording,
         lambda s: {"time": (0.0, 0.01), "outputs": {"angle": (0.0, 0.1)}},
-        "inputs",
         time=PAIR,
         outputs=REFUSED,
         noise=POSITIVE | NONE | {"{}"},
@@ -140,21 +132,18 @@ DERIVED = [
     calling(
         ph.RecordedModes,
         lambda s: {"frequencies": (1.0,), "noise": 0.1},
-        "noise",
         frequencies=frozenset({"(1, 2)", "(1, 2, 3)"}),
         first=COUNT | {"0"},
     ),
     calling(
         ph.RecordedResponse,
         lambda s: {"frequencies": (1.0,), "values": (1.0,), "noise": 0.1},
-        "noise",
         frequencies=REFUSED,
         values=REFUSED,
     ),
     calling(
         ph.identify,
         lambda s: {"build": swung, **GIVEN, "recordings": SWUNG, "sensors": angle, "step": 0.01, "progress": False},
-        "build parameters recordings step initial each bias gain bounds priors scales progress",
         sensors=REFUSED,
         linear=NONE | CALLED_LATER,
         delay=SCALES,
@@ -170,7 +159,6 @@ DERIVED = [
             "sensors": angle,
             "progress": False,
         },
-        "build cost duration final bounds weights at_rest initial scales shots iterations accuracy progress",
         inputs=REFUSED,
         step=REFUSED,
         sensors=CALLED_LATER | NONE,
@@ -178,7 +166,6 @@ DERIVED = [
     calling(
         ph.batch,
         lambda s: {"build": lambda mass: swung({"mass": mass}), "parameters": {"mass": [1.0]}},
-        "parameters",
         build=frozenset({"a class"}),
     ),
     Call(

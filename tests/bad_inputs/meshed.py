@@ -7,8 +7,8 @@ import numpy as np
 import skfem
 
 import phlexible as ph
-from bad_inputs.outcomes import Call
-from bad_inputs.usual import COUNT, NONE, usual
+from bad_inputs.outcomes import call_of
+from bad_inputs.usual import COUNT, NONE
 from bad_inputs.wrong_values import STEEL, Stage
 
 
@@ -41,21 +41,14 @@ def motion():
         return meshed().plane.simulate(2e-4, 1e-4, progress=False)
 
 
-def of(label, function, good, names="", /, **takes):
-    return Call(label, function, good, usual(names, **takes), meshed)
+def of(label, function, good, names=None, /, **takes):
+    return call_of(label, function, good, names, takes, meshed)
 
 
 MESHED = [
-    of("MeshSurface", lambda s: ph.MeshSurface, lambda s: {"body": s.part}, "body where"),
-    of(
-        "Pressure",
-        lambda s: ph.Pressure,
-        lambda s: {"interface": s.part["tip"], "value": 1.0},
-        "interface value breakpoints name",
-    ),
-    of(
-        "motion.export", lambda s: motion().export, lambda s: {"path": "x.pvd"}, "path progress", every=COUNT | NONE
-    ),
-    of("motion.mesh_stress", lambda s: motion().mesh_stress, lambda s: {"body": s.part}, "body nodes every"),
-    of("read_matrices", lambda s: ph.read_matrices, lambda s: {}, "path"),
+    of("MeshSurface", lambda s: ph.MeshSurface, lambda s: {"body": s.part}),
+    of("Pressure", lambda s: ph.Pressure, lambda s: {"interface": s.part["tip"], "value": 1.0}),
+    of("motion.export", lambda s: motion().export, lambda s: {"path": "x.pvd"}, every=COUNT | NONE),
+    of("motion.mesh_stress", lambda s: motion().mesh_stress, lambda s: {"body": s.part}),
+    of("read_matrices", lambda s: ph.read_matrices, lambda s: {}),
 ]

@@ -1,5 +1,6 @@
 """One call, with one argument after the other replaced by each wrong value: what comes of it."""
 
+import inspect
 import re
 import warnings
 from collections.abc import Callable
@@ -7,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import phlexible as ph
-from bad_inputs.usual import usual
+from bad_inputs.usual import USUAL, usual
 from bad_inputs.wrong_values import simple_values, stage, wrong_values
 
 OURS = tuple(kind for kind in vars(ph.errors).values() if isinstance(kind, type) and issubclass(kind, Warning))
@@ -28,6 +29,7 @@ class Call:
         words: by argument, a pattern of what messages call it where users do not write its name.
         ends: a pattern of the message by which it ends where all else is right, if the good arguments end it so: it
             would go on to write or to serve something.
+        is_whole: whether arguments that are not in ``takes`` are there, too, and accept the usual.
     """
 
     name: str
@@ -37,18 +39,37 @@ class Call:
     make_stage: Callable[[], Any] = stage
     words: dict[str, str] = field(default_factory=dict)
     ends: str = "(?!)"
+    is_whole: bool = False
+
+    def accepted(self, here: Any) -> dict[str, frozenset[str]]:
+        """Labels of accepted values by argument, of all arguments of the signature where the call is whole."""
+        names = inspect.signature(self.function(here)).parameters if self.is_whole else ()
+        return {name: USUAL[name] for name in names if name not in self.takes} | self.takes
+
+
+def call_of(
+    name: str,
+    function: Callable[[Any], Callable[..., Any]],
+    good: Callable[[Any], dict[str, Any]],
+    names: str | None,
+    takes: dict[str, frozenset[str]],
+    *others: Any,
+    **options: Any,
+) -> Call:
+    """A call of the arguments in ``names`` and ``takes``, or of all where ``names`` is None."""
+    return Call(name, function, good, usual(names or "", **takes), *others, **options, is_whole=names is None)
 
 
 def calling(
     function: Callable[..., Any],
     good: Callable[[Any], dict[str, Any]],
-    names: str = "",
+    names: str | None = None,
     /,
     make_stage: Callable[[], Any] = stage,
     **takes: frozenset[str],
 ) -> Call:
-    """A function or class of the package under its own name; ``names`` and ``takes`` as for ``usual``."""
-    return Call(function.__name__, lambda s: function, good, usual(names, **takes), make_stage)
+    """A function or class of the package under its own name; ``names`` and ``takes`` as for ``call_of``."""
+    return call_of(function.__name__, lambda s: function, good, names, takes, make_stage)
 
 
 # Refusals that name something else: what is wrong is there, or the argument is what another one lacks.
@@ -108,7 +129,7 @@ def repeated(taken: frozenset[str]) -> set[str]:
 def surprises(call: Call) -> list[str]:
     """What neither refuses, nor warns, nor is listed as accepted; and what is listed and is not accepted."""
     found, here = [], call.make_stage()
-    for argument, taken in call.takes.items():
+    for argument, taken in call.accepted(here).items():
         for label in wrong_values(here).keys() - repeated(taken):
             result = outcome(call, argument, label, here)
             if result != "refused":  # what is refused leaves all as it was

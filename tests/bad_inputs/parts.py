@@ -1,7 +1,7 @@
 """What is placed, connected and applied."""
 
 import phlexible as ph
-from bad_inputs.outcomes import NAMED, Call, calling
+from bad_inputs.outcomes import NAMED, Call, call_of, calling
 from bad_inputs.usual import (
     CALLED_LATER,
     COUNT,
@@ -23,36 +23,31 @@ from bad_inputs.usual import (
 from bad_inputs.wrong_values import BOB, ROD, ROPE, Empty, Stage
 
 
-def joint(kind, names="", /, **takes):
-    return Call(
-        kind.__name__,
-        lambda s: kind,
-        lambda s: {"first": s.ground, "second": s.body.origin},
-        usual(f"first second name {names}", **takes),
+def joint(kind, **takes):
+    return call_of(
+        kind.__name__, lambda s: kind, lambda s: {"first": s.ground, "second": s.body.origin}, None, takes
     )
 
 
-def related(kind, good, names="", /, **takes):
+def related(kind, good, **takes):
     """A relation between joints; that a joint is another model's is found where the relation is connected."""
-    return Call(kind.__name__, lambda s: kind, good, usual(f"name {names}", **takes))
+    return call_of(kind.__name__, lambda s: kind, good, None, takes)
 
 
-def adding(label, description, names="", /, **takes):
-    return Call(
-        f"add {label}", lambda s: s.model.add, lambda s: {"body": description}, usual(names, **takes), Empty
-    )
+def adding(label, description, names=None, /, **takes):
+    return call_of(f"add {label}", lambda s: s.model.add, lambda s: {"body": description}, names, takes, Empty)
 
 
-def of(label, method, good, names="", /, **takes):
+def of(label, method, good, names=None, /, **takes):
     """A method of something on the stage that leaves the stage as it is."""
-    return Call(label, method, lambda s: good, usual(names, **takes))
+    return call_of(label, method, lambda s: good, names, takes)
 
 
 # Functions that are first called in a run: what they return is refused there, with the time.
 
 PARTS = [
-    calling(ph.Model, lambda s: {}, "gravity", dimension=COUNT),
-    adding("a beam", ROD, "name position rotation velocity angular_velocity shape large", body=DESCRIPTION),
+    calling(ph.Model, lambda s: {}, dimension=COUNT),
+    adding("a beam", ROD, body=DESCRIPTION),
     adding("a rigid body", BOB, "position rotation velocity angular_velocity"),
     adding("a point mass", ph.PointMass(1.0), "velocity", angular_velocity=NONE),
     adding(
@@ -107,7 +102,7 @@ PARTS = [
         Stage,
         {"parts": "part|remove"},
     ),
-    of("ground.at", lambda s: s.model.ground.at, {}, "position"),
+    of("ground.at", lambda s: s.model.ground.at, {}),
     of(
         "ground.moving",
         lambda s: s.model.ground.moving,
@@ -116,45 +111,34 @@ PARTS = [
         rotation=NONE | {"f -> 1.0", "f -> 3 x 3"},
         velocity=NONE | VECTOR_FUNCTION,
     ),
-    of("beam.at", lambda s: s.beam.at, {}, "x"),
-    of("beam.point", lambda s: s.beam.point, {}, "position"),
-    of("body.point", lambda s: s.body.point, {}, "position"),
+    of("beam.at", lambda s: s.beam.at, {}),
+    of("beam.point", lambda s: s.beam.point, {}),
+    of("body.point", lambda s: s.body.point, {}),
     Call("string.at", lambda s: s.rope.at, lambda s: {}, usual("x"), words={"x": r"x|at\(s\)"}),
-    of("split.at", lambda s: s.split.at, {}, "x"),
-    of("split.part_at", lambda s: s.split.part_at, {}, "x"),
-    of("split.point", lambda s: s.split.point, {}, "position"),
+    of("split.at", lambda s: s.split.at, {}),
+    of("split.part_at", lambda s: s.split.part_at, {}),
+    of("split.point", lambda s: s.split.point, {}),
     joint(ph.Fixed),
     joint(ph.Spherical),
-    joint(ph.Revolute, "axis"),
-    joint(ph.Prismatic, "axis"),
-    joint(ph.Cylindrical, "axis"),
-    joint(ph.Planar, "axis along"),
-    joint(ph.Slider, "axis"),
-    joint(ph.Universal, "second_axis", axis=REFUSED),
+    joint(ph.Revolute),
+    joint(ph.Prismatic),
+    joint(ph.Cylindrical),
+    joint(ph.Planar),
+    joint(ph.Slider),
+    joint(ph.Universal, axis=REFUSED),
     joint(ph.Distance, length=POSITIVE | NONE | NUMBER_FUNCTION),
-    related(ph.Relation, lambda s: {"terms": [(s.joint, "angle", 1.0), (s.rail, None, 2.0)]}, "terms"),
-    related(ph.Gear, lambda s: {"joint_a": s.joint, "joint_b": s.elbow, "ratio": 2.0}, "joint_a joint_b ratio"),
-    related(ph.Rack, lambda s: {"pinion": s.joint, "rack": s.rail, "radius": 2.0}, "pinion rack", radius=NOT_ZERO),
-    related(ph.Screw, lambda s: {"joint": s.joint, "lead": 2.0, "slide": s.rail}, "joint slide", lead=NOT_ZERO),
-    related(
-        ph.Belt,
-        lambda s: {"joint_a": s.joint, "joint_b": s.elbow, "radius_a": 1.0, "radius_b": 2.0},
-        "joint_a joint_b radius_a radius_b is_crossed",
-    ),
-    of("joint.coordinate_name", lambda s: s.joint.coordinate_name, {}, "of"),
-    of("joint.drive", lambda s: s.joint.drive, {"angle": lambda t: 0.0}, "angle rate of name", position=NONE),
-    of(
-        "joint.spring",
-        lambda s: s.joint.spring,
-        {"stiffness": 1.0},
-        "rest damping potential relaxation of name",
-        stiffness=NON_NEGATIVE,
-    ),
+    related(ph.Relation, lambda s: {"terms": [(s.joint, "angle", 1.0), (s.rail, None, 2.0)]}),
+    related(ph.Gear, lambda s: {"joint_a": s.joint, "joint_b": s.elbow, "ratio": 2.0}),
+    related(ph.Rack, lambda s: {"pinion": s.joint, "rack": s.rail, "radius": 2.0}, radius=NOT_ZERO),
+    related(ph.Screw, lambda s: {"joint": s.joint, "lead": 2.0, "slide": s.rail}, lead=NOT_ZERO),
+    related(ph.Belt, lambda s: {"joint_a": s.joint, "joint_b": s.elbow, "radius_a": 1.0, "radius_b": 2.0}),
+    of("joint.coordinate_name", lambda s: s.joint.coordinate_name, {}),
+    of("joint.drive", lambda s: s.joint.drive, {"angle": lambda t: 0.0}, position=NONE),
+    of("joint.spring", lambda s: s.joint.spring, {"stiffness": 1.0}, stiffness=NON_NEGATIVE),
     of(
         "joint.friction",
         lambda s: s.joint.friction,
         {"coulomb": 1.0},
-        "coulomb viscous coefficient stiction_speed static of name",
         radius=NONE,
         bristle=NON_NEGATIVE | NONE,
         bristle_damping=NON_NEGATIVE | NONE,
@@ -163,39 +147,30 @@ PARTS = [
         "joint.stop",
         lambda s: s.joint.stop,
         {"stiffness": 1.0, "lower": -2.0, "upper": 2.0},
-        "stiffness lower upper of name restitution restitution_rate",
         damping=NON_NEGATIVE | NONE,
     ),
-    calling(ph.Plane, lambda s: {"port": s.ground}, "port normal"),
+    calling(ph.Plane, lambda s: {"port": s.ground}),
     calling(
         ph.Rolling,
         lambda s: {"wheel": s.body.origin, "plane": ph.Plane(s.ground), "radius": 0.1},
-        "wheel plane radius name",
         axis=VECTOR | NONE,
     ),
-    calling(ph.Surface, lambda s: {"port": s.ground, "shape": ph.Sphere(0.1)}, "port inside", shape=frozenset()),
+    calling(ph.Surface, lambda s: {"port": s.ground, "shape": ph.Sphere(0.1)}, shape=frozenset()),
     calling(
         ph.Capsule,
         lambda s: {"start": s.model.ground.at((9, 9, 9)), "end": s.body.origin, "radius": 0.1},
-        "radius",
         start=PORT - {"foreign attachment"},
         end=PORT | ON_A_BODY,
     ),
     calling(
         ph.Contact,
         lambda s: {"first": s.body.origin, "second": ph.Plane(s.ground), "stiffness": 1.0},
-        "stiffness friction exponent friction_speed bristle bristle_damping static_friction"
-        " restitution restitution_speed rolling drilling second_radius longest_part name",
         first=ON_A_BODY,
         second=frozenset(),
         radius=NON_NEGATIVE,
         damping=NON_NEGATIVE | NONE,
     ),
-    calling(
-        ph.hertz_stiffness,
-        lambda s: {"radius": 0.1, "material": ph.Material(1e9, 1e3), "other_radius": 1.0},
-        "radius material other_radius other_material",
-    ),
+    calling(ph.hertz_stiffness, lambda s: {"radius": 0.1, "material": ph.Material(1e9, 1e3), "other_radius": 1.0}),
     Call(
         "Contact of many",
         lambda s: ph.Contact,
@@ -213,7 +188,6 @@ PARTS = [
         "joint.servo",
         lambda s: s.joint.servo,
         {"kp": 1.0, "kd": 0.1, "angle": lambda t: t},
-        "kp kd breakpoints of name",
         angle=FINITE | NUMBER_FUNCTION,
         position=NONE,
         rate=NONE | NUMBER_FUNCTION,
@@ -221,14 +195,13 @@ PARTS = [
     calling(
         ph.StateForce,
         lambda s: {"function": lambda t, x, v: -x, "of": [s.joint], "on": [s.joint]},
-        "on name",
         function=CALLED_LATER | {"f(a, b, c)"},
         of=REFUSED,
     ),
-    of("joint.damper", lambda s: s.joint.damper, {"damping": 1.0}, "damping of name"),
-    of("joint.torque", lambda s: s.joint.torque, {"value": 1.0}, "value breakpoints of name"),
-    of("joint.force", lambda s: s.rail.force, {"value": 1.0}, "value breakpoints of name"),
-    of("joint.motor", lambda s: s.joint.motor, {"controller": lambda t, measured: 0.0}, "controller of name"),
+    of("joint.damper", lambda s: s.joint.damper, {"damping": 1.0}),
+    of("joint.torque", lambda s: s.joint.torque, {"value": 1.0}),
+    of("joint.force", lambda s: s.rail.force, {"value": 1.0}),
+    of("joint.motor", lambda s: s.joint.motor, {"controller": lambda t, measured: 0.0}),
     *(
         Call(
             kind.__name__,
@@ -241,7 +214,6 @@ PARTS = [
     calling(
         ph.DistributedForce,
         lambda s: {"body": s.beam, "value": (0.0, 1.0, 0.0)},
-        "body axes breakpoints name",
         value=VECTOR | VECTOR_FUNCTION,
         at=NONE,
         start=NONE | {"0", "0.5"},
@@ -256,7 +228,6 @@ PARTS = [
     calling(
         ph.SpringDamper,
         lambda s: {"first": s.ground, "second": s.body.origin, "stiffness": 1.0},
-        "first second damping potential relaxation name tension_only",
         stiffness=POSITIVE,
         length=NON_NEGATIVE | NONE,
     ),

@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 
 import phlexible as ph
-from bad_inputs.outcomes import NAMED, Call
+from bad_inputs.outcomes import NAMED, Call, call_of
 from bad_inputs.usual import COUNT, EMPTY, END, FILE, FINITE, FLAG, NON_NEGATIVE, NONE, POINT, REFUSED, ZERO, usual
 from bad_inputs.wrong_values import FUNCTIONS, ROD, ROPE
 
@@ -109,8 +109,8 @@ def smooth_turn(t):
     return t**5 * (126 - 420 * t + 540 * t**2 - 315 * t**3 + 70 * t**4)
 
 
-def of(label, function, good, names="", /, **takes):
-    return Call(label, function, good, usual(names, **takes), runnable)
+def of(label, function, good, names=None, /, **takes):
+    return call_of(label, function, good, names, takes, runnable)
 
 
 def served(port):
@@ -119,11 +119,9 @@ def served(port):
     return motion().live(port=70_000 if is_right else port, frames=2)
 
 
-def asked(name, good, names="", /, ends="(?!)", **takes):
+def asked(name, good, names=None, /, ends="(?!)", **takes):
     """A method of the motion; ``good`` maps the model to its arguments."""
-    return Call(
-        f"motion.{name}", lambda s: getattr(motion(), name), good, usual(names, **takes), runnable, ends=ends
-    )
+    return call_of(f"motion.{name}", lambda s: getattr(motion(), name), good, names, takes, runnable, ends=ends)
 
 
 def at_end(s):
@@ -158,43 +156,41 @@ RUNS = [
         "linearize",
         lambda s: s.model.linearize,
         lambda s: {"at": "unloaded"},
-        "at form state about",
         inputs=EMPTY,
         outputs=EMPTY | NONE,
         stress=NONE,
     ),
-    of("start", lambda s: flying().start, lambda s: {"step": 0.5}, "step initial order numerical_damping"),
-    of("equilibrium", lambda s: hanging().equilibrium, lambda s: {}, "state"),
-    of("assemble", lambda s: s.model.assemble, lambda s: {}, "fixed weights"),
+    of("start", lambda s: flying().start, lambda s: {"step": 0.5}),
+    of("equilibrium", lambda s: hanging().equilibrium, lambda s: {}),
+    of("assemble", lambda s: s.model.assemble, lambda s: {}),
     asked("position", at_end, attachment=POINT),
     asked("velocity", at_end, attachment=POINT),
-    asked("rotation", lambda s: {"target": s.body}, "target"),
-    asked("angular_velocity", lambda s: {"target": s.body}, "target"),
+    asked("rotation", lambda s: {"target": s.body}),
+    asked("angular_velocity", lambda s: {"target": s.body}),
     asked("elastic_displacement", at_end, attachment=END),
     asked("elastic_coordinates", lambda s: {"body": s.body}, body=BODY | END),
-    asked("tension", lambda s: {"string": s.rope}, "string"),
-    asked("stretch", lambda s: {"string": s.rope}, "string"),
-    asked("reaction", lambda s: {"joint": s.joint}, "joint axes"),
-    asked("reaction_moment", lambda s: {"joint": s.joint}, "joint axes"),
+    asked("tension", lambda s: {"string": s.rope}),
+    asked("stretch", lambda s: {"string": s.rope}),
+    asked("reaction", lambda s: {"joint": s.joint}),
+    asked("reaction_moment", lambda s: {"joint": s.joint}),
     asked("element_force", lambda s: {"element": s.drive}, element=frozenset({"element", "drive"})),
-    asked("required", lambda s: {"joint": s.drive.joint}, "joint"),
-    asked("angle", lambda s: {"joint": s.joint}, "joint"),
+    asked("required", lambda s: {"joint": s.drive.joint}),
+    asked("angle", lambda s: {"joint": s.joint}),
     asked("translation", lambda s: {"joint": s.joint}, joint=REFUSED),
     asked("translation_rate", lambda s: {"joint": s.joint}, joint=REFUSED),
-    asked("rate", lambda s: {"joint": s.joint}, "joint"),
+    asked("rate", lambda s: {"joint": s.joint}),
     asked("section_forces", lambda s: {"body": s.body}, body=BODY, x=NONE | NON_NEGATIVE),
-    asked("stress", lambda s: {"body": s.body}, "fibres", body=BODY, x=NONE | NON_NEGATIVE),
+    asked("stress", lambda s: {"body": s.body}, body=BODY, x=NONE | NON_NEGATIVE),
     of("run_error", lambda s: lambda sensors: motion().run_error(sensors), lambda s: {}, sensors=REFUSED),
-    asked("long_steps", lambda s: {}, "steps"),
-    asked("at", lambda s: {"time": 0.0}, "time"),
-    asked("to_dataframe", lambda s: {"sensors": [ph.Position(s.attachment)]}, "sensors"),
-    asked("to_csv", lambda s: {"path": "x", "sensors": [ph.Position(s.attachment)]}, "sensors", path=FILE),
-    of("Position", lambda s: ph.Position, lambda s: {}, "port"),
+    asked("long_steps", lambda s: {}),
+    asked("at", lambda s: {"time": 0.0}),
+    asked("to_dataframe", lambda s: {"sensors": [ph.Position(s.attachment)]}),
+    asked("to_csv", lambda s: {"path": "x", "sensors": [ph.Position(s.attachment)]}, path=FILE),
+    of("Position", lambda s: ph.Position, lambda s: {}),
     of(
         "ElasticDisplacement",
         lambda s: ph.ElasticDisplacement,
         lambda s: {"attachment": s.body.end},
-        "attachment",
         direction=NONE | frozenset({"(1, 2, 3)"}),
     ),
     *(
@@ -202,7 +198,7 @@ RUNS = [
         for kind in (ph.Rotation, ph.Quaternion)
     ),
     *(
-        of(kind.__name__, lambda s, kind=kind: kind, lambda s: {"joint": s.joint}, "joint axes")
+        of(kind.__name__, lambda s, kind=kind: kind, lambda s: {"joint": s.joint})
         for kind in (ph.Reaction, ph.ReactionMoment)
     ),
     of("ElementForce", lambda s: ph.ElementForce, lambda s: {}, element=FORCES),
@@ -211,37 +207,31 @@ RUNS = [
         for kind in (ph.SectionForce, ph.Stress)
     ),
     of("Tension", lambda s: ph.Tension, lambda s: {}, string=frozenset({"rope", "foreign rope"})),
-    of("EnergyOf", lambda s: ph.EnergyOf, lambda s: {}, "kind"),
+    of("EnergyOf", lambda s: ph.EnergyOf, lambda s: {}),
     asked("save", lambda s: {}, path=FILE),
-    of("Motion.load", lambda s: ph.Motion.load, lambda s: {}, "path"),
+    of("Motion.load", lambda s: ph.Motion.load, lambda s: {}),
     Call("motion[...]", lambda s: lambda name: motion()[name], lambda s: {}, usual(name=REFUSED), runnable, NAMED),
-    asked("plot", lambda s: {}, "points", path=FILE | NONE),
+    asked("plot", lambda s: {}, path=FILE | NONE),
     asked("plot_energy", lambda s: {}, path=FILE | NONE, axes=NONE),
-    asked("plot_elastic_displacement", at_end, "normalized", attachment=END, path=FILE | NONE, axes=NONE),
+    asked("plot_elastic_displacement", at_end, attachment=END, path=FILE | NONE, axes=NONE),
     asked("plot_reaction", lambda s: {"joint": s.joint}, "joint", axes=NONE),
-    asked(
-        "report",
-        lambda s: {"path": "run.html"},
-        "path live frames points sensors curves title",
-        ends="ziglang is needed to link a model for wasm32",
-    ),
-    asked("show", lambda s: {}, "frames points sensors", height=COUNT),
-    of("motion.live", lambda s: served, lambda s: {}, port=REFUSED),
+    asked("report", lambda s: {"path": "run.html"}, ends="ziglang is needed to link a model for wasm32"),
+    asked("show", lambda s: {}, height=COUNT),
+    of("motion.live", lambda s: served, lambda s: {}, "", port=REFUSED),
     asked("live", lambda s: {"port": 70_000}, "frames", ends="port must be at most 65535"),
-    of("plot", lambda s: s.model.plot, lambda s: {}, "labels", path=FILE | NONE, axes=NONE, frames=FLAG),
-    asked("plot_section_forces", lambda s: {"body": s.body}, "times", body=BODY, path=FILE | NONE),
+    of("plot", lambda s: s.model.plot, lambda s: {}, path=FILE | NONE, axes=NONE, frames=FLAG),
+    asked("plot_section_forces", lambda s: {"body": s.body}, body=BODY, path=FILE | NONE),
     asked("plot_mechanism", lambda s: {}, "times", path=FILE | NONE, scale=FINITE),
     asked(
         "animate",
         lambda s: {"path": "film.txt"},
-        "path trace seconds frames_per_second",
         ends="path must end in .mp4 or .gif, got 'film.txt'",
         scale=FINITE,
         progress=NONE
         | frozenset({"a class", "f raises", *(label for label in FUNCTIONS if label.startswith("f ->"))}),
     ),
     *(
-        of(kind.__name__, lambda s, kind=kind: kind, lambda s: {"attachment": s.body.end}, "attachment direction")
+        of(kind.__name__, lambda s, kind=kind: kind, lambda s: {"attachment": s.body.end})
         for kind in (
             ph.Displacement,
             ph.Velocity,
@@ -252,45 +242,35 @@ RUNS = [
         )
     ),
     *(
-        of(kind.__name__, lambda s, kind=kind: kind, lambda s: {"joint": s.joint}, "joint coordinate")
+        of(kind.__name__, lambda s, kind=kind: kind, lambda s: {"joint": s.joint})
         for kind in (ph.JointForce, ph.JointPosition, ph.JointRate, ph.JointAcceleration)
     ),
-    of("linear.modes", lambda s: linear().modes, lambda s: {}, "count"),
+    of("linear.modes", lambda s: linear().modes, lambda s: {}),
     of(
         "linear.frequency_response",
         lambda s: linear().frequency_response,
         lambda s: {"frequencies": (1.0,)},
-        "frequencies outputs",
         inputs=NONE,
     ),
     of(
         "linear.reduce",
         lambda s: linear().reduce,
         lambda s: {"order": 2},
-        "order method keep_rigid static_correction outputs",
         frequencies=NONE | NON_NEGATIVE | {"(1, 2)", "(1, 2, 3)"},
         inputs=NONE,
     ),
-    of("linear.to_state_space", lambda s: linear().to_state_space, lambda s: {}, "accelerations"),
+    of("linear.to_state_space", lambda s: linear().to_state_space, lambda s: {}),
     of(
         "inverse_input",
         lambda s: ph.inverse_input,
         lambda s: {"model": swung(), "path": smooth_turn, "duration": 1.0, "step": 0.02},
-        "model lead",
         path=frozenset({"f -> 1.0"}),
         duration=COUNT,
         step=REFUSED,
         accuracy=ZERO,
     ),
-    of(
-        "inverse_dynamics",
-        lambda s: ph.inverse_dynamics,
-        lambda s: turned(),
-        "model paths duration lead accuracy initial",
-        inputs=REFUSED,
-        step=REFUSED,
-    ),
-    of("linear.body_model", lambda s: linear().body_model, lambda s: {}, "body"),
+    of("inverse_dynamics", lambda s: ph.inverse_dynamics, lambda s: turned(), inputs=REFUSED, step=REFUSED),
+    of("linear.body_model", lambda s: linear().body_model, lambda s: {}),
     of("linear.save_mat", lambda s: linear().save_mat, lambda s: {}, "path"),
     of("linear.save_mat of", lambda s: linear().save_mat, lambda s: {"path": "linear.mat"}, "accelerations"),
     *(
@@ -308,7 +288,6 @@ RUNS = [
         "check_structure",
         lambda s: ph.check_structure,
         lambda s: {"model": linear(), "x": np.zeros(linear().state_size)},
-        "model seed",
         x=REFUSED,
     ),
     of(
@@ -321,26 +300,19 @@ RUNS = [
             "duration": 0.5,
             "step": 0.5,
         },
-        "model x0 inputs duration step method",
     ),
     of(
         "consistent_state",
         lambda s: ph.consistent_state,
         lambda s: {"model": linear(), "x": np.zeros(linear().state_size)},
-        "model inputs",
         x=REFUSED,
     ),
-    of(
-        "MechanismModel",
-        lambda s: ph.MechanismModel,
-        lambda s: {"mechanism": ph.gallery.heavy_top()},
-        "mechanism variant",
-    ),
-    of("linear.with_ports", lambda s: linear().with_ports, lambda s: {}, "ports"),
-    of("inverted", lambda s: ph.inverted, lambda s: {"model": linear(), "port": "x"}, "model", port=REFUSED),
-    of("linearized", lambda s: ph.linearized, lambda s: {"form": ROD.port_hamiltonian()}, "form"),
-    of("with_momenta", lambda s: ph.with_momenta, lambda s: {"form": ph.PointMass(1.0).port_hamiltonian()}, "form"),
-    of("with_prefix", lambda s: ph.with_prefix, lambda s: {"model": linear(), "prefix": "a"}, "model prefix"),
+    of("MechanismModel", lambda s: ph.MechanismModel, lambda s: {"mechanism": ph.gallery.heavy_top()}),
+    of("linear.with_ports", lambda s: linear().with_ports, lambda s: {}),
+    of("inverted", lambda s: ph.inverted, lambda s: {"model": linear(), "port": "x"}, port=REFUSED),
+    of("linearized", lambda s: ph.linearized, lambda s: {"form": ROD.port_hamiltonian()}),
+    of("with_momenta", lambda s: ph.with_momenta, lambda s: {"form": ph.PointMass(1.0).port_hamiltonian()}),
+    of("with_prefix", lambda s: ph.with_prefix, lambda s: {"model": linear(), "prefix": "a"}),
     *(
         of(
             join.__name__,
@@ -351,7 +323,6 @@ RUNS = [
                 "coupling": np.eye(1),
                 "ports": tuple(f"{each}.{linear().ports[0].name}" for each in "ab"),
             },
-            "a b coupling ports",
         )
         for join, other in (
             (ph.gyrator, lambda model: ph.inverted(model, model.ports[0].name)),
@@ -362,7 +333,6 @@ RUNS = [
         "mode_sweep",
         lambda s: ph.mode_sweep,
         lambda s: {"build": lambda x: s.model, "values": [1.0], "count": 1, "at": "unloaded"},
-        "build values count at parameter",
     ),
     of(
         "study",
@@ -373,7 +343,6 @@ RUNS = [
             "measure": lambda model: model,
             "executor": ThreadPoolExecutor(1),
         },
-        "parameters measure executor output overwrite progress",
         build=frozenset({"a class"}),
     ),
     of("study[...]", lambda s: lambda name: studied()[name], lambda s: {}, name=REFUSED),

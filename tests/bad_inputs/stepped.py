@@ -6,7 +6,7 @@ import numpy as np
 import skfem
 
 import phlexible as ph
-from bad_inputs.outcomes import NAMED, Call
+from bad_inputs.outcomes import NAMED, Call, call_of
 from bad_inputs.usual import COUNT, FINITE, NONE, PAIR, POINT, REFUSED, usual
 from bad_inputs.wrong_values import STEEL
 
@@ -33,15 +33,13 @@ def stepped():
     return Stepped()
 
 
-def of(label, function, good, names="", /, **takes):
-    return Call(label, function, lambda s: good, usual(names, **takes), stepped)
+def of(label, function, good, names=None, /, **takes):
+    return call_of(label, function, lambda s: good, names, takes, stepped)
 
 
-def at_rest(name, names="", /, **takes):
+def at_rest(name, names=None, /, **takes):
     """A method of the equilibrium with one argument."""
-    return Call(
-        f"equilibrium.{name}", lambda s: getattr(s.rest, name), lambda s: {}, usual(names, **takes), stepped
-    )
+    return call_of(f"equilibrium.{name}", lambda s: getattr(s.rest, name), lambda s: {}, names, takes, stepped)
 
 
 def given(s, name, value):
@@ -74,10 +72,10 @@ def environment(**given):
 
 
 STEPPED = [
-    of("run.advance", lambda s: s.model.start(0.1).advance, {"to": 0.1}, "to"),
-    of("run.run", lambda s: s.model.start(0.1).run, {"duration": 0.1}, "duration"),
-    of("run.read", lambda s: s.run.read, {}, "sensor"),
-    of("run.restore", lambda s: s.run.restore, {}, "saved"),
+    of("run.advance", lambda s: s.model.start(0.1).advance, {"to": 0.1}),
+    of("run.run", lambda s: s.model.start(0.1).run, {"duration": 0.1}),
+    of("run.read", lambda s: s.run.read, {}),
+    of("run.restore", lambda s: s.run.restore, {}),
     *(
         Call(
             f"run.inputs of {name}",
@@ -98,16 +96,16 @@ STEPPED = [
         NAMED,
     ),
     at_rest("position", attachment=POINT),
-    at_rest("rotation", "target"),
+    at_rest("rotation"),
     at_rest("angle", joint=frozenset({"joint"})),
     at_rest("translation", joint=REFUSED),
-    at_rest("reaction", joint=frozenset({"joint"})),
-    at_rest("reaction_moment", joint=frozenset({"joint"})),
+    at_rest("reaction", "", joint=frozenset({"joint"})),
+    at_rest("reaction_moment", "", joint=frozenset({"joint"})),
     at_rest("element_force", element=frozenset({"element"})),
-    at_rest("tension", "string"),
+    at_rest("tension"),
     at_rest("section_forces", "body"),
     at_rest("stress", "body"),
-    at_rest("plot", path=NONE | {"'x'", "'1'"}),
+    at_rest("plot", "", path=NONE | {"'x'", "'1'"}),
     Call(
         "Env",
         lambda s: environment,

@@ -44,9 +44,10 @@ def leaves(value: Any, place: str = "", depth: int = 4) -> Iterator[tuple[str, s
 
 def arguments(call: Call) -> Iterator[tuple[str, dict[str, Any], list[Any]]]:
     """Each argument that takes numbers in a list, as an array and as a list that can be written to."""
-    good = call.good(call.make_stage())
-    for name in call.takes:
-        found = [each for label, each in LISTS.items() if label in call.takes[name]]
+    here = call.make_stage()
+    good = call.good(here)
+    for name, labels in call.accepted(here).items():
+        found = [each for label, each in LISTS.items() if label in labels]
         found += [good[name]] if numbers(good.get(name)) else []
         for value in found:
             array = np.array(value, dtype=np.float64)

@@ -60,7 +60,7 @@ def alike(argument, labels):
 def test_values_of_other_types_are_taken(call, tmp_path, monkeypatch, unpainted):
     monkeypatch.chdir(tmp_path)
     found = []
-    for argument, labels in call.takes.items():
+    for argument, labels in call.accepted(call.make_stage()).items():
         if (call.name, argument) == ("SoftBody", "interfaces"):
             continue  # an empty tuple is what copies of it are made of
         for label, value in alike(argument, labels).items():
