@@ -113,3 +113,14 @@ def with_elements(dimension):
     model.apply(rail.drive(position=lambda t: 0.3 + 0.1 * np.sin(2 * t)))
     model.apply(ph.Force(c.origin, (0.2, 0.1, 0)))
     return model
+
+
+def boom(part, dimension=2, gravity=9.81, place=(0.0, 0.0, 0.0)):
+    """A light, flexible boom on a hinge, at rest along x, with a part of the hinge; model and hinge."""
+    model = ph.Model(gravity=(0.0, -gravity, 0.0), dimension=dimension)
+    beam = ph.Beam(0.8, ph.CircularSection(6e-3), ph.Material(2e11, 7800.0), elements=4)
+    placed = model.add(beam, "boom", position=place)
+    axis = {} if dimension == 2 else {"axis": (0.0, 0.0, 1.0)}
+    hinge = model.connect(ph.Revolute(model.ground.at(place), placed.start, **axis))
+    model.apply(part(hinge))
+    return model, hinge

@@ -273,7 +273,6 @@ def test_a_general_section_takes_matrices_of_five_printed_digits():
         (lambda: ph.Beam(1.0, ph.Section(1e-4, 1e-9), MATERIAL, theory="timoshenko"), "needs shear_area_y"),
         (lambda: ph.Beam(1.0, ECCENTRIC, MATERIAL), 'theory="timoshenko"'),
         (lambda: ph.Beam(5e-3, ph.CircularSection(6e-3), MATERIAL), "not be below the thickness of the section"),
-        (lambda: ph.Beam(1.0, ROUND, MATERIAL).discretize(1), "on a line there are PointMass, String and Rod"),
         (lambda: ph.Beam(1.0, matrices_of(THICK), MATERIAL), "must be left out"),
         (lambda: ph.Beam(1.0, matrices_of(THICK, (0.1, 0.0))), 'theory="timoshenko"'),
         (lambda: ph.Beam(2.0, ph.VaryingSection([0, 1], [ROUND, ROUND]), MATERIAL), "from 0 to 2"),

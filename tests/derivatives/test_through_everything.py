@@ -24,6 +24,16 @@ def check(build, cost, parameters, duration, step, share=1e-4, **options):
     assert found == pytest.approx(expected * sizes, rel=1e-6, abs=1e-6 * np.abs(expected * sizes).max())
 
 
+def check_forwards(build, parameters, sensor, duration, step, rel=1e-6, share=0.0):
+    """The sensitivity of the last reading is its gradient backwards."""
+    found = build(parameters).simulate(duration, step).sensitivity(build, parameters, sensor).derivatives[0]
+    _, back = ph.gradient(
+        build, lambda model: ph.Cost.final(sensor(model)), parameters, duration=duration, step=step
+    )
+    for name, slope in back.items():
+        assert found[name][-1] == pytest.approx(slope, rel=rel, abs=share * abs(back["mass"]) if share else None)
+
+
 def arm(p):
     """A beam that turns on a hinge."""
     model = ph.Model(gravity=(0, -9.81, 0), dimension=2)
@@ -182,9 +192,13 @@ def held_wheel(p):
     return model
 
 
+def speed(model):
+    return ph.Velocity(model["block"].origin, (1, 0, 0))
+
+
 def way(model):
-    place, rate = ph.Position(model["block"].origin), ph.Velocity(model["block"].origin, (1, 0, 0))
-    return ph.Cost.integral(place, lambda x: x[:, 0] - 2 * x[:, 1]) + 1e-3 * ph.Cost.final(rate)
+    place = ph.Position(model["block"].origin)
+    return ph.Cost.integral(place, lambda x: x[:, 0] - 2 * x[:, 1]) + 1e-3 * ph.Cost.final(speed(model))
 
 
 STICKING = {"mass": 1.0, "friction": 0.5, "bristle": 2e4, "push": 6.0}
@@ -242,17 +256,7 @@ def resting(p):
 def test_what_sticks(build, steps):
     duration, step = 0.1 if steps == 100 else 2e-3 * steps, 1e-3 if steps == 100 else 2e-3
     check(build, way, STICKING, duration, step, share=1e-6)
-    motion = build(STICKING).simulate(duration, step)
-    forwards = motion.sensitivity(build, STICKING, lambda model: ph.Velocity(model["block"].origin, (1, 0, 0)))
-    _, back = ph.gradient(
-        build,
-        lambda model: ph.Cost.final(ph.Velocity(model["block"].origin, (1, 0, 0))),
-        STICKING,
-        duration=duration,
-        step=step,
-    )
-    for name, slope in back.items():
-        assert forwards.derivatives[0][name][-1] == pytest.approx(slope, rel=1e-6, abs=1e-9 * abs(back["mass"]))
+    check_forwards(build, STICKING, speed, duration, step, share=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -341,14 +345,7 @@ def test_rolling_without_slip(build):
     """Rows of both ends of a step; readings over time go the other way."""
     parameters = {"mass": 1.3, "push": 6.0}
     check(build, way, parameters, 0.06, 3e-3)
-    motion = build(parameters).simulate(0.06, 3e-3)
-    forwards = motion.sensitivity(build, parameters, lambda model: ph.Velocity(model["block"].origin, (1, 0, 0)))
-    options = {"duration": 0.06, "step": 3e-3}
-    _, back = ph.gradient(
-        build, lambda model: ph.Cost.final(ph.Velocity(model["block"].origin, (1, 0, 0))), parameters, **options
-    )
-    for name, slope in back.items():
-        assert forwards.derivatives[0][name][-1] == pytest.approx(slope, rel=1e-8)
+    check_forwards(build, parameters, speed, 0.06, 3e-3, rel=1e-8)
 
 
 def thin(p, length, mass, part):
@@ -509,19 +506,11 @@ def test_readings_over_time_go_the_other_way_through_the_same():
         friction(model, p)
         return model
 
+    def height(model):
+        return ph.Displacement(model["beam"].end, (0, 1, 0))
+
     for build, parameters in ((everything, {"mass": 1.1, "gain": 0.5}), (lawful, {"gain": 5.0})):
-        motion = build(parameters).simulate(0.06, step=2e-3)
-        found = motion.sensitivity(build, parameters, lambda model: ph.Position(model["beam"].end)).derivatives[0]
-        for k in (1,):
-            _, slopes = ph.gradient(
-                build,
-                lambda model, k=k: ph.Cost.final(ph.Position(model["beam"].end), lambda x: x[:, k]),
-                parameters,
-                duration=0.06,
-                step=2e-3,
-            )
-            for name, slope in slopes.items():
-                assert found[name][-1, k] == pytest.approx(slope, rel=1e-6)
+        check_forwards(build, parameters, height, 0.06, 2e-3)
 
 
 @pytest.mark.parametrize("way", ["vjp", "jvp"])

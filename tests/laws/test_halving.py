@@ -7,6 +7,7 @@ import pytest
 
 import phlexible as ph
 from laws.figures import energy_error, joint_gaps
+from mechanisms import boom
 from phlexible.errors import ConvergenceError
 
 
@@ -92,16 +93,8 @@ def test_steps_far_longer_than_the_waves_of_a_string_are_told_at_the_start():
     assert not told[1e-2]
 
 
-def unstable_boom(part):
-    """Of a motor whose damper over the step is far more than the inertia of the beam's end."""
-    model = ph.Model(gravity=(0.0, -9.81, 0.0), dimension=2)
-    boom = model.add(ph.Beam(0.8, ph.CircularSection(6e-3), ph.Material(2e11, 7800.0), elements=4), "boom")
-    hinge = model.connect(ph.Revolute(model.ground.at((0.0, 0.0, 0.0)), boom.start))
-    model.apply(part(hinge))
-    return model
-
-
 def wild_motor(hinge):
+    """Its damper over the step is far more than the inertia of the beam's end."""
     return hinge.motor(lambda t, seen: 80.0 * (0.3 - seen[0]) - 4.0 * seen[1], name="wild")
 
 
@@ -110,13 +103,13 @@ def test_an_unstable_controller_ends_the_run_by_name(tolerance):
     """What came before is kept."""
     words = "boom is deformed by .* times its size; .*; wild: a controller"
     with pytest.raises(ConvergenceError, match=words) as caught:
-        unstable_boom(wild_motor).simulate(1.0, 1e-3, tolerance=tolerance, progress=False)
+        boom(wild_motor)[0].simulate(1.0, 1e-3, tolerance=tolerance, progress=False)
     motion = caught.value.motion
     assert 5 < len(motion.time) < 100 and motion.time[-1] <= caught.value.time < 0.1
 
 
 def test_live_runs_say_so_too():
-    live = unstable_boom(wild_motor).start(1e-3)
+    live = boom(wild_motor)[0].start(1e-3)
     with pytest.raises(ConvergenceError, match="boom is deformed by .* times its size; .*; wild: a controller"):
         live.run(1.0)
     assert 0.005 < live.time < 0.1
@@ -125,7 +118,7 @@ def test_live_runs_say_so_too():
 def test_live_runs_wait_for_a_thousand_pieces_of_a_step_at_most(monkeypatch):
     monkeypatch.setattr("phlexible.results.live.MOST_PIECES", 8)
     monkeypatch.setattr("phlexible.step.integration.step_failures.ABSURD", np.inf)
-    live = unstable_boom(wild_motor).start(1e-3)
+    live = boom(wild_motor)[0].start(1e-3)
     with pytest.raises(ConvergenceError, match="a step is halved into more than 8 pieces; .*; wild: a controller"):
         live.run(1.0)
 
@@ -139,7 +132,7 @@ def test_laws_that_no_step_obeys_end_the_run_by_name(monkeypatch):
     """With fewer pieces than are allowed, to be quick: trials of the law count."""
     monkeypatch.setattr("phlexible.step.integration.step_failures.MOST_PIECES", 256)
     monkeypatch.setattr("phlexible.step.integration.step_failures.PIECES_OF_A_STEP", 8)
-    model = unstable_boom(lambda hinge: ph.StateForce(rough, of=[hinge], on=[hinge], name="rough"))
+    model = boom(lambda hinge: ph.StateForce(rough, of=[hinge], on=[hinge], name="rough"))[0]
     with pytest.raises(ConvergenceError, match="more than 8 pieces again and again; .*; rough: a function of the"):
         model.simulate(0.1, 1e-3, progress=False)
 

@@ -5,6 +5,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import phlexible as ph
+from mechanisms import boom
 
 STIFFNESS, MASS = 50.0, 2.0
 
@@ -94,16 +95,6 @@ def test_laws_far_stiffer_than_the_step_are_not_halved():
     assert motion.position(place)[-1, 0] < 0.2
 
 
-def boom(part, dimension=2):
-    """A light, flexible link at rest, whose end at the hinge has next to no inertia."""
-    model = ph.Model(gravity=(0.0, -9.81, 0.0), dimension=dimension)
-    link = model.add(ph.Beam(0.8, ph.CircularSection(6e-3), ph.Material(2e11, 7800.0), elements=4), "link")
-    axis = {} if dimension == 2 else {"axis": (0.0, 0.0, 1.0)}
-    hinge = model.connect(ph.Revolute(model.ground.at((0.0, 0.0, 0.0)), link.start, **axis))
-    model.apply(part(hinge, link))
-    return model, hinge
-
-
 @pytest.mark.parametrize("dimension", [2, 3])
 def test_a_law_in_a_light_joint_is_a_servo(dimension):
     """No halvings, and a ledger to round-off, as of the law that is compiled, whose mean angle differs by h^2."""
@@ -111,9 +102,9 @@ def test_a_law_in_a_light_joint_is_a_servo(dimension):
     def law(t, x, v):
         return 80.0 * (0.5 * np.sin(3 * t) - x) + 4.0 * (1.5 * np.cos(3 * t) - v)
 
-    laws, joint = boom(lambda hinge, link: ph.StateForce(law, of=[hinge], on=[hinge], name="law"), dimension)
+    laws, joint = boom(lambda hinge: ph.StateForce(law, of=[hinge], on=[hinge], name="law"), dimension)
     servo, hinge = boom(
-        lambda hinge, link: hinge.servo(
+        lambda hinge: hinge.servo(
             80.0, 4.0, angle=lambda t: 0.5 * np.sin(3 * t), rate=lambda t: 1.5 * np.cos(3 * t), name="law"
         ),
         dimension,

@@ -148,6 +148,3 @@ def test_places_that_are_no_nodes_are_refused():
     ):
         with pytest.raises(ph.AttachmentError, match=match):
             ask()
-    with pytest.raises(ph.ModelError, match="no string and has no tension"):
-        placed_model = thrown(bar(2, cells=1), 2)
-        placed_model.simulate(0.004, 2e-3, progress=False).tension(placed_model["body"])

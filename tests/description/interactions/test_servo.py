@@ -4,27 +4,17 @@ import numpy as np
 import pytest
 
 import phlexible as ph
+from mechanisms import boom
 
 KP, KD, STEP = 80.0, 4.0, 1e-3
-
-
-def arm(part, dimension=2, gravity=9.81, place=(0.0, 0.0, 0.0)):
-    """A light, flexible boom on a hinge, at rest along x."""
-    model = ph.Model(gravity=(0.0, -gravity, 0.0), dimension=dimension)
-    beam = ph.Beam(0.8, ph.CircularSection(6e-3), ph.Material(2e11, 7800.0), elements=4)
-    boom = model.add(beam, "boom", position=place)
-    axis = {} if dimension == 2 else {"axis": (0.0, 0.0, 1.0)}
-    hinge = model.connect(ph.Revolute(model.ground.at(place), boom.start, **axis))
-    model.apply(part(hinge))
-    return model, hinge
 
 
 @pytest.mark.parametrize("dimension", [2, 3])
 @pytest.mark.parametrize("target", [0.3, lambda t: 0.3])
 def test_a_target_that_stays_makes_a_spring_and_damper(target, dimension):
     """The same motion in as many iterations; what these store and lose is what the servo supplies."""
-    model, hinge = arm(lambda joint: joint.servo(KP, KD, angle=target, name="servo"), dimension)
-    springs, joint = arm(lambda joint: joint.spring(KP, rest=0.3, damping=KD), dimension)
+    model, hinge = boom(lambda joint: joint.servo(KP, KD, angle=target, name="servo"), dimension)
+    springs, joint = boom(lambda joint: joint.spring(KP, rest=0.3, damping=KD), dimension)
     motion = model.simulate(0.1, STEP, progress=False)
     expected = springs.simulate(0.1, STEP, progress=False)
     assert motion.angle(hinge) == pytest.approx(expected.angle(joint), abs=1e-11)
@@ -41,7 +31,7 @@ def test_a_target_that_stays_makes_a_spring_and_damper(target, dimension):
 @pytest.mark.parametrize("place", [(0.0, 0.0, 0.0), (3.0, -2.0, 0.0)])
 def test_a_target_that_moves_takes_a_few_iterations_a_step_and_keeps_the_ledger(place):
     """Its order is that of test_state_force.py."""
-    model, hinge = arm(
+    model, hinge = boom(
         lambda joint: joint.servo(KP, KD, angle=lambda t: 0.5 * np.sin(3 * t), name="servo"), place=place
     )
     for h in (1e-2, 1e-3, 1e-4):
@@ -52,7 +42,7 @@ def test_a_target_that_moves_takes_a_few_iterations_a_step_and_keeps_the_ledger(
 
 
 def test_at_rest_at_its_target_it_does_nothing():
-    model, hinge = arm(lambda joint: joint.servo(KP, KD, angle=0.0, name="servo"), gravity=0.0)
+    model, hinge = boom(lambda joint: joint.servo(KP, KD, angle=0.0, name="servo"), gravity=0.0)
     motion = model.simulate(0.05, 1e-2, progress=False)
     assert (motion.angle(hinge) == 0).all() and (motion.energy.work["servo"] == 0).all()
 
@@ -81,4 +71,4 @@ def test_a_jump_of_the_target_is_an_impulse_unless_its_rate_is_given():
 )
 def test_what_is_no_target_is_refused(given, words):
     with pytest.raises(ph.ParameterError, match=words):
-        arm(lambda joint: joint.servo(KP, KD, **given))
+        boom(lambda joint: joint.servo(KP, KD, **given))
