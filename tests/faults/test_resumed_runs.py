@@ -45,7 +45,7 @@ def test_a_finished_run_goes_on_with_the_same_digits(tmp_path, name):
 
 @pytest.mark.parametrize("name", list(CASES))
 def test_a_run_that_is_killed_between_its_last_step_and_its_end_gets_its_end(tmp_path, monkeypatch, name):
-    """All instants are in the file, the forces of the last one are not; it used to be refused as long enough."""
+    """All instants are in the file, the forces of the last one are not."""
     path, left, steps, end = tmp_path / "run.h5", tmp_path / "left.h5", 63, simulation.Simulation._end
 
     def copied(run: simulation.Simulation) -> None:
@@ -108,7 +108,7 @@ def test_an_instant_that_only_the_end_has_stored_stays(tmp_path):
 
 
 def test_the_work_of_a_load_on_many_points_has_the_same_digits_in_blocks_of_any_length(tmp_path):
-    """Sums over points used to have another order where one instant was stored alone, by one bit of the work."""
+    """Sums over points of one instant alone have the order of those of many."""
 
     def make() -> ph.Model:
         model = ph.Model(gravity=(0, -9.81, 0))
@@ -169,7 +169,6 @@ def test_an_error_of_a_function_at_any_call_loses_nothing(tmp_path, monkeypatch,
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("block", [1, 2, 6])
 def test_an_interruption_while_a_block_is_written_keeps_file_and_motion_alike(tmp_path, monkeypatch, name, block):
-    """Ctrl-C used to leave blocks in the motion that were not in the file."""
     path, record, written = tmp_path / "run.h5", journal.record, []
 
     def interrupted(*arguments):

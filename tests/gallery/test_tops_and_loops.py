@@ -42,16 +42,6 @@ def test_the_middle_axis_flips_as_jacobis_functions_say():
     assert errors[1] <= 2e-9
 
 
-@pytest.mark.thorough
-def test_a_free_top_keeps_energy_and_momentum_for_a_million_steps():
-    model = ph.gallery.dzhanibekov()
-    motion = model.simulate(1e4, 1e-2, every=10_000, progress=False)
-    assert len(motion.time) == 101
-    assert np.ptp(motion.energy.total) <= 1e-12 * motion.energy.total[0]
-    spin = motion.momentum.angular
-    assert np.abs(spin - spin[0]).max() <= 1e-12 * np.linalg.norm(spin[0])
-
-
 def test_andrews_squeezer_at_the_end_of_the_test_set():
     model = andrews_squeezer()
     motion = model.simulate(0.03, 1e-4, order=4, progress=False)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import phlexible as ph
-from laws.test_halving import torn_rod
+from laws.test_halving import hit_beam, torn_rod
 from measure.test_state_force import bead
 from phlexible.step.integration.step_words import StepWords
 from whole_models.test_redundant_motion import parallelogram
@@ -129,10 +129,7 @@ def test_inputs_change_between_steps():
 
 @pytest.mark.filterwarnings("ignore::phlexible.LargeDeflectionWarning")
 def test_a_step_that_fails_is_halved_and_one_that_fails_for_good_moves_nothing():
-    model = ph.Model(dimension=2)
-    beam = ph.Beam(1.0, ph.CircularSection(2e-3), ph.Material(2e11, 7870.0), elements=4)
-    body = model.add(beam, "beam")
-    model.apply(ph.Force(body.end, (0.0, 300.0, 0.0), name="blow"))
+    model = hit_beam()
     live = model.start(0.02)
     for _ in range(5):
         live.step()
@@ -187,7 +184,6 @@ def test_what_does_not_fit_is_refused():
 
 
 def test_states_of_other_runs_are_refused_before_anything_is_written():
-    """A model of another size used to be half written; one of the same size used to be taken."""
     (model, pin), other = wheel(), ph.gallery.crank_slider(modes=2)
     live = model.start(1e-3)
     live.inputs["motor"] = 1.0
@@ -208,7 +204,6 @@ def test_states_of_other_runs_are_refused_before_anything_is_written():
 
 
 def test_accelerations_are_told_where_there_are_none():
-    """They used to read nan in live runs, environments and short motions, and conditions on them never came."""
     model, pin = wheel()
     body, live = model["wheel"], model.start(1e-3)
     live.run(0.01)
