@@ -128,7 +128,7 @@ def test_a_cam_of_triangles_lifts_its_follower_as_its_polynomial_says():
 
 def test_jaws_lift_a_soft_block_that_carries_its_weight():
     model = ph.gallery.soft_gripper(elements=2)
-    motion = model.simulate(1.0, 2e-3, progress=False)
+    motion = model.simulate(1.0, 4e-3, progress=False)
     weight, jaw = 1000 * 0.06**3 * 9.81, model["left jaw"].body.mass * 9.81
     for side in ("left", "right"):
         force = motion.reaction(model.joint(f"rail of the {side} jaw"))[-1]
