@@ -2,24 +2,18 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cached_property
 
 import numpy as np
 
 from phlexible.algebra.arrays import Array, BoolArray, IntArray
-from phlexible.linear.rest_equations import RestEquations, Tangents, tangents_of
+from phlexible.linear.rest_equations import RestEquations, Tangents, tangents_of, without_losses
 from phlexible.state.branches import searched_contacts
 from phlexible.state.layout import State
 from phlexible.step.programs import pair_forces
 from phlexible.step.tables.declarations import PAIR, TURN
 from phlexible.step.tables.memory import Memory
 
-MOTION, LEAST_MOTION = 1e-6, 1e-10
-"""Largest and smallest motion of differences, in lengths of the model or rad.
-
-A motion that changes which pairs push is made smaller.
-"""
-RATE = 1e-5
-"""Velocity of differences, in lengths of the model or rad a second."""
 INSTANT = 1e-4
 """Duration of the steps there and back in which forces are taken [s]."""
 BEYOND = 1e-6
@@ -51,7 +45,7 @@ class PairsAtRest:
     def round_off(self, state: State) -> Array:
         """Forces of pairs by the round-off of positions, shape (velocities,)."""
         length = self._system.largest_length
-        stiffness = np.max(self._memory["contact_group_stiffness"], initial=0.0)
+        stiffness = float(np.max(self._memory["contact_group_stiffness"], initial=0.0))
         force = np.finfo(float).eps * stiffness * (length + float(np.abs(state.position).max()))
         return force * length / self.equations.sizes
 
@@ -71,47 +65,19 @@ class PairsAtRest:
         """
         if not len(numbers := self._pushed(self.forces(state))):
             return Tangents.nothing(len(state.velocity))
-        slips = self._slips(state)
-        stiffness, damping = (np.zeros((len(self.equations.sizes), len(numbers))) for _ in range(2))
-        for column, number in enumerate(numbers):
-            stiffness[:, column] = self._slope(state, number, slips)
-            self._begin(state, slips)
-            sides = []
-            for sign in (1.0, -1.0):
-                self._memory["velocity"][number] = sign * RATE * self.equations.sizes[number]
-                sides.append(self._forces(state))
-            damping[:, column] = (sides[0] - sides[1]) / (2 * RATE * self.equations.sizes[number])
-        self._begin(state, slips)
+        self._begin(state, self._slips(state))
+        bent = replace(state, branches=self.equations.branches)
+        changes = [np.array(each.tangents(bent, numbers, None)) for each in (self.equations, self._without_pairs)]
+        self._begin(state, self._slips(state))
         forces, balanced = self._forces(state), is_balanced * self.forces(state)
+        stiffness, damping = changes[0] - changes[1]
         return tangents_of(self._system, numbers, stiffness, damping, forces, balanced)
 
-    def _slope(self, state: State, number: int, slips: dict[float, BoolArray]) -> Array:
-        """Derivative of the forces along one small motion, shape (velocities,)."""
-        self._begin(state, slips)
-        here, change, share = self._forces(state), np.zeros(len(self.equations.sizes)), MOTION
-        pushing, sides, size = self._pushing, list[Array](), self.equations.sizes[number]
-        change[number] = size
-        while share >= LEAST_MOTION:
-            sides, same = [], []
-            for sign in (1.0, -1.0):
-                self._begin(self.equations.moved(state, sign * share * change), slips)
-                sides.append(self._forces(state))
-                same.append(self._pushing == pushing)
-            if all(same):
-                break
-            share /= 10
-        else:  # pairs begin to push at this pose: the side counts on which they do not, if there is one
-            share *= 10
-            if any(same):
-                own = 0 if same[0] else 1
-                sides[1 - own] = 2 * here - sides[own]
-        return np.asarray((sides[0] - sides[1]) / (2 * share * size))
-
-    @property
-    def _pushing(self) -> bytes:
-        """Pairs that pushed when forces were taken last."""
-        count = int(self._memory["touch_count"][0])
-        return b"".join(self._memory[name][:count].tobytes() for name in ("touch_first", "touch_second"))
+    @cached_property
+    def _without_pairs(self) -> RestEquations:
+        """Equations at rest without forces of pairs."""
+        nothing = np.zeros_like(self._memory["contact_group_stiffness"])
+        return self.equations.with_numbers(without_losses(self._memory) | {"contact_group_stiffness": nothing})
 
     def _forces(self, state: State) -> Array:
         """Forces of all pairs at what is in the tables."""

@@ -17,7 +17,7 @@ from phlexible.step.integration.step_equations import StepEquations
 from phlexible.step.tables.declarations import BRISTLE
 from step.kernels.newton import Newton
 
-SCALE, STEP, DAMPING, SHARE = Scale(1.0, 0.01, 1000.0, 1e7), 1e-3, 0.1, 2e-5
+SCALE, STEP, DAMPING, SHARE = Scale(1.0, 0.01, 1000.0, 1e7), 1e-3, 0.1, 2e-4
 POTENTIAL = ph.Potential(lambda x: 40 * np.cosh(x), lambda x: 40 * np.sinh(x))
 RELAXATION = ph.Maxwell([(300.0, 0.03), (100.0, 0.5)])
 
@@ -103,8 +103,17 @@ def wheel():
     model = ph.Model()
     floor = ph.Plane(model.ground.at((0, 0, 0)), normal=(0, 0, 1))
     turned = ((1.0, 0.0, 0.0), (0.0, 0.8, -0.6), (0.0, 0.6, 0.8))
-    body = model.add(ph.RigidBody.cylinder(0.05, 0.1, 500.0), position=(0, 0, 0.0699), rotation=turned)
+    body = model.add(ph.RigidBody.cylinder(0.05, 0.1, 500.0), position=(0, 0, 0.0698), rotation=turned)
     model.apply(ph.Contact(body, floor, stiffness=1e4, friction=0.3, damping=1.0))
+    return model
+
+
+def planks():
+    """A plank that lies across another: edges cross flat sides, and what is deepest is in the middle of them."""
+    model = ph.Model()
+    for height, turn in ((0.02, np.eye(3)), (0.0599, ((0.0, -1.0, 0.0), (1.0, 0.0, 0.0), (0.0, 0.0, 1.0)))):
+        model.add(ph.RigidBody.box((0.5, 0.08, 0.04), 500.0), position=(0, 0, height), rotation=turn)
+    model.apply(ph.Contact(model.bodies, stiffness=1e4, friction=0.3, damping=1.0))
     return model
 
 
@@ -120,6 +129,7 @@ MODELS = {
     "ball that sticks to a drum": drum,
     "balls among many": crowd,
     "wheel": wheel,
+    "plank across another": planks,
 }
 
 

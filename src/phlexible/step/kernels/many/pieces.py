@@ -12,13 +12,24 @@ What touches by itself has A = B = 0.
 """
 
 from phlexible.step.compilation.compiled import compiled
-from phlexible.step.compilation.notation import Tables, Vector, dot, secant_parts, three_secants, vector
+from phlexible.step.compilation.notation import (
+    Tables,
+    Vector,
+    dot,
+    has_derivatives,
+    secant_parts,
+    three_secants,
+    vector,
+    with_derivative,
+)
 from phlexible.step.kernels.contact import clamped
 from phlexible.step.kernels.many.meshes import slope_over_mesh
 from phlexible.step.kernels.many.solids import height_at, seen_in, shape_distance
 from phlexible.step.tables.declarations import BLOCK, INSET, MESH, RIM, RING
 from phlexible.step.tables.piece_distances import BENT, BESIDE, EXACT, PARTS, SHARE, TURNS
 
+NEAR = 1e-6
+"""Way along a piece, in lengths of it, in which the curvature of a solid is measured."""
 SHORT = 1e-8  # of the length: so short a way has no part of its own, which would be round-off
 
 
@@ -78,6 +89,21 @@ def _cut(low: Place, high: Place) -> float:
 
 
 @compiled
+def _at_edge(t: Tables, i: int, middle: float, low: Place, high: Place) -> tuple[float, float, Vector]:
+    """F, s and slope of phi where two sides of a solid meet, with the derivatives that iterates do not have."""
+    bend = 2.0 * SHARE * t.member_size[3 * i]
+    x, f, g, n = low
+    y, e, k, m = high
+    before, after = x - middle, y - middle
+    f, e = f - 0.5 * bend * before * before, e - 0.5 * bend * after * after
+    g, k = g - bend * before, k - bend * after
+    s = (e - f + g * x - k * y) / (g - k)
+    along = bend * (s - middle)
+    share = (k + along) / (k - g)
+    return f + g * (s - x) + 0.5 * along * (s - middle), s, m + share * (n - m)
+
+
+@compiled
 def _least(
     t: Tables, i: int, j: int, a: Vector, u: Vector, held: tuple[float, float, float], low: Place, high: Place
 ) -> tuple[float, float, Vector]:
@@ -98,9 +124,16 @@ def _least(
         here = _between(t, i, j, a, u, held, s)
         _, value, slope, normal = here
         if abs(slope) <= EXACT * length:
+            if has_derivatives(s):  # a step of Newton's method gives s its derivatives
+                _, _, _, beside = _between(t, i, j, a, u, held, s + NEAR)
+                bend = 2.0 * SHARE * length + dot(beside - normal, u) / NEAR
+                if bend > 0.0:
+                    s = with_derivative(s, -1.0 / bend, slope)
             return value, s, normal
         is_edge = dot(m - n, u) > BENT * length
         if (turn % 2 == 0 and is_edge and value - bound <= EXACT * length) or y - x <= EXACT:
+            if has_derivatives(s) and is_edge:
+                return _at_edge(t, i, held[2], low, high)
             share = k / (k - g)
             return value, s, m + share * (n - m)
         if slope < 0.0:
