@@ -16,7 +16,7 @@ from phlexible.description.interactions.contact import Contact
 from phlexible.description.interactions.feedback import Feedback
 from phlexible.description.interactions.force_elements import Bristle, CoordinateForce, ForceElement
 from phlexible.description.interactions.functions import Coordinate
-from phlexible.description.interactions.loads import Load
+from phlexible.description.interactions.loads import PointLoad
 from phlexible.description.interactions.state_force import StateLaw
 from phlexible.description.interactions.surfaces import RubbingCoordinate, SlidingCoordinate
 from phlexible.description.joints.relations import RelationRow
@@ -140,7 +140,7 @@ class ElementLaws:
         return np.asarray(result)
 
 
-def refuse_controller(part: Load | ForceElement) -> None:
+def refuse_controller(part: PointLoad | ForceElement) -> None:
     """Refuses a controller that is called once a step.
 
     Raises:

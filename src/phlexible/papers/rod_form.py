@@ -24,6 +24,8 @@ from phlexible.port_hamiltonian.model import Matrix, Port, StateBlock
 
 NEXT, AFTER = (1, 2, 0), (2, 0, 1)
 """The cyclic order of three axes."""
+WIDTH, SPEEDS, STRAINS = 12, 6, 6
+"""Of a section: coordinates (c, d_x, d_y, d_z) and velocities (v, w); of a point: Gamma and K."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,16 +83,27 @@ class RodStrains:
         return cls(_matrix(first, row, columns), _matrix(second, row, columns), _matrix(shares, strain, row))
 
     def values(self, vectors: Array) -> Array:
-        """Gamma and K, shape (6 g,).
+        """Gamma and K, shape (..., g, 6).
 
         Args:
-            vectors: of the sections, shape (4 N, 3), as in all methods.
+            vectors: of the sections, shape (..., N, 4, 3), as in all methods.
         """
+        return self.rates(vectors, vectors) / 2
+
+    def rates(self, vectors: Array, changes: Array) -> Array:
+        """Rates of the strains, shape (..., g, 6), for rates of the vectors."""
+        (u, v), (du, dv) = self._sums(vectors), self._sums(changes)
+        rates = _product(self.shares, (du * v + u * dv).sum(axis=-1, keepdims=True))
+        return rates.reshape(*vectors.shape[:-3], -1, STRAINS)
+
+    def forces(self, vectors: Array, stresses: Array) -> Array:
+        """Forces on the vectors, of stresses (..., g, 6) that have the power of ``rates``."""
         u, v = self._sums(vectors)
-        return np.asarray(self.shares @ (u * v).sum(axis=1))
+        along = _product(self.shares.T, stresses.reshape(*stresses.shape[:-2], -1, 1))
+        return (_product(self.first.T, along * v) + _product(self.second.T, along * u)).reshape(vectors.shape)
 
     def slopes(self, vectors: Array) -> sparse.csr_array:
-        """d(strains)/d(vectors), entries of the vectors one after the other, shape (6 g, 12 N)."""
+        """d(strains)/d(vectors) of vectors (N, 4, 3), entries one after the other, shape (6 g, 12 N)."""
         parts = []
         for axis, (u, v) in enumerate(zip(*(each.T for each in self._sums(vectors)), strict=True)):
             along = self.shares @ (sparse.diags_array(u) @ self.second + sparse.diags_array(v) @ self.first)
@@ -98,10 +111,18 @@ class RodStrains:
         return sparse.csr_array(sum(parts[1:], parts[0]))
 
     def _sums(self, vectors: Array) -> tuple[Array, Array]:
-        """u and v, each of shape (9 g, 3); a place far from the origin costs no digits."""
+        """u and v, each of shape (..., 9 g, 3); a place far from the origin costs no digits."""
         near = vectors.copy()
-        near[::4] -= vectors[0]
-        return self.first @ near, self.second @ near
+        near[..., 0, :] -= vectors[..., :1, 0, :]
+        near = near.reshape(*near.shape[:-3], -1, 3)
+        return _product(self.first, near), _product(self.second, near)
+
+
+def _product(matrix: Matrix, vectors: Array) -> Array:
+    """Sums of vectors (..., N, k), shape (..., rows of the matrix, k)."""
+    first = np.moveaxis(vectors, -2, 0)
+    sums = matrix @ first.reshape(len(first), -1)
+    return np.moveaxis(sums.reshape(-1, *first.shape[1:]), 0, -2)
 
 
 def _matrix(entries: list[tuple[int, int, float]], rows: int, columns: int) -> sparse.csr_array:
@@ -110,9 +131,6 @@ def _matrix(entries: list[tuple[int, int, float]], rows: int, columns: int) -> s
 
 
 # Rigid sections of a rod and how they move, in space: a plane or a line leaves some of their coordinates out.
-
-WIDTH, SPEEDS, STRAINS = 12, 6, 6
-"""Of a section: coordinates (c, d_x, d_y, d_z) and velocities (v, w); of a point: Gamma and K."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,23 +173,31 @@ class RodSections:
         blocks[:, :3, :3], blocks[:, 3:, 3:] = self.mass[:, None, None] * np.eye(3), self.inertia
         return block_diagonal(blocks)
 
+    def spins(self, speeds: Array) -> Array:
+        """J w of velocities (v, w), shape (..., N, 6): angular momenta in the axes of the sections [kg m^2/s]."""
+        return np.asarray(np.einsum("nij,...nj->...ni", self.inertia, speeds[..., 3:]))
+
 
 def resultants(vectors: Array, forces: Array, moments: Array) -> Array:
-    """Of forces (N, 4, 3) on the vectors and moments (N, 3): force and moment along w, shape (N, 6).
+    """Of forces (..., 4, 3) on the vectors and moments (..., 3): force and moment along w, shape (..., 6).
 
     Dual to ``rates``: they have the same power.
     """
-    whole = moments + np.cross(vectors[:, 1:], forces[:, 1:]).sum(axis=1)
-    along = np.linalg.solve(np.swapaxes(vectors[:, 1:], 1, 2), whole[:, :, None])[:, :, 0]
-    return np.concatenate([forces[:, 0], along], axis=1)
+    whole = moments + np.cross(vectors[..., 1:, :], forces[..., 1:, :]).sum(axis=-2)
+    along = np.linalg.solve(vectors[..., 1:, :].mT, whole[..., None])[..., 0]
+    return np.concatenate([forces[..., 0, :], along], axis=-1)
+
+
+def rates(vectors: Array, speeds: Array) -> Array:
+    """Rates of vectors (..., 4, 3) that move by speeds (v, w), shape (..., 6)."""
+    along = np.einsum("...ij,...j->...i", np.linalg.inv(vectors[..., 1:, :]), speeds[..., 3:])
+    return np.concatenate([speeds[..., None, :3], np.cross(along[..., None, :], vectors[..., 1:, :])], axis=-2)
 
 
 def _rate_matrix(vectors: Array) -> sparse.csr_array:
     """Of ``rates``, shape (12 N, 6 N)."""
-    blocks = np.zeros((len(vectors), 4, 3, SPEEDS))
-    blocks[:, 0, :, :3] = np.eye(3)
-    blocks[:, 1:, :, 3:] = -cross_matrix(vectors[:, 1:]) @ np.linalg.inv(vectors[:, 1:])[:, None]
-    return block_diagonal(blocks.reshape(len(vectors), WIDTH, SPEEDS))
+    columns = [rates(vectors, np.broadcast_to(speed, (len(vectors), SPEEDS))) for speed in np.eye(SPEEDS)]
+    return block_diagonal(np.stack(columns, axis=-1).reshape(len(vectors), WIDTH, SPEEDS))
 
 
 class RodEnd(StrEnum):
@@ -254,13 +280,14 @@ class RodForm(StrainForm):
         ports.append(Port("distributed force", "N/m", "m^2/s", d * len(free), lengths))
         inputs += [3 * (2 * n + k) + i for k in free for i in range(d)]
         chosen = np.array([place for places in kept.values() for place in places], dtype=np.int64)
-        gamma = self.strains.values(self.vectors.reshape(-1, 3))
         vars(self).update(
             states=tuple(block for block in blocks if block.size),
             ports=tuple(ports),
             _kept=chosen,
             _inputs=np.array(inputs, dtype=np.int64),
-            _at_start=np.concatenate([self.vectors.ravel(), self.speeds.ravel(), gamma]),
+            _at_start=np.hstack(
+                [each.ravel() for each in (self.vectors, self.speeds, self.strains.values(self.vectors))]
+            ),
         )
 
     @property
@@ -280,16 +307,14 @@ class RodForm(StrainForm):
     def strain_gap(self, x: Array) -> Array:
         """gamma of the state less that of its sections: zero as long as a scheme keeps it, shape (strains,)."""
         vectors, _, strains = self._split(x)
-        gap = strains.ravel() - self.strains.values(vectors.reshape(-1, 3))
-        begin = (WIDTH + SPEEDS) * self.sections.count
-        return np.asarray(gap[self._kept[self.state_slice("strain")] - begin])
+        return np.asarray((strains - self.strains.values(vectors)).ravel()[self._places[2]])
 
     def momenta(self, x: Array) -> tuple[Array, Array]:
         """Linear momentum [kg m/s] and angular momentum about the origin [kg m^2/s], world axes, each (3,)."""
         vectors, speeds, _ = self._split(x)
         linear = self.sections.mass[:, None] * speeds[:, :3]
-        spin = np.einsum("nij,nj->ni", self.sections.inertia, speeds[:, 3:])
-        turning = np.cross(vectors[:, 0], linear) + np.einsum("ni,nic->nc", spin, vectors[:, 1:])
+        turning = np.cross(vectors[:, 0], linear)
+        turning += np.einsum("ni,nic->nc", self.sections.spins(speeds), vectors[:, 1:])
         return linear.sum(axis=0), turning.sum(axis=0)
 
     @cached_property
@@ -312,7 +337,7 @@ class RodForm(StrainForm):
     def _gyration(self, x: Array) -> Matrix:
         v, speeds = self._places[1], self._split(x)[1]
         spin = np.zeros((len(speeds), SPEEDS, SPEEDS))
-        spin[:, 3:, 3:] = cross_matrix(np.einsum("nij,nj->ni", self.sections.inertia, speeds[:, 3:]))
+        spin[:, 3:, 3:] = cross_matrix(self.sections.spins(speeds))
         return block_diagonal(spin)[v][:, v]
 
     def _strain_rates(self, x: Array) -> Matrix:
@@ -338,10 +363,32 @@ class RodForm(StrainForm):
         columns = sparse.hstack([force, block_diagonal(turned), force @ lengths], "csr")
         return columns[:, self._inputs][self._places[1]]
 
+    def flows(self, x: Array, z: Array, u: Array) -> Array:
+        """(J - R) z + B u by products, of all states at once."""
+        vectors, own, _ = self._split(x)
+        on_vectors, speeds, stresses = self._split(z, np.zeros_like(self._at_start))
+        inputs = np.zeros((len(x), 3, self.sections.count, 3))
+        inputs.reshape(len(x), -1)[:, self._inputs] = u
+        forces, moments, distributed = np.moveaxis(inputs, 1, 0)
+        moved = rates(vectors, speeds)
+        strained = self.measures[:, None] * self.strains.rates(vectors, moved)
+        stresses = self.measures[:, None] * stresses + self.viscosity * self._products(strained)
+        pushed = self._on_axis(forces + self.sections.lengths[:, None] * distributed)
+        pushed -= on_vectors + self.strains.forces(vectors, stresses)
+        pushed = resultants(vectors, pushed, moments)
+        pushed[..., 3:] += np.cross(self.sections.spins(own), speeds[..., 3:])
+        return self._joined(moved, pushed, strained)
+
+    def efforts(self, x: Array) -> Array:
+        """z of states (T, n), shape (T, n)."""
+        _, speeds, strains = self._split(x)
+        return self._joined(
+            np.broadcast_to(self._weight, (len(x), *self._weight.shape)), speeds, self._stresses(strains)
+        )
+
     def effort(self, x: Array) -> Array:
         """z."""
-        _, speeds, strains = self._split(x)
-        return np.concatenate([self._weight.ravel(), speeds.ravel(), self._stresses(strains).ravel()])[self._kept]
+        return np.asarray(self.efforts(x[None])[0])
 
     def discrete_effort(self, x0: Array, x1: Array) -> Array:
         """z at the mean: H is quadratic, so that it takes exactly H(x1) - H(x0)."""
@@ -365,15 +412,26 @@ class RodForm(StrainForm):
         weight[:, 0] = -np.outer(self.sections.mass, self.gravity)
         return weight
 
-    def _split(self, x: Array) -> tuple[Array, Array, Array]:
-        """Vectors (N, 4, 3), velocities (N, 6) and strains (g, 6)."""
-        whole, n = self._at_start.copy(), self.sections.count
-        whole[self._kept] = x
-        vectors, speeds, strains = np.split(whole, np.cumsum([WIDTH * n, SPEEDS * n]))
-        return vectors.reshape(n, 4, 3), speeds.reshape(n, SPEEDS), strains.reshape(-1, STRAINS)
+    def _split(self, x: Array, absent: Array | None = None) -> tuple[Array, Array, Array]:
+        """Vectors (..., N, 4, 3), velocities (..., N, 6) and strains (..., g, 6).
+
+        Args:
+            absent: coordinates, velocities and strains that x does not have; None: those of t = 0.
+        """
+        n, start = self.sections.count, self._at_start if absent is None else absent
+        whole = np.broadcast_to(start, (*x.shape[:-1], len(start))).copy()
+        whole[..., self._kept] = x
+        parts = np.split(whole, np.cumsum([WIDTH * n, SPEEDS * n]), axis=-1)
+        shapes = (n, 4, 3), (n, SPEEDS), (-1, STRAINS)
+        vectors, speeds, strains = (p.reshape(*x.shape[:-1], *s) for p, s in zip(parts, shapes, strict=True))
+        return vectors, speeds, strains
+
+    def _joined(self, *parts: Array) -> Array:
+        """States (T, n) of such parts."""
+        return np.hstack([part.reshape(len(part), -1) for part in parts])[:, self._kept]
 
     def _products(self, strains: Array) -> Array:
-        return np.asarray(np.einsum("gij,gj->gi", self.stiffness, strains))
+        return np.asarray(np.einsum("gij,...gj->...gi", self.stiffness, strains))
 
     def _stresses(self, strains: Array) -> Array:
         """sigma, shape (g, 6)."""
@@ -381,12 +439,12 @@ class RodForm(StrainForm):
 
     def _strain_slopes(self, vectors: Array) -> sparse.csr_array:
         """L(q), shape (6 g, 6 N)."""
-        return sparse.csr_array(self.strains.slopes(vectors.reshape(-1, 3)) @ _rate_matrix(vectors))
+        return sparse.csr_array(self.strains.slopes(vectors) @ _rate_matrix(vectors))
 
     def _on_axis(self, forces: Array) -> Array:
-        """Forces (N, 3) on the axis as forces on the vectors, shape (N, 4, 3)."""
+        """Forces (..., N, 3) on the axis as forces on the vectors, shape (..., N, 4, 3)."""
         shares = np.hstack([np.ones((self.sections.count, 1)), -self.sections.offsets])
-        return shares[:, :, None] * forces[:, None]
+        return shares[:, :, None] * forces[..., None, :]
 
 
 # The one place that makes the port-Hamiltonian form of a rod.
@@ -426,7 +484,7 @@ def rod_form(
     elements = rod.element_shapes()
     strains = RodStrains.of(elements, sections.offsets)
     places, measures = (np.concatenate([getattr(e, name) for e in elements]) for name in ("places", "measures"))
-    natural = strains.values(vectors.reshape(-1, 3)).reshape(-1, STRAINS)
+    natural = strains.values(vectors)
     if rod.stress_free is StressFree.STRAIGHT:
         natural = np.tile(STRAIGHT, (len(places), 1))
     kept = np.ix_(range(len(places)), KEPT[dimension], KEPT[dimension])
