@@ -209,7 +209,7 @@ class Model(Mechanism):
         results = partial(RunOutput, path=file, overwrite=flag("overwrite", overwrite))
         is_specialized = flag("specialize", specialize)
         options = StepOptions(order, every, numerical_damping, tolerance, is_specialized)
-        motion = completed(self._run(duration, step, options, progress, results, kind, _stop(stop)))
+        motion = completed(_run(self, duration, step, options, progress, results, kind, _stop(stop)))
         motion._repeatable = self._again(kind, duration, step, options, stop, motion)
         motion._live_page = self._live(kind, duration, step, options, motion)
         return motion
@@ -282,7 +282,7 @@ class Model(Mechanism):
             again = replace(options, every=every, coarsening=longer)
             with whole_runs():
                 output = partial(RunOutput, path=None)
-                return completed(self._run(duration, longer * step, again, False, output, kind, None)).run
+                return completed(_run(self, duration, longer * step, again, False, output, kind, None)).run
 
         return Repeatable(run, step, options.every, options.order, duration)
 
@@ -350,7 +350,7 @@ class Model(Mechanism):
         results = partial(RunOutput, path=file_path("path", path), is_resumed=True)
         options = StepOptions(order, every, numerical_damping, tolerance)
         kind = InitialKind.UNDEFORMED
-        return completed(self._run(duration, step, options, progress, results, kind, _stop(stop)))
+        return completed(_run(self, duration, step, options, progress, results, kind, _stop(stop)))
 
     def linearize(
         self,
@@ -602,90 +602,92 @@ class Model(Mechanism):
         if not self.bodies:
             raise ModelError("the model has no bodies; add one with model.add(...)")
 
-    def _run(
-        self,
-        duration: float,
-        step: float,
-        options: StepOptions,
-        progress: bool | None,
-        output: Callable[..., RunOutput],
-        kind: InitialKind | State,
-        stop: When | None,
-    ) -> Calls[Motion]:
-        self._need_bodies()
-        options = options.checked()
-        if options.order > 2:
-            check_lossless(self, options.numerical_damping)
-        check_periods(self, step)
-        shown(progress)  # refused before the run begins
-        with listed_warnings() as given:
-            warn_of_unused_parts(self)
-            at_start, system = self._numbers.system(self), self._numbers.whole_system(self)
-            for text in stiff_strings(system, step) if options.tolerance is None else ():
-                warn_user(text, StepWarning)
-        with listed_warnings(given), output(system, warnings=given) as results:
-            start: State | tuple[RecordedStates, Checkpoint]
-            if results.begun is None:
-                begin = kind.time if isinstance(kind, State) else 0.0
-                instants = clock(begin, duration, step, breakpoints_of(self))
-                check_rates(system, instants.start, instants.end)
-                initial, at, is_redundant = _first_instant(self._numbers, at_start, kind)
-                start = initial
-                watched = watched_conditions(system, stop, None)
-            else:
-                recording, begun = results.recording, results.begun
-                lacks_its_end = not results.was_ended and duration == results.reached and step == begun.step
-                if not (duration > results.reached or lacks_its_end):
-                    raise ParameterError(
-                        f"duration must be beyond the {results.reached:g} s that the file holds, got {duration!r}"
-                    )
-                instants = clock_from(begun, duration, step, breakpoints_of(self))
-                start, initial = (recording.rows(slice(-1, None)), begun), recording.state(0)
-                at = system.at(initial)
-                is_redundant = check_redundancy(at_start, initial, at)
-                watched = watched_conditions(system, stop, recording)
-            stepper = self._numbers.stepper(system, options, step, is_redundant)
-            try:
-                run = Simulation(
-                    system,
-                    stepper,
-                    start,
-                    instants,
-                    options.every,
-                    results.take,
-                    options.tolerance,
-                    at if system is at_start else None,
-                    is_late=not results.is_file,
-                    conditions=watched,
-                )
-                results.late = run.late
-                is_complete = True
-                try:
-                    with progress_bar(progress) as report:
-                        yield from run.run(report)
-                except KeyboardInterrupt:
-                    if NEEDS_WHOLE_RUNS.get():
-                        raise
-                    is_complete = False
-                motion = results.finish(is_complete)
-            except BaseException as error:
-                attach_motion(results.give_up(error), error)
-                raise
-        is_whole = is_complete and run.stopped is None
-        taken = instants.full if is_whole else len(motion.time) - 1
-        return warned(motion, options.stored_steps(taken))
-
 
 def simulation(
     model: Model, duration: float, step: float, initial: InitialKind | str | State, options: StepOptions
 ) -> Calls[Motion]:
     """Simulate a model as ``Model.simulate`` does, as a run whose steps can be taken with those of others."""
-    return model._run(duration, step, options, False, partial(RunOutput, path=None), _initial(initial), None)
+    return _run(model, duration, step, options, False, partial(RunOutput, path=None), _initial(initial), None)
 
 
 def is_as_started(model: Model, run: LiveRun) -> bool:
     """Whether a model is as it was when the run was started."""
     return model._numbers.system(model) is run.system
+
+
+def _run(
+    model: Model,
+    duration: float,
+    step: float,
+    options: StepOptions,
+    progress: bool | None,
+    output: Callable[..., RunOutput],
+    kind: InitialKind | State,
+    stop: When | None,
+) -> Calls[Motion]:
+    """Steps of a run that return its motion; see ``Model.simulate`` and ``Model.resume``."""
+    model._need_bodies()
+    options = options.checked()
+    if options.order > 2:
+        check_lossless(model, options.numerical_damping)
+    check_periods(model, step)
+    shown(progress)  # refused before the run begins
+    with listed_warnings() as given:
+        warn_of_unused_parts(model)
+        at_start, system = model._numbers.system(model), model._numbers.whole_system(model)
+        for text in stiff_strings(system, step) if options.tolerance is None else ():
+            warn_user(text, StepWarning)
+    with listed_warnings(given), output(system, warnings=given) as results:
+        start: State | tuple[RecordedStates, Checkpoint]
+        if results.begun is None:
+            begin = kind.time if isinstance(kind, State) else 0.0
+            instants = clock(begin, duration, step, breakpoints_of(model))
+            check_rates(system, instants.start, instants.end)
+            initial, at, is_redundant = _first_instant(model._numbers, at_start, kind)
+            start = initial
+            watched = watched_conditions(system, stop, None)
+        else:
+            recording, begun = results.recording, results.begun
+            lacks_its_end = not results.was_ended and duration == results.reached and step == begun.step
+            if not (duration > results.reached or lacks_its_end):
+                raise ParameterError(
+                    f"duration must be beyond the {results.reached:g} s that the file holds, got {duration!r}"
+                )
+            instants = clock_from(begun, duration, step, breakpoints_of(model))
+            start, initial = (recording.rows(slice(-1, None)), begun), recording.state(0)
+            at = system.at(initial)
+            is_redundant = check_redundancy(at_start, initial, at)
+            watched = watched_conditions(system, stop, recording)
+        stepper = model._numbers.stepper(system, options, step, is_redundant)
+        try:
+            run = Simulation(
+                system,
+                stepper,
+                start,
+                instants,
+                options.every,
+                results.take,
+                options.tolerance,
+                at if system is at_start else None,
+                is_late=not results.is_file,
+                conditions=watched,
+            )
+            results.late = run.late
+            is_complete = True
+            try:
+                with progress_bar(progress) as report:
+                    yield from run.run(report)
+            except KeyboardInterrupt:
+                if NEEDS_WHOLE_RUNS.get():
+                    raise
+                is_complete = False
+            motion = results.finish(is_complete)
+        except BaseException as error:
+            attach_motion(results.give_up(error), error)
+            raise
+    is_whole = is_complete and run.stopped is None
+    taken = instants.full if is_whole else len(motion.time) - 1
+    return warned(motion, options.stored_steps(taken))
 
 
 def _initial(given: object) -> InitialKind | State:

@@ -350,6 +350,17 @@ def mapping(name: str, value: object) -> dict[str, Any]:
     return dict(value or {})
 
 
+def texts(name: str, value: object) -> tuple[str, ...]:
+    """A list of names.
+
+    Raises:
+        ParameterError: says what is wanted.
+    """
+    if not isinstance(value, list | tuple) or not all(isinstance(each, str) for each in value):
+        raise ParameterError(f"{name} must be a list of names, got {value!r}")
+    return tuple(value)
+
+
 # Functions of users: that they can be called, and what a message says where they raise.
 
 

@@ -535,17 +535,22 @@ def window(matrix: Matrix, rows: slice, columns: slice) -> Array:
 
 def columns_apart(pattern: sparse.csc_array) -> list[list[int]]:
     """Columns in groups whose entries have no row in common."""
+    return disjoint_groups(np.split(pattern.indices, pattern.indptr[1:-1])) if pattern.shape[1] else []
+
+
+def disjoint_groups(sets: Sequence[IntArray]) -> list[list[int]]:
+    """Numbers of sets of whole numbers, in groups whose sets have no number in common."""
     groups: list[list[int]] = []
     taken: list[Array] = []
-    for k in range(pattern.shape[1]):
-        rows = pattern.indices[pattern.indptr[k] : pattern.indptr[k + 1]]
+    numbers, places = np.unique(np.concatenate(sets), return_inverse=True)
+    for k, own in enumerate(np.split(places, np.cumsum([len(each) for each in sets])[:-1])):
         for group, used in zip(groups, taken, strict=True):
-            if not used[rows].any():
+            if not used[own].any():
                 group.append(k)
-                used[rows] = True
+                used[own] = True
                 break
         else:
             groups.append([k])
-            taken.append(np.zeros(pattern.shape[0], dtype=bool))
-            taken[-1][rows] = True
+            taken.append(np.zeros(len(numbers), dtype=bool))
+            taken[-1][own] = True
     return groups

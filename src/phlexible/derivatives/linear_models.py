@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from phlexible.algebra.arrays import Array, called, whole
-from phlexible.algebra.sparse import lu_factors
+from phlexible.algebra.arrays import Array, IntArray, called, whole
+from phlexible.algebra.sparse import disjoint_groups, lu_factors
 from phlexible.derivatives.model_numbers import ROUNDED
 from phlexible.derivatives.parameters import Direction, Given, Parameters, Values, check_build
 from phlexible.display import short_repr, table
@@ -206,7 +206,12 @@ def _changes(build: Build, chosen: Parameters, own: ObservedPHDAE) -> list[_Chan
     ]
     masks = [[_moved(up, a) for up, a in zip(each, given, strict=True)] for each in ups]
     found: list[_Change] = []
-    for group in _without_common(masks, [chosen.values[direction.number] == 0 for direction in directions]):
+    # a product with a parameter that is zero does not show that the other one is in it
+    shared = [k for k, direction in enumerate(directions) if chosen.values[direction.number] != 0]
+    groups = [[k] for k in range(len(directions)) if k not in shared]
+    if shared:
+        groups += [[shared[j] for j in group] for group in disjoint_groups([_entries(masks[k]) for k in shared])]
+    for group in groups:
         less = _matrices(made([directions[k] for k in group], -1))
         for k in group:
             twice, parts = 2 * directions[k].size, []
@@ -231,26 +236,10 @@ def _moved(change: sparse.csr_array, own: sparse.csr_array) -> sparse.csr_array:
     return sparse.csr_array((np.ones(len(places[0])), places), shape=own.shape)
 
 
-def _without_common(masks: Sequence[Sequence[sparse.csr_array]], alone: Sequence[bool]) -> list[list[int]]:
-    """Parameters in groups that move no number together.
-
-    Alone are those that are zero: a product with one of them does not show that the other one is in it.
-    """
-    groups: list[tuple[list[int], list[sparse.csr_array]]] = []
-    for k, own in enumerate(masks):
-        found = None
-        for members, used in groups:
-            if alone[k] or alone[members[0]]:
-                continue
-            if not any(mask.multiply(other).nnz for mask, other in zip(own, used, strict=True)):
-                found = members, used
-                break
-        if found is None:
-            groups.append(([k], list(own)))
-        else:
-            found[0].append(k)
-            found[1][:] = [mask + other for mask, other in zip(own, found[1], strict=True)]
-    return [members for members, _ in groups]
+def _entries(masks: Sequence[sparse.csr_array]) -> IntArray:
+    """Numbers of the entries of several matrices, one matrix after the other."""
+    whole = sparse.coo_array(sparse.block_diag(masks))
+    return np.asarray(whole.row.astype(np.int64) * whole.shape[1] + whole.col)
 
 
 def _vectors(E: sparse.csr_array, A: sparse.csr_array, s: complex) -> tuple[ComplexArray, ComplexArray]:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phlexible.algebra.arrays import Array
+from phlexible.algebra.sparse import disjoint_groups
 from phlexible.derivatives.costs import Costs
 from phlexible.derivatives.parameters import Built, start_tables
 from phlexible.derivatives.runs import TakenRun
@@ -133,21 +134,14 @@ def told_apart(
 
 def without_common(shared: Mapping[int, Mapping[Part, Mask]], alike: set[int]) -> list[list[int]]:
     """Parameters in groups that move no number together, in which one at most changes what is measured."""
-    groups: list[tuple[list[int], dict[Part, Mask]]] = []
+    sizes = {name: mask.size for masks in shared.values() for name, mask in masks.items()}
+    begins = dict(zip(sizes, np.cumsum([1, *sizes.values()]).tolist(), strict=False))
+    moved = []
     for k, masks in shared.items():
-        found = None
-        for members, used in groups:
-            is_measured = k not in alike and any(member not in alike for member in members)
-            common = any(name in used and bool((mask & used[name]).any()) for name, mask in masks.items())
-            if not (is_measured or common):
-                found = members, used
-                break
-        if found is None:
-            groups.append(found := ([], {}))
-        found[0].append(k)
-        for name, mask in masks.items():
-            found[1][name] = mask | found[1][name] if name in found[1] else mask
-    return [members for members, _ in groups]
+        measured = np.zeros(int(k not in alike), dtype=np.int64)  # number 0: what is measured
+        moved.append(np.concatenate([measured, *(begins[name] + np.flatnonzero(masks[name]) for name in masks)]))
+    members = list(shared)
+    return [[members[j] for j in group] for group in (disjoint_groups(moved) if moved else ())]
 
 
 def are_of(other: ModelNumbers, masks: Sequence[Mapping[Part, Mask]], sizes: Mapping[Part, Array]) -> bool:

@@ -21,11 +21,12 @@ from phlexible.derivatives.crossings import (
     crossings_of,
     excess_at,
     places_of_locks,
+    slopes_at,
     slopes_of_locks,
     slopes_of_places,
     velocities_after,
 )
-from phlexible.derivatives.readings import Brought, Sight, state_jacobian
+from phlexible.derivatives.readings import Brought
 from phlexible.derivatives.runs import RunPiece, TakenRun, VelocityJump
 from phlexible.derivatives.step_derivatives import step_derivative
 from phlexible.derivatives.strains import strain_places
@@ -230,9 +231,8 @@ def adjoints(run: TakenRun, slopes: Sequence[Variation], after: Sequence[Variati
                 places += np.einsum("kcu,knu->nc", of_locks, found)
         elif isinstance(part, VelocityJump):
             jumps.append(v)
-            sight, before = Sight(run.assembly, np.array([part.time])), run.assembly.memory.rows(part.before[None])
             end, v = v, np.zeros_like(v)
-            state_jacobian(sight, before, Brought()).pull(0, end, q, v)
+            slopes_at(part.time, part.before, run.assembly, Brought()).pull(0, end, q, v)
             if part.locks:
                 chosen = list(part.locks)
                 locks.append(places[:, chosen])
@@ -371,8 +371,7 @@ def state_derivatives(run: TakenRun, start: Variation, changes: Sequence[RunPart
                 own_changes = np.array([change.locks[locks:end] for change in changes])
                 places[:, chosen] = slopes_of_places(each, run.assembly).push(0, q, v) + own_changes
                 locks = end
-            sight, rows = Sight(run.assembly, np.array([each.time])), run.assembly.memory.rows(each.before[None])
-            v = state_jacobian(sight, rows, Brought()).push(0, q, v)
+            v = slopes_at(each.time, each.before, run.assembly, Brought()).push(0, q, v)
             v = v + np.array([change.jumps[jump] for change in changes])
             if crossing is not None:
                 v += np.outer(later, crossing.brought)

@@ -56,9 +56,7 @@ def animate(
     if progress is not None:
         check_callable("progress", progress, "done", "all")
     track = None if trace is None else Position(run.port_in_run(trace, "trace")).read(run)
-    target = Path(file_path("path", path))
-    if target.suffix.lower() not in (".mp4", ".gif"):
-        raise ParameterError(f"path must end in .mp4 or .gif, got {str(path)!r}")
+    target = film_path(path)
     count = max(2, round(length * frames_per_second))
     instants = picked_instants(run.recording.time, count)
     drawn = scene_of(run, instants)
@@ -93,6 +91,18 @@ def animate(
                 add_picture()
                 if progress is not None:
                     progress(k + 1, count)
+
+
+def film_path(path: str | PathLike[str]) -> Path:
+    """The path of a film.
+
+    Raises:
+        ParameterError: another ending than ``.mp4`` or ``.gif``.
+    """
+    target = Path(file_path("path", path))
+    if target.suffix.lower() not in (".mp4", ".gif"):
+        raise ParameterError(f"path must end in .mp4 or .gif, got {str(path)!r}")
+    return target
 
 
 def speed_in_words(speed: float) -> str:

@@ -3,18 +3,15 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, fields
 from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
 from phlexible.algebra.arrays import (
     Array,
     IntArray,
     called,
     check_callable,
-    file_path,
     finite,
     option,
     positive,
@@ -34,8 +31,9 @@ from phlexible.linear.equilibria import OperatingKind
 from phlexible.linear.frequency_response import FrequencyResponse
 from phlexible.linear.linearize import Linearization, linearization
 from phlexible.linear.modes import Modes, lowest_modes
-from phlexible.pictures.animation import film_of
-from phlexible.pictures.reports import report_modes
+from phlexible.pictures.animation import film_of, film_path
+from phlexible.pictures.reports import MODE_HEADS, mode_rows, report_modes
+from phlexible.pictures.scenes import RELATIVE_AMPLITUDE, ComplexArray, largest_turn, most_real
 from phlexible.pictures.style import (
     COLORS,
     INK,
@@ -54,11 +52,10 @@ from phlexible.state.system import system_of
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
 
 
 # The lines that stand for a mechanism in pictures of its modes, at rest and in motion.
-
-ComplexArray = NDArray[np.complex128]
 
 OUTLINE_POINTS = 33
 UNSEEN = 1e-6
@@ -100,13 +97,9 @@ class ModeOutline:
 
 
 def mode_outline(linear: Linearization, shape: Array | ComplexArray) -> ModeOutline:
-    """The outlines of all bodies for one column of coordinates, shape (n,).
-
-    A complex shape is turned to the phase at which most of it is real, so that it shows at phase 0.
-    """
-    # sum (shape e^{-i a})^2 is real and positive for this a, so the real part is the larger one
-    turned = shape * np.exp(-0.5j * np.angle(np.sum(np.asarray(shape, dtype=np.complex128) ** 2)))
-    still, motion, state, turn = [], [], linear.point.state, 0.0
+    """The outlines of all bodies for one column of coordinates, shape (n,), at the phase where it is most real."""
+    turned = most_real(shape)
+    still, motion, state = [], [], linear.point.state
     system = linear.system
     for index, placed in enumerate(system.bodies):
         begin, end = system.layout.velocity[index : index + 2]
@@ -115,15 +108,13 @@ def mode_outline(linear: Linearization, shape: Array | ComplexArray) -> ModeOutl
         origin = np.zeros(3)
         if has_frame:
             origin = state.position[index] - rotation @ system.centres[index] @ np.concatenate([[1.0], eta])
-        rigid = turned[begin + placed.data.dimension : begin + placed.data.rigid_count]
-        turn = max(turn, float(np.abs(rigid).max(initial=0.0)))
         for positions, shapes in _lines(linear, placed):
             local = positions + shapes @ eta
             still.append(origin + local @ rotation.T)
             motion.append(_motion(placed, local, shapes, turned[begin:end]) @ rotation.T)
     ports = [port for joint in linear.system.mechanism.joints for port in (joint.first, joint.second)]
     held = [port.initial_position() for port in ports if isinstance(port, MovingFrame)]
-    return ModeOutline(still, motion, np.array(held).reshape(-1, 3), turn)
+    return ModeOutline(still, motion, np.array(held).reshape(-1, 3), largest_turn(linear, turned))
 
 
 def _lines(linear: Linearization, placed: PlacedBody) -> list[tuple[Array, Array]]:
@@ -192,7 +183,6 @@ def _motion(placed: PlacedBody, local: Array, shapes: Array, x: ComplexArray) ->
 # Pictures and films of mode shapes.
 
 FRAMES_PER_SECOND = 25
-RELATIVE_AMPLITUDE = 0.1  # of the extent of the model
 
 
 class ModeShapes(Modes):
@@ -267,13 +257,9 @@ class ModeShapes(Modes):
         outline = self._outline(number)
         size = self._amplitude(outline, amplitude)
         view = _view(outline, size)
-        _draw_rest(axis, outline, view)
-        for line in outline.at_phase(0.0, size):
-            axis.plot(*line[:, view].T, color=COLORS[0], marker="o" if len(line) == 1 else "", ms=4)
+        _draw(axis, outline, outline.at_phase(0.0, size), view, self.frequencies[number])
         axis.set_aspect("equal", adjustable="datalim")
         axis.margins(0.1)
-        _label(axis, view)
-        axis.set_title(f"{self.frequencies[number]:.5g} rad/s", fontsize=8.5)
 
     def animate(
         self, mode: int, path: str | PathLike[str], amplitude: float | None = None, frames: int = 40
@@ -291,9 +277,7 @@ class ModeShapes(Modes):
             MissingExtraError: matplotlib, or for .mp4 imageio-ffmpeg, is not installed.
             ResultFileError: the film cannot be written.
         """
-        target = Path(file_path("path", path))
-        if target.suffix.lower() not in (".mp4", ".gif"):
-            raise ParameterError(f"path must end in .mp4 or .gif, got {str(path)!r}")
+        target = film_path(path)
         outline, frames = self._outline(self._checked(mode)), whole("frames", frames)
         optional("matplotlib", "plot")
         size = self._amplitude(outline, amplitude)
@@ -302,11 +286,7 @@ class ModeShapes(Modes):
             figure = new_figure(4.8, 3.6)
             axis = figure.subplots()
             pictures = [outline.at_phase(2 * np.pi * k / frames, size) for k in range(frames)]
-            _draw_rest(axis, outline, view)
-            curves = [
-                axis.plot(*line[:, view].T, color=COLORS[0], marker="o" if len(line) == 1 else "", ms=4)[0]
-                for line in pictures[0]
-            ]
+            curves = _draw(axis, outline, pictures[0], view, self.frequencies[mode])
             everything = np.concatenate([line[:, view] for picture in pictures for line in picture])
             low, high = everything.min(axis=0), everything.max(axis=0)
             edge = float((high - low).max())
@@ -314,9 +294,6 @@ class ModeShapes(Modes):
             axis.set_xlim(*((low + high)[0] / 2 + half[0] * np.array([-1, 1])))
             axis.set_ylim(*((low + high)[1] / 2 + half[1] * np.array([-1, 1])))
             axis.set_aspect("equal", adjustable="box")
-            _label(axis, view)
-            axis.set_title(f"{self.frequencies[mode]:.5g} rad/s", fontsize=8.5)
-
             figure.draw_without_rendering()
             figure.set_layout_engine("none")  # the same for all pictures
             with film_of(figure, curves, target, FRAMES_PER_SECOND) as add_picture:
@@ -327,9 +304,8 @@ class ModeShapes(Modes):
 
     def _repr_html_(self) -> str:
         """For notebooks: frequencies and shapes."""
-        pairs = enumerate(zip(self.frequencies, self.damping_ratios, strict=True))
-        rows = [(f"{k + 1}", f"{w:.6g}", f"{w / (2 * np.pi):.6g}", f"{zeta:.3g}") for k, (w, zeta) in pairs]
-        text = table(rows, ("mode", "[rad/s]", "[Hz]", "damping ratio"))
+        rows = mode_rows(self)
+        text = table(rows, MODE_HEADS)
         if self.linearization is None or not len(rows):
             return text
         return beside(text, picture_html(self.plot, "shapes of the modes"))
@@ -374,16 +350,21 @@ def _view(outline: ModeOutline, amplitude: float) -> list[int]:
     return sorted(np.argsort(-spread, kind="stable")[:2].tolist())
 
 
-def _draw_rest(axis: "Axes", outline: ModeOutline, view: list[int]) -> None:
+def _draw(
+    axis: "Axes", outline: ModeOutline, lines: list[Array], view: list[int], frequency: float
+) -> "list[Line2D]":
+    """Displaced lines over those at rest."""
     for line in outline.still:
         axis.plot(*line[:, view].T, color=PALE, lw=1.0, marker="." if len(line) == 1 else "")
     axis.plot(*outline.ground[:, view].T, ls="", marker="s", ms=3.5, color=INK)
-
-
-def _label(axis: "Axes", view: list[int]) -> None:
     axis.grid(False)
     axis.set_xlabel(f"{'xyz'[view[0]]} [m]")
     axis.set_ylabel(f"{'xyz'[view[1]]} [m]")
+    axis.set_title(f"{frequency:.5g} rad/s", fontsize=8.5)
+    return [
+        axis.plot(*line[:, view].T, color=COLORS[0], marker="o" if len(line) == 1 else "", ms=4)[0]
+        for line in lines
+    ]
 
 
 # Natural frequencies over a parameter of a model, as in Fig. 6 of Brugnoli et al. (2020).

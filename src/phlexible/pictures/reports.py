@@ -245,6 +245,15 @@ def _instants(run: RecordedRun, wanted: int | None) -> IntArray:
 # The report of mode shapes.
 
 
+MODE_HEADS = ("mode", "frequency [rad/s]", "[Hz]", "damping ratio")
+
+
+def mode_rows(modes: Modes) -> list[tuple[str, ...]]:
+    """Number, frequency and damping ratio of each mode, in words."""
+    pairs = enumerate(zip(modes.frequencies, modes.damping_ratios, strict=True), start=1)
+    return [(f"{k}", f"{w:.6g}", f"{w / (2 * np.pi):.6g}", f"{zeta:.3g}") for k, (w, zeta) in pairs]
+
+
 def report_modes(modes: Modes, linear: Linearization, path: str | PathLike[str], title: str | None = None) -> None:
     """Writes the page; see ``ModeShapes.report``."""
     target, heading = html_path(path), optional_text("title", title) or "modes"
@@ -256,14 +265,10 @@ def report_modes(modes: Modes, linear: Linearization, path: str | PathLike[str],
         {"name": name, "first": k * (PHASES + 1), "count": PHASES + 1, "loop": True} for k, name in enumerate(names)
     ]
     head |= {"loop": True, "panels": [], "palette": PALETTE, "can_amplify": False, "arrows": []}
-    rows = [
-        (f"{k + 1}", f"{omega:.6g}", f"{omega / (2 * np.pi):.6g}", f"{ratio:.3g}")
-        for k, (omega, ratio) in enumerate(zip(modes.frequencies, modes.damping_ratios, strict=True))
-    ]
     mechanism = linear.system.mechanism
     gravity = ", ".join(f"{each:g}" for each in mechanism.gravity)
     sections = [
-        section("Frequencies", table(rows, ("mode", "frequency [rad/s]", "[Hz]", "damping ratio")), is_open=True),
+        section("Frequencies", table(mode_rows(modes), MODE_HEADS), is_open=True),
         section("Model", model_tree(model_parts(mechanism), f"gravity ({gravity}) m/s²")),
         section("Versions", versions()),
     ]

@@ -470,10 +470,9 @@ def scene_of_modes(linear: Linearization, shapes: Sequence[Array | ComplexArray]
     extent = still.size
     scaled = []
     for shape in shapes:
-        full = np.asarray(shape, dtype=np.complex128)
-        turned = full * np.exp(-0.5j * np.angle(np.sum(full**2)))  # most of it is real now
+        turned = most_real(shape)
         size = _size(linear, still, turned)
-        turn = _largest_turn(linear, turned)
+        turn = largest_turn(linear, turned)
         away = RELATIVE_AMPLITUDE * extent / size if size > 1e-6 * turn * extent and size else np.inf
         scaled.append(turned * min(away, LARGEST_TURN / turn if turn else np.inf, 1e12))
     return _scene_of_mode(linear, scaled, phases)
@@ -511,7 +510,15 @@ def _size(linear: Linearization, still: Scene, shape: ComplexArray) -> float:
     return float(max(away)) / small
 
 
-def _largest_turn(linear: Linearization, shape: ComplexArray) -> float:
+def most_real(shape: Array | ComplexArray) -> ComplexArray:
+    """A shape at the phase at which most of it is real, so that it shows at phase 0."""
+    # sum (shape e^{-i a})^2 is real and positive for this a, so the real part is the larger one
+    full = np.asarray(shape, dtype=np.complex128)
+    return np.asarray(full * np.exp(-0.5j * np.angle(np.sum(full**2))))
+
+
+def largest_turn(linear: Linearization, shape: ComplexArray) -> float:
+    """The largest turn of a body in a mode, shape (coordinates,)."""
     largest = 0.0
     for index, placed in enumerate(linear.system.bodies):
         begin = linear.system.layout.velocity[index]

@@ -16,7 +16,7 @@ from phlexible.algebra.arrays import Array, IntArray, file_path
 from phlexible.algebra.rotations import cross
 from phlexible.errors import MissingExtraError, ParameterError, ResultFileError
 from phlexible.extras import optional
-from phlexible.pictures.scene import DrawnBody, NodeField, Scene
+from phlexible.pictures.scene import PALETTE, DrawnBody, NodeField, Scene
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,8 +28,7 @@ if TYPE_CHECKING:
 NOTEBOOK_DOTS = 80
 """An inch of a picture in a notebook."""
 
-COLORS = ("#0b5394", "#d1541b", "#2f8f5b", "#8e4a9e", "#c9a227", "#3aa5b8", "#b03a5b", "#6b6b6b")
-"""Told apart also by readers who do not tell red from green."""
+COLORS = PALETTE
 
 INK, QUIET, PALE, FAINT = "#222222", "#8a8a8a", "#bdbdbd", "#e4e4e4"
 

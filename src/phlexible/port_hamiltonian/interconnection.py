@@ -63,19 +63,23 @@ def inverted(model: PortHamiltonianModel, port: str) -> PortHamiltonianModel:
     """
     check_model("model", model)
     result = Inverted(model, model.port_slice(port), port)
-    if not isinstance(model, LinearPHDAE):
-        return result
-    rest = np.zeros(result.state_size)
-    effort_map = sparse.block_diag([model.effort_map, sparse.eye_array(result.multipliers)], "csr")
+    return (
+        _linear(result, [model], model.exchanged + result.multipliers) if isinstance(model, LinearPHDAE) else result
+    )
+
+
+def _linear(whole: ComposedModel, parts: Sequence[LinearPHDAE], exchanged: int = 0) -> LinearPHDAE:
+    """A composed model of linear parts with constant matrices."""
+    rest = np.zeros(whole.state_size)
     return LinearPHDAE(
-        result.descriptor_matrix(rest),
-        result.structure_matrix(rest),
-        result.dissipation_matrix(rest),
-        result.port_matrix(rest),
-        result.states,
-        result.ports,
-        effort_map,
-        exchanged=model.exchanged + result.multipliers,
+        whole.descriptor_matrix(rest),
+        whole.structure_matrix(rest),
+        whole.dissipation_matrix(rest),
+        whole.port_matrix(rest),
+        whole.states,
+        whole.ports,
+        sparse.block_diag([*(part.effort_map for part in parts), sparse.eye_array(whole.multipliers)], "csr"),
+        exchanged=exchanged,
     )
 
 
@@ -361,18 +365,7 @@ def _connected(
         whole.coupling_matrix(a.rest_state, b.rest_state)
     if constant is None or not isinstance(a, LinearPHDAE) or not isinstance(b, LinearPHDAE):
         return whole
-    rest = np.zeros(whole.state_size)
-    multipliers = len(inner_b) if kind is ConnectionKind.TRANSFORMER else 0
-    effort_map = sparse.block_diag([a.effort_map, b.effort_map, sparse.eye_array(multipliers)], "csr")
-    return LinearPHDAE(
-        whole.descriptor_matrix(rest),
-        whole.structure_matrix(rest),
-        whole.dissipation_matrix(rest),
-        whole.port_matrix(rest),
-        states,
-        left,
-        effort_map,
-    )
+    return _linear(whole, [a, b])
 
 
 def _names(ports: object) -> list[str]:

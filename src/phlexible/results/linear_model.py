@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Self, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import Array, flag, option, positive
+from phlexible.algebra.arrays import Array, flag, option, positive, texts
 from phlexible.description.ports import PlacedBody
-from phlexible.errors import ModelError, ParameterError
+from phlexible.errors import ModelError
 from phlexible.extras import optional
 from phlexible.linear.composition import body_model, composed_model
 from phlexible.linear.constraint_elimination import with_momenta, without_constraints
@@ -206,7 +206,7 @@ class LinearModel(ObservedPHDAE):
                 that answer to the rate of an input, named.
         """
         control = optional("control", "control")
-        _check_names(accelerations)
+        texts("accelerations", accelerations)
         found = state_space_matrices(self, accelerations)
         return control.ss(
             found.A,
@@ -278,7 +278,7 @@ class LinearModel(ObservedPHDAE):
         Raises:
             ParameterError, ResultFileError: the path is no ``.mat`` file, or cannot be written.
         """
-        _check_names(accelerations)
+        texts("accelerations", accelerations)
         save_mat(state_space_matrices(self, accelerations), path)
 
 
@@ -336,8 +336,3 @@ class ReducedModel(LinearModel):
 def _plain(names: tuple[str, ...]) -> tuple[str, ...]:
     """Names without dots, which python-control reserves for subsystems."""
     return tuple(name.replace(".", "_") for name in names)
-
-
-def _check_names(accelerations: object) -> None:
-    if not isinstance(accelerations, list | tuple) or not all(isinstance(each, str) for each in accelerations):
-        raise ParameterError(f"accelerations must be a list of names of inputs, got {accelerations!r}")

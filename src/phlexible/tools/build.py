@@ -6,7 +6,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from phlexible.algebra.arrays import called, file_path, positive, whole
+from phlexible.algebra.arrays import called, file_path, positive, texts, whole
 from phlexible.description.interactions.sensor import Sensor
 from phlexible.errors import ModelError, ParameterError, PhlexibleError, ResultFileError
 from phlexible.libraries.data import ModelData
@@ -111,7 +111,7 @@ def build(
 
     first, measured = made(usual)
     place = Path(file_path("path", path))
-    targets_of = platforms_of(place, _names("targets", targets))
+    targets_of = platforms_of(place, None if targets is None else texts("targets", targets))
     if place.suffix == FMU and targets is None and fmi == 2:
         targets_of = tuple(target for target in targets_of if target.name in FOLDERS[2])
     version = _version(fmi, place, targets_of)
@@ -120,7 +120,7 @@ def build(
             check_linker(target)
     end = None if duration is None else positive("duration", duration)
     check_events(first)
-    chosen = _names("inputs", inputs)
+    chosen = None if inputs is None else texts("inputs", inputs)
 
     def start(one: Model) -> LiveRun:
         return one.start(step, initial=initial, order=order, numerical_damping=numerical_damping)
@@ -216,11 +216,3 @@ def _version(fmi: int, path: Path, platforms: Sequence[Platform]) -> int:
             known = ", ".join(FOLDERS[fmi])
             raise ParameterError(f"FMI {fmi} has no folder for {target.name}; take fmi=3, or targets of {known}")
     return fmi
-
-
-def _names(name: str, given: Sequence[str] | None) -> list[str] | None:
-    if given is None:
-        return None
-    if not isinstance(given, list | tuple) or not all(isinstance(each, str) for each in given):
-        raise ParameterError(f"{name} must be a list of names, got {given!r}")
-    return list(given)

@@ -14,7 +14,7 @@ from scipy import stats
 from scipy.interpolate import CubicSpline
 from scipy.optimize import least_squares
 
-from phlexible.algebra.arrays import Array, check_callable, finite, mapping, optional_text, positive
+from phlexible.algebra.arrays import Array, check_callable, finite, mapping, optional_text, positive, texts
 from phlexible.derivatives.linear_models import mode_derivatives, response_derivatives
 from phlexible.derivatives.parameters import Parameters, check_build
 from phlexible.derivatives.sensitivity import sensitivity_of_run
@@ -32,12 +32,6 @@ from phlexible.tools.recordings import OTHER_UNITS, Data, RecordedModes, Recorde
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-
-def _names(argument: str, given: Any) -> tuple[str, ...]:
-    if not isinstance(given, list | tuple) or not all(isinstance(name, str) for name in given):
-        raise ParameterError(f"{argument} must be a list of names, got {given!r}")
-    return tuple(given)
 
 
 # Unknowns as one vector: parameters of the model, some with a value in each recording, and properties of sensors.
@@ -317,15 +311,19 @@ class Fit:
         if not 0 < share < 1:
             raise ParameterError(f"level must be between 0 and 1, got {level!r}")
         spread = stats.t(self.freedom) if self.noise else stats.norm()
-        half = spread.ppf(0.5 + share / 2) * np.sqrt(np.diag(self.covariance))
+        half = spread.ppf(0.5 + share / 2) * self._deviations
         ends = np.stack([self._flat - half, self._flat + half], axis=-1)
         return {name: ends[self._places[name]].reshape(*np.shape(value), 2) for name, value in self.values.items()}
 
     @property
+    def _deviations(self) -> Array:
+        """Standard deviations of all numbers, shape (numbers,)."""
+        return np.sqrt(np.diag(self.covariance))
+
+    @property
     def correlation(self) -> Array:
         """Of all numbers, shape (numbers, numbers)."""
-        deviations = np.sqrt(np.diag(self.covariance))
-        return np.asarray(self.covariance / np.outer(deviations, deviations))
+        return np.asarray(self.covariance / np.outer(self._deviations, self._deviations))
 
     def plot(self, path: str | PathLike[str] | None = None) -> "Figure":
         """Measured points, the model's lines, and below them what is left in standard deviations.
@@ -380,13 +378,9 @@ class Fit:
 
     def _tables(self) -> tuple[str, str, str]:
         """Return values with their intervals, correlations, and data, as HTML."""
-        deviations = np.sqrt(np.diag(self.covariance))
-        ends = np.concatenate([np.reshape(each, (-1, 2)) for each in self.intervals().values()])
         shifts = np.array([*self.shifts.values()]).reshape(-1, len(self.labels)).T
-        columns = zip(self.labels, self._flat, deviations, ends, shifts, strict=True)
         rows = [
-            (label, f"{value:.6g}", f"{deviation:.2g}", f"{low:.6g} to {high:.6g}", *(f"{x:+.2g}" for x in moved))
-            for label, value, deviation, (low, high), moved in columns
+            (*words, *(f"{x:+.2g}" for x in moved)) for words, moved in zip(self._formatted(), shifts, strict=True)
         ]
         moves = [f"moved by {name}" for name in self.shifts]
         found = table(rows, ("parameter", "value", "standard deviation", "95 % interval", *moves), "Fit")
@@ -399,14 +393,19 @@ class Fit:
         related = [(label, *(f"{each:.2f}" for each in row)) for label, row in pairs]
         return found, table(related, ("correlation", *self.labels)), rest
 
+    def _formatted(self) -> Iterator[tuple[str, str, str, str]]:
+        """Label, value, standard deviation and interval of each number."""
+        ends = np.concatenate([np.reshape(each, (-1, 2)) for each in self.intervals().values()])
+        columns = zip(self.labels, self._flat, self._deviations, ends, strict=True)
+        for label, value, deviation, (low, high) in columns:
+            yield label, f"{value:.6g}", f"{deviation:.2g}", f"{low:.6g} to {high:.6g}"
+
     def __str__(self) -> str:
         """Values with their standard deviations and intervals, what moves them, then warnings."""
-        deviations = np.sqrt(np.diag(self.covariance))
-        ends = np.concatenate([np.reshape(each, (-1, 2)) for each in self.intervals().values()])
         width = max(map(len, self.labels))
         lines = [
-            f"{label:{width}s}  {value:.6g} +- {deviation:.2g} (95 %: {low:.6g} to {high:.6g})"
-            for label, value, deviation, (low, high) in zip(self.labels, self._flat, deviations, ends, strict=True)
+            f"{label:{width}s}  {value} +- {deviation} (95 %: {ends})"
+            for label, value, deviation, ends in self._formatted()
         ]
         for name, moved in self.shifts.items():
             lines.append(
@@ -483,9 +482,9 @@ def identify(
         raise ParameterError(f"parameters must be numbers and arrays by name, one at least, got {parameters!r}")
     biases, delays = mapping("bias", bias), mapping("delay", delay)
     sought = {("bias", name): positive(f"size of the bias of {name}", size) for name, size in biases.items()}
-    sought |= {("gain", name): 1.0 for name in _names("gain", gain)}
+    sought |= {("gain", name): 1.0 for name in texts("gain", gain)}
     sought |= {("delay", name): positive(f"size of the delay of {name}", size) for name, size in delays.items()}
-    unknowns = _Unknowns(given, _names("each", each), sought, len(data), mapping("scales", scales))
+    unknowns = _Unknowns(given, texts("each", each), sought, len(data), mapping("scales", scales))
     _check_data(data, unknowns, sensors, step, linear)
     check_build(build)
     experiments = _Experiments(

@@ -129,23 +129,16 @@ ITERATIONS = 60
 
 
 @dataclass(frozen=True, eq=False)
-class InverseDynamics:
-    """Inputs for which outputs follow their paths; ``found["motor"]`` is a function of time.
+class InputsOfMotion:
+    """Inputs of a model that were found; ``found["motor"]`` is a function of time.
 
     Attributes:
-        inputs: by name, functions of the time of ``motion`` [N, N m, or multiples of a load].
-        motion: the run with these inputs, constant in each step.
-        lead: how long it lasts before the paths begin and after they have ended [s].
-        missed: greatest distance of outputs from their paths at its instants, in their units.
-        zeros: of the inputs to the outputs at the start, those that are finite [1/s]; none where inputs do not
-            accelerate outputs at once.
+        inputs: by name, functions of time.
+        motion: the run with them.
     """
 
     inputs: Mapping[str, Signal]
     motion: Motion
-    lead: float
-    missed: float
-    zeros: ComplexArray
 
     __repr__ = short_repr
 
@@ -158,6 +151,24 @@ class InverseDynamics:
         if name not in self.inputs:
             raise ParameterError(f"no input is named {name!r}; there are {', '.join(map(repr, self.inputs))}")
         return self.inputs[name]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class InverseDynamics(InputsOfMotion):
+    """Inputs for which outputs follow their paths; ``found["motor"]`` is a function of time.
+
+    Attributes:
+        inputs: by name, functions of the time of ``motion`` [N, N m, or multiples of a load].
+        motion: the run with these inputs, constant in each step.
+        lead: how long it lasts before the paths begin and after they have ended [s].
+        missed: greatest distance of outputs from their paths at its instants, in their units.
+        zeros: of the inputs to the outputs at the start, those that are finite [1/s]; none where inputs do not
+            accelerate outputs at once.
+    """
+
+    lead: float
+    missed: float
+    zeros: ComplexArray
 
 
 def inverse_dynamics(

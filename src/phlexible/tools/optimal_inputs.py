@@ -34,13 +34,12 @@ from phlexible.derivatives.readings import Brought
 from phlexible.derivatives.shots import InputRun, InputRuns, Shots, stretched
 from phlexible.description.interactions.sensor import Sensor
 from phlexible.description.time_functions import Between, Signal
-from phlexible.display import short_repr
 from phlexible.errors import ConvergenceError, ParameterError
 from phlexible.pictures.style import COLORS, INK, QUIET, finish, house_style, new_figure, picture_path
-from phlexible.results.motion import Motion
 from phlexible.results.progress import progress_bar, shown
 from phlexible.state.initial_state import InitialKind
 from phlexible.state.system import system_of
+from phlexible.tools.inverse_dynamics import InputsOfMotion
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -171,8 +170,8 @@ ROUNDS = 8
 """Of bringing final readings onto their targets at last."""
 
 
-@dataclass(frozen=True, eq=False)
-class OptimalInputs:
+@dataclass(frozen=True, eq=False, repr=False)
+class OptimalInputs(InputsOfMotion):
     """Inputs that make a cost least; made by ``ph.optimal_inputs``. ``best["push"]`` is a function of time.
 
     Attributes:
@@ -186,8 +185,6 @@ class OptimalInputs:
         runs: how many were taken.
     """
 
-    inputs: Mapping[str, Signal]
-    motion: Motion
     cost: float
     missed: Mapping[str, Any]
     history: Array
@@ -196,22 +193,10 @@ class OptimalInputs:
     _final: Mapping[str, tuple[Sensor, Array]] = field(repr=False)
     _bounds: Mapping[str, tuple[float, float]] = field(repr=False)
 
-    __repr__ = short_repr
-
     @property
     def duration(self) -> float:
         """Of the run [s]."""
         return float(self.motion.time[-1] - self.motion.time[0])
-
-    def __getitem__(self, name: str) -> Signal:
-        """The input of a name.
-
-        Raises:
-            ParameterError: there is none.
-        """
-        if name not in self.inputs:
-            raise ParameterError(f"no input is named {name!r}; there are {', '.join(map(repr, self.inputs))}")
-        return self.inputs[name]
 
     def plot(self, path: str | PathLike[str] | None = None) -> "Figure":
         """Inputs with their bounds, and below them what ends at a target, over time.
