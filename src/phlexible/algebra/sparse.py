@@ -125,6 +125,13 @@ def block_matrix(blocks: Sequence[Matrix], size: int) -> Matrix:
     return sparse_diagonal(blocks)
 
 
+def equal_diagonal(blocks: Array) -> sparse.csr_array:
+    """Blocks (k, m, n) along the diagonal, shape (k m, k n)."""
+    count, rows, columns = blocks.shape
+    places = np.arange(count), np.arange(count + 1)
+    return sparse.bsr_array((blocks, *places), shape=(count * rows, count * columns)).tocsr()
+
+
 def sparse_diagonal(blocks: Iterable[Any]) -> sparse.csr_array:
     """Blocks along a diagonal, arrays or sparse, of thousands in some microseconds each."""
     data, indices, counts, column = [], [], [np.zeros(1, dtype=np.int64)], 0

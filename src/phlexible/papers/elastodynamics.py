@@ -23,6 +23,7 @@ import numpy as np
 from scipy import sparse
 
 from phlexible.algebra.arrays import Array, IntArray, flag, option, positive
+from phlexible.algebra.sparse import summed_blocks
 from phlexible.bodies.flexible.element_mesh import SKFEM_CELLS, standard_element
 from phlexible.bodies.flexible.mesh_matrices import PlaneState
 from phlexible.errors import ParameterError
@@ -151,9 +152,9 @@ def compliance_matrix(stress: CornerTractions, shear: float, spherical: float, l
     blocks = np.einsum("tak,tbk,rs->tarbs", t, t, np.eye(d)) - spherical * np.einsum("tar,tbs->tarbs", t, t)
     blocks *= (stress.volumes[:, None, None] * share / (2 * shear))[:, :, None, :, None]
     numbers = stress.numbers.reshape(len(t), -1)
-    size = numbers.shape[1]
-    rows, columns = np.repeat(numbers, size, axis=1), np.tile(numbers, (1, size))
-    return _summed(blocks, rows, columns, (stress.count, stress.count))
+    matrix = summed_blocks(numbers, numbers, blocks, (stress.count, stress.count))
+    matrix.eliminate_zeros()
+    return matrix
 
 
 def divergence_matrix(stress: CornerTractions) -> Matrix:
@@ -443,7 +444,7 @@ def solid(
     space = _space(mesh, order)
     depth = positive("thickness", thickness) if mesh.dim() == 2 else 1.0
     element = ElementVector(space.element)
-    mass = depth * _mass(Basis(mesh, element, intorder=space.mass_degree))
+    mass = depth * product_matrix(Basis(mesh, element, intorder=space.mass_degree))
     held = boundary_of("clamped", clamped, mesh.boundaries)
     fixed = Basis(mesh, element, intorder=1).get_dofs(held).flatten()
     free = np.setdiff1d(mesh.boundary_facets(), held)
@@ -452,7 +453,7 @@ def solid(
     else:
         basis = Basis(mesh, element, intorder=space.strain_degree)
     touched = np.setdiff1d(basis.get_dofs(free).flatten(), fixed)
-    boundary_mass = depth * _mass(FacetBasis(mesh, element, facets=free, intorder=space.mass_degree))
+    boundary_mass = depth * product_matrix(FacetBasis(mesh, element, facets=free, intorder=space.mass_degree))
     strain, volume = _strain_matrix(basis), depth * np.asarray(basis.dx).ravel()
     components = strain.shape[0] // len(volume)
     compliance = _compliance(components, positive("youngs_modulus", youngs_modulus), poissons_ratio, is_strain)
@@ -566,30 +567,23 @@ def velocity_stress_model(
     )
 
 
-def _mass(basis: Any) -> Matrix:
+def product_matrix(basis: Any) -> Matrix:
+    """Integrals of the products of all pairs of functions of a basis of scikit-fem."""
     from skfem import BilinearForm
-    from skfem.helpers import dot
+    from skfem.helpers import inner
 
-    return sparse.csr_array(BilinearForm(lambda u, v, w: dot(u, v)).assemble(basis))
+    return sparse.csr_array(BilinearForm(lambda u, v, w: inner(u, v)).assemble(basis))
 
 
 def _strain_matrix(basis: Any) -> Matrix:
     """Voigt strain (shear doubled) at each quadrature point, shape (points * components, N)."""
     d = basis.mesh.dim()
     pairs = [(0, 0), (1, 1), (0, 1)] if d == 2 else [(0, 0), (1, 1), (2, 2), (1, 2), (0, 2), (0, 1)]
-    count = basis.dx.shape[1]
-    rows, columns, values = [], [], []
-    points = np.arange(basis.nelems * count).reshape(-1, count)
-    for k in range(basis.Nbfun):
-        gradient = np.broadcast_to(basis.basis[k][0].grad, (d, d, *basis.dx.shape))
-        dofs = np.repeat(basis.element_dofs[k], count)
-        for place, (i, j) in enumerate(pairs):
-            entry = gradient[i, j] if i == j else gradient[i, j] + gradient[j, i]
-            rows.append(len(pairs) * points.ravel() + place)
-            columns.append(dofs)
-            values.append(entry.ravel())
-    entries = (np.concatenate(values), (np.concatenate(rows), np.concatenate(columns)))
-    matrix = sparse.coo_array(entries, shape=(points.size * len(pairs), basis.N)).tocsr()
+    gradient = np.array([np.broadcast_to(each[0].grad, (d, d, *basis.dx.shape)) for each in basis.basis])
+    strains = [gradient[:, i, j] + (gradient[:, j, i] if i != j else 0.0) for i, j in pairs]  # (k, e, q) each
+    blocks = np.stack(strains, axis=2).transpose(1, 3, 2, 0).reshape(basis.nelems, -1, basis.Nbfun)
+    rows = np.arange(blocks.shape[0] * blocks.shape[1]).reshape(basis.nelems, -1)
+    matrix = summed_blocks(rows, basis.element_dofs.T, blocks, (rows.size, basis.N))
     matrix.eliminate_zeros()
     return matrix
 

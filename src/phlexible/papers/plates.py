@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from phlexible.algebra.arrays import IntArray, option, positive
-from phlexible.algebra.sparse import summed_blocks
+from phlexible.algebra.sparse import equal_diagonal, summed_blocks
 from phlexible.bodies.flexible.element_mesh import ElementMesh
 from phlexible.bodies.flexible.interfaces import facets_of_group
 from phlexible.bodies.flexible.mesh_matrices import PlaneState, assembled, element_materials, mass_matrix
@@ -15,7 +15,7 @@ from phlexible.bodies.flexible.plate_elements import UNKNOWNS, PlateTheory, plat
 from phlexible.bodies.flexible.user_mesh import element_mesh, user_mesh
 from phlexible.bodies.material import Material
 from phlexible.errors import ParameterError
-from phlexible.papers.elastodynamics import boundary_of, velocity_stress_model
+from phlexible.papers.elastodynamics import boundary_of, product_matrix, velocity_stress_model
 from phlexible.port_hamiltonian.linear import LinearPHDAE
 from phlexible.port_hamiltonian.model import Matrix
 
@@ -86,14 +86,14 @@ def thin_plate(
     turning = _moments_of(held, order)
     hinged = _moments_of(np.setdiff1d(mesh.boundary_facets(), held), order)
     stressed = np.setdiff1d(np.arange(numbers.max() + 1), hinged)
-    mass = _product(v)[moving][:, moving]
+    mass = product_matrix(v)[moving][:, moving]
     blocks = [(numbers, flexibility * moments.compliance(poissons_ratio))]
     compliance = assembled(blocks, numbers.max() + 1)[stressed][:, stressed]
     deflections = np.asarray(v.element_dofs.T, dtype=np.int64)
     rate = summed_blocks(numbers, deflections, moments.rates, (numbers.max() + 1, v.N))[stressed][:, moving]
     ports = [("body force", "N/m^2", "m^3/s", mass, mass)]
     if len(loose):
-        edge = _product(skfem.FacetBasis(mesh, deflection, facets=loose, intorder=2 * order + 2))[moving]
+        edge = product_matrix(skfem.FacetBasis(mesh, deflection, facets=loose, intorder=2 * order + 2))[moving]
         touched = np.intersect1d(_dofs(v, loose), moving)
         ports.append(
             ("boundary force", "N/m", "m^2/s", edge[:, touched], edge[np.isin(moving, touched)][:, touched])
@@ -109,12 +109,6 @@ def thin_plate(
 
 def _dofs(basis: Any, facets: IntArray) -> IntArray:
     return np.asarray(basis.get_dofs(facets.astype(np.int32)).flatten(), dtype=np.int64)
-
-
-def _product(basis: Any) -> Matrix:
-    from skfem import BilinearForm
-
-    return sparse.csr_array(BilinearForm(lambda u, v, w: u * v).assemble(basis))
 
 
 def _moments_of(facets: IntArray, order: int) -> IntArray:
@@ -183,8 +177,7 @@ def bending_plate(
         rates.append(summed_blocks(numbers, part.unknowns, strains, (numbers.size, held.size)))
         inverse = np.linalg.inv(section.stiffness[part.elements, 3:, 3:])
         blocks = part.weights[..., None, None] * inverse[:, None]
-        each = np.arange(e * q + 1)
-        compliances.append(sparse.bsr_array((blocks.reshape(-1, 5, 5), each[:-1], each)))
+        compliances.append(equal_diagonal(blocks.reshape(-1, 5, 5)))
     return velocity_stress_model(
         mass[moving][:, moving],
         sparse.block_diag(compliances, format="csr"),
@@ -201,7 +194,7 @@ def _ports(
     import skfem
 
     node, component = np.divmod(moving, UNKNOWNS)
-    edges = _product(skfem.FacetBasis(mesh.mesh, mesh.element, intorder=2 * mesh.order + 2))
+    edges = product_matrix(skfem.FacetBasis(mesh.mesh, mesh.element, intorder=2 * mesh.order + 2))
     on_edge = np.zeros(mesh.node_count, dtype=bool)
     on_edge[mesh.facet_nodes(mesh.mesh.boundary_facets())] = True
     found = []

@@ -11,6 +11,7 @@ from scipy import sparse
 
 from phlexible.algebra.arrays import Array, IntArray, line_plane_or_space, numbers, option, vector
 from phlexible.algebra.rotations import cross_matrix
+from phlexible.algebra.sparse import equal_diagonal
 from phlexible.bodies.initial_nodes import Field
 from phlexible.bodies.material import refuse_relaxation
 from phlexible.bodies.rod import ElementShape, Rod, StressFree
@@ -18,7 +19,6 @@ from phlexible.description.interactions.rod_element import KEPT, STRAIGHT
 from phlexible.description.mechanism.wholes import rod_sections
 from phlexible.display import short_repr
 from phlexible.errors import ParameterError
-from phlexible.papers.soft_strain_form import block_diagonal
 from phlexible.papers.strain_form import StrainForm
 from phlexible.port_hamiltonian.model import Matrix, Port, StateBlock
 
@@ -171,7 +171,7 @@ class RodSections:
         """Of all velocities, constant, shape (6 N, 6 N)."""
         blocks = np.zeros((self.count, SPEEDS, SPEEDS))
         blocks[:, :3, :3], blocks[:, 3:, 3:] = self.mass[:, None, None] * np.eye(3), self.inertia
-        return block_diagonal(blocks)
+        return equal_diagonal(blocks)
 
     def spins(self, speeds: Array) -> Array:
         """J w of velocities (v, w), shape (..., N, 6): angular momenta in the axes of the sections [kg m^2/s]."""
@@ -197,7 +197,7 @@ def rates(vectors: Array, speeds: Array) -> Array:
 def _rate_matrix(vectors: Array) -> sparse.csr_array:
     """Of ``rates``, shape (12 N, 6 N)."""
     columns = [rates(vectors, np.broadcast_to(speed, (len(vectors), SPEEDS))) for speed in np.eye(SPEEDS)]
-    return block_diagonal(np.stack(columns, axis=-1).reshape(len(vectors), WIDTH, SPEEDS))
+    return equal_diagonal(np.stack(columns, axis=-1).reshape(len(vectors), WIDTH, SPEEDS))
 
 
 class RodEnd(StrEnum):
@@ -338,7 +338,7 @@ class RodForm(StrainForm):
         v, speeds = self._places[1], self._split(x)[1]
         spin = np.zeros((len(speeds), SPEEDS, SPEEDS))
         spin[:, 3:, 3:] = cross_matrix(self.sections.spins(speeds))
-        return block_diagonal(spin)[v][:, v]
+        return equal_diagonal(spin)[v][:, v]
 
     def _strain_rates(self, x: Array) -> Matrix:
         """W L(q)."""
@@ -352,15 +352,15 @@ class RodForm(StrainForm):
         if not self.viscosity:
             return sparse.csr_array((len(v),) * 2)
         rate = self._strain_slopes(self._split(x)[0])[:, v]
-        return rate.T @ block_diagonal(self.viscosity * self.measures[:, None, None] * self.stiffness) @ rate
+        return rate.T @ equal_diagonal(self.viscosity * self.measures[:, None, None] * self.stiffness) @ rate
 
     def _pushes(self, x: Array) -> Matrix:
         vectors, n, nothing = self._split(x)[0], self.sections.count, np.zeros((self.sections.count, 3))
         units = [np.tile(unit, (n, 1)) for unit in np.eye(3)]
         pushed = np.stack([resultants(vectors, self._on_axis(unit), nothing) for unit in units], axis=2)
         turned = np.stack([resultants(vectors, self._on_axis(nothing), unit) for unit in units], axis=2)
-        force, lengths = block_diagonal(pushed), sparse.diags_array(np.repeat(self.sections.lengths, 3))
-        columns = sparse.hstack([force, block_diagonal(turned), force @ lengths], "csr")
+        force, lengths = equal_diagonal(pushed), sparse.diags_array(np.repeat(self.sections.lengths, 3))
+        columns = sparse.hstack([force, equal_diagonal(turned), force @ lengths], "csr")
         return columns[:, self._inputs][self._places[1]]
 
     def flows(self, x: Array, z: Array, u: Array) -> Array:

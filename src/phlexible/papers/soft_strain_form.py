@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from phlexible.algebra.arrays import Array, IntArray, option
+from phlexible.algebra.sparse import equal_diagonal
 from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.mechanics import soft
 from phlexible.bodies.mechanics.absolute import mass_matrix, viscous_matrix
@@ -160,7 +161,7 @@ class GreenLagrangeFields(StrainFields):
 
     def slopes(self, s: Array, rates: Array) -> tuple[sparse.csr_array, sparse.csr_array]:
         """The tangent of the law; nothing else changes."""
-        tangent = block_diagonal(self.group.law.tangent(self._metric(self._strain(s))))
+        tangent = equal_diagonal(self.group.law.tangent(self._metric(self._strain(s))))
         return sparse.csr_array(tangent[:, self._shown]), sparse.csr_array((len(s), len(s)))
 
     def _numbers(self, S: Array) -> Array:
@@ -208,8 +209,8 @@ class PolyconvexFields(StrainFields):
         """dG = 2 cof(C, dC) and dD = (G + 2 cof C)/3 : dC, the derivatives that are exact at means (5.26)."""
         strain, G, _ = self._split(s)
         C = self._metric(strain)
-        turned = block_diagonal(self._cofactor_slope(C))[self._shown_cofactor]
-        grown = self._sums @ block_diagonal(2 * self._gradient(C, G)[:, None, :])
+        turned = equal_diagonal(self._cofactor_slope(C))[self._shown_cofactor]
+        grown = self._sums @ equal_diagonal(2 * self._gradient(C, G)[:, None, :])
         one = sparse.eye_array(strain.size, format="csr")[self._shown]
         return sparse.csr_array(sparse.vstack([one, turned, grown], "csr"))
 
@@ -247,14 +248,14 @@ class PolyconvexFields(StrainFields):
         by_strain = by_strain + g[:, None, None] * rest + 4 / 3 * h[:, None, None] * P
         by_cofactor = law.second.curvature(G @ DIAGONAL)[:, None, None] * (np.swapaxes(P, 1, 2) @ diagonal)
         by_cofactor = by_cofactor + 2 / 3 * h[:, None, None] * np.eye(6)
-        grown = block_diagonal(2 * self._gradient(C, G)[:, None, :])
+        grown = equal_diagonal(2 * self._gradient(C, G)[:, None, :])
         bend = np.concatenate([each.curvature(own) for each, own in volumes])
         by_volume = grown.T @ self._sums.T @ sparse.diags_array(bend)
-        stress = [block_diagonal(by_strain)[:, self._shown], block_diagonal(by_cofactor)[:, self._shown_cofactor]]
+        stress = [equal_diagonal(by_strain)[:, self._shown], equal_diagonal(by_cofactor)[:, self._shown_cofactor]]
         weighted, stretching = self._volumes[:, None] * rates, 2 * as_tensor(rates / TWICE)
-        turning = block_diagonal(self._volumes[:, None, None] * self._cofactor_slope(stretching))
+        turning = equal_diagonal(self._volumes[:, None, None] * self._cofactor_slope(stretching))
         along = 4 / 3 * np.einsum("pi,pij->pj", weighted, P)
-        growing = [self._sums @ block_diagonal(each[:, None, :]) for each in (along, 2 / 3 * weighted)]
+        growing = [self._sums @ equal_diagonal(each[:, None, :]) for each in (along, 2 / 3 * weighted)]
         rows = [
             [sparse.csr_array((len(self._shown),) * 2), None, None],
             [
@@ -319,13 +320,6 @@ class PolyconvexFields(StrainFields):
             dE[a, b] = dE[b, a] = 1.0 if a == b else 0.5
             columns.append(as_six(2 * cofactor(C, np.broadcast_to(2 * dE, C.shape))))
         return np.stack(columns, axis=-1)
-
-
-def block_diagonal(blocks: Array) -> sparse.csr_array:
-    """Blocks (k, m, n) along the diagonal, shape (k m, k n)."""
-    count, rows, columns = blocks.shape
-    places = np.arange(count), np.arange(count + 1)
-    return sparse.bsr_array((blocks, *places), shape=(count * rows, count * columns)).tocsr()
 
 
 class SoftStrains(StrEnum):

@@ -66,10 +66,10 @@ def plot_energy(run: RecordedRun, path: FilePath | None = None, axes: "Axes | No
 
 def draw_energy(axes: "Axes", time: Array, energy: Energy, width: float | None = None) -> None:
     """Energies since the start with their legend; ``width`` of the axes [inch]."""
-    curves = _curves(energy)
-    largest = max(float(np.abs(values).max()) for _, values, _, _ in curves)
-    for label, values, color, line in curves:
-        start = float(values[0])
+    curves = energy_curves(energy)
+    largest = max(float(np.abs(values).max()) for values in curves.values())
+    for label, values in curves.items():
+        start, (color, line) = float(values[0]), LOOKS[label]
         named = label if abs(start) <= NOISE * largest else f"{label} ({start:.4g})"
         axes.plot(time, values - start, line, color=color, label=named, lw=2.0 if label == "total" else 1.3)
     low, high = axes.get_ylim()
@@ -83,7 +83,7 @@ def draw_energy(axes: "Axes", time: Array, energy: Energy, width: float | None =
 def note_below(axes: "Axes", energy: Energy, with_error: bool) -> None:
     """What the brackets of the legend mean, and how far the balance is off, under the label of the time."""
     notes = []
-    if any(values[0] for _, values, _, _ in _curves(energy)):
+    if any(values[0] for values in energy_curves(energy).values()):
         notes.append("in brackets: energy at the start [J]")
     if with_error:
         error = np.abs(energy.balance_error).max()
@@ -181,18 +181,22 @@ def _draw_curves(axes: "Axes", time: Array, curves: list[tuple[str, Array]], lab
     axes.set_title(plain_text(title), loc="right", fontsize=8.5, color=QUIET)
 
 
-def _curves(energy: Energy) -> list[tuple[str, Array, str, str]]:
-    """Label, values, color and line style of what is not zero throughout."""
-    parts = [
-        ("total", energy.total, INK, "-"),
-        ("kinetic", energy.kinetic, COLORS[0], "-"),
-        ("strain", energy.strain, COLORS[1], "-"),
-        ("spring", energy.spring, COLORS[3], "-"),
-        ("gravity", energy.gravity, COLORS[2], "-"),
-        ("supplied", energy.supplied, COLORS[5], "--"),
-        ("dissipated", energy.dissipated, COLORS[6], ":"),
-    ]
-    return [part for part in parts if part[0] == "total" or np.any(part[1])]
+LOOKS = {
+    "total": (INK, "-"),
+    "kinetic": (COLORS[0], "-"),
+    "strain": (COLORS[1], "-"),
+    "gravity": (COLORS[2], "-"),
+    "spring": (COLORS[3], "-"),
+    "supplied": (COLORS[5], "--"),
+    "dissipated": (COLORS[6], ":"),
+}
+"""Color and line style of each energy."""
+
+
+def energy_curves(energy: Energy) -> dict[str, Array]:
+    """Energies by name that are not zero throughout, the total always."""
+    curves = {name: np.asarray(getattr(energy, name)) for name in LOOKS}
+    return {name: values for name, values in curves.items() if name == "total" or values.any()}
 
 
 def _draw_balance(axes: "Axes", time: Array, energy: Energy) -> None:

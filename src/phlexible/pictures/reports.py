@@ -22,6 +22,7 @@ from phlexible.measure.energy import Energy, busiest, energy_of
 from phlexible.measure.quality import checked
 from phlexible.measure.sensors import columns, sensors as checked_sensors
 from phlexible.pictures.panels import Panel, default_panels
+from phlexible.pictures.plots import energy_curves
 from phlexible.pictures.report_page import (
     Packing,
     findings,
@@ -84,22 +85,12 @@ def _components(name: str, values: ArrayLike, count: int) -> list[tuple[str, Arr
 
 
 def _energies(energy: Energy, time: Array, pack: Packing, shown: IntArray) -> dict[str, Any]:
-    parts = {
-        "total": energy.total,
-        "kinetic": energy.kinetic,
-        "strain": energy.strain,
-        "gravity": energy.gravity,
-        "spring": energy.spring,
-        "supplied": energy.supplied,
-        "dissipated": energy.dissipated,
-    }
-    largest = max(float(np.abs(values).max()) for values in parts.values())
-    curves = []
-    for name, values in parts.items():
-        if name == "total" or values.any():
-            start = float(values[0])
-            named = name if abs(start) <= FLAT * largest else f"{name} ({start:.4g} J at start)"
-            curves.append((named, values - start))
+    found, curves = energy_curves(energy), []
+    largest = max(float(np.abs(values).max()) for values in found.values())
+    for name, values in found.items():
+        start = float(values[0])
+        named = name if abs(start) <= FLAT * largest else f"{name} ({start:.4g} J at start)"
+        curves.append((named, values - start))
     panel = _packed(Panel("energy since the start [J]", tuple(curves)), time, pack, shown)
     panel["least"] = 2 * FLAT * largest
     for curve in panel["curves"]:
