@@ -15,8 +15,9 @@ ORDER = (
 )
 
 INTERNAL = {
-    "bodies": "craig_bampton_basis described_coordinates discretize element_forces element_shapes held "
-    "initial_nodes memory node_places paint places_along port_locations sections_at skin spun stiffness_at "
+    "bodies": "craig_bampton_basis described_coordinates discretize element_forces element_shapes resolved "
+    "initial_nodes memory node_places paint contact_positions port_locations sections_at skin with_rotation "
+    "stiffness_at "
     "stress_space with_axial",
     "description.joints": "across parts rows unit_axes unit_axis coordinates",
     "description.interactions": "area at_time availability check_inside check_size continued coordinate "

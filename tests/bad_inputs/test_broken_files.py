@@ -20,7 +20,7 @@ PUNCH = "DMIG,K,0,6,1,0,,,\nDMIG,K,1,{0},,1,{0},2.0\n"
         ("abaqus.mtx", "1,1,1,1,nan\n", "must be finite"),
         ("empty.mtx", "", "no entries"),
         ("empty.pch", "", "no DMIG entries"),
-        ("nine.pch", PUNCH.format(9), "component 9 of point 1; DMIG knows 1 .. 6"),
+        ("nine.pch", PUNCH.format(9), "component 9 of point 1; DMIG has 1 .. 6"),
         ("negative.pch", PUNCH.format(-1), "component -1"),
     ],
 )

@@ -7,12 +7,12 @@ from scipy.spatial.transform import Rotation
 from mechanisms import beam
 from phlexible.bodies.mechanics.floating import (
     centred,
-    kept_velocities,
     mass_matrix,
     quadratic_velocity_forces,
+    rigid_motion_forces,
+    rigid_motion_tangent,
     split_velocity,
-    turning_forces,
-    turning_slope,
+    velocity_components,
 )
 from phlexible.bodies.rigid_body import RigidBody
 
@@ -35,7 +35,7 @@ def arbitrary(name, seed):
 def moments(body, eta, nu, turn, place):
     """Linear and angular momentum in world axes (about the world origin), and pi of eta."""
     full = np.zeros(6 + body.elastic_count)
-    full[kept_velocities(body)] = mass_matrix(body, eta) @ nu
+    full[velocity_components(body)] = mass_matrix(body, eta) @ nu
     linear = turn @ full[:3]
     return linear, turn @ full[3:6] + np.cross(place, linear), full[6:]
 
@@ -66,8 +66,10 @@ def test_forces_of_a_body_that_turns_without_bending_are_those_of_its_balance(na
     nu[body.rigid_count :], acceleration[body.rigid_count :] = 0, 0
     turning = np.where(np.arange(len(nu)) < body.dimension, 0, nu)
     forces = mass_matrix(body, eta) @ acceleration - quadratic_velocity_forces(body, eta, turning)
-    assert turning_forces(body, eta, nu, acceleration) == pytest.approx(forces, abs=1e-13 * np.abs(forces).max())
+    assert rigid_motion_forces(body, eta, nu, acceleration) == pytest.approx(
+        forces, abs=1e-13 * np.abs(forces).max()
+    )
     direction, eps = np.random.default_rng(7).normal(size=len(eta)), 1e-4
-    ends = [turning_forces(body, eta + t * direction, nu, acceleration) for t in (-eps, eps)]
-    found = turning_slope(body, eta, nu, acceleration) @ direction
+    ends = [rigid_motion_forces(body, eta + t * direction, nu, acceleration) for t in (-eps, eps)]
+    found = rigid_motion_tangent(body, eta, nu, acceleration) @ direction
     assert found == pytest.approx((ends[1] - ends[0]) / (2 * eps), abs=1e-9 * (1 + np.abs(found).max(initial=0)))

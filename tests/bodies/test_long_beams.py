@@ -17,13 +17,13 @@ from phlexible.bodies.mechanics.floating import (
     elastic_force,
     elastic_mass,
     elastic_tangent,
-    mass_answers,
     mass_diagonal,
     mass_matrix,
+    mass_solutions,
     moment_products,
     quadratic_velocity_forces,
-    turning_forces,
-    turning_slope,
+    rigid_motion_forces,
+    rigid_motion_tangent,
     viscous_matrix,
 )
 from phlexible.state.system import system_of
@@ -72,13 +72,13 @@ def test_sparse_matrices_are_those_of_arrays(monkeypatch, dimension, options):
     same(lambda b: moment_products(centred(b)[0], xi))
     same(lambda b: mass_matrix(b, eta))
     same(lambda b: mass_matrix(centred(b)[0], eta))
-    same(lambda b: mass_answers(centred(b)[0], eta[None], change[None, :, None]), 1e-9)
+    same(lambda b: mass_solutions(centred(b)[0], eta[None], change[None, :, None]), 1e-9)
     whole = as_array(mass_matrix(centred(short)[0], eta))
-    found = mass_answers(centred(short)[0], eta[None], np.stack([change, nu], axis=1)[None])[0]
+    found = mass_solutions(centred(short)[0], eta[None], np.stack([change, nu], axis=1)[None])[0]
     assert whole @ found == pytest.approx(np.stack([change, nu], axis=1), rel=0, abs=1e-8)
     same(lambda b: quadratic_velocity_forces(b, eta, nu), 1e-11)
-    same(lambda b: turning_forces(centred(b)[0], eta, nu, change), 1e-11)
-    same(lambda b: turning_slope(centred(b)[0], eta, nu, change), 1e-11)
+    same(lambda b: rigid_motion_forces(centred(b)[0], eta, nu, change), 1e-11)
+    same(lambda b: rigid_motion_tangent(centred(b)[0], eta, nu, change), 1e-11)
     same(lambda b: elastic_force(b, eta), 1e-11)
     same(lambda b: elastic_tangent(b, eta))
     same(lambda b: viscous_matrix(b, eta))

@@ -73,7 +73,7 @@ def test_what_is_refused():
         beam.port_hamiltonian(ports={"beyond": 1.5})
     with pytest.raises(ph.AttachmentError, match="RigidBody has no"):
         block().port_hamiltonian(ports={"middle": 0.5})
-    with pytest.raises(ph.ParameterError, match="names of their own"):
+    with pytest.raises(ph.ParameterError, match="ports must have new names"):
         beam.port_hamiltonian(ports={"end": 0.5})
     with pytest.raises(ph.ParameterError, match="must be a mapping"):
         beam.port_hamiltonian(ports=[0.5])

@@ -7,9 +7,9 @@ import phlexible as ph
 from bodies.forms import BODIES, FORMS, beam, random_state, velocity_slice
 from phlexible.bodies.mechanics.floating import (
     elastic_force,
-    kept_velocities,
     mass_matrix,
     quadratic_velocity_forces,
+    velocity_components,
 )
 
 GRAVITY = (1.0, -9.0, 0.0)
@@ -26,7 +26,7 @@ def momenta(form, x):
     body, state = form.body, form.split(x)
     mass = mass_matrix(body, form.inertia_displacement(state.displacement))
     full = np.zeros(6 + body.elastic_count)
-    full[kept_velocities(body)] = mass @ x[velocity_slice(form)]
+    full[velocity_components(body)] = mass @ x[velocity_slice(form)]
     linear = state.rotation @ full[:3]
     return np.concatenate([linear, state.rotation @ full[3:6] + np.cross(state.position, linear)])
 

@@ -62,5 +62,5 @@ def test_shapes_that_a_rod_cannot_have_are_refused():
     corner = np.array([(min(s, 1.0), max(s - 1.0, 0.0), 0.0) for s in np.linspace(0, 2, 9)])
     with pytest.raises(ph.ParameterError, match="join two rods with Fixed at a corner"):
         model.add(rod(), "rod", shape=corner)
-    with pytest.raises(ph.ParameterError, match="stand still"):
+    with pytest.raises(ph.ParameterError, match="must not stop along s"):
         model.add(rod(stress_free="straight"), "rod", shape=lambda s: (0.0, 0.0, 0.0))

@@ -112,7 +112,7 @@ def parts_of(model: ph.Model, event: Event) -> list[Any]:
     watched = [event.when.quantity.joint] if isinstance(event.when, ph.When) else []
     return watched + [
         joint
-        for each in (*event.held, *event.released)
+        for each in (*event.locked, *event.released)
         for joint in ([each] if each in model.joints else joints_of(each))
     ]
 
@@ -207,8 +207,8 @@ class _Copy:
     def _expect(self, event: Event) -> None:
         """A lock or a release at a time."""
         when = self._condition(event.when) if isinstance(event.when, ph.When) else event.when * self._change.time
-        if event.held:
-            self._new[event.held[0]] = self.model.at(when, lock=self._new[next(joints_of(event.held[0]))])
+        if event.locked:
+            self._new[event.locked[0]] = self.model.at(when, lock=self._new[next(joints_of(event.locked[0]))])
         else:
             self.model.at(when, release=self._new[event.released[0]])
 

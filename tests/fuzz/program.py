@@ -83,11 +83,11 @@ class _Writer:
         for number, event in enumerate(model.events, start=1):
             when = self.written(event.when)
             yield f"event_{number} = model.at({when}, {self._happens(event)})"
-            self._names |= {held: f"event_{number}" for held in event.held}
+            self._names |= {held: f"event_{number}" for held in event.locked}
 
     def _happens(self, event: Event) -> str:
-        if event.held:
-            return f"lock={self._names[next(joints_of(event.held[0]))]}"
+        if event.locked:
+            return f"lock={self._names[next(joints_of(event.locked[0]))]}"
         return f"release={self._names[event.released[0]]}"
 
     def _placed(self, placed: PlacedBody) -> str:

@@ -8,7 +8,7 @@ import skfem
 import phlexible as ph
 from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.beam.mesh import moments_at
-from phlexible.bodies.mechanics.floating import kept_velocities, mass_matrix, split_velocity
+from phlexible.bodies.mechanics.floating import mass_matrix, split_velocity, velocity_components
 from phlexible.bodies.rod import RodNode
 from phlexible.state.layout import State
 from phlexible.state.system import System
@@ -44,7 +44,7 @@ def momenta(system: System, state: State) -> tuple[Array, Array]:
         turn, moments = state.rotation[index], data.first_moments / data.mass
         centre = moments @ [1.0, *eta]
         v = turn.T @ V - np.cross(w, centre) - moments[:, 1:] @ rate
-        kept, full = kept_velocities(data), np.concatenate([v, w, rate])
+        kept, full = velocity_components(data), np.concatenate([v, w, rate])
         full[kept] = mass_matrix(data, eta) @ full[kept]
         p, place = turn @ full[:3], state.position[index] - turn @ centre
         parts.append((p, np.cross(place, p) + turn @ full[3:6]))

@@ -7,10 +7,10 @@ from scipy.spatial.transform import Rotation
 from mechanisms import beam
 from phlexible.bodies.mechanics.floating import (
     elastic_force,
-    kept_velocities,
     mass_matrix,
     quadratic_velocity_forces,
     split_velocity,
+    velocity_components,
 )
 from phlexible.bodies.rigid_body import RigidBody
 from phlexible.linear.mechanics import body_matrices, transport_matrix, velocity_force_slopes
@@ -55,7 +55,7 @@ def test_transport_is_what_the_velocities_of_a_displaced_frame_change_by(name):
         moved = np.concatenate(
             [back.apply(v + sign * np.cross(w, shift)), back.apply(w), 0 * nu[body.rigid_count :]]
         )
-        return moved[kept_velocities(body)]
+        return moved[velocity_components(body)]
 
     change = (velocities(1) - velocities(-1)) / 2
     assert transport_matrix(body, nu) @ x == pytest.approx(change, abs=1e-9)

@@ -7,7 +7,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 import phlexible as ph
-from phlexible.bodies.mechanics.floating import kept_velocities
+from phlexible.bodies.mechanics.floating import velocity_components
 from phlexible.description.mechanism.mechanism import Mechanism
 from phlexible.description.ports import PlacedBody
 from phlexible.state.recorded_run import RecordedRun
@@ -70,7 +70,7 @@ def recorded(mechanism: Mechanism, poses: list[Callable[[float], Pose]], times: 
             v = slope(lambda t, placed=placed, pose=pose: centre(placed, pose(t)), time)
             w = vee(turn.T @ slope(lambda t, pose=pose: pose(t)[1], time))
             full = np.concatenate([v, w, slope(lambda t, pose=pose: pose(t)[2], time)])
-            nus.append(full[kept_velocities(placed.data)])
+            nus.append(full[velocity_components(placed.data)])
         velocity.append(np.concatenate(nus))
     frames = system.moving_frames
     turns = [frame.rotation or (lambda t: np.eye(3)) for frame in frames]

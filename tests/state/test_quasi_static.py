@@ -7,10 +7,10 @@ import phlexible as ph
 from mechanisms import ROD, beam, crank_slider
 from phlexible.bodies.mechanics.floating import (
     elastic_force,
-    kept_velocities,
     mass_matrix,
     quadratic_velocity_forces,
     split_velocity,
+    velocity_components,
 )
 from phlexible.description.interactions.functions import PointOf
 from phlexible.description.mechanism.mechanism import Mechanism
@@ -133,7 +133,7 @@ def papers_motion(system, state, acceleration, index):
     centre = data.first_moments @ [1, *system.elastic(state, index)] / data.mass
     v = turn.T @ V - np.cross(w, centre)
     dv = turn.T @ dV - np.cross(w, turn.T @ V) - np.cross(dw, centre)
-    kept = kept_velocities(data)
+    kept = velocity_components(data)
     return np.concatenate([v, w, rate])[kept], np.concatenate([dv, dw, rate])[kept]
 
 

@@ -49,14 +49,14 @@ def transposed(matrix: Matrix) -> Matrix:
     return matrix.mT if isinstance(matrix, np.ndarray) else matrix.T
 
 
-def beside(*blocks: Matrix) -> Matrix:
+def hstack(*blocks: Matrix) -> Matrix:
     """Matrices side by side, an array where all are."""
     if all(isinstance(block, np.ndarray) for block in blocks):
         return np.hstack(blocks)
     return sparse.csr_array(sparse.hstack(blocks, format="csr"))
 
 
-def below(*blocks: Matrix) -> Matrix:
+def vstack(*blocks: Matrix) -> Matrix:
     """Matrices one below the other, an array where all are."""
     if all(isinstance(block, np.ndarray) for block in blocks):
         return np.concatenate(blocks)

@@ -1,1 +1,1 @@
-"""What one body is: immutable descriptions, and what the system needs to know of them."""
+"""Descriptions of bodies that users write, and the data that the system needs of each body."""

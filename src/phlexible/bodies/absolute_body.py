@@ -1,4 +1,4 @@
-"""What the system needs to know of a body in absolute coordinates: nodes, mass, quadratic strains.
+"""Data of a body in absolute coordinates: nodes, mass matrix and quadratic strains.
 
 A body that deforms a lot has no frame: its coordinates are the world positions of its nodes (and, of a
 rod, the directors, as further nodes), its mass matrix is constant and every strain is a sum of dot
@@ -31,7 +31,7 @@ class QuadraticStrains:
     Attributes:
         nodes: shape (g, k).
         first, second: shape (g, k); where a row sums to zero the vector is made of differences of nodes,
-            so that a place far from the origin costs no digits.
+            so that positions far from the origin cost no digits.
         weights: quadrature weights [m], shape (g,).
         law: W and its derivatives.
         viscosity: Kelvin-Voigt time tau [s]: W' grows by tau modulus / 4 dC/dt.
@@ -63,7 +63,7 @@ class AbsoluteBody:
         points: finds material points.
         size: a length that stands for the body in tolerances and pictures [m].
         elements: groups of elements of soft bodies, each with its law.
-        clusters: numbers of nodes that follow one another and are eliminated together; none: each node alone.
+        clusters: numbers of consecutive nodes that are eliminated as one block; empty: each node is its own block.
     """
 
     dimension: int
@@ -94,20 +94,20 @@ class AbsoluteBody:
 
     @property
     def rotates(self) -> bool:
-        """Nothing has an orientation."""
+        """Whether the body has a rotation: never, since a node has no orientation."""
         return False
 
     @property
     def linear_axes(self) -> tuple[int, ...]:
-        """There is no frame to move."""
+        """Axes of the velocity of the body frame in nu: none, the body has no frame."""
         return ()
 
     @property
     def rotation_axes(self) -> tuple[int, ...]:
-        """There is no frame to turn."""
+        """Axes of the spin of the body frame in nu: none, the body has no frame."""
         return ()
 
     @property
     def rigid_count(self) -> int:
-        """No velocity is one of a frame."""
+        """Number of velocities of the body frame in nu: 0."""
         return 0

@@ -1,4 +1,4 @@
-"""What users write down once and place any number of times."""
+"""Descriptions of bodies, immutable, which users place in a model any number of times."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ from phlexible.leaves import leaf_function
 from phlexible.port_hamiltonian.model import PortHamiltonianModel
 
 BodyData = FloatingBody | AbsoluteBody
-"""What a body is in the plane or in space."""
+"""A body as arrays, in the plane or in space."""
 
 
 OUTLINE_POINTS = 33
@@ -35,15 +35,15 @@ class Body(ABC):
 
     @property
     def paint(self) -> str | None:
-        """Colour in pictures, "#rrggbb"; None: as the picture likes."""
+        """Color in pictures, "#rrggbb"; None: the default of the picture."""
         return getattr(self, "color", None)
 
     def skin(self, data: BodyData, ports: Array) -> Skin:
-        """What the body looks like.
+        """Surface or lines of the body for pictures, which move with its coordinates.
 
         Args:
-            data: what ``discretize`` gave.
-            ports: places in the undeformed body where joints hold it, shape (k, 3) [m].
+            data: result of ``discretize``.
+            ports: positions in the undeformed body at which joints act, shape (k, 3) [m].
         """
         positions, shapes = data.points.outline(OUTLINE_POINTS)
         line = (np.arange(len(positions)),) if len(positions) > 1 else ()
@@ -51,18 +51,18 @@ class Body(ABC):
 
     @abstractmethod
     def discretize(self, dimension: int) -> BodyData:
-        """The data of this body in the plane (dimension 2) or in space (3)."""
+        """Data of this body in the plane (dimension 2) or in space (3)."""
 
-    def held(self, is_clamped: bool) -> Self:
-        """This body for the way in which a model holds it: whether a ``Fixed`` joint is at its start."""
+    def resolved(self, is_clamped: bool) -> Self:
+        """Body with options such as ``frame="auto"`` resolved by whether a ``Fixed`` joint acts at its start."""
         return self
 
-    def described_coordinates(self, columns: Array, held: "Body", dimension: int) -> Array:
-        """Deformations (n, k) in elastic coordinates of ``self.held(...)`` as those of this description."""
+    def described_coordinates(self, columns: Array, resolved: "Body", dimension: int) -> Array:
+        """Deformations (n, k) in coordinates of ``self.resolved(...)`` as elastic coordinates of this body."""
         return columns
 
     def memory(self, dimension: int) -> tuple[int, float]:
-        """How many elements the body has, and what they take in a run [bytes]; zeros: little."""
+        """Number of elements, and the memory of a run [bytes]; zeros if both are small."""
         return 0, 0.0
 
     def port_hamiltonian(
@@ -74,7 +74,7 @@ class Body(ABC):
         stress: str = "discontinuous",
         ports: Mapping[str, ArrayLike] | None = None,
     ) -> PortHamiltonianModel:
-        """This body alone as a port-Hamiltonian model in the form of the papers.
+        """Port-Hamiltonian model of this body alone, in the form of the papers.
 
         Args:
             variant: "full", "constant_mass", "zeroth_order" or (in the plane) "printed", see ``FullForm``,
@@ -98,12 +98,12 @@ class Body(ABC):
         form: PortHamiltonianModel = leaf_function("body_form")(data, places, variant, gravity, space)
         return form
 
-    def places_along(self) -> tuple[float, ...]:
-        """Where a line body touches others: its nodes along it [m]; empty of other bodies."""
+    def contact_positions(self) -> tuple[float, ...]:
+        """Coordinates of the nodes along a line body at which contacts act [m]; empty for other bodies."""
         return ()
 
     def port_locations(self) -> dict[str, Location]:
-        """Where the boundary ports of ``port_hamiltonian`` are, by name."""
+        """Locations of the boundary ports of ``port_hamiltonian`` by name."""
         return {"origin": Origin()}
 
     def stress_space(self, data: FloatingBody, stress: str) -> StressSpace:
@@ -116,36 +116,38 @@ class Body(ABC):
 
 
 class NodalBody(Body):
-    """A body in absolute coordinates: its nodes are where the user puts them."""
+    """A body in absolute coordinates, whose unknowns are the positions of its nodes."""
 
     @abstractmethod
     def discretize(self, dimension: int) -> AbsoluteBody:
-        """The data of this body in the plane (dimension 2) or in space (3)."""
+        """Data of this body in the plane (dimension 2) or in space (3)."""
 
     @abstractmethod
     def initial_nodes(
         self, dimension: int, shape: Field | None, velocity: Field | None, position: Array, rotation: Array
     ) -> InitialNodes:
-        """The nodes at t = 0; see ``Mechanism.add``.
+        """Positions and velocities of the nodes at t = 0; see ``Mechanism.add``.
 
         Raises:
             ParameterError: wrong shapes, numbers that are not finite, or nodes out of the plane.
         """
 
-    def spun(self, nodes: InitialNodes, spin: Array, origin: Array) -> InitialNodes:
-        """The nodes turning with an angular velocity (3,) about a point on top of their velocities.
+    def with_rotation(self, nodes: InitialNodes, spin: Array, origin: Array) -> InitialNodes:
+        """The nodes with an angular velocity (3,) [rad/s] about ``origin`` added to their velocities.
 
         Raises:
-            ModelError: the body does not take one.
+            ModelError: the body has no angular velocity.
         """
-        raise ModelError("it has no frame for an angular_velocity to turn: give its velocity as a function of s")
+        raise ModelError("it has no frame and no angular_velocity: give its velocity as a function of s")
 
 
-# Numbers of a body that change whenever its coordinates come to mean something else.
+# Numbers of a body that change whenever the meaning of its coordinates changes.
 
 
 def fingerprint(body: BodyData) -> Array:
-    """Integrals that change whenever the meaning of eta does: S and the moments of x with Phi, or M and C."""
+    """Integrals that change whenever the meaning of eta does: S and the moments of x with Phi, or M and C, shape
+    (k,).
+    """
     if isinstance(body, AbsoluteBody):
         strains = [part.ravel() for group in body.strains for part in (group.first, group.second, group.weights)]
         elements = [part.ravel() for group in body.elements for part in (group.gradients, group.weights)]

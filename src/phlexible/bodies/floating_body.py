@@ -1,6 +1,6 @@
-"""What the system needs to know of one body (docs/theory.md, 2 and 3).
+"""Data of a floating body that the system needs (docs/theory.md, 2 and 3).
 
-The invariants m, S, W, strains, damping, points.
+They are the invariants m, S, W, strains, damping and points.
 """
 
 from dataclasses import dataclass, field, replace
@@ -20,12 +20,12 @@ MODAL = "kg^0.5 m"
 
 @dataclass(frozen=True, eq=False)
 class StrainEnergy:
-    """V(eta) = eta.K.eta / 2 + sum_s D_s eps_s^2 / 2 with scalar strains that are quadratic in eta.
+    """Strain energy V(eta) = eta.K.eta / 2 + sum_s D_s eps_s^2 / 2, with scalar strains that are quadratic in eta.
 
     ``eps_s = rows[s] . eta + sum_g factors[g] (squares[g] . eta)^2 / 2`` over the squares g of
     strain s. No third-order tensor is ever formed (3.1).
 
-    Of long bodies, whose coordinates touch their neighbours only, matrices are sparse.
+    Matrices of long bodies, whose coordinates are coupled with neighbours only, are sparse.
 
     Attributes:
         stiffness: K, shape (n, n), symmetric, positive semi-definite.
@@ -46,8 +46,8 @@ class StrainEnergy:
     __repr__ = short_repr
 
     def with_arrays(self) -> "StrainEnergy":
-        """The same, all matrices as arrays."""
-        stiffness, rows, squares = (as_array(each) for each in (self.stiffness, self.rows, self.squares))
+        """The strain energy with dense arrays in place of sparse matrices."""
+        stiffness, rows, squares = (as_array(matrix) for matrix in (self.stiffness, self.rows, self.squares))
         return replace(self, stiffness=stiffness, rows=rows, squares=squares)
 
 
@@ -65,64 +65,66 @@ def no_strain() -> StrainEnergy:
 
 @dataclass(frozen=True, eq=False)
 class LocalMoments:
-    """W of a long body: sparse, less the product of a few numbers, ``W[a, b] = planes[a][b] - taken_a^T taken_b``.
+    """Second moments W of a long body as sparse matrices minus a product, ``W[a, b] = planes[a][b] - removed_a^T
+    removed_b``.
 
     Attributes:
         planes: 3 x 3 sparse matrices of shape (n + 1, n + 1), planes[b][a] the transpose of planes[a][b].
-        taken: sqrt(m) times the place of the centre of mass where W is about it (2.6), else zero, shape (3, n + 1).
+        removed: sqrt(m) times the position of the centre of mass if W is about it (2.6), else zero, shape (3, n +
+            1).
     """
 
     planes: tuple[tuple[sparse.csr_array, ...], ...]
-    taken: Array
+    removed: Array
 
     __repr__ = short_repr
 
     @property
     def is_sparse(self) -> bool:
-        """Whether nothing is taken away, which would fill the planes."""
-        return not self.taken.any()
+        """Whether the removed part is zero, which otherwise fills the planes."""
+        return not self.removed.any()
 
     @property
     def matrices(self) -> tuple[Matrix, ...]:
-        """All numbers."""
-        return (*(plane for row in self.planes for plane in row), self.taken)
+        """All matrices of W: the nine planes, then the removed part."""
+        return (*(plane for row in self.planes for plane in row), self.removed)
 
     def times(self, xi: Array) -> Array:
-        """W[a, b] xi for xi (..., n + 1), shape (..., 3, 3, n + 1)."""
+        """Products W[a, b] xi for xi (..., n + 1), shape (..., 3, 3, n + 1)."""
         flat = xi.reshape(-1, xi.shape[-1])
-        result = -np.einsum("ai,tb->tabi", self.taken, flat @ self.taken.T)
+        result = -np.einsum("ai,tb->tabi", self.removed, flat @ self.removed.T)
         for a in range(3):
             for b in range(3):
                 result[:, a, b] += (self.planes[a][b] @ flat.T).T
         return np.asarray(result.reshape(*xi.shape[:-1], 3, 3, xi.shape[-1]))
 
     def elastic_mass(self) -> Matrix:
-        """sum_a W[a, a] of the elastic coordinates, shape (n, n)."""
-        own = sum(self.planes[a][a] for a in range(3))[1:, 1:]
+        """Mass matrix sum_a W[a, a] of the elastic coordinates, shape (n, n)."""
+        planes = sum(self.planes[a][a] for a in range(3))[1:, 1:]
         if self.is_sparse:
-            return sparse.csr_array(own)
-        shapes = self.taken[:, 1:]
-        return np.asarray(own.toarray() - shapes.T @ shapes)
+            return sparse.csr_array(planes)
+        shapes = self.removed[:, 1:]
+        return np.asarray(planes.toarray() - shapes.T @ shapes)
 
     def elastic_diagonal(self) -> Array:
-        """Its diagonal, shape (n,)."""
-        own = sum(self.planes[a][a].diagonal() for a in range(3)) - (self.taken**2).sum(axis=0)
-        return np.asarray(own[1:])
+        """Diagonal of the mass matrix of the elastic coordinates, shape (n,)."""
+        diagonal = sum(self.planes[a][a].diagonal() for a in range(3)) - (self.removed**2).sum(axis=0)
+        return np.asarray(diagonal[1:])
 
     def along(self, form: Array) -> Array:
-        """Sum of form[a, b] W[a, b], shape (n + 1, n + 1)."""
-        own = sum(form[a, b] * self.planes[a][b] for a in range(3) for b in range(3))
-        return np.asarray(own.toarray() - self.taken.T @ form @ self.taken)
+        """Sum of form[a, b] W[a, b] over the axes, shape (n + 1, n + 1)."""
+        planes = sum(form[a, b] * self.planes[a][b] for a in range(3) for b in range(3))
+        return np.asarray(planes.toarray() - self.removed.T @ form @ self.removed)
 
     def toarray(self) -> Array:
-        """W as an array, shape (3, 3, n + 1, n + 1)."""
-        whole = np.array([[plane.toarray() for plane in row] for row in self.planes])
-        return np.asarray(whole - np.einsum("ai,bj->abij", self.taken, self.taken))
+        """Second moments W as a dense array, shape (3, 3, n + 1, n + 1)."""
+        planes = np.array([[plane.toarray() for plane in row] for row in self.planes])
+        return np.asarray(planes - np.einsum("ai,bj->abij", self.removed, self.removed))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class FloatingBody:
-    """A rigid frame plus n elastic coordinates eta (2.1), without place or time.
+    """A rigid frame plus n elastic coordinates eta (2.1), independent of position and time.
 
     With ``Psi = [x, Phi(x)]`` (3, n + 1) and ``xi = (1, eta)`` a material point is at ``Psi xi`` in
     the body frame. A rigid body has n = 0. In the plane (dimension 2) the z components are zero.
@@ -132,7 +134,7 @@ class FloatingBody:
         mass: m = int rho [kg].
         first_moments: S = int rho Psi, shape (3, n + 1).
         second_moments: W[a, b] = int rho Psi_a^T Psi_b, shape (3, 3, n + 1, n + 1); of long bodies its sparse form.
-        rotates: False for a point mass, which keeps only its linear velocities.
+        rotates: False for a point mass, which has only linear velocities.
         strain: strain energy of the n elastic coordinates.
         damping: C of the force -C deta/dt, shape (n, n), symmetric, positive semi-definite.
         viscosity: Kelvin-Voigt time tau [s]: stress is D (eps + tau deps/dt).
@@ -159,14 +161,14 @@ class FloatingBody:
 
     @property
     def inner_count(self) -> int:
-        """Strains of the springs of all branches: of each, eta, and the scalar strains."""
+        """Number of history variables: in each branch one for each eta and each scalar strain."""
         return len(self.relaxation.pairs if self.relaxation else ()) * (
             self.elastic_count + len(self.strain.weights)
         )
 
     @property
     def coordinate_units(self) -> tuple[str, ...]:
-        """A unit for each elastic coordinate, "1" for plain numbers."""
+        """Unit of each elastic coordinate, "1" for numbers without unit."""
         return self.elastic_units or ("1",) * self.elastic_count
 
     @property
@@ -176,21 +178,21 @@ class FloatingBody:
 
     @property
     def all_moments(self) -> Array:
-        """W as an array, also of a long body: grows with the square of n."""
+        """Second moments W as a dense array, also of a long body, shape (3, 3, n + 1, n + 1)."""
         moments = self.second_moments
         return moments.toarray() if isinstance(moments, LocalMoments) else moments
 
     @property
     def undeformed_spread(self) -> Array:
-        """int rho x x^T of the undeformed body, shape (3, 3)."""
+        """Second moments int rho x x^T of the undeformed body, shape (3, 3) [kg m2]."""
         if isinstance(self.second_moments, LocalMoments):
             moments = self.second_moments
             planes = np.array([[plane[0, 0] for plane in row] for row in moments.planes])
-            return np.asarray(planes - np.outer(moments.taken[:, 0], moments.taken[:, 0]))
+            return np.asarray(planes - np.outer(moments.removed[:, 0], moments.removed[:, 0]))
         return self.second_moments[:, :, 0, 0]
 
     def with_arrays(self) -> "FloatingBody":
-        """The same, all matrices as arrays."""
+        """The body with dense arrays in place of sparse matrices."""
         return replace(
             self,
             second_moments=self.all_moments,
@@ -205,14 +207,14 @@ class FloatingBody:
 
     @property
     def rotation_axes(self) -> tuple[int, ...]:
-        """Body axes about which the frame can turn: none, z, or x, y, z."""
+        """Body axes about which the frame can rotate: none, z, or x, y, z."""
         if not self.rotates:
             return ()
         return (2,) if self.dimension == 2 else (0, 1, 2)
 
     @property
     def rigid_count(self) -> int:
-        """Number of rigid velocities (v, w) that the body keeps: 2, 3 or 6."""
+        """Number of rigid velocities (v, w) of the body: 1, 2, 3 or 6."""
         return self.dimension + len(self.rotation_axes)
 
     @property

@@ -1,4 +1,4 @@
-"""Where the nodes of a string or soft body are at t = 0 and how fast they move, from what the user gave."""
+"""Positions and velocities of the nodes of a string or soft body at t = 0, from the arguments of ``model.add``."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,20 +12,20 @@ from phlexible.algebra.portable import Portable
 from phlexible.errors import ParameterError
 
 Field = ArrayLike | Callable[[Any], ArrayLike]
-"""Values at nodes: a function of s, or of the place x, [m], or an array."""
+"""Values at nodes: a function of s or of the position x [m], or an array."""
 
-WORDS = {1: "one", 2: "two", 3: "three"}
+NUMERALS = {1: "one", 2: "two", 3: "three"}
 
 
 @dataclass(frozen=True, eq=False)
 class InitialNodes(Portable):
-    """The nodes of a string or soft body at t = 0, world axes.
+    """Nodes of a string or soft body at t = 0, in world axes.
 
     Attributes:
         positions: shape (N, 3) [m].
         velocities: shape (N, 3) [m/s]; None: solved from the joints.
-        shape: what the user gave for the positions, before position and rotation; None: as undeformed.
-        speed: what the user gave for the velocities.
+        shape: the user's ``shape``, before position and rotation; None: undeformed.
+        speed: the user's ``velocity``.
     """
 
     positions: Array
@@ -42,10 +42,10 @@ def initial_nodes(
     position: Array,
     rotation: Array,
 ) -> InitialNodes:
-    """The nodes of a string, or of a soft body.
+    """Nodes at t = 0 of a string or of a soft body.
 
     Args:
-        nodes: s of the nodes of a string, shape (N,), or undeformed places x, shape (N, 3) [m].
+        nodes: s of the nodes of a string, shape (N,), or undeformed positions x, shape (N, 3) [m].
         dimension: 1, 2 or 3.
         shape: a function of s or x that returns a position (3 numbers; in the plane 2 do, on a line 1), the nodes
             (N, 3), or two ends (2, 3) of a straight and evenly stretched string; None: as undeformed, a string
@@ -80,10 +80,10 @@ def initial_nodes(
 def _velocities(speed: Field, nodes: Array, dimension: int) -> Array:
     if callable(speed):
         return _values("velocity", speed, nodes, dimension)
-    given = numbers("velocity", speed, _field(nodes))
-    if given.ndim <= 1:
-        return np.tile(_components("velocity", "be", given, _widths(nodes, dimension)), (len(nodes), 1))
-    return _table("velocity", given, nodes, (len(nodes),), dimension)
+    values = numbers("velocity", speed, _field(nodes))
+    if values.ndim <= 1:
+        return np.tile(_components("velocity", "be", values, _widths(nodes, dimension)), (len(nodes), 1))
+    return _table("velocity", values, nodes, (len(nodes),), dimension)
 
 
 def _field(nodes: Array) -> str:
@@ -91,7 +91,7 @@ def _field(nodes: Array) -> str:
 
 
 def _widths(nodes: Array, dimension: int) -> tuple[int, ...]:
-    """Counts of numbers that may be given of a place or velocity; those of flat bodies in space have no z."""
+    """Allowed numbers of components of a position or velocity; flat bodies in space may omit z."""
     if dimension == 3:
         return (3,) if nodes.ndim == 1 else (2, 3)
     return (dimension, 3)
@@ -100,7 +100,7 @@ def _widths(nodes: Array, dimension: int) -> tuple[int, ...]:
 def _components(name: str, verb: str, value: Array, widths: tuple[int, ...], at: str = "") -> Array:
     value = value.reshape(1) if 1 in widths and value.ndim == 0 else value
     if value.ndim != 1 or len(value) not in widths or not np.isfinite(value).all():
-        wanted = " or ".join(WORDS[width] for width in widths)
+        wanted = " or ".join(NUMERALS[width] for width in widths)
         raise ParameterError(f"{name} must {verb} {wanted} finite numbers, got {value.tolist()}{at}")
     return np.array([*value, 0.0, 0.0][:3])
 
@@ -111,20 +111,20 @@ def _values(name: str, function: Callable[[Any], ArrayLike], nodes: Array, dimen
     values, widths = [], _widths(nodes, dimension)
     for node in nodes:
         at = f"at s = {node:g} m" if is_line else f"at x = {node.tolist()}"
-        given = called(function, name, float(node) if is_line else node.copy(), at=at)
+        value = called(function, name, float(node) if is_line else node.copy(), at=at)
         values.append(
-            _components(name, "return", numbers(f"{name} {at}", given, "three numbers"), widths, f" {at}")
+            _components(name, "return", numbers(f"{name} {at}", value, "three numbers"), widths, f" {at}")
         )
     return np.array(values)
 
 
 def _table(name: str, value: ArrayLike, nodes: Array, lengths: tuple[int, ...], dimension: int) -> Array:
-    given = numbers(name, value, _field(nodes))
-    if given.ndim != 2 or len(given) not in lengths or given.shape[1] not in _widths(nodes, dimension):
+    rows = numbers(name, value, _field(nodes))
+    if rows.ndim != 2 or len(rows) not in lengths or rows.shape[1] not in _widths(nodes, dimension):
         counts = " or ".join(str(length) for length in lengths)
         raise ParameterError(
-            f"{name} must be {_field(nodes)}, one row a node, of shape ({counts}, 3), got shape {given.shape}"
+            f"{name} must be {_field(nodes)}, one row a node, of shape ({counts}, 3), got shape {rows.shape}"
         )
-    if not np.isfinite(given).all():
+    if not np.isfinite(rows).all():
         raise ParameterError(f"{name} must be finite")
-    return np.hstack([given, np.zeros((len(given), 3 - given.shape[1]))])
+    return np.hstack([rows, np.zeros((len(rows), 3 - rows.shape[1]))])

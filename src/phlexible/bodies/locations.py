@@ -1,4 +1,4 @@
-"""Where on a body an attachment sits, and the material point that the body returns for it."""
+"""Locations of attachments on a body, and the material points that the body returns for them."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
@@ -14,12 +14,12 @@ from phlexible.errors import ParameterError
 
 @dataclass(frozen=True)
 class Start:
-    """The end of a line body at x = 0."""
+    """End of a line body at x = 0."""
 
 
 @dataclass(frozen=True)
 class End:
-    """The end of a line body at x = length."""
+    """End of a line body at x = length."""
 
 
 @dataclass(frozen=True)
@@ -57,14 +57,14 @@ class Node:
 
 @dataclass(frozen=True)
 class SurfaceNode:
-    """A node of a meshed body by its number among those of the retained shapes, which contacts may touch."""
+    """A node of a meshed body, by its index among those of the retained shapes, at which contacts may act."""
 
     number: int
 
 
 @dataclass(frozen=True)
 class Cut:
-    """An end of a part of a beam, where ``Fixed`` holds it to the next part.
+    """An end of a part of a beam that ``Fixed`` connects to the next part.
 
     Attributes:
         at_end: at x = length; False: at x = 0.
@@ -77,7 +77,7 @@ Location = Cut | Start | End | Along | Origin | MaterialPosition | Interface | N
 
 
 def label_of(location: Location) -> str:
-    """As users write it behind the name of a body."""
+    """Location as users write it after the name of a body."""
     match location:
         case Start() | Cut(at_end=False):
             return "start"
@@ -96,43 +96,43 @@ def label_of(location: Location) -> str:
 
 
 def user_locations(places: Mapping[str, ArrayLike], taken: Iterable[str]) -> dict[str, Location]:
-    """Places that a user names: distances along a line body [m], or body coordinates, shape (3,) [m].
+    """Locations that a user named: distances along a line body [m], or body coordinates, shape (3,) [m].
 
     Raises:
-        ParameterError: no mapping of names to places, a name that is taken, or numbers of another shape.
+        ParameterError: no mapping of names to positions, a name that is taken, or numbers of another shape.
     """
     if not isinstance(places, Mapping):
         raise ParameterError(f'ports must be a mapping such as {{"middle": 0.5}}, got {places!r}')
-    found: dict[str, Location] = {}
+    result: dict[str, Location] = {}
     for name, place in places.items():
         if text("a port's name", name) in taken:
-            raise ParameterError(f"ports must have names of their own, but {name!r} is one of the body's")
-        where = f"the place of port {name!r}"
+            raise ParameterError(f"ports must have new names, but the body already has {name!r}")
+        where = f"the position of port {name!r}"
         if np.ndim(numbers(where, place)):
             x, y, z = (float(entry) for entry in vector(where, place))
-            found[name] = MaterialPosition((x, y, z))
+            result[name] = MaterialPosition((x, y, z))
         else:
-            found[name] = Along(float(numbers(where, place)))
-    return found
+            result[name] = Along(float(numbers(where, place)))
+    return result
 
 
 @dataclass(frozen=True, eq=False)
 class MaterialPoint:
     """A point of a floating body with n elastic coordinates eta, in the body frame.
 
-    The point is at ``position + shapes @ eta``; the material around it has turned by the small
+    The point is at ``position + shapes @ eta``; the material around it is rotated by the small
     rotation vector ``rotations @ eta``.
 
     Attributes:
-        position: undeformed place, shape (3,) [m].
+        position: undeformed position, shape (3,) [m].
         shapes: shape functions there, shape (3, n).
         rotations: rotation of the material there, shape (3, n) [rad per unit of eta]; None
             where the body has no orientation (a point mass).
-        node: number of the node that the point is, on a body in absolute coordinates; None: elsewhere.
-        stretch: shape (n,); directions there are longer by ``stretch @ eta``, see ``BeamPoints``. None: they
-            keep their length to first order.
-        is_watched_only: True: sensors may look there, joints and loads may not act: the body does not keep how it
-            answers to them.
+        node: index of the node at the point, on a body in absolute coordinates; None: there is no node.
+        stretch: shape (n,); directions there are longer by ``stretch @ eta``, see ``BeamPoints``. None: their
+            length is constant to first order.
+        is_watched_only: True: only sensors may use the point, not joints and loads: the body does not have the
+            shapes of its response to them.
     """
 
     position: Array
@@ -143,30 +143,30 @@ class MaterialPoint:
     is_watched_only: bool = False
 
     def direction_shapes(self, direction: Array) -> Array:
-        """How a direction (3,) of the undeformed body changes with eta: theta x d + stretch d, (3, n).
+        """Change of a direction (3,) of the undeformed body with eta: theta x d + stretch d, shape (3, n).
 
         Zero where the body has no orientation.
         """
         if self.rotations is None:
             return np.zeros_like(self.shapes)
-        turned: Array = -cross_matrix(direction) @ self.rotations
-        return turned if self.stretch is None else turned + np.outer(direction, self.stretch)
+        rotated: Array = -cross_matrix(direction) @ self.rotations
+        return rotated if self.stretch is None else rotated + np.outer(direction, self.stretch)
 
 
 class MaterialPoints(ABC):
-    """The points of one body; knows where its start, its end and its inside are."""
+    """Material points of one body, which it finds by their locations."""
 
     @abstractmethod
     def locate(self, location: Location) -> MaterialPoint:
-        """The material point at the location.
+        """Material point at the location.
 
         Raises:
-            AttachmentError: the body has no such location; the message says which it has.
+            AttachmentError: the body has no such location; the message lists those it has.
         """
 
     @abstractmethod
     def outline(self, count: int) -> tuple[Array, Array]:
-        """A polyline that draws the body: positions (k, 3) [m] and shape functions (k, 3, n).
+        """Polyline for drawings of the body: positions (k, 3) [m] and shape functions (k, 3, n).
 
         A line body gives ``count`` points of its axis, a rigid body its origin and, where it
         is elsewhere, its center of mass; the points move with eta like a ``MaterialPoint``.

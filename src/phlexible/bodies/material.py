@@ -12,15 +12,15 @@ from phlexible.errors import ParameterError, UnitWarning, warn_user
 # Isotropic linear elastic material with Kelvin-Voigt viscosity.
 
 SOFTEST, LIGHTEST = 1e4, 100.0
-"""What no solid is softer [Pa] and few are lighter than [kg/m3]; in units of mm, t and s densities are tiny."""
+"""Lower bounds of Young's modulus [Pa] and density [kg/m3] of solids; in mm, t and s densities are tiny."""
 STIFF, DENSITIES = 1e8, (0.5, 25.0)
-"""No solid that is stiffer [Pa] has such a density [kg/m3]; metals and plastics have one of these in g/cm3."""
+"""Young's modulus [Pa] above which no solid has a density in this interval [kg/m3], which suggests g/cm3."""
 WITHOUT_UNITS = 1.0  # a density of models whose quantities have no units
 
 
 @dataclass(frozen=True)
 class Material:
-    """What a body is made of.
+    """An isotropic linear elastic material with viscosity.
 
     Attributes:
         youngs_modulus: E [Pa].
@@ -67,25 +67,25 @@ class Material:
 
     @property
     def shear_modulus(self) -> float:
-        """G = E / (2 (1 + nu)) [Pa]."""
+        """Shear modulus G = E / (2 (1 + nu)) [Pa]."""
         return self.youngs_modulus / (2 * (1 + self.poissons_ratio))
 
 
-# What users give as the section and material of a beam or a rod.
+# Sections and materials of beams and rods, as users pass them.
 
 ROUND_OFF = 1e-9
 
 
 def section_along(section: object, length: float, elements: int) -> AnySection:
-    """The section, a function of the place along the body as a table.
+    """Cross-section along a body; a function of the position is sampled to a table.
 
     Raises:
-        ParameterError: no section, or one that is not known everywhere.
+        ParameterError: no section, or one that is not defined everywhere.
     """
     if isinstance(section, VaryingSection):
         if section.start > ROUND_OFF * length or section.end < (1 - ROUND_OFF) * length:
             raise ParameterError(
-                f"section must be known from 0 to {length:g} (the length), its places go from"
+                f"section must be defined from 0 to {length:g} (the length), its positions go from"
                 f" {section.start:g} to {section.end:g}"
             )
         return section
@@ -95,12 +95,12 @@ def section_along(section: object, length: float, elements: int) -> AnySection:
         return sampled(section, length, elements)
     raise ParameterError(
         "section must be a Section, CircularSection or RectangularSection, a GeneralSection, a VaryingSection or a"
-        f" function of the place, got {section!r}"
+        f" function of the position, got {section!r}"
     )
 
 
 def check_material(section: AnySection, material: object) -> None:
-    """Only a ``GeneralSection`` has a material of its own.
+    """Refuse a second material beside that of a ``GeneralSection``, and other sections without one.
 
     Raises:
         ParameterError: two materials, or none.
@@ -108,7 +108,7 @@ def check_material(section: AnySection, material: object) -> None:
     if isinstance(all_sections(section)[0], GeneralSection):
         if material is not None:
             raise ParameterError(
-                "material must be left out: a GeneralSection has stiffness, mass and viscosity of its own,"
+                "material must be left out: a GeneralSection already has stiffness, mass and viscosity,"
                 f" got {material!r}"
             )
     elif not isinstance(material, Material):
@@ -116,21 +116,21 @@ def check_material(section: AnySection, material: object) -> None:
 
 
 def relative_relaxation(material: Material | None, sections: Iterable[object]) -> Maxwell | None:
-    """Branches of a material, or of sections without one, with shares of the elastic stiffness.
+    """Branches of a material, or of sections without one, with stiffnesses relative to the elastic one.
 
     Raises:
         ParameterError: sections with different ones.
     """
     if material is not None:
         return material.relaxation and material.relaxation.scaled(1 / material.youngs_modulus)
-    found = {each.relaxation for each in sections if isinstance(each, GeneralSection)}
-    if len(found) > 1:
-        raise ParameterError(f"sections of one body must have the same relaxation, got {found}")
-    return found.pop()
+    relaxations = {section.relaxation for section in sections if isinstance(section, GeneralSection)}
+    if len(relaxations) > 1:
+        raise ParameterError(f"sections of one body must have the same relaxation, got {relaxations}")
+    return relaxations.pop()
 
 
 def refuse_relaxation(relaxation: Maxwell | None, form: str) -> None:
-    """Of forms without states for it.
+    """Refuse relaxation in forms that have no states for it.
 
     Raises:
         ParameterError: there is one.
@@ -140,5 +140,5 @@ def refuse_relaxation(relaxation: Maxwell | None, form: str) -> None:
 
 
 def all_sections(section: AnySection) -> tuple[UniformSection, ...]:
-    """Those of a table, or the one."""
+    """The sections of a table, or the single section."""
     return section.sections if isinstance(section, VaryingSection) else (section,)

@@ -28,27 +28,28 @@ from phlexible.errors import AttachmentError, ParameterError, UnitWarning, warn_
 from phlexible.shapes.solids import Box, Cylinder, Shape, Sphere, TriangleMesh, read_stl
 from phlexible.shapes.surfaces import Color, Triangulation
 
-# What a rigid body of unknown shape may look like: a box of its inertia, or rods to where joints hold it.
+# Appearance of a rigid body of unknown shape: a box of its inertia, or rods to its ports.
 
 METALS = (2.6, 2.9), (7.0, 9.0)
 """Densities of aluminium, and of steel, brass and copper, in g/cm3."""
 COMPACT = 0.45
-"""Of a rod held at its ends the largest moment is m r^2 / 3 with r from its middle to a port; of a cube held at
-two opposite sides 2 m r^2 / 3. Above this number a body is drawn as a box."""
+"""Largest moment of inertia over m r^2, r from the centre to a port, above which a body is drawn as a box: it is
+1/3 of a rod with ports at its ends, 2/3 of a cube with ports on two opposite faces."""
 EVEN = 0.6
-"""The nearest port of a box is not much nearer than the farthest."""
+"""Smallest ratio of the distances of the nearest and the farthest port at which a box is drawn."""
 FITTING = 1.3
-"""A box may reach so much further than the ports do; beyond that the inertia is that of a gear, not of a shape."""
+"""Largest ratio of half the longest edge of a box to the distance of its ports; a larger inertia is that of a
+gear."""
 
 
 def unshaped_skin(mass: float, inertia: Array, center: Array, ports: Array) -> Skin:
-    """The box with this inertia where the ports fit on it, or rods from the center of mass to the ports.
+    """Skin of a body without shape: the box with this inertia if the ports fit on it, else rods to the ports.
 
     Args:
         mass: [kg].
         inertia: about the center of mass, I_zz or shape (3, 3) [kg m2].
         center: of mass, shape (3,) [m].
-        ports: where joints hold the body, shape (k, 3) [m].
+        ports: positions at which joints act, shape (k, 3) [m].
     """
     away = np.linalg.norm(ports - center, axis=1)
     reach, nearest = float(away.max(initial=0.0)), float(away.min(initial=np.inf))
@@ -70,7 +71,7 @@ def _largest_moment(inertia: Array) -> float:
 
 
 def _equal_box(mass: float, inertia: Array) -> tuple[Array, Array]:
-    """Edges (3,) and axes (3, 3) of the box with this inertia; of I_zz a flat square plate."""
+    """Edges (3,) [m] and axes (3, 3) of the box with this inertia; from I_zz alone those of a flat square plate."""
     if inertia.ndim == 0:
         edge = float(np.sqrt(6 * inertia / mass))
         return np.array([edge, edge, edge / 4]), np.eye(3)
@@ -98,34 +99,33 @@ INERTIA = "I_zz, three numbers or a matrix (3, 3)"
 
 
 def _inertia(name: str, value: ArrayLike) -> Array:
-    """The checked inertia: shape () or (3, 3), read-only."""
-    given = numbers(name, value, INERTIA)
-    if given.shape not in ((), (3,), (3, 3)):
+    """Checked inertia as a read-only array, shape () or (3, 3)."""
+    inertia = numbers(name, value, INERTIA)
+    if inertia.shape not in ((), (3,), (3, 3)):
         raise ParameterError(f"inertia must be {INERTIA}, got {value!r}")
-    if not np.isfinite(given).all():
+    if not np.isfinite(inertia).all():
         raise ParameterError(f"inertia must be finite, got {value!r}")
-    if given.ndim == 0:
-        if given <= 0:
+    if inertia.ndim == 0:
+        if inertia <= 0:
             raise ParameterError(f"inertia must be positive, got {value!r}")
     else:
-        given = np.diag(given) if given.ndim == 1 else given
-        _check_matrix(given)
-    given.flags.writeable = False
-    return given
+        inertia = np.diag(inertia) if inertia.ndim == 1 else inertia
+        _check_matrix(inertia)
+    inertia.flags.writeable = False
+    return inertia
 
 
 @dataclass(frozen=True, eq=False)
 class RigidBody(Body):
-    """A rigid body; its frame has the origin where the user wants it.
+    """A rigid body, whose frame has its origin at any point that the user chooses.
 
     Attributes:
         mass: m [kg].
         inertia: about the center of mass, in body axes [kg m2]: a matrix (3, 3), its diagonal (3,)
             or, for motion in the plane only, the single number I_zz. Stored as an array.
         center: center of mass in body axes from the origin, shape (3,) [m].
-        shape: what it looks like, such as a ``Box`` or a ``TriangleMesh``; None: rods to where
-            joints hold it, or a box of its inertia. It changes the motion only where
-            a ``Contact`` takes the body.
+        shape: its surface, such as a ``Box`` or a ``TriangleMesh``; None: rods to its joints, or a box of its
+            inertia, in pictures. It affects the motion only through a ``Contact`` of the body.
         color: in pictures, a name or "#rrggbb"; None: as the picture likes.
 
     Raises:
@@ -156,7 +156,7 @@ class RigidBody(Body):
     def box(
         cls, size: ArrayLike, density: float, center: ArrayLike = (0.0, 0.0, 0.0), *, color: str | None = None
     ) -> Self:
-        """A homogeneous box with edges along the body axes.
+        """Make a homogeneous box with edges along the body axes.
 
         Args:
             size: edges along x, y, z, shape (3,) [m].
@@ -177,7 +177,7 @@ class RigidBody(Body):
         axis: ArrayLike = (0.0, 0.0, 1.0),
         color: str | None = None,
     ) -> Self:
-        """A homogeneous round cylinder.
+        """Make a homogeneous circular cylinder.
 
         Args:
             radius, length: [m].
@@ -192,14 +192,15 @@ class RigidBody(Body):
     def sphere(
         cls, radius: float, density: float, center: ArrayLike = (0.0, 0.0, 0.0), *, color: str | None = None
     ) -> Self:
-        """A homogeneous ball of that radius [m] and density [kg/m3] around ``center`` (3,) [m]."""
+        """Make a homogeneous ball of a radius [m] and a density [kg/m3] around ``center`` (3,) [m]."""
         return cls._solid(Sphere(radius, center=vector("center", center)), density, color)
 
     @classmethod
     def from_stl(
         cls, path: str | PathLike[str], density: float, *, scale: float = 1.0, color: str | None = None
     ) -> Self:
-        """The homogeneous solid inside the surface of an STL file, text or binary; body axes are the file's.
+        """Make a homogeneous solid from its surface in an STL file, text or binary; body axes are those of the
+        file.
 
         Args:
             path: of the file.
@@ -217,7 +218,7 @@ class RigidBody(Body):
     def from_mesh(
         cls, vertices: ArrayLike, triangles: ArrayLike, density: float, *, color: str | None = None
     ) -> Self:
-        """The homogeneous solid inside a closed surface of triangles; body axes are those of the vertices.
+        """Make a homogeneous solid from a closed surface of triangles; body axes are those of the vertices.
 
         Args:
             vertices: shape (v, 3) [m].
@@ -244,7 +245,7 @@ class RigidBody(Body):
         return cls(weight * moments.volume, weight * moments.inertia, center, shape=shape, color=color)
 
     def discretize(self, dimension: int) -> FloatingBody:
-        """S = m c and W[a, b] = E_ab with E = tr(J_c)/2 I - J_c + m c c^T (2.11).
+        """Data of the body: S = m c and W[a, b] = E_ab with E = tr(J_c)/2 I - J_c + m c c^T (2.11).
 
         In the plane only W_xx + W_yy = I_zz + m c^2 has a meaning; I_zz is split evenly.
 
@@ -278,7 +279,7 @@ class RigidBody(Body):
         )
 
     def skin(self, data: BodyData, ports: Array) -> Skin:
-        """Its shape, or what its inertia and ports suggest."""
+        """Surface of its shape, or one that suits its inertia and ports."""
         center = np.asarray(self.center, dtype=np.float64)
         if self.shape is not None:
             return solid_skin(self.shape.placed(center))
@@ -293,7 +294,7 @@ class RigidPoints(MaterialPoints):
     dimension: int
 
     def locate(self, location: Location) -> MaterialPoint:
-        """The origin, or any point given by its coordinates.
+        """Material point at the origin, or at any body coordinates.
 
         Raises:
             AttachmentError: the location belongs to a line body, or is outside the plane.
@@ -301,10 +302,10 @@ class RigidPoints(MaterialPoints):
         match location:
             case Origin():
                 position = np.zeros(3)
-            case MaterialPosition(given):
-                position = vector("position", given)
+            case MaterialPosition(coordinates):
+                position = vector("position", coordinates)
                 if self.dimension == 2 and position[2] != 0:
-                    raise AttachmentError(f"position must have z = 0 in dimension 2, got {given}")
+                    raise AttachmentError(f"position must have z = 0 in dimension 2, got {coordinates}")
             case _:
                 raise AttachmentError(
                     f"a RigidBody has no {label_of(location)}; it offers `origin` and `point((x, y, z))`"
@@ -312,7 +313,7 @@ class RigidPoints(MaterialPoints):
         return MaterialPoint(position, np.zeros((3, 0)), np.zeros((3, 0)))
 
     def outline(self, count: int) -> tuple[Array, Array]:
-        """From the origin to the center of mass; the origin alone where they coincide."""
+        """Line from the origin to the center of mass; the origin alone if both coincide."""
         places = [np.zeros(3)] if not self.center.any() else [np.zeros(3), self.center]
         return np.array(places), np.zeros((len(places), 3, 0))
 
@@ -334,7 +335,7 @@ def _check_matrix(inertia: Array) -> None:
 
 @dataclass(frozen=True)
 class PointMass(Body):
-    """A mass at a point.
+    """A body whose mass is concentrated in a point.
 
     Attributes:
         mass: [kg].
@@ -355,7 +356,7 @@ class PointMass(Body):
     color: Color = field(default=None, kw_only=True)
 
     def discretize(self, dimension: int) -> FloatingBody:
-        """S = 0, W = 0 and no rotation, so that only ``m |v|^2 / 2`` remains."""
+        """Data of the body: S = 0, W = 0 and no rotation, so that only ``m |v|^2 / 2`` remains."""
         line_plane_or_space(dimension)
         return FloatingBody(
             dimension=dimension,
@@ -370,10 +371,10 @@ class PointMass(Body):
 
 @dataclass(frozen=True, eq=False)
 class SinglePoint(MaterialPoints):
-    """The one point of a point mass."""
+    """The single point of a point mass."""
 
     def locate(self, location: Location) -> MaterialPoint:
-        """The mass itself, without orientation.
+        """Material point of the mass, without orientation.
 
         Raises:
             AttachmentError: any location but the origin.
@@ -383,5 +384,5 @@ class SinglePoint(MaterialPoints):
         return MaterialPoint(np.zeros(3), np.zeros((3, 0)), None)
 
     def outline(self, count: int) -> tuple[Array, Array]:
-        """The mass alone."""
+        """Position of the mass, which is the origin."""
         return np.zeros((1, 3)), np.zeros((1, 3, 0))

@@ -59,17 +59,17 @@ from phlexible.shapes.surfaces import Color, outline_of
 # A rigid cross-section of a rod, with the mass of the length around it.
 
 LAP = 0.1
-"""Of the thickness, how far a piece reaches into its neighbours: bends of 0.4 rad between them are closed."""
+"""Overlap of drawn pieces with their neighbours, relative to the thickness, which closes bends up to 0.4 rad."""
 
 
 @dataclass(frozen=True)
 class RodNode(Body):
-    """A section of a ``Rod``, which adds it to a model: local x along the rod, y and z those of the section.
+    """A rigid section of a ``Rod``, with local x along the rod, y and z those of the section.
 
     Attributes:
         section, material: as of the rod.
         weight: length of the rod whose mass it carries [m].
-        before, after: how far along x the piece of the rod goes that moves with it [m].
+        before, after: extent along -x and x of the piece of the rod that moves with it [m].
         color: in pictures.
     """
 
@@ -82,7 +82,7 @@ class RodNode(Body):
 
     @property
     def length(self) -> float:
-        """Of the piece of the rod [m]."""
+        """Length of the piece of the rod [m]."""
         return self.before + self.after
 
     @property
@@ -91,9 +91,10 @@ class RodNode(Body):
         return 1
 
     def discretize(self, dimension: int) -> FloatingBody:
-        """m, S = m c and W from int rho (1, y, z) (1, y, z)^T over the section, times the length it carries.
+        """Data of the section: m, S = m c and W from int rho (1, y, z) (1, y, z)^T, times the length that it
+        represents.
 
-        On a line only m is left.
+        On a line only m remains.
         """
         line_plane_or_space(dimension)
         moments = self.weight * moments_at(self.section, self.material, np.zeros(1))[0]
@@ -111,7 +112,7 @@ class RodNode(Body):
         )
 
     def skin(self, data: BodyData, ports: Array) -> Skin:
-        """The piece of the rod, straight; it reaches a little into its neighbours, so that bends have no gaps."""
+        """Surface of the straight piece of the rod, which overlaps its neighbours, so that bends have no gaps."""
         outline = outline_of(self.section)
         lap = LAP * float(np.ptp(outline.corners, axis=0).max())
         ends = [-self.before - lap * (self.before > 0), self.after + lap * (self.after > 0)]
@@ -121,14 +122,14 @@ class RodNode(Body):
 
 @dataclass(frozen=True, eq=False)
 class RodPoints(MaterialPoints):
-    """Points of the piece from ``-before`` to ``after`` along x [m], rigid."""
+    """Points of the rigid piece from ``-before`` to ``after`` along x [m]."""
 
     before: float
     after: float
     dimension: int
 
     def locate(self, location: Location) -> MaterialPoint:
-        """The node itself, a place along the piece counted from its beginning, or any point in body axes."""
+        """Material point of the node, at a distance along the piece from its beginning, or at body coordinates."""
         match location:
             case Origin():
                 position = np.zeros(3)
@@ -138,23 +139,23 @@ class RodPoints(MaterialPoints):
                 position = np.array([self.after, 0.0, 0.0])
             case Along(x):
                 position = np.array([x - self.before, 0.0, 0.0])
-            case MaterialPosition(given):
-                position = vector("position", given)
+            case MaterialPosition(coordinates):
+                position = vector("position", coordinates)
         if self.dimension == 2 and position[2] != 0:
             raise AttachmentError(f"position must have z = 0 in dimension 2, got {position.tolist()}")
         return MaterialPoint(position, np.zeros((3, 0)), np.zeros((3, 0)))
 
     def outline(self, count: int) -> tuple[Array, Array]:
-        """From one end of the piece to the other."""
+        """Line from one end of the piece to the other."""
         places = np.array([[-self.before, 0.0, 0.0], [self.after, 0.0, 0.0]])
         return places, np.zeros((2, 3, 0))
 
 
 ROUND_OFF = 1e-9
 ELEMENT_MEMORY = 100e3
-"""In a run [bytes]."""
+"""Memory of one element in a run [bytes]."""
 END_WEIGHTS = np.array([-1 / 8, 1 / 6, -1 / 24])
-"""What Gregory's rule adds to the trapezoidal one at each end, so that it is right for cubic polynomials."""
+"""Corrections of the trapezoidal rule at each end (Gregory's rule), exact for cubic polynomials."""
 
 
 class StressFree(StrEnum):
@@ -166,12 +167,12 @@ class StressFree(StrEnum):
 
 @dataclass(frozen=True)
 class ElementShape:
-    """An element of a rod: its nodes and what strains are at its quadrature points.
+    """Nodes of an element of a rod, and shape functions at its quadrature points.
 
     Attributes:
-        nodes: numbers of its two or three nodes.
-        places: of the quadrature points along the rod, shape (g,) [m].
-        measures: lengths that they stand for, shape (g,) [m].
+        nodes: indices of its two or three nodes.
+        places: positions of the quadrature points along the rod, shape (g,) [m].
+        measures: their quadrature weights, shape (g,) [m].
         values: shape functions there, shape (g, nodes).
         slopes: their derivatives along the rod, shape (g, nodes) [1/m].
     """
@@ -185,10 +186,10 @@ class ElementShape:
 
 @dataclass(frozen=True)
 class Rod:
-    """A slender body that stretches, shears, bends and twists as far as it likes (Simo and Reissner).
+    """A slender body with arbitrarily large stretch, shear, bending and twist (Simo and Reissner).
 
     ``model.add(rod, "rod", shape=curve)`` places it straight along x or along a curve. Strains are exact for any
-    displacement and rotation; neighbouring sections should turn by less than 0.5 rad against each other.
+    displacement and rotation; neighbouring sections should rotate by less than 0.5 rad against each other.
 
     Attributes:
         length: along the stress-free axis [m].
@@ -241,30 +242,30 @@ class Rod:
 
     @property
     def node_places(self) -> Array:
-        """Where the nodes are along the rod, shape (N,) [m]."""
+        """Positions of the nodes along the rod, shape (N,) [m]."""
         return np.linspace(0.0, self.length, self.elements * self.order + 1)
 
     def memory(self, dimension: int) -> tuple[int, float]:
-        """How many elements the rod has, and what they take in a run [bytes]."""
+        """Number of elements, and the memory of a run [bytes]."""
         return self.elements, ELEMENT_MEMORY * self.elements * self.order
 
     def nodes(self) -> tuple[RodNode, ...]:
-        """The rigid sections, from start to end."""
+        """Rigid sections of the rod, from start to end."""
         places, weights = self.node_places, self._node_weights
         half = np.full(len(places) - 1, 0.5 * self.length / (len(places) - 1))
         before, after = np.concatenate([[0.0], half]), np.concatenate([half, [0.0]])
-        known: dict[tuple[int, float, float, float], RodNode] = {}  # equal ones share their numbers
-        found = []
+        cached: dict[tuple[int, float, float, float], RodNode] = {}  # equal ones share their numbers
+        nodes = []
         numbers = zip(weights.tolist(), before.tolist(), after.tolist(), strict=True)
-        for section, own in zip(self.sections_at(places), numbers, strict=True):
-            key = (id(section), *own)
-            if key not in known:
-                known[key] = RodNode(section, self.material, *own, color=self.color)
-            found.append(known[key])
-        return tuple(found)
+        for section, lengths in zip(self.sections_at(places), numbers, strict=True):
+            key = (id(section), *lengths)
+            if key not in cached:
+                cached[key] = RodNode(section, self.material, *lengths, color=self.color)
+            nodes.append(cached[key])
+        return tuple(nodes)
 
     def element_shape(self, number: int) -> ElementShape:
-        """One element; they count from 0 at the start."""
+        """Nodes and quadrature points of one element, counted from 0 at the start."""
         size, order = self.length / self.elements, self.order
         points, weights, values, slopes = self._quadrature
         nodes = tuple(range(order * number, order * (number + 1) + 1))
@@ -272,19 +273,21 @@ class Rod:
 
     @cached_property
     def _quadrature(self) -> tuple[Array, Array, Array, Array]:
-        """Points (g,) in (0, 1) and weights (g,) of an element, values and slopes of its nodes there (g, nodes)."""
+        """Quadrature points (g,) in (0, 1) and weights (g,) of an element, values and derivatives of its shape
+        functions there (g, nodes).
+        """
         size, (points, weights) = self.length / self.elements, gauss(self.order)
         if self.order == 1:
             return points, weights, lagrange_values(points), lagrange_slopes(points, size)
         return points, weights, quadratic_values(points), quadratic_slopes(points, size)
 
     def element_shapes(self) -> tuple[ElementShape, ...]:
-        """The elements, from start to end."""
+        """Nodes and quadrature points of all elements, from start to end."""
         return tuple(self.element_shape(number) for number in range(self.elements))
 
     @property
     def mass(self) -> float:
-        """Mass of the rod: that of its nodes, with the sections there [kg]."""
+        """Mass of the rod, the sum over its nodes with the sections there [kg]."""
         return float(self._node_weights @ moments_at(self._section, self.material, self.node_places)[:, 0, 0])
 
     def port_hamiltonian(
@@ -298,7 +301,7 @@ class Rod:
         start: str = "force",
         end: str = "force",
     ) -> PortHamiltonianModel:
-        """This rod alone as a port-Hamiltonian model with strains of its own, see ``RodForm``.
+        """Port-Hamiltonian model of this rod alone, with strains as states, see ``RodForm``.
 
         Args:
             dimension: 1 (along x), 2 or 3.
@@ -328,7 +331,7 @@ class Rod:
 
     @property
     def _node_weights(self) -> Array:
-        """Lengths whose mass the nodes carry, shape (N,) [m].
+        """Lengths whose mass the nodes represent, shape (N,) [m].
 
         Half masses at free ends would make the moment of inertia of a rod too large by 2 / elements^2.
         """
@@ -344,9 +347,9 @@ class Rod:
 
 
 def _sheared(section: AnySection) -> AnySection:
-    """With the whole area to shear where a section does not say."""
+    """Section whose shear areas, unless the user gave some, are the whole area."""
     if isinstance(section, VaryingSection):
-        sheared = tuple(_with_shear_areas(each) for each in section.sections)
+        sheared = tuple(_with_shear_areas(part) for part in section.sections)
         return VaryingSection(section.places, sheared, section.breaks)
     return _with_shear_areas(section)
 
@@ -366,23 +369,24 @@ def _with_shear_areas(section: UniformSection) -> UniformSection:
     )
 
 
-# Places and orientations of the sections of a rod along a curve.
+# Positions and orientations of the sections of a rod along a curve.
 
 STEP = 1e-5  # of the length, for differences along a curve
 LENGTH_TOLERANCE = 2e-3
-GREATEST_TURN, GREATEST_GOOD_TURN = 0.75, 0.5  # between neighbours [rad]
+LARGEST_ROTATION, LARGEST_ACCURATE_ROTATION = 0.75, 0.5  # between neighbours [rad]
 
 
 @dataclass(frozen=True, eq=False)
 class RodPose:
-    """Sections at t = 0: positions (N, 3) [m], body to world rotations (N, 3, 3)."""
+    """Sections of a rod at t = 0: positions (N, 3) [m], body to world rotations (N, 3, 3)."""
 
     positions: Array
     rotations: Array
 
 
 def rod_pose(rod: Rod, name: str, dimension: int, shape: Field | None, position: Array, rotation: Array) -> RodPose:
-    """The sections along a curve; their x axes are its tangents, and y and z turn about x no more than they must.
+    """Sections along a curve, whose x axes are its tangents, and whose y and z axes have the least rotation about
+    x.
 
     Args:
         rod: the description.
@@ -392,7 +396,7 @@ def rod_pose(rod: Rod, name: str, dimension: int, shape: Field | None, position:
         position, rotation: of the whole; where the curve is along x, y and z are those of ``rotation``.
 
     Raises:
-        ParameterError: a shape of a wrong form, out of the plane, of another length than the rod, or that turns
+        ParameterError: a shape of a wrong form, out of the plane, of another length than the rod, or that rotates
             by more than 0.75 rad between two neighbouring sections.
     """
     places = rod.node_places
@@ -400,22 +404,22 @@ def rod_pose(rod: Rod, name: str, dimension: int, shape: Field | None, position:
     tangents = _tangents(places, shape, local, dimension)
     stretch = np.linalg.norm(tangents, axis=1)
     if stretch.min() < 1e-3:
-        raise ParameterError(f"{name}: shape must not stand still along s; near s = {places[stretch.argmin()]:g} m")
+        raise ParameterError(f"{name}: shape must not stop along s; near s = {places[stretch.argmin()]:g} m")
     tangents /= stretch[:, None]
-    turns = np.arccos(np.clip((tangents[:-1] * tangents[1:]).sum(axis=1), -1.0, 1.0))
-    _check_turns(name, float(turns.max()))
+    rotations = np.arccos(np.clip((tangents[:-1] * tangents[1:]).sum(axis=1), -1.0, 1.0))
+    _check_rotations(name, float(rotations.max()))
     if rod.stress_free is StressFree.SHAPE:
-        chords = np.linalg.norm(np.diff(local, axis=0), axis=1)
-        length = float((chords / np.sinc(turns / (2 * np.pi))).sum())  # sinc(t / pi) = sin(t) / t
+        distances = np.linalg.norm(np.diff(local, axis=0), axis=1)
+        length = float((distances / np.sinc(rotations / (2 * np.pi))).sum())  # sinc(t / pi) = sin(t) / t
         if abs(length - rod.length) > LENGTH_TOLERANCE * rod.length:
             raise ParameterError(
                 f"{name}: shape is {length:.6g} m long and the rod {rod.length:.6g} m; give"
                 f" Rod(length={length:.6g}), or a shape as a function of the length s along it"
             )
     triads = np.empty((len(places), 3, 3))
-    triads[0] = _least_turn(np.array([1.0, 0.0, 0.0]), tangents[0])
+    triads[0] = _least_rotation(np.array([1.0, 0.0, 0.0]), tangents[0])
     for k in range(1, len(places)):
-        triads[k] = _least_turn(tangents[k - 1], tangents[k]) @ triads[k - 1]
+        triads[k] = _least_rotation(tangents[k - 1], tangents[k]) @ triads[k - 1]
         triads[k, :, 0] = tangents[k]
         triads[k, :, 1] -= tangents[k] * (tangents[k] @ triads[k, :, 1])
         triads[k, :, 1] /= np.linalg.norm(triads[k, :, 1])
@@ -423,25 +427,25 @@ def rod_pose(rod: Rod, name: str, dimension: int, shape: Field | None, position:
     return RodPose(position + local @ rotation.T, rotation @ triads)
 
 
-def slopes_along(places: Array, values: Array) -> Array:
-    """d/ds of values (N, 3) at places (N,), shape (N, 3)."""
+def derivatives_along(places: Array, values: Array) -> Array:
+    """Derivatives d/ds of values (N, 3) at positions (N,), shape (N, 3)."""
     slopes = np.gradient(values, places, axis=0, edge_order=2) if len(places) > 2 else None
     return np.asarray(np.tile(np.diff(values, axis=0) / np.diff(places), (2, 1)) if slopes is None else slopes)
 
 
-def _check_turns(name: str, turn: float) -> None:
-    if turn > GREATEST_TURN:
+def _check_rotations(name: str, rotation: float) -> None:
+    if rotation > LARGEST_ROTATION:
         raise ParameterError(
-            f"{name}: neighbouring sections of this shape turn by {turn:.3g} rad against each other, where"
-            f" elements hold up to {GREATEST_TURN:g} and are good up to {GREATEST_GOOD_TURN:g}; take more"
-            " elements, and join two rods with Fixed at a corner"
+            f"{name}: neighbouring sections of this shape rotate by {rotation:.3g} rad against each other, where"
+            f" elements work up to {LARGEST_ROTATION:g} and are accurate up to {LARGEST_ACCURATE_ROTATION:g}; take"
+            " more elements, and join two rods with Fixed at a corner"
         )
 
 
 def _tangents(places: Array, shape: Field | None, local: Array, dimension: int) -> Array:
-    """dx/ds at the nodes, shape (N, 3)."""
+    """Tangents dx/ds at the nodes, shape (N, 3)."""
     if not callable(shape):
-        return slopes_along(places, local)
+        return derivatives_along(places, local)
     step = STEP * places[-1]
     middle = np.clip(places, step, places[-1] - step)
 
@@ -453,8 +457,8 @@ def _tangents(places: Array, shape: Field | None, local: Array, dimension: int) 
     return np.asarray(slope + bend * (places - middle)[:, None])
 
 
-def _least_turn(a: Array, b: Array) -> Array:
-    """The rotation that takes one unit vector to another and turns least; about z where they are opposite."""
+def _least_rotation(a: Array, b: Array) -> Array:
+    """Rotation by the smallest angle that takes unit vector a to b, shape (3, 3); about z if they are opposite."""
     axis, cosine = np.cross(a, b), float(np.dot(a, b))
     if cosine < -1 + 1e-12:
         helper = np.array([0.0, 0.0, 1.0]) if abs(a[2]) < 0.9 else np.array([1.0, 0.0, 0.0])

@@ -1,4 +1,4 @@
-"""Bodies that take too much memory, or whose mesh is in another unit than metres."""
+"""Checks of bodies that need too much memory, or whose mesh is probably in another unit than metres."""
 
 import warnings
 
@@ -8,24 +8,24 @@ from phlexible.algebra.arrays import Array
 from phlexible.errors import MeshWarning, ParameterError
 
 MOST_BYTES = 32e9
-"""That a body takes without being asked for."""
+"""Memory that a body may take without ``large=True`` [bytes]."""
 
 
 def refuse_large(elements: object, needed: float, where: str, is_large: bool) -> None:
-    """Refuses so many elements that the memory for them is out of reach of most machines.
+    """Refuse numbers of elements whose memory most machines do not have.
 
     Args:
-        elements: for the message.
-        needed: bytes.
-        where: takes large=True.
-        is_large: whether it was given.
+        elements: their number, for the message.
+        needed: memory [bytes].
+        where: name of the function that takes large=True, for the message.
+        is_large: whether the user set large=True.
 
     Raises:
-        ParameterError: says how much, and how to insist.
+        ParameterError: the memory is too large; the message says how to allow it.
     """
     if needed > MOST_BYTES and not is_large:
         raise ParameterError(
-            f"elements = {elements} take about {needed / 1e9:.3g} GB of memory; take fewer, or insist by"
+            f"elements = {elements} take about {needed / 1e9:.3g} GB of memory; take fewer, or allow it by"
             f" {where}(..., large=True)"
         )
 
@@ -35,7 +35,7 @@ HEAVY, LONG = 1e6, 300.0
 
 
 def warn_of_size(mass: float, points: Array) -> None:
-    """Warns of bodies as heavy or long as only ships and bridges are.
+    """Warn of bodies as heavy or long as only ships and bridges are.
 
     Args:
         mass: [kg].

@@ -1,4 +1,4 @@
-"""What a body looks like: a surface that moves with its elastic coordinates."""
+"""Surfaces of bodies for pictures, which move with the elastic coordinates."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -14,30 +14,30 @@ NO_LINES: tuple[IntArray, ...] = ()
 
 @dataclass(frozen=True, eq=False)
 class Skin:
-    """N nodes that move with eta, and what they carry: vertices of a surface, lines, balls.
+    """N nodes that move with eta, and the vertices of a surface, lines and balls on them.
 
-    A node is at ``positions + shapes @ eta`` in the body frame; what it carries turns with it by the small
-    rotation vector ``turns @ eta``. Lines and balls without a thickness of their own are drawn as thick as
-    a picture allows.
+    A node is at ``positions + shapes @ eta`` in the body frame; its vertices rotate with it by the small
+    rotation vector ``rotations @ eta``. Lines and balls without a thickness are drawn as thick as a picture allows.
 
     Attributes:
         positions: undeformed, shape (N, 3) [m].
         shapes: shape (N, 3, n).
-        turns: shape (N, 3, n).
+        rotations: shape (N, 3, n).
         vertex_nodes: node that carries each vertex, shape (v,).
         offsets: vertex from its node in the undeformed body, shape (v, 3) [m].
         normals: outward unit normals in the undeformed body, shape (v, 3).
         triangles: numbers of vertices, shape (t, 3).
-        lines: nodes along the lines that stand for the body in line drawings.
+        lines: nodes along the lines that represent the body in line drawings.
         balls: nodes that are drawn as balls.
-        width: greatest and least thickness of what is around the lines [m]; 0: none of its own.
-        coordinates: of a body in absolute coordinates, which elastic coordinates are the position of each node, -1
-            where it has none (out of the plane), in place of ``positions`` and ``shapes``, shape (N, 3).
+        width: largest and smallest thickness of the body around the lines [m]; 0: unknown.
+        coordinates: of a body in absolute coordinates, indices of the elastic coordinates that are the position of
+            each node, -1 where there is none (out of the plane), in place of ``positions`` and ``shapes``, shape
+            (N, 3).
     """
 
     positions: Array
     shapes: Array
-    turns: Array
+    rotations: Array
     vertex_nodes: IntArray
     offsets: Array
     normals: Array
@@ -47,26 +47,28 @@ class Skin:
     width: tuple[float, float] = (0.0, 0.0)
     coordinates: IntArray | None = None
 
-    def places(self, eta: Array, scale: float = 1.0) -> Array:
-        """The nodes in the body frame at elastic coordinates (k, n), shape (k, N, 3) [m]; ``scale`` enlarges."""
+    def node_positions(self, eta: Array, scale: float = 1.0) -> Array:
+        """Positions of the nodes in the body frame at elastic coordinates (k, n), shape (k, N, 3) [m]; ``scale``
+        magnifies displacements.
+        """
         if self.coordinates is not None:
             return np.where(self.coordinates >= 0, eta[:, self.coordinates], 0.0)
         return np.asarray(self.positions + scale * np.einsum("pin,tn->tpi", self.shapes, eta))
 
     @property
     def has_surface(self) -> bool:
-        """Whether there is more than lines and balls."""
+        """Whether the skin has triangles, not only lines and balls."""
         return len(self.triangles) > 0
 
     def edges(self) -> IntArray:
-        """Sharp edges of the undeformed surface by the numbers of their vertices, shape (e, 2)."""
+        """Sharp edges of the undeformed surface, as indices of vertices, shape (e, 2)."""
         vertices, triangles = joined(self.positions[self.vertex_nodes] + self.offsets, self.triangles)
         used, first = np.unique(triangles, return_index=True)
         return np.asarray(self.triangles.ravel()[first][np.searchsorted(used, creases(vertices, triangles))])
 
 
 def line_skin(positions: Array, shapes: Array, lines: tuple[IntArray, ...], balls: IntArray) -> Skin:
-    """A body of no known thickness."""
+    """Skin of a body of unknown thickness, with lines and balls."""
     nothing = np.zeros((0, 3))
     empty = np.zeros(0, dtype=np.int64)
     return Skin(
@@ -74,13 +76,13 @@ def line_skin(positions: Array, shapes: Array, lines: tuple[IntArray, ...], ball
     )
 
 
-def tube_skin(positions: Array, shapes: Array, turns: Array, outlines: Sequence[Outline]) -> Skin:
-    """Sections of one kind, one at each position, carried along body x, with a cap at each end."""
+def tube_skin(positions: Array, shapes: Array, rotations: Array, outlines: Sequence[Outline]) -> Skin:
+    """Skin of a tube or prism: one section at each position, perpendicular to body x, and a cap at each end."""
     stations, rings = len(positions), [_ring(outline) for outline in outlines]
     count = len(rings[0][0])
     vertex_nodes = np.repeat(np.arange(stations), count)
     around = np.concatenate([ring for ring, _ in rings])
-    normals = np.concatenate([each for _, each in rings])
+    normals = np.concatenate([normals for _, normals in rings])
     triangles = _sides(stations, count, outlines[0].is_round)
     for station, direction in ((0, -1.0), (stations - 1, 1.0)):
         first, corners = len(vertex_nodes), outlines[station].corners
@@ -100,7 +102,7 @@ def tube_skin(positions: Array, shapes: Array, turns: Array, outlines: Sequence[
     return Skin(
         positions=positions,
         shapes=shapes,
-        turns=turns,
+        rotations=rotations,
         vertex_nodes=vertex_nodes.astype(np.int64),
         offsets=offsets,
         normals=normals,
@@ -111,22 +113,22 @@ def tube_skin(positions: Array, shapes: Array, turns: Array, outlines: Sequence[
 
 
 def solid_skin(surface: Triangulation) -> Skin:
-    """A surface that does not deform, on one node at the origin."""
+    """Skin of a rigid surface, with one node at the origin."""
     vertices, triangles = joined(surface.vertices, surface.triangles)
-    places, normals, faces = smoothed(vertices, triangles)
+    vertex_of, normals, faces = smoothed(vertices, triangles)
     return Skin(
         positions=np.zeros((1, 3)),
         shapes=np.zeros((1, 3, 0)),
-        turns=np.zeros((1, 3, 0)),
-        vertex_nodes=np.zeros(len(places), dtype=np.int64),
-        offsets=vertices[places],
+        rotations=np.zeros((1, 3, 0)),
+        vertex_nodes=np.zeros(len(vertex_of), dtype=np.int64),
+        offsets=vertices[vertex_of],
         normals=normals,
         triangles=faces,
     )
 
 
 def _ring(outline: Outline) -> tuple[Array, Array]:
-    """Corners and normals of one ring; each corner twice where sides meet in an edge."""
+    """Vertices and normals of one ring; a vertex appears twice if faces meet there in an edge."""
     corners = outline.corners
     if outline.is_round:
         flat = corners / np.linalg.norm(corners, axis=1, keepdims=True)
@@ -141,7 +143,7 @@ def _ring(outline: Outline) -> tuple[Array, Array]:
 
 
 def _sides(stations: int, count: int, is_round: bool) -> IntArray:
-    """Two triangles for each side between neighbouring rings."""
+    """Two triangles for each face between neighbouring rings, shape (t, 3)."""
     first = np.arange(count) if is_round else np.arange(0, count, 2)
     second = (first + 1) % count
     quads = []

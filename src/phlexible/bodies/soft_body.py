@@ -1,4 +1,4 @@
-"""Soft bodies: membranes and solids of large deformation in absolute coordinates (docs/theory.md, 5)."""
+"""Bodies of large deformation in absolute coordinates: membranes and solids (docs/theory.md, 5)."""
 
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,7 +11,7 @@ from phlexible.algebra.fields import Count, Positive, RelaxationTime, set_fields
 from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.body import BodyData, NodalBody
 from phlexible.bodies.flexible.mesh_matrices import PlaneState
-from phlexible.bodies.flexible.user_mesh import check_elements, check_given, element_mesh, user_mesh
+from phlexible.bodies.flexible.user_mesh import check_elements, check_mesh, element_mesh, user_mesh
 from phlexible.bodies.initial_nodes import Field, InitialNodes, initial_nodes
 from phlexible.bodies.locations import Interface, Location
 from phlexible.bodies.sizes import warn_of_size
@@ -35,11 +35,11 @@ from phlexible.shapes.surfaces import Color
 if TYPE_CHECKING:
     from scipy import sparse
 
-# What a soft body looks like: its surface, or of a sheet all of its elements.
+# Skin of a soft body: its surface, or all elements of a sheet.
 
 
 def soft_skin(mesh: SoftMesh, dimension: int) -> Skin:
-    """Triangles on nodes, which are where the body has them."""
+    """Skin of a soft body: triangles on its nodes, at the nodal positions."""
     triangles = surface_triangles(mesh)
     used, numbered = np.unique(triangles, return_inverse=True)
     triangles, places = numbered.reshape(-1, 3).astype(np.int64), mesh.places[used]
@@ -49,7 +49,7 @@ def soft_skin(mesh: SoftMesh, dimension: int) -> Skin:
     return Skin(
         positions=np.zeros((len(used), 3)),
         shapes=nothing,
-        turns=nothing,
+        rotations=nothing,
         vertex_nodes=np.arange(len(used)),
         offsets=np.zeros((len(used), 3)),
         normals=vertex_normals(places, triangles),
@@ -59,15 +59,17 @@ def soft_skin(mesh: SoftMesh, dimension: int) -> Skin:
 
 
 def surface_triangles(mesh: SoftMesh) -> IntArray:
-    """Nodes of triangles that cover the surface of a solid, seen counter-clockwise, or a sheet, as it is given."""
+    """Nodes of triangles that cover the surface of a solid (counter-clockwise seen from outside), or a sheet, shape
+    (t, 3).
+    """
     if mesh.is_sheet:
         return _split(mesh.corners)
     places, cells = mesh.places, mesh.corners
     faces = np.concatenate([cells[:, list(face)] for face in FACES[mesh.kind]])
     middles = np.tile(places[cells].mean(axis=1), (len(FACES[mesh.kind]), 1))
     _, first, count = np.unique(np.sort(faces, axis=1), axis=0, return_index=True, return_counts=True)
-    own = first[count == 1]
-    faces, away = faces[own], places[faces[own]].mean(axis=1) - middles[own]
+    boundary = first[count == 1]
+    faces, away = faces[boundary], places[faces[boundary]].mean(axis=1) - middles[boundary]
     triangles = _split(faces)
     a, b, c = (places[triangles[:, k]] for k in range(3))
     outward = np.einsum("ti,ti->t", np.cross(b - a, c - a), np.tile(away, (len(triangles) // len(faces), 1))) > 0
@@ -94,7 +96,7 @@ def _plane_name(name: str, value: object) -> str:
 
 @dataclass(frozen=True, eq=False)
 class SoftBody(NodalBody):
-    """A membrane or a solid that deforms as much as it likes: the positions of its nodes are its coordinates.
+    """A membrane or a solid of arbitrarily large deformation, whose coordinates are the positions of its nodes.
 
     Solids are meshes of tetrahedra or hexahedra, in models in space. Sheets are meshes of triangles or
     quadrilaterals: membranes in space, which do not resist bending, and bodies in the plane of planar models.
@@ -108,12 +110,12 @@ class SoftBody(NodalBody):
         density: in the undeformed body [kg/m3].
         thickness: of a sheet [m].
         order: of the displacement elements, 2 (quadratic, also on straight cells) or 1, which bend too stiffly.
-        plane: "stress": the thickness of a sheet follows; "strain": it is held.
+        plane: "stress": the thickness of a sheet changes freely; "strain": it is constant.
         viscosity: Kelvin-Voigt time tau [s]: S grows by tau D dE/dt, D of small strains.
         relaxation: branches of spring (Young's modulus [Pa], whose share of that of small strains multiplies D) and
             dashpot, which follow E; None: none.
         interfaces: groups of nodes by name, whose mean carries joints and springs: numbers of nodes, a function of
-            places (x[0], x[1], x[2] are arrays) or the name of a group of the mesh.
+            position (x[0], x[1], x[2] are arrays) or the name of a group of the mesh.
         color: in pictures, a name or "#rrggbb"; None: as the picture likes.
 
     Raises:
@@ -144,13 +146,13 @@ class SoftBody(NodalBody):
         super().__post_init__()
         if self.order not in (1, 2):
             raise ParameterError(f"order must be 1 (linear) or 2 (quadratic), got {self.order!r}")
-        given = None
+        source = None
         if not isinstance(self.mesh, SoftMesh):
-            given = user_mesh(self.mesh, is_flat=False)
-            check_given(given)
-            if given.kind.dimension == 3:
-                check_elements(element_mesh(given, self.order))
-            set_fields(self, mesh=SoftMesh.of(given, self.order))
+            source = user_mesh(self.mesh, is_flat=False)
+            check_mesh(source)
+            if source.kind.dimension == 3:
+                check_elements(element_mesh(source, self.order))
+            set_fields(self, mesh=SoftMesh.of(source, self.order))
         if not isinstance(self.law, SoftLaw):
             raise ParameterError(
                 "law must be a stored energy such as NeoHookean(youngs_modulus=1e6, poissons_ratio=0.45), got "
@@ -159,26 +161,26 @@ class SoftBody(NodalBody):
         self._check_thickness()
         self.law.constitution(self._plane)
         self.soft_mesh.quadrature(self.soft_mesh.strain_degree)
-        set_fields(self, interfaces=node_groups(self.interfaces, self.mesh, given))
-        if given is not None:
+        set_fields(self, interfaces=node_groups(self.interfaces, self.mesh, source))
+        if source is not None:
             warn_of_size(self.mass, self.soft_mesh.places)
 
     @property
     def nodes(self) -> Array:
-        """Places of the nodes in the undeformed body, in the order of its coordinates, shape (N, 3) [m]."""
+        """Positions of the nodes in the undeformed body, in the order of its coordinates, shape (N, 3) [m]."""
         return self.soft_mesh.places
 
     @property
     def soft_mesh(self) -> SoftMesh:
-        """The mesh with all nodes."""
+        """Mesh of the body with all its nodes."""
         assert isinstance(self.mesh, SoftMesh)
         return self.mesh
 
     def points_where(self, nodes: Any) -> IntArray:
-        """Numbers of nodes for ``placed.node(number)``.
+        """Numbers of the nodes that a function chooses, for ``placed.node(number)``.
 
         Args:
-            nodes: a function of places (x[0], x[1], x[2] are arrays) that is True where nodes are meant.
+            nodes: a function of position (x[0], x[1], x[2] are arrays) that is True at the chosen nodes.
 
         Raises:
             ParameterError: it chooses none.
@@ -191,7 +193,7 @@ class SoftBody(NodalBody):
         return float(self._nodal_mass().sum())
 
     def discretize(self, dimension: int) -> AbsoluteBody:
-        """Nodes, mass and strains in the plane (dimension 2) or in space (3)."""
+        """Nodes, mass and strains of the body in the plane (dimension 2) or in space (3)."""
         plane_or_space(dimension)
         mesh, thickness, mass = self.soft_mesh, self._depth, self._nodal_mass()
         if dimension == 2 and not mesh.is_sheet:
@@ -200,7 +202,7 @@ class SoftBody(NodalBody):
             raise ParameterError("mesh: of a SoftBody in a planar model it must lie in the plane z = 0")
         law = self.law.constitution(self._plane)
         creep = self.relaxation and self.relaxation.scaled(1 / self.law.modulus)
-        groups = {each.name: each.weights(mesh) for each in self.interfaces}
+        groups = {group.name: group.weights(mesh) for group in self.interfaces}
         return AbsoluteBody(
             dimension=dimension,
             mass=float(mass.sum()),
@@ -213,8 +215,8 @@ class SoftBody(NodalBody):
         )
 
     def port_locations(self) -> dict[str, Location]:
-        """The interfaces by name."""
-        return {each.name: Interface(each.name) for each in self.interfaces}
+        """Locations of the interfaces by name."""
+        return {group.name: Interface(group.name) for group in self.interfaces}
 
     def port_hamiltonian(  # type: ignore[override]  # a soft body has no frame, variants and stress spaces
         self,
@@ -226,17 +228,17 @@ class SoftBody(NodalBody):
         stresses: bool = False,
         strains: str | None = None,
     ) -> PortHamiltonianModel:
-        """This body alone as a port-Hamiltonian model in positions and velocities of its nodes, see ``SoftForm``.
+        """Port-Hamiltonian model of this body alone, with positions and velocities of its nodes, see ``SoftForm``.
 
         Args:
             dimension: 2 or 3.
             gravity: acceleration of gravity, world axes, shape (3,) [m/s^2].
             shape, velocity: at t = 0, as in ``model.add``; None: undeformed, at rest.
-            stresses: are states too (of the law of St. Venant and Kirchhoff), see
+            stresses: whether stresses are states too (for the law of St. Venant and Kirchhoff), see
                 ``phlexible.papers.QuadraticStrainModel``.
-            strains: are states too, see ``SoftStrainForm``: "green_lagrange": E at the quadrature points;
-                "polyconvex": E, cof C and det C there; "mean_volume": the mean of det C in each element too, for
-                neo-Hookean solids that hardly change their volume; None: none.
+            strains: strains that are states too, see ``SoftStrainForm``: "green_lagrange": E at the quadrature
+                points; "polyconvex": E, cof C and det C there; "mean_volume": the mean of det C in each element
+                too, for neo-Hookean solids that hardly change their volume; None: none.
 
         Raises:
             ParameterError: numbers of a wrong shape or out of the plane, no such strains or not of this law, or
@@ -252,11 +254,11 @@ class SoftBody(NodalBody):
             raise ParameterError(f"gravity must stay in the plane of a planar model, got {fall.tolist()}")
         nodes = self.initial_nodes(dimension, shape, velocity, np.zeros(3), np.eye(3))
         rates = np.zeros_like(nodes.positions) if nodes.velocities is None else nodes.velocities
-        start = np.concatenate([each[:, :dimension].ravel() for each in (nodes.positions, rates)])
+        start = np.concatenate([values[:, :dimension].ravel() for values in (nodes.positions, rates)])
         mesh = self.soft_mesh
-        weights = {each.name: each.weights(mesh) for each in self.interfaces}
+        weights = {group.name: group.weights(mesh) for group in self.interfaces}
         loaded = () if strains is None else self.interfaces
-        masses = {each.name: surface_mass(mesh, each.points, self._depth) for each in loaded}
+        masses = {group.name: surface_mass(mesh, group.points, self._depth) for group in loaded}
         surfaces = {name: mass for name, mass in masses.items() if mass is not None}
         form: PortHamiltonianModel = leaf_function("soft_body_form")(
             data, fall[:dimension], weights, start, surfaces, stresses, strains
@@ -264,24 +266,24 @@ class SoftBody(NodalBody):
         return form
 
     def skin(self, data: BodyData, ports: Array) -> Skin:
-        """The surface."""
+        """Surface of the body for pictures."""
         return soft_skin(self.soft_mesh, data.dimension)
 
     def initial_nodes(
         self, dimension: int, shape: Field | None, velocity: Field | None, position: Array, rotation: Array
     ) -> InitialNodes:
-        """The nodes at t = 0: ``shape`` and ``velocity`` are functions of the undeformed place, or (N, 3)."""
+        """Nodes at t = 0; ``shape`` and ``velocity`` are functions of the undeformed position, or arrays (N, 3)."""
         return initial_nodes(self.soft_mesh.places, dimension, shape, velocity, position, rotation)
 
-    def spun(self, nodes: InitialNodes, spin: Array, origin: Array) -> InitialNodes:
-        """The nodes turning with an angular velocity (3,) about a point on top of their velocities."""
+    def with_rotation(self, nodes: InitialNodes, spin: Array, origin: Array) -> InitialNodes:
+        """The nodes with an angular velocity (3,) [rad/s] about ``origin`` added to their velocities."""
         turning = np.cross(vector("angular_velocity", spin), nodes.positions - origin)
         velocities = turning if nodes.velocities is None else nodes.velocities + turning
         return replace(nodes, velocities=velocities, speed=velocities)
 
     @property
     def _depth(self) -> float:
-        """What areas are multiplied by: the thickness of a sheet [m], 1 of a solid."""
+        """Thickness of a sheet [m], 1 of a solid, by which areas are multiplied."""
         return 1.0 if self.thickness is None else self.thickness
 
     def _nodal_mass(self) -> "sparse.csr_array":

@@ -12,12 +12,12 @@ from phlexible.algebra.fields import Finite, Positive, convert_fields
 from phlexible.algebra.portable import Portable
 from phlexible.algebra.user_derivatives import POINTS, WEIGHTS, disagreement
 from phlexible.bodies.flexible.mesh_matrices import PlaneState
-from phlexible.bodies.string_law import each_of
+from phlexible.bodies.string_law import evaluated
 from phlexible.display import short_repr
 from phlexible.elements.maxwell import Maxwell
 from phlexible.errors import ParameterError
 
-# Functions of one invariant of C that stored energies are sums of (docs/theory.md, 5).
+# Functions of one invariant of C, whose sums are stored energies (docs/theory.md, 5).
 
 MOST_ITERATIONS = 60
 NEAR = 0.1
@@ -28,18 +28,20 @@ class ScalarFunction(ABC):
 
     @abstractmethod
     def value(self, x: Array) -> Array:
-        """h."""
+        """Values h of the function at x, of the shape of x [J/m3]."""
 
     @abstractmethod
     def slope(self, x: Array) -> Array:
-        """dh/dx."""
+        """Derivatives dh/dx, of the shape of x [J/m3]."""
 
     @abstractmethod
     def curvature(self, x: Array) -> Array:
-        """d2h/dx2."""
+        """Second derivatives d2h/dx2, of the shape of x [J/m3]."""
 
     def quotient(self, x0: Array, x1: Array) -> Array:
-        """(h(x1) - h(x0)) / (x1 - x0); where they are close the mean of dh/dx between them (5.8)."""
+        """Difference quotient (h(x1) - h(x0)) / (x1 - x0); if x1 is close to x0 the mean of dh/dx between them
+        (5.8).
+        """
         x0, x1 = np.asarray(x0, dtype=np.float64), np.asarray(x1, dtype=np.float64)
         mean = (WEIGHTS * self.slope((x0 + x1)[..., None] / 2 + (x1 - x0)[..., None] / 2 * POINTS)).sum(axis=-1) / 2
         is_far = np.abs(x1 - x0) > NEAR * np.maximum(np.abs(x0), np.abs(x1))
@@ -48,8 +50,8 @@ class ScalarFunction(ABC):
 
 
 @dataclass(frozen=True)
-class Nothing(ScalarFunction):
-    """h = 0."""
+class Zero(ScalarFunction):
+    """The zero function h = 0."""
 
     def value(self, x: Array) -> Array:
         return np.zeros_like(x)
@@ -63,7 +65,7 @@ class Nothing(ScalarFunction):
 
 @dataclass(frozen=True)
 class Proportional(ScalarFunction):
-    """h = a (x - 3)."""
+    """The linear function h = a (x - 3)."""
 
     a: float
 
@@ -79,7 +81,7 @@ class Proportional(ScalarFunction):
 
 @dataclass(frozen=True)
 class Logarithms(ScalarFunction):
-    """h = a ln x + b (ln x)^2: of the neo-Hookean law."""
+    """Volume function h = a ln x + b (ln x)^2 of the neo-Hookean law."""
 
     a: float
     b: float
@@ -96,7 +98,7 @@ class Logarithms(ScalarFunction):
 
 @dataclass(frozen=True)
 class Reciprocal(ScalarFunction):
-    """h = a (1 / x - 1): what an incompressible neo-Hookean membrane stores across itself."""
+    """Function h = a (1 / x - 1), the energy of an incompressible neo-Hookean membrane in its thickness."""
 
     a: float
 
@@ -112,7 +114,7 @@ class Reciprocal(ScalarFunction):
 
 @dataclass(frozen=True)
 class Thinning(ScalarFunction):
-    """h = min over c of mu/2 (c - 1 - ln(x c)) + lame/8 ln(x c)^2: a membrane whose thickness sqrt(c) follows.
+    """Energy of a membrane with a free thickness, h = min over c of mu/2 (c - 1 - ln(x c)) + lame/8 ln(x c)^2.
 
     Attributes:
         lame, shear: Lame's constants [Pa].
@@ -122,7 +124,9 @@ class Thinning(ScalarFunction):
     shear: float
 
     def squared_thickness(self, x: Array) -> Array:
-        """c with mu (c - 1) + lame/2 ln(x c) = 0, of the shape of x; not a number where x is not positive."""
+        """Squared thickness c with mu (c - 1) + lame/2 ln(x c) = 0, of the shape of x; nan where x is not
+        positive.
+        """
         ratio = self.lame / (2 * self.shear)
         with np.errstate(invalid="ignore", divide="ignore"):
             log_x = np.log(x)
@@ -150,28 +154,28 @@ class Thinning(ScalarFunction):
 
 
 @dataclass(frozen=True)
-class OfUser(ScalarFunction):
-    """A function of the user and its derivative, asked number by number; see ``InvariantLaw``."""
+class UserScalar(ScalarFunction):
+    """A function of the user and its derivative, evaluated number by number; see ``InvariantLaw``."""
 
     function: Any
     derivative: Any
 
     def value(self, x: Array) -> Array:
-        return each_of(self.function, x)
+        return evaluated(self.function, x)
 
     def slope(self, x: Array) -> Array:
-        return each_of(self.derivative, x)
+        return evaluated(self.derivative, x)
 
     def curvature(self, x: Array) -> Array:
-        """Central differences of the derivative."""
+        """Central differences of the user's derivative."""
         change = 1e-5 * np.abs(x)
         return np.asarray((self.slope(x + change) - self.slope(x - change)) / (2 * change))
 
 
 # Energy, stress and tangent of elastic laws W(C), as functions of arrays of C (docs/theory.md, 5).
 #
-# C is the metric of the deformed body in undeformed axes, shape (..., 3, 3); of a membrane C_33 = 1, whether the
-# law holds the thickness (plane strain) or leaves it free (plane stress, where W has it eliminated). Stress and
+# C is the metric of the deformed body in undeformed axes, shape (..., 3, 3); of a membrane C_33 = 1, both for
+# constant thickness (plane strain) and for free thickness (plane stress, where it is eliminated from W). Stress and
 # strain are written as six numbers in the order 11, 22, 33, 23, 13, 12, shear strains twice.
 
 PAIRS = ((0, 0), (1, 1), (2, 2), (1, 2), (0, 2), (0, 1))
@@ -179,7 +183,7 @@ IDENTITY = np.eye(3)
 
 
 class Constitution(ABC):
-    """W(C) per undeformed volume, with what follows from it.
+    """Energy W(C) per undeformed volume, with its stress and tangent.
 
     Attributes:
         lame, shear: Lame's constants for small strains [Pa].
@@ -190,18 +194,18 @@ class Constitution(ABC):
 
     @abstractmethod
     def energy(self, C: Array) -> Array:
-        """W, shape (...) [J/m3]."""
+        """Stored energy W, shape (...) [J/m3]."""
 
     @abstractmethod
     def stress(self, C: Array) -> Array:
-        """S = 2 dW/dC, symmetric, shape (..., 3, 3) [Pa]."""
+        """Second Piola-Kirchhoff stress S = 2 dW/dC, symmetric, shape (..., 3, 3) [Pa]."""
 
     @abstractmethod
     def change(self, C: Array, dE: Array) -> Array:
-        """dS at C for a change dE of E = (C - I) / 2, both (..., 3, 3) [Pa]."""
+        """Change dS of the stress at C for a change dE of the strain, both of shape (..., 3, 3) [Pa]."""
 
     def tangent(self, C: Array) -> Array:
-        """dS/dE as a symmetric matrix (..., 6, 6) [Pa]."""
+        """Tangent dS/dE as a symmetric matrix, shape (..., 6, 6) [Pa]."""
         columns = []
         for a, b in PAIRS:
             dE = np.zeros((3, 3))
@@ -212,7 +216,7 @@ class Constitution(ABC):
 
 @dataclass(frozen=True)
 class QuadraticConstitution(Constitution):
-    """W = lame/2 (tr E)^2 + mu E:E, St. Venant-Kirchhoff."""
+    """Quadratic law of Saint-Venant and Kirchhoff, W = lame/2 (tr E)^2 + mu E:E."""
 
     lame: float
     shear: float
@@ -230,7 +234,7 @@ class QuadraticConstitution(Constitution):
 
 @dataclass(frozen=True)
 class InvariantConstitution(Constitution):
-    """W = f(tr C) + g(tr cof C) + h(det C)."""
+    """Sum of functions of the invariants, W = f(tr C) + g(tr cof C) + h(det C)."""
 
     first: ScalarFunction
     second: ScalarFunction
@@ -262,12 +266,14 @@ class InvariantConstitution(Constitution):
 
 
 def trace(A: Array) -> Array:
-    """Shape (...)."""
+    """Traces of matrices A (..., 3, 3), shape (...)."""
     return np.asarray(np.trace(A, axis1=-2, axis2=-1))
 
 
 def cofactor(A: Array, B: Array) -> Array:
-    """The symmetric bilinear form of symmetric A, B whose value at (A, A) is the cofactor matrix of A."""
+    """Symmetric bilinear form of symmetric A, B whose value at (A, A) is the cofactor matrix of A, shape (..., 3,
+    3).
+    """
     AB, BA = A @ B, B @ A
     a, b = trace(A)[..., None, None], trace(B)[..., None, None]
     return np.asarray(((AB + BA) - a * B - b * A + (a * b - trace(AB)[..., None, None]) * IDENTITY) / 2)
@@ -279,7 +285,7 @@ def as_six(A: Array) -> Array:
 
 
 def as_tensor(six: Array) -> Array:
-    """Symmetric matrices (..., 3, 3) of entries in the order of ``as_six``, shape (..., 6)."""
+    """Symmetric matrices (..., 3, 3) from entries (..., 6) in the order of ``as_six``."""
     result = np.empty((*six.shape[:-1], 3, 3))
     for k, (a, b) in enumerate(PAIRS):
         result[..., a, b] = result[..., b, a] = six[..., k]
@@ -291,7 +297,7 @@ Functions = tuple[Callable[[float], float], Callable[[float], float]]
 LEAST, MOST = 0.64, 1.5  # C between which functions of users are checked, relative
 TOLERANCE = 1e-6
 NATURAL = (3.0, 3.0, 1.0)
-"""Invariants of the undeformed body."""
+"""Invariants I1, I2, I3 of the undeformed body."""
 
 
 class SoftLaw(ABC):
@@ -299,7 +305,7 @@ class SoftLaw(ABC):
 
     @abstractmethod
     def constitution(self, plane: PlaneState | None) -> Constitution:
-        """The law of a solid (None) or of a sheet, whose thickness follows (STRESS) or is held (STRAIN).
+        """Law of a solid (None) or of a sheet, whose thickness is free (STRESS) or constant (STRAIN).
 
         Raises:
             ParameterError: a law that such a body cannot have.
@@ -308,13 +314,13 @@ class SoftLaw(ABC):
     @property
     def modulus(self) -> float:
         """Young's modulus of small strains of a solid [Pa]."""
-        own = self.constitution(None)
-        return own.shear * (3 * own.lame + 2 * own.shear) / (own.lame + own.shear)
+        solid = self.constitution(None)
+        return solid.shear * (3 * solid.lame + 2 * solid.shear) / (solid.lame + solid.shear)
 
 
 @dataclass(frozen=True)
 class _ModulusLaw(SoftLaw):
-    """Laws that Young's modulus and Poisson's ratio of small strains describe.
+    """A law that is determined by Young's modulus and Poisson's ratio of small strains.
 
     Attributes:
         youngs_modulus: E [Pa].
@@ -334,7 +340,7 @@ class _ModulusLaw(SoftLaw):
 
     @property
     def shear_modulus(self) -> float:
-        """G = E / (2 (1 + nu)) [Pa]."""
+        """Shear modulus G = E / (2 (1 + nu)) [Pa]."""
         return self.youngs_modulus / (2 * (1 + self.poissons_ratio))
 
     @property
@@ -348,10 +354,10 @@ class _ModulusLaw(SoftLaw):
 
     @property
     def _lame(self) -> float:
-        """E nu / ((1 + nu) (1 - 2 nu)) [Pa].
+        """First Lame constant E nu / ((1 + nu) (1 - 2 nu)) [Pa].
 
         Raises:
-            ParameterError: nu = 0.5 where the volume has to change.
+            ParameterError: nu = 0.5 of a body whose volume must change.
         """
         if self._is_incompressible:
             raise ParameterError(
@@ -363,30 +369,30 @@ class _ModulusLaw(SoftLaw):
 
     @property
     def _membrane_lame(self) -> float:
-        """E nu / (1 - nu^2), of plane stress [Pa]."""
+        """First Lame constant of plane stress, E nu / (1 - nu^2) [Pa]."""
         return self.youngs_modulus * self.poissons_ratio / (1 - self.poissons_ratio**2)
 
 
 class StVenantKirchhoff(_ModulusLaw):
-    """W = lame/2 (tr E)^2 + G E:E with E = (C - I) / 2: large rotations, strains of a few percent.
+    """A law for large rotations and strains of a few percent. W = lame/2 (tr E)^2 + G E:E with E = (C - I) / 2.
 
     Compressed to C = I/3 it has no stiffness left; take ``NeoHookean`` where strains are large.
     """
 
     def constitution(self, plane: PlaneState | None) -> Constitution:
-        """See ``SoftLaw``."""
+        """Constitution of a solid (None), or of a sheet in plane stress or plane strain."""
         lame = self._membrane_lame if plane is PlaneState.STRESS else self._lame
         return QuadraticConstitution(lame, self.shear_modulus)
 
 
 class NeoHookean(_ModulusLaw):
-    """W = G/2 (tr C - 3 - 2 ln J) + lame/2 (ln J)^2 with J^2 = det C: rubber.
+    """The neo-Hookean law of rubber. W = G/2 (tr C - 3 - 2 ln J) + lame/2 (ln J)^2 with J^2 = det C.
 
-    A membrane takes the thickness at which there is no stress across it; with poissons_ratio=0.5 its volume stays.
+    The thickness of a membrane makes the stress across it zero; with poissons_ratio=0.5 its volume is constant.
     """
 
     def constitution(self, plane: PlaneState | None) -> Constitution:
-        """See ``SoftLaw``."""
+        """Constitution of a solid (None), or of a sheet in plane stress or plane strain."""
         shear = self.shear_modulus
         volume: ScalarFunction
         if plane is PlaneState.STRESS:
@@ -395,23 +401,24 @@ class NeoHookean(_ModulusLaw):
         else:
             lame = self._lame
             volume = Logarithms(-shear / 2, lame / 8)
-        return InvariantConstitution(Proportional(shear / 2), Nothing(), volume, lame, shear)
+        return InvariantConstitution(Proportional(shear / 2), Zero(), volume, lame, shear)
 
 
 @dataclass(frozen=True)
 class InvariantLaw(Portable, SoftLaw):
-    """W(C) = f(I1) + g(I2) + h(I3) of the user, with I1 = tr C, I2 = tr cof C and I3 = det C = J^2.
+    """A law of the user by invariants of C. W(C) = f(I1) + g(I2) + h(I3) with I1 = tr C, I2 = tr cof C and I3 = det
+    C = J^2.
 
     Each is a pair of functions of one number: energy per undeformed volume [J/m3] and its derivative. They are
     compiled with the time step where Numba can compile them, and called as Python functions where it cannot.
-    Mooney and Rivlin: ``first=(lambda I: c1 * (I - 3), lambda I: c1)`` and so on. Of solids, and of sheets with
-    ``plane="strain"``: where the thickness follows it would have to be eliminated from W.
+    Mooney and Rivlin: ``first=(lambda I: c1 * (I - 3), lambda I: c1)`` and so on. It suits solids, and sheets with
+    ``plane="strain"``: a free thickness would have to be eliminated from W.
 
     Attributes:
         first, second, third: (f, df), (g, dg), (h, dh); None: zero.
 
     Raises:
-        ParameterError: functions that do not return finite numbers around I = 3, 3, 1, a derivative that is none, a
+        ParameterError: functions that do not return finite numbers around I = 3, 3, 1, a wrong derivative, a
             stress that does not vanish at C = I, or a body without shear stiffness.
     """
 
@@ -443,17 +450,17 @@ class InvariantLaw(Portable, SoftLaw):
             )
 
     def constitution(self, plane: PlaneState | None) -> Constitution:
-        """See ``SoftLaw``."""
+        """Constitution of a solid (None), or of a sheet in plane strain."""
         if plane is PlaneState.STRESS:
             raise ParameterError(
-                'an InvariantLaw is one of solids, or of sheets whose thickness is held (plane="strain"): of a '
+                'an InvariantLaw suits solids, or sheets of constant thickness (plane="strain"): for a '
                 "membrane, take NeoHookean or StVenantKirchhoff"
             )
         return self._form
 
     @property
     def _form(self) -> InvariantConstitution:
-        f, g, h = (Nothing() if pair is None else OfUser(*pair) for pair in (self.first, self.second, self.third))
+        f, g, h = (Zero() if pair is None else UserScalar(*pair) for pair in (self.first, self.second, self.third))
         form = InvariantConstitution(f, g, h, 0.0, 0.0)
         tangent = form.tangent(np.eye(3))
         return replace(form, lame=float(tangent[0, 1]), shear=float(tangent[5, 5]))
@@ -474,20 +481,20 @@ def _check(name: str, pair: Functions, places: "np.typing.NDArray[np.float64]") 
         for x in places.tolist():
             finite(f"{name}[{k}]({x:.3g})", at(k)(x))
     scale = max(abs(at(1)(x)) for x in places.tolist())
-    if found := disagreement(at(0), at(1), places, TOLERANCE * scale):
+    if error := disagreement(at(0), at(1), places, TOLERANCE * scale):
         raise ParameterError(
-            f"{name}: the second function must be the derivative of the first: between {found.begin:.3g} and "
-            f"{found.end:.3g} the energy grows by {found.growth:.6g} per unit, the mean of the derivative is "
-            f"{found.mean:.6g}"
+            f"{name}: the second function must be the derivative of the first: between {error.begin:.3g} and "
+            f"{error.end:.3g} the energy grows by {error.growth:.6g} per unit, the mean of the derivative is "
+            f"{error.mean:.6g}"
         )
 
 
-# What elements of soft bodies store: an energy of C at their quadrature points (docs/theory.md, 5).
+# Strain energy of the elements of soft bodies, from C at their quadrature points (docs/theory.md, 5).
 
 
 @dataclass(frozen=True, eq=False)
 class ElementStrains:
-    """C_ab = F_a . F_b with F_a = sum_i gradients[e, q, i, a] x_i over the nodes of element e, at its points q.
+    """Strains C_ab = F_a . F_b with F_a = sum_i gradients[e, q, i, a] x_i over the nodes of element e, at points q.
 
     The energy is ``sum_eq weights[e, q] W(C)``. Of a membrane a = 1, 2 are directions in it, gradients along the
     third are zero, and C_33 = 1.
@@ -497,7 +504,7 @@ class ElementStrains:
         gradients: of the shape functions in undeformed axes, shape (e, q, k, 3) [1/m]; they add up to zero.
         weights: undeformed volume of each point, shape (e, q) [m3].
         law: W(C).
-        is_sheet: C_33 = 1, and nothing else along the third direction.
+        is_sheet: whether C_33 = 1 and gradients along the third direction are zero.
         viscosity: Kelvin-Voigt time tau [s]: S grows by tau D dE/dt with the tangent D of small strains.
         relaxation: branches with shares of D for stiffnesses, whose strains follow E; None: no creep.
     """

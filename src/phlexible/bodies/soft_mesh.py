@@ -38,21 +38,21 @@ if TYPE_CHECKING:
     from scipy import sparse
 
 
-# The mesh of a soft body: nodes that all carry mass, and shape functions at quadrature points of its elements.
+# The mesh of a soft body: nodes that all have mass, and shape functions at quadrature points of its elements.
 
 FLAT = 1e-9
-"""Volume or area of an element, relative to its extent, below which it has none."""
+"""Volume or area of an element, relative to that of its extent, below which it is degenerate."""
 
 
 @dataclass(frozen=True, eq=False)
 class SoftMesh:
-    """Elements of one kind whose geometry and displacements have the same shape functions.
+    """A mesh of elements of one kind whose geometry and displacements have the same shape functions.
 
     Attributes:
         kind: of all elements.
         order: of their shape functions, 1 or 2.
-        points: all points of the mesh that the user gave, then nodes between them, shape (p, 3) [m].
-        cells: of each element its points in scikit-fem's order, corners first, shape (e, k).
+        points: all points of the user's mesh, then nodes between them, shape (p, 3) [m].
+        cells: points of each element in scikit-fem's order, vertices first, shape (e, k).
     """
 
     kind: CellKind
@@ -63,43 +63,43 @@ class SoftMesh:
     __repr__ = short_repr
 
     @classmethod
-    def of(cls, given: UserMesh, order: int) -> Self:
-        """The elements of a mesh that a user gave, with nodes between its points where they are of order 2.
+    def of(cls, source: UserMesh, order: int) -> Self:
+        """Elements of a user's mesh, with nodes between its points if they are of order 2.
 
         Raises:
             ParameterError: elements of order 1 on curved cells.
         """
-        if order < given.geometry_order:
+        if order < source.geometry_order:
             raise ParameterError(
-                "order must be 2 on a mesh of second order: elements of order 1 strain when curved cells turn"
+                "order must be 2 on a mesh of second order: elements of order 1 strain when curved cells rotate"
             )
-        if order == given.geometry_order:
-            return cls(given.kind, order, given.points, given.cells)
-        local = np.asarray(standard_element(given.kind, 2).doflocs, dtype=np.float64)
-        count = CORNERS[given.kind]
-        shares = shape_functions(standard_element(given.kind, 1), local[count:].T)[
+        if order == source.geometry_order:
+            return cls(source.kind, order, source.points, source.cells)
+        local = np.asarray(standard_element(source.kind, 2).doflocs, dtype=np.float64)
+        count = CORNERS[source.kind]
+        shares = shape_functions(standard_element(source.kind, 1), local[count:].T)[
             0
         ]  # of the corners in each added node
         owners, places = [], []
         for share in shares:
             used = share > 1e-9
-            owner = np.full((len(given.cells), count), -1)
-            owner[:, : used.sum()] = np.sort(given.corners[:, used], axis=1)
+            owner = np.full((len(source.cells), count), -1)
+            owner[:, : used.sum()] = np.sort(source.corners[:, used], axis=1)
             owners.append(owner)
-            places.append(np.einsum("c,eci->ei", share[used], given.points[given.corners[:, used]]))
+            places.append(np.einsum("c,eci->ei", share[used], source.points[source.corners[:, used]]))
         _, first, number = np.unique(np.concatenate(owners), axis=0, return_index=True, return_inverse=True)
         added = np.concatenate(places)[first]
-        numbers = len(given.points) + number.reshape(len(shares), -1).T
-        return cls(given.kind, 2, np.vstack([given.points, added]), np.hstack([given.corners, numbers]))
+        numbers = len(source.points) + number.reshape(len(shares), -1).T
+        return cls(source.kind, 2, np.vstack([source.points, added]), np.hstack([source.corners, numbers]))
 
     @property
     def is_sheet(self) -> bool:
-        """Triangles and quadrilaterals, which have a thickness."""
+        """Whether the elements are triangles or quadrilaterals, which have a thickness."""
         return self.kind.dimension == 2
 
     @cached_property
     def nodes(self) -> IntArray:
-        """Points that belong to elements, in the order in which the body has them as nodes, shape (N,).
+        """Points that belong to elements, in the order of the nodes of the body, clusters together, shape (N,).
 
         Those of a cluster follow one another.
         """
@@ -107,25 +107,25 @@ class SoftMesh:
 
     @cached_property
     def clusters(self) -> tuple[int, ...]:
-        """How many nodes each cluster has, in their order."""
+        """Number of nodes of each cluster, in their order."""
         return tuple(len(cluster) for cluster in self._clusters)
 
     @cached_property
     def _clusters(self) -> list[IntArray]:
         used, cells = np.unique(self.cells, return_inverse=True)
-        found = clusters(cells.reshape(self.cells.shape), self.points[used])
-        return [used[np.sort(cluster)] for cluster in found]
+        groups = clusters(cells.reshape(self.cells.shape), self.points[used])
+        return [used[np.sort(cluster)] for cluster in groups]
 
     @cached_property
     def number(self) -> IntArray:
-        """Node of each point; -1 of those that belong to no element, shape (p,)."""
+        """Index of the node at each point, -1 of points that belong to no element, shape (p,)."""
         number = np.full(len(self.points), -1)
         number[self.nodes] = np.arange(len(self.nodes))
         return number
 
     @property
     def places(self) -> Array:
-        """Of the nodes, shape (N, 3) [m]."""
+        """Undeformed positions of the nodes, shape (N, 3) [m]."""
         return self.points[self.nodes]
 
     @property
@@ -135,16 +135,17 @@ class SoftMesh:
 
     @property
     def corners(self) -> IntArray:
-        """Nodes at the corners of each element, shape (e, c)."""
+        """Nodes at the vertices of each element, shape (e, c)."""
         return self.element_nodes[:, : CORNERS[self.kind]]
 
     @property
     def strain_degree(self) -> int:
-        """Degree of the quadrature of stored energy."""
+        """Polynomial degree of the quadrature of stored energy."""
         return max(2 * (self.order - 1), 1) if self.kind.is_simplex else 2 * self.order
 
     def quadrature(self, degree: int) -> tuple[Array, Array, Array]:
-        """Values of the shape functions (q, k), gradients (e, q, k, 3) and volumes (or areas) of the points (e, q).
+        """Values of the shape functions (q, k), gradients (e, q, k, 3) and volumes or areas of the quadrature
+        points (e, q).
 
         Gradients in a sheet are along two orthonormal directions of it, which differ from point to point; the third
         is zero.
@@ -181,7 +182,7 @@ class SoftMesh:
         return values, gradients, size * weights
 
     def mass(self, density: float, thickness: float) -> "sparse.csr_array":
-        """int rho N_i N_j dV, shape (N, N) [kg]."""
+        """Mass matrix int rho N_i N_j dV, shape (N, N) [kg]."""
         values, _, volumes = self.quadrature(2 * self.order)
         blocks = density * thickness * np.einsum("eq,qi,qj->eij", volumes, values, values)
         return summed_blocks(self.element_nodes, self.element_nodes, blocks, (len(self.nodes),) * 2)
@@ -189,7 +190,7 @@ class SoftMesh:
     def strains(
         self, law: Constitution, thickness: float, viscosity: float, relaxation: Maxwell | None
     ) -> ElementStrains:
-        """What the elements store; stiffnesses of branches are shares."""
+        """Strains of the elements with a law; stiffnesses of branches are relative."""
         _, gradients, volumes = self.quadrature(self.strain_degree)
         volumes = thickness * volumes
         return ElementStrains(self.element_nodes, gradients, volumes, law, self.is_sheet, viscosity, relaxation)
@@ -202,7 +203,7 @@ class SoftMesh:
 
 
 def shape_functions(element: Any, at: Array) -> tuple[Array, Array]:
-    """Shape functions at points (d, q) of the reference cell and their slopes, shapes (q, k) and (q, k, d)."""
+    """Shape functions at points (d, q) of the reference cell and their derivatives, shapes (q, k) and (q, k, d)."""
     values, slopes = [], []
     for k in range(len(element.doflocs)):
         value, slope = element.lbasis(at, k)
@@ -216,52 +217,52 @@ def shape_functions(element: Any, at: Array) -> tuple[Array, Array]:
 
 @dataclass(frozen=True, eq=False)
 class NodeGroup:
-    """A named group of nodes.
+    """A named group of nodes, whose mean joints and loads act on.
 
-    Attributes:
-        name: by which users find it.
-        points: numbers in the mesh, ascending, shape (k,).
+        Attributes:
+    name: of the interface in the part.
+            points: numbers in the mesh, ascending, shape (k,).
     """
 
     name: str
     points: IntArray
 
     def weights(self, mesh: SoftMesh) -> Array:
-        """Of all nodes in the mean of the group, shape (N,)."""
+        """Weights of all nodes in the mean of the group, shape (N,)."""
         result = np.zeros(len(mesh.nodes))
         result[mesh.number[self.points]] = 1 / len(self.points)
         return result
 
 
-def node_groups(interfaces: object, mesh: SoftMesh, given: UserMesh | None) -> tuple[NodeGroup, ...]:
-    """The groups that a user named.
+def node_groups(interfaces: object, mesh: SoftMesh, source: UserMesh | None) -> tuple[NodeGroup, ...]:
+    """Groups of nodes that a user named.
 
     Args:
-        interfaces: by name numbers of points, a function of places or the name of a group of the mesh.
+        interfaces: by name numbers of points, a function of position or the name of a group of the mesh.
         mesh: of the body.
-        given: with the named groups; None: there are none.
+        source: with the named groups; None: there are none.
 
     Raises:
         ParameterError: no dictionary, no such nodes or none at all.
     """
-    if isinstance(interfaces, tuple) and all(isinstance(each, NodeGroup) for each in interfaces):
+    if isinstance(interfaces, tuple) and all(isinstance(group, NodeGroup) for group in interfaces):
         return interfaces
     if interfaces is None:
         return ()
     if not isinstance(interfaces, Mapping):
         raise ParameterError(f'interfaces must be a dictionary such as {{"tip": nodes}}, got {interfaces!r}')
     return tuple(
-        NodeGroup(text("name of an interface", name), points_of(f"interface {name!r}", nodes, mesh, given))
+        NodeGroup(text("name of an interface", name), points_of(f"interface {name!r}", nodes, mesh, source))
         for name, nodes in interfaces.items()
     )
 
 
-def points_of(name: str, nodes: Any, mesh: SoftMesh, given: UserMesh | None = None) -> IntArray:
-    """Points of the mesh that are nodes of elements, ascending, at least one.
+def points_of(name: str, nodes: Any, mesh: SoftMesh, source: UserMesh | None = None) -> IntArray:
+    """Points of the mesh that are nodes of elements and that a user chose, ascending, at least one.
 
     Args:
-        name: what is chosen, as errors call it.
-        nodes: numbers of points, a function of places or the name of a group of the given mesh.
+        name: name of the choice in error messages.
+        nodes: numbers of points, a function of position or the name of a group of the source mesh.
 
     Raises:
         ParameterError: none of these, or it chooses none.
@@ -274,7 +275,7 @@ def points_of(name: str, nodes: Any, mesh: SoftMesh, given: UserMesh | None = No
                 f"{name} must be numbers of nodes, a function of places or a group's name, got {written(nodes)}; "
                 "groups of soft bodies are means of nodes, never rigid"
             )
-        points = np.unique(listed_points(name, nodes, len(mesh.number), given.points_by_name if given else {}))
+        points = np.unique(listed_points(name, nodes, len(mesh.number), source.points_by_name if source else {}))
     points = points[mesh.number[points] >= 0]
     if not len(points):
         raise ParameterError(f"{name}: there is no node in it; the function or the list must choose at least one")
@@ -288,10 +289,10 @@ CLOSE = 1e-9  # of the size of the body
 
 @dataclass(frozen=True, eq=False)
 class SoftPoints(MaterialPoints):
-    """Points of a soft body in d dimensions; its coordinates are the positions of the nodes.
+    """Points of a soft body in d dimensions, whose coordinates are the positions of the nodes.
 
     Attributes:
-        mesh: with the undeformed places of the nodes.
+        mesh: with the undeformed positions of the nodes.
         dimension: d.
         interfaces: weights of the nodes by name, each of shape (N,), with the sum 1.
     """
@@ -303,7 +304,7 @@ class SoftPoints(MaterialPoints):
     __repr__ = short_repr
 
     def locate(self, location: Location) -> MaterialPoint:
-        """The point at a location; a place of the undeformed body has to be that of a node.
+        """Material point at a location; a position in the undeformed body must be that of a node.
 
         Raises:
             AttachmentError: no node there, or a location that soft bodies do not have.
@@ -324,7 +325,7 @@ class SoftPoints(MaterialPoints):
         )
 
     def outline(self, count: int) -> tuple[Array, Array]:
-        """Some of the nodes."""
+        """Positions of some of the nodes, ``count`` at most, for drawings."""
         total = len(self.mesh.nodes)
         chosen = np.unique(np.linspace(0, total - 1, min(count, total)).round().astype(np.int64))
         points = [self._node(int(node)) for node in chosen]
@@ -334,7 +335,7 @@ class SoftPoints(MaterialPoints):
         points = len(self.mesh.number)
         if not 0 <= number < points or self.mesh.number[number] < 0:
             raise AttachmentError(
-                f"node({number}): the mesh has points 0 .. {points - 1}, and this one is no node of an element"
+                f"node({number}): the mesh has points 0 .. {points - 1}, and this one is not a node of an element"
                 if 0 <= number < points
                 else f"node({number}): the mesh has points 0 .. {points - 1}"
             )
@@ -342,9 +343,9 @@ class SoftPoints(MaterialPoints):
 
     def _nearest(self, position: Array) -> int:
         places = self.mesh.places
-        apart = np.linalg.norm(places - position, axis=1)
-        nearest = int(apart.argmin())
-        if apart[nearest] > CLOSE * float(np.ptp(places, axis=0).max()):
+        distances = np.linalg.norm(places - position, axis=1)
+        nearest = int(distances.argmin())
+        if distances[nearest] > CLOSE * float(np.ptp(places, axis=0).max()):
             raise AttachmentError(
                 f"point({position.tolist()}) is no node of the SoftBody; the nearest is node("
                 f"{int(self.mesh.nodes[nearest])}) at {places[nearest].tolist()}"
@@ -379,12 +380,12 @@ SIDES = {CellKind.TETRAHEDRON: CellKind.TRIANGLE, CellKind.HEXAHEDRON: CellKind.
 
 @dataclass(frozen=True, eq=False)
 class SoftSurface:
-    """Faces on nodes of a soft body; along x,1 x x,2 a pressure pushes.
+    """Faces on nodes of a soft body, on which a pressure acts along x,1 x x,2.
 
     Attributes:
         nodes: of the body that are on the surface, ascending, shape (k,).
-        faces: their places in ``nodes``, face by face, shape (f, m).
-        shapes: at the quadrature points weight times N, N,1 and N,2 in reference coordinates, shape (q, m, 3).
+        faces: indices of the nodes of each face in ``nodes``, shape (f, m).
+        shapes: weight times N, N,1 and N,2 in reference coordinates at the quadrature points, shape (q, m, 3).
     """
 
     nodes: IntArray
@@ -394,41 +395,41 @@ class SoftSurface:
     __repr__ = short_repr
 
     def forces(self, pressure: float, x: Array) -> Array:
-        """p sum N (x,1 x x,2) of nodes at x (k, 3), shape (k, 3) [N]."""
+        """Nodal forces p sum N (x,1 x x,2) of a pressure [Pa] for nodes at x (k, 3), shape (k, 3) [N]."""
         a, b = self._tangents(x)
-        pull = pressure * np.einsum("qm,fqi->fmi", self.shapes[..., 0], np.cross(a, b))
+        nodal_forces = pressure * np.einsum("qm,fqi->fmi", self.shapes[..., 0], np.cross(a, b))
         result = np.zeros_like(x)
-        np.add.at(result, self.faces, pull)
+        np.add.at(result, self.faces, nodal_forces)
         return result
 
     def stiffness(self, pressure: float, x: Array) -> "sparse.csr_array":
-        """d(forces)/dx, shape (3 k, 3 k) [N/m]."""
+        """Derivative of ``forces`` with respect to x, shape (3 k, 3 k) [N/m]."""
 
         a, b = self._tangents(x)
         N, u, v = (self.shapes[..., k] for k in range(3))
         across = np.einsum("qm,fqi->fqmi", u, b) - np.einsum("qm,fqi->fqmi", v, a)  # d(a x b) = dx_m x this
-        turned = np.cross(np.eye(3), across[..., None, :])  # (f, q, m, c, i)
-        blocks = pressure * np.einsum("qn,fqmci->fnimc", N, turned)
-        places = self.faces[:, :, None] * 3 + np.arange(3)
-        return summed_blocks(places, places, blocks, (x.size, x.size))
+        rotated = np.cross(np.eye(3), across[..., None, :])  # (f, q, m, c, i)
+        blocks = pressure * np.einsum("qn,fqmci->fnimc", N, rotated)
+        indices = self.faces[:, :, None] * 3 + np.arange(3)
+        return summed_blocks(indices, indices, blocks, (x.size, x.size))
 
     def volume(self, x: Array) -> Array:
-        """What a closed surface encloses, of nodes (..., k, 3), shape (...) [m3]."""
+        """Volume that a closed surface encloses, for nodes (..., k, 3), shape (...) [m3]."""
         a, b = self._tangents(x)
         middle = np.einsum("qm,...fmi->...fqi", self.shapes[..., 0], x[..., self.faces, :])
         return np.asarray(np.einsum("...fqi,...fqi->...", middle, np.cross(a, b)) / 3)
 
     def _tangents(self, x: Array) -> tuple[Array, Array]:
-        own = x[..., self.faces, :]
-        own = own - own[..., :1, :]
+        nodal = x[..., self.faces, :]
+        nodal = nodal - nodal[..., :1, :]
         u, v = self.shapes[..., 1], self.shapes[..., 2]
-        return np.einsum("qm,...fmi->...fqi", u, own), np.einsum("qm,...fmi->...fqi", v, own)
+        return np.einsum("qm,...fmi->...fqi", u, nodal), np.einsum("qm,...fmi->...fqi", v, nodal)
 
 
 def soft_surface(mesh: SoftMesh, points: IntArray | None) -> SoftSurface | None:
-    """All of a sheet, or the faces of a solid whose corners are among the points of the mesh; None: there are none.
+    """Faces of a sheet, or those of a solid whose vertices are among the points of the mesh; None: there are none.
 
-    Of a solid they face inwards, so that a pressure presses on it.
+    Faces of a solid are oriented inwards, so that a positive pressure compresses it.
     """
     kind = mesh.kind if mesh.is_sheet else SIDES[mesh.kind]
     corners = len(standard_element(kind, 1).doflocs)
@@ -448,7 +449,7 @@ def soft_surface(mesh: SoftMesh, points: IntArray | None) -> SoftSurface | None:
 
 
 def surface_nodes(mesh: SoftMesh, dimension: int) -> IntArray:
-    """Nodes on the surface of a solid, all of a sheet in space, on the outline of one in the plane."""
+    """Nodes on the surface of a solid, of all of a sheet in space, or on the outline of a sheet in the plane."""
     if mesh.is_sheet:
         return np.unique(_edges(mesh, mesh.nodes)) if dimension < 3 else np.arange(len(mesh.nodes))
     surface = soft_surface(mesh, None)
@@ -457,7 +458,8 @@ def surface_nodes(mesh: SoftMesh, dimension: int) -> IntArray:
 
 
 def surface_mass(mesh: SoftMesh, points: IntArray, thickness: float) -> "sparse.csr_array | None":
-    """int N_i N_j dA over undeformed faces whose corners are among the points, shape (N, N) [m2]; None: no faces.
+    """Integral int N_i N_j dA over undeformed faces whose vertices are among the points, shape (N, N) [m2]; None:
+    no faces.
 
     Faces of a sheet are its edges times the thickness.
     """
@@ -484,14 +486,16 @@ def surface_mass(mesh: SoftMesh, points: IntArray, thickness: float) -> "sparse.
 
 
 def _edges(mesh: SoftMesh, points: IntArray) -> IntArray:
-    """Nodes along the edges that one element of a sheet has and whose corners are among the points, (edges, k)."""
+    """Nodes along the edges that belong to one element of a sheet and whose vertices are among the points, shape
+    (edges, k).
+    """
     cell, count = np.asarray(standard_element(mesh.kind, mesh.order).doflocs, dtype=float), CORNERS[mesh.kind]
-    found = []
+    edges_of_elements = []
     for first, last in zip(range(count), [*range(1, count), 0], strict=True):
         middle = np.abs(cell - (cell[first] + cell[last]) / 2).max(axis=1).argmin()
         local = [first, last] if mesh.order == 1 else [first, int(middle), last]
-        found.append(mesh.element_nodes[:, local])
-    edges = np.concatenate(found)
+        edges_of_elements.append(mesh.element_nodes[:, local])
+    edges = np.concatenate(edges_of_elements)
     _, first_of, number = np.unique(
         np.sort(edges[:, [0, -1]], axis=1), axis=0, return_index=True, return_counts=True
     )
@@ -509,34 +513,36 @@ def _shapes(kind: CellKind, order: int, degree: int) -> Array:
 
 
 def _boundary(mesh: SoftMesh, kind: CellKind) -> IntArray:
-    """Nodes of the faces that one element has, in the order of the elements of a sheet."""
+    """Element and nodes of the faces that belong to one element, shape (faces, 1 + m)."""
     cell, face = (np.asarray(standard_element(k, mesh.order).doflocs).astype(float) for k in (mesh.kind, kind))
-    found = []
+    faces_of_elements = []
     for corner, second, *_, last in FACES[mesh.kind]:
         origin = cell[corner]
         places = origin + np.outer(face[:, 0], cell[second] - origin) + np.outer(face[:, 1], cell[last] - origin)
         local = np.abs(places[:, None] - cell[None]).max(axis=2).argmin(axis=1)
-        found.append(mesh.element_nodes[:, local])
-    faces = np.concatenate(found)
+        faces_of_elements.append(mesh.element_nodes[:, local])
+    faces = np.concatenate(faces_of_elements)
     corners = np.sort(faces[:, : len(FACES[mesh.kind][0])], axis=1)
     _, first, count = np.unique(corners, axis=0, return_index=True, return_counts=True)
-    own = first[count == 1]
-    cells = np.tile(np.arange(len(mesh.cells)), len(FACES[mesh.kind]))[own]
-    return np.column_stack([cells, faces[own]])
+    boundary = first[count == 1]
+    cells = np.tile(np.arange(len(mesh.cells)), len(FACES[mesh.kind]))[boundary]
+    return np.column_stack([cells, faces[boundary]])
 
 
 def _inward(mesh: SoftMesh, faces: IntArray, corners: int) -> IntArray:
-    """The faces, each preceded by its element, with their nodes in the order that turns them inwards."""
+    """Nodes of the faces (after the column of elements) in the order that orients them inwards, shape (faces,
+    m).
+    """
     places, nodes = mesh.places, faces[:, 1:]
     middle = places[mesh.corners[faces[:, 0]]].mean(axis=1)
     a, b, c = (places[nodes[:, k]] for k in (0, 1, corners - 1))
     outward = np.einsum("fi,fi->f", np.cross(b - a, c - a), a - middle) > 0
-    turned = _mirrored(SIDES[mesh.kind], mesh.order)
-    return np.where(outward[:, None], nodes[:, turned], nodes)
+    mirrored = _mirrored(SIDES[mesh.kind], mesh.order)
+    return np.where(outward[:, None], nodes[:, mirrored], nodes)
 
 
 def _mirrored(kind: CellKind, order: int) -> IntArray:
-    """The nodes of a face with its two reference directions exchanged."""
+    """Indices of the nodes of a face with its two reference directions exchanged, shape (m,)."""
     places = np.asarray(standard_element(kind, order).doflocs).astype(float)
-    apart = np.abs(places[:, ::-1][:, None] - places[None]).max(axis=2)
-    return np.asarray(apart.argmin(axis=1), dtype=np.int64)
+    distances = np.abs(places[:, ::-1][:, None] - places[None]).max(axis=2)
+    return np.asarray(distances.argmin(axis=1), dtype=np.int64)

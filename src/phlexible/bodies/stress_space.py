@@ -1,10 +1,10 @@
 """Stress as a state: the discrete form of the last row of (12) of Brugnoli et al. (2020).
 
-A stress field with coordinates Sigma, tested with its own functions, obeys::
+A stress field with coordinates Sigma, in a Galerkin projection on its functions, obeys::
 
     M_sigma dSigma/dt = B(eta) deta/dt,   M_sigma = int phi_s D^-1 phi_s^T
 
-where B is the slope of the tested strain ``rows @ eta + factors @ (squares @ eta)^2 / 2``. With
+where B is the derivative of the projected strain ``rows @ eta + factors @ (squares @ eta)^2 / 2``. With
 quadratic strain B depends on eta; the same B^T carries the stress into the elastic balance, so
 that power is kept for any strain.
 """
@@ -23,9 +23,11 @@ RIGID = 1e-13
 
 
 class StressContinuity(StrEnum):
-    """DISCONTINUOUS: elementwise, its elimination gives the displacement stiffness exactly.
-    HERMITE: moments cubic and continuous with slope, normal force and torque linear and continuous,
-    the spaces of section 6 of Brugnoli et al. (2020); softer than the displacement stiffness.
+    """Continuity of the stress functions between elements.
+
+    DISCONTINUOUS: elementwise; their elimination gives the displacement stiffness exactly. HERMITE: moments cubic
+    and continuous with slope, normal force and torque linear and continuous, the spaces of section 6 of Brugnoli et
+    al. (2020), softer than the displacement stiffness.
     """
 
     DISCONTINUOUS = "discontinuous"
@@ -34,13 +36,13 @@ class StressContinuity(StrEnum):
 
 @dataclass(frozen=True, eq=False)
 class StressSpace:
-    """s stress coordinates of a body with n elastic coordinates eta.
+    """Space of s stress coordinates of a body with n elastic coordinates eta.
 
     Attributes:
         compliance: M_sigma, shape (s, s), symmetric, positive definite.
-        rows: linear part of the tested strain, shape (s, n).
+        rows: linear part of the projected strain, shape (s, n).
         squares: slope functions at g quadrature points, shape (g, n).
-        factors: weights of their squares in the tested strain, shape (s, g).
+        factors: weights of their squares in the projected strain, shape (s, g).
         blocks: name and unit of each coordinate.
     """
 
@@ -55,26 +57,26 @@ class StressSpace:
         """Number of stress unknowns."""
         return len(self.compliance)
 
-    def tested_strain(self, eta: Array) -> Array:
-        """int phi_s eps(eta), shape (s,)."""
+    def projected_strain(self, eta: Array) -> Array:
+        """Projected strain int phi_s eps(eta), shape (s,)."""
         return np.asarray(self.rows @ eta + self.factors @ (self.squares @ eta) ** 2 / 2)
 
     def strain_rate_matrix(self, eta: Array) -> Array:
-        """B(eta), the slope of the tested strain, shape (..., s, n)."""
+        """Derivative B(eta) of the projected strain, shape (..., s, n)."""
         return np.asarray(self.rows + self.factors @ ((eta @ self.squares.T)[..., None] * self.squares))
 
     def stress(self, eta: Array) -> Array:
-        """Sigma that belongs to eta, shape (s,)."""
-        return np.asarray(np.linalg.solve(self.compliance, self.tested_strain(eta)))
+        """Stress coordinates Sigma in equilibrium with eta, shape (s,)."""
+        return np.asarray(np.linalg.solve(self.compliance, self.projected_strain(eta)))
 
     def viscous_matrix(self, eta: Array) -> Array:
-        """B^T M_sigma^-1 B, the rate of Sigma felt by the elastic coordinates, shape (..., n, n)."""
+        """Matrix B^T M_sigma^-1 B, from rates of eta to the rate of B^T Sigma, shape (..., n, n)."""
         rate = self.strain_rate_matrix(eta)
         return np.asarray(rate.mT @ np.linalg.solve(self.compliance, rate))
 
 
 def energy_stress(strain: StrainEnergy, stress: str) -> StressSpace:
-    """Stresses of any strain energy: one for each scalar strain and each stiff direction of K.
+    """Stress space of any strain energy: one stress for each scalar strain and each stiff direction of K.
 
     Raises:
         ParameterError: a space other than "discontinuous", which needs a mesh.

@@ -1,4 +1,4 @@
-"""Hyperelastic string: large motion and large strain, no bending stiffness (Kinon et al. 2023)."""
+"""A hyperelastic string of large motion and large strain, without bending stiffness (Kinon et al. 2023)."""
 
 from dataclasses import dataclass, field, replace
 
@@ -50,7 +50,7 @@ MASS = {  # of an element, over its length
 
 @dataclass(frozen=True)
 class StringMesh:
-    """Equal elements along the undeformed arc length s.
+    """A mesh of equal elements along the undeformed arc length s.
 
     Attributes:
         length: undeformed [m].
@@ -64,7 +64,7 @@ class StringMesh:
 
     @property
     def nodes(self) -> Array:
-        """s of the nodes, shape (N,) [m]."""
+        """Arc lengths s of the nodes, shape (N,) [m]."""
         return np.linspace(0.0, self.length, self.order * self.elements + 1)
 
     @property
@@ -77,12 +77,12 @@ class StringMesh:
         return np.arange(self.elements)[:, None] * self.order + np.arange(self.order + 1)
 
     def mass(self, line_density: float) -> "sparse.csr_array":
-        """int rho A Phi_i Phi_j ds (25a), shape (N, N) [kg]."""
+        """Mass matrix int rho A Phi_i Phi_j ds (25a), shape (N, N) [kg]."""
         nodes, size = self.element_nodes(), len(self.nodes)
         return summed_blocks(nodes, nodes, line_density * self.element_length * MASS[self.order], (size, size))
 
     def strains(self, law: StringLaw, viscosity: float, relaxation: Maxwell | None) -> QuadraticStrains:
-        """C = |sum_i Phi_i' q_i|^2 at the Gauss points (3)."""
+        """Strains C = |sum_i Phi_i' q_i|^2 at the Gauss points (3)."""
         points, weights = gauss(self.order)
         rows, count = np.tile(self.slopes(points), (self.elements, 1)), len(points)
         return QuadraticStrains(
@@ -97,7 +97,9 @@ class StringMesh:
         )
 
     def slopes(self, points: Array) -> Array:
-        """dPhi/ds of an element's nodes at points in (0, 1), shape (points, order + 1) [1/m]."""
+        """Derivatives dPhi/ds of an element's shape functions at points in (0, 1), shape (points, order + 1)
+        [1/m].
+        """
         functions = lagrange_slopes if self.order == 1 else quadratic_slopes
         slopes = np.array(functions(points, self.element_length))
         slopes[:, 0] = -slopes[:, 1:].sum(axis=1)
@@ -117,13 +119,13 @@ CLOSE = 1e-9  # of the length
 
 @dataclass(frozen=True, eq=False)
 class StringPoints(MaterialPoints):
-    """Points of a string in d dimensions; its coordinates are the positions of the nodes."""
+    """Points of a string in d dimensions, whose coordinates are the positions of the nodes."""
 
     mesh: StringMesh
     dimension: int
 
     def locate(self, location: Location) -> MaterialPoint:
-        """The point at a location; at a node where that is closer than 1e-9 of the length.
+        """Material point at a location, at a node if that is closer than 1e-9 of the length.
 
         Raises:
             AttachmentError: outside the string, or a location that strings do not have.
@@ -141,7 +143,7 @@ class StringPoints(MaterialPoints):
         raise AttachmentError(f"a String has no {label_of(location)}; it offers start, end and at(s)")
 
     def outline(self, count: int) -> tuple[Array, Array]:
-        """At least ``count`` points, all nodes if there are few; straight lines between nodes."""
+        """Polyline of at least ``count`` points, of all nodes if there are few."""
         nodes = self.mesh.nodes
         if len(nodes) > 8 * count:
             nodes = nodes[np.unique(np.linspace(0, len(nodes) - 1, 8 * count).round().astype(int))]
@@ -151,19 +153,19 @@ class StringPoints(MaterialPoints):
         return np.zeros((len(points), 3)), np.stack([point.shapes for point in points])
 
     def _at(self, s: float) -> MaterialPoint:
-        known = self.mesh.nodes
-        nearest = int(np.abs(known - s).argmin())
-        is_node = abs(known[nearest] - s) <= CLOSE * self.mesh.length
+        node_positions = self.mesh.nodes
+        nearest = int(np.abs(node_positions - s).argmin())
+        is_node = abs(node_positions[nearest] - s) <= CLOSE * self.mesh.length
         nodes, values = self.mesh.shape_functions(s)
         if is_node:
             nodes, values = np.array([nearest]), np.ones(1)
-        shapes = np.zeros((3, self.dimension * len(known)))
+        shapes = np.zeros((3, self.dimension * len(node_positions)))
         for axis in range(self.dimension):
             shapes[axis, nodes * self.dimension + axis] = values
         return MaterialPoint(np.zeros(3), shapes, None, nearest if is_node else None)
 
 
-# A string at rest between two points: Newton's method from the catenary that does not stretch.
+# A string at rest between two points: Newton's method from the inextensible catenary.
 #
 # The potential energy ``V(q) - q.F_b`` is lowered in every iteration; where the tangent is not positive
 # definite (slack parts) the stress term of pressed elements is left out of it.
@@ -171,19 +173,19 @@ class StringPoints(MaterialPoints):
 ITERATIONS = 300
 GOAL, ACCEPTED = 1e-14, 1e-9
 ROUND_OFF = 1e-12  # of energies
-LEAST_CHORD = 1e-3  # horizontal part of the first guess, of the length
+LEAST_WIDTH = 1e-3  # horizontal part of the first guess, of the length
 
 
 def hanging_nodes(body: AbsoluteBody, mesh: StringMesh, start: Array, end: Array, gravity: Array) -> Array:
-    """Nodes in equilibrium, shape (N, 3) [m].
+    """Positions of the nodes in equilibrium between two fixed ends, shape (N, 3) [m].
 
     Args:
         body: of the string in dimension 3.
-        start, end: where the ends are held, shape (3,) [m].
+        start, end: positions of the fixed ends, shape (3,) [m].
         gravity: shape (3,) [m/s^2].
 
     Raises:
-        EquilibriumError: the ends coincide, or none was found.
+        EquilibriumError: the ends coincide, or Newton's method failed.
     """
     if np.linalg.norm(end - start) == 0 and not gravity.any():
         raise EquilibriumError("a string between coinciding points has no shape without gravity")
@@ -222,8 +224,8 @@ def hanging_nodes(body: AbsoluteBody, mesh: StringMesh, start: Array, end: Array
         q, level = q + change, lower
     if not best_error <= ACCEPTED:
         raise EquilibriumError(
-            f"no equilibrium of the string was found: forces miss by {best_error:.2g} of the largest one; "
-            "take fewer elements, or let it fall with viscosity"
+            f"no equilibrium of the string was found: the residual force is {best_error:.2g} of the largest one; "
+            "take fewer elements, or simulate its fall with viscosity"
         )
     nodes = best.reshape(-1, 3)
     nodes[[0, -1]] = start, end
@@ -231,25 +233,27 @@ def hanging_nodes(body: AbsoluteBody, mesh: StringMesh, start: Array, end: Array
 
 
 def _stiffness_scale(body: AbsoluteBody, mesh: StringMesh) -> float:
-    """EA / (m l): stiffness of an element over the mass of the string [1/s^2]."""
+    """Scale EA / (m l): stiffness of an element over the mass of the string [1/s^2]."""
     return body.strains[0].law.modulus / (body.mass * mesh.element_length)
 
 
 def _guess(mesh: StringMesh, start: Array, end: Array, gravity: Array) -> Array:
-    """The inextensible catenary, or the straight line where the string is too short for it."""
+    """Positions of the nodes on the inextensible catenary, or on a straight line if the string is too short, shape
+    (N, 3) [m].
+    """
     part = mesh.nodes[:, None] / mesh.length
     line = start * (1 - part) + end * part
-    chord, pull = end - start, float(np.linalg.norm(gravity))
-    if pull == 0 or np.linalg.norm(chord) >= 0.999 * mesh.length:
+    difference, acceleration = end - start, float(np.linalg.norm(gravity))
+    if acceleration == 0 or np.linalg.norm(difference) >= 0.999 * mesh.length:
         return np.asarray(line)
     from scipy.optimize import brentq  # here: it takes long to import
 
-    up = -gravity / pull
-    rise = float(chord @ up)
-    level = chord - rise * up
+    up = -gravity / acceleration
+    rise = float(difference @ up)
+    level = difference - rise * up
     reach = float(np.linalg.norm(level))
     along = level / reach if reach > 0 else np.cross(up, _other_axis(up))
-    width = max(reach, LEAST_CHORD * mesh.length)
+    width = max(reach, LEAST_WIDTH * mesh.length)
     ratio = np.sqrt(mesh.length**2 - rise**2) / width  # sinh(x) / x with x = width / (2 a)
     x = brentq(lambda x: np.log(np.sinh(x) / x) - np.log(ratio), 1e-8, 700.0)
     a = width / (2 * x)
@@ -271,7 +275,7 @@ def _other_axis(direction: Array) -> Array:
 
 
 ELEMENT_MEMORY = 15e3
-"""In a run [bytes]."""
+"""Memory of one element in a run [bytes]."""
 
 
 @dataclass(frozen=True)
@@ -288,7 +292,8 @@ class String(NodalBody):
         law: stored energy, for example ``LogarithmicLaw(axial_stiffness=20.0)``.
         order: of the shape functions: 1 (linear, as in the paper) or 2 (quadratic).
         viscosity: Kelvin-Voigt time tau [s]: the stress grows by tau EA d((C - 1) / 2)/dt.
-        relaxation: branches of spring (EA [N]) and dashpot beside the law, which follow (C - 1) / 2; None: none.
+        relaxation: branches of spring (EA [N]) and dashpot parallel to the law, which follow (C - 1) / 2; None:
+            none.
         diameter: in pictures [m]; None: as thin as can be seen.
         color: in pictures, a name or "#rrggbb"; None: as the picture likes.
         tension_only: whether it goes slack and neither stores nor resists where it is shorter than undeformed.
@@ -323,7 +328,7 @@ class String(NodalBody):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.tension_only and self.relaxation:
-            raise ParameterError("tension_only is of strings without relaxation; leave one of them out")
+            raise ParameterError("tension_only= is for strings without relaxation; leave one of them out")
         if self.order not in (1, 2):
             raise ParameterError(f"order must be 1 (linear) or 2 (quadratic), got {self.order!r}")
         if not isinstance(self.law, StringLaw):
@@ -338,45 +343,46 @@ class String(NodalBody):
 
     @property
     def mesh(self) -> StringMesh:
-        """Nodes and shape functions."""
+        """Mesh of the string, with nodes and shape functions."""
         return StringMesh(self.length, self.elements, self.order)
 
-    def places_along(self) -> tuple[float, ...]:
-        """Its nodes."""
+    def contact_positions(self) -> tuple[float, ...]:
+        """Arc lengths s of the nodes [m]."""
         return tuple(self.mesh.nodes.tolist())
 
     def memory(self, dimension: int) -> tuple[int, float]:
-        """How many elements the string has, and what they take in a run [bytes]."""
+        """Number of elements, and the memory of a run [bytes]."""
         return self.elements, ELEMENT_MEMORY * self.elements * self.order
 
     def discretize(self, dimension: int) -> AbsoluteBody:
-        """Nodes, mass and strains in the plane (dimension 2) or in space (3)."""
+        """Nodes, mass and strains of the string in the plane (dimension 2) or in space (3)."""
         line_plane_or_space(dimension)
         return self._absolute(dimension)
 
     def skin(self, data: BodyData, ports: Array) -> Skin:
-        """A line along the nodes."""
+        """Line along the nodes, for pictures."""
         width = 0.0 if self.diameter is None else self.diameter
         return replace(super().skin(data, ports), width=(width, width))
 
     def initial_nodes(
         self, dimension: int, shape: Field | None, velocity: Field | None, position: Array, rotation: Array
     ) -> InitialNodes:
-        """The nodes at t = 0; see ``Mechanism.add``."""
+        """Positions and velocities of the nodes at t = 0; see ``Mechanism.add``."""
         return initial_nodes(self.mesh.nodes, dimension, shape, velocity, position, rotation)
 
     def hanging(self, start: ArrayLike, end: ArrayLike, gravity: ArrayLike) -> Array:
-        """Nodes of the string at rest between two points, for ``model.add(string, shape=...)``.
+        """Positions of the nodes of the string at rest between two points, for ``model.add(string, shape=...)``,
+        shape (N, 3) [m].
 
         Args:
-            start, end: where the ends are held, shape (3,) [m].
+            start, end: positions of the fixed ends, shape (3,) [m].
             gravity: acceleration, shape (3,) [m/s^2].
 
         Returns:
             Shape (N, 3) [m].
 
         Raises:
-            EquilibriumError: none was found.
+            EquilibriumError: no equilibrium was found.
         """
 
         ends = vector("start", start), vector("end", end)
@@ -392,7 +398,7 @@ class String(NodalBody):
         start: str = "force",
         end: str = "force",
     ) -> PortHamiltonianModel:
-        """This string alone as a port-Hamiltonian model in the form of the paper, see ``StringForm``.
+        """Port-Hamiltonian model of this string alone, in the form of the paper, see ``StringForm``.
 
         Args:
             dimension: 1 (along x), 2 or 3.
@@ -403,11 +409,11 @@ class String(NodalBody):
         Raises:
             ParameterError: no such option, or numbers out of the line or plane.
         """
-        given = vector("gravity", gravity)
+        fall = vector("gravity", gravity)
         if not isinstance(dimension, int | np.integer) or isinstance(dimension, bool) or dimension not in (1, 2, 3):
             raise ParameterError(f"dimension must be 1, 2 or 3, got {dimension!r}")
         body, ends = self._absolute(int(dimension)), (start, end)
-        form: PortHamiltonianModel = leaf_function("string_form")(body, self.mesh, given, shape, velocity, ends)
+        form: PortHamiltonianModel = leaf_function("string_form")(body, self.mesh, fall, shape, velocity, ends)
         return form
 
     def _absolute(self, dimension: int) -> AbsoluteBody:

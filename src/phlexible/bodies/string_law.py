@@ -1,4 +1,4 @@
-"""Stored energies of strings: densities W(C), given ones and those of users."""
+"""Stored energies of strings: densities W(C), built-in ones and those of users."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from phlexible.algebra.portable import Portable
 from phlexible.algebra.user_derivatives import disagreement, mean_of
 from phlexible.errors import ParameterError
 
-# What every stored energy of a string is: a density W(C) of C = ``|dr/ds|^2`` and what follows from it.
+# Base class: a density W(C) of C = ``|dr/ds|^2`` with stress and tension.
 #
 # Numbers in brackets are equations of Kinon et al. (2023). The compiled step has the same laws in
 # ``step/kernels/laws.py``.
@@ -33,36 +33,38 @@ class StringLaw(ABC):
 
     @abstractmethod
     def energy(self, C: ArrayLike) -> Array:
-        """W(C) [N], of the shape of C."""
+        """Stored energy W(C) per undeformed length [N], of the shape of C."""
 
     @abstractmethod
     def derivative(self, C: ArrayLike) -> Array:
-        """dW/dC [N]."""
+        """First derivative dW/dC [N], of the shape of C."""
 
     @abstractmethod
     def curvature(self, C: ArrayLike) -> Array:
-        """d2W/dC2 [N]."""
+        """Second derivative d2W/dC2 [N], of the shape of C."""
 
     @abstractmethod
     def discrete_derivative(self, C0: ArrayLike, C1: ArrayLike) -> Array:
-        """(W(C1) - W(C0)) / (C1 - C0) (36), also where C1 is close to C0, without cancellation [N]."""
+        """Difference quotient (W(C1) - W(C0)) / (C1 - C0) (36), without cancellation where C1 is close to C0
+        [N].
+        """
 
     def viscous_modulus(self, C: ArrayLike) -> Array:
-        """Modulus EA / 4 that a Kelvin-Voigt time multiplies in dW/dC [N]."""
+        """Factor EA / 4 of the Kelvin-Voigt time in the viscous part of dW/dC [N]."""
         return np.full(np.shape(C), self.modulus / 4)
 
     def stress(self, C: ArrayLike) -> Array:
-        """S = 2 dW/dC (4) [N]."""
+        """Stress S = 2 dW/dC (4) [N]."""
         return 2 * self.derivative(C)
 
     def tension(self, C: ArrayLike) -> Array:
-        """N = S sqrt(C) (2, 10) [N]; negative where a slack string is pressed together."""
+        """Tension N = S sqrt(C) (2, 10) [N]; negative where a slack string is compressed."""
         return np.asarray(self.stress(C) * np.sqrt(C))
 
 
 @dataclass(frozen=True)
 class StiffLaw(StringLaw):
-    """A stored energy of one stiffness, EA [N]."""
+    """A stored energy with a single stiffness, EA [N]."""
 
     axial_stiffness: Positive
 
@@ -73,7 +75,7 @@ class StiffLaw(StringLaw):
 
 @dataclass(frozen=True)
 class LogarithmicLaw(StiffLaw):
-    """W = EA/4 (C - ln C - 1) (7): no finite energy shrinks the string to a point.
+    """A law W = EA/4 (C - ln C - 1) (7), whose energy is infinite where a string shrinks to a point.
 
     Attributes:
         axial_stiffness: EA [N].
@@ -93,7 +95,7 @@ class LogarithmicLaw(StiffLaw):
         return np.asarray(self.axial_stiffness / 4 * (strain - np.log1p(strain)))
 
     def derivative(self, C: ArrayLike) -> Array:
-        """S / 2 of (8)."""
+        """First derivative dW/dC, half of S in (8) [N]."""
         C = np.asarray(C)
         return np.asarray(self.axial_stiffness / 4 * (C - 1) / C)
 
@@ -101,7 +103,7 @@ class LogarithmicLaw(StiffLaw):
         return np.asarray(self.axial_stiffness / 4 / np.square(C, dtype=np.float64))
 
     def discrete_derivative(self, C0: ArrayLike, C1: ArrayLike) -> Array:
-        """EA/4 (1 - log1p(d) / d / C0) with d = (C1 - C0) / C0."""
+        """Difference quotient EA/4 (1 - log1p(d) / d / C0) with d = (C1 - C0) / C0 [N]."""
         C0 = np.asarray(C0, dtype=np.float64)
         d = np.asarray((C1 - C0) / C0)
         slope = np.divide(np.log1p(d), d, out=np.ones_like(d), where=d != 0)
@@ -110,7 +112,7 @@ class LogarithmicLaw(StiffLaw):
 
 @dataclass(frozen=True)
 class LinearLaw(StiffLaw):
-    """W = EA/2 (sqrt(C) - 1)^2 (11): the tension is EA times the elongation.
+    """A law W = EA/2 (sqrt(C) - 1)^2 (11), whose tension is EA times the elongation.
 
     Attributes:
         axial_stiffness: EA [N].
@@ -135,13 +137,13 @@ class LinearLaw(StiffLaw):
         return np.asarray(self.axial_stiffness / 4 * np.asarray(C, dtype=np.float64) ** -1.5)
 
     def discrete_derivative(self, C0: ArrayLike, C1: ArrayLike) -> Array:
-        """EA/2 (1 - 2 / (sqrt(C0) + sqrt(C1)))."""
+        """Difference quotient EA/2 (1 - 2 / (sqrt(C0) + sqrt(C1))) [N]."""
         return np.asarray(self.axial_stiffness / 2 * (1 - 2 / (np.sqrt(C0) + np.sqrt(C1))))
 
 
 @dataclass(frozen=True)
 class StVenantKirchhoffLaw(StiffLaw):
-    """W = EA/8 (C - 1)^2 (12): the stress is EA/2 (C - 1) (13).
+    """A law W = EA/8 (C - 1)^2 (12), whose stress is EA/2 (C - 1) (13).
 
     Attributes:
         axial_stiffness: EA [N].
@@ -160,14 +162,14 @@ class StVenantKirchhoffLaw(StiffLaw):
         return np.full(np.shape(C), self.axial_stiffness / 4)
 
     def discrete_derivative(self, C0: ArrayLike, C1: ArrayLike) -> Array:
-        """EA/4 ((C0 + C1) / 2 - 1)."""
+        """Difference quotient EA/4 ((C0 + C1) / 2 - 1) [N]."""
         mean = (np.asarray(C0) + np.asarray(C1)) / 2
         return np.asarray(self.axial_stiffness / 4 * (mean - 1))
 
 
 @dataclass(frozen=True)
 class TensionOnly(StringLaw):
-    """W(max(C, 1)) of another law: a rope, which goes slack and does not push (``String(tension_only=True)``).
+    """A law W(max(C, 1)) of a rope that goes slack, from another law W (``String(tension_only=True)``).
 
     Attributes:
         law: stored energy where C > 1.
@@ -198,11 +200,11 @@ class TensionOnly(StringLaw):
         return np.where(np.asarray(C) > 1, self.law.curvature(np.maximum(C, 1.0)), 0.0)
 
     def viscous_modulus(self, C: ArrayLike) -> Array:
-        """EA / 4 where C > 1, zero elsewhere [N]."""
+        """Factor EA / 4 of the Kelvin-Voigt time where C > 1, zero elsewhere [N]."""
         return np.asarray(self.modulus / 4 * exceeds(np.asarray(C), 1.0))
 
     def discrete_derivative(self, C0: ArrayLike, C1: ArrayLike) -> Array:
-        """That of the law times that of max(C, 1)."""
+        """Difference quotient of the law times that of max(C, 1) [N]."""
         C0, C1 = np.asarray(C0, dtype=np.float64), np.asarray(C1, dtype=np.float64)
         low, high = np.maximum(C0, 1.0), np.maximum(C1, 1.0)
         share = np.divide(high - low, C1 - C0, out=np.zeros(np.broadcast(C0, C1).shape), where=C0 != C1)
@@ -216,7 +218,7 @@ Function = Callable[[float], float]
 
 CHECKED = np.geomspace(0.25, 4.0, 17)  # C, from half to double the length
 TOLERANCE = 1e-6
-NEAR = 0.1  # relative changes of C below which the mean of dW takes the place of the quotient
+NEAR = 0.1  # relative changes of C below which the mean of dW replaces the quotient
 
 
 @dataclass(frozen=True)
@@ -244,10 +246,10 @@ class Law(Portable, StringLaw):
             for C in CHECKED.tolist():
                 finite(f"{name}({C:.3g})", value(C))
         scale = float(np.abs(self.derivative(CHECKED)).max())
-        if found := disagreement(self._energy_at, self._slope_at, CHECKED, TOLERANCE * scale):
+        if error := disagreement(self._energy_at, self._slope_at, CHECKED, TOLERANCE * scale):
             raise ParameterError(
-                f"dW must be the derivative of W: between C = {found.begin:.3g} and {found.end:.3g} W grows by "
-                f"{found.growth:.6g} per unit of C, the mean of dW is {found.mean:.6g}; use dW = dW/dC with "
+                f"dW must be the derivative of W: between C = {error.begin:.3g} and {error.end:.3g} W grows by "
+                f"{error.growth:.6g} per unit of C, the mean of dW is {error.mean:.6g}; use dW = dW/dC with "
                 "C = |dr/ds|^2 (not the stretch, and not the stress S = 2 dW/dC)"
             )
 
@@ -257,19 +259,19 @@ class Law(Portable, StringLaw):
         return 4 * float(self.curvature(1.0))
 
     def energy(self, C: ArrayLike) -> Array:
-        return each_of(self._energy_at, C)
+        return evaluated(self._energy_at, C)
 
     def derivative(self, C: ArrayLike) -> Array:
-        return each_of(self._slope_at, C)
+        return evaluated(self._slope_at, C)
 
     def curvature(self, C: ArrayLike) -> Array:
-        """Central differences of dW."""
+        """Second derivative by central differences of dW [N], of the shape of C."""
         C = np.asarray(C, dtype=np.float64)
         change = 1e-5 * C
         return np.asarray((self.derivative(C + change) - self.derivative(C - change)) / (2 * change))
 
     def discrete_derivative(self, C0: ArrayLike, C1: ArrayLike) -> Array:
-        """The mean of dW (8 Gauss points) where C1 is close to C0, the quotient otherwise.
+        """Mean of dW (8 Gauss points) if C1 is close to C0, else the difference quotient [N].
 
         Where the two differ by more than the round-off of the quotient, dW has a kink in between and
         the quotient is right.
@@ -291,17 +293,17 @@ class Law(Portable, StringLaw):
         return mean if abs(mean - quotient) <= round_off else quotient
 
     def _energy_at(self, C: float) -> float:
-        """W(C), or the error of the user's function with the place."""
+        """Energy W(C) [N], where errors of the user's function name the value of C."""
         value: float = called(self.W, "W", C, at=f"at C = {C:.6g}")
         return value
 
     def _slope_at(self, C: float) -> float:
-        """dW/dC, or the error of the user's function with the place."""
+        """Derivative dW/dC [N], where errors of the user's function name the value of C."""
         value: float = called(self.dW, "dW", C, at=f"at C = {C:.6g}")
         return value
 
 
-def each_of(function: Function, C: ArrayLike) -> Array:
-    """The function of each number, which a user wrote for one."""
+def evaluated(function: Function, C: ArrayLike) -> Array:
+    """Values of a scalar function of the user at each entry of C, of the shape of C."""
     values = np.asarray(C, dtype=np.float64)
     return np.array([float(function(float(c))) for c in values.ravel()]).reshape(values.shape)

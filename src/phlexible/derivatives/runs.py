@@ -209,7 +209,7 @@ class RecordingStepper(Stepper):
         self._event = -1
         happens = mechanism.events[event]
         locks = [
-            k for k, each in enumerate(mechanism.switches) if any(each.constraint is one for one in happens.held)
+            k for k, each in enumerate(mechanism.switches) if any(each.constraint is one for one in happens.locked)
         ]
         last = self.log[-1] if len(self.log) > begin else None
         if isinstance(last, VelocityJump):
@@ -414,7 +414,7 @@ def taken_by(
 
 def _held(assembly: Assembly) -> Array:
     """What holds at the start."""
-    return np.array([0.0 if switch.is_held else np.nan for switch in assembly.system.mechanism.switches])
+    return np.array([0.0 if switch.is_active else np.nan for switch in assembly.system.mechanism.switches])
 
 
 def _silent(done: int, count: int) -> None:

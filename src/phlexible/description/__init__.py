@@ -1,1 +1,1 @@
-"""What users write between bodies: ports, interactions, joints, mechanisms."""
+"""Descriptions of everything between bodies: ports, interactions, joints, mechanisms."""

@@ -1,4 +1,4 @@
-"""The ground: fixed points and frames that move and turn as functions of time."""
+"""Ports on the ground, as fixed points or frames that move and rotate as functions of time."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -23,12 +23,12 @@ from phlexible.description.ports import MovingFrame, Path
 from phlexible.description.time_functions import AGREEMENT, at_all_times, probes, several
 from phlexible.errors import ParameterError
 
-# How a moving frame turns: a user's function of time, checked, at one time or at many.
+# Rotation of a moving frame: a user's function of time, checked, at one time or at many.
 
 
 @dataclass(frozen=True)
 class TurnSinceStart(Portable):
-    """The turn of a frame since t = 0; its values are refused where they are no rotations of the model.
+    """Rotation of a frame since t = 0, whose values are refused if they are no rotations of the model.
 
     Attributes:
         function: t [s] -> a SciPy Rotation, a 3x3 matrix or an angle about z [rad].
@@ -41,24 +41,24 @@ class TurnSinceStart(Portable):
     dimension: int
 
     def __call__(self, time: float) -> Array:
-        """The turn at a time, shape (3, 3)."""
+        """Rotation at a time, shape (3, 3)."""
         return nearest_rotation(self._matrix(time) @ self._initial.T)
 
     def at_times(self, times: Array) -> Array:
-        """The turns at many times, shape (times, 3, 3).
+        """Rotations at many times, shape (times, 3, 3).
 
-        Angles and SciPy Rotations are asked for in one call where the function allows it, and checked
-        together; a value that is refused is asked for again alone, so that the message names its time.
+        Angles and SciPy Rotations are evaluated in one call if the function allows it, and checked together; a
+        value that is refused is evaluated again alone, so that the message names its time.
         """
-        turns = self._all_at_once(times)
+        turns = self._vectorized(times)
         if turns is None:
-            turns = self._one_by_one(times)
+            turns = self._sequential(times)
         if turns is None:
             return np.array([self(float(time)) for time in times]).reshape(-1, 3, 3)
         return _orthogonal(turns @ self._initial.T)
 
     def angular_velocities(self, times: Array) -> Array:
-        """World axes, from differences of the turns, shape (times, 3) [rad/s]."""
+        """Angular velocities in world axes, from differences of the rotations, shape (times, 3) [rad/s]."""
         flat = first_derivatives(lambda t: self.at_times(t).reshape(-1, 9), times)
         spin = flat.reshape(-1, 3, 3) @ self.at_times(times).transpose(0, 2, 1)
         return (
@@ -86,39 +86,41 @@ class TurnSinceStart(Portable):
         matrix = numbers(name, value, EXPECTED)
         return rotation_matrix(matrix, 2 if matrix.ndim == 0 else self.dimension, name)
 
-    def _all_at_once(self, times: Array) -> Array | None:
-        """From one call with all times; None where the function does not take arrays."""
+    def _vectorized(self, times: Array) -> Array | None:
+        """Rotations from one call with all times, shape (times, 3, 3); None if the function does not take
+        arrays.
+        """
         if not len(times):
             return None
-        asked, some = several(times), probes(times)
+        evaluated, some = several(times), probes(times)
         try:
-            value = self.function(asked)  # type: ignore[arg-type]
+            value = self.function(evaluated)  # type: ignore[arg-type]
             if is_rotation_object(value):
                 turns = np.asarray(value.as_matrix())
             else:
-                turns = turns_about_z(np.broadcast_to(numbers("angle", value), asked.shape))
+                turns = turns_about_z(np.broadcast_to(numbers("angle", value), evaluated.shape))
             single = np.array([self._matrix(float(times[k])) for k in some])
         except Exception:  # a function for single times may fail in any way here; see below
             return None
-        if turns.shape != (len(asked), 3, 3) or not self._are_rotations(turns):
+        if turns.shape != (len(evaluated), 3, 3) or not self._are_rotations(turns):
             return None
         return turns[: len(times)] if np.abs(turns[some] - single).max() <= 10 * AGREEMENT else None
 
-    def _one_by_one(self, times: Array) -> Array | None:
-        """From a call for each time; None where a value has to be refused."""
+    def _sequential(self, times: Array) -> Array | None:
+        """Rotations from one call for each time, shape (times, 3, 3); None if a value must be refused."""
         try:
             values = [self.function(float(time)) for time in times]
             if all(is_rotation_object(value) for value in values):
                 turns = np.array([value.as_matrix() for value in values])  # type: ignore[union-attr]
             else:
-                found = numbers("angle", values)  # type: ignore[arg-type]  # what holds no numbers is refused
-                turns = turns_about_z(found) if found.ndim == 1 else found
-        except Exception:  # as above: called again for each time, it says which one it refuses
+                angles = numbers("angle", values)  # type: ignore[arg-type]  # other values are refused
+                turns = turns_about_z(angles) if angles.ndim == 1 else angles
+        except Exception:  # as above: called again for each time, so that the message names it
             return None
         return turns if turns.shape == (len(times), 3, 3) and self._are_rotations(turns) else None
 
     def _are_rotations(self, turns: Array) -> bool:
-        """Whether all are proper rotations of the model, to 1e-9."""
+        """Whether all matrices are proper rotations of the model, to 1e-9."""
         gap = np.abs(turns.transpose(0, 2, 1) @ turns - np.eye(3)).max(initial=0.0)
         if not gap <= ORTHOGONALITY or (np.linalg.det(turns) < 0).any():
             return False
@@ -126,7 +128,7 @@ class TurnSinceStart(Portable):
 
 
 def _orthogonal(turns: Array) -> Array:
-    """R (3 I - R^T R) / 2: the nearest rotations of matrices that are rotations to 1e-9."""
+    """Nearest rotations R (3 I - R^T R) / 2 of matrices that are rotations to 1e-9, shape (times, 3, 3)."""
     return turns @ (3 * np.eye(3) - turns.transpose(0, 2, 1) @ turns) / 2
 
 
@@ -134,7 +136,7 @@ _UNTURNED = np.eye(3)
 
 
 class Ground:
-    """Makes ports that belong to no body. World axes.
+    """Factory of ports that belong to no body. World axes.
 
     Args:
         dimension: 2: points must lie in the xy plane; 1: on the x axis.
@@ -148,7 +150,7 @@ class Ground:
         return "ground"
 
     def at(self, position: ArrayLike) -> MovingFrame:
-        """The fixed point at a world position, shape (3,) [m].
+        """Fixed point at a world position, shape (3,) [m].
 
         Raises:
             ParameterError: not three finite numbers, or a point outside the plane of a planar model.
@@ -163,23 +165,23 @@ class Ground:
         rotation: Callable[[float], RotationLike] | None = None,
         velocity: Path | None = None,
     ) -> MovingFrame:
-        """A frame whose origin is at path(t) and that turns as rotation(t).
+        """Frame whose origin is at path(t) and whose rotation since t = 0 is that of rotation(t).
 
         Args:
             path: world position, t [s] -> shape (3,) [m].
-            rotation: t -> a SciPy Rotation, a 3x3 matrix or an angle about z [rad]; only the turn
-                since t = 0 counts. None: it does not turn.
+            rotation: t -> a SciPy Rotation, a 3x3 matrix or an angle about z [rad]; only the rotation
+                since t = 0 counts. None: it does not rotate.
             velocity: dx/dt, t -> shape (3,) [m/s]; None: differences of the path, where needed.
 
         Raises:
-            ParameterError: what a function returns is refused, naming the time; t = 0 at once. A velocity that
-                is not that of the path.
+            ParameterError: a function returns a wrong value, which is checked at t = 0 and later with the time in
+                the message; or a velocity that is not that of the path.
         """
         for name, function in (("path", path), ("rotation", rotation), ("velocity", velocity)):
             if function is not None or name == "path":
                 check_callable(name, function, "time")
         if rotation is not None and self._dimension == 1:
-            raise ParameterError("rotation must be left out: nothing turns on a line (dimension=1)")
+            raise ParameterError("rotation must be left out: nothing rotates on a line (dimension=1)")
         label = f"moving frame {self._moving_frames + 1}"
         frame = MovingFrame(
             CheckedPath(path, f"path of {label}", self._dimension),
@@ -198,10 +200,10 @@ class Ground:
 
 
 def check_velocity(frame: MovingFrame, times: Array) -> None:
-    """Refuses a velocity that is not that of the path.
+    """Refuse a velocity that is not the derivative of the path.
 
     Raises:
-        ParameterError: says where, and by how much.
+        ParameterError: the message has the time and the difference.
     """
     if isinstance(frame.path, CheckedPath) and isinstance(frame.velocity, CheckedPath):
         refuse_wrong_rate(frame.velocity.name, frame.path.at_times, frame.velocity.at_times, times)
@@ -229,12 +231,12 @@ def frame_velocities(frame: MovingFrame, times: Array) -> Array:
 
 
 def frame_rotation(frame: MovingFrame, time: float) -> Array:
-    """Turn of the frame since t = 0, shape (3, 3)."""
+    """Rotation of the frame since t = 0, shape (3, 3)."""
     return np.eye(3) if frame.rotation is None else frame.rotation(time)
 
 
 def frame_rotations(frame: MovingFrame, times: Array) -> Array:
-    """Turns of the frame since t = 0, shape (times, 3, 3)."""
+    """Rotations of the frame since t = 0, shape (times, 3, 3)."""
     if frame.rotation is None:
         return np.broadcast_to(_UNTURNED, (len(times), 3, 3))
     if isinstance(frame.rotation, TurnSinceStart):
@@ -252,7 +254,9 @@ def frame_angular_velocities(frame: MovingFrame, times: Array) -> Array:
 
 
 def frame_velocity(frame: MovingFrame, time: float) -> Array:
-    """World velocity of the frame's origin: the user's, or differences of the path, shape (3,) [m/s]."""
+    """World velocity of the frame's origin, from the user's function or differences of the path, shape (3,)
+    [m/s].
+    """
     if frame.is_fixed:
         return np.zeros(3)
     if frame.velocity is not None:
@@ -272,7 +276,9 @@ def frame_acceleration(frame: MovingFrame, time: float, end: float = np.inf) -> 
 
 
 def frame_rotation_rates(frame: MovingFrame, time: float, end: float = np.inf) -> tuple[Array, Array]:
-    """First and second time derivative of ``frame_rotation``, each of shape (3, 3); asked for up to ``end``."""
+    """First and second time derivative of ``frame_rotation``, each of shape (3, 3), from differences up to
+    ``end``.
+    """
     if frame.rotation is None:
         return np.zeros((3, 3)), np.zeros((3, 3))
     turn = frame.rotation
@@ -289,7 +295,7 @@ def frame_angular_velocity(frame: MovingFrame, time: float) -> Array:
 
 
 def planar_point(name: str, value: Array, dimension: int) -> Array:
-    """The vector, refused where it leaves the plane of a planar model or the line of one on a line."""
+    """Point itself, refused if it leaves the plane of a planar model or the line of one on a line."""
     if dimension == 1 and value[1:].any():
         raise ParameterError(f"{name} must lie on the x axis (dimension=1), got {value.tolist()}")
     if dimension == 2 and value[2] != 0:
@@ -298,13 +304,13 @@ def planar_point(name: str, value: Array, dimension: int) -> Array:
 
 
 def leaves(frame: MovingFrame, dimension: int) -> bool:
-    """Whether a frame may leave the plane or the line: it was made by the ground of a model of more dimensions."""
+    """Whether a frame may leave the plane or the line, since the ground of a model of more dimensions made it."""
     return isinstance(frame.path, CheckedPath) and frame.path.dimension > dimension
 
 
 @dataclass(frozen=True, eq=False)
 class _Constant:
-    """A function of time that does not depend on it."""
+    """A constant function of time."""
 
     value: Array
 
@@ -313,13 +319,13 @@ class _Constant:
 
 
 def fixed_point(position: Array, label: str) -> MovingFrame:
-    """A point of the ground, shape (3,) [m]."""
+    """Port at a point of the ground, shape (3,) [m]."""
     return MovingFrame(_Constant(position), is_fixed=True, label=label)
 
 
 @dataclass(frozen=True)
 class CheckedPath(Portable):
-    """A user's function of time that is refused where it returns no point of the model.
+    """A user's function of time whose values are refused unless they are points of the model.
 
     Attributes:
         function: t [s] -> shape (3,).
@@ -332,13 +338,13 @@ class CheckedPath(Portable):
     dimension: int
 
     def __call__(self, time: float) -> Array:
-        """The value at a time, shape (3,)."""
+        """Point at a time, shape (3,)."""
         at = f"at t = {time:.12g} s"
         value = vector(f"{self.name} {at}", called(self.function, self.name, time, at=at), ANY_SIZE)
         return planar_point(f"{self.name} {at}", value, self.dimension)
 
     def at_times(self, times: Array) -> Array:
-        """The values at many times, shape (times, 3)."""
+        """Points at many times, shape (times, 3)."""
         values = at_all_times(self.function, times)
         if values is None or values[:, self.dimension :].any():
             return np.array([self(float(time)) for time in times]).reshape(-1, 3)

@@ -1,4 +1,4 @@
-"""Handles of several bodies in a row that users see as one: beams in parts, rods."""
+"""Handles of several bodies in a row that users see as one: beams in parts, and rods."""
 
 from abc import ABC, abstractmethod
 from bisect import bisect_right
@@ -26,8 +26,8 @@ class PlacedWhole(ModelPart, ABC):
         name: unique in its model.
         parts: from start to end.
         body: the immutable description.
-        kind: what messages call it.
-        along: what messages call a place along it.
+        kind: its kind in messages.
+        along: symbol of the position along it in messages.
     """
 
     name: str
@@ -39,15 +39,15 @@ class PlacedWhole(ModelPart, ABC):
     @property
     @abstractmethod
     def starts(self) -> tuple[float, ...]:
-        """Where each part begins along the whole [m]."""
+        """Positions along the whole at which the parts begin [m]."""
 
     @property
     def length(self) -> float:
-        """Of the whole [m]."""
+        """Length of the whole [m]."""
         return self.body.length
 
     def part_at(self, x: float) -> tuple[PlacedBody, float]:
-        """The part that holds x and the distance from its start; at a cut the part that begins there.
+        """Part that contains x and the distance from its start; at a cut the part that begins there.
 
         Raises:
             AttachmentError: x lies outside 0 <= x <= length.
@@ -66,21 +66,21 @@ class PlacedWhole(ModelPart, ABC):
 
     @property
     def start(self) -> Attachment:
-        """The end at x = 0."""
+        """End of the whole at x = 0."""
         return self.parts[0].start
 
     @property
     def end(self) -> Attachment:
-        """The end at x = length."""
+        """End of the whole at x = length."""
         return self.parts[-1].end
 
     @property
     def origin(self) -> Attachment:
-        """The origin of the first part's frame."""
+        """Origin of the frame of the first part."""
         return self.parts[0].origin
 
     def at(self, x: float) -> Attachment:
-        """The axis point at distance x [m] from the start of the whole.
+        """Point on the axis at distance x [m] from the start of the whole.
 
         Raises:
             AttachmentError: x lies outside 0 <= x <= length.
@@ -89,7 +89,7 @@ class PlacedWhole(ModelPart, ABC):
         return placed.at(local)
 
     def point(self, position: ArrayLike) -> Attachment:
-        """A material point given by undeformed coordinates of the straight whole, shape (3,) [m].
+        """Material point at undeformed coordinates of the straight whole, shape (3,) [m].
 
         Raises:
             AttachmentError: x lies outside 0 <= x <= length.
@@ -101,14 +101,14 @@ class PlacedWhole(ModelPart, ABC):
 
     @abstractmethod
     def nodes(self) -> tuple[Attachment, ...]:
-        """Where it touches others."""
+        """Attachments at which contacts may act."""
 
     def offsets(self) -> Iterator[tuple[PlacedBody, float]]:
-        """Each part with the place of its start along the whole [m]."""
+        """Parts with the position of their start along the whole [m]."""
         yield from zip(self.parts, self.starts, strict=True)
 
     def _repr_html_(self) -> str:
-        """For notebooks: what it looks like where it was placed, and its parameters."""
+        """HTML for notebooks, with a picture at the initial pose and the parameters."""
         mass = sum(part.data.mass for part in self.parts)
         rows = [("mass", f"{mass:.6g} kg"), ("parts", str(len(self.parts)))]
         rows += [("position", written(self.parts[0].place)), *described(self.body)]
@@ -120,7 +120,7 @@ class PlacedWhole(ModelPart, ABC):
 
 
 def line_parts(target: PlacedBody | PlacedWhole) -> Iterator[tuple[PlacedBody, float]]:
-    """The bodies that a handle stands for, each with the place of its start along the whole [m]."""
+    """Bodies of a handle, with the position of their start along the whole [m]."""
     if isinstance(target, PlacedWhole):
         yield from target.offsets()
     else:
@@ -132,9 +132,9 @@ def line_parts(target: PlacedBody | PlacedWhole) -> Iterator[tuple[PlacedBody, f
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PlacedRod(PlacedWhole):
-    """The sections of one rod in a model, "name node 1", "name node 2", ... Compared by identity.
+    """Sections of a rod in a model, "name node 1", "name node 2", ... Compared by identity.
 
-    Each section carries the piece of the rod around it, as far as halfway to its neighbours: a place between two
+    Each section has the piece of the rod around it, up to halfway to its neighbours: a point between two
     sections moves rigidly with the nearer one, at nodes (``body.node_places``) positions are most accurate.
 
     Attributes:
@@ -146,12 +146,12 @@ class PlacedRod(PlacedWhole):
 
     @property
     def starts(self) -> tuple[float, ...]:
-        """Where the piece of each section begins along the rod [m]."""
+        """Positions along the rod at which the pieces of the sections begin [m]."""
         places = self.body.node_places
         return (0.0, *(0.5 * (places[1:] + places[:-1])).tolist())
 
     def nodes(self) -> tuple[Attachment, ...]:
-        """Of all sections."""
+        """Origins of all sections."""
         return tuple(part.origin for part in self.parts)
 
 
@@ -162,7 +162,7 @@ class PlacedRod(PlacedWhole):
 class PlacedSplitBeam(PlacedWhole):
     """Parts of one beam in a model. Compared by identity.
 
-    What is asked of a place is answered by the part there: ``displacement(handle.at(x))`` is that in
+    Readings at a point are those of the part there: ``displacement(handle.at(x))`` is in
     the frame of the part, ``position(handle.at(x))`` does not depend on the parts. The parts are named
     "name part 1", "name part 2", ...
 
@@ -175,9 +175,9 @@ class PlacedSplitBeam(PlacedWhole):
 
     @property
     def starts(self) -> tuple[float, ...]:
-        """Where each part begins along the whole beam [m]."""
+        """Positions along the beam at which the parts begin [m]."""
         return tuple(number * self.body.part.length for number in range(len(self.parts)))
 
     def nodes(self) -> tuple[Attachment, ...]:
-        """Cuts and ends."""
+        """Attachments at cuts and ends."""
         return tuple(self.at(x) for x in (*self.starts, self.length))

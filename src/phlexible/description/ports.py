@@ -1,4 +1,4 @@
-"""Ports: where joints and loads act on a placed body, on the ground or on a moving frame."""
+"""Ports at which joints and loads act: on a placed body, on the ground or on a moving frame."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -29,25 +29,25 @@ from phlexible.display import beside, described, table, written
 from phlexible.shapes.surfaces import Triangulation, small_picture
 
 Numbers = tuple[BodyData, dict[Location, MaterialPoint]]
-"""Data of a description in its frame, and points of it that were asked for."""
+"""Data of a description in its frame, and its points that were located."""
 
-_known: ContextVar[tuple[tuple[Body, Numbers], ...]] = ContextVar("known", default=())
+_shared: ContextVar[tuple[tuple[Body, Numbers], ...]] = ContextVar("_shared", default=())
 
 
 @contextmanager
-def numbers_shared(known: Iterable[tuple[Body, Numbers]]) -> Iterator[None]:
-    """Bodies of equal descriptions, in the frame that they have, take these numbers while this lasts."""
-    token = _known.set(tuple(known))
+def numbers_shared(shared: Iterable[tuple[Body, Numbers]]) -> Iterator[None]:
+    """Context in which bodies of equal descriptions, with the same frame, use these data."""
+    token = _shared.set(tuple(shared))
     try:
         yield
     finally:
-        _known.reset(token)
+        _shared.reset(token)
 
 
-def shared_numbers(held: Body, dimension: int) -> Numbers | None:
-    """Of a description; None: no body that is known has the same."""
-    for body, numbers in _known.get():
-        if numbers[0].dimension == dimension and type(body) is type(held) and _is_equal(body, held):
+def shared_numbers(body: Body, dimension: int) -> Numbers | None:
+    """Shared data of an equal description; None: there are none."""
+    for other, numbers in _shared.get():
+        if numbers[0].dimension == dimension and type(other) is type(body) and _is_equal(other, body):
             return numbers
     return None
 
@@ -55,11 +55,11 @@ def shared_numbers(held: Body, dimension: int) -> Numbers | None:
 def _is_equal(first: Body, second: Body) -> bool:
     try:
         return first is second or bool(first == second)
-    except ValueError:  # arrays of users, which have no one answer
+    except ValueError:  # user arrays, whose comparison is not a single truth value
         return False
 
 
-# How placed bodies show themselves in notebooks: a small picture and their parameters.
+# Display of placed bodies in notebooks: a small picture and their parameters.
 
 COLOR = "#0b5394"
 Drawn = tuple[Triangulation, list[Array]]
@@ -67,35 +67,37 @@ Drawn = tuple[Triangulation, list[Array]]
 
 
 def drawn(body: Body, data: BodyData, elastic: Array | None, position: Array, rotation: Array) -> Drawn:
-    """What a body looks like at its start, world axes.
+    """Surface and lines of a body at its start, world axes.
 
     Args:
-        body: that is drawn.
-        data: what it was discretized to.
+        body: description of the body.
+        data: result of ``discretize``.
         elastic: of a body in absolute coordinates its elastic coordinates (n,); None: it has a frame.
         position, rotation: of the frame, shapes (3,) [m] and (3, 3).
     """
     skin = body.skin(data, np.zeros((0, 3)))
-    places = skin.positions if elastic is None else skin.places(elastic[None])[0]
+    places = skin.positions if elastic is None else skin.node_positions(elastic[None])[0]
     vertices = position + (places[skin.vertex_nodes] + skin.offsets) @ rotation.T
     lines = [] if skin.has_surface else [position + places[line] @ rotation.T for line in skin.lines]
     return Triangulation(vertices, skin.triangles), lines
 
 
 def shown(title: str, rows: Iterable[tuple[str, str]], parts: Sequence[Drawn], color: str | None) -> str:
-    """A table under a title, beside a picture of the parts."""
-    lines = [line for _, own in parts for line in own]
+    """Table under a title, next to a picture of the parts."""
+    lines = [line for _, part_lines in parts for line in part_lines]
     counts = np.cumsum([0, *(len(surface.vertices) for surface, _ in parts)])
     vertices = np.concatenate([surface.vertices for surface, _ in parts])
     triangles = [surface.triangles + first for (surface, _), first in zip(parts, counts[:-1], strict=True)]
-    whole, text = Triangulation(vertices, np.concatenate(triangles)), table(rows, title=title)
-    if not (len(whole.triangles) or lines):
+    surface_, text = Triangulation(vertices, np.concatenate(triangles)), table(rows, title=title)
+    if not (len(surface_.triangles) or lines):
         return text
-    return beside(small_picture(whole, lines, color or COLOR, f"picture of {title.partition(':')[0]}"), text)
+    return beside(small_picture(surface_, lines, color or COLOR, f"picture of {title.partition(':')[0]}"), text)
 
 
 class ModelPart:
-    """What others refer to: placed bodies, frames, joints, loads, ... (``references``). Compared by identity."""
+    """A part of a model to which others refer (``references``): placed bodies, frames, joints, loads. Compared by
+    identity.
+    """
 
 
 Path = Callable[[float], ArrayLike]
@@ -108,14 +110,14 @@ class PlacedBody(ModelPart):
     Attributes:
         name: unique in its model.
         body: the immutable description.
-        held: the same for the way in which the model holds it.
+        held: the description with options such as ``frame="auto"`` resolved by the joints of the model.
         data: invariants of ``held`` in the model's dimension.
         position: origin of the body frame at t = 0, world axes, shape (3,) [m].
         rotation: body to world at t = 0, shape (3, 3).
         velocity: of the origin at t = 0, world axes, shape (3,) [m/s]; None: solved from the joints, zero without.
         angular_velocity: at t = 0, world axes, shape (3,) [rad/s]; None: solved from the joints, zero without.
         nodes: nodes of an absolute body at t = 0, already moved by ``position`` and ``rotation``.
-        points: of ``data`` that were asked for, shared by bodies of one description.
+        points: of ``data`` that were located, shared by bodies of one description.
     """
 
     name: str
@@ -132,48 +134,48 @@ class PlacedBody(ModelPart):
     _waiting: list[object] = field(default_factory=list)
 
     def clamp(self, is_clamped: bool = True) -> None:
-        """A joint holds place and orientation of the start, or no longer; nothing changes once numbers were made of
-        the body.
+        """Update the frame after a joint clamps the start, or no longer does; not once data of the body are in
+        use.
         """
-        held = self.body.held(is_clamped=is_clamped)
-        if not self._is_settled and held != self.held:
-            data, points = shared_numbers(held, self.data.dimension) or (held.discretize(self.data.dimension), {})
-            object.__setattr__(self, "held", held)
+        body = self.body.resolved(is_clamped=is_clamped)
+        if not self._is_settled and body != self.held:
+            data, points = shared_numbers(body, self.data.dimension) or (body.discretize(self.data.dimension), {})
+            object.__setattr__(self, "held", body)
             object.__setattr__(self, "data", data)
             object.__setattr__(self, "points", points)
 
     def settle(self) -> None:
-        """Numbers are made of the body: ``data`` stays what it is, whatever joints come later."""
+        """Fix ``data``, because they are in use, whatever joints come later."""
         object.__setattr__(self, "_is_settled", True)
 
     @property
     def waiting(self) -> tuple[object, ...]:
-        """Joints, elements, drives and loads that were made on the body and given to no model yet."""
+        """Joints, elements, drives and loads that were made on the body and are not in a model yet."""
         return tuple(self._waiting)
 
     def expect(self, part: object) -> None:
-        """A part was made on this body; it does nothing before a model gets it."""
+        """Add a part that was made on this body, and that has no effect before it is in a model."""
         self._waiting.append(part)
 
     def receive(self, part: object) -> None:
-        """A model got the part, or refused it with a message, or another takes its place."""
-        self._waiting[:] = [each for each in self._waiting if each is not part]
+        """Remove a part that is now in a model, or was refused with a message or replaced."""
+        self._waiting[:] = [waiting for waiting in self._waiting if waiting is not part]
 
     @property
     def is_string(self) -> bool:
-        """Whether it has a tension."""
+        """Whether the body is a string, which has a tension."""
         return isinstance(self.data, AbsoluteBody) and bool(self.data.strains)
 
     @property
     def kind(self) -> str:
-        """What messages call it."""
+        """Kind of the body for messages."""
         if self.nodes is None:
             return "body with a frame" if self.data.rotates else "point mass"
         return "string" if self.is_string else "soft body"
 
     @property
     def place(self) -> Array:
-        """A world point of the body at t = 0: its origin, or its first node, shape (3,) [m]."""
+        """World position of a point of the body at t = 0: its origin, or its first node, shape (3,) [m]."""
         return self.position if self.nodes is None else self.nodes.positions[0]
 
     @property
@@ -185,25 +187,25 @@ class PlacedBody(ModelPart):
 
     @property
     def start(self) -> "Attachment":
-        """The end of a line body at x = 0."""
+        """End of a line body at x = 0."""
         return Attachment(self, Start())
 
     @property
     def end(self) -> "Attachment":
-        """The end of a line body at x = length."""
+        """End of a line body at x = length."""
         return Attachment(self, End())
 
     @property
     def origin(self) -> "Attachment":
-        """The origin of the body frame."""
+        """Origin of the body frame."""
         return Attachment(self, Origin())
 
     def at(self, x: float) -> "Attachment":
-        """The axis point of a line body at distance x [m] from its start."""
+        """Point on the axis of a line body at distance x [m] from its start."""
         return Attachment(self, Along(finite("x", x)))
 
     def __getitem__(self, name: str) -> "Attachment":
-        """The interface of a flexible body with a name, ``part["tip"]``.
+        """Interface of a flexible body with a name, ``part["tip"]``.
 
         Raises:
             AttachmentError: the body has no such interface; the message lists those it has.
@@ -211,44 +213,46 @@ class PlacedBody(ModelPart):
         return Attachment(self, Interface(text("name of an interface", name)))
 
     def __iter__(self) -> None:  # or Python would call [0], [1], ...
-        raise TypeError("a body is no sequence")
+        raise TypeError("a body is not a sequence")
 
     def cut(self, at_end: bool) -> "Attachment":
-        """An end of a part of a split beam, for the joint that holds it to the next one."""
+        """End of a part of a split beam, for the joint that connects it to the next part."""
         return Attachment(self, Cut(at_end))
 
     def point(self, position: ArrayLike) -> "Attachment":
-        """A material point given by its undeformed body coordinates, shape (3,) [m]."""
+        """Material point at undeformed body coordinates, shape (3,) [m]."""
         x, y, z = vector("position", position).tolist()
         return Attachment(self, MaterialPosition((x, y, z)))
 
     def node(self, number: int) -> "Attachment":
-        """A node of a soft body by the number of its point in the mesh."""
+        """Node of a soft body by the number of its point in the mesh."""
         return Attachment(self, Node(whole("number", number, 0)))
 
     def locate(self, location: Location) -> MaterialPoint:
-        """The point there, in the undeformed body, and how elastic coordinates move it.
+        """Material point at a location, with its shape functions.
 
         Raises:
-            AttachmentError: the body has no such place.
+            AttachmentError: the body has no such location.
         """
-        found = self.points.get(location)
-        if found is None:
-            found = self.points[location] = self.data.points.locate(location)
-        return found
+        point = self.points.get(location)
+        if point is None:
+            point = self.points[location] = self.data.points.locate(location)
+        return point
 
     def __repr__(self) -> str:
         return f"PlacedBody({self.name!r}, {type(self.body).__name__})"
 
     def _repr_html_(self) -> str:
-        """For notebooks: what the body looks like, and its parameters."""
+        """HTML for notebooks, with a picture and the parameters of the body."""
         title = f"{self.name}: {type(self.body).__name__}"
         rows = [("mass", f"{self.data.mass:.6g} kg"), ("elastic coordinates", str(self.data.elastic_count))]
         rows += [("position", written(self.place)), *described(self.held)]
         return shown(title, rows, [self.drawn(np.zeros(3), np.eye(3))], self.body.paint)
 
     def drawn(self, position: Array, rotation: Array) -> Drawn:
-        """Its surface and lines at t = 0, undeformed, with its frame in a pose of shapes (3,) [m] and (3, 3)."""
+        """Surface and lines of the body at t = 0, undeformed, with its frame at a pose of shapes (3,) [m] and (3,
+        3).
+        """
         return drawn(self.held, self.data, None if self.nodes is None else self.elastic, position, rotation)
 
 
@@ -257,7 +261,7 @@ class Attachment:
     """A material point of a placed body, with the material's orientation around it.
 
     Raises:
-        AttachmentError: the body has no such place.
+        AttachmentError: the body has no such location.
     """
 
     placed: PlacedBody
@@ -268,12 +272,12 @@ class Attachment:
 
     @property
     def point(self) -> MaterialPoint:
-        """Where it is in the undeformed body, and how elastic coordinates move it."""
+        """Material point of the undeformed body, with its shape functions."""
         return self.placed.locate(self.location)
 
     @property
     def has_orientation(self) -> bool:
-        """False on a point mass."""
+        """Whether the material around the point has an orientation: not on point masses and strings."""
         return self.point.rotations is not None
 
     def initial_position(self) -> Array:
@@ -292,7 +296,7 @@ class MovingFrame(ModelPart):
 
     Attributes:
         path: world position x(t), shape (3,) [m]; of fixed points a constant function.
-        rotation: turn of the frame since t = 0, t -> (3, 3); None: it does not turn.
+        rotation: rotation of the frame since t = 0, t -> (3, 3); None: it does not rotate.
         velocity: dx/dt, shape (3,) [m/s]; None: differences of the path where it is needed.
         is_fixed: True for ``ground.at``.
         label: name for messages.
@@ -306,7 +310,7 @@ class MovingFrame(ModelPart):
 
     @property
     def has_orientation(self) -> bool:
-        """The ground can hold any axis."""
+        """Whether the frame has axes, which it always has."""
         return True
 
     def initial_position(self) -> Array:

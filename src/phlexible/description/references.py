@@ -1,4 +1,4 @@
-"""What parts refer to: one walk over their fields, and copies of parts that refer to others."""
+"""References between parts, found by one walk over their fields, and copies of parts with other references."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
@@ -16,37 +16,37 @@ from phlexible.description.ports import Attachment, ModelPart, PlacedBody
 Value = TypeVar("Value")
 
 CLOSED = (str, bytes, int, float, NoneType, np.ndarray, FunctionType, PlacedBody, Body, SplitBeam, Rod)
-"""Nothing in them refers to a part: numbers, text, bodies. Nor are objects that users call looked into."""
+"""Types without references to parts: numbers, text, bodies. User functions are not searched either."""
 
 
 ENDS = (*CLOSED, ModelPart, Attachment)
 
 
 def values_in(value: object) -> Iterator[object]:
-    """All values in the fields of a dataclass, in tuples, lists and mappings, and what these consist of.
+    """All values in the fields of a dataclass, in tuples, lists and mappings, and their components.
 
-    Parts and attachments are among them, what these refer to is not.
+    Parts and attachments are among them, but not the values in these.
     """
-    for each in _direct(value):
-        yield each
-        if not _is_end(each.__class__):
-            yield from values_in(each)
+    for component in _direct(value):
+        yield component
+        if not _is_end(component.__class__):
+            yield from values_in(component)
 
 
 def references(value: object) -> Iterator[ModelPart | Attachment]:
     """Parts of a model, and attachments to bodies, in a joint, load, sensor, ..., in the order of its fields."""
-    return (each for each in values_in(value) if isinstance(each, ModelPart | Attachment))
+    return (found for found in values_in(value) if isinstance(found, ModelPart | Attachment))
 
 
 def replaced(part: Value, new: Mapping[Any, Any]) -> Value:
-    """A new part that refers to others; whatever is not in the mapping stays.
+    """Copy of a part with other references; values that are not in the mapping are not changed.
 
     Args:
         part: a joint, load, sensor, event, ..., a dataclass.
-        new: parts by those that they stand for; attachments move to the same place on the new body.
+        new: parts by those that they replace; attachments move to the same location on the new body.
 
     Raises:
-        AttachmentError: a new body does not have the place.
+        AttachmentError: a new body does not have the location.
     """
     return replace(part, **_changes(part, new))  # type: ignore[type-var]
 
@@ -60,11 +60,11 @@ def _direct(value: Any) -> Iterable[Any]:
 
 
 def _fields(value: Any) -> dict[str, Any]:
-    """Arguments of a dataclass, in which there may be references."""
+    """Arguments of a dataclass in which there may be references, by name."""
     return {name: getattr(value, name) for name in _names(value.__class__)}
 
 
-# What follows from the class of a value alone: parts are walked over again and again.
+# Properties of the class of a value, cached because parts are searched often.
 
 
 @cache
@@ -79,7 +79,7 @@ def _is_mapping(kind: Any) -> bool:
 
 @cache
 def _names(kind: Any) -> tuple[str, ...]:
-    """Arguments of a class of dataclasses in which there may be references; none of others."""
+    """Names of arguments of a dataclass in which there may be references; empty for other classes."""
     if issubclass(kind, (*CLOSED, type)) or not is_dataclass(kind):
         return ()
     if issubclass(kind, Callable) and not issubclass(kind, ModelPart):  # type: ignore[arg-type]
@@ -87,27 +87,27 @@ def _names(kind: Any) -> tuple[str, ...]:
     return tuple(each.name for each in fields(kind) if each.init)
 
 
-def _other(value: Any, new: Mapping[Any, Any]) -> Any:
-    """The value with other references, itself where it has none of them."""
+def _with_references(value: Any, new: Mapping[Any, Any]) -> Any:
+    """The value with other references; the value itself if it has none of them."""
     match value:
         case ModelPart():
             return new.get(value, value)
         case Attachment(placed=placed, location=location):
             return Attachment(new[placed], location) if placed in new else value
         case tuple() | list():
-            items = [_other(each, new) for each in value]
+            items = [_with_references(item, new) for item in value]
             if all(a is b for a, b in zip(items, value, strict=True)):
                 return value
             return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
         case Mapping():
             pairs = tuple(value.items())
-            others = _other(pairs, new)
-            return value if others is pairs else dict(others)
+            new_pairs = _with_references(pairs, new)
+            return value if new_pairs is pairs else dict(new_pairs)
     changes = _changes(value, new)
     return replace(value, **changes) if changes else value
 
 
 def _changes(value: Any, new: Mapping[Any, Any]) -> dict[str, Any]:
-    """Fields that refer to others, with their new values."""
-    pairs = {name: (each, _other(each, new)) for name, each in _fields(value).items()}
-    return {name: other for name, (each, other) in pairs.items() if other is not each}
+    """Fields that refer to other parts, with their new values."""
+    pairs = {name: (old, _with_references(old, new)) for name, old in _fields(value).items()}
+    return {name: changed for name, (old, changed) in pairs.items() if changed is not old}

@@ -1,4 +1,4 @@
-"""Functions of time: users' functions at many times at once, signals between samples, paths with their rates."""
+"""User functions of time at many times at once, signals between samples, and paths with their rates."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -16,34 +16,34 @@ from phlexible.algebra.portable import Portable
 from phlexible.algebra.user_derivatives import derivatives, first_derivatives, refuse_wrong_rate
 from phlexible.errors import ParameterError
 
-# Users' functions of time at many times at once, where they allow it.
+# User functions of time at many times at once, if they allow it.
 
 PROBES = 4
 AGREEMENT = 1e-12
-FEW = 2  # times of a step that is taken alone
+FEW = 2  # number of times of a single step
 ENOUGH = 8
 
-_KNOWN: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
-"""How often in a row a function of time took an array and agreed with single calls; below zero: did not."""
+_AGREEMENTS: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
+"""Number of consecutive calls with an array of times that agreed with single calls; negative: that did not."""
 
 
 def _takes_arrays(function: object, times: Array) -> bool | None:
-    """Of a function that is asked step by step, for few times, once that is known; None: it has to be tried."""
+    """Whether a function of time takes arrays, for few times once that is known; None: it must be tried."""
     try:
-        known = _KNOWN.get(function, 0)
-    except TypeError:  # nothing that can be remembered
+        agreements = _AGREEMENTS.get(function, 0)
+    except TypeError:  # not hashable
         return None
-    return known > 0 if abs(known) >= ENOUGH and len(times) <= FEW else None
+    return agreements > 0 if abs(agreements) >= ENOUGH and len(times) <= FEW else None
 
 
-def _learn(function: object, agrees: bool) -> None:
+def _count_agreement(function: object, agrees: bool) -> None:
     with suppress(TypeError):
-        known = _KNOWN.get(function, 0)
-        _KNOWN[function] = max(known, 0) + 1 if agrees else min(known, 0) - 1
+        count = _AGREEMENTS.get(function, 0)
+        _AGREEMENTS[function] = max(count, 0) + 1 if agrees else min(count, 0) - 1
 
 
 def several(times: Array) -> Array:
-    """At least two times, so that what a function does with them does not depend on how many there are.
+    """The times, at least two, so that values of a function do not depend on their number.
 
     Powers, for example, have other last digits for arrays than for numbers; with it a run has the same
     digits however its steps are grouped, and after it is resumed.
@@ -52,45 +52,45 @@ def several(times: Array) -> Array:
 
 
 def probes(times: Array) -> list[int]:
-    """Which of the times are asked for one by one as well."""
+    """Indices of the times at which single calls are compared."""
     last = len(times) - 1
     return [0] if last == 0 else sorted({share * last // (PROBES - 1) for share in range(PROBES)})
 
 
-def _at_once(
+def _vectorized(
     function: object, times: Array, many: Callable[[Array], Array], one: Callable[[float], ArrayLike]
 ) -> Array | None:
-    """A function of time evaluated in one call, shape (times, ...); None where that fails.
+    """Values of a function of time from one call, shape (times, ...); None if that fails.
 
-    Most functions are written with NumPy and take an array of times as they are. Whether this one does is checked:
-    values must be finite, and agree with single calls at some of the times, until that is known.
+    Most functions are written with NumPy and take an array of times. Whether this one does is checked: values must
+    be finite, and agree with single calls at some of the times, until that is known.
 
     Args:
         function: of the user.
-        times: that it is asked for.
-        many: its values at two times or more.
-        one: its value at a time.
+        times: at which it is evaluated.
+        many: evaluates it at two times or more.
+        one: evaluates it at a time.
     """
-    is_known, found = _takes_arrays(function, times), None
-    if not len(times) or is_known is False:
+    takes_arrays, result = _takes_arrays(function, times), None
+    if not len(times) or takes_arrays is False:
         return None
     with suppress(Exception):  # a function for single times may fail in any way here; it is then called one by one
         values = many(several(times))
-        if is_known:
+        if takes_arrays:
             return values[: len(times)] if all(map(isfinite, values.ravel().tolist())) else None
         some = probes(times)
         single = np.array([one(time) for time in times[some].tolist()])
         single = single if single.dtype == np.float64 else numbers("value", single, largest=ANY_SIZE)
         scale = np.abs(values).max()
         if single.shape == values[some].shape and scale < np.inf:
-            found = values[: len(times)] if np.abs(values[some] - single).max() <= AGREEMENT * scale else None
-    if not is_known:
-        _learn(function, found is not None)
-    return found
+            result = values[: len(times)] if np.abs(values[some] - single).max() <= AGREEMENT * scale else None
+    if not takes_arrays:
+        _count_agreement(function, result is not None)
+    return result
 
 
 def at_all_times(function: Callable[[float], ArrayLike], times: Array) -> Array | None:
-    """A vector function of time evaluated in one call, shape (times, 3); None where that fails."""
+    """Values of a vector function of time from one call, shape (times, 3); None if that fails."""
 
     def many(at: Array) -> Array:
         values = np.empty((len(at), 3))
@@ -102,11 +102,11 @@ def at_all_times(function: Callable[[float], ArrayLike], times: Array) -> Array 
                 values[:, k] = np.broadcast_to(numbers("component", component, largest=ANY_SIZE), at.shape)
         return values
 
-    return _at_once(function, times, many, function)
+    return _vectorized(function, times, many, function)
 
 
 def is_plain(value: object, times: Array) -> TypeGuard[Array]:
-    """Whether a function of times returned one number for each, so that nothing has to be converted."""
+    """Whether a function of times returned one number for each, so that no conversion is needed."""
     return type(value) is np.ndarray and value.dtype == np.float64 and value.shape == times.shape
 
 
@@ -114,21 +114,21 @@ def is_plain(value: object, times: Array) -> TypeGuard[Array]:
 
 
 class Between(Enum):
-    """What a signal is between its samples."""
+    """Interpolation of a signal between its samples."""
 
     LINEAR = "linear"
     CONSTANT = "constant"
 
 
 class Signal(Portable):
-    """A function of time that is linear between samples, and constant before and after them.
+    """A function of time given by samples: linear between them, and constant before and after.
 
     ``ph.Force(tip, lambda t: (signal(t), 0.0, 0.0))``, ``joint.torque(signal)``, ``joint.drive(angle=signal)``.
 
     Args:
         times: of the samples, ascending, shape (n,) [s].
         values: at these times, shape (n,).
-        between: "linear", or "constant": each value holds until the time of the next one.
+        between: "linear", or "constant": each value applies until the time of the next one.
 
     Raises:
         ParameterError: other shapes, another word, times that do not ascend, numbers that are not finite.
@@ -155,7 +155,7 @@ class Signal(Portable):
         self.times.flags.writeable = self.values.flags.writeable = False
 
     def __call__(self, time: float) -> float:
-        """The value then; of an array of times an array [s]."""
+        """Value at a time [s]; an array for an array of times."""
         if self.between is Between.CONSTANT:
             before = np.searchsorted(self.times, time, "right") - 1
             value = np.asarray(self.values[np.maximum(before, 0)])
@@ -167,18 +167,18 @@ class Signal(Portable):
         return f"Signal({len(self.times)} samples from {self.times[0]:g} to {self.times[-1]:g} s)"
 
     def with_values(self, values: ArrayLike) -> "Signal":
-        """The same times with other values."""
+        """Signal with the same times and other values."""
         return Signal(self.times, values, self.between)
 
 
-# Numbers that are prescribed functions of time, with their rates: the paths of drives.
+# Prescribed scalar functions of time with their rates: the paths of drives.
 
 ScalarFunction = Callable[[float], float]
 
 
 @dataclass(frozen=True, eq=False)
 class TimePath(Portable):
-    """A number p(t). Compared by identity.
+    """A scalar function p(t) of time with its rate. Compared by identity.
 
     Attributes:
         function: t [s] -> p.
@@ -191,7 +191,7 @@ class TimePath(Portable):
     name: str
 
     def __call__(self, time: float) -> float:
-        """p(t).
+        """Value p(t) at a time [s].
 
         Raises:
             ParameterError: the function returns no finite number.
@@ -199,7 +199,7 @@ class TimePath(Portable):
         return number_at(self.function, self.name, time)
 
     def rates(self, time: float, end: float = np.inf) -> tuple[float, float]:
-        """dp/dt and d2p/dt2, from differences up to ``end``."""
+        """First and second derivative dp/dt and d2p/dt2 at a time, from differences up to ``end``."""
         if self.rate is None:
             first, second = derivatives(lambda t: np.array([self(t)]), time, end=end, many=self.column_at)
             return float(first[0]), float(second[0])
@@ -213,24 +213,24 @@ class TimePath(Portable):
         return slope, float(derivatives(lambda t: many(np.array([t]))[0], time, end=end, many=many)[0][0])
 
     def rates_at(self, times: Array) -> Array:
-        """dp/dt at many times, shape (times,)."""
+        """Rates dp/dt at many times, shape (times,)."""
         if self.rate is not None:
             return numbers_at(self.rate, times, f"rate of {self.name}")
         return first_derivatives(lambda t: self.at_times(t)[:, None], times)[:, 0]
 
     def at_times(self, times: Array) -> Array:
-        """p at many times, shape (times,)."""
+        """Values p at many times, shape (times,)."""
         return numbers_at(self.function, times, self.name)
 
     def column_at(self, times: Array) -> Array:
-        """The same, shape (times, 1)."""
+        """Values p at many times as a column, shape (times, 1)."""
         return self.at_times(times)[:, None]
 
     def check_rate(self, times: Array) -> None:
-        """Refuses a rate that is not dp/dt.
+        """Refuse a rate that is not dp/dt.
 
         Raises:
-            ParameterError: says where, and by how much.
+            ParameterError: the message has the time and the difference.
         """
         if self.rate is not None:
             name = f"rate of {self.name}"
@@ -238,18 +238,18 @@ class TimePath(Portable):
 
 
 class TimeFactor(Enum):
-    """What of a path multiplies a term or is subtracted from a row."""
+    """Function of a path that multiplies a term or is subtracted from a row."""
 
     COSINE = 0
     SINE = 1
     VALUE = 2
 
     def of(self, value: float) -> float:
-        """cos p, sin p or p."""
+        """Value cos p, sin p or p."""
         return float((np.cos, np.sin, float)[self.value](value))
 
     def derivatives(self, value: float, rate: float, second: float) -> tuple[float, float]:
-        """First and second time derivative along a path."""
+        """First and second time derivative of the factor along a path."""
         match self:
             case TimeFactor.COSINE:
                 return -np.sin(value) * rate, -np.cos(value) * rate**2 - np.sin(value) * second
@@ -261,42 +261,42 @@ class TimeFactor(Enum):
 
 @dataclass(frozen=True, eq=False)
 class Timed:
-    """A factor or an offset that follows a path."""
+    """A factor or an offset that is a function of a path."""
 
     path: TimePath
     factor: TimeFactor
 
     def now(self, time: float) -> float:
-        """The value."""
+        """Value of the factor at a time [s]."""
         return self.factor.of(self.path(time))
 
     def at(self, time: float) -> tuple[float, float, float]:
-        """Value, first and second time derivative."""
+        """Value, first and second time derivative of the factor at a time [s]."""
         value, (rate, second) = self.path(time), self.path.rates(time)
         return (self.factor.of(value), *self.factor.derivatives(value, rate, second))
 
 
 def numbers_at(function: ScalarFunction, times: Array, name: str) -> Array:
-    """A number function at many times, in one call where it allows that, shape (times,).
+    """Values of a scalar function of time at many times, in one call if it allows that, shape (times,).
 
     Raises:
-        ParameterError: a value is no finite number; names the time.
+        ParameterError: a value is not a finite number; the message names the time.
     """
 
     def many(at: Array) -> Array:
-        found = function(at)  # type: ignore[arg-type]
-        values = found if is_plain(found, at) else numbers(name, found, largest=ANY_SIZE)
+        raw = function(at)  # type: ignore[arg-type]
+        values = raw if is_plain(raw, at) else numbers(name, raw, largest=ANY_SIZE)
         return np.broadcast_to(values, at.shape)
 
-    found = _at_once(function, times, many, lambda time: number_at(function, name, time))
-    return np.array([number_at(function, name, float(t)) for t in times] if found is None else found)
+    values = _vectorized(function, times, many, lambda time: number_at(function, name, time))
+    return np.array([number_at(function, name, float(t)) for t in times] if values is None else values)
 
 
 def number_at(function: ScalarFunction, name: str, time: float) -> float:
-    """The value of a user's function at a time.
+    """Value of a user's scalar function at a time.
 
     Raises:
-        ParameterError: it is no finite number.
+        ParameterError: it is not a finite number.
         FunctionError: the function raises.
     """
     at = f"at t = {time:.12g} s"

@@ -78,7 +78,7 @@ def _ports(placed: PlacedBody, most: int) -> list[Attachment]:
     """Points of a body, at most so many beside its interfaces."""
     if _is_rigid(placed):
         return [placed.origin]
-    along = placed.held.places_along()
+    along = placed.held.contact_positions()
     if along:
         spread = np.linspace(min(along), max(along), most) if most > 1 else [max(along)]
         return [placed.at(float(x)) for x in spread]

@@ -14,9 +14,9 @@ from phlexible.bodies.floating_body import FloatingBody
 from phlexible.bodies.mechanics import absolute as absolute_mechanics
 from phlexible.bodies.mechanics.floating import (
     elastic_tangent,
-    kept_velocities,
     mass_matrix,
     split_velocity,
+    velocity_components,
     viscous_matrix,
 )
 from phlexible.description.interactions.feedback import Feedback
@@ -127,7 +127,7 @@ def transport_matrix(body: FloatingBody, nu: Array) -> Array:
     full = np.zeros((6 + body.elastic_count,) * 2)
     full[:3, :3] = full[3:6, 3:6] = cross_matrix(w)
     full[:3, 3:6] = cross_matrix(v)
-    kept = kept_velocities(body)
+    kept = velocity_components(body)
     return full[np.ix_(kept, kept)]
 
 
@@ -170,7 +170,7 @@ def velocity_force_slopes(body: FloatingBody, eta: Array, nu: Array) -> tuple[Ar
     by_shape[:3] = -spin @ spin @ shapes
     by_shape[3:6] = -spin @ (turning - carry @ shapes) - carry @ spin @ shapes
     by_shape[6:] = ((w @ w) * trace - np.einsum("a,abij,b->ij", w, second, w))[1:, 1:]
-    kept = kept_velocities(body)
+    kept = velocity_components(body)
     return by_velocity[np.ix_(kept, kept)], by_shape[kept]
 
 

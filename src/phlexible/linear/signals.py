@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 
 from phlexible.algebra.arrays import Array
 from phlexible.bodies.absolute_body import AbsoluteBody
-from phlexible.bodies.mechanics.floating import kept_velocities
+from phlexible.bodies.mechanics.floating import velocity_components
 from phlexible.description.interactions.feedback import Feedback
 from phlexible.description.interactions.functions import AXES, Row
 from phlexible.description.interactions.loads import DistributedForce, Force, Torque
@@ -49,7 +49,7 @@ def body_coordinates(placed: PlacedBody) -> tuple[StateBlock, ...]:
     words = ("x", "y", "z", "turn x", "turn y", "turn z")
     units = ("m", "m", "m", "rad", "rad", "rad", *data.coordinate_units)
     names = (*words, *(f"eta {k}" for k in range(data.elastic_count)))
-    return tuple(StateBlock(f"{placed.name} {names[k]}", units[k], 1) for k in kept_velocities(data))
+    return tuple(StateBlock(f"{placed.name} {names[k]}", units[k], 1) for k in velocity_components(data))
 
 
 def coordinates(system: System) -> tuple[StateBlock, ...]:

@@ -7,7 +7,7 @@ import numpy as np
 from phlexible.algebra.arrays import Array, hold_read_only
 from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.floating_body import FloatingBody
-from phlexible.bodies.mechanics.floating import kept_velocities, rigid_rows
+from phlexible.bodies.mechanics.floating import rigid_rows, velocity_components
 from phlexible.description.mechanism.mechanism import Mechanism
 from phlexible.display import Html, short_repr, sparkline, table
 from phlexible.state.recorded_run import RecordedRun
@@ -148,7 +148,7 @@ def _spin(run: RecordedRun, index: int, data: FloatingBody) -> Array:
     step = max(1, CHUNK_NUMBERS // (12 * (data.elastic_count + 6)))
     for first in range(0, run.count, step):
         part = slice(first, first + step)
-        rows = rigid_rows(data, run.elastic(index)[part])[:, 3:, kept_velocities(data)]
+        rows = rigid_rows(data, run.elastic(index)[part])[:, 3:, velocity_components(data)]
         pi = np.einsum("tij,tj->ti", rows, run.recording.velocity[part, run.system.layout.place(index)])
         result[part] = np.einsum("tij,tj->ti", run.recording.rotation[part, index], pi)
     return result

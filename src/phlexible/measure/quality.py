@@ -13,8 +13,8 @@ from phlexible.bodies.beam.points import BeamPoints
 from phlexible.bodies.beam.strain import Strain, linear_stiffness
 from phlexible.bodies.flexible.flexible_body import FlexibleBody
 from phlexible.bodies.floating_body import FloatingBody
-from phlexible.bodies.mechanics.floating import elastic_mass, kept_velocities, rigid_rows
-from phlexible.bodies.rod import GREATEST_GOOD_TURN, GREATEST_TURN
+from phlexible.bodies.mechanics.floating import elastic_mass, rigid_rows, velocity_components
+from phlexible.bodies.rod import LARGEST_ACCURATE_ROTATION, LARGEST_ROTATION
 from phlexible.description.mechanism.wholes import RodInModel
 from phlexible.errors import (
     LargeDeflectionWarning,
@@ -105,11 +105,11 @@ def coarse_rods(run: RecordedRun) -> Iterator[str]:
         rotation = run.recording.rotation[rows][:, numbers]
         cosine = (np.einsum("tkij,tkij->tk", rotation[:, 1:], rotation[:, :-1]) - 1) / 2
         turn = np.arccos(np.clip(cosine, -1.0, 1.0)).max(axis=1, initial=0.0)
-        beyond = np.flatnonzero(turn > GREATEST_GOOD_TURN)
+        beyond = np.flatnonzero(turn > LARGEST_ACCURATE_ROTATION)
         if len(beyond):
             most = float(turn.max())
-            count = int(np.ceil(rod.handle.body.elements * most / GREATEST_GOOD_TURN))
-            far = "" if most < GREATEST_TURN else f"; beyond {GREATEST_TURN:g} rad they grow soft and fold"
+            count = int(np.ceil(rod.handle.body.elements * most / LARGEST_ACCURATE_ROTATION))
+            far = "" if most < LARGEST_ROTATION else f"; beyond {LARGEST_ROTATION:g} rad they grow soft and fold"
             pull, carried, apart = _pull(run, rod, int(rows[beyond[0]]) + 1)
             because = "or check its material and loads"
             if pull > carried:
@@ -121,7 +121,7 @@ def coarse_rods(run: RecordedRun) -> Iterator[str]:
             yield (
                 f"{rod.handle.name} bends further than its elements follow, from t = {time[beyond[0]]:.4g} s on:"
                 f" neighbouring sections turn by up to {most:.2g} rad against each other (good to"
-                f" {GREATEST_GOOD_TURN:g}{far}): take elements={count} or more, {because}"
+                f" {LARGEST_ACCURATE_ROTATION:g}{far}): take elements={count} or more, {because}"
             )
 
 
@@ -152,7 +152,7 @@ def large_deflections(run: RecordedRun) -> list[str]:
     found: dict[int, str] = {}
     for beams in _beams(run):
         eta, time = beams.sampled(run)
-        fields, length = beams.points.sampled, beams.beam.length
+        fields, length = beams.points.station_fields, beams.beam.length
         slopes = beams.apart(np.hypot(eta @ fields.slope_y.T, eta @ fields.slope_z.T))
         ways = beams.apart(np.hypot(eta @ fields.deflection_y.T, eta @ fields.deflection_z.T))
         is_far = np.maximum(slopes / GREATEST_SLOPE, ways / (GREATEST_DEFLECTION * length)) > 1
@@ -198,7 +198,7 @@ def _strains(beam: Beam, points: BeamPoints, eta: Array) -> Array:
         beam, points: of all rows.
         eta: shape (rows, n).
     """
-    fields = points.sampled
+    fields = points.station_fields
     slopes = (eta @ fields.slope_y.T) ** 2 + (eta @ fields.slope_z.T) ** 2
     axial = np.abs(eta @ fields.stretch.T + slopes / 2)
     radius_y, radius_z = beam.radii_of_gyration(points.stations)  # less than the half height
@@ -435,7 +435,7 @@ def alternating_share(run: RecordedRun) -> float:
 
 def _products(body: FloatingBody, about_centre: FloatingBody, nu: Array) -> tuple[Array, Array]:
     """nu.M(0).nu for nu (T, velocity_count), of deta/dt alone and of all; v is that of the centre of mass."""
-    d, n, rigid, kept = body.dimension, body.elastic_count, body.rigid_count, kept_velocities(body)
+    d, n, rigid, kept = body.dimension, body.elastic_count, body.rigid_count, velocity_components(body)
     velocity, turn, bent = nu[:, :d], nu[:, d:rigid], nu[:, rigid:]
     elastic = (bent * (bent @ elastic_mass(body))).sum(axis=1)
     rows = rigid_rows(about_centre, np.zeros(n))[kept[d:rigid]]

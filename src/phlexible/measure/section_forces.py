@@ -10,7 +10,7 @@ from phlexible.algebra.arrays import Array, IntArray
 from phlexible.bodies.beam.beam import Beam
 from phlexible.bodies.beam.mesh import BeamMesh
 from phlexible.bodies.beam.points import ROUND_OFF, BeamPoints
-from phlexible.bodies.beam.section_forces import places_along, section_resultants, stations
+from phlexible.bodies.beam.section_forces import checked_positions, section_resultants, stations
 from phlexible.bodies.floating_body import FloatingBody
 from phlexible.description.interactions.rod_element import KEPT
 from phlexible.description.mechanism.wholes import RodInModel
@@ -162,7 +162,7 @@ def _forces_of_rod(run: RecordedRun, target: PlacedRod, x: ArrayLike | None) -> 
     rod = rod_of_run(run, target)
     places, forces = strain_places(rod), rod_forces(run, rod)
     if x is not None:
-        at = places_along(target.length, x)
+        at = checked_positions(target.length, x)
         places, forces = at, between_places(places, forces, at)
     return SectionForces(run.recording.time, places, *np.moveaxis(forces, 2, 0))
 
@@ -250,7 +250,7 @@ def stations_of_parts(
             count += len(local)
         return
     length = _mesh(run.system.bodies[parts[0][0]]).length
-    places = places_along(length * len(parts), x)
+    places = checked_positions(length * len(parts), x)
     owner = np.clip((places / length * (1 + ROUND_OFF)).astype(np.int64), 0, len(parts) - 1)
     for number, (index, begin) in enumerate(parts):
         own = np.flatnonzero(owner == number)

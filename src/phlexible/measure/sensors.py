@@ -886,8 +886,7 @@ class EnergyOf(Sensor):
 
     def read(self, run: RecordedRun) -> Array:
         """Shape (N + 1,)."""
-        value: Array = getattr(energy_of(run.recording), self._name)
-        return value
+        return np.asarray(getattr(energy_of(run.recording), self._name))
 
     @property
     def _name(self) -> str:

@@ -15,10 +15,10 @@ from phlexible.bodies.material import refuse_relaxation
 from phlexible.bodies.mechanics.floating import (
     cross_products,
     elastic_mass,
-    kept_velocities,
     mass_matrix,
     moment_products,
     rigid_rows,
+    velocity_components,
 )
 from phlexible.bodies.stress_space import StressSpace
 from phlexible.errors import ModelError, ParameterError
@@ -137,7 +137,7 @@ class FloatingBodyForm(PortHamiltonianModel):
             *range(body.dimension),
             *(3 + k for k in rows if axes),
             *range(12, 12 + n),
-            *(12 + n + k for k in kept_velocities(body)),
+            *(12 + n + k for k in velocity_components(body)),
             *range(18 + 2 * n, 18 + 2 * n + s),
         ]
         object.__setattr__(self, "states", tuple(block for block in blocks if block.size))
@@ -233,7 +233,7 @@ class FloatingBodyForm(PortHamiltonianModel):
         if self.body.viscosity == 0 and not self.body.damping.any():
             return result
         eta = self.split(x).displacement
-        rates = self._elastic_rates(eta)[..., kept_velocities(self.body)]
+        rates = self._elastic_rates(eta)[..., velocity_components(self.body)]
         damping = self.body.damping + self.body.viscosity * self.stress_space.viscous_matrix(eta)
         result[..., place, place] = rates.mT @ damping @ rates
         return result
@@ -264,7 +264,7 @@ class FloatingBodyForm(PortHamiltonianModel):
                 columns[..., 6:, own] = turns.T[:, axes]
         columns[..., self.port_slice(DISTRIBUTED)] = self._distributed_columns(_extended(1.0, eta), convection)
         result = np.zeros((*x.shape, self.port_size))
-        result[..., self.velocity_slice, :] = columns[..., kept_velocities(body), :]
+        result[..., self.velocity_slice, :] = columns[..., velocity_components(body), :]
         return result
 
     def _distributed_columns(self, xi: Array, convection: Array) -> Array:

@@ -82,7 +82,7 @@ def thin_plate(
     loose = np.setdiff1d(mesh.boundary_facets(), np.concatenate([held, resting]))
     v, moments = skfem.Basis(mesh, deflection, intorder=2 * order + 2), moment_elements(mesh, deflection, order)
     moving = np.setdiff1d(np.arange(v.N), _dofs(v, np.concatenate([held, resting])))
-    numbers = moments.numbers
+    numbers = moments.moment_indices
     turning = _moments_of(held, order)
     hinged = _moments_of(np.setdiff1d(mesh.boundary_facets(), held), order)
     stressed = np.setdiff1d(np.arange(numbers.max() + 1), hinged)

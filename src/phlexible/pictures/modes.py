@@ -20,7 +20,7 @@ from phlexible.algebra.arrays import (
 )
 from phlexible.bodies.flexible.points import FlexiblePoints
 from phlexible.bodies.floating_body import FloatingBody
-from phlexible.bodies.mechanics.floating import kept_velocities
+from phlexible.bodies.mechanics.floating import velocity_components
 from phlexible.bodies.skin import Skin
 from phlexible.description.mechanism.mechanism import Mechanism
 from phlexible.description.ports import Attachment, MovingFrame, PlacedBody
@@ -176,7 +176,7 @@ def _motion(placed: PlacedBody, local: Array, shapes: Array, x: ComplexArray) ->
     if not isinstance(placed.data, FloatingBody):
         return np.asarray(shapes @ x)
     full = np.zeros(6 + placed.data.elastic_count, dtype=np.complex128)
-    full[kept_velocities(placed.data)] = x
+    full[velocity_components(placed.data)] = x
     return np.asarray(full[:3] + np.cross(full[3:6], local) + shapes @ full[6:])
 
 

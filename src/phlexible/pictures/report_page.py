@@ -303,7 +303,7 @@ def _table(skin: Skin) -> Array:
     nodes, _, count = skin.shapes.shape
     table = np.zeros((nodes, 2 * count + 1, 3))
     table[:, 0 : 2 * count : 2] = np.moveaxis(skin.shapes, 2, 1)
-    table[:, 1 : 2 * count : 2] = np.moveaxis(skin.turns, 2, 1)
+    table[:, 1 : 2 * count : 2] = np.moveaxis(skin.rotations, 2, 1)
     table[:, -1] = skin.positions
     return table.reshape(-1, 3)
 

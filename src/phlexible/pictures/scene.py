@@ -165,7 +165,7 @@ class DrawnBody:
 
     def nodes(self, scale: float = 1.0) -> Array:
         """World positions of the nodes of the skin, shape (k, N, 3) [m]; ``scale`` enlarges deformations."""
-        local = self.skin.places(self.eta, 1.0 if self.is_nodal else scale)
+        local = self.skin.node_positions(self.eta, 1.0 if self.is_nodal else scale)
         return np.asarray(np.einsum("tij,tpj->tpi", self.rotations, local) + self.origins[:, None])
 
     def vertices(self, scale: float = 1.0) -> Array:
@@ -176,7 +176,7 @@ class DrawnBody:
         if self.is_rigid:
             carried = skin.offsets @ self.rotations.transpose(0, 2, 1)
         else:
-            turns = scale * np.einsum("pin,tn->tpi", skin.turns, self.eta)[:, skin.vertex_nodes]
+            turns = scale * np.einsum("pin,tn->tpi", skin.rotations, self.eta)[:, skin.vertex_nodes]
             carried = np.einsum("tij,tpj->tpi", self.rotations, skin.offsets + cross(turns, skin.offsets))
         return np.asarray(self.nodes(scale)[:, skin.vertex_nodes] + carried)
 

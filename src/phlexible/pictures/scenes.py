@@ -13,7 +13,7 @@ from phlexible.algebra.arrays import Array, IntArray
 from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.beam.beam import Beam
 from phlexible.bodies.floating_body import FloatingBody
-from phlexible.bodies.mechanics.floating import kept_velocities
+from phlexible.bodies.mechanics.floating import velocity_components
 from phlexible.bodies.rigid_body import PointMass, RigidBody
 from phlexible.bodies.skin import Skin, solid_skin
 from phlexible.description.interactions.contact import Contact
@@ -492,7 +492,7 @@ def _scene_of_mode(linear: Linearization, shapes: Sequence[ComplexArray], phases
             poses.append((np.zeros((count, 3)), np.tile(np.eye(3), (count, 1, 1)), eta + own))
             continue
         full = np.zeros((count, 6 + placed.data.elastic_count))
-        full[:, kept_velocities(placed.data)] = own
+        full[:, velocity_components(placed.data)] = own
         rotation = state.rotation[index]
         origin = state.position[index] - rotation @ system.centres[index] @ np.concatenate([[1.0], eta])
         turned = rotation @ Rotation.from_rotvec(full[:, 3:6]).as_matrix()

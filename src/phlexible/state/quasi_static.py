@@ -25,7 +25,7 @@ from phlexible.algebra.saddle import SaddlePoint
 from phlexible.algebra.sparse import Matrix, as_array, block_array, block_matrix, is_small
 from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.mechanics.any_body import stiffness_matrix
-from phlexible.bodies.mechanics.floating import turning_forces, turning_slope
+from phlexible.bodies.mechanics.floating import rigid_motion_forces, rigid_motion_tangent
 from phlexible.errors import ModelError, SingularMatrixError
 from phlexible.state.forces import applied_forces, body_forces, load_stiffness
 from phlexible.state.initial_pose import rigid_moments
@@ -351,7 +351,7 @@ def _residual(problem: _Problem, motion: QuasiStaticMotion) -> _Residual:
         if isinstance(placed.data, AbsoluteBody):
             inertia[own] = system.body_mass(state, index) @ acceleration
         else:
-            inertia[own] = turning_forces(system.frames[index], eta, nu, acceleration)
+            inertia[own] = rigid_motion_forces(system.frames[index], eta, nu, acceleration)
     loads, elements = _shares(system, problem.share)
     applied = elements * applied_forces(system, state, at, loads)
     constraint = matrix.T @ motion.multipliers
@@ -377,7 +377,8 @@ def _residual(problem: _Problem, motion: QuasiStaticMotion) -> _Residual:
 
 def _shares(system: System, share: float) -> tuple[float, float]:
     """Of loads, and of loads and force elements together: what holds rods counts whole, other elements are raised
-    with the loads, since a law of theirs may be what pulls."""
+    with the loads, since a law of theirs may be what pulls.
+    """
     return (share, 1.0) if system.mechanism.rods else (1.0, share)
 
 
@@ -459,7 +460,7 @@ def _stiffness(system: System, motion: QuasiStaticMotion, share: float) -> Matri
         own, eta = system.layout.place(index), system.elastic(state, index)
         block = stiffness_matrix(placed.data, eta)
         if not isinstance(placed.data, AbsoluteBody):
-            slope = turning_slope(system.frames[index], eta, state.velocity[own], motion.acceleration[own])
+            slope = rigid_motion_tangent(system.frames[index], eta, state.velocity[own], motion.acceleration[own])
             if slope.any():
                 block = as_array(block)
                 block[:, placed.data.rigid_count :] += slope

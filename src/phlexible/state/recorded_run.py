@@ -12,7 +12,7 @@ from phlexible.algebra.arrays import Array, IntArray, read_only
 from phlexible.algebra.sparse import lu_factors
 from phlexible.bodies.body import fingerprint
 from phlexible.bodies.mechanics import absolute
-from phlexible.bodies.mechanics.floating import mass_answers, split_velocity
+from phlexible.bodies.mechanics.floating import mass_solutions, split_velocity
 from phlexible.description.interactions.functions import PointOf
 from phlexible.description.joints.joint import Joint
 from phlexible.description.mechanism.mechanism import Mechanism
@@ -332,7 +332,7 @@ def _response(run: RecordedRun, body: int, constraint: Array, columns: IntArray)
     if body < run.system.layout.frames:
         right = np.zeros((run.count, width, constraint.shape[1]))
         right[:, columns] = constraint.transpose(0, 2, 1)
-        return mass_answers(run.system.frames[body], run.elastic(body), right)
+        return mass_solutions(run.system.frames[body], run.elastic(body), right)
     units = np.zeros((width, len(columns)))
     units[columns, np.arange(len(columns))] = 1.0
     mass = absolute.mass_matrix(run.system.nodal[body - run.system.layout.frames])

@@ -8,7 +8,7 @@ from scipy import sparse
 
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.algebra.rotations import cross_matrix, turns_about_z
-from phlexible.bodies.mechanics.floating import kept_velocities
+from phlexible.bodies.mechanics.floating import velocity_components
 from phlexible.state.layout import State
 from phlexible.state.system import System
 
@@ -71,7 +71,7 @@ def centred_motions(system: System, state: State, bodies: Collection[int] | None
         centre, first = system.centres[index], int(system.layout.velocity[index])
         place = centre @ np.concatenate([[1.0], system.elastic(state, index)])
         rows = np.hstack([np.zeros((3, 3)), -cross_matrix(place), centre[:, 1:]])
-        i, j = (moved := rows[: data.dimension, kept_velocities(data)]).nonzero()
+        i, j = (moved := rows[: data.dimension, velocity_components(data)]).nonzero()
         entries.append((first + i, first + j, moved[i, j]))
     return _of_entries(entries, len(places[0]))
 

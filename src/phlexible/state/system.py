@@ -15,7 +15,7 @@ from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.body import BodyData
 from phlexible.bodies.floating_body import FloatingBody
 from phlexible.bodies.mechanics import absolute
-from phlexible.bodies.mechanics.floating import are_evaluated_together, centred, mass_matrix
+from phlexible.bodies.mechanics.floating import centred, is_vectorized, mass_matrix
 from phlexible.description.interactions.drives import Drive
 from phlexible.description.interactions.force_elements import CoordinateForce, ForceElement
 from phlexible.description.interactions.functions import Coordinate, PointOf, Row, Vector
@@ -232,7 +232,8 @@ class System:
 
     def at(self, state: State, end: float = np.inf, given: Given | None = None) -> Instants:
         """A state as one instant, with the frames and paths of its time, whose accelerations are differences of
-        values up to ``end`` [s]; ``given``: these, where they are known."""
+        values up to ``end`` [s]; ``given``: these, where they are known.
+        """
         functions = GivenFunctions(self.moving_frames, self.paths, np.array([state.time]), end)
         return instant_of(state, functions if given is None else given)
 
@@ -243,7 +244,8 @@ class System:
     @cached_property
     def alike(self) -> tuple[tuple[BodyData, list[int]], ...]:
         """Numbers of the bodies that share their numbers and whose forces are evaluated together, in lots of which
-        matrices do not fill the memory; each other body alone."""
+        matrices do not fill the memory; each other body alone.
+        """
         lots: list[tuple[BodyData, list[int]]] = []
         open_lots: dict[int, list[int]] = {}
         for index, placed in enumerate(self.bodies):
@@ -252,7 +254,7 @@ class System:
                 lot.append(index)
                 continue
             lots.append((data, [index]))
-            if isinstance(data, FloatingBody) and are_evaluated_together(data):
+            if isinstance(data, FloatingBody) and is_vectorized(data):
                 open_lots[id(data)] = lots[-1][1]
         return tuple(lots)
 

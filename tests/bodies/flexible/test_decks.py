@@ -5,7 +5,7 @@ import pytest
 
 import phlexible as ph
 from bodies.flexible.meshes import STEEL
-from phlexible.bodies.flexible.user_mesh import check_given, user_mesh
+from phlexible.bodies.flexible.user_mesh import check_mesh, user_mesh
 
 BRICK = np.array([(x, y, z) for z in (0, 0.1) for x, y in ((0, 0), (1, 0), (1, 0.1), (0, 0.1))])
 FACES = {"S1": BRICK[:, 2] == 0, "S2": BRICK[:, 2] > 0, "S4": BRICK[:, 0] == 1, "S6": BRICK[:, 0] == 0}
@@ -84,7 +84,7 @@ def test_instances_are_moved_and_turned(tmp_path):
     }
     two = one.replace("A-1", "A-2")
     with pytest.raises(ph.ParameterError, match="2 parts that share no nodes"):
-        check_given(read(tmp_path, "b.inp", f"{PART}*Assembly, name=S\n{one}{two}*End Assembly\n"))
+        check_mesh(read(tmp_path, "b.inp", f"{PART}*Assembly, name=S\n{one}{two}*End Assembly\n"))
 
 
 def test_sets_and_surfaces_add_up(tmp_path):
@@ -124,7 +124,7 @@ def test_sets_and_surfaces_add_up(tmp_path):
 def test_one_warning_lists_what_the_body_has_not(name, more, message, tmp_path):
     deck = GRIDS + CARDS[2] if name == "a.bdf" else f"*NODE\n{rows(BRICK)}{ELEMENT}"
     with pytest.warns(ph.MeshWarning, match=message) as said:
-        check_given(read(tmp_path, name, deck + more))
+        check_mesh(read(tmp_path, name, deck + more))
     assert len(said) == 1
 
 

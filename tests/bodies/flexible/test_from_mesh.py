@@ -162,7 +162,7 @@ def test_loads_act_on_interfaces_only():
     body = made("hexahedra")
     model = ph.Model()
     placed = model.add(body, "bar")
-    with pytest.raises(ph.AttachmentError, match="no interface of bar.*'start', 'end'"):
+    with pytest.raises(ph.AttachmentError, match="not an interface of bar.*'start', 'end'"):
         model.apply(ph.Force(placed.point((0.1, 0, 0)), (1, 0, 0)))
     with pytest.raises(
         ph.AttachmentError, match="no interface 'tip'; it has 'start', 'end' .*interfaces={'tip': 'rigid'}"

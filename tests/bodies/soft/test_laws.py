@@ -87,7 +87,7 @@ def test_rubber_sheets_follow_the_closed_forms():
         (lambda: ph.InvariantLaw(first=(lambda I: I - 3, lambda I: 2.0)), "first: the second function must be"),
         (lambda: ph.InvariantLaw(third=(np.log, lambda I: np.nan)), r"third\[1\]"),
         (lambda: ph.InvariantLaw(first=lambda I: I), r"first must be two functions"),
-        (lambda: MOONEY.constitution(Plane.STRESS), "whose thickness is held"),
+        (lambda: MOONEY.constitution(Plane.STRESS), "sheets of constant thickness"),
     ],
 )
 def test_impossible_laws_are_refused(make, match):

@@ -19,11 +19,11 @@ Refused = Callable[[ph.Model, ph.Revolute, ph.Fixed], object]
 
 CASES: dict[str, tuple[Refused, type[Exception], str]] = {
     "both": (lambda m, p, f: m.at(1.0, lock=p, release=f), ph.ParameterError, "either lock= or release="),
-    "nothing free": (lambda m, p, f: m.at(1.0, lock=f), ph.ModelError, "no coordinate free"),
+    "nothing free": (lambda m, p, f: m.at(1.0, lock=f), ph.ModelError, "no free coordinate"),
     "driven": (
         lambda m, p, f: (m.apply(p.drive(angle=lambda t: 0.1 * t**2)), m.at(1.0, lock=p)),
         ph.ModelError,
-        "cannot lock while drive of .* release the drive first",
+        "cannot be locked while drive of .* release the drive first",
     ),
     "unknown": (
         lambda m, p, f: m.at(1.0, lock=ph.Revolute(m.ground.at((0, 0, 0)), m["two"].origin)),
@@ -31,7 +31,7 @@ CASES: dict[str, tuple[Refused, type[Exception], str]] = {
         "not connected in this model",
     ),
     "unknown release": (lambda m, p, f: m.at(1.0, release=ph.Gear(p, p, 2.0)), ph.ModelError, "twice"),
-    "no lock": (lambda m, p, f: m.at(2.0, release=m.at(1.0, release=f)), ph.ModelError, "holds nothing"),
+    "no lock": (lambda m, p, f: m.at(2.0, release=m.at(1.0, release=f)), ph.ModelError, "locks nothing"),
     "several numbers": (
         lambda m, p, f: ph.When(ph.Position(m["one"].origin), above=0.0),
         ph.ParameterError,

@@ -74,7 +74,7 @@ def test_a_basis_of_a_model_is_one_of_the_description():
 
 def test_deformations_in_other_coordinates_are_the_same_deformations():
     """Random ones in space: strain energy, and relative displacement of ends that is no rigid motion."""
-    held = BEAM.held(is_clamped=False)
+    held = BEAM.resolved(is_clamped=False)
     chord, tangent = held.discretize(3), BEAM.discretize(3)
     columns = np.random.default_rng(0).normal(size=(chord.elastic_count, 4))
     moved = BEAM.described_coordinates(columns, held, 3)

@@ -1,1 +1,1 @@
-"""Beams."""
+"""Package of elastic beams: elements, modes, strains and section forces."""

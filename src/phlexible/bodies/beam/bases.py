@@ -18,11 +18,11 @@ from phlexible.bodies.floating_body import StrainEnergy
 from phlexible.display import how_many
 from phlexible.errors import ParameterError
 
-# Which motion of a beam counts as elastic: what ties the body frame to the beam (docs/theory.md, 2 and 3).
+# Frames: conditions at the beam that define the body frame, and so which motion is elastic (docs/theory.md, 2, 3).
 
 
 class Frame(StrEnum):
-    """How the body frame follows the beam; the undeformed beam lies on 0 <= x <= length in each.
+    """The conditions that tie the body frame to the beam; the undeformed beam lies on 0 <= x <= length in each.
 
     CANTILEVER: frame clamped to the start. SIMPLY_SUPPORTED: origin at the start, x axis through
     the end, no twist at the start. MEAN_AXIS: elastic motion carries neither linear nor angular
@@ -38,7 +38,7 @@ class Frame(StrEnum):
 
 @dataclass(frozen=True, eq=False)
 class BeamBasis:
-    """Elastic coordinates: coordinates of the free beam are ``columns @ eta``.
+    """Basis of the elastic coordinates: coordinates of the free beam are ``columns @ eta``.
 
     Attributes:
         columns: shape (mesh.size, n).
@@ -50,21 +50,22 @@ class BeamBasis:
 
 
 LONG = 256
-"""Coordinates from which on those of nodes have sparse matrices; below arrays are as fast."""
+"""Number of coordinates above which nodal bases are sparse; below, dense arrays are as fast."""
 
 
 def frame_basis(frame: Frame, mesh: BeamMesh, inertia: BeamInertia, is_sparse: bool = False) -> BeamBasis:
-    """The elastic coordinates of a frame, node after node, so that strains touch neighbours only.
+    """Basis of the elastic coordinates of a frame, in the order of the nodes, so that a strain has only neighbours.
 
     Args:
-        inertia: what the mean axis weighs motions with.
-        is_sparse: of a long beam, but on the mean axis, where every coordinate moves the whole beam.
+        inertia: of the beam, which defines the mean axis.
+        is_sparse: whether the basis of a long beam is a sparse matrix (never for the mean axis, whose columns are
+            full).
     """
     match frame:
         case Frame.CANTILEVER | Frame.AUTO:
             removed = [mesh.index(0, component) for component in mesh.components()]
         case Frame.SIMPLY_SUPPORTED | Frame.MEAN_AXIS:
-            removed = _chord(mesh)
+            removed = _simple_supports(mesh)
     kept = np.setdiff1d(np.arange(mesh.size), removed)
     if is_sparse and frame is not Frame.MEAN_AXIS and len(kept) > LONG:
         ones = (np.ones(len(kept)), (kept, np.arange(len(kept))))
@@ -79,7 +80,7 @@ def frame_basis(frame: Frame, mesh: BeamMesh, inertia: BeamInertia, is_sparse: b
 def clamped_coordinates(columns: Array, basis: BeamBasis, mesh: BeamMesh) -> Array:
     """Deformations in the coordinates of ``basis`` as coordinates of CANTILEVER, shape (n, k).
 
-    The beam is moved as a rigid body until its start is where the frame wants it.
+    A rigid motion of the beam is added, which brings its start back to the clamped position.
     """
     deformed = basis.columns @ columns
     clamped = [mesh.index(0, component) for component in mesh.components()]
@@ -87,39 +88,43 @@ def clamped_coordinates(columns: Array, basis: BeamBasis, mesh: BeamMesh) -> Arr
     return np.asarray((deformed - mesh.rigid_motions() @ deformed[clamped])[kept])
 
 
-def coordinate_units(mesh: BeamMesh, columns: Matrix, others: str) -> tuple[str, ...]:
-    """Units of coordinates: of those that are a displacement or a turn of one node, and of all others."""
+def coordinate_units(mesh: BeamMesh, columns: Matrix, other_unit: str) -> tuple[str, ...]:
+    """Units of the coordinates: "m" or "rad" of a coordinate that is one displacement or rotation of one node, else
+    ``other_unit``.
+    """
     if isinstance(columns, np.ndarray) and columns.size <= KEPT_SIZE:
-        return _kept_units(mesh, columns, others)
-    return _units(mesh, columns, others)
+        return _cached_units(mesh, columns, other_unit)
+    return _units(mesh, columns, other_unit)
 
 
-def _units(mesh: BeamMesh, columns: Matrix, others: str) -> tuple[str, ...]:
+def _units(mesh: BeamMesh, columns: Matrix, other_unit: str) -> tuple[str, ...]:
     entries = sparse.coo_array(columns)
     alone = np.bincount(entries.row, minlength=mesh.size)[entries.row] == 1
-    result, turns = [others] * columns.shape[1], mesh.turns()
+    result, is_angle = [other_unit] * columns.shape[1], mesh.is_angle()
     for row, column, value in zip(entries.row[alone], entries.col[alone], entries.data[alone], strict=True):
-        if value == 1 and result[column] == others:  # of its first row
-            result[column] = "rad" if turns[row] else "m"
+        if value == 1 and result[column] == other_unit:  # of its first row
+            result[column] = "rad" if is_angle[row] else "m"
     return tuple(result)
 
 
-_kept_units = kept_by_numbers(_units)
+_cached_units = kept_by_numbers(_units)
 
 
-def _chord(mesh: BeamMesh) -> list[int]:
-    """u = v = 0 and w = theta = 0 at the start, v = 0 and w = 0 at the end."""
+def _simple_supports(mesh: BeamMesh) -> list[int]:
+    """Indices of the coordinates that the simply supported frame sets to zero. u = v = 0 and w = theta = 0 at the
+    start, v = 0 and w = 0 at the end.
+    """
     start = [NodeComponent.AXIAL, NodeComponent.DEFLECTION_Y, NodeComponent.DEFLECTION_Z, NodeComponent.TWIST]
     end = [NodeComponent.DEFLECTION_Y, NodeComponent.DEFLECTION_Z]
     present = mesh.components()
-    return [mesh.index(0, each) for each in start if each in present] + [
-        mesh.index(-1, each) for each in end if each in present
+    return [mesh.index(0, component) for component in start if component in present] + [
+        mesh.index(-1, component) for component in end if component in present
     ]
 
 
-# A basis of elastic coordinates that a user hands to a body, as a value.
+# A basis of elastic coordinates that a user passes to a body, with equality by value.
 
-SPANNED = 1e-6  # of a column in the energy metric: what is left of it is round-off
+SPANNED = 1e-6  # a smaller remainder of a column, relative in the energy metric, is round-off
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,10 +167,10 @@ class ReducedBasis:
 
 
 def independent(basis: Array, columns: Array, stiffness: Array) -> Array:
-    """``basis`` and after it those of the columns that it does not span yet, (n, m).
+    """``basis``, and after it the columns that are linearly independent of it and of each other, shape (n, m).
 
-    Columns are compared in the energy metric of ``stiffness`` (n, n), positive definite, and are kept
-    as they are.
+    Independence is measured in the energy metric of ``stiffness`` (n, n), positive definite; the columns themselves
+    are not changed.
     """
     lower = np.linalg.cholesky(stiffness)
     spanned = np.linalg.qr(lower.T @ basis)[0]
@@ -184,7 +189,7 @@ def independent(basis: Array, columns: Array, stiffness: Array) -> Array:
     return np.hstack(kept)
 
 
-# Modes of a beam held by its frame: reduction to the lowest ones, and modal damping (docs/theory.md, 3).
+# Modes of a beam constrained by its frame: reduction to the lowest ones, and modal damping (docs/theory.md, 3).
 
 TIE = 1e-6  # of squared frequencies; round-off of the lowest of a fine mesh stays well below
 COUPLED = 1e-9  # of the geometric mean of the diagonal
@@ -192,13 +197,12 @@ ROUND_OFF = 1e-12  # of an entry of a mode of unit mass, times the root of the m
 
 
 def modal_basis(basis: BeamBasis, mass: Array, stiffness: Array, modes: int) -> BeamBasis:
-    """All axial coordinates, then the lowest ``modes`` of bending and torsion together.
+    """All axial coordinates, then the ``modes`` lowest modes of bending and torsion.
 
-    Axial coordinates stay because bending modes hold no axial functions and would lock (3.8). Modes are
+    Axial coordinates stay because bending modes alone have no axial displacement and would lock (3.8). Modes are
     mass-normalised, their largest component is positive; where sections do not couple them, each is pure bending in
-    y, in z or torsion. They stand in this order, each kind by frequency: few matrices couple different kinds. Where
-    frequencies coincide, it also says which are the lowest. Where stretch is coupled with them, they are those of
-    axial coordinates that follow.
+    y, in z or torsion. They are sorted in this order, and within a kind by frequency, which also decides between
+    equal frequencies. Where stretch is coupled with bending or torsion, the axial coordinates follow statically.
 
     Args:
         mass, stiffness: of the coordinates of ``basis``, shape (n, n).
@@ -214,42 +218,42 @@ def modal_basis(basis: BeamBasis, mass: Array, stiffness: Array, modes: int) -> 
     following[across] = np.eye(len(across))
     if len(axial):
         following[axial] = -np.linalg.solve(stiffness[np.ix_(axial, axial)], stiffness[np.ix_(axial, across)])
-    reduced_mass, reduced_stiffness = (following.T @ each @ following for each in (mass, stiffness))
+    reduced_mass, reduced_stiffness = (following.T @ matrix @ following for matrix in (mass, stiffness))
     weights = np.sqrt(np.diag(mass))
-    found: list[tuple[float, int, Array]] = []
-    for members in _apart(basis.families[across], reduced_mass, reduced_stiffness):
+    candidates: list[tuple[float, int, Array]] = []
+    for members in _decoupled_groups(basis.families[across], reduced_mass, reduced_stiffness):
         block = np.ix_(members, members)
         squares, vectors = eigh(reduced_stiffness[block], reduced_mass[block])
-        for square, each in zip(squares, vectors.T, strict=True):
+        for square, vector in zip(squares, vectors.T, strict=True):
             shape = np.zeros(len(basis.families))
-            shape[across[members]] = signed_columns(each[:, None])[:, 0]
+            shape[across[members]] = signed_columns(vector[:, None])[:, 0]
             shape[np.abs(shape) * weights < ROUND_OFF] = 0.0  # nodes of a mode in elements' nodes
-            largest = across[members][int(np.argmax(np.abs(each)))]
-            found.append((float(square), int(basis.families[largest]), shape))
-    if modes > len(found):
+            largest = across[members][int(np.argmax(np.abs(vector)))]
+            candidates.append((float(square), int(basis.families[largest]), shape))
+    if modes > len(candidates):
         raise ParameterError(
-            f"modes must be at most {len(found)}, the bending and torsion coordinates of these elements, "
+            f"modes must be at most {len(candidates)}, the bending and torsion coordinates of these elements, "
             f"got {modes}; take fewer modes or more elements"
         )
-    found.sort(key=lambda mode: mode[0])
-    _order_ties(found)
-    kept = sorted(found[:modes], key=lambda mode: mode[1])
-    selection = np.column_stack([np.eye(len(basis.families))[:, axial], *(shape for _, _, shape in kept)])
-    families = np.concatenate([basis.families[axial], [family for _, family, _ in kept]]).astype(np.int64)
+    candidates.sort(key=lambda mode: mode[0])
+    _order_ties(candidates)
+    retained = sorted(candidates[:modes], key=lambda mode: mode[1])
+    selection = np.column_stack([np.eye(len(basis.families))[:, axial], *(shape for _, _, shape in retained)])
+    families = np.concatenate([basis.families[axial], [family for _, family, _ in retained]]).astype(np.int64)
     return BeamBasis(basis.columns @ selection, families)
 
 
-def _apart(families: IntArray, mass: Array, stiffness: Array) -> list[IntArray]:
-    """Coordinates of bending in y, in z and torsion, together where mass or stiffness couples them."""
+def _decoupled_groups(families: IntArray, mass: Array, stiffness: Array) -> list[IntArray]:
+    """Groups of coordinates (bending in y, bending in z, torsion) that neither mass nor stiffness couples."""
     groups: list[IntArray] = []
     for family in (Family.BENDING_Y, Family.BENDING_Z, Family.TORSION):
         members = np.flatnonzero(families == family)
         if not len(members):
             continue
-        coupled = [each for each in groups if _are_coupled(mass, each, members)]
-        coupled += [each for each in groups if _are_coupled(stiffness, each, members)]
+        coupled = [group for group in groups if _are_coupled(mass, group, members)]
+        coupled += [group for group in groups if _are_coupled(stiffness, group, members)]
         joined = np.unique(np.concatenate([members, *coupled]))
-        groups = [each for each in groups if not np.isin(each, joined).any()] + [joined]
+        groups = [group for group in groups if not np.isin(group, joined).any()] + [joined]
     return groups
 
 
@@ -260,10 +264,11 @@ def _are_coupled(matrix: Array, one: IntArray, other: IntArray) -> bool:
 
 
 def modal_damping(mass: Matrix, stiffness: Matrix, ratio: DampingRatio, axial: int = 0) -> Matrix:
-    """C = 2 sum_i ratio_i omega_i (M phi_i)(M phi_i)^T over all modes, shape (n, n), symmetric.
+    """Damping matrix of given modal damping ratios, shape (n, n), symmetric. C = 2 sum_i ratio_i omega_i (M
+    phi_i)(M phi_i)^T over all modes.
 
-    Every mode is damped by itself, so that the matrix is full; without damping it is sparse if M is. The ratio of
-    each mode does not count the modes of the first ``axial`` coordinates, which have the last one.
+    The matrix is full, unless all ratios are zero and M is sparse. A sequence of ratios does not count the modes of
+    the first ``axial`` coordinates, which get its last value.
     """
     ratios = ratio_of_each(ratio, mass.shape[0] - axial)
     if not ratios.any() or not mass.shape[0]:
@@ -272,19 +277,18 @@ def modal_damping(mass: Matrix, stiffness: Matrix, ratio: DampingRatio, axial: i
 
     squares, vectors = eigh(stiffness, mass)
     across = np.einsum("ik,ij,jk->k", vectors[axial:], mass[axial:, axial:], vectors[axial:])
-    each = np.full(len(squares), ratios[-1])
-    each[np.sort(np.argsort(across)[axial:])] = ratios
-    momenta = mass @ vectors * (2 * each) ** 0.5 * np.maximum(squares, 0.0) ** 0.25
-    result: Array = momenta @ momenta.T
-    return result
+    modal_ratios = np.full(len(squares), ratios[-1])
+    modal_ratios[np.sort(np.argsort(across)[axial:])] = ratios
+    momenta = mass @ vectors * (2 * modal_ratios) ** 0.5 * np.maximum(squares, 0.0) ** 0.25
+    return np.asarray(momenta @ momenta.T)
 
 
-def _order_ties(found: list[tuple[float, int, Array]]) -> None:
-    """Sorts runs of coinciding frequencies by family, in place."""
+def _order_ties(modes: list[tuple[float, int, Array]]) -> None:
+    """Sort runs of coinciding frequencies by family, in place."""
     start = 0
-    for i in range(1, len(found) + 1):
-        if i == len(found) or found[i][0] > found[start][0] * (1 + TIE):
-            found[start:i] = sorted(found[start:i], key=lambda mode: mode[1])
+    for i in range(1, len(modes) + 1):
+        if i == len(modes) or modes[i][0] > modes[start][0] * (1 + TIE):
+            modes[start:i] = sorted(modes[start:i], key=lambda mode: mode[1])
             start = i
 
 
@@ -297,19 +301,23 @@ def _order_ties(found: list[tuple[float, int, Array]]) -> None:
 # the products ``v_i' v_j' + w_i' w_j'`` of the bending shapes (static modal derivatives).
 
 DEPENDENT = 1e-10
-ALIKE = 1e-9  # of unit energy: what is left of axial shapes that others follow already
-LOCKED = 1e-2  # of the mean squared slopes that no axial displacement of the basis can follow
+SPANNED_ENERGY = 1e-9  # a smaller rest of an axial shape of unit energy lies in the span of the others
+LOCKED = 1e-2  # largest part of the mean squared slopes that the axial displacements of the basis may leave
 
 
 class Axial(StrEnum):
-    """ALL: every axial coordinate. CONDENSED: only what follows bending and one constant tension."""
+    """Axial displacements that complete a basis of bending shapes.
+
+    ALL: every axial coordinate. CONDENSED: only the axial displacements that follow bending, and one constant
+    tension.
+    """
 
     ALL = "all"
     CONDENSED = "condensed"
 
 
 def check_basis(columns: Array, strain: StrainEnergy) -> None:
-    """Refuses a basis that depends on itself, or that locks with quadratic strains.
+    """Refuse a basis of dependent columns, or one that locks with quadratic strains.
 
     Args:
         columns: shape (n, k).
@@ -331,11 +339,11 @@ def check_basis(columns: Array, strain: StrainEnergy) -> None:
         return
     left, values, _ = np.linalg.svd(stretch, full_matrices=False)
     followed = left[:, values > DEPENDENT * values.max(initial=0.0)]
-    missed = float(np.linalg.norm(products - followed @ (followed.T @ products), axis=0).max())
-    if missed > LOCKED:
+    unbalanced = float(np.linalg.norm(products - followed @ (followed.T @ products), axis=0).max())
+    if unbalanced > LOCKED:
         raise ParameterError(
-            f"the basis in modes would lock: its axial displacements miss {100 * missed:.3g} % of what "
-            "bending shortens. Complete it with modes=beam.with_axial(basis, dimension), "
+            f"the basis in modes would lock: its axial displacements leave out {100 * unbalanced:.3g} % of the "
+            "shortening by bending. Complete it with modes=beam.with_axial(basis, dimension), "
             'or take strain="linear"'
         )
 
@@ -344,7 +352,7 @@ def with_axial_columns(columns: Array, strain: StrainEnergy, axial: IntArray, ki
     """The columns, completed so that bending does not stretch the beam, (n, m).
 
     Args:
-        columns: shape (n, k); their axial parts are kept for ``CONDENSED`` and covered for ``ALL``.
+        columns: shape (n, k); their axial parts stay for ``CONDENSED``, and lie in the added span for ``ALL``.
         strain: of all n coordinates, von Karman.
         axial: which of the coordinates are axial, shape (a,).
         kind: which axial coordinates to add.
@@ -363,26 +371,27 @@ def with_axial_columns(columns: Array, strain: StrainEnergy, axial: IntArray, ki
 
 
 def _spanning(columns: Array, stiffness: Array) -> Array:
-    """The first column and as few as span the others, of its energy and orthogonal in it, (n, m)."""
+    """The first column and the fewest others of the same span, orthogonal in the energy metric, shape (n, m)."""
     lower = np.linalg.cholesky(stiffness)
     sizes = np.linalg.norm(lower.T @ columns, axis=0)
     unit = columns[:, sizes > 0] / sizes[sizes > 0]
     rest = unit[:, 1:] - np.outer(unit[:, 0], (lower.T @ unit[:, 0]) @ (lower.T @ unit[:, 1:]))
     _, values, mixed = np.linalg.svd(lower.T @ rest, full_matrices=False)
-    found = values > ALIKE
-    return np.asarray(sizes[0] * np.hstack([unit[:, :1], rest @ mixed[found].T / values[found]]))
+    is_independent = values > SPANNED_ENERGY
+    return np.asarray(sizes[0] * np.hstack([unit[:, :1], rest @ mixed[is_independent].T / values[is_independent]]))
 
 
 def craig_bampton_columns(mesh: BeamMesh, frame: BeamBasis, mass: Array, stiffness: Array, modes: int) -> Array:
-    """Bending and torsion caused by motions of the ends, and modes between held ends, (n, k).
+    """Static bending and torsion by motions of the ends, then modes between clamped ends, shape (n, k).
 
     R. R. Craig, M. C. C. Bampton, *Coupling of substructures for dynamic analyses*, AIAA Journal 6, 1968.
-    Both are found for the free beam and then seen from the frame, so their span is that of every frame.
+    Both are computed for the free beam and then transformed to the frame, so that the span is the same in every
+    frame.
 
     Args:
         frame: the n coordinates that the columns are over.
         mass, stiffness: of the free beam, shape (mesh.size, mesh.size).
-        modes: number of modes with both ends held.
+        modes: number of modes with both ends clamped.
 
     Raises:
         ParameterError: more modes than the elements have.
@@ -401,13 +410,12 @@ def craig_bampton_columns(mesh: BeamMesh, frame: BeamBasis, mass: Array, stiffne
     if len(inner):
         static[inner] = -np.linalg.solve(stiffness[np.ix_(inner, inner)], stiffness[np.ix_(inner, ends)])
     block = np.ix_(inner, inner)
-    held = modal_basis(
+    inner_modes = modal_basis(
         BeamBasis(np.eye(mesh.size)[:, inner], families[inner]), mass[block], stiffness[block], modes
     ).columns
-    seen = np.linalg.solve(np.hstack([frame.columns, mesh.rigid_motions()]), np.hstack([static, held]))
+    elastic = np.linalg.solve(np.hstack([frame.columns, mesh.rigid_motions()]), np.hstack([static, inner_modes]))
     n = frame.columns.shape[1]
-    own = frame.columns.T @ stiffness @ frame.columns
-    return independent(np.zeros((n, 0)), seen[:n], own)
+    return independent(np.zeros((n, 0)), elastic[:n], frame.columns.T @ stiffness @ frame.columns)
 
 
 def _slope_products(columns: Array, strain: StrainEnergy) -> Array:
@@ -425,5 +433,5 @@ def _slope_products(columns: Array, strain: StrainEnergy) -> Array:
         mean(slopes[:, i] * slopes[:, j]) / np.sqrt(squares[i] * squares[j])
         for i, j in combinations_with_replacement(bent, 2)
     ]
-    found = np.array(pairs).reshape(len(pairs), count).T
-    return np.asarray(found[:, np.linalg.norm(found, axis=0) > DEPENDENT])  # bending in y and in z: none
+    products = np.array(pairs).reshape(len(pairs), count).T
+    return np.asarray(products[:, np.linalg.norm(products, axis=0) > DEPENDENT])  # zero: of y with z

@@ -65,18 +65,18 @@ from phlexible.errors import ParameterError
 from phlexible.shapes.surfaces import Color, outline_of
 
 STATIONS, FEWEST_AND_MOST = 4, (8, 64)
-"""Of a drawn beam: so many an element, within these numbers."""
+"""Number of drawn cross-sections per element, and their smallest and largest total number."""
 MOST_PARTS = 100_000
 MATRICES = 45
-"""Dense ones over all coordinates of a beam with full matrices, measured in a run of one with 300 elements."""
+"""Number of dense matrices over all coordinates that a run with full matrices needs, measured with 300 elements."""
 COORDINATE_MEMORY = 40e3
-"""Of a coordinate of a beam whose matrices are sparse, measured with 4000 elements, about [bytes]."""
+"""Memory of one coordinate of a beam with sparse matrices, measured with 4000 elements [bytes]."""
 
 ROUND_OFF = 1e-9
 
 
 def _basis(name: str, modes: object) -> int | ReducedBasis | None:
-    """Arrays become values; a number stays one."""
+    """The option ``modes`` as a number or a ``ReducedBasis``."""
     if modes is None or isinstance(modes, ReducedBasis):
         return modes
     if isinstance(modes, list | tuple) or (isinstance(modes, np.ndarray) and modes.ndim):
@@ -109,7 +109,7 @@ class Beam(Body):
         modes: None: all finite element coordinates. An integer: that many of the lowest bending and
             torsion modes, with all axial coordinates. An array (n, k): a basis over all n coordinates,
             for example of ``craig_bampton_basis`` or of ``ReducedModel.elastic_basis``.
-        damping_ratio: modal damping of all modes of the beam held by its frame (a cantilever by
+        damping_ratio: modal damping of all modes of the beam constrained by its frame (a cantilever by
             ``frame="cantilever"``), on top of the viscosity of the material [-]. A sequence has one number for each
             mode in ascending order of frequencies; with an integer for ``modes`` so many, and axial modes have the
             last one. Modes of a model that holds the beam otherwise have other ratios: see
@@ -162,11 +162,11 @@ class Beam(Body):
         theory = Theory(self.theory)
         if theory is Theory.TIMOSHENKO and not self.rotary_inertia:
             raise ParameterError(
-                'theory="timoshenko" needs rotary_inertia=True: sections that turn on their own and carry no'
+                'theory="timoshenko" needs rotary_inertia=True: sections whose rotation is independent and carry no'
                 " inertia have no equation of motion"
             )
-        for each in {*self._sections}:
-            check_section(each, self.material, theory, self.rotary_inertia)
+        for section in {*self._sections}:
+            check_section(section, self.material, theory, self.rotary_inertia)
 
     @property
     def viscosity(self) -> float:
@@ -176,7 +176,7 @@ class Beam(Body):
         return max(each.viscosity for each in self._sections if isinstance(each, GeneralSection))
 
     def radii_of_gyration(self, x: Array) -> tuple[Array, Array]:
-        """Of the sections at x (k,) across y and across z, each (k,) [m]."""
+        """Radii of gyration of the sections at x (k,) across y and across z, each of shape (k,) [m]."""
         return gyration_at(self._section, x)
 
     def sections_at(self, x: Array) -> list[UniformSection]:
@@ -185,7 +185,6 @@ class Beam(Body):
 
     @property
     def _section(self) -> AnySection:
-        """The section, of which a function has become a table."""
         assert isinstance(self.section, AnySection)
         return self.section
 
@@ -203,7 +202,7 @@ class Beam(Body):
 
         Raises:
             ParameterError: another dimension, more modes than the elements have, or a basis of another
-                length, of dependent columns, or one that would lock (see ``beam_bases``).
+                length, of dependent columns, or one that would lock (see ``check_basis``).
         """
         if self.modes is None:
             mesh, basis = self._coordinates(dimension, is_sparse=not self.damping_ratio)
@@ -218,29 +217,30 @@ class Beam(Body):
         axial = int((modal.families == Family.AXIAL).sum())
         return self._assemble(mesh, modal.columns, self.damping_ratio, MODAL, axial)
 
-    def held(self, is_clamped: bool) -> Self:
-        """With the frame that a model gives it, if it is ``"auto"``."""
+    def resolved(self, is_clamped: bool) -> Self:
+        """Beam with the frame that suits its support in a model, if ``frame`` is ``"auto"``."""
         if self.frame is not Frame.AUTO:
             return self
         is_tangent = is_clamped or isinstance(self.modes, ReducedBasis)
         return replace(self, frame=Frame.CANTILEVER if is_tangent else Frame.SIMPLY_SUPPORTED)
 
-    def described_coordinates(self, columns: Array, held: Body, dimension: int) -> Array:
-        """Deformations (n, k) in coordinates of ``self.held(...)`` as those of this description.
+    def described_coordinates(self, columns: Array, resolved: Body, dimension: int) -> Array:
+        """Deformations (n, k) in coordinates of ``self.resolved(...)`` as coordinates of this beam.
 
-        What ``modes=`` takes; of a beam with modes they stay what they are.
+        The result suits ``modes=``; coordinates of a beam with modes are returned as they are.
         """
-        if self.frame is not Frame.AUTO or self.modes is not None or not isinstance(held, Beam):
+        if self.frame is not Frame.AUTO or self.modes is not None or not isinstance(resolved, Beam):
             return columns
-        return clamped_coordinates(columns, held._coordinates(dimension)[1], self._coordinates(dimension)[0])
+        return clamped_coordinates(columns, resolved._coordinates(dimension)[1], self._coordinates(dimension)[0])
 
     def craig_bampton_basis(self, modes: int, dimension: int = 3, axial: Axial | str = Axial.ALL) -> Array:
-        """A basis for ``modes=``: axial shapes, answers to motions of the ends, modes between held ends.
+        """Craig-Bampton basis for ``modes=``: axial shapes, static shapes for motions of the ends, modes between
+        clamped ends.
 
         Args:
-            modes: number of bending and torsion modes with both ends held.
+            modes: number of bending and torsion modes with both ends clamped.
             dimension: of the model that the beam is for, 2 or 3.
-            axial: "all" coordinates, or "condensed": those that follow the bending, see ``beam_bases``.
+            axial: "all" coordinates, or "condensed": those that follow the bending, see ``Axial``.
 
         Returns:
             Shape (n, k), over the n coordinates that the beam has with ``modes=None``.
@@ -255,7 +255,7 @@ class Beam(Body):
         return self.with_axial(craig_bampton_columns(mesh, basis, mass, stiffness, count), dimension, axial)
 
     def with_axial(self, basis: ArrayLike, dimension: int = 3, axial: Axial | str = Axial.ALL) -> Array:
-        """A basis of bending shapes, completed by the axial ones that von Karman strain needs.
+        """Basis of bending shapes, completed by the axial shapes that von Karman strain needs, shape (n, m).
 
         Args:
             basis: shape (n, k), over the n coordinates that the beam has with ``modes=None``.
@@ -276,7 +276,7 @@ class Beam(Body):
         return with_axial_columns(columns, full.strain, members, kind)
 
     def split(self, parts: int, elements: int | None = None) -> "SplitBeam":
-        """This beam cut into equal parts with a body frame each, for deflections that are not small.
+        """Cut this beam into equal parts with a body frame each, for deflections that are not small.
 
         ``Model.add`` places it like a beam and fixes the parts to each other. Deflections then have to
         be small within each part only: the error falls with the number of parts.
@@ -304,25 +304,29 @@ class Beam(Body):
         count = int(np.clip(STATIONS * self.elements, *FEWEST_AND_MOST)) + 1
         positions, shapes = points.centerline(count)
         outlines = [outline_of(each) for each in self.sections_at(positions[:, 0])]
-        return tube_skin(positions, shapes, points.turns(positions[:, 0]), outlines)
+        return tube_skin(positions, shapes, points.section_rotations(positions[:, 0]), outlines)
 
-    def places_along(self) -> tuple[float, ...]:
-        """Ends of its elements."""
+    def contact_positions(self) -> tuple[float, ...]:
+        """Coordinates x of the ends of its elements [m]."""
         return tuple(np.linspace(0.0, self.length, self.elements + 1).tolist())
 
     def memory(self, dimension: int) -> tuple[int, float]:
-        """Matrices of the coordinates of all elements, full ones on the mean axis and of modes [bytes]."""
+        """Number of elements, and the memory of a run [bytes]. Matrices are full on the mean axis and of modes,
+        else sparse.
+        """
         coordinates = self.elements * (3 if dimension == 2 else 6)
         if self.frame is Frame.MEAN_AXIS or self.modes is not None or self.damping_ratio:
             return self.elements, MATRICES * np.dtype(float).itemsize * coordinates**2
         return self.elements, COORDINATE_MEMORY * coordinates
 
     def port_locations(self) -> dict[str, Location]:
-        """Both ends."""
+        """Locations of both ends by name: start and end."""
         return {"start": Start(), "end": End()}
 
     def stress_space(self, data: FloatingBody, stress: str) -> StressSpace:
-        """Moments, torque and normal force as states, see ``beam_stress``."""
+        """Stress states of the beam: moments, torque and normal force, see ``discontinuous_stress`` and
+        ``hermite_stress``.
+        """
         points, strain = data.points, Strain(self.strain)
         assert isinstance(points, BeamPoints)
         if StressContinuity(stress) is StressContinuity.HERMITE:
@@ -330,44 +334,45 @@ class Beam(Body):
         return discontinuous_stress(self.element_forces(points), strain)
 
     def _part(self, number: int, count: int, elements: int, frame: Frame) -> "Beam":
-        """One of so many equal parts, with its own sections and masses."""
+        """One of ``count`` equal parts, with its sections and its lumped masses."""
         length, section = self.length / count, self._section
         start = number * length
         if isinstance(section, VaryingSection):
             section = section.part(start, start + length)
-        own = [mass for mass in self.masses if _is_on_part(mass, number, count, length)]
-        masses = tuple(replace(mass, x=min(max(mass.x - start, 0.0), length)) for mass in own)
+        lumped = [mass for mass in self.masses if _is_on_part(mass, number, count, length)]
+        masses = tuple(replace(mass, x=min(max(mass.x - start, 0.0), length)) for mass in lumped)
         return replace(self, length=length, elements=elements, frame=frame, section=section, masses=masses)
 
     def element_forces(self, points: BeamPoints) -> ElementForces:
-        """The section forces of the elements, as functions of the coordinates that the points have."""
+        """Section forces of the elements as functions of the coordinates of ``points``."""
         return element_forces(points.mesh, points.basis, self._section, self.material)
 
     def _inertia(self, mesh: BeamMesh) -> BeamInertia:
         return beam_inertia(mesh, self._section, self.material, self.masses, self.rotary_inertia)
 
     def _coordinates(self, dimension: int, is_sparse: bool = False) -> tuple[BeamMesh, BeamBasis]:
-        """The mesh and all elastic coordinates of the frame, of a long beam sparse where that is asked for."""
+        """The mesh and all elastic coordinates of the frame; of a long beam sparse on request."""
         plane_or_space(dimension)
         mesh = BeamMesh(self.length, self.elements, dimension, Theory(self.theory))
         return mesh, frame_basis(Frame(self.frame), mesh, self._inertia(mesh), is_sparse)
 
     def _checked(self, basis: ReducedBasis, dimension: int) -> Array:
-        """The columns, refused unless they are over the coordinates in this dimension."""
-        size, found = len(self._coordinates(dimension)[1].families), len(basis.array)
-        if found != size:
+        """Columns of the basis, checked against the number of coordinates in this dimension."""
+        size = len(self._coordinates(dimension)[1].families)
+        if len(basis.array) != size:
             raise ParameterError(
                 f"the basis must have {size} rows, the elastic coordinates of {self.elements} elements in "
-                f"dimension {dimension}, got {found}"
+                f"dimension {dimension}, got {len(basis.array)}"
             )
         return basis.array
 
     def _assemble(
         self, mesh: BeamMesh, columns: Matrix, ratio: DampingRatio, unit: str = "1", axial: int = 0
     ) -> FloatingBody:
-        """The body whose mesh coordinates are ``columns @ eta``; ``unit`` of eta that are not nodal.
+        """Data of the beam whose mesh coordinates are ``columns @ eta``; ``unit`` is that of coordinates that are
+        not nodal.
 
-        With the ratio of each mode the first ``axial`` coordinates beside modes do not count.
+        A sequence of damping ratios does not count the modes of the first ``axial`` coordinates.
         """
         inertia, points = self._inertia(mesh), BeamPoints(mesh, columns)
         first, second = beam_moments(mesh, columns, inertia)
@@ -391,7 +396,7 @@ class Beam(Body):
 
 @dataclass(frozen=True)
 class SplitBeam:
-    """What ``Beam.split`` returns and ``Model.add`` places: equal parts, each fixed to the one before.
+    """A beam cut into equal parts, each fixed to the one before, as ``Beam.split`` returns it.
 
     Each part has a body frame of its own, so that elastic displacements need to be small only in the frame of
     their part: the conclusion of Brugnoli et al. (2020) and A. Shabana, *Substructure synthesis methods for
@@ -405,7 +410,7 @@ class SplitBeam:
 
     @property
     def part(self) -> Beam:
-        """The first part; the others differ from it where the sections vary or masses sit."""
+        """The first part, from which others differ only in varying sections and lumped masses."""
         return self.parts[0]
 
     @property
@@ -415,16 +420,16 @@ class SplitBeam:
 
     @property
     def count(self) -> int:
-        """How many there are."""
+        """Number of the parts."""
         return len(self.parts)
 
     @property
     def length(self) -> float:
-        """Of the whole beam [m]."""
+        """Length of the whole beam [m]."""
         return self.count * self.part.length
 
     def memory(self, dimension: int) -> tuple[int, float]:
-        """How many elements all parts have, and what they take in a run [bytes]."""
+        """Number of elements of all parts, and the memory of a run [bytes]."""
         elements, needed = self.part.memory(dimension)
         return self.count * elements, self.count * needed
 
@@ -439,5 +444,5 @@ def _masses(masses: object, length: float) -> tuple[LumpedMass, ...]:
 
 
 def _is_on_part(mass: LumpedMass, number: int, count: int, length: float) -> bool:
-    """Whether a mass sits on a part; at a cut on the part that ends there."""
+    """Whether a lumped mass belongs to a part; a mass at a cut belongs to the part that ends there."""
     return number == min(max(int(np.ceil(mass.x / length * (1 - ROUND_OFF))) - 1, 0), count - 1)

@@ -1,7 +1,7 @@
 """Finite elements along a beam: coordinates, fields, section properties, inertia (docs/theory.md, 2 and 3)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from enum import IntEnum, StrEnum
 from typing import Annotated, Any
 
@@ -12,7 +12,7 @@ from scipy import sparse
 from phlexible.algebra.arrays import Array, IntArray, numbers
 from phlexible.algebra.fields import Finite, Positive, convert_fields
 from phlexible.algebra.kept import KEPT_SIZE, kept_by_numbers
-from phlexible.algebra.sparse import Matrix, as_array, beside, scaled_rows
+from phlexible.algebra.sparse import Matrix, as_array, hstack, scaled_rows
 from phlexible.bodies.floating_body import LocalMoments
 from phlexible.bodies.material import Material
 from phlexible.elements.line_functions import (
@@ -54,7 +54,7 @@ class LumpedMass:
     """A rigid mass fixed to the cross-section of a beam, part of the beam's inertia.
 
     Attributes:
-        x: where along the beam [m].
+        x: distance from the start of the beam [m].
         mass: [kg].
         inertia: about its own centre of mass, local axes of the section: three moments about x, y, z, or
             one about z of a body that is flat in the xy plane, with half of it about x and y [kg m2].
@@ -82,30 +82,33 @@ class LumpedMass:
 
     @property
     def moments(self) -> Array:
-        """Integrals of (1, x, y, z) (1, x, y, z)^T dm about the axis point, shape (4, 4)."""
+        """Integrals of (1, x, y, z) (1, x, y, z)^T dm about the point on the axis, shape (4, 4)."""
         about = np.asarray(self.inertia, dtype=np.float64)
-        place = np.array([1.0, 0.0, *np.asarray(self.offset, dtype=np.float64)])
-        return np.asarray(self.mass * np.outer(place, place) + np.diag([0.0, *(about.sum() / 2 - about)]))
+        center = np.array([1.0, 0.0, *np.asarray(self.offset, dtype=np.float64)])
+        return np.asarray(self.mass * np.outer(center, center) + np.diag([0.0, *(about.sum() / 2 - about)]))
 
 
-# Finite elements along a beam: which coordinates there are and the fields they interpolate.
+# Finite elements along a beam: nodal coordinates and the fields that they interpolate.
 #
 # Axial displacement is linear on each element (Lagrange), deflections cubic (Hermite). Each node has u, v,
 # theta_z in the plane and u, v, theta_z, w, -theta_y, theta_x in space, node after node, where theta is the
-# turn of the cross-section. Without shear theta_z = v' and -theta_y = w', and theta_x is linear. With shear each
-# element has inner coordinates too: the shear strains v' - theta_z and w' + theta_y at both of its ends, linear
-# between and free to jump from element to element, and a quadratic part of theta_x (docs/theory.md, 3).
+# rotation of the cross-section. Without shear theta_z = v' and -theta_y = w', and theta_x is linear. With shear
+# each element has inner coordinates too: the shear strains v' - theta_z and w' + theta_y at both of its ends,
+# linear between and free to jump from element to element, and a quadratic part of theta_x (docs/theory.md, 3).
 
 
 class Theory(StrEnum):
-    """EULER_BERNOULLI: sections stay normal to the axis. TIMOSHENKO: they shear."""
+    """Beam theory of the cross-sections.
+
+    EULER_BERNOULLI: they stay normal to the axis. TIMOSHENKO: they shear.
+    """
 
     EULER_BERNOULLI = "euler_bernoulli"
     TIMOSHENKO = "timoshenko"
 
 
 class NodeComponent(IntEnum):
-    """Place of a coordinate within its node; the slope is that of the cross-section."""
+    """Offset of a coordinate within its node; the slope is that of the cross-section."""
 
     AXIAL = 0
     DEFLECTION_Y = 1
@@ -116,7 +119,7 @@ class NodeComponent(IntEnum):
 
 
 class Inner(IntEnum):
-    """Place of a coordinate within its element, with shear."""
+    """Offset of an inner coordinate within its element, with shear."""
 
     SHEAR_Y = 0
     SHEAR_Y_END = 1
@@ -126,7 +129,9 @@ class Inner(IntEnum):
 
 
 class Family(IntEnum):
-    """Motions of a straight beam that neither mass nor linear stiffness couples, if sections are symmetric."""
+    """Families of motions that neither mass nor linear stiffness couples in a straight beam of symmetric
+    sections.
+    """
 
     AXIAL = 0
     BENDING_Y = 1
@@ -147,7 +152,7 @@ INNER_FAMILIES = FAMILIES[1:]
 
 @dataclass(frozen=True, eq=False)
 class BeamFields:
-    """Shape functions of n coordinates at k points of the axis, each of shape (k, n); sparse if the basis is.
+    """Shape functions of n coordinates at k points of the axis, each of shape (k, n), sparse if the basis is.
 
     ``axial`` u, ``stretch`` u', ``deflection_y`` v, ``slope_y`` v', ``tilt_y`` theta_z, ``curvature_y``
     theta_z', ``shear_y`` v' - theta_z, ``deflection_z`` w, ``slope_z`` w', ``tilt_z`` -theta_y,
@@ -171,10 +176,10 @@ class BeamFields:
     twist_rate: Matrix
 
     def with_arrays(self) -> "BeamFields":
-        """The same, all as arrays."""
+        """The fields with dense arrays in place of sparse matrices."""
         if isinstance(self.axial, np.ndarray):
             return self
-        return BeamFields(**{each.name: as_array(getattr(self, each.name)) for each in fields(self)})
+        return BeamFields(**{name: as_array(matrix) for name, matrix in vars(self).items()})
 
 
 @dataclass(frozen=True)
@@ -198,46 +203,48 @@ class BeamMesh:
 
     @property
     def node_size(self) -> int:
-        """Coordinates of one node: 3 in the plane, 6 in space."""
+        """Number of coordinates of one node: 3 in the plane, 6 in space."""
         return 3 if self.dimension == 2 else 6
 
     @property
     def stride(self) -> int:
-        """Coordinates of one node and of the element after it."""
+        """Number of coordinates of one node and of the element after it."""
         inner = 2 if self.dimension == 2 else 5
         return self.node_size + (inner if self.shears else 0)
 
     @property
     def size(self) -> int:
-        """Coordinates of the free beam."""
+        """Number of coordinates of the free beam."""
         return self.stride * self.elements + self.node_size
 
     def index(self, node: int, component: NodeComponent) -> int:
-        """Number of one coordinate; node -1 is the last."""
+        """Index of one coordinate among those of the mesh; node -1 is the last."""
         return self.stride * (node % (self.elements + 1)) + component
 
     def at_nodes(self, component: NodeComponent) -> IntArray:
-        """Numbers of one component at all nodes; empty if the nodes do not have it."""
+        """Indices of one component at all nodes, shape (nodes,); empty if the nodes do not have it."""
         count = self.elements + 1 if component < self.node_size else 0
         return self.stride * np.arange(count, dtype=np.int64) + component
 
     def components(self) -> list[NodeComponent]:
-        """What the nodes have."""
+        """The components that every node has."""
         return list(NodeComponent)[: self.node_size]
 
     def families(self) -> IntArray:
-        """Family of each coordinate, shape (size,)."""
+        """Family of each coordinate (``Family``), shape (size,)."""
         period = [*FAMILIES[: self.node_size], *INNER_FAMILIES][: self.stride]
         return np.tile(np.array(period, dtype=np.int64), self.elements + 1)[: self.size]
 
-    def turns(self) -> Array:
-        """Which coordinates are angles, shape (size,); the others are displacements."""
-        turning = (NodeComponent.SLOPE_Y, NodeComponent.SLOPE_Z, NodeComponent.TWIST)
-        period = [each in turning for each in self.components()] + [True] * (self.stride - self.node_size)
+    def is_angle(self) -> Array:
+        """Whether each coordinate is an angle, shape (size,); the others are displacements."""
+        angles = (NodeComponent.SLOPE_Y, NodeComponent.SLOPE_Z, NodeComponent.TWIST)
+        period = [component in angles for component in self.components()] + [True] * (self.stride - self.node_size)
         return np.tile(np.array(period), self.elements + 1)[: self.size]
 
     def rigid_motions(self) -> Array:
-        """Coordinates of the mesh when the start moves by one of its coordinates, shape (size, node_size)."""
+        """Coordinates of the mesh for rigid motions that move one coordinate of the start by 1, shape (size,
+        node_size).
+        """
         x, motions = np.linspace(0.0, self.length, self.elements + 1), np.zeros((self.size, self.node_size))
         for component in self.components():
             motions[self.at_nodes(component), component] = 1.0
@@ -250,7 +257,7 @@ class BeamMesh:
         return motions
 
     def gauss_points(self, count: int) -> tuple[Array, Array]:
-        """Points x and weights [m] of ``count`` Gauss points an element, each (elements * count,)."""
+        """Positions x and weights [m] of ``count`` Gauss points per element, each of shape (elements * count,)."""
         points, weights = gauss(count)
         left = np.arange(self.elements)[:, None]
         return (self.element_length * (left + points)).ravel(), np.tile(
@@ -258,19 +265,21 @@ class BeamMesh:
         )
 
     def located(self, x: Array) -> tuple[IntArray, Array]:
-        """The element of each place x (k,), at a node that to its right, and where in it, 0 to 1."""
-        place = x / self.element_length
-        element = np.clip(np.floor(place).astype(np.int64), 0, self.elements - 1)
-        return element, place - element
+        """Element of each x (k,) (at a node the one to its right), and the position in it from 0 to 1, both
+        (k,).
+        """
+        position = x / self.element_length
+        element = np.clip(np.floor(position).astype(np.int64), 0, self.elements - 1)
+        return element, position - element
 
     def fields(self, x: Array, basis: Matrix) -> BeamFields:
         """Shape functions at x (k,) of coordinates eta, where ``basis @ eta`` are those of the mesh.
 
-        basis (size, n). Stretch, curvature and twist rate at a node are those to its right. Those of short beams
-        are kept: beams that differ in section or material alone have the same ones.
+        basis (size, n). Stretch, curvature and twist rate at a node are those to its right. Results for short beams
+        are cached: beams that differ only in section or material share them.
         """
         if isinstance(basis, np.ndarray) and len(x) * basis.shape[1] <= KEPT_SIZE:
-            return _kept_fields(self, x, basis)
+            return _cached_fields(self, x, basis)
         return self._fields(x, basis)
 
     def _fields(self, x: Array, basis: Matrix) -> BeamFields:
@@ -298,7 +307,7 @@ class BeamMesh:
         cubics = [function(s, length) for function in (hermite_values, hermite_slopes, hermite_curvatures)]
         deflection, slope, bend = (self._nodal(element, local, components, basis) for local in cubics)
         if not self.shears or components[-1] >= self.node_size:
-            return deflection, slope, slope, bend, _nothing(len(element), basis)
+            return deflection, slope, slope, bend, _zeros(len(element), basis)
         inner = (shear, Inner(shear + 1))
         deflection, slope, bend = (  # v' at the ends is tilt + shear
             field + self._inner(element, cubic[:, [1, 3]], inner, basis)
@@ -311,17 +320,17 @@ class BeamMesh:
     def _nodal(
         self, element: IntArray, local: Array, components: tuple[NodeComponent, ...], basis: Matrix
     ) -> Matrix:
-        """Local functions (k, 2 components) of the two nodes, for the coordinates of the basis, (k, n).
+        """Local functions (k, 2 components) of the two nodes, multiplied by the basis, shape (k, n).
 
         Zero where the nodes have no such components (deflection z and twist in the plane).
         """
         if components[-1] >= self.node_size:
-            return _nothing(len(element), basis)
-        within = [self.stride * end + each for end in (0, 1) for each in components]
+            return _zeros(len(element), basis)
+        within = [self.stride * end + component for end in (0, 1) for component in components]
         return self._spread(element, local, within, basis)
 
     def _inner(self, element: IntArray, local: Array, inner: tuple[Inner, ...], basis: Matrix) -> Matrix:
-        """Local functions (k, coordinates) of inner coordinates, for those of the basis, (k, n)."""
+        """Local functions (k, coordinates) of inner coordinates, multiplied by the basis, shape (k, n)."""
         return self._spread(element, local, [self.node_size + each for each in inner], basis)
 
     def _spread(self, element: IntArray, local: Array, within: list[int], basis: Matrix) -> Matrix:
@@ -336,26 +345,26 @@ class BeamMesh:
 
 
 @kept_by_numbers
-def _kept_fields(mesh: BeamMesh, x: Array, basis: Array) -> BeamFields:
-    found = mesh._fields(x, basis)
-    for field in vars(found).values():
+def _cached_fields(mesh: BeamMesh, x: Array, basis: Array) -> BeamFields:
+    result = mesh._fields(x, basis)
+    for field in vars(result).values():
         field.flags.writeable = False
-    return found
+    return result
 
 
-def _nothing(count: int, basis: Matrix) -> Matrix:
-    """Zeros of shape (count, n), as the basis is."""
+def _zeros(count: int, basis: Matrix) -> Matrix:
+    """Zeros of shape (count, n), sparse if the basis is."""
     shape = (count, basis.shape[1])
     return np.zeros(shape) if isinstance(basis, np.ndarray) else sparse.csr_array(shape)
 
 
-# What a cross-section of a beam resists with and carries along (docs/theory.md, 3).
+# Stiffness and inertia of cross-sections (docs/theory.md, 3).
 
 COUPLED = 1e-9
 
 
 class Measure(IntEnum):
-    """A strain of the cross-section, with the section force N, Q_y, Q_z, M_x, M_y, M_z that it belongs to."""
+    """A strain of the cross-section, in the order of its section forces N, Q_y, Q_z, M_x, M_y, M_z."""
 
     STRETCH = 0
     SHEAR_Y = 1
@@ -369,15 +378,15 @@ def measures(theory: Theory, dimension: int) -> list[Measure]:
     """The strains that a beam has, stretch first."""
     plane = {Measure.STRETCH, Measure.SHEAR_Y, Measure.BEND_Z}
     return [
-        each
-        for each in Measure
-        if (dimension == 3 or each in plane)
-        and (theory is Theory.TIMOSHENKO or each not in (Measure.SHEAR_Y, Measure.SHEAR_Z))
+        measure
+        for measure in Measure
+        if (dimension == 3 or measure in plane)
+        and (theory is Theory.TIMOSHENKO or measure not in (Measure.SHEAR_Y, Measure.SHEAR_Z))
     ]
 
 
 def strain_fields(at: BeamFields) -> dict[Measure, Matrix]:
-    """The strains as functions of the coordinates, each (k, n)."""
+    """Strains of the sections per unit coordinates, each of shape (k, n)."""
     return {
         Measure.STRETCH: at.stretch,
         Measure.SHEAR_Y: at.shear_y,
@@ -389,7 +398,9 @@ def strain_fields(at: BeamFields) -> dict[Measure, Matrix]:
 
 
 def stiffness_at(section: AnySection, material: Material | None, theory: Theory, x: Array) -> Array:
-    """Section forces per strain at places x (k,), shape (k, 6, 6); shear zero without shear."""
+    """Stiffness matrices of the sections (section forces per strain) at x (k,), shape (k, 6, 6); shear zero without
+    shear.
+    """
     if not isinstance(section, VaryingSection):
         return np.broadcast_to(_stiffness(section, material, theory), (len(x), 6, 6))
     return np.array([_stiffness(each, material, theory) for each in sections_at(section, x)])
@@ -403,7 +414,9 @@ def moments_at(section: AnySection, material: Material | None, x: Array) -> Arra
 
 
 def gyration_at(section: AnySection, x: Array) -> tuple[Array, Array]:
-    """Radii of gyration across y and across z at x (k,), each (k,) [m]; of stiffness where that is given."""
+    """Radii of gyration across y and across z at x (k,), each of shape (k,) [m]; if a stiffness is prescribed,
+    those of it.
+    """
     if not isinstance(section, VaryingSection):
         across_y, across_z = section.radii_of_gyration
         return np.full(len(x), across_y), np.full(len(x), across_z)
@@ -412,7 +425,7 @@ def gyration_at(section: AnySection, x: Array) -> tuple[Array, Array]:
 
 
 def check_section(section: UniformSection, material: Material | None, theory: Theory, rotary_inertia: bool) -> None:
-    """Refuses a section that the theory cannot carry.
+    """Refuse a section that the beam theory cannot represent.
 
     Raises:
         ParameterError: shear is coupled or has no area, or mass is off the axis without rotary inertia.
@@ -470,14 +483,14 @@ def _moments(section: UniformSection, material: Material | None) -> Array:
     if isinstance(section, GeneralSection):
         return section.moments
     assert material is not None, "checked by the beam"
-    place = np.array([1.0, *getattr(section, "mass_center", (0.0, 0.0))])
-    own = np.diag([0.0, section.second_moment_z, section.second_moment_y])
-    return np.asarray(material.density * (section.area * np.outer(place, place) + own))
+    center = np.array([1.0, *getattr(section, "mass_center", (0.0, 0.0))])
+    about_center = np.diag([0.0, section.second_moment_z, section.second_moment_y])
+    return np.asarray(material.density * (section.area * np.outer(center, center) + about_center))
 
 
 # First and second moments S and W of a beam, integrated over cross-section and axis (docs/theory.md, 2).
 #
-# The displacement of a cross-section that stays plane and turns by (theta_x, theta_y, theta_z)::
+# The displacement of a cross-section that stays plane and is_angle by (theta_x, theta_y, theta_z)::
 #
 #     u_f = (u - y theta_z + z theta_y,  v - z theta_x,  w + y theta_x)
 #
@@ -489,13 +502,13 @@ POINTS = 4
 
 @dataclass(frozen=True, eq=False)
 class BeamInertia:
-    """Mass at points of the axis, spread across and along it.
+    """Mass of a beam as masses at points of its axis, with their spread across and along it.
 
     Attributes:
         x: of the points, shape (k,) [m].
         moments: int (1, x, y, z) (1, x, y, z)^T dm of the mass at each, shape (k, 4, 4).
         tilts: 1 where the mass tilts with its cross-section, 0 where it does not (no rotary inertia), shape (k,).
-        spin: what the y and z moments that stand for spin about the axis alone add to J_yy and to J_zz [kg m2].
+        spin: share of J_yy and of J_zz by y and z moments that represent only the spin about the axis [kg m2].
     """
 
     x: Array
@@ -516,33 +529,34 @@ def beam_inertia(
     masses: Sequence[LumpedMass],
     rotary_inertia: bool,
 ) -> BeamInertia:
-    """Of the sections, and of the masses that sit on the beam.
+    """Inertia of the sections and of the lumped masses of a beam.
 
     Without rotary inertia sections in the plane have none, and in space only spin about x.
     """
     x, weights = mesh.gauss_points(POINTS)
     moments = np.zeros((len(x) + len(masses), 4, 4))
-    own = moments[: len(x)]
-    own[np.ix_(range(len(x)), (0, 2, 3), (0, 2, 3))] = weights[:, None, None] * moments_at(section, material, x)
+    rows = moments[: len(x)]
+    rows[np.ix_(range(len(x)), (0, 2, 3), (0, 2, 3))] = weights[:, None, None] * moments_at(section, material, x)
     spin = 0.0
     if not rotary_inertia:
-        half = (own[:, 2, 2] + own[:, 3, 3]) / 2 if mesh.dimension == 3 else np.zeros(len(x))
-        own[:, 1:, 1:] = 0.0
-        own[:, 2, 2] = own[:, 3, 3] = half
+        half = (rows[:, 2, 2] + rows[:, 3, 3]) / 2 if mesh.dimension == 3 else np.zeros(len(x))
+        rows[:, 1:, 1:] = 0.0
+        rows[:, 2, 2] = rows[:, 3, 3] = half
         spin = float(half.sum())
-    for each, moment in zip(masses, moments[len(x) :], strict=True):
-        moment[:] = each.moments
+    for k, lumped in enumerate(masses, len(x)):
+        moments[k] = lumped.moments
     if mesh.dimension == 2:
         moments[:, 3, :] = moments[:, :, 3] = 0.0
     tilts = np.concatenate([np.full(len(x), float(rotary_inertia)), np.ones(len(masses))])
-    return BeamInertia(np.append(x, [each.x for each in masses]), moments, tilts, spin)
+    return BeamInertia(np.append(x, [lumped.x for lumped in masses]), moments, tilts, spin)
 
 
 def beam_moments(mesh: BeamMesh, basis: Matrix, inertia: BeamInertia) -> tuple[Array, Array | LocalMoments]:
-    """S, shape (3, n + 1), and W, shape (3, 3, n + 1, n + 1), exact, W[a, b] = W[b, a]^T exactly.
+    """First moments S (3, n + 1) and second moments W (3, 3, n + 1, n + 1), integrated exactly. W[a, b] = W[b, a]^T
+    exactly.
 
-    Without tilting cross-sections the y and z moments stand for the spin about the axis alone:
-    what they add to J_yy and J_zz of the straight beam is taken out of W[0, 0][0, 0].
+    Without tilting cross-sections the y and z moments represent only the spin about the axis: their share of J_yy
+    and J_zz of the straight beam is subtracted from W[0, 0][0, 0].
     """
     psi, size = _functions(mesh, basis, inertia), basis.shape[1] + 1
     first = np.array([sum(inertia.moments[:, 0, j] @ psi[j][a] for j in range(4)) for a in range(3)])
@@ -558,21 +572,22 @@ def beam_moments(mesh: BeamMesh, basis: Matrix, inertia: BeamInertia) -> tuple[A
         for (a, b), plane in planes.items():
             second[a, b] = plane
         return first, second
-    kept = {key: sparse.csr_array(plane) for key, plane in planes.items()}
-    for plane in kept.values():
+    matrices = {key: sparse.csr_array(plane) for key, plane in planes.items()}
+    for plane in matrices.values():
         plane.eliminate_zeros()
         plane.sort_indices()
-    rows = tuple(tuple(kept[a, b] for b in range(3)) for a in range(3))
+    rows = tuple(tuple(matrices[a, b] for b in range(3)) for a in range(3))
     return first, LocalMoments(rows, np.zeros((3, size)))
 
 
 def momentum_rows(mesh: BeamMesh, inertia: BeamInertia) -> Array:
-    """Linear and angular momentum of the straight beam of its free coordinates, shape (3 or 6, mesh.size).
+    """Linear and angular momentum of the straight beam per unit rate of each mesh coordinate, shape (3 or 6,
+    mesh.size).
 
     S[:, 1:] of (2.2) and Z_k[0, 1:] of (2.4), without the components that a planar beam does not have.
     """
     psi = _functions(mesh, np.eye(mesh.size), inertia)
-    straight = [[each[:, :1] for each in parts] for parts in psi]
+    straight = [[field[:, :1] for field in directions] for directions in psi]
     linear = [sum(inertia.moments[:, 0, j] @ psi[j][a] for j in range(4)) for a in range(mesh.dimension)]
     angular = []
     for a, b in ((1, 2), (2, 0), (0, 1)) if mesh.dimension == 3 else ((0, 1),):
@@ -585,26 +600,23 @@ def momentum_rows(mesh: BeamMesh, inertia: BeamInertia) -> Array:
 
 
 def _functions(mesh: BeamMesh, basis: Matrix, inertia: BeamInertia) -> list[list[Matrix]]:
-    """For 1, x, y and z the functions that multiply them in each direction of Psi, shape (k, n + 1)."""
+    """Functions of x that multiply 1, x, y and z in each direction of Psi, shape (k, n + 1)."""
     at = mesh.fields(inertia.x, basis)
     tilt = inertia.tilts
     at = replace(at, tilt_y=scaled_rows(tilt, at.tilt_y), tilt_z=scaled_rows(tilt, at.tilt_z))
     zero, one = np.zeros((len(inertia.x), 1)), np.ones((len(inertia.x), 1))
-    none = _nothing(len(inertia.x), basis)
-
-    def joined(constant: Array, elastic: Matrix) -> Matrix:
-        return beside(constant, elastic)
+    none = _zeros(len(inertia.x), basis)
 
     return [
-        [joined(inertia.x[:, None], at.axial), joined(zero, at.deflection_y), joined(zero, at.deflection_z)],
-        [joined(one, none), joined(zero, at.tilt_y), joined(zero, at.tilt_z)],
-        [joined(zero, -at.tilt_y), joined(one, none), joined(zero, at.twist)],
-        [joined(zero, -at.tilt_z), joined(zero, -at.twist), joined(one, none)],
+        [hstack(inertia.x[:, None], at.axial), hstack(zero, at.deflection_y), hstack(zero, at.deflection_z)],
+        [hstack(one, none), hstack(zero, at.tilt_y), hstack(zero, at.tilt_z)],
+        [hstack(zero, -at.tilt_y), hstack(one, none), hstack(zero, at.twist)],
+        [hstack(zero, -at.tilt_z), hstack(zero, -at.twist), hstack(one, none)],
     ]
 
 
 def _pairs(inertia: BeamInertia) -> list[tuple[int, int]]:
-    """The products of 1, x, y, z that some mass has."""
+    """Pairs of 1, x, y, z whose products some mass has."""
     return [(int(i), int(j)) for i, j in np.argwhere(inertia.moments.any(axis=0))]
 
 

@@ -1,4 +1,4 @@
-"""Material points of a beam: on its axis and off it."""
+"""Material points of a beam, on its axis and off it."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -38,7 +38,7 @@ class BeamPoints(MaterialPoints):
     basis: Matrix
 
     def locate(self, location: Location) -> MaterialPoint:
-        """A point of the axis, or one off it that moves with its plane cross-section.
+        """Material point on the axis, or off it in the cross-section, with which it moves.
 
         Raises:
             AttachmentError: x lies outside 0 <= x <= length, or z is not 0 in the plane.
@@ -62,11 +62,11 @@ class BeamPoints(MaterialPoints):
 
     @cached_property
     def stations(self) -> Array:
-        """Nodes and middles of the elements, shape (2 elements + 1,) [m]."""
+        """Positions of the nodes and middles of the elements along x, shape (2 elements + 1,) [m]."""
         return np.linspace(0.0, self.mesh.length, 2 * self.mesh.elements + 1)
 
     @cached_property
-    def sampled(self) -> BeamFields:
+    def station_fields(self) -> BeamFields:
         """Shape functions at ``stations``."""
         return self.fields(self.stations)
 
@@ -75,30 +75,31 @@ class BeamPoints(MaterialPoints):
         return self.mesh.fields(x, self.basis)
 
     def centerline(self, count: int) -> tuple[Array, Array]:
-        """Positions (count, 3) [m] and shapes (count, 3, n) at equal distances along the axis."""
+        """Positions (count, 3) [m] and shape functions (count, 3, n) at equal distances along the axis."""
         x = np.linspace(0.0, self.mesh.length, count)
         at = self.fields(x).with_arrays()
         positions = np.zeros((count, 3))
         positions[:, 0] = x
         return positions, np.stack([at.axial, at.deflection_y, at.deflection_z], axis=1)
 
-    def turns(self, x: Array) -> Array:
-        """Small rotations of the sections at x (k,) of the axis, shape (k, 3, n)."""
+    def section_rotations(self, x: Array) -> Array:
+        """Small rotations of the sections at x (k,) per unit coordinates, shape (k, 3, n)."""
         at = self.fields(x).with_arrays()
         return np.stack([at.twist, -at.tilt_z, at.tilt_y], axis=1)
 
     def outline(self, count: int) -> tuple[Array, Array]:
-        """The centerline."""
+        """The centerline, which pictures draw."""
         return self.centerline(count)
 
     def _cut_stretch(self) -> Array:
-        """Twice the mean of u': the direction (1 + 2 u', v', w') turns by the slope to third order.
+        """Axial stretch of the direction vector at a cut, twice the mean of u', shape (n,). With it the direction
+        (1 + 2 u', v', w') rotates by the slope to third order.
 
-        A direction e + theta x e has turned by arctan v' = v' - v'^3/3 only. On a part of nearly constant
-        curvature that does not stretch, with a straight chord or a clamped start, bending shortens the chord
-        by the mean of v'^2/2, a third of that at the end, so that 2 u' = -v'^2/3 there makes up for it.
-        Only a linear function of eta joins the exact step. An axial strain eps changes the turn by 2 eps of
-        it, which is of the order of what small strain leaves out.
+        A direction e + theta x e rotates by arctan v' = v' - v'^3/3 only. On a part of nearly constant curvature
+        that does not stretch, with a straight line between its ends or a clamped start, bending shortens this line
+        by the mean of v'^2/2, a third of its value at the end, so that 2 u' = -v'^2/3 there cancels the error.
+        Only a linear function of eta keeps the step exact. An axial strain eps changes the rotation by 2 eps of
+        it, which is of the order that small strains neglect.
         """
         ends = self.fields(np.array([0.0, self.mesh.length])).with_arrays().axial
         return np.asarray(2 * (ends[1] - ends[0]) / self.mesh.length)

@@ -1,6 +1,6 @@
 """Section forces of a beam from its elastic coordinates and their rates.
 
-The stress resultants of the discretization itself, element by element: normal force and torque are
+They are the stress resultants of the discretization, element by element: normal force and torque are
 constant on an element, bending moments linear, so that shear, which balances the slope of the moment,
 is constant; with ``theory="timoshenko"`` shear forces and torque are linear, and follow from the shear strain.
 They are exact for a beam that is loaded at nodes only; under loads and inertia along the
@@ -37,29 +37,30 @@ class SectionResultants:
 
 
 def stations(mesh: BeamMesh) -> Array:
-    """Where section forces are most accurate: two Gauss points an element, shape (2 elements,) [m]."""
+    """Positions x where section forces are most accurate: two Gauss points per element, shape (2 elements,) [m]."""
     return mesh.gauss_points(STATIONS)[0]
 
 
-def places_along(length: float, x: ArrayLike) -> Array:
-    """Given places along a beam of that length [m], in their order, shape (s,) [m].
+def checked_positions(length: float, x: ArrayLike) -> Array:
+    """Positions along a beam of this length that a user requested, in their order, shape (s,) [m].
 
     Raises:
         ParameterError: no numbers in one row, or one outside 0 <= x <= length.
     """
-    places = np.atleast_1d(numbers("x", x, "places along the beam [m]"))
+    s = np.atleast_1d(numbers("x", x, "positions along the beam [m]"))
     slack = ROUND_OFF * length
-    if places.ndim != 1 or not places.size or not np.all((places >= -slack) & (places <= length + slack)):
+    if s.ndim != 1 or not s.size or not np.all(np.abs(s - length / 2) <= length / 2 + slack):
         raise ParameterError(f"x must lie in 0 <= x <= {length:g} (the length of the beam), got {x!r}")
-    return np.clip(places, 0.0, length)
+    return np.clip(s, 0.0, length)
 
 
 def section_resultants(
     beam: Beam, data: FloatingBody, x: Array, eta: Array, rates: Array | None, inner: Array | None = None
 ) -> SectionResultants:
-    """Resultants at places x (s,) [m] for coordinates (T, n); at a node those of the element to its right.
+    """Section forces and moments at positions x (s,) [m] for coordinates (T, n); at a node those of the element to
+    its right.
 
-    Those of the elements (``ElementForces``); without shear Q_y = -dM_z/dx, Q_z = dM_y/dx.
+    Without shear Q_y = -dM_z/dx and Q_z = dM_y/dx.
 
     Args:
         rates: deta/dt, shape (T, n), for the viscous part of the stress, D tau deps/dt; None: without.
@@ -70,15 +71,16 @@ def section_resultants(
     mesh = points.mesh
     is_quadratic = beam.strain is Strain.VON_KARMAN
     law = beam.element_forces(points)
-    found = law.forces(x, eta, rates, data.viscosity, is_quadratic, inner)
+    forces = law.forces(x, eta, rates, data.viscosity, is_quadratic, inner)
     if not mesh.shears:
         gap = mesh.element_length / 2
         element = mesh.located(x * (1 + ROUND_OFF))[0].astype(np.float64)
         before = (element + 0.25) * mesh.element_length
         ends = [
-            law.forces(place, eta, rates, data.viscosity, is_quadratic, inner) for place in (before, before + gap)
+            law.forces(position, eta, rates, data.viscosity, is_quadratic, inner)
+            for position in (before, before + gap)
         ]
         change = (ends[1] - ends[0]) / gap
-        found[:, :, Measure.SHEAR_Y] = -change[:, :, Measure.BEND_Z]
-        found[:, :, Measure.SHEAR_Z] = change[:, :, Measure.BEND_Y]
-    return SectionResultants(found[:, :, :3], found[:, :, 3:])
+        forces[:, :, Measure.SHEAR_Y] = -change[:, :, Measure.BEND_Z]
+        forces[:, :, Measure.SHEAR_Z] = change[:, :, Measure.BEND_Y]
+    return SectionResultants(forces[:, :, :3], forces[:, :, 3:])

@@ -1,4 +1,4 @@
-"""Strain of a beam: resultants of its elements, energy, stresses as states (docs/theory.md, 3)."""
+"""Strain of a beam: section forces of its elements, strain energy, stresses as states (docs/theory.md, 3)."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -6,7 +6,7 @@ from enum import StrEnum
 import numpy as np
 
 from phlexible.algebra.arrays import Array, IntArray
-from phlexible.algebra.sparse import Matrix, as_array, below, rows_times, scaled_rows, summed_rows
+from phlexible.algebra.sparse import Matrix, as_array, rows_times, scaled_rows, summed_rows, vstack
 from phlexible.bodies.beam.mesh import BeamMesh, Measure, NodeComponent, measures, stiffness_at, strain_fields
 from phlexible.bodies.floating_body import StrainEnergy
 from phlexible.bodies.material import Material
@@ -16,7 +16,7 @@ from phlexible.elements.sections import AnySection
 from phlexible.errors import ParameterError
 from phlexible.port_hamiltonian.model import StateBlock
 
-# Section forces of each element and the strains that they are tested with (docs/theory.md, 3).
+# Section forces of each element and the strains projected on them (docs/theory.md, 3).
 #
 # On an element without shear the normal force N and the torque M_x are constant and the bending moments linear;
 # with shear Q_y, Q_z and M_x are linear too. Strains of the coordinates have the same degrees (but for the squares
@@ -33,13 +33,13 @@ SLOPE_POINTS = 3  # v'^2 is of degree 4
 
 @dataclass(frozen=True, eq=False)
 class ElementForces:
-    """Section forces of the elements of one beam; the normal force, constant, is the first coefficient.
+    """Section forces of the elements of one beam, whose first coefficient is the constant normal force.
 
     Attributes:
         mesh: of e elements.
-        kinds: which section force each of the s coefficients of an element is of, shape (s,).
-        points: where in the element the coefficient is the value of the force: -1: everywhere, else 0 or 1,
-            the first or the second of two Gauss points, shape (s,).
+        kinds: the section force that each of the s coefficients of an element belongs to, shape (s,).
+        points: point of the element at which the coefficient is the value of the force, shape (s,): -1: everywhere,
+            else 0 or 1, the first or the second of two Gauss points.
         stiffness: S of the elements, shape (e, s, s), symmetric, positive definite.
         strains: tested linear strains, s matrices of shape (e, n).
         slopes: v' and in space w' at Gauss points, element after element, shape (e g, n).
@@ -56,12 +56,12 @@ class ElementForces:
 
     @property
     def compliance(self) -> Array:
-        """S^-1, shape (e, s, s)."""
+        """Compliance matrices of the elements, S^-1, shape (e, s, s)."""
         inverse = np.linalg.inv(self.stiffness)
         return np.asarray((inverse + inverse.transpose(0, 2, 1)) / 2)
 
     def functions(self, share: Array) -> Array:
-        """phi at places 0 to 1 in an element, (k,): values of the coefficients' functions, shape (k, s)."""
+        """Values phi of the functions of the coefficients at positions 0 to 1 in an element (k,), shape (k, s)."""
         return _functions(self.points, share)
 
     def forces(
@@ -73,14 +73,15 @@ class ElementForces:
         is_quadratic: bool,
         inner: Array | None = None,
     ) -> Array:
-        """(N, Q_y, Q_z, M_x, M_y, M_z) of eta (T, n) at places x (k,), shape (T, k, 6); Q = 0 without shear.
+        """Section forces (N, Q_y, Q_z, M_x, M_y, M_z) for eta (T, n) at positions x (k,), shape (T, k, 6); Q = 0
+        without shear.
 
         Args:
             rates: deta/dt, shape (T, n), for the viscous part of the stress; None: without.
             inner: shares times strains of branches, of eta and of the stretch of elements (T, n + e); None: none.
         """
         element, share = self.mesh.located(x * (1 + 1e-12))
-        used, own = np.unique(element, return_inverse=True)
+        used, index = np.unique(element, return_inverse=True)
         moved = eta if rates is None else eta + viscosity * rates
         tested = np.stack([rows_times(rows[used], moved) for rows in self.strains], axis=2)
         if is_quadratic:
@@ -100,34 +101,38 @@ class ElementForces:
                 lagging[:, :, 0] -= np.einsum("es,tes->te", coupling, lagging[:, :, 1:])
             tested = tested + lagging
         coefficients = np.einsum("esr,ter->tes", self.stiffness[used], tested, optimize=True)
-        values = coefficients[:, own] * self.functions(share)
+        values = coefficients[:, index] * self.functions(share)
         result = np.zeros((len(eta), len(x), 6), dtype=values.dtype)
         for k, kind in enumerate(self.kinds):
             result[:, :, kind] += values[:, :, k]
         return result
 
     def coefficients_of(self, kind: Measure) -> IntArray:
-        """Which coefficients of an element are of a section force."""
+        """Indices of the coefficients of an element that belong to a section force."""
         return np.flatnonzero(np.array(self.kinds) == kind)
 
 
 def element_forces(mesh: BeamMesh, basis: Matrix, section: AnySection, material: Material | None) -> ElementForces:
-    """Of coordinates eta, where ``basis @ eta``, basis (mesh.size, n), are those of the mesh."""
-    kept = measures(mesh.theory, mesh.dimension)
+    """Section forces of the elements for coordinates eta, where ``basis @ eta``, basis (mesh.size, n), are those of
+    the mesh.
+    """
+    present = measures(mesh.theory, mesh.dimension)
     constant = (Measure.STRETCH,) if mesh.shears else (Measure.STRETCH, Measure.TWIST)
-    pairs = [(kind, point) for kind in kept for point in ((-1,) if kind in constant else (0, 1))]
+    pairs = [(kind, point) for kind in present for point in ((-1,) if kind in constant else (0, 1))]
     kinds, points = tuple(kind for kind, _ in pairs), tuple(point for _, point in pairs)
     x, weights = mesh.gauss_points(POINTS)
     phi = _functions(points, np.tile(gauss(POINTS)[0], mesh.elements))
     weighted = phi * weights[:, None]
 
-    stiffness = _stiffness(mesh, stiffness_at(section, material, mesh.theory, x)[:, kept][:, :, kept], kinds, phi)
+    stiffness = _stiffness(
+        mesh, stiffness_at(section, material, mesh.theory, x)[:, present][:, :, present], kinds, phi
+    )
     fields = strain_fields(mesh.fields(x, basis))
     strains = tuple(summed_rows(weighted[:, k], fields[kind], POINTS) for k, kind in enumerate(kinds))
     at = mesh.fields(mesh.gauss_points(SLOPE_POINTS)[0], basis)
     planes = [at.slope_y] if mesh.dimension == 2 else [at.slope_y, at.slope_z]
     order = np.arange(len(planes) * SLOPE_POINTS * mesh.elements).reshape(len(planes), mesh.elements, SLOPE_POINTS)
-    slopes = below(*planes)[order.transpose(1, 0, 2).ravel()]
+    slopes = vstack(*planes)[order.transpose(1, 0, 2).ravel()]
     factors = mesh.element_length * np.tile(gauss(SLOPE_POINTS)[1], len(planes))
     return ElementForces(
         mesh, kinds, points, (stiffness + stiffness.transpose(0, 2, 1)) / 2, strains, slopes, factors
@@ -135,25 +140,28 @@ def element_forces(mesh: BeamMesh, basis: Matrix, section: AnySection, material:
 
 
 def _stiffness(mesh: BeamMesh, sections: Array, kinds: tuple[Measure, ...], phi: Array) -> Array:
-    """S of the elements, (e, s, s), of stiffness (k, d, d) and functions (k, s) at the points, stretch first.
+    """Stiffness S of the elements, shape (e, s, s), from stiffness (k, d, d) and functions (k, s) at the Gauss
+    points, stretch first.
 
-    The stretch has a part that is linear in the element, too, which the constant normal force leaves free (3.12):
-    where bending or twist go with stretch, a constant one would be too stiff.
+    The linear part of the stretch in the element is eliminated, since the constant normal force leaves it free
+    (3.12): where bending or twist are coupled with stretch, a constant stretch would be too stiff.
     """
     share, weights = gauss(POINTS)
-    own = [list(dict.fromkeys(kinds)).index(kind) for kind in kinds]
-    own, count = [*own, 0], len(kinds)
+    strain_of = [list(dict.fromkeys(kinds)).index(kind) for kind in kinds]
+    strain_of, count = [*strain_of, 0], len(kinds)
     functions = np.hstack([phi, np.tile(share - 0.5, mesh.elements)[:, None]])
     weighted = functions * np.tile(weights * mesh.element_length, mesh.elements)[:, None]
-    entries = sections[:, own][:, :, own] * weighted[:, :, None] * functions[:, None, :]
-    inverse = np.linalg.inv(np.equal.outer(own, own) * (weighted[:POINTS].T @ functions[:POINTS]))
+    entries = sections[:, strain_of][:, :, strain_of] * weighted[:, :, None] * functions[:, None, :]
+    inverse = np.linalg.inv(np.equal.outer(strain_of, strain_of) * (weighted[:POINTS].T @ functions[:POINTS]))
     whole = inverse @ entries.reshape(mesh.elements, POINTS, count + 1, count + 1).sum(axis=1) @ inverse
     free = whole[:, :count, count:]
     return np.asarray(whole[:, :count, :count] - free @ free.transpose(0, 2, 1) / whole[:, count:, count:])
 
 
 def _functions(points: tuple[int, ...], share: Array) -> Array:
-    """1, or the linear functions that are 1 at one of two Gauss points and 0 at the other, shape (k, s)."""
+    """Functions of the coefficients: 1, or linear with value 1 at one of two Gauss points and 0 at the other, shape
+    (k, s).
+    """
     first, second = gauss(2)[0]
     values = {
         -1: np.ones_like(share),
@@ -167,14 +175,17 @@ def _functions(points: tuple[int, ...], share: Array) -> Array:
 
 
 class Strain(StrEnum):
-    """LINEAR: u'. VON_KARMAN: u' + (v'^2 + w'^2)/2, which stiffens a stretched or spinning beam."""
+    """Axial strain of a beam.
+
+    LINEAR: u'. VON_KARMAN: u' + (v'^2 + w'^2)/2, which stiffens a stretched or spinning beam.
+    """
 
     LINEAR = "linear"
     VON_KARMAN = "von_karman"
 
 
 def beam_strain(forces: ElementForces, strain: Strain) -> StrainEnergy:
-    """V of coordinates eta, with the section forces eliminated: e.S e / 2 of the tested strains e.
+    """Strain energy V(eta) of a beam, e.S e / 2 of the strains e projected on the section forces.
 
     Linear: all of it in the stiffness. Von Karman: e_N holds the squares of the slopes, and the energy is
     ``S_NN (e_N + sum S_No e_o / S_NN)^2 / 2 + e_o.(S_oo - S_oN S_No / S_NN) e_o / 2``: one scalar strain an
@@ -186,16 +197,16 @@ def beam_strain(forces: ElementForces, strain: Strain) -> StrainEnergy:
         empty = forces.slopes[:0]
         stiffness = _energy(forces.stiffness, forces.strains)
         return StrainEnergy(stiffness, empty, np.zeros(0), empty, np.zeros(0), np.zeros(0, dtype=np.int64))
-    whole = forces.stiffness
-    stretch = whole[:, 0, 0]
-    coupling = whole[:, 0, 1:] / stretch[:, None]
+    full = forces.stiffness
+    stretch = full[:, 0, 0]
+    coupling = full[:, 0, 1:] / stretch[:, None]
     rows = forces.strains[0]
-    for own, other in zip(coupling.T, forces.strains[1:], strict=True):
-        rows = rows + scaled_rows(own, other) if own.any() else rows
-    others = whole[:, 1:, 1:] - coupling[:, :, None] * whole[:, 0, None, 1:]
+    for couplings, other in zip(coupling.T, forces.strains[1:], strict=True):
+        rows = rows + scaled_rows(couplings, other) if couplings.any() else rows
+    remaining = full[:, 1:, 1:] - coupling[:, :, None] * full[:, 0, None, 1:]
     count = len(forces.factors)
     return StrainEnergy(
-        stiffness=_energy(others, forces.strains[1:]),
+        stiffness=_energy(remaining, forces.strains[1:]),
         rows=rows / length,
         weights=stretch * length**2,
         squares=forces.slopes,
@@ -205,20 +216,20 @@ def beam_strain(forces: ElementForces, strain: Strain) -> StrainEnergy:
 
 
 def linear_stiffness(strain: StrainEnergy) -> Matrix:
-    """The stiffness at eta = 0, axial strains included, shape (n, n)."""
+    """Stiffness matrix at eta = 0, axial strains included, shape (n, n)."""
     return strain.stiffness + strain.rows.T @ scaled_rows(strain.weights, strain.rows)
 
 
 def _energy(stiffness: Array, strains: tuple[Matrix, ...]) -> Matrix:
-    """sum_e B_e^T S_e B_e as a symmetric matrix."""
+    """Sum of B_e^T S_e B_e over the elements as an exactly symmetric matrix, shape (n, n)."""
     root = np.asarray(np.linalg.cholesky(stiffness), dtype=np.float64)
-    parts: list[Matrix] = []
+    blocks: list[Matrix] = []
     for k in range(len(strains)):
-        parts.append(scaled_rows(root[:, k, k], strains[k]))
+        blocks.append(scaled_rows(root[:, k, k], strains[k]))
         for j in range(k + 1, len(strains)):
             if root[:, j, k].any():
-                parts[k] = parts[k] + scaled_rows(root[:, j, k], strains[j])
-    flat = below(*parts)
+                blocks[k] = blocks[k] + scaled_rows(root[:, j, k], strains[j])
+    flat = vstack(*blocks)
     return flat.T @ flat
 
 
@@ -240,28 +251,29 @@ COUPLED = 1e-12
 
 
 def discontinuous_stress(forces: ElementForces, strain: Strain) -> StressSpace:
-    """The section forces of the elements; eliminated, they give the displacement stiffness exactly.
+    """The section forces of the elements as stress states; eliminated, they give the displacement stiffness
+    exactly.
 
     Coordinates in the order moment about z, (moment about y, torque, shear forces,) normal force, each element
     after element: values at two Gauss points where the force is linear, else one [N m, N]. Signs are those of
     section forces (docs/conventions.md).
     """
     elements, count, n = forces.mesh.elements, len(forces.strains), forces.slopes.shape[1]
-    places = np.arange(elements * count).reshape(elements, count)
-    order = np.concatenate([places[:, forces.coefficients_of(kind)].ravel() for kind in ORDER])
+    numbers = np.arange(elements * count).reshape(elements, count)
+    order = np.concatenate([numbers[:, forces.coefficients_of(kind)].ravel() for kind in ORDER])
     blocks = [
         StateBlock(f"{symbol} at {'element' if points == 1 else 'Gauss point'} {k}", unit, 1)
         for (symbol, unit), points in ((SYMBOLS[kind], len(forces.coefficients_of(kind))) for kind in ORDER)
         for k in range(elements * points)
     ]
     compliance = np.zeros((elements * count,) * 2)
-    for own, block in zip(places, forces.compliance, strict=True):
-        compliance[np.ix_(own, own)] = block
+    for indices, block in zip(numbers, forces.compliance, strict=True):
+        compliance[np.ix_(indices, indices)] = block
     squares, factors = np.zeros((0, n)), np.zeros((elements * count, 0))
     if strain is Strain.VON_KARMAN:
         squares = as_array(forces.slopes)
         factors = np.zeros((elements * count, len(squares)))
-        factors[places[:, 0]] = np.kron(np.eye(elements), forces.factors)
+        factors[numbers[:, 0]] = np.kron(np.eye(elements), forces.factors)
     rows = np.stack([as_array(each) for each in forces.strains], axis=1).reshape(-1, n)
     return StressSpace(compliance[np.ix_(order, order)], rows[order], squares, factors[order], tuple(blocks))
 
@@ -269,7 +281,8 @@ def discontinuous_stress(forces: ElementForces, strain: Strain) -> StressSpace:
 def hermite_stress(
     mesh: BeamMesh, basis: Matrix, section: AnySection, material: Material | None, strain: Strain
 ) -> StressSpace:
-    """Nodal values [N m] and slopes [N] of the moments, nodal values of torque and normal force.
+    """Stress states with nodal values [N m] and slopes [N] of the moments, and nodal values of torque and normal
+    force.
 
     Raises:
         ParameterError: a beam with shear, or sections that couple strains.
@@ -286,8 +299,8 @@ def hermite_stress(
     kinds = [Measure.BEND_Z, Measure.STRETCH]
     if mesh.dimension == 3:
         kinds = [Measure.BEND_Z, Measure.BEND_Y, Measure.TWIST, Measure.STRETCH]
-    own = stiffness[:, kinds][:, :, kinds]
-    if np.abs(own - own * np.eye(len(kinds))).max() > COUPLED * np.abs(own).max():
+    sections = stiffness[:, kinds][:, :, kinds]
+    if np.abs(sections - sections * np.eye(len(kinds))).max() > COUPLED * np.abs(sections).max():
         raise ParameterError('stress="hermite" is for sections without couplings; take stress="discontinuous"')
     functions = [cubic if kind in (Measure.BEND_Y, Measure.BEND_Z) else linear for kind in kinds]
     compliances, rows = [], []
@@ -308,7 +321,7 @@ def hermite_stress(
 
 
 def _nodal_blocks(mesh: BeamMesh, kind: Measure) -> list[StateBlock]:
-    """Names and units of the nodal coordinates of one stress, in their order."""
+    """Names and units of the nodal states of one stress, in their order."""
     symbol, unit = SYMBOLS[kind]
     values = [StateBlock(f"{symbol} at node {k}", unit, 1) for k in range(mesh.elements + 1)]
     if kind not in (Measure.BEND_Y, Measure.BEND_Z):
@@ -318,11 +331,11 @@ def _nodal_blocks(mesh: BeamMesh, kind: Measure) -> list[StateBlock]:
 
 
 def _cubics(mesh: BeamMesh, x: Array) -> Array:
-    """Hermite functions of all nodes at x, values and slopes in turn, shape (k, 2 nodes)."""
+    """Hermite functions of all nodes at x, values and slopes alternating, shape (k, 2 nodes)."""
     columns = np.stack([mesh.at_nodes(c) for c in (NodeComponent.DEFLECTION_Y, NodeComponent.SLOPE_Y)], axis=1)
     return mesh.fields(x, np.eye(mesh.size)).deflection_y[:, columns.ravel()]
 
 
 def _linears(mesh: BeamMesh, x: Array) -> Array:
-    """Continuous linear functions of the nodes at x, shape (k, nodes)."""
+    """Continuous piecewise linear functions of the nodes at x, shape (k, nodes)."""
     return mesh.fields(x, np.eye(mesh.size)).axial[:, mesh.at_nodes(NodeComponent.AXIAL)]

@@ -1,1 +1,1 @@
-"""Bodies from meshes, plates and matrices."""
+"""Flexible bodies from meshes, plates and matrices of other programs."""

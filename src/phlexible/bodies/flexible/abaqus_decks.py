@@ -24,7 +24,7 @@ class _KeywordBlock:
 
 
 def _lines(file: Path) -> Iterator[str]:
-    """Lines without comments, those of included files in their place."""
+    """Lines without comments, with those of included files in their position."""
     for raw in file.read_text(errors="replace").splitlines():
         line = raw.strip()
         if line.upper().startswith("*INCLUDE"):
@@ -54,7 +54,7 @@ def _blocks(file: Path) -> Iterator[_KeywordBlock]:
             block.rows.extend(next(_blocks(file.parent / parameters["INPUT"])).rows)
 
 
-# What the deck describes: nodes, elements and sets of the model, of parts and of their instances.
+# Content of a deck: nodes, elements and sets of the model, of parts and of their instances.
 
 KINDS = (
     *((r"C3D4", "tetra", 4), (r"C3D10", "tetra10", 10), (r"C3D20", "hexahedron20", 20)),
@@ -65,24 +65,24 @@ KINDS = (
     *((r"(S|M3D)9", "quad9", 9), (r"STRI65", "triangle6", 6), (r"S6", "triangle6", 6)),
     *((r"T[23]D2", "line", 2), (r"T[23]D3", "line3", 3)),
 )
-"""Types of Abaqus, how meshio names them, and their number of nodes."""
+"""Element types of Abaqus as patterns, their names in meshio, and their numbers of nodes."""
 SIDES = {
     "tetra": ((0, 1, 2), (0, 3, 1), (1, 3, 2), (2, 3, 0)),
     "hexahedron": ((0, 1, 2, 3), (4, 7, 6, 5), (0, 4, 5, 1), (1, 5, 6, 2), (2, 6, 7, 3), (3, 7, 4, 0)),
     "triangle": ((0, 1), (1, 2), (2, 0)),
     "quad": ((0, 1), (1, 2), (2, 3), (3, 0)),
 }
-"""Corners of sides S1, S2, ... of elements."""
+"""Local indices of the vertices of the faces S1, S2, ... of elements."""
 SIDE_KINDS = {2: "line", 3: "triangle", 4: "quad"}
 MARKERS = re.compile("CPS|CPE|T[23]D")
-"""Types by which programs name sides and edges of solids, as gmsh does."""
+"""Element types by which programs such as gmsh name faces and edges of solids."""
 GENERATORS = ("NGEN", "NFILL", "NCOPY", "NMAP", "ELGEN", "ELCOPY", "SYMMETRIC MODEL GENERATION")
 WITH_MECHANICS = re.compile(
     "MASS|ROTARY INERTIA|NONSTRUCTURAL MASS|SPRING|DASHPOT|JOINT|CONNECTOR|RIGID BODY|COUPLING|KINEMATIC"
     "|DISTRIBUTING|MPC|EQUATION|TIE|EMBEDDED ELEMENT|SHELL TO SOLID|REBAR|SUBSTRUCTURE|MATRIX INPUT|PRE-TENSION"
     "|INITIAL CONDITIONS|BOUNDARY|CONTACT|[CD]S?LOAD|TEMPERATURE"
 )
-"""Keywords of what is in a model beside its mesh and materials."""
+"""Keywords of parts of a model other than its mesh and materials."""
 
 
 @dataclass(eq=False)
@@ -101,27 +101,27 @@ class _Scope:
         self.sets.setdefault((kind, name.casefold()), []).append(block)
         self.spelled.setdefault((kind, name.casefold()), name)
 
-    def placed(self, place: Array) -> Array:
+    def placed(self, positions: Array) -> Array:
         """Positions (k, 3) of nodes of an instance after its translation and rotation."""
         numbers = [np.array([float(each) for each in row if each]) for row in self.rows]
         if numbers:
-            place = place + numbers[0]
+            positions = positions + numbers[0]
         if len(numbers) > 1:
             first, axis, angle = numbers[1][:3], numbers[1][3:6] - numbers[1][:3], np.radians(numbers[1][6])
-            turn = Rotation.from_rotvec(angle * axis / np.linalg.norm(axis))
-            place = first + turn.apply(place - first)
-        return place
+            rotation = Rotation.from_rotvec(angle * axis / np.linalg.norm(axis))
+            positions = first + rotation.apply(positions - first)
+        return positions
 
 
 def read_abaqus_mesh(path: str) -> DeckMesh:
-    """Mesh of a deck with its instances in place.
+    """Mesh of an Abaqus deck, with its instances placed.
 
     Raises:
         ParameterError: nodes or elements that the deck only describes, or solids of other kinds.
     """
     deck = _Deck()
     for block in _blocks(Path(path)):
-        deck.take(block)
+        deck.add(block)
     return deck.mesh()
 
 
@@ -134,8 +134,8 @@ class _Deck:
         self._has_sections = self._is_of_meshio = False
         self._side_counts: Counter[tuple[int, ...]] = Counter()
 
-    def take(self, block: _KeywordBlock) -> None:
-        """Adds a block to the model."""
+    def add(self, block: _KeywordBlock) -> None:
+        """Add a block to the model."""
         keyword, parameters = block.keyword, block.parameters
         if keyword == "PART":
             self._scope = self._parts[parameters["NAME"].casefold()] = _Scope(parameters["NAME"])
@@ -166,7 +166,7 @@ class _Deck:
         self._has_sections |= keyword.endswith("SECTION")
 
     def _define(self, kind: str, block: _KeywordBlock) -> None:
-        """Adds what a block lists to the set that it names."""
+        """Add the nodes or elements that a block lists to the set that it names."""
         if name := block.parameters.get(kind):
             self._scope.define(kind, name, _KeywordBlock(kind, {}, [row[:1] for row in block.rows]))
 
@@ -178,7 +178,7 @@ class _Deck:
         if not count:
             if name.startswith(("C3D", "SC", "CSS", "DC3D", "COH3D", "CAX")):
                 raise ParameterError(
-                    f"mesh: elements of type {name} cannot be read; take C3D4, C3D8, C3D10 or C3D20"
+                    f"mesh: elements of type {name} cannot be read; add C3D4, C3D8, C3D10 or C3D20"
                 )
             self._left[f"elements {name}"] += len(block.rows)
             self._define("ELSET", block)
@@ -193,17 +193,17 @@ class _Deck:
         self._define("ELSET", _KeywordBlock("", block.parameters, [[str(number)] for number, *_ in rows]))
 
     def mesh(self) -> DeckMesh:
-        """The mesh of all that was added."""
+        """Mesh of all blocks that were added."""
         scopes = self._placed_scopes()
         self._by_name = {scope.name.casefold(): scope for scope in scopes}
         number_of: dict[tuple[str, int], int] = {}
         places, by_type = [np.zeros((0, 3))], dict[str, list[tuple[tuple[str, int], list[int]]]]()
         for scope in scopes:
-            own, first = scope.name.casefold(), len(number_of)
-            number_of |= {(own, node): first + k for k, node in enumerate(scope.nodes)}
+            owner, first = scope.name.casefold(), len(number_of)
+            number_of |= {(owner, node): first + k for k, node in enumerate(scope.nodes)}
             places.append(scope.placed(np.array(list(scope.nodes.values())).reshape(-1, 3)))
             for number, (name, nodes) in scope.elements.items():
-                by_type.setdefault(name, []).append(((own, number), [number_of[own, node] for node in nodes]))
+                by_type.setdefault(name, []).append(((owner, number), [number_of[owner, node] for node in nodes]))
 
         def is_marker(name: str) -> bool:
             return self._is_of_meshio or (MARKERS.match(name) is not None and not self._has_sections)
@@ -216,20 +216,20 @@ class _Deck:
             data = np.array([nodes for _, nodes in rows], dtype=np.int64)
             cells.append(DeckCells(kind, data, "" if is_marker(name) else name))
         left = [f"{name} ({count})" for name, count in sorted(self._left.items())]
-        found = DeckMesh(np.concatenate(places), cells, {}, {}, left)
-        self._add_sets(scopes, found, number_of, where)
-        return found
+        result = DeckMesh(np.concatenate(places), cells, {}, {}, left)
+        self._add_sets(scopes, result, number_of, where)
+        return result
 
     def _placed_scopes(self) -> list[_Scope]:
-        """The model itself and its instances; parts of a deck without instances are where they are."""
-        found = [self._model]
-        for each in self._instances:
-            if each.part.casefold() in self._parts:
-                part = self._parts[each.part.casefold()]
-                each.nodes, each.elements = part.nodes | each.nodes, part.elements | each.elements
-                each.sets, each.spelled = part.sets | each.sets, part.spelled | each.spelled
-            found.append(each)
-        return found if self._instances else [*found, *self._parts.values()]
+        """The model itself and its instances; parts of a deck without instances are not moved."""
+        scopes = [self._model]
+        for instance in self._instances:
+            if instance.part.casefold() in self._parts:
+                part = self._parts[instance.part.casefold()]
+                instance.nodes, instance.elements = part.nodes | instance.nodes, part.elements | instance.elements
+                instance.sets, instance.spelled = part.sets | instance.sets, part.spelled | instance.spelled
+            scopes.append(instance)
+        return scopes if self._instances else [*scopes, *self._parts.values()]
 
     def _add_sets(
         self,
@@ -238,7 +238,7 @@ class _Deck:
         number_of: dict[tuple[str, int], int],
         where: dict[tuple[str, int], tuple[int, int]],
     ) -> None:
-        """Sets and surfaces, by their name, where only one instance has it, and by instance and name."""
+        """Add sets and surfaces by their name, if only one instance has it, and by instance and name."""
         used = Counter(key for scope in scopes for key in scope.sets)
         solid = len(mesh.cells)
         for scope in scopes:
@@ -266,14 +266,14 @@ class _Deck:
                         mesh.cells.append(DeckCells(SIDE_KINDS[corners.shape[1]], corners))
 
     def _members(self, scope: _Scope, kind: str, name: str) -> Iterator[tuple[str, int]]:
-        """Instance and number of the nodes or elements of a set, those of sets that it names too."""
+        """Instance and number of the nodes or elements of a set, including those of sets that it names."""
         if (kind, name) not in scope.sets:
             raise ParameterError(f"mesh: there is no *{kind} {name!r}, which another one names")
         for block in scope.sets[kind, name]:
             inside = self._by_name.get(block.parameters.get("INSTANCE", scope.name).casefold(), scope)
             if "ELSET" in block.parameters and kind == "NSET":
-                for own, number in self._members(inside, "ELSET", block.parameters["ELSET"].casefold()):
-                    yield from ((own, node) for node in self._by_name[own].elements.get(number, ("", []))[1])
+                for owner, number in self._members(inside, "ELSET", block.parameters["ELSET"].casefold()):
+                    yield from ((owner, node) for node in self._by_name[owner].elements.get(number, ("", []))[1])
             elif "GENERATE" in block.parameters:
                 for row in block.rows:
                     first, last, step = [*map(int, row[:3]), 1][:3]
@@ -300,8 +300,10 @@ class _Deck:
         mesh: DeckMesh,
         where: dict[tuple[str, int], tuple[int, int]],
     ) -> list[IntArray] | None:
-        """Corners of the sides of elements in a surface, by their number of corners; None: of other elements."""
-        found: dict[int, list[IntArray]] = {}
+        """Vertices of the element faces in a surface, grouped by their number of vertices; None: it has faces of
+        other elements.
+        """
+        faces: dict[int, list[IntArray]] = {}
         for block in scope.sets[key]:
             inside = self._by_name.get(block.parameters.get("INSTANCE", scope.name).casefold(), scope)
             for token, side in ([*row, ""][:2] for row in block.rows if row[0]):
@@ -312,18 +314,18 @@ class _Deck:
                     if k < 0 or not sides or not (match or not side) or (match and int(match[1]) > len(sides)):
                         return None
                     nodes = mesh.cells[number].data[k]
-                    for own in [sides[int(match[1]) - 1]] if match else sides:
-                        corners = nodes[list(own)]
+                    for vertices in [sides[int(match[1]) - 1]] if match else sides:
+                        corners = nodes[list(vertices)]
                         if match or self._is_free(corners, mesh):
-                            found.setdefault(len(corners), []).append(corners)
-        return [np.array(rows) for rows in found.values()]
+                            faces.setdefault(len(corners), []).append(corners)
+        return [np.array(rows) for rows in faces.values()]
 
     def _is_free(self, corners: IntArray, mesh: DeckMesh) -> bool:
-        """Whether a side belongs to one element."""
+        """Whether a face belongs to one element only."""
         if not self._side_counts:
             for block in mesh.cells:
-                for own in SIDES.get(re.sub(r"\d+$", "", block.type), ()):
-                    self._side_counts.update(map(tuple, np.sort(block.data[:, list(own)], axis=1).tolist()))
+                for vertices in SIDES.get(re.sub(r"\d+$", "", block.type), ()):
+                    self._side_counts.update(map(tuple, np.sort(block.data[:, list(vertices)], axis=1).tolist()))
         return self._side_counts[tuple(sorted(corners.tolist()))] == 1
 
 
@@ -332,5 +334,5 @@ def _is_of_nodes(blocks: list[_KeywordBlock]) -> bool:
 
 
 def _is_type(pattern: str, name: str) -> bool:
-    """Whether an element type is of a kind, whatever letters stand behind its number of nodes."""
+    """Whether an element type is of a kind, regardless of the letters after its number of nodes."""
     return re.fullmatch(rf"{pattern}[A-Z]*5?", name) is not None

@@ -1,4 +1,4 @@
-"""Points of a mesh that users choose: by numbers, by a function of places, by the name of a group."""
+"""Points of a mesh that users choose: by number, by a function of position, by the name of a group."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -11,38 +11,38 @@ from phlexible.display import written
 from phlexible.errors import ParameterError
 
 
-def chosen_points(name: str, nodes: Any, places: Array, groups: Mapping[str, IntArray]) -> IntArray:
-    """Numbers of the points that a user chose, in the order given.
+def chosen_points(name: str, nodes: Any, positions: Array, groups: Mapping[str, IntArray]) -> IntArray:
+    """Numbers of the points that a user chose, in the order of the choice.
 
     Args:
-        name: what is chosen, as errors call it.
-        nodes: numbers, a function of places, or the name of a group.
-        places: of all points, shape (k, 3) [m].
+        name: name of the choice in error messages.
+        nodes: numbers, a function of position, or the name of a group.
+        positions: of all points, shape (k, 3) [m].
         groups: points by name.
 
     Raises:
         ParameterError: none of these.
     """
     if callable(nodes):
-        return points_where(name, nodes, places)
-    return listed_points(name, nodes, len(places), groups)
+        return points_where(name, nodes, positions)
+    return listed_points(name, nodes, len(positions), groups)
 
 
-def points_where(name: str, function: Callable[[Array], ArrayLike], places: Array) -> IntArray:
-    """Numbers of the places, shape (k, 3) [m], at which a user's function of all of them, shape (3, k), is True.
+def points_where(name: str, function: Callable[[Array], ArrayLike], positions: Array) -> IntArray:
+    """Numbers of the positions, shape (k, 3) [m], at which a user's function of all of them, shape (3, k), is True.
 
     Raises:
         ParameterError: the function fails, or returns anything but a truth value for each place.
     """
     try:
-        answer = np.asarray(function(places.T.copy()))
+        answer = np.asarray(function(positions.T.copy()))
     except Exception as error:
         raise ParameterError(
             f"{name}: its function of places x (x[0], x[1], x[2] are arrays) raised {error!r}"
         ) from error
-    if answer.shape != (len(places),) or answer.dtype != np.bool_:
+    if answer.shape != (len(positions),) or answer.dtype != np.bool_:
         raise ParameterError(
-            f"{name}: its function of places x (x[0], x[1], x[2] are arrays of shape {(len(places),)}) must return "
+            f"{name}: its function of positions x (x[0], x[1], x[2] are arrays, {(len(positions),)}) must return "
             f"True or False for each place, such as lambda x: x[0] < 1e-6, got {answer!r}"
         )
     return np.flatnonzero(answer)

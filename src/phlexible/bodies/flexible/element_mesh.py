@@ -13,11 +13,11 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array, IntArray
 
-CHUNK = 2_000_000  # numbers of shape function gradients that are held at once
+CHUNK = 2_000_000  # entries of shape function gradients that are stored at the same time
 
 
 class CellKind(Enum):
-    """What the cells of a mesh are."""
+    """Geometry of the cells of a mesh."""
 
     TRIANGLE = "triangle"
     QUADRILATERAL = "quadrilateral"
@@ -26,7 +26,7 @@ class CellKind(Enum):
 
     @property
     def dimension(self) -> int:
-        """2 in the plane, 3 in space."""
+        """Dimension of the cells: 2 in the plane, 3 in space."""
         return 2 if self in (CellKind.TRIANGLE, CellKind.QUADRILATERAL) else 3
 
     @property
@@ -46,7 +46,7 @@ SKFEM_CELLS = {f"Mesh{name}{order}": (kind, order) for kind, name in SKFEM_NAMES
 
 
 def standard_element(kind: CellKind, order: int) -> Any:
-    """The scalar element of scikit-fem."""
+    """Scalar element of scikit-fem of this kind of cells and order."""
     import skfem
 
     return getattr(skfem, f"Element{SKFEM_NAMES[kind]}{'P' if kind.is_simplex else ''}{order}")()
@@ -54,13 +54,13 @@ def standard_element(kind: CellKind, order: int) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class ElementMesh:
-    """Cells with displacement elements.
+    """A mesh of cells of one kind with displacement elements.
 
     Attributes:
         kind: of all cells.
         geometry_order: 1: straight cells; 2: curved ones.
-        geometry: places of the geometry's nodes in scikit-fem's order, shape (k, d) [m].
-        cells: their corners, shape (e, corners).
+        geometry: positions of the geometry's nodes in scikit-fem's order, shape (k, d) [m].
+        cells: their vertices, shape (e, vertices).
         order: of the displacement elements, 1 or 2, not below that of the geometry.
     """
 
@@ -72,7 +72,7 @@ class ElementMesh:
 
     @property
     def dimension(self) -> int:
-        """Of the mesh, 2 or 3."""
+        """Dimension of the mesh, 2 or 3."""
         return self.kind.dimension
 
     @property
@@ -82,7 +82,7 @@ class ElementMesh:
 
     @cached_property
     def mesh(self) -> Any:
-        """As a mesh of scikit-fem."""
+        """The mesh as an object of scikit-fem."""
         import skfem
 
         make = getattr(skfem, f"Mesh{SKFEM_NAMES[self.kind]}{self.geometry_order}")
@@ -91,7 +91,7 @@ class ElementMesh:
 
     @cached_property
     def element(self) -> Any:
-        """The scalar shape functions, each component of the displacement has them."""
+        """Scalar shape functions of scikit-fem, which each component of the displacement has."""
         return standard_element(self.kind, self.order)
 
     @cached_property
@@ -102,7 +102,7 @@ class ElementMesh:
 
     @cached_property
     def nodes(self) -> Array:
-        """Places of the displacement nodes, z = 0 in the plane, shape (N, 3) [m]."""
+        """Positions of the displacement nodes, z = 0 in the plane, shape (N, 3) [m]."""
         places = np.zeros((self.node_count, 3))
         places[:, : self.dimension] = self._numbering.doflocs.T
         return places
@@ -119,7 +119,7 @@ class ElementMesh:
 
     @cached_property
     def vertex_nodes(self) -> IntArray:
-        """Displacement node at each corner of the mesh, in scikit-fem's order of corners."""
+        """Displacement node at each vertex of the mesh, in scikit-fem's order, shape (vertices,)."""
         return np.asarray(self._numbering.nodal_dofs[0], dtype=np.int64)
 
     def facet_nodes(self, facets: IntArray) -> IntArray:
@@ -136,18 +136,18 @@ class ElementMesh:
 
     @property
     def stiffness_degree(self) -> int:
-        """Degree that a quadrature of strain energy has to hold."""
+        """Polynomial degree that quadratures of the strain energy integrate exactly."""
         if not self.kind.is_simplex:
             return 2 * self.order
         return max(3 * (self.order - 1), 1) + (2 if self.geometry_order > 1 else 0)
 
     @property
     def mass_degree(self) -> int:
-        """Degree that a quadrature of kinetic energy has to hold."""
+        """Polynomial degree that quadratures of the kinetic energy integrate exactly."""
         return 2 * self.order + (2 if self.geometry_order > 1 else 0)
 
     def quadrature(self, degree: int) -> Iterator["CellQuadrature"]:
-        """The elements in parts that memory holds, with shape functions at quadrature points."""
+        """Chunks of elements that fit into memory, with shape functions at quadrature points."""
         import skfem
 
         sample = skfem.CellBasis(self.mesh, self.element, intorder=degree, elements=np.array([0]))
@@ -188,7 +188,7 @@ class CellQuadrature:
     gradients: Array
 
     def displacement_gradients(self, shapes: Array) -> Array:
-        """du_c/dx_a of nodal fields (N, d, n), shape (e q, c, a, n)."""
+        """Gradients du_c/dx_a of nodal fields (N, d, n), shape (e q, c, a, n)."""
         local = shapes[self.nodes]  # (e, k, c, n)
         e, q, d, k = self.gradients.shape
         n = local.shape[-1]

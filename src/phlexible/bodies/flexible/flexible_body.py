@@ -23,6 +23,7 @@ from phlexible.algebra.arrays import (
     whole,
 )
 from phlexible.bodies.body import Body, BodyData
+from phlexible.bodies.flexible.disk_cache import Folder, StoredShapes
 from phlexible.bodies.flexible.element_mesh import CellKind, ElementMesh
 from phlexible.bodies.flexible.from_matrices import (
     GeometricStiffness,
@@ -33,7 +34,6 @@ from phlexible.bodies.flexible.from_matrices import (
 )
 from phlexible.bodies.flexible.inertia import MEAN_AXIS, mesh_moments
 from phlexible.bodies.flexible.interfaces import InterfaceSpec, MeshInterface, user_interfaces
-from phlexible.bodies.flexible.kept_on_disk import Folder, KeptShapes
 from phlexible.bodies.flexible.mesh_matrices import (
     ElementMaterials,
     PlaneState,
@@ -46,7 +46,7 @@ from phlexible.bodies.flexible.plate_body import PlatePoints, body_of_plate, pla
 from phlexible.bodies.flexible.plate_elements import PlateElement, PlateSection, PlateTheory, plate_section
 from phlexible.bodies.flexible.points import FlexiblePoints, MeshPoints
 from phlexible.bodies.flexible.retained import (
-    Choice,
+    ShapeOptions,
     condensed,
     effective_mass,
     interface_motion,
@@ -59,7 +59,7 @@ from phlexible.bodies.flexible.structure import mesh_unknowns
 from phlexible.bodies.flexible.user_mesh import (
     UserMesh,
     check_elements,
-    check_given,
+    check_mesh,
     check_units,
     element_mesh,
     user_mesh,
@@ -75,7 +75,7 @@ from phlexible.errors import ParameterError
 from phlexible.shapes.surfaces import optional_color
 
 SHOWN = 5e-4
-"""Part of the mass that the summary shows."""
+"""Smallest effective mass, relative to the mass, for which the summary lists effective masses."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,14 +86,14 @@ class FlexibleBody(Body):
 
     Attributes:
         data: invariants, strains and points of the retained coordinates.
-        frequencies: of the retained shapes, held by the frame, shape (n,) [rad/s].
+        frequencies: of the retained shapes, constrained by the frame, shape (n,) [rad/s].
         effective_mass: part of the body's mass (x, y, z) and of its inertia about the mesh's origin (about x, y, z)
             that each coordinate carries, shape (n, 6), in the plane (n, 3); zero in the mean-axis frame.
-        shape_counts: how many retained shapes come from unit loads on interfaces, from inertial loads, from modes,
-            and how many are modal derivatives.
+        shape_counts: numbers of retained shapes from unit loads on interfaces, from inertial loads, from modes, and
+            of modal derivatives.
         materials: of the elements of the mesh, of a plate its section; None: made from matrices.
         color: in pictures, "#rrggbb".
-        solver: what factored the stiffness matrix.
+        solver: name of the library that factored the stiffness matrix.
     """
 
     data: FloatingBody
@@ -127,10 +127,11 @@ class FlexibleBody(Body):
         color: str | None = None,
         cache: str | PathLike[str] | None = None,
     ) -> Self:
-        """A body from a mesh of triangles or quadrilaterals (plane, or a plate) or tetrahedra or hexahedra (space).
+        """Make a body from a mesh: of triangles or quadrilaterals (plane, or a plate), or of tetrahedra or
+        hexahedra (space).
 
-        It keeps the answers to unit forces and moments on the interfaces, those to the inertial loads of an
-        accelerated and spinning frame, and the lowest modes.
+        It retains the static responses to unit forces and moments on the interfaces, those to the inertial loads of
+        an accelerated and spinning frame, and the lowest modes.
 
         Args:
             mesh: of scikit-fem or meshio, or the path of a file that meshio reads [m].
@@ -138,8 +139,8 @@ class FlexibleBody(Body):
             interfaces: where joints and loads act, by name: numbers of nodes, a function of places x (x[0], x[1],
                 x[2] are arrays) or the name of a group of the mesh; these move by the mean over the area, as one
                 with ``(nodes, "rigid")``.
-            modes: number of the lowest modes held by the frame.
-            frame: "mean_axis", the name of an interface, or two names for the chord between them.
+            modes: number of the lowest modes, constrained by the frame.
+            frame: "mean_axis", the name of an interface, or two names for the line between them.
             strain: "green_lagrange" (stiffens under tension, also in spin), or "linear".
             order: of the displacement elements, 1 or 2, also on straight cells.
             thickness: of a plane mesh [m].
@@ -149,16 +150,16 @@ class FlexibleBody(Body):
                 elements all of whose corners are given, and may be "hinged": only their displacements move as one.
             element: of a plate, "shear" (rotations, with shear strain) or "hhj" (Hellan, Herrmann, Johnson), thin
                 plates of triangles with moments as unknowns of their own.
-            damping_ratio: of all retained shapes, of the body held by its frame, on top of the viscosity of the
-                material [-], or a sequence, one for each in the order of ``part.frequencies``; in models that
-                hold it otherwise modes have other ratios.
-            moments: False: interfaces keep no answers to moments; for interfaces that only pins hold.
-            inertial_shapes: False: no answers to inertial loads; only for bodies that do not rotate fast.
-            modal_derivatives: True: also the displacements by which the body gives way to the squares of its
-                answers to loads, two to five more in the plane: for deflections beyond 5 % of its length.
-            scale: metres for a unit of length of the mesh: 1e-3 for millimetres. Functions of places take metres.
-            color: in pictures, a name or "#rrggbb"; None: as the picture likes.
-            cache: folder where retained shapes are kept, and found again for the same mesh and options.
+            damping_ratio: of all retained shapes of the body constrained by its frame, on top of the viscosity of
+                the material [-], or a sequence, one for each in the order of ``part.frequencies``; modes of models
+                with other supports have other ratios.
+            moments: False: no responses to moments are retained; for interfaces that only pins support.
+            inertial_shapes: False: no responses to inertial loads; only for bodies that do not rotate fast.
+            modal_derivatives: True: also the displacements that relax the quadratic strain of the responses to
+                loads, two to five more in the plane: for deflections beyond 5 % of its length.
+            scale: metres for a unit of length of the mesh: 1e-3 for millimetres. Functions of position take metres.
+            color: in pictures, a name or "#rrggbb"; None: the default of the picture.
+            cache: folder in which retained shapes are stored, to be read again for the same mesh and options.
 
         Raises:
             ParameterError: a mesh that is no body, names that it lacks, or numbers out of range.
@@ -172,7 +173,7 @@ class FlexibleBody(Body):
             >>> round(part.mass, 6)
             0.471
         """
-        choice = Choice(
+        choice = ShapeOptions(
             whole("modes", modes, 0),
             frame,
             option("strain", strain, MeshStrain),
@@ -183,10 +184,10 @@ class FlexibleBody(Body):
         )
         folder = Folder(None if cache is None else Path(file_path("cache", cache)))
         looks = optional_color("color", color)
-        given = user_mesh(mesh, scale=positive("scale", scale))
-        check_given(given)
+        source = user_mesh(mesh, scale=positive("scale", scale))
+        check_mesh(source)
         is_plate = theory is not None
-        if is_plate and given.kind.dimension == 3:
+        if is_plate and source.kind.dimension == 3:
             raise ParameterError(f"theory={theory!r}: a plate is made of a plane mesh, this one is solid")
         if is_plate and order != 2:
             raise ParameterError(f"order must be 2 for the elements of a plate, got {order!r}")
@@ -194,12 +195,12 @@ class FlexibleBody(Body):
             raise ParameterError("modal_derivatives are those of solid and plane bodies, this is a plate")
         kind = option("element", element, PlateElement)
         if kind is PlateElement.HHJ:
-            _check_thin_triangles(given, theory)
-        elements = element_mesh(given, _order(order))
+            _check_thin_triangles(source, theory)
+        elements = element_mesh(source, _order(order))
         check_elements(elements)
         materials = element_materials(
             material,
-            given.element_groups,
+            source.element_groups,
             elements.cell_count,
             elements.dimension,
             option("plane", plane, PlaneState),
@@ -209,14 +210,14 @@ class FlexibleBody(Body):
         warn_of_stiff_elements(elements)
         made_of: ElementMaterials | PlateSection = materials
         if not is_plate:
-            found = user_interfaces(interfaces, given, elements, materials.thickness)
-            data, kept = _body_of_mesh(elements, materials, found, choice, folder)
+            ports = user_interfaces(interfaces, source, elements, materials.thickness)
+            data, body = _body_of_mesh(elements, materials, ports, choice, folder)
         else:
             made_of = plate_section(elements, materials, option("theory", theory, PlateTheory), kind)
-            found = plate_interfaces(interfaces, given, elements, materials.thickness)
-            data, kept = body_of_plate(elements, materials, made_of, found, choice, folder)
+            ports = plate_interfaces(interfaces, source, elements, materials.thickness)
+            data, body = body_of_plate(elements, materials, made_of, ports, choice, folder)
         warn_of_size(data.mass, elements.geometry)
-        return cls(data, kept.frequencies, kept.effective_mass, kept.shape_counts, made_of, looks, str(kept.solver))
+        return cls(data, body.frequencies, body.effective_mass, body.shape_counts, made_of, looks, str(body.solver))
 
     @classmethod
     def from_matrices(
@@ -238,18 +239,20 @@ class FlexibleBody(Body):
         inertial_shapes: bool = True,
         color: str | None = None,
     ) -> Self:
-        """A body from the matrices of a finite element program, free of supports; ``read_matrices`` reads files.
+        """Make a body from the matrices of a finite element program, free of supports; ``read_matrices`` reads
+        files.
 
         Without a mesh there is no strain: it is linear unless geometric stiffness matrices are given.
 
         Args:
             mass, stiffness: SciPy sparse or dense, shape (N, N), unknowns node after node in global axes [SI].
-            nodes: their places, shape (k, 3), in the plane (k, 2) [m]; each has its displacements, or also its
+            nodes: their positions, shape (k, 3), in the plane (k, 2) [m]; each has its displacements, or also its
                 rotations (in the plane that about z).
             interfaces: as of ``from_mesh``, with equal weights of nodes; a single node needs rotations.
             modes: number of modes; None: all shapes, for models that are reduced already.
             frame: as of ``from_mesh``.
-            damping: shape (N, N); what resists rigid motions of it (alpha M) acts on motions relative to the frame.
+            damping: shape (N, N); its part that resists rigid motions (alpha M) acts on motions relative to the
+                frame.
             geometric_stiffness: a function of a displacement (N,) that returns the geometric (differential)
                 stiffness matrix of its linear stress, or lists of these matrices: for each interface by name those
                 of its unit forces (and moments), for "inertial" those of accelerations e_k, e_k x x and
@@ -268,7 +271,7 @@ class FlexibleBody(Body):
         """
         looks = optional_color("color", color)
         model = nodal_model(mass, stiffness, nodes, damping, whole("modal", modal, 0))
-        choice = Choice(
+        choice = ShapeOptions(
             None if modes is None else whole("modes", modes, 0),
             frame,
             MeshStrain.LINEAR if geometric_stiffness is None else MeshStrain.GREEN_LAGRANGE,
@@ -276,14 +279,14 @@ class FlexibleBody(Body):
             flag("moments", moments),
             flag("inertial_shapes", inertial_shapes),
         )
-        found = nodal_interfaces(interfaces, model)
-        lag = checked_relaxation_time("viscosity", viscosity), maxwell_or_none("relaxation", relaxation)
-        data, kept = body_of_matrices(model, found, choice, geometric_stiffness, lag)
-        return cls(data, kept.kept.frequencies, kept.effective_mass, kept.kept.counts, None, looks, kept.solver)
+        ports = nodal_interfaces(interfaces, model)
+        viscoelasticity = checked_relaxation_time("viscosity", viscosity), maxwell_or_none("relaxation", relaxation)
+        data, body = body_of_matrices(model, ports, choice, geometric_stiffness, viscoelasticity)
+        return cls(data, body.basis.frequencies, body.effective_mass, body.basis.counts, None, looks, body.solver)
 
     @property
     def dimension(self) -> int:
-        """2: of a plane mesh, for models in the plane; 3: for models in space."""
+        """Dimension of the body: 2 of a plane mesh, for models in the plane; 3 for models in space."""
         return self.data.dimension
 
     @property
@@ -309,13 +312,14 @@ class FlexibleBody(Body):
 
     @property
     def inertia(self) -> Array:
-        """About the centre of mass in body axes, shape (3, 3) [kg m2]; of a plane body only the zz entry counts."""
+        """Inertia about the centre of mass in body axes, shape (3, 3) [kg m2]; of a plane body only the zz entry
+        counts.
+        """
         spread = self.data.undeformed_spread - self.mass * np.outer(self.center, self.center)
-        result: Array = np.trace(spread) * np.eye(3) - spread
-        return result
+        return np.asarray(np.trace(spread) * np.eye(3) - spread)
 
     def discretize(self, dimension: int) -> FloatingBody:
-        """The data, in the dimension of the mesh.
+        """Data of the body, in the dimension of the mesh.
 
         Raises:
             ParameterError: another dimension.
@@ -326,7 +330,7 @@ class FlexibleBody(Body):
         return self.data
 
     def skin(self, data: BodyData, ports: Array) -> Skin:
-        """The surface of the mesh; of a body without one lines between its interfaces."""
+        """Surface of the mesh for pictures; of a body without one lines between its interfaces."""
         points = data.points
         if isinstance(points, MeshPoints):
             return mesh_skin(points.mesh, points.shapes)
@@ -335,7 +339,7 @@ class FlexibleBody(Body):
         return super().skin(data, ports)
 
     def reduced(self, basis: ArrayLike) -> "FlexibleBody":
-        """This body with fewer coordinates, for example ``model.linearize(...).reduce(...).elastic_basis(part)``.
+        """A body with fewer coordinates, for example with ``model.linearize(...).reduce(...).elastic_basis(part)``.
 
         Args:
             basis: shape (n, k), over the coordinates of this body.
@@ -349,11 +353,13 @@ class FlexibleBody(Body):
         return FlexibleBody(data, frequencies, carried, counts, self.materials, looks, self.solver)
 
     def port_locations(self) -> dict[str, Location]:
-        """The interfaces."""
+        """Locations of the interfaces by name."""
         return {name: Interface(name) for name in self.interfaces}
 
     def summary(self) -> str:
-        """Mass, centre, inertia, and what the retained coordinates are and carry, as lines of text."""
+        """Lines of text with mass, centre, inertia, and the origin, frequencies and effective masses of the
+        retained coordinates.
+        """
         answers, inertial, modes, derivatives = self.shape_counts
         axes = "x y rz".split() if self.dimension == 2 else "x y z rx ry rz".split()
         lines = [
@@ -382,40 +388,40 @@ def _body_of_mesh(
     mesh: ElementMesh,
     materials: ElementMaterials,
     interfaces: tuple[MeshInterface, ...],
-    choice: Choice,
+    choice: ShapeOptions,
     folder: Folder,
-) -> tuple[FloatingBody, KeptShapes]:
+) -> tuple[FloatingBody, StoredShapes]:
     d = mesh.dimension
     nodal_mass, unknowns = mass_matrix(mesh, materials), mesh_unknowns(mesh.nodes, d)
     is_linear = choice.strain is MeshStrain.LINEAR
 
-    def make() -> KeptShapes:
+    def make() -> StoredShapes:
         mass = sparse.csr_array(sparse.kron(nodal_mass, sparse.eye_array(d)))
         second_order = partial(derivative_loads, mesh, materials, unknowns, interfaces)
-        found = condensed(mass, stiffness_matrix(mesh, materials), unknowns, interfaces, choice, second_order)
+        model = condensed(mass, stiffness_matrix(mesh, materials), unknowns, interfaces, choice, second_order)
         if is_linear:
-            return KeptShapes.of(found)
-        fields = unknowns.vectors(found.shapes, mesh.node_count)[:, :d]
-        return KeptShapes.of(found, geometric_stiffness(mesh, materials, fields))
+            return StoredShapes.of(model)
+        fields = unknowns.vectors(model.shapes, mesh.node_count)[:, :d]
+        return StoredShapes.of(model, geometric_stiffness(mesh, materials, fields))
 
-    found = folder.kept((mesh, materials, interfaces, choice), make)
-    frequencies, shapes = found.frequencies, unknowns.vectors(found.shapes, mesh.node_count)
-    strain = linear_strain(frequencies) if is_linear else condensed_strain(frequencies, found.geometric)
+    stored = folder.load_or_make((mesh, materials, interfaces, choice), make)
+    frequencies, shapes = stored.frequencies, unknowns.vectors(stored.shapes, mesh.node_count)
+    strain = linear_strain(frequencies) if is_linear else condensed_strain(frequencies, stored.geometric)
     moments, damping = mesh_moments(nodal_mass, mesh.nodes, shapes), choice.damping(frequencies)
-    points = MeshPoints(shapes, interface_motion(interfaces, found.moved, found.turned), mesh)
-    lag = materials.viscosity, materials.relaxation
-    return retained_body(d, mesh.nodes, moments, strain, damping, *lag, points), found
+    points = MeshPoints(shapes, interface_motion(interfaces, stored.displacements, stored.rotations), mesh)
+    viscoelasticity = materials.viscosity, materials.relaxation
+    return retained_body(d, mesh.nodes, moments, strain, damping, *viscoelasticity, points), stored
 
 
-def _check_thin_triangles(given: UserMesh, theory: PlateTheory | str | None) -> None:
+def _check_thin_triangles(mesh: UserMesh, theory: PlateTheory | str | None) -> None:
     chosen = None if theory is None else option("theory", theory, PlateTheory)
     if chosen is not PlateTheory.KIRCHHOFF:
         shown = None if chosen is None else chosen.value
         raise ParameterError(f'element="hhj" is for thin plates: theory must be "kirchhoff", got {shown!r}')
-    if given.kind is not CellKind.TRIANGLE or given.geometry_order > 1:
+    if mesh.kind is not CellKind.TRIANGLE or mesh.geometry_order > 1:
         raise ParameterError(
             'element="hhj" needs straight triangles, this mesh has '
-            + ("curved ones" if given.kind is CellKind.TRIANGLE else f"{given.kind.value}s")
+            + ("curved ones" if mesh.kind is CellKind.TRIANGLE else f"{mesh.kind.value}s")
         )
 
 

@@ -1,4 +1,4 @@
-"""Finite element models of other programs as floating bodies: matrices with the nodes that they belong to."""
+"""Floating bodies from matrices and nodes of other finite element programs."""
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -15,7 +15,7 @@ from phlexible.bodies.flexible.chosen_points import chosen_points
 from phlexible.bodies.flexible.inertia import nodal_moments, rigid_momenta
 from phlexible.bodies.flexible.interfaces import InterfaceKind, InterfaceSpec, MeshInterface
 from phlexible.bodies.flexible.points import NodePoints
-from phlexible.bodies.flexible.retained import Choice, Condensed, condensed, interface_motion, retained_body
+from phlexible.bodies.flexible.retained import Condensed, ShapeOptions, condensed, interface_motion, retained_body
 from phlexible.bodies.flexible.stiffening import condensed_strain, linear_strain, projected
 from phlexible.bodies.flexible.structure import Unknowns, fastest_square
 from phlexible.bodies.floating_body import FloatingBody, StrainEnergy
@@ -26,100 +26,100 @@ MatrixLike: TypeAlias = ArrayLike | sparse.sparray | sparse.spmatrix
 GeometricStiffness: TypeAlias = Callable[[Array], MatrixLike] | Mapping[str, Sequence[MatrixLike]]
 
 SYMMETRIC = 1e-9
-"""Relative difference of a matrix from its transpose that is round-off of a file."""
+"""Largest relative difference of a matrix from its transpose that counts as round-off of a file."""
 STRAINS = 1e-5
-"""Force of a rigid motion, relative to the stiffness, that a free body may have by the digits of a file."""
+"""Largest force of a rigid motion, relative to the stiffness, that counts as round-off of a file."""
 ON_A_LINE = 1e-9
 STATIC = 1e4
-"""Squared frequency of rotations that follow statically, over the greatest one of unknowns with mass."""
+"""Ratio of squared frequencies: of rotations that respond statically, to the largest one of unknowns with mass."""
 EXTERNAL = 1e-4
-"""Rate at which damping slows a rigid motion, over the lowest frequency, that is worth a warning."""
+"""Ratio of the decay rate of a rigid motion to the lowest frequency above which a warning is given."""
 
 
 @dataclass(frozen=True, eq=False)
 class NodalModel:
-    """A free body as a program wrote it.
+    """Matrices of a free body as another program wrote them.
 
     Attributes:
         mass, stiffness: of the unknowns, shape (N, N), symmetric.
-        damping: the same, or None.
-        unknowns: what they are.
-        kept: numbers of the unknowns among those of the given matrices, shape (N,).
-        places: of the nodes, shape (k, 3) [m].
+        damping: shape (N, N), symmetric; None: no damping.
+        unknowns: node and component of each unknown.
+        retained: numbers of the unknowns among those of the user's matrices, shape (N,).
+        places: positions of the nodes, shape (k, 3) [m].
     """
 
     mass: sparse.csr_array
     stiffness: sparse.csr_array
     damping: sparse.csr_array | None
     unknowns: Unknowns
-    kept: IntArray
+    retained: IntArray
     places: Array
 
     def restricted(self, name: str, matrix: MatrixLike) -> sparse.csr_array:
-        """Another matrix of all given unknowns on those that are kept, checked."""
-        size = int(self.kept.max()) + 1
-        whole = _matrix(name, matrix, None)
-        if whole.shape[0] < size:
-            raise ParameterError(f"{name} must have the size of mass and stiffness, got shape {whole.shape}")
-        return sparse.csr_array(whole[self.kept][:, self.kept])
+        """Checked rows and columns of the retained unknowns of another matrix of all unknowns."""
+        size = int(self.retained.max()) + 1
+        full = _matrix(name, matrix, None)
+        if full.shape[0] < size:
+            raise ParameterError(f"{name} must have the size of mass and stiffness, got shape {full.shape}")
+        return sparse.csr_array(full[self.retained][:, self.retained])
 
 
 def nodal_model(
     mass: MatrixLike, stiffness: MatrixLike, nodes: ArrayLike, damping: MatrixLike | None, modal: int
 ) -> NodalModel:
-    """Checked matrices; unknowns without mass and stiffness are left out.
+    """Checked matrices without the unknowns that have neither mass nor stiffness.
 
-    Rotations without inertia, of lumped masses, get so little that they answer statically.
+    Rotations without inertia, of lumped masses, get one so small that they respond statically.
 
     Args:
-        nodes: places, shape (k, 3) in space, (k, 2) in the plane [m]. Each has 3 displacements or these and 3
+        nodes: positions, shape (k, 3) in space, (k, 2) in the plane [m]. Each has 3 displacements or these and 3
             rotations in space, 2 or 3 unknowns in the plane, node after node.
         modal: number of modal coordinates behind the unknowns of nodes (Craig-Bampton).
 
     Raises:
         ParameterError: shapes that do not fit, matrices that are not symmetric, or a body that is not free.
     """
-    places = numbers("nodes", nodes, "places of nodes, shape (k, 3) or (k, 2)")
+    places = numbers("nodes", nodes, "positions of nodes, shape (k, 3) or (k, 2)")
     if places.ndim != 2 or places.shape[1] not in (2, 3) or not len(places) or not np.isfinite(places).all():
         raise ParameterError(
-            f"nodes must be finite places of shape (k, 3), in the plane (k, 2), got {places.shape}"
+            f"nodes must be finite positions of shape (k, 3), in the plane (k, 2), got {places.shape}"
         )
     d = places.shape[1]
     M = _matrix("mass", mass, None)
     K = _matrix("stiffness", stiffness, M.shape[0])
     C = None if damping is None else _matrix("damping", damping, M.shape[0])
-    own = M.shape[0] - modal
-    if own % len(places) or own // len(places) not in (d, 3 * (d - 1)):
+    nodal_count = M.shape[0] - modal
+    if nodal_count % len(places) or nodal_count // len(places) not in (d, 3 * (d - 1)):
         raise ParameterError(
             f"mass has {M.shape[0]} unknowns, {modal} of them modal, and {len(places)} nodes have "
             f"{d * len(places)} displacements or {3 * (d - 1) * len(places)} with rotations: they do not fit"
         )
-    each = own // len(places)
-    components = np.arange(each) if d == 3 else np.array([0, 1, 5][:each])
-    node = np.concatenate([np.repeat(np.arange(len(places)), each), np.full(modal, -1)])
+    per_node = nodal_count // len(places)
+    components = np.arange(per_node) if d == 3 else np.array([0, 1, 5][:per_node])
+    node = np.concatenate([np.repeat(np.arange(len(places)), per_node), np.full(modal, -1)])
     component = np.concatenate([np.tile(components, len(places)), np.full(modal, -1)])
     in_space = np.zeros((len(places), 3))
     in_space[:, :d] = places
     used = (abs(M) + abs(K)).sum(axis=0) > 0
-    kept = np.flatnonzero(np.asarray(used).ravel())
+    retained = np.flatnonzero(np.asarray(used).ravel())
     at = in_space[np.maximum(node, 0)]
     at[node < 0] = in_space.mean(axis=0)
-    unknowns = Unknowns(d, node[kept], component[kept], at[kept])
-    M, K = (sparse.csr_array(each[kept][:, kept]) for each in (M, K))
-    C = None if C is None else sparse.csr_array(C[kept][:, kept])
+    unknowns = Unknowns(d, node[retained], component[retained], at[retained])
+    M, K = (sparse.csr_array(per_node[retained][:, retained]) for per_node in (M, K))
+    C = None if C is None else sparse.csr_array(C[retained][:, retained])
     _check_free(K, unknowns)
     stiff, top = K.diagonal(), STATIC * fastest_square(M, K)
-    if len(lazy := np.flatnonzero((unknowns.component >= 3) & (M.diagonal() * STATIC * top < stiff))):
+    if len(massless := np.flatnonzero((unknowns.component >= 3) & (M.diagonal() * STATIC * top < stiff))):
         small = np.zeros(len(stiff))
-        small[lazy] = stiff[lazy] / top
+        small[massless] = stiff[massless] / top
         M = sparse.csr_array(M + sparse.diags_array(small))
-    return NodalModel(M, K, C, unknowns, kept, in_space)
+    return NodalModel(M, K, C, unknowns, retained, in_space)
 
 
 def nodal_interfaces(
     interfaces: Mapping[str, InterfaceSpec] | None, model: NodalModel
 ) -> tuple[MeshInterface, ...]:
-    """The interfaces that a user named: equal weights of nodes; one node with rotations is enough.
+    """The interfaces that a user named, with equal weights of nodes; one node with rotations is enough.
 
     Raises:
         ParameterError: no such nodes, or too few for a rotation.
@@ -143,7 +143,7 @@ def _interface(name: str, spec: InterfaceSpec, model: NodalModel) -> MeshInterfa
     if len(empty := members[np.min(counts, axis=0)[members] == 0]):
         raise ParameterError(
             f"interface {name!r}: {len(empty)} of its {len(members)} nodes have displacements without mass and "
-            f"stiffness (the first is {empty[0]}): they are no part of the body, leave them out"
+            f"stiffness (the first is {empty[0]}): they are not part of the body, leave them out"
         )
     position = model.places[members].mean(axis=0)
     size = len(unknowns.node)
@@ -169,7 +169,7 @@ def _interface(name: str, spec: InterfaceSpec, model: NodalModel) -> MeshInterfa
 
 
 def _matrix(name: str, value: MatrixLike, size: int | None) -> sparse.csr_array:
-    """As a sparse matrix, made exactly symmetric."""
+    """User's matrix as a sparse matrix, made exactly symmetric."""
     if not sparse.issparse(value):
         value = numbers(name, value, "a square matrix")
         if value.ndim != 2:
@@ -180,16 +180,16 @@ def _matrix(name: str, value: MatrixLike, size: int | None) -> sparse.csr_array:
         raise ParameterError(f"{name} must be {expected}, got shape {matrix.shape}")
     if not np.isfinite(matrix.data).all():
         raise ParameterError(f"{name} must be finite")
-    apart = abs(matrix - matrix.T).max()
-    if apart > SYMMETRIC * abs(matrix).max():
+    asymmetry = abs(matrix - matrix.T).max()
+    if asymmetry > SYMMETRIC * abs(matrix).max():
         raise ParameterError(
-            f"{name} must be symmetric, it differs from its transpose by {apart:.3g}; half of it may be missing"
+            f"{name} must be symmetric, it differs from its transpose by {asymmetry:.3g}; half of it may be missing"
         )
     return sparse.csr_array((matrix + matrix.T) / 2)
 
 
 def _check_free(stiffness: sparse.csr_array, unknowns: Unknowns) -> None:
-    """Rigid motions need no force, unless unknowns are missing or held, or the nodes are others."""
+    """Refuse a stiffness matrix that resists rigid motions: supports, missing unknowns or other nodes."""
     rigid = unknowns.rigid_fields(unknowns.places.mean(axis=0))
     forces = np.abs(stiffness @ rigid).max(axis=0)
     gross = (abs(stiffness) @ np.abs(rigid)).max(axis=0)
@@ -213,41 +213,41 @@ INERTIAL = "inertial"
 def body_of_matrices(
     model: NodalModel,
     interfaces: tuple[MeshInterface, ...],
-    choice: Choice,
+    choice: ShapeOptions,
     geometric: GeometricStiffness | None,
-    lag: tuple[float, Maxwell | None],
+    viscoelasticity: tuple[float, Maxwell | None],
 ) -> tuple[FloatingBody, Condensed]:
-    """The data of the body with viscosity and relaxation, and what was kept.
+    """Data of the body with viscosity and relaxation, and its retained shapes.
 
     Raises:
         ParameterError: matrices that are no body's, or geometric stiffness that does not fit.
     """
     rigid_momenta(model.mass, model.unknowns)
-    found = condensed(model.mass, model.stiffness, model.unknowns, interfaces, choice)
-    shapes, frequencies, unknowns = found.shapes, found.kept.frequencies, model.unknowns
+    condensed_model = condensed(model.mass, model.stiffness, model.unknowns, interfaces, choice)
+    shapes, frequencies, unknowns = condensed_model.shapes, condensed_model.basis.frequencies, model.unknowns
     damping = choice.damping(frequencies)
     if model.damping is not None:
-        own = shapes.T @ (model.damping @ shapes)
-        damping = damping + (own + own.T) / 2
-        if choice.frame not in [each.name for each in interfaces]:
+        projected_damping = shapes.T @ (model.damping @ shapes)
+        damping = damping + (projected_damping + projected_damping.T) / 2
+        if choice.frame not in [interface.name for interface in interfaces]:
             _warn_of_external_damping(model, frequencies)
     rotates = (unknowns.component >= 3).any()
     points = NodePoints(
         unknowns.vectors(shapes, len(model.places)),
-        interface_motion(interfaces, found.moved, found.turned),
+        interface_motion(interfaces, condensed_model.displacements, condensed_model.rotations),
         model.places,
         unknowns.rotations(shapes, len(model.places)) if rotates else None,
     )
     moments = nodal_moments(model.mass, unknowns, shapes)
-    strain = _strain(model, found, interfaces, choice, geometric)
-    data = retained_body(unknowns.dimension, model.places, moments, strain, damping, *lag, points)
-    return data, found
+    strain = _strain(model, condensed_model, interfaces, choice, geometric)
+    data = retained_body(unknowns.dimension, model.places, moments, strain, damping, *viscoelasticity, points)
+    return data, condensed_model
 
 
 def _warn_of_external_damping(model: NodalModel, frequencies: Array) -> None:
-    """Warns of damping that resists rigid motions, which a floating body cannot have.
+    """Warn of damping that resists rigid motions, which a floating body cannot have.
 
-    It has to be above the round-off of the matrices, of which stiffness shows what it is.
+    Damping below the round-off of the matrices, which is estimated from the stiffness, is ignored.
     """
     assert model.damping is not None
     rigid = model.unknowns.rigid_fields(model.unknowns.places.mean(axis=0))
@@ -263,9 +263,9 @@ def _warn_of_external_damping(model: NodalModel, frequencies: Array) -> None:
     if (np.abs(rates[: model.unknowns.dimension]) > EXTERNAL * frequencies[0]).any():
         warnings.warn(
             f"damping: it resists rigid motions, at a rate of {np.abs(rates).max():.3g} 1/s (a share of the mass "
-            "matrix, alpha M). A floating body damps its strains alone, so that this share acts on motions relative"
-            ' to its frame only, here to mean axes or a chord: take frame="..." of the interface that is fixed, or '
-            "damping in proportion to the stiffness",
+            "matrix, alpha M). A floating body only damps its strains, so that this share acts on motions relative"
+            " to its frame only, here to mean axes or a line between interfaces: take"
+            ' frame="..." of the interface that is fixed, or damping in proportion to the stiffness',
             LeftOutWarning,
             stacklevel=4,
         )
@@ -273,55 +273,55 @@ def _warn_of_external_damping(model: NodalModel, frequencies: Array) -> None:
 
 def _strain(
     model: NodalModel,
-    found: Condensed,
+    retained: Condensed,
     interfaces: tuple[MeshInterface, ...],
-    choice: Choice,
+    choice: ShapeOptions,
     geometric: GeometricStiffness | None,
 ) -> StrainEnergy:
-    frequencies = found.kept.frequencies
+    frequencies = retained.basis.frequencies
     if geometric is None:
         return linear_strain(frequencies)
     if not isinstance(geometric, Mapping):
         check_callable("geometric_stiffness", geometric, "u")
-        whole, name = np.zeros(int(model.kept.max()) + 1), "geometric_stiffness(u)"
+        full, name = np.zeros(int(model.retained.max()) + 1), "geometric_stiffness(u)"
 
         def matrix_of(shape: Array) -> sparse.csr_array:
-            whole[model.kept] = shape
-            return model.restricted(name, called(geometric, name, whole.copy(), at="at a shape of the body"))
+            full[model.retained] = shape
+            return model.restricted(name, called(geometric, name, full.copy(), at="at a shape of the body"))
 
-        return condensed_strain(frequencies, projected(found.shapes, matrix_of) + found.tied_work)
-    loads = _labelled(model, interfaces, choice, geometric)
-    mixture = found.mixture()  # of the answers to all loads, (loads, n)
-    small = [found.shapes.T @ (matrix @ found.shapes) for matrix in loads.values()]
-    rows = mixture[list(loads)]
-    return condensed_strain(frequencies, np.einsum("lk,lij->kij", rows, np.array(small)) + found.tied_work)
+        return condensed_strain(frequencies, projected(retained.shapes, matrix_of) + retained.tied_work)
+    loads = _load_matrices(model, interfaces, choice, geometric)
+    shares = retained.response_shares()  # of the responses to all loads, (loads, n)
+    small = [retained.shapes.T @ (matrix @ retained.shapes) for matrix in loads.values()]
+    rows = shares[list(loads)]
+    return condensed_strain(frequencies, np.einsum("lk,lij->kij", rows, np.array(small)) + retained.tied_work)
 
 
-def _labelled(
+def _load_matrices(
     model: NodalModel,
     interfaces: tuple[MeshInterface, ...],
-    choice: Choice,
+    choice: ShapeOptions,
     geometric: Mapping[str, object],
 ) -> dict[int, sparse.csr_array]:
-    """Matrices by the number of their load among those that the shapes answer."""
-    each = model.unknowns.dimension + (len(model.unknowns.spin_axes) if choice.moments else 0)
+    """Geometric stiffness matrices by the index of their load."""
+    per_interface = model.unknowns.dimension + (len(model.unknowns.spin_axes) if choice.moments else 0)
     names = [interface.name for interface in interfaces]
     spins = 4 if model.unknowns.dimension == 2 else 12
-    known = {name: (number * each, each) for number, name in enumerate(names)}
+    ranges = {name: (number * per_interface, per_interface) for number, name in enumerate(names)}
     if choice.inertial_shapes:
-        known[INERTIAL] = (len(names) * each, spins)
-    found: dict[int, sparse.csr_array] = {}
+        ranges[INERTIAL] = (len(names) * per_interface, spins)
+    result: dict[int, sparse.csr_array] = {}
     for name, matrices in geometric.items():
-        if name not in known:
+        if name not in ranges:
             raise ParameterError(
-                f"geometric_stiffness: {name!r} is none of the loads, which are {', '.join(map(repr, known))}"
+                f"geometric_stiffness: {name!r} is none of the loads, which are {', '.join(map(repr, ranges))}"
             )
-        first, count = known[name]
+        first, count = ranges[name]
         if not isinstance(matrices, list | tuple) or len(matrices) > count:
             raise ParameterError(f"geometric_stiffness[{name!r}] must be a list of at most {count} matrices")
         for number, matrix in enumerate(matrices):
             if matrix is not None:
-                found[first + number] = model.restricted(f"geometric_stiffness[{name!r}][{number}]", matrix)
-    if not found:
+                result[first + number] = model.restricted(f"geometric_stiffness[{name!r}][{number}]", matrix)
+    if not result:
         raise ParameterError("geometric_stiffness holds no matrices; leave it out for linear strain")
-    return found
+    return result

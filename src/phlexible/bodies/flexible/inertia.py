@@ -1,4 +1,6 @@
-"""Inertia of a finite element model, and which of its motion counts as rigid (docs/theory.md, 2 and 3)."""
+"""Inertia of a finite element model, and the frame conditions that define its rigid motion (docs/theory.md, 2,
+3).
+"""
 
 from collections.abc import Sequence
 
@@ -10,7 +12,7 @@ from phlexible.algebra.rotations import cross_matrix
 from phlexible.bodies.flexible.structure import ElasticStructure, Unknowns
 from phlexible.errors import ParameterError
 
-# Which motion of a meshed body counts as rigid (docs/theory.md, 3).
+# Frame conditions, which define the rigid motion of a meshed body (docs/theory.md, 3).
 
 MEAN_AXIS = "mean_axis"
 
@@ -18,10 +20,10 @@ MEAN_AXIS = "mean_axis"
 def frame_rows(
     frame: str | Sequence[str], structure: ElasticStructure, rows: dict[str, Array], positions: dict[str, Array]
 ) -> Array:
-    """F with F u = 0 for elastic displacements u, shape (r, N).
+    """Frame conditions F with F u = 0 for elastic displacements u, shape (r, N).
 
-    "mean_axis": u has neither linear nor angular momentum. The name of an interface: it does not move. Two names,
-    a chord: the first does not move nor turn about the line to the second, which stays on that line.
+    "mean_axis": u has neither linear nor angular momentum. The name of an interface: it does not move. Two names:
+    the first does not move nor rotate about the line to the second, which stays on that line.
 
     Args:
         rows, positions: of the interfaces by name; rows give displacement and rotation, shape (r, N).
@@ -36,34 +38,34 @@ def frame_rows(
         if name not in rows:
             known = ", ".join(map(repr, rows)) or "none"
             raise ParameterError(
-                f'frame must be "{MEAN_AXIS}", the name of an interface ({known}), or two of them for a chord, '
-                f"got {frame!r}"
+                f'frame must be "{MEAN_AXIS}", the name of an interface ({known}), or two of them for the '
+                f"line between, got {frame!r}"
             )
     if len(names) == 1:
         return rows[names[0]]
     if len(names) != 2 or names[0] == names[1]:
-        raise ParameterError(f"frame: a chord needs two different interfaces, got {frame!r}")
+        raise ParameterError(f"frame: a line needs two different interfaces, got {frame!r}")
     first, second = (rows[name] for name in names)
     along = positions[names[1]] - positions[names[0]]
     length = np.linalg.norm(along)
     if not length > 0:
-        raise ParameterError(f"frame: interfaces {names[0]!r} and {names[1]!r} have the same place, no chord")
+        raise ParameterError(f"frame: interfaces {names[0]!r} and {names[1]!r} have the same position, no line")
     d = structure.dimension
     if d == 2:
         across = cross_matrix(np.array([0.0, 0.0, 1.0])) @ along / length
         return np.vstack([first[:2], across[None, :2] @ second[:2]])
-    _, _, axes = np.linalg.svd((along / length)[None])  # the chord and two axes across it
+    _, _, axes = np.linalg.svd((along / length)[None])  # the line and two axes across it
     return np.vstack([first[:3], axes[1:] @ second[:3], axes[:1] @ first[3:]])
 
 
 # First and second moments of a finite element model (docs/theory.md, 2).
 
-RIGHTLY = 1e-4
-"""Difference, of mass times size, by which rigid motions may carry another momentum than a rigid body."""
+MOMENTUM_ERROR = 1e-4
+"""Largest error of the momentum of rigid motions, relative to mass times size."""
 
 
 def mesh_moments(mass: sparse.csr_array, places: Array, shapes: Array) -> tuple[float, Array, Array]:
-    """m, S (3, n + 1) and W (3, 3, n + 1, n + 1), exactly those of the mesh (2.16).
+    """Mass m, first moments S (3, n + 1) and second moments W (3, 3, n + 1, n + 1) of a mesh (2.16).
 
     Args:
         mass: of the nodes, shape (N, N) [kg].
@@ -80,14 +82,15 @@ def mesh_moments(mass: sparse.csr_array, places: Array, shapes: Array) -> tuple[
 
 
 def nodal_moments(mass: sparse.csr_array, unknowns: Unknowns, shapes: Array) -> tuple[float, Array, Array]:
-    """The same of a mass matrix as programs write it: lumped or not, with rotations and modal coordinates (2.17).
+    """Mass m and moments S, W (as of ``mesh_moments``) of a mass matrix with rotations and modal coordinates
+    (2.17).
 
     Args:
         mass: shape (N, N).
         shapes: retained shapes, shape (N, n).
 
     Raises:
-        ParameterError: the matrix does not move a rigid body rightly.
+        ParameterError: rigid motions do not have the momentum of a rigid body.
     """
     n = shapes.shape[1]
     translations = [unknowns.translation(axis) for axis in unknowns.translation_axes]
@@ -96,41 +99,41 @@ def nodal_moments(mass: sparse.csr_array, unknowns: Unknowns, shapes: Array) -> 
     first[:, 0] = center
     for axis, translation in zip(unknowns.translation_axes, translations, strict=True):
         first[axis, 1:] = (mass @ translation) @ shapes
-    turned = {axis: _turned(unknowns, shapes, axis) for axis in unknowns.spin_axes}  # R_k, (N, n + 1)
-    own = np.column_stack([np.zeros(len(shapes)), shapes])
+    turned = {axis: _rotation_velocities(unknowns, shapes, axis) for axis in unknowns.spin_axes}  # R_k, (N, n + 1)
+    elastic_shapes = np.column_stack([np.zeros(len(shapes)), shapes])
     elastic = np.diag([0.0, *np.ones(n)])  # unit mass, also of shapes that answer statically
     second = np.zeros((3, 3, n + 1, n + 1))
     if unknowns.dimension == 2:
         spread = turned[2].T @ (mass @ turned[2])
         spread[1:, 1:] = elastic[1:, 1:]
         second[0, 0] = second[1, 1] = spread / 2
-        second[0, 1] = _skew(turned[2].T @ (mass @ own)) / 2
+        second[0, 1] = _skew_completed(turned[2].T @ (mass @ elastic_shapes)) / 2
         second[1, 0] = second[0, 1].T
         return total, first, second
-    spin = {(k, l): _even(turned[k].T @ (mass @ turned[l])) for k in range(3) for l in range(3)}
+    spin = {(k, l): _symmetric(turned[k].T @ (mass @ turned[l])) for k in range(3) for l in range(3)}
     half = sum((spin[k, k] for k in range(3)), np.zeros((n + 1, n + 1))) / 2
     rest = np.zeros_like(half)
     rest[1:, 1:] = (elastic - half)[1:, 1:] / 3
     for k in range(3):
         l, m = (k + 1) % 3, (k + 2) % 3
         second[k, k] = half - spin[k, k] + rest
-        second[l, m] = -(spin[l, m] + spin[m, l]) / 2 + _skew(turned[k].T @ (mass @ own)) / 2
+        second[l, m] = -(spin[l, m] + spin[m, l]) / 2 + _skew_completed(turned[k].T @ (mass @ elastic_shapes)) / 2
         second[m, l] = second[l, m].T
     return total, first, second
 
 
 def rigid_momenta(mass: sparse.csr_array, unknowns: Unknowns) -> tuple[float, Array]:
-    """m and m times the centre of mass; refused unless rigid motions carry the momentum of a rigid body."""
+    """Mass m and m times the centre of mass; refused unless rigid motions have the momentum of a rigid body."""
     moves = np.column_stack([unknowns.translation(axis) for axis in unknowns.translation_axes])
     masses = moves.T @ (mass @ moves)
     total = float(np.trace(masses)) / unknowns.dimension
     if not total > 0:
         raise ParameterError("mass: rigid translations carry no kinetic energy; are mass and stiffness exchanged?")
-    if np.abs(masses - total * np.eye(len(masses))).max() > RIGHTLY * total:
+    if np.abs(masses - total * np.eye(len(masses))).max() > MOMENTUM_ERROR * total:
         shown = ", ".join(f"{value:.6g}" for value in np.diag(masses))
         raise ParameterError(
-            f"mass: it differs with the direction ({shown} kg along the axes): unknowns are missing, held or in "
-            "axes of their own; a body needs the matrix of all unknowns, free, in one set of axes"
+            f"mass: it differs with the direction ({shown} kg along the axes): unknowns are missing, fixed or in "
+            "local axes; a body needs the matrix of all unknowns, free, in one set of axes"
         )
     turns = np.column_stack([unknowns.rotation(axis) for axis in unknowns.spin_axes])
     momenta = moves.T @ (mass @ turns)  # e_k x S in column k
@@ -142,17 +145,19 @@ def rigid_momenta(mass: sparse.csr_array, unknowns: Unknowns) -> tuple[float, Ar
     center = (center - np.array([momenta[2, 1], momenta[0, 2], momenta[1, 0]])) / 2
     exact = np.array([np.cross(axis, center) for axis in np.eye(3)]).T
     size = np.abs(unknowns.places).max() * total
-    if np.abs(momenta - exact).max() > RIGHTLY * size:
+    if np.abs(momenta - exact).max() > MOMENTUM_ERROR * size:
         raise ParameterError(
             "mass: turning about an axis does not carry the momentum of a rigid body (by "
-            f"{np.abs(momenta - exact).max() / size:.1e} of mass times size): masses beside their nodes; give such "
-            "a mass a node of its own, tied by a rigid interface"
+            f"{np.abs(momenta - exact).max() / size:.1e} of mass times size): masses off their nodes; give such "
+            "a mass a separate node, tied by a rigid interface"
         )
     return total, center
 
 
-def _turned(unknowns: Unknowns, shapes: Array, axis: int) -> Array:
-    """Velocities of the displaced body that turns about an axis: e x (x + u), and e in rotations, (N, n + 1)."""
+def _rotation_velocities(unknowns: Unknowns, shapes: Array, axis: int) -> Array:
+    """Velocities of the displaced body that rotates about an axis: e x (x + u), and e in rotations, shape (N, n +
+    1).
+    """
     result = np.zeros((len(shapes), shapes.shape[1] + 1))
     result[:, 0] = unknowns.rotation(axis)
     count = int(unknowns.node.max(initial=-1)) + 1
@@ -163,12 +168,12 @@ def _turned(unknowns: Unknowns, shapes: Array, axis: int) -> Array:
     return result
 
 
-def _even(matrix: Array) -> Array:
+def _symmetric(matrix: Array) -> Array:
     return np.asarray((matrix + matrix.T) / 2)
 
 
-def _skew(matrix: Array) -> Array:
-    """Z with its column of the undeformed body, which moves nothing, filled so that it is skew."""
+def _skew_completed(matrix: Array) -> Array:
+    """Skew part of Z, whose column of the undeformed body, which moves nothing, is filled by skew symmetry."""
     result = (matrix - matrix.T) / 2
     result[0], result[:, 0] = matrix[0], -matrix[0]
     result[0, 0] = 0.0

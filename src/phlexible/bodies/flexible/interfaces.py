@@ -1,4 +1,4 @@
-"""Interfaces: parts of a mesh that joints and loads act on, averaged or held rigid (docs/theory.md, 3)."""
+"""Regions of a mesh that joints and loads act on (interfaces), averaged or rigid (docs/theory.md, 3)."""
 
 import contextlib
 from collections.abc import Callable, Mapping, Sequence
@@ -26,7 +26,7 @@ FLAT = 1 - 1e-6
 
 
 class InterfaceKind(StrEnum):
-    """How an interface moves.
+    """Kinematic condition of an interface.
 
     AVERAGE: by the mean displacement and rotation of its area, which stays free to deform. RIGID: all its nodes
     move as one. HINGED: so do the displacements of the nodes of a plate, which turn freely.
@@ -39,10 +39,10 @@ class InterfaceKind(StrEnum):
 
 @dataclass(frozen=True, eq=False)
 class MeshInterface:
-    """A part of a mesh.
+    """A region of a mesh that joints and loads act on.
 
     Attributes:
-        name: by which users find it.
+        name: of the interface in the part.
         kind: averaged or rigid.
         position: centroid of its area, shape (3,) [m].
         nodes: displacement nodes on it, ascending.
@@ -60,40 +60,40 @@ class MeshInterface:
 
 
 def user_interfaces(
-    interfaces: Mapping[str, InterfaceSpec] | None, given: UserMesh, mesh: ElementMesh, thickness: float
+    interfaces: Mapping[str, InterfaceSpec] | None, source: UserMesh, mesh: ElementMesh, thickness: float
 ) -> tuple[MeshInterface, ...]:
     """The interfaces that a user named.
 
     Raises:
         ParameterError: no such group or nodes, fewer nodes than have an area, or two rigid ones that share nodes.
     """
-    found = tuple(
-        _interface(name, nodes, kind, given, mesh, thickness) for name, nodes, kind in named_specs(interfaces)
+    result = tuple(
+        _interface(name, nodes, kind, source, mesh, thickness) for name, nodes, kind in named_specs(interfaces)
     )
-    refuse_shared_nodes(found)
-    return found
+    refuse_shared_nodes(result)
+    return result
 
 
 def named_specs(interfaces: Mapping[str, InterfaceSpec] | None) -> list[tuple[str, Any, InterfaceKind]]:
-    """Name, nodes and kind of each.
+    """Name, nodes and kind of the interfaces that a user described.
 
     Raises:
         ParameterError: no dictionary, no such kind.
     """
     if interfaces is not None and not isinstance(interfaces, Mapping):
         raise ParameterError(f'interfaces must be a dictionary such as {{"tip": nodes}}, got {interfaces!r}')
-    found = []
-    for given_name, spec in (interfaces or {}).items():
-        name, nodes, kind = text("name of an interface", given_name), spec, InterfaceKind.AVERAGE
+    result = []
+    for key, spec in (interfaces or {}).items():
+        name, nodes, kind = text("name of an interface", key), spec, InterfaceKind.AVERAGE
         if isinstance(spec, tuple) and len(spec) == 2 and isinstance(spec[1], str):
             nodes, kind = spec[0], option(f"kind of interface {name!r}", spec[1], InterfaceKind)
-        found.append((name, nodes, kind))
-    return found
+        result.append((name, nodes, kind))
+    return result
 
 
-def refuse_shared_nodes(found: tuple[MeshInterface, ...]) -> None:
-    """Nodes that move as one belong to one interface."""
-    rigid = [each for each in found if each.kind is not InterfaceKind.AVERAGE]
+def refuse_shared_nodes(interfaces: tuple[MeshInterface, ...]) -> None:
+    """Refuse two interfaces whose nodes move as one and that share nodes."""
+    rigid = [interface for interface in interfaces if interface.kind is not InterfaceKind.AVERAGE]
     for k, first in enumerate(rigid):
         for second in rigid[k + 1 :]:
             if common := len(np.intersect1d(first.nodes, second.nodes)):
@@ -104,11 +104,11 @@ def refuse_shared_nodes(found: tuple[MeshInterface, ...]) -> None:
 
 
 def _interface(
-    name: str, nodes: Any, kind: InterfaceKind, given: UserMesh, mesh: ElementMesh, thickness: float
+    name: str, nodes: Any, kind: InterfaceKind, source: UserMesh, mesh: ElementMesh, thickness: float
 ) -> MeshInterface:
     if kind is InterfaceKind.HINGED:
         raise ParameterError(f'interface {name!r}: "hinged" is for plates, others are "average" or "rigid"')
-    region = region_of(name, nodes, given, mesh)
+    region = region_of(name, nodes, source, mesh)
     if not len(region.facets):
         raise region.too_small(name, mesh)
     if kind is InterfaceKind.AVERAGE:
@@ -122,11 +122,11 @@ def _interface(
 
 @dataclass(frozen=True, eq=False)
 class MeshRegion:
-    """Elements, facets and corners of a mesh on an interface.
+    """Elements, facets and vertices of a mesh on an interface.
 
     Attributes:
-        cells: elements all of whose corners are chosen, shape (c,).
-        facets: facets all of whose corners are chosen: on the boundary, and inside where only they reach a chosen
+        cells: elements all of whose vertices are chosen, shape (c,).
+        facets: facets all of whose vertices are chosen: on the boundary, and inside where only they reach a chosen
             corner, shape (f,).
         is_chosen: whether a corner of elements is chosen, shape (corners,).
     """
@@ -136,24 +136,26 @@ class MeshRegion:
     is_chosen: BoolArray
 
     def rest(self, mesh: ElementMesh) -> IntArray:
-        """Chosen corners of neither the elements nor the facets."""
+        """Chosen vertices of neither the elements nor the facets."""
         covered = [mesh.cells[self.cells].ravel(), mesh.mesh.facets[:, self.facets].ravel()]
         return np.setdiff1d(np.flatnonzero(self.is_chosen), np.concatenate(covered))
 
     def nodes(self, mesh: ElementMesh) -> IntArray:
-        """Displacement nodes of all of it, of edges and corners outside elements and facets too, ascending."""
+        """Displacement nodes of the region, ascending, with those of edges and vertices outside elements and
+        facets.
+        """
         rest = self.rest(mesh)
-        found = [mesh.element_nodes[self.cells].ravel(), mesh.facet_nodes(self.facets), mesh.vertex_nodes[rest]]
+        nodes = [mesh.element_nodes[self.cells].ravel(), mesh.facet_nodes(self.facets), mesh.vertex_nodes[rest]]
         if mesh.dimension == 3 and len(rest):
             ends = np.asarray(mesh.mesh.edges)
-            found.append(mesh.edge_nodes(np.flatnonzero(self.is_chosen[ends].all(0) & np.isin(ends, rest).any(0))))
-        return np.unique(np.concatenate(found))
+            nodes.append(mesh.edge_nodes(np.flatnonzero(self.is_chosen[ends].all(0) & np.isin(ends, rest).any(0))))
+        return np.unique(np.concatenate(nodes))
 
     def refuse_rest(self, name: str, mesh: ElementMesh, averaged: IntArray) -> None:
-        """Refuses chosen corners that a mean leaves out, unless they are on its rim.
+        """Refuse chosen vertices that a mean leaves out, unless they are next to the averaged region.
 
         Args:
-            averaged: corners of what the mean is over.
+            averaged: vertices of the averaged region.
         """
         covered = np.union1d(averaged, mesh.cells[self.cells])
         rest = np.setdiff1d(np.flatnonzero(self.is_chosen), covered)
@@ -166,7 +168,7 @@ class MeshRegion:
             )
 
     def too_small(self, name: str, mesh: ElementMesh) -> ParameterError:
-        """Error that nodes cover no side of an element."""
+        """Error for nodes that cover no face of an element."""
         area = "an area" if mesh.dimension == 3 else "a length"
         return ParameterError(
             f"interface {name!r} has {int(self.is_chosen.sum())} node(s) that cover no side of an element: an "
@@ -175,8 +177,8 @@ class MeshRegion:
         )
 
 
-def region_of(name: str, nodes: Any, given: UserMesh, mesh: ElementMesh, with_sides: bool = True) -> MeshRegion:
-    """Elements, facets and corners that a user chose for an interface.
+def region_of(name: str, nodes: Any, source: UserMesh, mesh: ElementMesh, with_sides: bool = True) -> MeshRegion:
+    """Elements, facets and vertices that a user chose for an interface.
 
     Args:
         with_sides: whether facets of chosen elements on the boundary count (of solids, not of plates).
@@ -184,22 +186,22 @@ def region_of(name: str, nodes: Any, given: UserMesh, mesh: ElementMesh, with_si
     Raises:
         ParameterError: nothing of the mesh is chosen, or facets of a group are none of the mesh.
     """
-    used = np.unique(given.corners)
-    if isinstance(nodes, str) and nodes in given.facet_groups:
-        facets = facets_of_group(nodes, given, mesh)
+    used = np.unique(source.corners)
+    if isinstance(nodes, str) and nodes in source.facet_groups:
+        facets = facets_of_group(nodes, source, mesh)
         is_chosen = np.zeros(len(used), dtype=np.bool_)
         is_chosen[mesh.mesh.facets[:, facets]] = True
         return MeshRegion(np.zeros(0, dtype=np.int64), facets, is_chosen)
     called = f"interface {name!r}"
-    is_chosen = np.isin(used, chosen_points(called, nodes, given.points, given.points_by_name))
+    is_chosen = np.isin(used, chosen_points(called, nodes, source.points, source.points_by_name))
     if not is_chosen.any():
-        raise ParameterError(f"{called} has no nodes of the mesh: {_near_miss(nodes, given)}")
+        raise ParameterError(f"{called} has no nodes of the mesh: {_extent_hint(nodes, source)}")
     cells = np.flatnonzero(is_chosen[mesh.cells].all(axis=1))
     corners, boundary = np.asarray(mesh.mesh.facets), mesh.mesh.boundary_facets()
     is_facet = is_chosen[corners].all(axis=0)
     is_outside = np.zeros(len(is_facet), dtype=np.bool_)
     is_outside[boundary] = True
-    cells = _meant(nodes, cells, is_chosen, given, mesh)
+    cells = _intended_cells(nodes, cells, is_chosen, mesh)
     sides = is_facet & is_outside
     if not with_sides:
         sides[mesh.mesh.t2f[:, cells]] = False
@@ -210,8 +212,8 @@ def region_of(name: str, nodes: Any, given: UserMesh, mesh: ElementMesh, with_si
     return MeshRegion(cells, np.flatnonzero(sides | inner), is_chosen)
 
 
-def _meant(nodes: Any, cells: IntArray, is_chosen: BoolArray, given: UserMesh, mesh: ElementMesh) -> IntArray:
-    """Elements without those that are chosen by accident, as at corners of a rim and at ends of lines.
+def _intended_cells(nodes: Any, cells: IntArray, is_chosen: BoolArray, mesh: ElementMesh) -> IntArray:
+    """Chosen elements without those whose vertices are all chosen by accident, as at rims and at ends of lines.
 
     A function decides by its value at the middle of the element, a list by whether a neighbour is chosen.
     """
@@ -222,26 +224,26 @@ def _meant(nodes: Any, cells: IntArray, is_chosen: BoolArray, given: UserMesh, m
         is_suspect |= np.isin(mesh.cells[cells], mesh.mesh.boundary_nodes()).all(axis=1)
         middles = np.zeros((len(cells), 3))
         middles[:, : mesh.dimension] = mesh.geometry[mesh.cells[cells]].mean(axis=1)
-        with contextlib.suppress(ParameterError):  # of a function that knows the nodes alone
+        with contextlib.suppress(ParameterError):  # of a function that is defined at the nodes only
             is_suspect[points_where("", nodes, middles)] = False
     elif is_chosen.sum() == len(np.unique(mesh.cells[cells])):
         return cells
     return np.asarray(cells[~is_suspect])
 
 
-def facets_of_group(name: str, given: UserMesh, mesh: ElementMesh) -> IntArray:
+def facets_of_group(name: str, source: UserMesh, mesh: ElementMesh) -> IntArray:
     """Facets of the mesh in a named group.
 
     Raises:
         ParameterError: some are no facets of the mesh.
     """
-    used = np.unique(given.corners)
-    vertex_of = np.full(len(given.points), -1)
+    used = np.unique(source.corners)
+    vertex_of = np.full(len(source.points), -1)
     vertex_of[used] = np.arange(len(used))
-    wanted = np.sort(vertex_of[given.facet_groups[name]], axis=1)
+    group = np.sort(vertex_of[source.facet_groups[name]], axis=1)
     corners = np.sort(np.asarray(mesh.mesh.facets.T), axis=1)
     known = {tuple(row): k for k, row in enumerate(corners.tolist())}
-    facets = [known.get(tuple(row), -1) for row in wanted.tolist()]
+    facets = [known.get(tuple(row), -1) for row in group.tolist()]
     if missing := facets.count(-1):
         raise ParameterError(
             f"group {name!r}: {missing} of its {len(facets)} facets are no sides of elements of the body"
@@ -249,14 +251,16 @@ def facets_of_group(name: str, given: UserMesh, mesh: ElementMesh) -> IntArray:
     return np.unique(np.array(facets, dtype=np.int64))
 
 
-def _near_miss(nodes: Any, given: UserMesh) -> str:
-    low, high = given.points.min(axis=0), given.points.max(axis=0)
+def _extent_hint(nodes: Any, source: UserMesh) -> str:
+    low, high = source.points.min(axis=0), source.points.max(axis=0)
     box = ", ".join(f"{a:g} <= {c} <= {b:g}" for a, b, c in zip(low, high, "xyz", strict=True))
     return f"the mesh lies in {box}" + ("; compare with a tolerance, not with ==" if callable(nodes) else "")
 
 
 def _area(mesh: ElementMesh, facets: IntArray) -> tuple[Array, Array, Array]:
-    """int (x, y, z) N_a and int N_a over facets, (4, N), int x x^T, (3, 3), and int n, zero unless it is flat."""
+    """Integrals over facets of (x, y, z) N_a and N_a, shape (4, N), of x x^T, shape (3, 3), and of the normal. The
+    last one is zero unless the facets are flat.
+    """
     import skfem
 
     basis = skfem.FacetBasis(mesh.mesh, mesh.element, facets=facets.astype(np.int32), intorder=2 * mesh.order + 2)
@@ -274,7 +278,7 @@ def _area(mesh: ElementMesh, facets: IntArray) -> tuple[Array, Array, Array]:
 
 
 def outward_area(basis: Any) -> Array:
-    """int n over the facets of a basis, zero unless they are flat, shape (3,)."""
+    """Integral of the normal over the facets of a basis, zero unless they are flat, shape (3,) [m^(d - 1)]."""
     weights, outward = np.asarray(basis.dx), np.zeros(3)
     normals = np.asarray(basis.normals)
     outward[: len(normals)] = np.einsum("deq,eq->d", normals, weights)
@@ -294,19 +298,19 @@ def _mean_rows(name: str, measures: Array, squares: Array, mesh: ElementMesh) ->
     about = inertia[np.ix_(axes, axes)]
     if np.linalg.eigvalsh(about)[0] <= ON_A_LINE * np.trace(inertia):
         raise ParameterError(f"interface {name!r} lies on one line: it has no rotation about it")
-    turns = np.linalg.solve(about, moments[:, axes, :d].transpose(1, 0, 2).reshape(len(axes), -1))
+    rotation_rows = np.linalg.solve(about, moments[:, axes, :d].transpose(1, 0, 2).reshape(len(axes), -1))
     means = np.zeros((d, count, d))
     for axis in range(d):
         means[axis, :, axis] = measures[3] / area
-    return np.vstack([means.reshape(d, -1), turns.reshape(len(axes), -1)])
+    return np.vstack([means.reshape(d, -1), rotation_rows.reshape(len(axes), -1)])
 
 
-# Interfaces that move as one: their nodes follow a few unknowns of their own (docs/theory.md, 3).
+# Rigid interfaces: their nodes follow a few unknowns of the interface (docs/theory.md, 3).
 
 
 @dataclass(frozen=True, eq=False)
 class TiedStructure:
-    """A structure with its interfaces.
+    """A structure whose nodes on rigid interfaces follow the unknowns of the interface.
 
     Attributes:
         structure: with unknowns q.
@@ -323,28 +327,30 @@ class TiedStructure:
     untied: ElasticStructure
 
     def loads(self, accelerations: Array) -> Array:
-        """Inertial loads of accelerations (N, k) of all unknowns, on q."""
+        """Inertial loads on q for accelerations (N, k) of all unknowns of the finite element model, shape (q,
+        k).
+        """
         return np.asarray(self.columns.T @ (self.untied.mass @ accelerations))
 
 
 def tied_structure(
     full: ElasticStructure, unknowns: Unknowns, interfaces: tuple[MeshInterface, ...]
 ) -> TiedStructure:
-    """Nodes of rigid interfaces follow displacement and rotation of their position."""
+    """Structure in which nodes of rigid interfaces follow displacement and rotation of their position."""
     r, size = full.rigid.shape[1], len(full.rigid)
-    rigid_ones = [each for each in interfaces if each.kind is not InterfaceKind.AVERAGE]
-    bound = [_bound(each, unknowns) for each in rigid_ones]
-    free = np.setdiff1d(np.arange(size), np.concatenate([*bound, np.zeros(0, dtype=np.int64)]))
-    count = len(free) + r * len(rigid_ones)
+    rigid_interfaces = [each for each in interfaces if each.kind is not InterfaceKind.AVERAGE]
+    followers = [_followers(each, unknowns) for each in rigid_interfaces]
+    free = np.setdiff1d(np.arange(size), np.concatenate([*followers, np.zeros(0, dtype=np.int64)]))
+    count = len(free) + r * len(rigid_interfaces)
     blocks = [sparse.coo_array((np.ones(len(free)), (free, np.arange(len(free)))), shape=(size, count))]
     rigid, rows, places = [full.rigid[free]], {}, [full.places[free]]
-    for number, (each, members) in enumerate(zip(rigid_ones, bound, strict=True)):
+    for number, (each, members) in enumerate(zip(rigid_interfaces, followers, strict=True)):
         motion = unknowns.selected(members).rigid_fields(each.position)
-        own = len(free) + r * number + np.arange(r)
-        pairs = (np.repeat(members, r), np.tile(own, len(members)))
+        columns_of = len(free) + r * number + np.arange(r)
+        pairs = (np.repeat(members, r), np.tile(columns_of, len(members)))
         blocks.append(sparse.coo_array((motion.ravel(), pairs), shape=(size, count)))
         rigid.append(_rigid_motion_at(each.position, unknowns))
-        rows[each.name] = np.eye(r, count, own[0])
+        rows[each.name] = np.eye(r, count, columns_of[0])
         places.append(np.tile(each.position, (r, 1)))
     columns = sparse.csr_array(sum(block.tocsr() for block in blocks))
     for each in interfaces:
@@ -357,22 +363,23 @@ def tied_structure(
     )
 
 
-def turning_work(
-    interfaces: tuple[MeshInterface, ...], unknowns: Unknowns, forces: Array, turned: Array, with_averaged: bool
+def rotation_work(
+    interfaces: tuple[MeshInterface, ...], unknowns: Unknowns, forces: Array, rotations: Array, with_averaged: bool
 ) -> Array:
-    """Work of nodal forces on what linear ties leave out of turns, theta x (theta x xi) / 2 (3.16), (n, n, n).
+    """Work of nodal forces on the second-order displacement theta x (theta x xi) / 2 of rotating interfaces (3.16),
+    shape (n, n, n).
 
-    Without it the nodes of an interface that turns in its frame move apart, and what holds them together works on
-    that.
+    Linear ties omit this displacement: without it the nodes of an interface that rotates in its frame move apart,
+    and the forces between them do work.
 
     Args:
         forces: K phi_k on all unknowns, shape (N, n).
-        turned: rotation of the interfaces, shape (k, 3, n).
-        with_averaged: whether averaged interfaces turn as if they moved as one.
+        rotations: of the interfaces, shape (k, 3, n).
+        with_averaged: whether averaged interfaces count, as if they were rigid.
     """
     n = forces.shape[1]
     result = np.zeros((n, n, n))
-    for each, turns in zip(interfaces, turned, strict=True):
+    for each, turns in zip(interfaces, rotations, strict=True):
         if each.kind is InterfaceKind.AVERAGE and not with_averaged:
             continue
         members = unknowns.of_nodes(each.nodes)
@@ -381,22 +388,23 @@ def turning_work(
         spread = np.zeros((3, 3, n))  # sum of force times arm
         np.add.at(spread, unknowns.component[members], forces[members, None] * arms[:, :, None])
         for k in range(n):
-            even = (spread[..., k] + spread[..., k].T) / 2
-            result[k] += turns.T @ (even - np.trace(even) * np.eye(3)) @ turns
+            symmetric = (spread[..., k] + spread[..., k].T) / 2
+            result[k] += turns.T @ (symmetric - np.trace(symmetric) * np.eye(3)) @ turns
     return result
 
 
-def turning_displacements(interfaces: tuple[MeshInterface, ...], unknowns: Unknowns, turned: Array) -> Array:
-    """What linear ties leave out of turns, (theta_i x (theta_j x xi) + theta_j x (theta_i x xi)) / 2, (N, pairs).
+def rotation_displacements(interfaces: tuple[MeshInterface, ...], unknowns: Unknowns, rotations: Array) -> Array:
+    """Second-order displacements of rotating interfaces, (theta_i x (theta_j x xi) + theta_j x (theta_i x xi)) / 2,
+    shape (N, pairs).
 
-    Of averaged interfaces too, as if they moved as one.
+    Averaged interfaces are treated as if they were rigid.
 
     Args:
-        turned: rotation of the interfaces, shape (k, 3, n); pairs are i <= j.
+        rotations: of the interfaces, shape (k, 3, n); pairs are i <= j.
     """
-    first, second = np.triu_indices(turned.shape[2])
+    first, second = np.triu_indices(rotations.shape[2])
     result = np.zeros((len(unknowns.places), len(first)))
-    for each, turns in zip(interfaces, turned, strict=True):
+    for each, turns in zip(interfaces, rotations, strict=True):
         members = unknowns.of_nodes(each.nodes)
         members = members[unknowns.component[members] < 3]
         arms, component = unknowns.places[members] - each.position, unknowns.component[members]
@@ -407,8 +415,8 @@ def turning_displacements(interfaces: tuple[MeshInterface, ...], unknowns: Unkno
     return result
 
 
-def _bound(interface: MeshInterface, unknowns: Unknowns) -> IntArray:
-    """Unknowns that follow a rigid interface; a hinged one lets rotations free."""
+def _followers(interface: MeshInterface, unknowns: Unknowns) -> IntArray:
+    """Unknowns that follow a rigid interface; of a hinged one only displacements."""
     members = unknowns.of_nodes(interface.nodes)
     return members if interface.kind is InterfaceKind.RIGID else members[unknowns.component[members] < 3]
 

@@ -18,10 +18,10 @@ from phlexible.errors import MissingExtraError, ParameterError
 
 @dataclass(frozen=True, eq=False)
 class LabelledMatrix:
-    """What ``read_matrices`` finds.
+    """A matrix of a finite element program, with node and component of each unknown.
 
     Attributes:
-        matrix: shape (N, N) or (rows, columns); of symmetric ones both halves.
+        matrix: shape (N, N) or (rows, columns); both halves of a symmetric one.
         nodes: the program's number of the node of each unknown, shape (N,); empty: the file has no labels.
         components: 1, 2, 3 displacements and 4, 5, 6 rotations along the axes, 0: a scalar, shape (N,).
     """
@@ -31,33 +31,35 @@ class LabelledMatrix:
     components: IntArray
 
     def ordered(self, nodes: Sequence[int], components: Sequence[int] = (1, 2, 3)) -> sparse.csr_array:
-        """The matrix with its unknowns node after node as ``FlexibleBody.from_matrices`` takes them.
+        """The matrix with its unknowns node after node, as ``FlexibleBody.from_matrices`` expects them.
 
         Args:
-            nodes: numbers of the program, in the order of the places that go with them; then come scalars.
-            components: of each node; what the file does not have is zero.
+            nodes: numbers of the program, in the order of their positions; scalars are added at the end.
+            components: of each node; unknowns that the file does not have get zeros.
 
         Raises:
             ParameterError: a file without labels, or unknowns that are left out.
         """
         if not len(self.nodes):
             raise ParameterError("the file has no labels of nodes: its unknowns stay in their order, take .matrix")
-        places = {(int(n), int(c)): k for k, (n, c) in enumerate(zip(self.nodes, self.components, strict=True))}
+        index_of = {(int(n), int(c)): k for k, (n, c) in enumerate(zip(self.nodes, self.components, strict=True))}
         wanted = [(int(node), int(c)) for node in nodes for c in components]
-        wanted += [label for label in places if label[1] == 0]
-        if left := [label for label in places if label not in set(wanted)]:
+        wanted += [label for label in index_of if label[1] == 0]
+        if left := [label for label in index_of if label not in set(wanted)]:
             shown = ", ".join(f"{node}.{c}" for node, c in left[:6])
             raise ParameterError(
                 f"{len(left)} unknowns of the file are left out (node.component: {shown}); name them"
             )
-        rows = [k for k, label in enumerate(wanted) if label in places]
-        columns = [places[wanted[k]] for k in rows]
-        take = sparse.csr_array((np.ones(len(rows)), (rows, columns)), shape=(len(wanted), len(places)))
-        return sparse.csr_array(take @ self.matrix @ take.T)
+        rows = [k for k, label in enumerate(wanted) if label in index_of]
+        columns = [index_of[wanted[k]] for k in rows]
+        selection = sparse.csr_array((np.ones(len(rows)), (rows, columns)), shape=(len(wanted), len(index_of)))
+        return sparse.csr_array(selection @ self.matrix @ selection.T)
 
 
 def labelled(entries: dict[tuple[tuple[int, int], tuple[int, int]], float], is_symmetric: bool) -> LabelledMatrix:
-    """Of entries by (node, component) of row and column; of a symmetric matrix one half is enough."""
+    """Labelled matrix from entries by (node, component) of row and column; one half of a symmetric matrix is
+    enough.
+    """
     labels = sorted({label for pair in entries for label in pair}, key=lambda label: (label[1] == 0, *label))
     number = {label: k for k, label in enumerate(labels)}
     rows = np.array([number[row] for row, _ in entries], dtype=np.int64)
@@ -76,16 +78,16 @@ def labelled(entries: dict[tuple[tuple[int, int], tuple[int, int]], float], is_s
 
 
 def unlabelled(matrix: sparse.sparray) -> LabelledMatrix:
-    """A matrix without names of its unknowns."""
+    """Labelled matrix without labels of its unknowns."""
     empty = np.zeros(0, dtype=np.int64)
     return LabelledMatrix(sparse.csr_array(matrix), empty, empty)
 
 
 class FileMatrices(dict[str, LabelledMatrix]):
-    """Matrices of a file by name; those that cannot be read are named with the reason when they are asked for."""
+    """Matrices of a file by name; access to one that could not be read raises an error with the reason."""
 
-    def __init__(self, found: Mapping[str, LabelledMatrix], unread: Mapping[str, str] | None = None) -> None:
-        super().__init__(found)
+    def __init__(self, matrices: Mapping[str, LabelledMatrix], unread: Mapping[str, str] | None = None) -> None:
+        super().__init__(matrices)
         self._unread = unread or {}
 
     def __missing__(self, name: str) -> LabelledMatrix:
@@ -93,22 +95,22 @@ class FileMatrices(dict[str, LabelledMatrix]):
         raise ParameterError(f"path: {reason}; the file has {', '.join(map(repr, self))}")
 
 
-def _readable(found: Mapping[str, LabelledMatrix], unread: Mapping[str, str], file: Path) -> FileMatrices:
-    """The matrices, at least one.
+def _readable(matrices: Mapping[str, LabelledMatrix], unread: Mapping[str, str], file: Path) -> FileMatrices:
+    """The matrices of a file that can be read, at least one matrix.
 
     Raises:
         ParameterError: there are none, or none that can be read.
     """
-    if not found:
+    if not matrices:
         raise ParameterError(f"path: {'; '.join(unread.values()) or f'{file} holds no matrix'}")
-    return FileMatrices(found, unread)
+    return FileMatrices(matrices, unread)
 
 
 # Sparse matrices of Abaqus's ``*MATRIX OUTPUT``: text with one entry a line.
 
 
 def read_abaqus(file: Path) -> dict[str, LabelledMatrix]:
-    """One matrix: lines "node, component, node, component, value", or "row, column, value".
+    """Read one matrix of lines "node, component, node, component, value", or "row, column, value".
 
     The first form has one half of a symmetric matrix (or both); lines with an asterisk are comments. Internal
     unknowns (modal coordinates of substructures) have negative node numbers and become scalars.
@@ -159,11 +161,11 @@ COMPONENTS = 6  # displacements and rotations; later numbers are temperatures, v
 
 
 def read_full(file: Path) -> dict[str, LabelledMatrix]:
-    """Mass and stiffness of the unknowns that no support holds, by the program's nodes and components.
+    """Mass and stiffness of the unknowns without supports, labelled by the program's nodes and components.
 
     Raises:
-        MissingExtraError: the package that reads it is not installed.
-        ParameterError: unknowns that are no displacements or rotations.
+        MissingExtraError: ansys-mapdl-reader is not installed.
+        ParameterError: unknowns that are not displacements or rotations.
     """
     try:
         from ansys.mapdl import reader
@@ -173,8 +175,8 @@ def read_full(file: Path) -> dict[str, LabelledMatrix]:
         ) from error
     full = reader.read_binary(str(file))
     labels, stiffness, mass = full.load_km(sort=True)
-    held = {(int(node), int(component)) for node, component in np.asarray(full.const).reshape(-1, 2)}
-    free = [k for k, (node, component) in enumerate(labels) if (int(node), int(component)) not in held]
+    fixed = {(int(node), int(component)) for node, component in np.asarray(full.const).reshape(-1, 2)}
+    free = [k for k, (node, component) in enumerate(labels) if (int(node), int(component)) not in fixed]
     nodes, components = np.asarray(labels, dtype=np.int64)[free].T
     if (components >= COMPONENTS).any():
         raise ParameterError(f"path: {file} has unknowns that are no displacements or rotations")
@@ -185,7 +187,7 @@ def read_full(file: Path) -> dict[str, LabelledMatrix]:
 
 
 def _both_halves(upper: sparse.csc_matrix, chosen: list[int]) -> sparse.csr_array:
-    """The symmetric matrix of which the upper half is given, of some unknowns."""
+    """Symmetric matrix of some unknowns from the upper half of all, shape (k, k)."""
     half = sparse.triu(sparse.csr_array(upper)[chosen][:, chosen], format="csr")
     return sparse.csr_array(half + half.T - sparse.diags_array(half.diagonal()))
 
@@ -200,7 +202,7 @@ def read_punch(file: Path) -> FileMatrices:
     """All real square ``DMIG`` matrices, in small, large (``*``) or free (commas) fields.
 
     Raises:
-        ParameterError: no such entries, or components that there are not.
+        ParameterError: no such entries, or components that do not exist.
     """
     unread: dict[str, str] = {}
     forms: dict[str, int] = {}
@@ -224,22 +226,22 @@ def read_punch(file: Path) -> FileMatrices:
             continue
         column = _label(name, fields[1], fields[2])
         values = fields[4:]  # field 4 of the entry is empty
-        for place in range(0, len(values) - 2, 4):
-            if values[place]:
-                row = _label(name, values[place], values[place + 1])
-                entries.setdefault(name, {})[row, column] = number(values[place + 2])
+        for start in range(0, len(values) - 2, 4):
+            if values[start]:
+                row = _label(name, values[start], values[start + 1])
+                entries.setdefault(name, {})[row, column] = number(values[start + 2])
     if not entries and not unread:
         raise ParameterError(f"path: {file} has no DMIG entries")
-    found = {name: labelled(values, forms.get(name) == SYMMETRIC) for name, values in entries.items()}
-    return _readable(found, unread, file)
+    matrices = {name: labelled(values, forms.get(name) == SYMMETRIC) for name, values in entries.items()}
+    return _readable(matrices, unread, file)
 
 
 def _label(name: str, node: str, component: str) -> tuple[int, int]:
-    """A grid point and its component, or a scalar point and 0."""
+    """Label of an unknown: a grid point and its component, or a scalar point and 0."""
     label = int(node), int(component or 0)
     if not 0 <= label[1] <= COMPONENTS:
         raise ParameterError(
-            f"path: the matrix {name} names component {label[1]} of point {label[0]}; DMIG knows 1 .. {COMPONENTS}"
+            f"path: the matrix {name} names component {label[1]} of point {label[0]}; DMIG has 1 .. {COMPONENTS}"
             " of grid points and 0 of scalar points"
         )
     return label
@@ -253,68 +255,68 @@ Column = tuple[int, int, Array]  # column, first row, values
 
 
 def read_output4(file: Path) -> FileMatrices:
-    """All real matrices of a file by name.
+    """All real matrices of a file, by name.
 
     Raises:
-        ParameterError: no real matrices, or a file that is none of OUTPUT4.
+        ParameterError: no real matrices, or a file of another format.
     """
     data = file.read_bytes()
     is_binary = data[:4] in (b"\x18\0\0\0", b"\0\0\0\x18")
     matrices = _binary(data) if is_binary else _text(data.decode("ascii").splitlines())
-    found, unread = dict[str, LabelledMatrix](), dict[str, str]()
+    real_matrices, unread = dict[str, LabelledMatrix](), dict[str, str]()
     for name, matrix in matrices:
         if isinstance(matrix, int):
             unread[name] = f"the matrix {name} of {file} is complex (type {matrix}); real ones can be read"
         else:
-            found[name] = unlabelled(matrix)
-    return _readable(found, unread, file)
+            real_matrices[name] = unlabelled(matrix)
+    return _readable(real_matrices, unread, file)
 
 
 def _matrix(shape: tuple[int, int], form: int, columns: list[Column]) -> sparse.csr_array:
     rows = [np.arange(row, row + len(values)) for _, row, values in columns]
-    places = [np.full(len(values), column) for column, _, values in columns]
+    column_indices = [np.full(len(values), column) for column, _, values in columns]
     entries = [values for *_, values in columns]
-    triple = [np.concatenate([*each, np.zeros(0)]) for each in (entries, rows, places)]
-    whole = sparse.csr_array((triple[0], (triple[1].astype(int), triple[2].astype(int))), shape=shape)
-    is_half = form == SYMMETRIC and (sparse.triu(whole, 1).nnz == 0 or sparse.tril(whole, -1).nnz == 0)
-    return whole + whole.T - sparse.diags_array(whole.diagonal()) if is_half else whole
+    triple = [np.concatenate([*arrays, np.zeros(0)]) for arrays in (entries, rows, column_indices)]
+    matrix = sparse.csr_array((triple[0], (triple[1].astype(int), triple[2].astype(int))), shape=shape)
+    is_half = form == SYMMETRIC and (sparse.triu(matrix, 1).nnz == 0 or sparse.tril(matrix, -1).nnz == 0)
+    return matrix + matrix.T - sparse.diags_array(matrix.diagonal()) if is_half else matrix
 
 
 def _text(lines: list[str]) -> Iterator[tuple[str, sparse.csr_array | int]]:
-    """Name and matrix, or type of a complex one."""
+    """Names and matrices of a text file; in place of a complex matrix its type."""
     position = 0
     while position < len(lines) and lines[position].strip():
         head = lines[position]
         columns, rows, form, kind = (int(head[8 * k : 8 * k + 8]) for k in range(4))
         name = head[32:40].strip()
         match = FORMAT.search(head[40:])
-        each, width = (int(match[1]), int(match[2])) if match else (5, 16)
+        per_line, width = (int(match[1]), int(match[2])) if match else (5, 16)
         position += 1
-        found: list[Column] = []
+        entries: list[Column] = []
         while position < len(lines):
             column, first, _ = (int(lines[position][8 * k : 8 * k + 8]) for k in range(3))
             position += 1
             if first:
-                values, position = _values(lines, position, each, width)
-                found.append((column - 1, first - 1, values))
+                values, position = _values(lines, position, per_line, width)
+                entries.append((column - 1, first - 1, values))
             while not first and position < len(lines) and len(lines[position].split()) < 3:
                 row = int(lines[position][8:16]) if rows < 0 else int(lines[position]) % 65536
-                values, position = _values(lines, position + 1, each, width)
-                found.append((column - 1, row - 1, values))
+                values, position = _values(lines, position + 1, per_line, width)
+                entries.append((column - 1, row - 1, values))
             if column > columns:
-                found = [each for each in found if each[0] < columns]
+                entries = [entry for entry in entries if entry[0] < columns]
                 break
-        yield name, _matrix((abs(rows), columns), form, found) if kind in REAL else kind
+        yield name, _matrix((abs(rows), columns), form, entries) if kind in REAL else kind
 
 
-def _values(lines: list[str], position: int, each: int, width: int) -> tuple[Array, int]:
-    """The numbers up to the next line of integers: programs count words or numbers, and their lines tell."""
-    found: list[float] = []
+def _values(lines: list[str], position: int, per_line: int, width: int) -> tuple[Array, int]:
+    """The real numbers up to the next line of integers, and the position of this line."""
+    values: list[float] = []
     while position < len(lines) and "." in (line := lines[position])[:width]:
-        parts = [line[k * width : (k + 1) * width] for k in range(each)]
-        found += [float(part.replace("D", "E")) for part in parts if part.strip()]
+        parts = [line[k * width : (k + 1) * width] for k in range(per_line)]
+        values += [float(part.replace("D", "E")) for part in parts if part.strip()]
         position += 1
-    return np.array(found), position
+    return np.array(values), position
 
 
 def _binary(data: bytes) -> Iterator[tuple[str, sparse.csr_array | int]]:
@@ -324,16 +326,16 @@ def _binary(data: bytes) -> Iterator[tuple[str, sparse.csr_array | int]]:
         columns, rows, form, kind = np.frombuffer(head[:16], order + "i4")
         name = head[16:24].decode("ascii").strip()
         number = np.dtype(order + ("f4" if kind == 1 else "f8"))
-        found: list[Column] = []
+        entries: list[Column] = []
         for record in records:
-            column, first, words = (int(each) for each in np.frombuffer(record[:12], order + "i4"))
+            column, first, length_in_words = (int(word) for word in np.frombuffer(record[:12], order + "i4"))
             if column > columns:
                 break
             if kind not in REAL:
                 continue
-            body = record[12 : 12 + 4 * words]
+            body = record[12 : 12 + 4 * length_in_words]
             if first:
-                found.append((column - 1, first - 1, np.frombuffer(body, number).astype(np.float64)))
+                entries.append((column - 1, first - 1, np.frombuffer(body, number).astype(np.float64)))
                 continue
             while body:
                 head_words = 2 if rows < 0 else 1
@@ -341,9 +343,9 @@ def _binary(data: bytes) -> Iterator[tuple[str, sparse.csr_array | int]]:
                 length = int(packed[0]) - 1 if rows < 0 else int(packed[0]) // 65536 - 1
                 row = int(packed[1]) if rows < 0 else int(packed[0]) % 65536
                 values = np.frombuffer(body[4 * head_words : 4 * (head_words + length)], number)
-                found.append((column - 1, row - 1, values.astype(np.float64)))
+                entries.append((column - 1, row - 1, values.astype(np.float64)))
                 body = body[4 * (head_words + length) :]
-        yield name, _matrix((abs(int(rows)), int(columns)), int(form), found) if kind in REAL else int(kind)
+        yield (name, _matrix((abs(int(rows)), int(columns)), int(form), entries) if kind in REAL else int(kind))
 
 
 def _records(data: bytes, order: str) -> Iterator[bytes]:
@@ -358,9 +360,9 @@ def _records(data: bytes, order: str) -> Iterator[bytes]:
 
 
 def read_matrices(path: str | os.PathLike[str]) -> FileMatrices:
-    """All matrices of a file, by name (of files with one the name of the file without its ending).
+    """Read all matrices of a file, by name (a file with one matrix: its name without the ending).
 
-    Complex ones, and rectangular ones of punch files, are named when they are asked for.
+    Access to complex matrices, and to rectangular ones of punch files, raises an error.
 
     Matrix Market (``.mtx``, ``.mm``), Abaqus (``.mtx`` of ``*MATRIX OUTPUT`` in any of its formats), Nastran
     punch files with ``DMIG`` entries (``.pch``, ``.bdf``, ``.dat``), Nastran OUTPUT4 (``.op4``), text or binary,
@@ -375,20 +377,20 @@ def read_matrices(path: str | os.PathLike[str]) -> FileMatrices:
         raise ParameterError(f"path: there is no file {file}")
     try:
         read = _reader(file)(file)
-        found = read if isinstance(read, FileMatrices) else FileMatrices(read)
+        matrices = read if isinstance(read, FileMatrices) else FileMatrices(read)
     except (ParameterError, MissingExtraError):
         raise
     except Exception as error:  # of files that are not what they seem
         raise ParameterError(f"path: {file} cannot be read: {error}") from error
-    for name, each in found.items():
-        if not np.isfinite(each.matrix.data).all():
-            entries = each.matrix.tocoo()
+    for name, labelled_matrix in matrices.items():
+        if not np.isfinite(labelled_matrix.matrix.data).all():
+            entries = labelled_matrix.matrix.tocoo()
             k = int(np.flatnonzero(~np.isfinite(entries.data))[0])
             raise ParameterError(
                 f"path: the matrix {name} of {file} must be finite, it has {entries.data[k]} in row"
                 f" {entries.coords[0][k] + 1}, column {entries.coords[1][k] + 1}"
             )
-    return found
+    return matrices
 
 
 def _reader(file: Path) -> Callable[[Path], dict[str, LabelledMatrix]]:

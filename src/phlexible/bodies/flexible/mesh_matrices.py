@@ -1,4 +1,4 @@
-"""Elastic constants of a mesh, mass, stiffness, geometric stiffness (docs/theory.md, 3)."""
+"""Elastic constants, mass, stiffness and geometric stiffness of a mesh (docs/theory.md, 3)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,7 +18,10 @@ from phlexible.errors import ParameterError
 
 
 class PlaneState(StrEnum):
-    """What a plane mesh leaves free across its plane: STRESS, a thin part; STRAIN, a part that cannot widen."""
+    """State across the plane of a plane mesh.
+
+    STRESS: no stress across it, as in a thin part. STRAIN: no strain across it, as in a part that cannot widen.
+    """
 
     STRESS = "stress"
     STRAIN = "strain"
@@ -26,7 +29,8 @@ class PlaneState(StrEnum):
 
 @dataclass(frozen=True, eq=False)
 class ElementMaterials:
-    """Constants of each element: stress = lame tr(e) I + 2 shear e, per length of thickness in the plane.
+    """Elastic constants and density of each element: stress = lame tr(e) I + 2 shear e, per length of thickness in
+    the plane.
 
     Attributes:
         lame: shape (e,) [Pa, in the plane times thickness].
@@ -52,8 +56,7 @@ class ElementMaterials:
         trace = np.trace(strain, axis1=1, axis2=2)
         identity = np.eye(strain.shape[1])
         lame, shear = self.lame[elements], self.shear[elements]
-        result: Array = (lame * trace)[:, None, None] * identity + 2 * shear[:, None, None] * strain
-        return result
+        return np.asarray((lame * trace)[:, None, None] * identity + 2 * shear[:, None, None] * strain)
 
 
 def element_materials(
@@ -64,17 +67,17 @@ def element_materials(
     plane: PlaneState,
     thickness: float,
 ) -> ElementMaterials:
-    """One material for all elements, or one for each named group of them.
+    """Constants of the elements: of one material for all, or of one for each named group.
 
     Raises:
         ParameterError: no material, a group that the mesh lacks, an element in no or in two groups,
             materials of different viscosity or relaxation, or Poisson's ratio 1/2 where volume cannot change.
     """
-    given = {"": material} if isinstance(material, Material) else material
-    if not isinstance(given, Mapping) or not all(isinstance(each, Material) for each in given.values()):
+    by_group = {"": material} if isinstance(material, Material) else material
+    if not isinstance(by_group, Mapping) or not all(isinstance(value, Material) for value in by_group.values()):
         raise ParameterError(f"material must be a Material, or one for each group of elements, got {material!r}")
     owner = np.full(count, -1)
-    for number, name in enumerate(given):
+    for number, name in enumerate(by_group):
         if isinstance(material, Material):
             owner[:] = 0
             continue
@@ -86,20 +89,21 @@ def element_materials(
         owner[groups[name]] = number
     if (owner < 0).any():
         raise ParameterError(
-            f"material: {int((owner < 0).sum())} elements are in none of the groups {', '.join(map(repr, given))}"
+            f"material: {int((owner < 0).sum())} elements are in none of the groups"
+            f" {', '.join(map(repr, by_group))}"
         )
-    materials = list(given.values())
-    relaxations = {relative_relaxation(each, ()) for each in materials}
+    materials = list(by_group.values())
+    relaxations = {relative_relaxation(material, ()) for material in materials}
     if len(relaxations) > 1:
         raise ParameterError(
             "materials of one body must have the same relaxation, in shares of Young's modulus, got"
-            f" {[each.relaxation for each in materials]}"
+            f" {[material.relaxation for material in materials]}"
         )
-    viscosities = {each.viscosity for each in materials}
+    viscosities = {material.viscosity for material in materials}
     if len(viscosities) > 1:
         raise ParameterError(f"materials of one body must have the same viscosity, got {sorted(viscosities)}")
     is_strained = dimension == 2 and plane is PlaneState.STRAIN
-    constants = np.array([_constants(each, dimension, plane) for each in materials])[owner] * thickness
+    constants = np.array([_constants(material, dimension, plane) for material in materials])[owner] * thickness
     return ElementMaterials(
         constants[:, 0],
         constants[:, 1],
@@ -127,7 +131,7 @@ def _constants(material: Material, dimension: int, plane: PlaneState) -> tuple[f
 
 
 def mass_matrix(mesh: ElementMesh, materials: ElementMaterials) -> sparse.csr_array:
-    """The scalar mass matrix of the nodes, shape (N, N) [kg]: each component of the displacement has it."""
+    """Scalar mass matrix of the nodes, shape (N, N) [kg], which each component of the displacement has."""
     parts = []
     for part in mesh.quadrature(mesh.mass_degree):
         weighted = part.values * (part.weights * materials.density[part.elements, None])[..., None]
@@ -136,7 +140,7 @@ def mass_matrix(mesh: ElementMesh, materials: ElementMaterials) -> sparse.csr_ar
 
 
 def stiffness_matrix(mesh: ElementMesh, materials: ElementMaterials) -> sparse.csr_array:
-    """K of the displacements, component after component at each node, shape (N d, N d) [N/m]."""
+    """Stiffness matrix K of the displacements, component after component at each node, shape (N d, N d) [N/m]."""
     d, parts = mesh.dimension, []
     for part in mesh.quadrature(mesh.stiffness_degree):
         e, q, _, k = part.gradients.shape
@@ -155,7 +159,7 @@ def stiffness_matrix(mesh: ElementMesh, materials: ElementMaterials) -> sparse.c
 
 
 def geometric_stiffness(mesh: ElementMesh, materials: ElementMaterials, shapes: Array) -> Array:
-    """H[k, i, j] = int stress_k : (grad phi_i)^T grad phi_j, with the linear stress of shape k, shape (n, n, n).
+    """Geometric stiffness of each shape, H[k, i, j] = int stress_k : (grad phi_i)^T grad phi_j, shape (n, n, n).
 
     Args:
         shapes: nodal fields, shape (N, d, n).
@@ -168,13 +172,14 @@ def geometric_stiffness(mesh: ElementMesh, materials: ElementMaterials, shapes: 
         flat = gradients.reshape(-1, n)
         for k in range(n):
             stress = materials.stress(elements, gradients[..., k]) * part.weights.reshape(-1, 1, 1)
-            turned = (stress[:, None] @ gradients).reshape(-1, n)
-            result[k] += flat.T @ turned
+            products = (stress[:, None] @ gradients).reshape(-1, n)
+            result[k] += flat.T @ products
     return np.asarray((result + result.transpose(0, 2, 1)) / 2)
 
 
 def quadratic_loads(mesh: ElementMesh, materials: ElementMaterials, shapes: Array) -> Array:
-    """-int (B v) : D Q(phi_i, phi_j) of displacements v, for all pairs i <= j, shape (N d, pairs).
+    """Loads -int (B v) : D Q(phi_i, phi_j) of the quadratic strain of all pairs of shapes i <= j, shape (N d,
+    pairs).
 
     Args:
         shapes: nodal fields, shape (N, d, n).
@@ -196,7 +201,7 @@ def quadratic_loads(mesh: ElementMesh, materials: ElementMaterials, shapes: Arra
 
 
 def assembled(parts: list[tuple[np.ndarray, Array]], size: int) -> sparse.csr_array:
-    """The sum of element matrices (e, k, k) on unknowns (e, k), symmetric."""
+    """Symmetric sum of element matrices (e, k, k) on unknowns (e, k), shape (size, size)."""
     total = sparse.csr_array((size, size))
     for unknowns, blocks in parts:
         total = total + summed_blocks(unknowns, unknowns, blocks, (size, size))

@@ -1,4 +1,4 @@
-"""Triangles of thin plates with moments as unknowns: Hellan, Herrmann and Johnson."""
+"""Triangles of thin plates with moments as unknowns, by Hellan, Herrmann and Johnson."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +10,7 @@ from phlexible.algebra.arrays import Array, BoolArray, IntArray
 from phlexible.bodies.flexible.element_mesh import ElementMesh
 from phlexible.bodies.flexible.mesh_matrices import assembled
 from phlexible.bodies.flexible.plate_elements import UNKNOWNS, PlateSection
-from phlexible.bodies.flexible.structure import TURN, Unknowns
+from phlexible.bodies.flexible.structure import LOCAL_ROTATION, Unknowns
 
 # Moments of order k are a polynomial times one of the three tensors S_e of a triangle, whose normal component is 1
 # on its edge e and 0 on the others: sym(t t') of the other edges t, t'. On the edge from vertex a to vertex b
@@ -26,12 +26,12 @@ EDGES = ((0, 1), (1, 2), (0, 2))
 
 @dataclass(frozen=True, eq=False)
 class MomentElements:
-    """T triangles with m moments and p deflections each; moments of edge 0, 1, 2 first, k + 1 of each.
+    """T triangles with m moments and p deflections each; the moments of edges 0, 1, 2 first, k + 1 of each edge.
 
     Attributes:
         order: k.
         facets: of the edges, shape (T, 3).
-        turned: whether the vertices of the edge descend in the triangle, shape (T, 3).
+        is_reversed: whether the vertices of the edge descend in the triangle, shape (T, 3).
         outward: 1 where the normal of the facet points out of the triangle, else -1, shape (T, 3).
         lengths: of all facets of the mesh [m].
         normals: of all facets, out of their first triangle, shape (F, 2).
@@ -45,7 +45,7 @@ class MomentElements:
 
     order: int
     facets: IntArray
-    turned: BoolArray
+    is_reversed: BoolArray
     outward: IntArray
     lengths: Array
     normals: Array
@@ -57,22 +57,26 @@ class MomentElements:
     powers: IntArray
 
     @property
-    def numbers(self) -> IntArray:
-        """Of the moments of each triangle: those of facets, which two share, then those inside, shape (T, m)."""
-        each, count = self.order + 1, len(self.facets)
-        place = np.where(self.turned[:, :, None], np.arange(each)[::-1], np.arange(each))
-        shared = each * self.facets[:, :, None] + place
-        inner = self.products.shape[1] - 3 * each
-        own = each * len(self.lengths) + np.arange(inner * count).reshape(count, inner)
-        return np.hstack([shared.reshape(count, -1), own])
+    def moment_indices(self) -> IntArray:
+        """Global indices of the moments of each triangle: those of facets, which two triangles share, then inner
+        ones, shape (T, m).
+        """
+        per_facet, count = self.order + 1, len(self.facets)
+        offset = np.where(self.is_reversed[:, :, None], np.arange(per_facet)[::-1], np.arange(per_facet))
+        shared = per_facet * self.facets[:, :, None] + offset
+        inner = self.products.shape[1] - 3 * per_facet
+        inner_indices = per_facet * len(self.lengths) + np.arange(inner * count).reshape(count, inner)
+        return np.hstack([shared.reshape(count, -1), inner_indices])
 
     def compliance(self, poissons_ratio: float | Array) -> Array:
-        """int psi : ((1 + nu) psi - nu tr(psi) I), for a unit of flexibility, (T, m, m); nu may be (T, 1, 1)."""
+        """Compliance int psi : ((1 + nu) psi - nu tr(psi) I) for unit flexibility, shape (T, m, m); nu may have
+        shape (T, 1, 1).
+        """
         return np.asarray((1 + poissons_ratio) * self.products - poissons_ratio * self.traces)
 
 
 def moment_elements(mesh: Any, deflection: Any, order: int) -> MomentElements:
-    """Of a ``MeshTri`` of straight triangles.
+    """Moment elements of a ``MeshTri`` of straight triangles.
 
     Args:
         deflection: element of scikit-fem of order ``order + 1``.
@@ -113,16 +117,16 @@ def moment_elements(mesh: Any, deflection: Any, order: int) -> MomentElements:
     for edge, (a, b) in enumerate(EDGES):
         at = np.zeros((3, place.shape[1]))
         at[a], at[b] = 1 - place[0], place[0]
-        own = slice((order + 1) * edge, (order + 1) * (edge + 1))
-        normal_moments = _values(powers[own], at[1:])
+        rows = slice((order + 1) * edge, (order + 1) * (edge + 1))
+        normal_moments = _values(powers[rows], at[1:])
         outer = normals[facets[:, edge]] * outward[:, edge, None]
-        turns = np.einsum("pcq,tci,ti->tpq", slopes(at[1:]), inverse, outer, optimize=True)
-        rates[:, own] -= np.einsum("t,q,jq,tpq->tjp", lengths[facets[:, edge]], share, normal_moments, turns)
+        slopes_n = np.einsum("pcq,tci,ti->tpq", slopes(at[1:]), inverse, outer, optimize=True)
+        rates[:, rows] -= np.einsum("t,q,jq,tpq->tjp", lengths[facets[:, edge]], share, normal_moments, slopes_n)
     on_edge = np.einsum("iq,jq,q->ij", normal_moments, normal_moments, share)
     return MomentElements(
         order=order,
         facets=facets,
-        turned=np.stack([mesh.t[a] > mesh.t[b] for a, b in EDGES], axis=1),
+        is_reversed=np.stack([mesh.t[a] > mesh.t[b] for a, b in EDGES], axis=1),
         outward=outward,
         lengths=lengths,
         normals=normals,
@@ -136,7 +140,9 @@ def moment_elements(mesh: Any, deflection: Any, order: int) -> MomentElements:
 
 
 def _polynomials(order: int) -> tuple[IntArray, IntArray]:
-    """Edge whose tensor each has, and its powers of barycentric coordinates (m, 3): on the edges, then inside."""
+    """Edge whose tensor each polynomial multiplies, shape (m,), and its powers of barycentric coordinates, shape
+    (m, 3).
+    """
     of_edge, powers = [], []
     for edge, ends in enumerate(EDGES):
         for j in range(order + 1):
@@ -153,13 +159,15 @@ def _polynomials(order: int) -> tuple[IntArray, IntArray]:
 
 
 def _values(powers: IntArray, points: Array) -> Array:
-    """Of the polynomials at points (2, q) of the reference triangle, shape (m, q)."""
+    """Values of the polynomials at points (2, q) of the reference triangle, shape (m, q)."""
     barycentric = np.vstack([1 - points[0] - points[1], points])
     return np.asarray(np.prod(barycentric ** powers[:, :, None], axis=1))
 
 
 def _derivatives(element: Any, degree: int) -> tuple[Any, Any]:
-    """First (p, 2, q) and second derivatives (p, 2, 2, q) on the reference triangle, functions of points (2, q)."""
+    """Functions of points (2, q) of the reference triangle: first derivatives (p, 2, q) and second ones (p, 2, 2,
+    q).
+    """
     powers = [(i, j) for i in range(degree + 1) for j in range(degree + 1 - i)]
     lattice = np.array(powers).T / max(degree, 1)
     count = len(powers)
@@ -167,8 +175,8 @@ def _derivatives(element: Any, degree: int) -> tuple[Any, Any]:
     coefficients = np.linalg.solve(_monomials(lattice, powers, (0, 0)).T, values.T).T
 
     def slopes(points: Array) -> Array:
-        each = [_monomials(points, powers, orders) for orders in ((1, 0), (0, 1))]
-        return np.stack([coefficients @ one for one in each], axis=1)
+        derivatives = [_monomials(points, powers, orders) for orders in ((1, 0), (0, 1))]
+        return np.stack([coefficients @ one for one in derivatives], axis=1)
 
     def curvatures(points: Array) -> Array:
         xx, xy, yy = (coefficients @ _monomials(points, powers, orders) for orders in ((2, 0), (1, 1), (0, 2)))
@@ -189,23 +197,26 @@ def _monomials(points: Array, powers: list[tuple[int, int]], orders: tuple[int, 
     return np.array(rows)
 
 
-# The same with moments of each triangle for itself: that their normal components are equal is the equation of one
-# more unknown, the rate of turn alpha = dw/dn of each edge, of order k (hybridization). Moments then leave triangle
-# by triangle, and what stays is a stiffness of deflections and turns: a structure like others.
+# Hybridization: each triangle has separate moments, and equal normal components are the equations of one more
+# unknown, the rotation alpha = dw/dn of each edge, of order k. Moments are then eliminated triangle by triangle,
+# which leaves a stiffness matrix of deflections and edge rotations.
 
 
 @dataclass(frozen=True, eq=False)
 class MixedBending:
-    """Bending of a thin plate with q unknowns: u, v, w of each node, then two turns about each edge, at its ends.
+    """Bending of a thin plate with q unknowns: u, v, w of each node, then two rotations about each edge, at its
+    ends. Nodal rotations are gradients of w, which follow from the rotations of an edge and from w along it: at its
+    middle, and at vertices the mean over the edges there (on the rim over those of the rim).
 
-    Nodal rotations are gradients of w, which each edge knows by its turns and by w along it: at its middle, and at
-    corners the mean of the edges there, on the rim of those of the rim.
+    Nodal rotations are gradients of w, which follow from the rotations of an edge and from w along it: at its
+    middle, and at vertices the mean over the edges there (on the rim over those of the rim).
 
     Attributes:
         stiffness: without stretching, shape (q, q).
-        unknowns: what q are.
-        nodal: the unknowns of ``plate_unknowns`` by q, shape (5 N, q).
-        moments: xx, yy, xy at each node by q, the mean of the triangles there, shape (3 N, q) [N].
+        unknowns: node and component of q.
+        nodal: unknowns of ``plate_unknowns`` as linear functions of q, shape (5 N, q).
+        moments: xx, yy, xy at each node as linear functions of q, the mean of the triangles there, shape (3 N, q)
+            [N].
     """
 
     stiffness: sparse.csr_array
@@ -215,57 +226,57 @@ class MixedBending:
 
 
 def mixed_bending(mesh: ElementMesh, section: PlateSection) -> MixedBending:
-    """With moments of order 1, on a mesh of straight triangles with deflections of second order."""
+    """Bending with moments of order 1, on a mesh of straight triangles with deflections of second order."""
     moments = moment_elements(mesh.mesh, mesh.element, 1)
     stretch = section.membrane[:, 0, 0] * section.thickness**2 / 12
     ratio = section.membrane[:, 0, 1] / section.membrane[:, 0, 0]
     flexibility = 1 / (stretch * (1 - ratio**2))
     compliance = flexibility[:, None, None] * moments.compliance(ratio[:, None, None])
-    turns = np.zeros((mesh.cell_count, compliance.shape[1], 6))
+    rotations = np.zeros((mesh.cell_count, compliance.shape[1], 6))
     for edge in range(3):
-        own, size = (
+        edge_moments, size = (
             slice(2 * edge, 2 * edge + 2),
             moments.outward[:, edge] * moments.lengths[moments.facets[:, edge]],
         )
-        turns[:, own, own] = size[:, None, None] * moments.on_edge
-    rates = np.concatenate([moments.rates, turns], axis=2)
-    found = np.linalg.solve(compliance, rates)
-    blocks = rates.transpose(0, 2, 1) @ found
+        rotations[:, edge_moments, edge_moments] = size[:, None, None] * moments.on_edge
+    rates = np.concatenate([moments.rates, rotations], axis=2)
+    solution = np.linalg.solve(compliance, rates)
+    blocks = rates.transpose(0, 2, 1) @ solution
     nodes, middles = 3 * mesh.node_count, np.zeros(len(moments.lengths), dtype=np.int64)
     middles[moments.facets] = mesh.element_nodes[:, 3:]
-    numbers = np.hstack([3 * mesh.element_nodes + 2, nodes + moments.numbers[:, :6]])
-    stiffness = assembled([(numbers, blocks)], nodes + 2 * len(middles))
+    indices = np.hstack([3 * mesh.element_nodes + 2, nodes + moments.moment_indices[:, :6]])
+    stiffness = assembled([(indices, blocks)], nodes + 2 * len(middles))
     node = np.concatenate([np.repeat(np.arange(mesh.node_count), 3), np.repeat(middles, 2)])
-    component = np.concatenate([np.tile(np.arange(3), mesh.node_count), np.full(2 * len(middles), TURN)])
+    component = np.concatenate([np.tile(np.arange(3), mesh.node_count), np.full(2 * len(middles), LOCAL_ROTATION)])
     axes = np.zeros((len(node), 3))
     axes[nodes:, 0] = np.repeat(moments.normals[:, 1], 2)
     axes[nodes:, 1] = -np.repeat(moments.normals[:, 0], 2)
     unknowns = Unknowns(3, node, component, mesh.nodes[node], axes)
     nodal = _nodal_unknowns(mesh, moments, middles)
-    return MixedBending(stiffness, unknowns, nodal, _nodal_moments(mesh, moments, found, numbers, len(node)))
+    return MixedBending(stiffness, unknowns, nodal, _nodal_moments(mesh, moments, solution, indices, len(node)))
 
 
 def _nodal_moments(
-    mesh: ElementMesh, moments: MomentElements, found: Array, numbers: IntArray, size: int
+    mesh: ElementMesh, moments: MomentElements, solution: Array, unknown_indices: IntArray, size: int
 ) -> sparse.csr_array:
-    """The mean of the triangles at each node; upwards bent plates have negative moments at their upper side."""
+    """Mean moments of the triangles at each node, shape (3 N, q), negative where the upper side is in tension."""
     values = _values(moments.powers, np.asarray(mesh.element.doflocs).T)  # (m, nodes)
     tensors = moments.tensors[:, :, [0, 1, 0], [0, 1, 1]]  # xx, yy, xy
     share = 1 / np.bincount(mesh.element_nodes.ravel(), minlength=mesh.node_count)[mesh.element_nodes]
-    blocks = -np.einsum("mk,tmc,tmp,tk->tkcp", values, tensors, found, share, optimize=True)
+    blocks = -np.einsum("mk,tmc,tmp,tk->tkcp", values, tensors, solution, share, optimize=True)
     rows = np.broadcast_to((3 * mesh.element_nodes[:, :, None] + np.arange(3))[..., None], blocks.shape)
-    columns = np.broadcast_to(numbers[:, None, None], blocks.shape)
+    columns = np.broadcast_to(unknown_indices[:, None, None], blocks.shape)
     entries = (blocks.ravel(), (rows.ravel(), columns.ravel()))
     return sparse.coo_array(entries, shape=(3 * mesh.node_count, size)).tocsr()
 
 
 def _nodal_unknowns(mesh: ElementMesh, moments: MomentElements, middles: IntArray) -> sparse.csr_array:
-    """u, v, w and the rotations w_y, -w_x of nodes, shape (5 N, q)."""
+    """Matrix of u, v, w and the rotations w_y, -w_x of nodes, shape (5 N, q)."""
     count, edges = mesh.node_count, len(middles)
     first, last = mesh.vertex_nodes[mesh.mesh.facets]
     sides = (mesh.nodes[last] - mesh.nodes[first])[:, :2] / moments.lengths[:, None] ** 2
-    turns = 3 * count + 2 * np.arange(edges)
-    unknowns = (turns, turns + 1, 3 * first + 2, 3 * middles + 2, 3 * last + 2)
+    rotation_indices = 3 * count + 2 * np.arange(edges)
+    unknowns = (rotation_indices, rotation_indices + 1, 3 * first + 2, 3 * middles + 2, 3 * last + 2)
     entries = []
     for place, shares in enumerate(((1, 0, -3, 4, -1), (0.5, 0.5, -1, 0, 1), (0, 1, 1, -4, 3))):
         for axis in range(2):  # dw/dx_axis = n alpha + t dw/dt at the first end, in the middle and at the last end
@@ -281,8 +292,8 @@ def _nodal_unknowns(mesh: ElementMesh, moments: MomentElements, middles: IntArra
     means = sparse.coo_array(
         (1 / np.bincount(at[used], minlength=count)[at[used]], (at[used], used)), shape=(count, 3 * edges)
     )
-    turned = sparse.kron(means, sparse.csr_array([[0.0, 1.0], [-1.0, 0.0]])) @ gradients
-    moved = sparse.eye_array(3 * count, 3 * count + 2 * edges)
+    rotations = sparse.kron(means, sparse.csr_array([[0.0, 1.0], [-1.0, 0.0]])) @ gradients
+    displacements = sparse.eye_array(3 * count, 3 * count + 2 * edges)
     all_numbers = np.arange(UNKNOWNS * count).reshape(count, UNKNOWNS)
     order = np.argsort(np.concatenate([all_numbers[:, :3].ravel(), all_numbers[:, 3:].ravel()]))
-    return sparse.csr_array(sparse.vstack([moved, turned], format="csr")[order])
+    return sparse.csr_array(sparse.vstack([displacements, rotations], format="csr")[order])

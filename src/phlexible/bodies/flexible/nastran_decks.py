@@ -17,7 +17,7 @@ EXPONENT = re.compile(r"^([+-]?[\d.]+)([+-]\d+)$")
 
 
 def number(text: str) -> float:
-    """A real number of Nastran, which may leave the E of an exponent out ("2.5+10") or write a D."""
+    """Value of a real number of Nastran, which may omit the E of an exponent ("2.5+10") or write a D."""
     plain = text.strip().upper().replace("D", "E")
     if match := EXPONENT.match(plain):
         plain = f"{match[1]}E{match[2]}"
@@ -25,18 +25,18 @@ def number(text: str) -> float:
 
 
 def cards(lines: Iterable[str]) -> list[tuple[str, list[str]]]:
-    """Name and fields of each card, its continuations joined, which begin with blanks, a comma, + or *."""
-    found: list[tuple[str, list[str]]] = []
+    """Name and fields of each card, joined with its continuations, which begin with blanks, a comma, + or *."""
+    result: list[tuple[str, list[str]]] = []
     for raw in lines:
         line = raw.split("$")[0].expandtabs(8).rstrip()
         if not line:
             continue
         keyword, fields = _fields(line)
         if keyword and keyword[0] not in "*+":
-            found.append((keyword.rstrip("*_").upper(), fields))  # meshio writes CTETRA_
-        elif found:
-            found[-1][1].extend(fields)
-    return found
+            result.append((keyword.rstrip("*_").upper(), fields))  # meshio writes CTETRA_
+        elif result:
+            result[-1][1].extend(fields)
+    return result
 
 
 def _fields(line: str) -> tuple[str, list[str]]:
@@ -73,14 +73,14 @@ WITHOUT_MECHANICS = re.compile(
 
 @dataclass(eq=False)
 class DeckMesh:
-    """Mesh of a deck in the form of a mesh of meshio.
+    """A mesh of a deck, with the attributes of a mesh of meshio.
 
     Attributes:
         points: shape (k, 3).
         cells: blocks of elements of one kind, and of facets of named surfaces.
         point_sets: numbers of points by name.
-        cell_sets: by name numbers of cells in each block.
-        left_out: what the deck has beside nodes and elements, as messages name it.
+        cell_sets: numbers of cells in each block, by name.
+        left_out: parts of the deck other than nodes and elements, as messages name them.
     """
 
     points: Array
@@ -92,12 +92,12 @@ class DeckMesh:
 
 @dataclass(frozen=True, eq=False)
 class DeckCells:
-    """Cells of one kind.
+    """Cells of a deck of one kind.
 
     Attributes:
-        type: as meshio names it.
+        type: its name in meshio.
         data: numbers of points, shape (e, .).
-        label: as messages name them; empty: they only name sides of others.
+        label: name of the cells in messages; empty: they only name faces of others.
     """
 
     type: str
@@ -105,20 +105,22 @@ class DeckCells:
     label: str = ""
 
 
-def from_polar(kind: str, place: Array) -> Array:
-    """Cartesian coordinates of cylindrical (C: radius, degrees, z) or spherical (S: radius, two angles) ones."""
+def from_polar(kind: str, position: Array) -> Array:
+    """Cartesian coordinates from cylindrical (C: radius, degrees, z) or spherical ones (S: radius, two angles),
+    shape (3,).
+    """
     if kind == "C":
-        angle = np.radians(place[1])
-        return np.array([place[0] * np.cos(angle), place[0] * np.sin(angle), place[2]])
+        angle = np.radians(position[1])
+        return np.array([position[0] * np.cos(angle), position[0] * np.sin(angle), position[2]])
     if kind == "S":
-        first, second = np.radians(place[1:])
+        first, second = np.radians(position[1:])
         around = np.sin(first)
-        return np.array(place[0] * np.array([around * np.cos(second), around * np.sin(second), np.cos(first)]))
-    return place
+        return np.array(position[0] * np.array([around * np.cos(second), around * np.sin(second), np.cos(first)]))
+    return position
 
 
 def read_nastran(path: str) -> DeckMesh:
-    """Mesh of a deck: grid points in basic axes, elements with groups by the number of their property.
+    """Mesh of a Nastran deck: grid points in basic axes, elements grouped by the number of their property.
 
     Raises:
         ParameterError: elements with some of the nodes on their edges.
@@ -127,7 +129,7 @@ def read_nastran(path: str) -> DeckMesh:
     systems = _CoordinateSystems(deck)
     number_of = {node: k for k, node in enumerate(systems.grids)}
     points = np.array([systems.position(node) for node in systems.grids]).reshape(-1, 3)
-    found: dict[tuple[str, str], list[tuple[str, list[int]]]] = {}
+    rows_by_type: dict[tuple[str, str], list[tuple[str, list[int]]]] = {}
     left: Counter[str] = Counter()
     for name, fields in deck:
         if name in KINDS:
@@ -136,38 +138,38 @@ def read_nastran(path: str) -> DeckMesh:
             if len(nodes) not in KINDS[name]:
                 counts = " or ".join(map(str, KINDS[name]))
                 raise ParameterError(f"mesh: {name} {fields[0]} has {len(nodes)} nodes, it must have {counts}")
-            found.setdefault((name, KINDS[name][len(nodes)]), []).append((fields[1] or fields[0], nodes))
+            rows_by_type.setdefault((name, KINDS[name][len(nodes)]), []).append((fields[1] or fields[0], nodes))
         elif not WITHOUT_MECHANICS.match(name):
             left[name] += 1
-    cells, groups = [], {each for rows in found.values() for each, _ in rows}
-    for (name, kind), rows in found.items():
+    cells, groups = [], {group for rows in rows_by_type.values() for group, _ in rows}
+    for (name, kind), rows in rows_by_type.items():
         data = np.array([nodes for _, nodes in rows], dtype=np.int64)
         cells.append(DeckCells(kind, data[:, VTK_ORDER[kind]] if kind in VTK_ORDER else data, name))
     sets = {
-        each: [np.flatnonzero([own == each for own, _ in rows]) for rows in found.values()]
-        for each in sorted(groups)
+        group: [np.flatnonzero([label == group for label, _ in rows]) for rows in rows_by_type.values()]
+        for group in sorted(groups)
     }
     return DeckMesh(points, cells, {}, sets, [f"{name} ({count})" for name, count in sorted(left.items())])
 
 
 def _bulk_lines(file: Path) -> list[str]:
-    """Lines of the bulk data section, those of included files too."""
+    """Lines of the bulk data section, including those of included files."""
     lines = file.read_text(errors="replace").splitlines()
     starts = [k for k, line in enumerate(lines) if line.upper().split()[:2] == ["BEGIN", "BULK"]]
-    found: list[str] = []
+    result: list[str] = []
     for line in lines[starts[0] + 1 if starts else 0 :]:
         head = line.strip().upper()
         if head.startswith("ENDDATA"):
             break
         if head.startswith("INCLUDE"):
-            found += _bulk_lines(file.parent / line.strip()[7:].strip().strip("'\""))
+            result += _bulk_lines(file.parent / line.strip()[7:].strip().strip("'\""))
         else:
-            found.append(line)
-    return found
+            result.append(line)
+    return result
 
 
 class _CoordinateSystems:
-    """Grid points of a deck and the coordinate systems that they are given in."""
+    """Grid points of a deck and their coordinate systems."""
 
     def __init__(self, deck: list[tuple[str, list[str]]]) -> None:
         default = next((fields[1] for name, fields in deck if name == "GRDSET"), "")
@@ -177,7 +179,7 @@ class _CoordinateSystems:
             if name == "GRID"
         }
         self._defined: dict[int, tuple[str, int | None, list[str]]] = {}
-        self._known: dict[int, tuple[Array, Array]] = {}
+        self._axes: dict[int, tuple[Array, Array]] = {}
         for name, fields in deck:
             if re.fullmatch("CORD2[RCS]", name):
                 self._defined[int(fields[0])] = name[-1], int(fields[1] or 0), fields[2:11]
@@ -194,13 +196,13 @@ class _CoordinateSystems:
         """Position of a grid point in basic axes, shape (3,)."""
         return self._in_basic_axes(*self.grids[grid])
 
-    def _in_basic_axes(self, system: int, place: Array) -> Array:
+    def _in_basic_axes(self, system: int, position: Array) -> Array:
         if system == 0:
-            return place
+            return position
         if system not in self._defined:
             raise ParameterError(f"mesh: there is no coordinate system {system}, in which nodes are given")
         kind, reference, fields = self._defined[system]
-        if system not in self._known:
+        if system not in self._axes:
             if reference is None:
                 a, b, c = (self.position(int(each)) for each in fields)
             else:
@@ -208,9 +210,9 @@ class _CoordinateSystems:
             z = (b - a) / np.linalg.norm(b - a)
             y = np.cross(z, c - a)
             y /= np.linalg.norm(y)
-            self._known[system] = a, np.column_stack([np.cross(y, z), y, z])
-        origin, axes = self._known[system]
-        return np.asarray(origin + axes @ from_polar(kind, place))
+            self._axes[system] = a, np.column_stack([np.cross(y, z), y, z])
+        origin, axes = self._axes[system]
+        return np.asarray(origin + axes @ from_polar(kind, position))
 
 
 def _numbers(fields: list[str]) -> Array:

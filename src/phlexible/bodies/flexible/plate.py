@@ -1,4 +1,4 @@
-"""Rectangular plates."""
+"""Rectangular plates of one thickness."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -19,11 +19,11 @@ EDGES = ("start", "end", "left", "right")
 CORNERS = ("start left", "start right", "end left", "end right")
 REGIONS = (*EDGES, *CORNERS, "boundary", "face")
 ELEMENT_MEMORY = 145e3
-"""Bytes while the shapes of a plate are computed, measured with 6400 elements, of which factors are kept then."""
+"""Memory per element while the shapes of a plate are computed, measured with 6400 elements [bytes]."""
 
 
 class Plate(FlexibleBody):
-    """A rectangular plate of one thickness that stretches, bends, and hardens where it curves.
+    """A rectangular plate of constant thickness, with stretching, bending, and stiffening by its curvature.
 
     It lies in 0 <= x <= length, -width / 2 <= y <= width / 2 of its body axes, z across. Its edges are "start"
     (x = 0), "end", "left" (y = width / 2) and "right"; a corner, such as "end left", is the element there,
@@ -57,7 +57,7 @@ class Plate(FlexibleBody):
         color: str | None = None,
         large: bool = False,
     ) -> None:
-        """Makes the mesh and keeps its shapes.
+        """Make the mesh and compute the retained shapes.
 
         Args:
             length, width, thickness: [m].
@@ -67,8 +67,8 @@ class Plate(FlexibleBody):
             interfaces: where joints and loads act: for each edge, corner, "boundary" or "face" how it moves,
                 "rigid" (as one: clamped when it is fixed), "average" (by its mean), "hinged" (its displacements as
                 one); other names as of ``FlexibleBody.from_mesh``.
-            element: "shear", or "hhj", whose moments are unknowns of their own, with two triangles a rectangle.
-            large: True: so many elements that they take more than 32 GB of memory are meant.
+            element: "shear", or "hhj", whose moments are separate unknowns, with two triangles per rectangle.
+            large: True: elements that take more than 32 GB of memory are accepted.
             modes, frame, strain, damping_ratio, moments, inertial_shapes, color: as of ``FlexibleBody.from_mesh``.
 
         Raises:
@@ -111,37 +111,37 @@ def _elements(elements: Sequence[int]) -> tuple[int, int]:
 def _interfaces(
     interfaces: Mapping[str, str | InterfaceSpec] | None, x: Array, y: Array
 ) -> Mapping[str, InterfaceSpec] | None:
-    """The regions of a plate as functions of places."""
+    """Interfaces of a plate, with its regions as functions of position."""
     if not isinstance(interfaces, Mapping):
         return interfaces
-    found: dict[str, InterfaceSpec] = {}
+    result: dict[str, InterfaceSpec] = {}
     for name, spec in interfaces.items():
         if not isinstance(spec, str):
-            found[name] = spec
+            result[name] = spec
             continue
         if text("name of an interface", name) not in REGIONS:
             raise ParameterError(
                 f"interfaces: a plate has {', '.join(map(repr, REGIONS))}, no {name!r}; give others as nodes, or "
                 'as a function of places x with the kind, (lambda x: x[0] < 0.1, "average")'
             )
-        found[name] = (partial(_is_in, name, x, y), spec)
-    return found
+        result[name] = (partial(_is_in, name, x, y), spec)
+    return result
 
 
-def _is_in(name: str, x: Array, y: Array, places: Array) -> BoolArray:
-    """Which places (3, k) are in a region of the plate with these lines of nodes."""
-    along, across = places[0], places[1]
-    near = 1e-9 * (x[-1] + y[-1])
+def _is_in(name: str, x: Array, y: Array, positions: Array) -> BoolArray:
+    """Whether each position (3, k) is in a region of the plate with these lines of nodes, shape (k,)."""
+    along, across = positions[0], positions[1]
+    tolerance = 1e-9 * (x[-1] + y[-1])
     if name in CORNERS:
         end, side = name.split()
-        in_x = along < x[1] + near if end == "start" else along > x[-2] - near
-        in_y = across > y[-2] - near if side == "left" else across < y[1] + near
+        in_x = along < x[1] + tolerance if end == "start" else along > x[-2] - tolerance
+        in_y = across > y[-2] - tolerance if side == "left" else across < y[1] + tolerance
         return np.asarray(in_x & in_y)
     edges = {
-        "start": along < near,
-        "end": along > x[-1] - near,
-        "left": across > y[-1] - near,
-        "right": across < y[0] + near,
+        "start": along < tolerance,
+        "end": along > x[-1] - tolerance,
+        "left": across > y[-1] - tolerance,
+        "right": across < y[0] + tolerance,
     }
     if name == "face":
         return np.ones(len(along), dtype=np.bool_)

@@ -1,4 +1,4 @@
-"""The floating body of a plate: interfaces, points, looks, stress (docs/theory.md, 2 and 3)."""
+"""The floating body of a plate: interfaces, points, skin, stress (docs/theory.md, 2 and 3)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from phlexible.algebra.arrays import Array, IntArray
+from phlexible.bodies.flexible.disk_cache import Folder, StoredShapes
 from phlexible.bodies.flexible.element_mesh import ElementMesh
 from phlexible.bodies.flexible.inertia import mesh_moments
 from phlexible.bodies.flexible.interfaces import (
@@ -20,7 +21,6 @@ from phlexible.bodies.flexible.interfaces import (
     refuse_shared_nodes,
     region_of,
 )
-from phlexible.bodies.flexible.kept_on_disk import Folder, KeptShapes
 from phlexible.bodies.flexible.mesh_matrices import ElementMaterials, mass_matrix, stiffness_matrix
 from phlexible.bodies.flexible.moment_elements import mixed_bending
 from phlexible.bodies.flexible.plate_elements import (
@@ -35,7 +35,7 @@ from phlexible.bodies.flexible.plate_elements import (
     surface_strains,
 )
 from phlexible.bodies.flexible.points import OUTSIDE, FlexiblePoints, cell_at
-from phlexible.bodies.flexible.retained import Choice, condensed, interface_motion, retained_body
+from phlexible.bodies.flexible.retained import ShapeOptions, condensed, interface_motion, retained_body
 from phlexible.bodies.flexible.skin import plane_triangles
 from phlexible.bodies.flexible.stiffening import MeshStrain, condensed_strain, linear_strain
 from phlexible.bodies.flexible.structure import Unknowns
@@ -51,28 +51,29 @@ ON_A_LINE = 1e-9
 
 
 def plate_interfaces(
-    interfaces: Mapping[str, InterfaceSpec] | None, given: UserMesh, mesh: ElementMesh, thickness: float
+    interfaces: Mapping[str, InterfaceSpec] | None, source: UserMesh, mesh: ElementMesh, thickness: float
 ) -> tuple[MeshInterface, ...]:
-    """The interfaces that a user named: elements, edges and nodes, whose mean is over the area where there is one.
+    """Interfaces of a plate that a user named: elements, edges and nodes, with the mean over the area if there is
+    one.
 
     Raises:
         ParameterError: no such group or nodes, nodes that cover no edge, nodes that a mean leaves out, a hinged
             interface on one line, or two that move as one and share nodes.
     """
-    found = tuple(
-        _interface(name, nodes, kind, given, mesh, thickness) for name, nodes, kind in named_specs(interfaces)
+    result = tuple(
+        _interface(name, nodes, kind, source, mesh, thickness) for name, nodes, kind in named_specs(interfaces)
     )
-    refuse_shared_nodes(found)
-    return found
+    refuse_shared_nodes(result)
+    return result
 
 
 def _interface(
-    name: str, nodes: Any, kind: InterfaceKind, given: UserMesh, mesh: ElementMesh, thickness: float
+    name: str, nodes: Any, kind: InterfaceKind, source: UserMesh, mesh: ElementMesh, thickness: float
 ) -> MeshInterface:
-    if isinstance(nodes, str) and nodes in given.element_groups:
-        region = MeshRegion(given.element_groups[nodes], np.zeros(0, np.int64), np.zeros(0, np.bool_))
+    if isinstance(nodes, str) and nodes in source.element_groups:
+        region = MeshRegion(source.element_groups[nodes], np.zeros(0, np.int64), np.zeros(0, np.bool_))
     else:
-        region = region_of(name, nodes, given, mesh, with_sides=False)
+        region = region_of(name, nodes, source, mesh, with_sides=False)
     cells, facets, members = region.cells, region.facets, region.nodes(mesh)
     if len(cells):
         basis, averaged = _basis(mesh, cells, None), mesh.cells[cells]
@@ -104,9 +105,10 @@ def _basis(mesh: ElementMesh, cells: IntArray | None, facets: IntArray | None) -
 
 
 def _mean_rows(basis: Any, mesh: ElementMesh, thickness: float) -> tuple[Array, Array]:
-    """Centroid, and rows of the mean displacement and of the rotation by least squares (3.14), (6, 5 N).
+    """Centroid, shape (3,), and rows of the mean displacement and of the rotation by least squares (3.14), shape
+    (6, 5 N).
 
-    Over the edge or area times the thickness: points at height z move by u + z d.
+    The mean is over the edge or area times the thickness: points at height z move by u + z d.
     """
     weights = np.asarray(basis.dx)
     x = np.zeros((3, *weights.shape))
@@ -139,18 +141,18 @@ def _is_line(places: Array) -> bool:
     return bool(singular[1] <= ON_A_LINE * singular[0])
 
 
-# Material points of a plate: both surfaces, and any place in it.
+# Material points of a plate: both surfaces, and any position in it.
 
 
 @dataclass(frozen=True, eq=False)
 class PlatePoints(FlexiblePoints):
-    """Points of a plate; its nodes are those of the mesh on the upper surface (z = h/2), then those on the lower.
+    """Points of a plate, whose nodes are those of the mesh on the upper surface (z = h/2), then those on the lower.
 
     Attributes:
         mesh: of the middle surface, z = 0.
         thickness: h [m].
-        moments: xx, yy, xy at the nodes of the mesh, where elements know them, shape (N, 3, n) [N]; None: they are
-            those of the rotations.
+        moments: xx, yy, xy at the nodes of the mesh, where elements have them as unknowns, shape (N, 3, n) [N];
+            None: they follow from the rotations.
     """
 
     mesh: ElementMesh
@@ -158,19 +160,19 @@ class PlatePoints(FlexiblePoints):
     moments: Array | None = None
 
     def in_basis(self, chosen: Array) -> Self:
-        """The same points for coordinates of a smaller basis, whose columns are ``chosen`` (n, k)."""
-        own = None if self.moments is None else self.moments @ chosen
-        return replace(super().in_basis(chosen), moments=own)
+        """Points for coordinates of a smaller basis, whose columns are ``chosen`` (n, k)."""
+        moments = None if self.moments is None else self.moments @ chosen
+        return replace(super().in_basis(chosen), moments=moments)
 
     @property
     def nodes(self) -> Array:
-        """Places of the nodes of both surfaces, shape (2 N, 3) [m]."""
+        """Positions of the nodes of both surfaces, shape (2 N, 3) [m]."""
         up = np.array([0.0, 0.0, self.thickness / 2])
         return np.vstack([self.mesh.nodes + up, self.mesh.nodes - up])
 
     @property
     def surface_nodes(self) -> IntArray:
-        """Corners of elements on both surfaces."""
+        """Vertices of elements on both surfaces."""
         corners = self.mesh.vertex_nodes
         return np.concatenate([corners, corners + len(self.mesh.nodes)])
 
@@ -181,50 +183,50 @@ class PlatePoints(FlexiblePoints):
         return np.asarray((upper + lower) / 2)
 
     @property
-    def turns(self) -> Array:
-        """Rotation about x and y at the nodes, shape (N, 3, n)."""
+    def rotations(self) -> Array:
+        """Rotations about x and y at the nodes per unit coordinates, shape (N, 3, n)."""
         upper, lower = np.split(self.shapes, 2)
         director = (upper - lower) / self.thickness
         return np.stack([-director[:, 1], director[:, 0], np.zeros_like(director[:, 0])], axis=1)
 
-    def inside(self, place: Array, described: str) -> MaterialPoint:
-        """The point in its element; it turns with the normal and, about it, with the middle surface.
+    def inside(self, position: Array, described: str) -> MaterialPoint:
+        """Material point at a position; it rotates with the normal and, about it, with the middle surface.
 
         Raises:
             AttachmentError: outside the plate.
         """
-        if not abs(place[2]) <= (0.5 + OUTSIDE) * self.thickness:
-            raise self.refuse(described, place)
-        found = cell_at(self.mesh, place[:2])
-        if found is None:
-            raise self.refuse(described, place)
-        values, gradients = found.functions()
-        own = self.mesh.element_nodes[found.element]
-        middle, turns = self.middle[own], np.einsum("k,kcn->cn", values, self.turns[own])
+        if not abs(position[2]) <= (0.5 + OUTSIDE) * self.thickness:
+            raise self.refuse(described, position)
+        cell = cell_at(self.mesh, position[:2])
+        if cell is None:
+            raise self.refuse(described, position)
+        values, gradients = cell.functions()
+        nodes = self.mesh.element_nodes[cell.element]
+        middle, rotations = self.middle[nodes], np.einsum("k,kcn->cn", values, self.rotations[nodes])
         slopes = np.einsum("ka,kcn->can", gradients, middle)
-        turns[2] = (slopes[1, 0] - slopes[0, 1]) / 2
+        rotations[2] = (slopes[1, 0] - slopes[0, 1]) / 2
         shapes = np.einsum("k,kcn->cn", values, middle)
-        shapes += place[2] * np.stack([turns[1], -turns[0], np.zeros_like(turns[0])])
-        return MaterialPoint(place, shapes, turns, is_watched_only=True)
+        shapes += position[2] * np.stack([rotations[1], -rotations[0], np.zeros_like(rotations[0])])
+        return MaterialPoint(position, shapes, rotations, is_watched_only=True)
 
 
 def surface_shapes(unknowns: Unknowns, columns: Array, count: int, height: float) -> Array:
-    """Displacements at +-height of columns (5 N, n) of unknowns, upper nodes first, shape (2 N, 3, n)."""
-    middle, turns = unknowns.vectors(columns, count), unknowns.rotations(columns, count)
-    director = np.stack([turns[:, 1], -turns[:, 0], np.zeros_like(turns[:, 0])], axis=1)
+    """Displacements at +-height for columns (5 N, n) of unknowns, upper nodes first, shape (2 N, 3, n)."""
+    middle, rotations = unknowns.vectors(columns, count), unknowns.rotations(columns, count)
+    director = np.stack([rotations[:, 1], -rotations[:, 0], np.zeros_like(rotations[:, 0])], axis=1)
     return np.concatenate([middle + height * director, middle - height * director])
 
 
-# What a plate looks like: both surfaces and the rim between them.
+# Skin of a plate: both surfaces and the rim between them.
 
 UP = np.array([0.0, 0.0, 1.0])
 
 
 def plate_skin(points: PlatePoints) -> Skin:
-    """Corners of the mesh on both surfaces; those of the rim twice, for its sharp edges."""
+    """Skin of a plate: vertices of the mesh on both surfaces, those of the rim twice for its sharp edges."""
     mesh, up = points.mesh, points.thickness / 2 * UP
     nodes = mesh.vertex_nodes
-    count, own = len(nodes), points.middle[nodes]
+    count, shapes = len(nodes), points.middle[nodes]
     positions = mesh.nodes[nodes]
     triangles = plane_triangles(mesh)
     rim, outward = _rim(points)
@@ -232,8 +234,8 @@ def plate_skin(points: PlatePoints) -> Skin:
     around = np.concatenate([quads[:, [0, 1, 2]], quads[:, [0, 2, 3]]])
     return Skin(
         positions=positions,
-        shapes=own,
-        turns=points.turns[nodes],
+        shapes=shapes,
+        rotations=points.rotations[nodes],
         vertex_nodes=np.concatenate([np.arange(count), np.arange(count), rim[:, [0, 1, 1, 0]].ravel()]),
         offsets=np.concatenate(
             [np.tile(up, (count, 1)), np.tile(-up, (count, 1)), np.tile([-up, -up, up, up], (len(rim), 1))]
@@ -244,12 +246,12 @@ def plate_skin(points: PlatePoints) -> Skin:
 
 
 def _rim(points: PlatePoints) -> tuple[IntArray, Array]:
-    """Corners (b, 2) of the edges on the boundary, counter-clockwise, and their outward normals (b, 3)."""
-    given = points.mesh.mesh
-    facets = given.boundary_facets()
-    corners = np.asarray(given.facets.T[facets], dtype=np.int64)
+    """Vertices (b, 2) of the edges on the boundary, counter-clockwise, and their outward normals (b, 3)."""
+    mesh = points.mesh.mesh
+    facets = mesh.boundary_facets()
+    corners = np.asarray(mesh.facets.T[facets], dtype=np.int64)
     places = points.mesh.geometry
-    inside = places[points.mesh.cells[given.f2t[0, facets]]].mean(axis=1)
+    inside = places[points.mesh.cells[mesh.f2t[0, facets]]].mean(axis=1)
     along = places[corners[:, 1]] - places[corners[:, 0]]
     normal = np.column_stack([along[:, 1], -along[:, 0]])
     turned = np.einsum("bi,bi->b", normal, places[corners[:, 0]] - inside) < 0
@@ -262,28 +264,29 @@ def _rim(points: PlatePoints) -> tuple[IntArray, Array]:
 
 # Stress on both surfaces of a plate (docs/theory.md, 3).
 
-PART = 256  # elements at once
+CHUNK = 256  # elements that are evaluated at once
 
 
 def plate_stress_shapes(points: PlatePoints, section: PlateSection, nodes: IntArray) -> Array:
-    """Linear stress of the retained shapes at nodes of both surfaces, shape (k, 6, n) [Pa].
+    """Linear stress of the retained shapes at nodes of both surfaces, mean over the elements there, shape (k, 6, n)
+    [Pa].
 
-    The mean of the elements there; xx, yy, zz, yz, xz, xy, of which those with z vanish on a free surface.
+    Components xx, yy, zz, yz, xz, xy, of which those with z vanish on a free surface.
     """
     mesh, h = points.mesh, section.thickness
     n = points.shapes.shape[2]
     unknowns = np.zeros((mesh.node_count, UNKNOWNS, n))
-    unknowns[:, :3], unknowns[:, 3:] = points.middle, points.turns[:, :2]
+    unknowns[:, :3], unknowns[:, 3:] = points.middle, points.rotations[:, :2]
     wanted = np.zeros(mesh.node_count, dtype=bool)
     wanted[nodes % mesh.node_count] = True
     total, count = np.zeros((mesh.node_count, 2, 3, n)), np.zeros(mesh.node_count)
     touched = np.flatnonzero(wanted[mesh.element_nodes].any(axis=1))
     local = np.asarray(mesh.element.doflocs).T
-    for first in range(0, len(touched), PART):
-        elements = touched[first : first + PART]
+    for first in range(0, len(touched), CHUNK):
+        elements = touched[first : first + CHUNK]
         numbers = mesh.element_nodes[elements]
-        own = unknowns[numbers].reshape(len(elements), -1, n)
-        strains = strain_matrices(mesh, section, elements, local) @ own[:, None]
+        unknowns_of_elements = unknowns[numbers].reshape(len(elements), -1, n)
+        strains = strain_matrices(mesh, section, elements, local) @ unknowns_of_elements[:, None]
         for side, height in enumerate((h / 2, -h / 2)):
             there = strains[:, :, :3] + (height * strains[:, :, 3:6] if points.moments is None else 0.0)
             stress = section.membrane[elements, None] @ there / h
@@ -303,7 +306,7 @@ def plate_stress_shapes(points: PlatePoints, section: PlateSection, nodes: IntAr
 
 @dataclass(frozen=True, eq=False)
 class _PlateModel:
-    """Mass and stiffness (q, q) of unknowns q; ``nodal`` and ``moments`` by these as of ``MixedBending``."""
+    """Mass and stiffness (q, q) of unknowns q, with ``nodal`` and ``moments`` as in ``MixedBending``."""
 
     mass: sparse.csr_array
     stiffness: sparse.csr_array
@@ -323,8 +326,8 @@ def _plate_model(
     in_plane = np.flatnonzero((bent.unknowns.component == 0) | (bent.unknowns.component == 1))
     spread = sparse.eye_array(bent.stiffness.shape[0], format="csr")[:, in_plane]
     stiffness = sparse.csr_array(bent.stiffness + spread @ stiffness_matrix(mesh, materials) @ spread.T)
-    own_mass = sparse.csr_array(bent.nodal.T @ mass @ bent.nodal)
-    return _PlateModel(own_mass, stiffness, bent.unknowns, bent.nodal, bent.moments)
+    mass_of_unknowns = sparse.csr_array(bent.nodal.T @ mass @ bent.nodal)
+    return _PlateModel(mass_of_unknowns, stiffness, bent.unknowns, bent.nodal, bent.moments)
 
 
 def body_of_plate(
@@ -332,52 +335,52 @@ def body_of_plate(
     materials: ElementMaterials,
     section: PlateSection,
     interfaces: tuple[MeshInterface, ...],
-    choice: Choice,
+    choice: ShapeOptions,
     folder: Folder,
-) -> tuple[FloatingBody, KeptShapes]:
-    """The data of the body, and what was kept.
+) -> tuple[FloatingBody, StoredShapes]:
+    """Data of the floating body of a plate, and its stored shapes.
 
-    Raises:
-        ParameterError: a frame that does not hold the body, more modes than it has, or a mechanism.
+        Raises:
+    ParameterError: a frame that does not constrain the body, more modes than it has, or a mechanism.
     """
     nodal_mass, unknowns, h = mass_matrix(mesh, materials), plate_unknowns(mesh), section.thickness
     is_linear = choice.strain is MeshStrain.LINEAR
 
-    def make() -> KeptShapes:
+    def make() -> StoredShapes:
         model = _plate_model(mesh, materials, section, nodal_mass)
-        own = tuple(replace(each, rows=np.asarray(model.nodal.T @ each.rows.T).T) for each in interfaces)
-        found = condensed(model.mass, model.stiffness, model.unknowns, own, choice)
-        shapes = np.asarray(model.nodal @ found.shapes)
-        own_moments = np.zeros((0, 3, shapes.shape[1]))
+        ports = tuple(replace(port, rows=np.asarray(model.nodal.T @ port.rows.T).T) for port in interfaces)
+        result = condensed(model.mass, model.stiffness, model.unknowns, ports, choice)
+        shapes = np.asarray(model.nodal @ result.shapes)
+        nodal_moments = np.zeros((0, 3, shapes.shape[1]))
         if model.moments is not None:
-            own_moments = np.asarray(model.moments @ found.shapes).reshape(mesh.node_count, 3, -1)
+            nodal_moments = np.asarray(model.moments @ result.shapes).reshape(mesh.node_count, 3, -1)
         if is_linear:
-            return replace(KeptShapes.of(found), shapes=shapes, moments=own_moments)
+            return replace(StoredShapes.of(result), shapes=shapes, moments=nodal_moments)
 
         def relaxed(loads: Array) -> Array:
-            return np.asarray(model.nodal @ found.relaxed(np.asarray(model.nodal.T @ loads)))
+            return np.asarray(model.nodal @ result.relaxed(np.asarray(model.nodal.T @ loads)))
 
-        stretched = surface_strains(mesh, section, shapes, found.kept.frequencies, relaxed)
-        kept = KeptShapes.of(found, plate_geometric_stiffness(mesh, section, shapes), stretched)
-        return replace(kept, shapes=shapes, moments=own_moments)
+        stretched = surface_strains(mesh, section, shapes, result.basis.frequencies, relaxed)
+        new_shapes = StoredShapes.of(result, plate_geometric_stiffness(mesh, section, shapes), stretched)
+        return replace(new_shapes, shapes=shapes, moments=nodal_moments)
 
-    found = folder.kept((mesh, section, interfaces, choice), make)
-    frequencies = found.frequencies
+    stored = folder.load_or_make((mesh, section, interfaces, choice), make)
+    frequencies = stored.frequencies
     if is_linear:
         strain = linear_strain(frequencies)
     else:
-        strain = condensed_strain(frequencies, found.geometric, unrelaxed=found.unrelaxed)
-    apart = h / np.sqrt(12.0)  # two sheets of half the mass have the inertia of the plate
+        strain = condensed_strain(frequencies, stored.geometric, unrelaxed=stored.unrelaxed)
+    height = h / np.sqrt(12.0)  # two sheets of half the mass have the inertia of the plate
     sheets = sparse.csr_array(sparse.block_diag([nodal_mass / 2, nodal_mass / 2]))
-    places = np.vstack([mesh.nodes + (0, 0, apart), mesh.nodes - (0, 0, apart)])
-    moments = mesh_moments(sheets, places, surface_shapes(unknowns, found.shapes, mesh.node_count, apart))
+    places = np.vstack([mesh.nodes + (0, 0, height), mesh.nodes - (0, 0, height)])
+    moments = mesh_moments(sheets, places, surface_shapes(unknowns, stored.shapes, mesh.node_count, height))
     points = PlatePoints(
-        surface_shapes(unknowns, found.shapes, mesh.node_count, h / 2),
-        interface_motion(interfaces, found.moved, found.turned),
+        surface_shapes(unknowns, stored.shapes, mesh.node_count, h / 2),
+        interface_motion(interfaces, stored.displacements, stored.rotations),
         mesh,
         h,
-        found.moments if len(found.moments) else None,
+        stored.moments if len(stored.moments) else None,
     )
     damping = choice.damping(frequencies)
-    lag = section.viscosity, section.relaxation
-    return retained_body(3, mesh.nodes, moments, strain, damping, *lag, points), found
+    viscoelasticity = section.viscosity, section.relaxation
+    return retained_body(3, mesh.nodes, moments, strain, damping, *viscoelasticity, points), stored

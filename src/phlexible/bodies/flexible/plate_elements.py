@@ -1,4 +1,4 @@
-"""Elements of plates: section, strains, mass and stiffness (docs/theory.md, 3)."""
+"""Finite elements of plates: section, strains, mass and stiffness matrices (docs/theory.md, 3)."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -17,20 +17,24 @@ from phlexible.elements.maxwell import Maxwell
 
 SHEAR_FACTOR = 5 / 6
 NO_SHEAR = 1e5
-"""Stiffness of the shear that a Kirchhoff plate does not have, over that of bending an element."""
+"""Ratio of the penalty stiffness against shear in a Kirchhoff plate to the bending stiffness of an element."""
 
 
 class PlateTheory(StrEnum):
-    """KIRCHHOFF: normals stay normal to the middle surface. MINDLIN: shear turns them."""
+    """Plate theory of the normals to the middle surface.
+
+    KIRCHHOFF: they stay normal to it. MINDLIN: shear rotates them.
+    """
 
     KIRCHHOFF = "kirchhoff"
     MINDLIN = "mindlin"
 
 
 class PlateElement(StrEnum):
-    """SHEAR: rotations, and shear strain that is interpolated. HHJ: thin plates with moments as unknowns.
+    """Unknowns of plate elements.
 
-    Those of Hellan, Herrmann and Johnson, of triangles, whose moments are of order 1.
+    SHEAR: rotations, and shear strain that is interpolated. HHJ: thin plates of triangles with moments of order 1
+    as unknowns, by Hellan, Herrmann and Johnson.
     """
 
     SHEAR = "shear"
@@ -39,15 +43,15 @@ class PlateElement(StrEnum):
 
 @dataclass(frozen=True, eq=False)
 class PlateSection:
-    """What the elements of a plate are made of.
+    """Stiffness and mass of the elements of a plate per area.
 
     Attributes:
         thickness: h [m].
-        membrane: forces (xx, yy, xy) of strains (shear doubled) in plane stress, shape (e, 3, 3) [N/m].
-        shear: shear forces of shear strains, shape (e,) [N/m]; zero of elements that know no shear strain.
+        membrane: stiffness, forces (xx, yy, xy) per strains (shear doubled) in plane stress, shape (e, 3, 3) [N/m].
+        shear: shear force per shear strain, shape (e,) [N/m]; zero of elements without shear strain.
         density: mass per area, shape (e,) [kg/m2].
         viscosity: Kelvin-Voigt time [s].
-        element: what they are.
+        element: kind of the elements.
         relaxation: branches with shares of the stiffness; None: no creep.
     """
 
@@ -61,12 +65,12 @@ class PlateSection:
 
     @property
     def bending(self) -> Array:
-        """Moments (xx, yy, xy) of curvatures, shape (e, 3, 3) [N m]."""
+        """Bending stiffness, moments (xx, yy, xy) per curvatures, shape (e, 3, 3) [N m]."""
         return self.membrane * (self.thickness**2 / 12)
 
     @property
     def stiffness(self) -> Array:
-        """Of membrane strains, curvatures and shear strains, shape (e, 8, 8)."""
+        """Stiffness for membrane strains, curvatures and shear strains, shape (e, 8, 8)."""
         result = np.zeros((len(self.shear), 8, 8))
         result[:, :3, :3] = self.membrane
         result[:, 3:6, 3:6] = self.bending
@@ -80,7 +84,7 @@ def plate_section(
     theory: PlateTheory,
     element: PlateElement = PlateElement.SHEAR,
 ) -> PlateSection:
-    """Of elements with the constants of plane stress, which are times the thickness."""
+    """Section of a plate from constants of plane stress, which are multiplied by the thickness."""
     lame, shear, h = materials.lame, materials.shear, materials.thickness
     membrane = np.zeros((len(lame), 3, 3))
     membrane[:, 0, 0] = membrane[:, 1, 1] = lame + 2 * shear
@@ -109,12 +113,13 @@ GAUSS = (0.5 - 0.5 / np.sqrt(3.0), 0.5 + 0.5 / np.sqrt(3.0))
 
 @dataclass(frozen=True, eq=False)
 class ShearInterpolation:
-    """The space of Nedelec's elements of second order on the reference cell, and what determines its fields.
+    """Space of Nedelec's elements of second order on the reference cell, with the functionals that determine its
+    fields.
 
     The gradients of the deflections of second order lie in it, so that a plate without shear strain may bend.
 
     Attributes:
-        points: where fields are looked at, shape (2, P).
+        points: points at which the functionals evaluate fields, shape (2, P).
         functionals: t numbers sum_pa functionals[t, p, a] field_a(points_p) determine a field, shape (T, P, 2).
         is_simplex: whether the cell is the triangle.
         inverse: coefficients of the basis from these numbers, shape (T, T).
@@ -126,13 +131,15 @@ class ShearInterpolation:
     inverse: Array
 
     def fields(self, points: Array) -> Array:
-        """The field of each number at points (2, q), components along the reference axes, shape (q, 2, T)."""
+        """Field of each functional's value at points (2, q), components along the reference axes, shape (q, 2,
+        T).
+        """
         basis = _simplex_basis(points) if self.is_simplex else _quadrilateral_basis(points)
         return np.asarray(basis @ self.inverse)
 
 
 def shear_interpolation(kind: CellKind) -> ShearInterpolation:
-    """Of triangles or quadrilaterals."""
+    """Interpolation of the shear strain on triangles or quadrilaterals."""
     points, functionals = _triangle() if kind.is_simplex else _quadrilateral()
     basis = _simplex_basis(points) if kind.is_simplex else _quadrilateral_basis(points)
     inverse = np.linalg.inv(np.einsum("tpa,pam->tm", functionals, basis))
@@ -140,7 +147,9 @@ def shear_interpolation(kind: CellKind) -> ShearInterpolation:
 
 
 def _triangle() -> tuple[Array, Array]:
-    """Components along the edges at their Gauss points, and the mean of both components."""
+    """Points and functionals of the triangle: components along the edges at Gauss points, means of both
+    components.
+    """
     from skfem.quadrature import get_quadrature
     from skfem.refdom import RefTri
 
@@ -156,19 +165,21 @@ def _triangle() -> tuple[Array, Array]:
 
 
 def _quadrilateral() -> tuple[Array, Array]:
-    """The component along each axis at its two Gauss points, on both sides and in the middle across."""
-    places, directions = [], []
+    """Points and functionals of the quadrilateral: each component at two Gauss points along it and three positions
+    across.
+    """
+    points, directions = [], []
     for g in GAUSS:
         for across in (0.0, 0.5, 1.0):
-            places += [(g, across), (across, g)]
+            points += [(g, across), (across, g)]
             directions += [(1.0, 0.0), (0.0, 1.0)]
     functionals = np.zeros((12, 12, 2))
     functionals[np.arange(12), np.arange(12)] = directions
-    return np.array(places).T, functionals
+    return np.array(points).T, functionals
 
 
 def _simplex_basis(points: Array) -> Array:
-    """Linear fields and (-s, r) times linear functions, shape (q, 2, 8)."""
+    """Linear fields, and (-s, r) times linear functions, at points (2, q), shape (q, 2, 8)."""
     r, s = points
     one, none = np.ones_like(r), np.zeros_like(r)
     first = [one, r, s, none, none, none, -r * s, -s * s]
@@ -177,7 +188,7 @@ def _simplex_basis(points: Array) -> Array:
 
 
 def _quadrilateral_basis(points: Array) -> Array:
-    """Linear along the component, quadratic across, shape (q, 2, 12)."""
+    """Fields that are linear along each component and quadratic across, at points (2, q), shape (q, 2, 12)."""
     r, s = points
     none = [np.zeros_like(r)] * 6
     first = [r**i * s**j for i in range(2) for j in range(3)]
@@ -191,10 +202,10 @@ def _quadrilateral_basis(points: Array) -> Array:
 # u + z d with d = (theta_y, -theta_x, 0).
 
 UNKNOWNS = 5
-"""Of a node."""
+"""Number of unknowns of a node."""
 DEGREE = 4
-"""That quadratures of the strain energy hold on straight cells."""
-CHUNK = 4_000_000  # numbers of strains that are held at once
+"""Polynomial degree that quadratures of the strain energy integrate exactly on straight cells."""
+CHUNK = 4_000_000  # entries of strain matrices that are stored at the same time
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,7 +230,7 @@ class PlateQuadrature:
 
 
 def plate_quadrature(mesh: ElementMesh, section: PlateSection) -> Iterator[PlateQuadrature]:
-    """The elements in parts that memory holds."""
+    """Chunks of elements that fit into memory, with strains at quadrature points."""
     points, weights = _quadrature(mesh)
     for elements in _parts(mesh):
         jacobians = _jacobians(mesh, points, elements)
@@ -236,7 +247,7 @@ def plate_quadrature(mesh: ElementMesh, section: PlateSection) -> Iterator[Plate
 
 
 def strain_matrices(mesh: ElementMesh, section: PlateSection, elements: IntArray, points: Array) -> Array:
-    """Strains of the unknowns at points (2, q) of the reference cell, shape (e, q, 8, 5 k)."""
+    """Strains per unit unknowns at points (2, q) of the reference cell, shape (e, q, 8, 5 k)."""
     shear = shear_interpolation(mesh.kind)
     result = _nodal_strains(mesh, shear, elements, points)
     if mesh.kind.is_simplex:
@@ -259,17 +270,17 @@ def _parts(mesh: ElementMesh) -> Iterator[IntArray]:
 
 
 def _jacobians(mesh: ElementMesh, points: Array, elements: IntArray) -> Array:
-    """dx_i/dX_a at points of the reference cell, shape (e, q, i, a)."""
-    found = np.asarray(mesh.mesh.mapping().DF(points, elements.astype(np.int32)))
-    found = np.broadcast_to(found, (2, 2, len(elements), points.shape[1]))
-    return np.ascontiguousarray(found.transpose(2, 3, 0, 1))
+    """Jacobian dx_i/dX_a at points of the reference cell, shape (e, q, i, a)."""
+    jacobians = np.asarray(mesh.mesh.mapping().DF(points, elements.astype(np.int32)))
+    jacobians = np.broadcast_to(jacobians, (2, 2, len(elements), points.shape[1]))
+    return np.ascontiguousarray(jacobians.transpose(2, 3, 0, 1))
 
 
 def _functions(mesh: ElementMesh, points: Array, jacobians: Array) -> tuple[Array, Array]:
-    """Shape functions (q, k) and their gradients, shape (e, q, 2, k)."""
-    found = [mesh.element.lbasis(points, i) for i in range(mesh.element_nodes.shape[1])]
-    values = np.array([np.broadcast_to(each[0], points.shape[1]) for each in found]).T
-    slopes = np.array([np.broadcast_to(each[1], points.shape) for each in found])  # (k, 2, q)
+    """Shape functions, shape (q, k), and their gradients, shape (e, q, 2, k)."""
+    functions = [mesh.element.lbasis(points, i) for i in range(mesh.element_nodes.shape[1])]
+    values = np.array([np.broadcast_to(value, points.shape[1]) for value, _ in functions]).T
+    slopes = np.array([np.broadcast_to(slope, points.shape) for _, slope in functions])  # (k, 2, q)
     gradients = np.einsum("eqai,kaq->eqik", np.linalg.inv(jacobians), slopes, optimize=True)
     return values, gradients
 
@@ -283,16 +294,16 @@ def _nodal_strains(mesh: ElementMesh, shear: ShearInterpolation, elements: IntAr
     there = _jacobians(mesh, shear.points, elements)  # (e, P, i, a)
     values, _ = _functions(mesh, shear.points, there)
     slopes = np.array([mesh.element.lbasis(shear.points, i)[1] for i in range(values.shape[1])])
-    numbers = np.zeros((len(elements), len(shear.functionals), strains.shape[3]))
-    numbers[:, :, 2::UNKNOWNS] = np.einsum("tpa,kap->tk", shear.functionals, slopes)
-    turned = np.einsum("tpa,epia,pk->ietk", shear.functionals, there, values, optimize=True)
-    numbers[:, :, 4::UNKNOWNS], numbers[:, :, 3::UNKNOWNS] = turned[0], -turned[1]
-    strains[:, :, 6:] = _pushed(shear, points, jacobians, numbers)
+    functionals = np.zeros((len(elements), len(shear.functionals), strains.shape[3]))
+    functionals[:, :, 2::UNKNOWNS] = np.einsum("tpa,kap->tk", shear.functionals, slopes)
+    rotated = np.einsum("tpa,epia,pk->ietk", shear.functionals, there, values, optimize=True)
+    functionals[:, :, 4::UNKNOWNS], functionals[:, :, 3::UNKNOWNS] = rotated[0], -rotated[1]
+    strains[:, :, 6:] = _in_mesh_axes(shear, points, jacobians, functionals)
     return strains
 
 
 def _plane_strains(rows: Array, gradients: Array, components: tuple[int, int], signs: tuple[float, float]) -> None:
-    """Strains, shear doubled, of the field that has these unknowns times signs as components."""
+    """Set the strains, shear doubled, of the field whose components are these unknowns times signs."""
     (first, second), (one, two) = components, signs
     rows[:, :, 0, first::UNKNOWNS] = one * gradients[:, :, 0]
     rows[:, :, 2, first::UNKNOWNS] = one * gradients[:, :, 1]
@@ -300,14 +311,14 @@ def _plane_strains(rows: Array, gradients: Array, components: tuple[int, int], s
     rows[:, :, 2, second::UNKNOWNS] = two * gradients[:, :, 0]
 
 
-def _pushed(shear: ShearInterpolation, points: Array, jacobians: Array, numbers: Array) -> Array:
-    """Fields of numbers (e, T, m) in the axes of the mesh, shape (e, q, 2, m)."""
-    reference = np.einsum("qat,etm->eqam", shear.fields(points), numbers, optimize=True)
+def _in_mesh_axes(shear: ShearInterpolation, points: Array, jacobians: Array, values: Array) -> Array:
+    """Fields of functional values (e, T, m) in the axes of the mesh, shape (e, q, 2, m)."""
+    reference = np.einsum("qat,etm->eqam", shear.fields(points), values, optimize=True)
     return np.asarray(np.swapaxes(np.linalg.inv(jacobians), 2, 3) @ reference)
 
 
 def _bubble_strains(mesh: ElementMesh, shear: ShearInterpolation, elements: IntArray, points: Array) -> Array:
-    """Strains of the rotations r s (1 - r - s) that a triangle has inside, shape (e, q, 8, 2)."""
+    """Strains of the inner rotations of a triangle, whose shape function is r s (1 - r - s), shape (e, q, 8, 2)."""
     r, s = points
     jacobians, there = (_jacobians(mesh, each, elements) for each in (points, shear.points))
     slopes = np.array([s * (1 - 2 * r - s), r * (1 - r - 2 * s)])
@@ -318,51 +329,55 @@ def _bubble_strains(mesh: ElementMesh, shear: ShearInterpolation, elements: IntA
     result[:, :, 4, 0] = -gradients[:, :, 1]
     result[:, :, 5, 0] = -gradients[:, :, 0]
     r, s = shear.points
-    turned = np.einsum("tpa,epia,p->iet", shear.functionals, there, r * s * (1 - r - s), optimize=True)
-    result[:, :, 6:] = _pushed(shear, points, jacobians, np.stack([-turned[1], turned[0]], axis=2))
+    rotated = np.einsum("tpa,epia,p->iet", shear.functionals, there, r * s * (1 - r - s), optimize=True)
+    result[:, :, 6:] = _in_mesh_axes(shear, points, jacobians, np.stack([-rotated[1], rotated[0]], axis=2))
     return result
 
 
 def _relaxation(mesh: ElementMesh, section: PlateSection, shear: ShearInterpolation, elements: IntArray) -> Array:
-    """What the inner rotations undo of the unknowns where the energy of an element is least, (e, 2, 5 k)."""
+    """Inner rotations per unit unknowns that minimize the energy of an element, with opposite sign, shape (e, 2, 5
+    k).
+    """
     points, weights = _quadrature(mesh)
     areas = np.abs(np.linalg.det(_jacobians(mesh, points, elements))) * weights
     inner = _bubble_strains(mesh, shear, elements, points)
     weighted = areas[..., None, None] * (section.stiffness[elements, None] @ inner)
-    own = np.einsum("eqai,eqaj->eij", weighted, inner, optimize=True)
+    inner_stiffness = np.einsum("eqai,eqaj->eij", weighted, inner, optimize=True)
     nodal = _nodal_strains(mesh, shear, elements, points)
     mixed = np.einsum("eqai,eqaj->eij", weighted, nodal, optimize=True)
-    return np.asarray(np.linalg.solve(own, mixed))
+    return np.asarray(np.linalg.solve(inner_stiffness, mixed))
 
 
 # Mass and stiffness of a plate, and the geometric stiffness of its retained shapes (docs/theory.md, 3).
 
 
 def plate_unknowns(mesh: ElementMesh) -> Unknowns:
-    """Three displacements and the rotations about x and y of each node."""
+    """Unknowns of the nodes: three displacements and the rotations about x and y of each."""
     node = np.repeat(np.arange(mesh.node_count), UNKNOWNS)
     return Unknowns(3, node, np.tile(np.arange(UNKNOWNS), mesh.node_count), mesh.nodes[node])
 
 
 def plate_mass(nodal_mass: sparse.csr_array, section: PlateSection) -> sparse.csr_array:
-    """M of the unknowns with rotary inertia from the scalar mass matrix of the nodes [kg]."""
+    """Mass matrix of the unknowns with rotary inertia, from the scalar mass matrix of the nodes [kg], shape (5 N, 5
+    N).
+    """
     turning = section.thickness**2 / 12
     return sparse.csr_array(sparse.kron(nodal_mass, sparse.diags_array([1.0, 1.0, 1.0, turning, turning])))
 
 
 def plate_stiffness(mesh: ElementMesh, section: PlateSection) -> sparse.csr_array:
-    """K of the unknowns, shape (5 N, 5 N)."""
+    """Stiffness matrix of the unknowns, shape (5 N, 5 N)."""
     parts = []
     for part in plate_quadrature(mesh, section):
         e, q, _, k = part.strains.shape
         stress = section.stiffness[part.elements, None] @ part.strains * part.weights[..., None, None]
-        flat = [each.reshape(e, q * 8, k) for each in (part.strains, stress)]
+        flat = [matrix.reshape(e, q * 8, k) for matrix in (part.strains, stress)]
         parts.append((part.unknowns, np.swapaxes(flat[0], 1, 2) @ flat[1]))
     return assembled(parts, UNKNOWNS * mesh.node_count)
 
 
 def plate_geometric_stiffness(mesh: ElementMesh, section: PlateSection, shapes: Array) -> Array:
-    """H[k, i, j] = int stress_k : Q(phi_i, phi_j) with the linear stress of shape k, shape (n, n, n).
+    """Geometric stiffness of each shape, H[k, i, j] = int stress_k : Q(phi_i, phi_j), shape (n, n, n).
 
     Args:
         shapes: shape (5 N, n).
@@ -371,13 +386,13 @@ def plate_geometric_stiffness(mesh: ElementMesh, section: PlateSection, shapes: 
     result = np.zeros((n, n, n))
     for part in plate_quadrature(mesh, section):
         stress = resultants(part, section, shapes) * part.weights[..., None, None]
-        slopes, turns, director = surface_gradients(part, shapes)
+        slopes, tilts, director = surface_gradients(part, shapes)
         forces, moments, shears = stress[:, :, :3], stress[:, :, 3:6], stress[:, :, 6:]
         tensors = _tensor(forces), _tensor(moments)  # (e, q, 2, 2, n)
         for k in range(n):
-            pull, bend = (each[..., k] for each in tensors)
-            small = _work(slopes, pull, slopes) + section.thickness**2 / 12 * _work(turns, pull, turns)
-            mixed = _work(slopes, bend, turns)
+            force, moment = (tensor[..., k] for tensor in tensors)
+            small = _work(slopes, force, slopes) + section.thickness**2 / 12 * _work(tilts, force, tilts)
+            mixed = _work(slopes, moment, tilts)
             cut = np.einsum("eqa,eqcai,eqcj->ij", shears[..., k], slopes, director, optimize=True)
             result[k] += small + mixed + mixed.T + cut + cut.T
     return np.asarray((result + result.transpose(0, 2, 1)) / 2)
@@ -390,26 +405,28 @@ def resultants(part: PlateQuadrature, section: PlateSection, shapes: Array) -> A
 
 
 def surface_gradients(part: PlateQuadrature, shapes: Array) -> tuple[Array, Array, Array]:
-    """du_c/dx_a and dd_c/dx_a, shape (e, q, 3, 2, n), and d, shape (e, q, 3, n)."""
+    """Gradients du_c/dx_a and dd_c/dx_a, shape (e, q, 3, 2, n), and the director displacement d, shape (e, q, 3,
+    n).
+    """
     e, n = len(part.elements), shapes.shape[1]
     nodal = shapes[part.unknowns].reshape(e, -1, UNKNOWNS, n)
     across = np.stack([nodal[:, :, 4], -nodal[:, :, 3], np.zeros_like(nodal[:, :, 3])], axis=2)
     slopes = np.einsum("eqak,ekcn->eqcan", part.gradients, nodal[:, :, :3], optimize=True)
-    turns = np.einsum("eqak,ekcn->eqcan", part.gradients, across, optimize=True)
+    tilts = np.einsum("eqak,ekcn->eqcan", part.gradients, across, optimize=True)
     director = np.einsum("qk,ekcn->eqcn", part.values, across, optimize=True)
-    return slopes, turns, director
+    return slopes, tilts, director
 
 
 def _tensor(rows: Array) -> Array:
-    """xx, yy, xy as symmetric matrices, shape (e, q, 2, 2, n)."""
+    """Rows xx, yy, xy as symmetric matrices, shape (e, q, 2, 2, n)."""
     return np.stack([rows[:, :, [0, 2]], rows[:, :, [2, 1]]], axis=2)
 
 
 def _work(left: Array, stress: Array, right: Array) -> Array:
-    """sum stress_ab left_ca,i right_cb,j, shape (n, n)."""
-    turned = np.einsum("eqab,eqcbj->eqcaj", stress, right, optimize=True)
+    """Sum of stress_ab left_ca,i right_cb,j over all points, shape (n, n)."""
+    product = np.einsum("eqab,eqcbj->eqcaj", stress, right, optimize=True)
     n = left.shape[-1]
-    return np.asarray(left.reshape(-1, n).T @ turned.reshape(-1, n))
+    return np.asarray(left.reshape(-1, n).T @ product.reshape(-1, n))
 
 
 # Stretch of the middle surface that no displacement relaxes (docs/theory.md, 3).
@@ -418,20 +435,20 @@ def _work(left: Array, stress: Array, right: Array) -> Array:
 # of any displacement.
 
 SOFT = 0.1
-"""Membrane strain of a shape by itself, of that of the softest at equal energy, below which it takes no part."""
-FELT = 0.1
-"""Strain without linear part, of the unrelaxed strain at equal energy, that is left out."""
+"""Quadratic membrane strain of a shape at unit energy, relative to the largest, below which it is ignored."""
+NEGLIGIBLE = 0.1
+"""Unrelaxed strain at unit energy, relative to the quadratic strain before relaxation, that is left out."""
 
 
 def surface_strains(
     mesh: ElementMesh, section: PlateSection, shapes: Array, frequencies: Array, relaxed: Callable[[Array], Array]
 ) -> Array:
-    """C of strains eta . C eta / 2 of weight one (3.19), shape (m, n, n).
+    """Matrices C of the unrelaxed strains eta . C eta / 2 of weight one (3.19), shape (m, n, n).
 
     Args:
         shapes: shape (5 N, n).
         frequencies: of the shapes, shape (n,) [rad/s].
-        relaxed: displacements (5 N, k) under loads (5 N, k) that leave no resultant.
+        relaxed: function that returns displacements (5 N, k) under loads (5 N, k) without resultant.
     """
     n = shapes.shape[1]
     soft = _soft(mesh, section, shapes / frequencies)
@@ -443,32 +460,34 @@ def surface_strains(
     twice = np.array([1.0 if i == j else np.sqrt(2.0) for i, j in pairs])
     values, vectors = np.linalg.eigh((rest + rest.T) / 2 * np.outer(twice, twice))
     scale = float((np.diag(energies) * twice**2).max())
-    found = []
+    matrices = []
     for value, vector in zip(values[::-1], vectors.T[::-1], strict=True):
-        if value < FELT**2 * scale:
+        if value < NEGLIGIBLE**2 * scale:
             break
         matrix = np.zeros((n, n))
         for (i, j), share in zip(pairs, vector, strict=True):
             matrix[i, j] = matrix[j, i] = share if i == j else share / np.sqrt(2.0)
-        found.append(np.sqrt(value) * frequencies[:, None] * matrix * frequencies)
-    return np.array(found).reshape(-1, n, n)
+        matrices.append(np.sqrt(value) * frequencies[:, None] * matrix * frequencies)
+    return np.array(matrices).reshape(-1, n, n)
 
 
 def _soft(mesh: ElementMesh, section: PlateSection, shapes: Array) -> list[int]:
-    """Numbers of the shapes that turn much."""
-    own = np.zeros(shapes.shape[1])
+    """Indices of the shapes with large rotations, which the quadratic strain depends on."""
+    energies = np.zeros(shapes.shape[1])
     for part in plate_quadrature(mesh, section):
         slopes, _, _ = surface_gradients(part, shapes)
         strain = _products(slopes, slopes)
         stress = np.einsum("eab,eqbn->eqan", section.membrane[part.elements], strain, optimize=True)
-        own += np.einsum("eq,eqan,eqan->n", part.weights, stress, strain, optimize=True)
-    return [int(k) for k in np.flatnonzero(np.sqrt(own) > SOFT * np.sqrt(own.max(initial=0.0)))]
+        energies += np.einsum("eq,eqan,eqan->n", part.weights, stress, strain, optimize=True)
+    return [int(k) for k in np.flatnonzero(np.sqrt(energies) > SOFT * np.sqrt(energies.max(initial=0.0)))]
 
 
 def _quadratic(
     mesh: ElementMesh, section: PlateSection, shapes: Array, pairs: list[tuple[int, int]]
 ) -> tuple[Array, Array]:
-    """int Q_p . D Q_q over all pairs p and q, and the loads int B^T D Q_p."""
+    """Energies int Q_p . D Q_q of the quadratic strains of all pairs p and q, shape (pairs, pairs), and the loads
+    int B^T D Q_p, shape (5 N, pairs).
+    """
     first, second = np.array(pairs).T
     energies, loads = np.zeros((len(pairs),) * 2), np.zeros((len(shapes), len(pairs)))
     for part in plate_quadrature(mesh, section):
@@ -478,8 +497,8 @@ def _quadratic(
             "eq,eab,eqbp->eqap", part.weights, section.membrane[part.elements], strain, optimize=True
         )
         energies += strain.reshape(-1, len(pairs)).T @ stress.reshape(-1, len(pairs))
-        own = np.einsum("eqai,eqap->eip", part.strains[:, :, :3], stress, optimize=True)
-        np.add.at(loads, part.unknowns, own)
+        element_loads = np.einsum("eqai,eqap->eip", part.strains[:, :, :3], stress, optimize=True)
+        np.add.at(loads, part.unknowns, element_loads)
     return energies, loads
 
 

@@ -1,4 +1,4 @@
-"""Material points of a body from a finite element model: interfaces, nodes, any place in a mesh."""
+"""Material points of a body from a finite element model: interfaces, nodes, any position in a mesh."""
 
 from abc import abstractmethod
 from dataclasses import dataclass, replace
@@ -22,19 +22,19 @@ from phlexible.bodies.locations import (
 from phlexible.errors import AttachmentError
 
 OUTSIDE = 1e-6
-"""How far out of its element a point may be, in the element's own coordinates."""
+"""Largest distance of a point from its element, in reference coordinates of the element."""
 CANDIDATES = 64
-"""Elements near a point that are searched for it."""
+"""Number of elements near a point that are searched."""
 SETTLED = 1e-14
-"""Last change of an element's own coordinates, of the order of one, after which they are known."""
+"""Last Newton step of reference coordinates, of the order of one, at which the search has converged."""
 
 
 @dataclass(frozen=True, eq=False)
 class InterfaceMotion:
-    """How k interfaces of a body with n elastic coordinates move.
+    """Displacements and rotations of k interfaces of a body with n elastic coordinates.
 
     Attributes:
-        names: by which users find them.
+        names: of the interfaces.
         positions: shape (k, 3) [m].
         shapes: their displacement, shape (k, 3, n).
         rotations: their small rotation, shape (k, 3, n).
@@ -49,11 +49,11 @@ class InterfaceMotion:
 
     @property
     def listed(self) -> str:
-        """The names for messages."""
+        """Names of the interfaces as a text for messages."""
         return ", ".join(map(repr, self.names)) or "none"
 
     def locate(self, name: str) -> MaterialPoint:
-        """The interface of a name.
+        """Material point of the interface with this name.
 
         Raises:
             AttachmentError: there is none.
@@ -73,7 +73,7 @@ class FlexiblePoints(MaterialPoints):
 
     Attributes:
         shapes: displacement of the nodes, shape (N, 3, n).
-        interfaces: what joints and loads act on.
+        interfaces: on which joints and loads act.
     """
 
     shapes: Array
@@ -82,32 +82,32 @@ class FlexiblePoints(MaterialPoints):
     @property
     @abstractmethod
     def nodes(self) -> Array:
-        """Places of the nodes, shape (N, 3) [m]."""
+        """Positions of the nodes, shape (N, 3) [m]."""
 
     @property
     def surface_nodes(self) -> IntArray:
-        """Numbers of those that other bodies touch: corners on the surface; all, where that is not known."""
+        """Indices of the nodes that may be in contact: vertices on the surface; all, if the surface is unknown."""
         return np.arange(len(self.shapes))
 
     def in_basis(self, chosen: Array) -> Self:
-        """The same points for coordinates of a smaller basis, whose columns are ``chosen`` (n, k)."""
-        faces = self.interfaces
-        moved = replace(faces, shapes=faces.shapes @ chosen, rotations=faces.rotations @ chosen)
-        return replace(self, shapes=self.shapes @ chosen, interfaces=moved)
+        """Points for coordinates of a smaller basis, whose columns are ``chosen`` (n, k)."""
+        interfaces = self.interfaces
+        reduced = replace(interfaces, shapes=interfaces.shapes @ chosen, rotations=interfaces.rotations @ chosen)
+        return replace(self, shapes=self.shapes @ chosen, interfaces=reduced)
 
     @abstractmethod
-    def inside(self, place: Array, described: str) -> MaterialPoint:
-        """The material point at a place of the undeformed body.
+    def inside(self, position: Array, described: str) -> MaterialPoint:
+        """Material point at a position in the undeformed body.
 
         Raises:
             AttachmentError: the body is not there.
         """
 
     def locate(self, location: Location) -> MaterialPoint:
-        """An interface, or another place, which joints and loads cannot act on.
+        """Material point of an interface, or of another position, on which joints and loads cannot act.
 
         Raises:
-            AttachmentError: no interface of that name, or a place outside the body.
+            AttachmentError: no interface of that name, or a position outside the body.
         """
         match location:
             case Interface(name):
@@ -125,20 +125,20 @@ class FlexiblePoints(MaterialPoints):
         )
 
     def outline(self, count: int) -> tuple[Array, Array]:
-        """The interfaces one after the other; without them two nodes far apart."""
+        """Interfaces one after another; of a body without them two nodes at its ends."""
         if len(self.interfaces.names) > 1:
             return self.interfaces.positions, self.interfaces.shapes
         axis = int(np.ptp(self.nodes, axis=0).argmax())
         ends = [int(self.nodes[:, axis].argmin()), int(self.nodes[:, axis].argmax())]
         return self.nodes[ends], self.shapes[ends]
 
-    def nearest(self, place: Array) -> int:
-        """Number of the node closest to a place."""
-        return int(((self.nodes - place) ** 2).sum(axis=1).argmin())
+    def nearest(self, position: Array) -> int:
+        """Index of the node closest to a position (3,)."""
+        return int(((self.nodes - position) ** 2).sum(axis=1).argmin())
 
-    def refuse(self, described: str, place: Array) -> AttachmentError:
-        """That a place is not in the body, with the nearest that is."""
-        shown = ", ".join(f"{c:g}" for c in self.nodes[self.nearest(place)])
+    def refuse(self, described: str, position: Array) -> AttachmentError:
+        """Error for a position that is not in the body, with the nearest node."""
+        shown = ", ".join(f"{c:g}" for c in self.nodes[self.nearest(position)])
         return AttachmentError(
             f"{described} is outside the mesh; the nearest node is at ({shown}), interfaces are "
             f"{self.interfaces.listed}"
@@ -147,10 +147,10 @@ class FlexiblePoints(MaterialPoints):
 
 @dataclass(frozen=True, eq=False)
 class NodePoints(FlexiblePoints):
-    """Points of a body that is known at its nodes only.
+    """Points of a body that is described at its nodes only.
 
     Attributes:
-        places: of the nodes, shape (N, 3) [m].
+        places: positions of the nodes, shape (N, 3) [m].
         rotations: of the nodes, shape (N, 3, n); None: they have none.
     """
 
@@ -158,73 +158,73 @@ class NodePoints(FlexiblePoints):
     rotations: Array | None
 
     def in_basis(self, chosen: Array) -> Self:
-        """The same points for coordinates of a smaller basis, whose columns are ``chosen`` (n, k)."""
-        own = None if self.rotations is None else self.rotations @ chosen
-        return replace(super().in_basis(chosen), rotations=own)
+        """Points for coordinates of a smaller basis, whose columns are ``chosen`` (n, k)."""
+        rotations = None if self.rotations is None else self.rotations @ chosen
+        return replace(super().in_basis(chosen), rotations=rotations)
 
     @property
     def nodes(self) -> Array:
-        """Places of the nodes, shape (N, 3) [m]."""
+        """Positions of the nodes, shape (N, 3) [m]."""
         return self.places
 
-    def inside(self, place: Array, described: str) -> MaterialPoint:
-        """A node.
+    def inside(self, position: Array, described: str) -> MaterialPoint:
+        """Material point of the node at a position.
 
         Raises:
             AttachmentError: no node is there.
         """
-        node = self.nearest(place)
-        if np.abs(self.places[node] - place).max() > OUTSIDE * np.ptp(self.places, axis=0).max():
-            raise self.refuse(described, place)
-        turns = None if self.rotations is None else self.rotations[node]
-        return MaterialPoint(self.places[node], self.shapes[node], turns, is_watched_only=True)
+        node = self.nearest(position)
+        if np.abs(self.places[node] - position).max() > OUTSIDE * np.ptp(self.places, axis=0).max():
+            raise self.refuse(described, position)
+        rotations = None if self.rotations is None else self.rotations[node]
+        return MaterialPoint(self.places[node], self.shapes[node], rotations, is_watched_only=True)
 
 
 @dataclass(frozen=True, eq=False)
 class MeshPoints(FlexiblePoints):
-    """Points anywhere in a mesh.
+    """Points at any position in a mesh.
 
     Attributes:
-        mesh: where they are looked for.
+        mesh: in which points are searched.
     """
 
     mesh: ElementMesh
 
     @property
     def nodes(self) -> Array:
-        """Places of the displacement nodes, shape (N, 3) [m]."""
+        """Positions of the displacement nodes, shape (N, 3) [m]."""
         return self.mesh.nodes
 
     @property
     def surface_nodes(self) -> IntArray:
-        """Corners of elements on the surface."""
-        given = self.mesh.mesh
-        return np.asarray(self.mesh.vertex_nodes[np.unique(given.facets[:, given.boundary_facets()])])
+        """Vertices of elements on the surface."""
+        mesh = self.mesh.mesh
+        return np.asarray(self.mesh.vertex_nodes[np.unique(mesh.facets[:, mesh.boundary_facets()])])
 
-    def inside(self, place: Array, described: str) -> MaterialPoint:
-        """The point in its element; it turns with the skew part of the displacement gradient.
+    def inside(self, position: Array, described: str) -> MaterialPoint:
+        """Material point in its element; it rotates with the skew part of the displacement gradient.
 
         Raises:
             AttachmentError: outside the mesh.
         """
         d = self.mesh.dimension
-        if d == 2 and place[2] != 0:
+        if d == 2 and position[2] != 0:
             raise AttachmentError(f"{described} must have z = 0 in a plane mesh")
-        found = cell_at(self.mesh, place[:d])
-        if found is None:
-            raise self.refuse(described, place)
-        values, gradients = found.functions()
-        own = self.shapes[self.mesh.element_nodes[found.element]]  # (k, 3, n)
-        shapes = np.einsum("k,kcn->cn", values, own)
-        slopes = np.zeros((3, 3, own.shape[2]))
-        slopes[:, :d] = np.einsum("ka,kcn->can", gradients, own)
-        turns = np.array([slopes[b, a] - slopes[a, b] for a, b in ((1, 2), (2, 0), (0, 1))]) / 2
-        return MaterialPoint(place, shapes, turns, is_watched_only=True)
+        cell = cell_at(self.mesh, position[:d])
+        if cell is None:
+            raise self.refuse(described, position)
+        values, gradients = cell.functions()
+        shapes_of_nodes = self.shapes[self.mesh.element_nodes[cell.element]]  # (k, 3, n)
+        shapes = np.einsum("k,kcn->cn", values, shapes_of_nodes)
+        slopes = np.zeros((3, 3, shapes_of_nodes.shape[2]))
+        slopes[:, :d] = np.einsum("ka,kcn->can", gradients, shapes_of_nodes)
+        rotations = np.array([slopes[b, a] - slopes[a, b] for a, b in ((1, 2), (2, 0), (0, 1))]) / 2
+        return MaterialPoint(position, shapes, rotations, is_watched_only=True)
 
 
 @dataclass(frozen=True, eq=False)
-class CellPlace:
-    """A place in a mesh.
+class CellPosition:
+    """A position in a mesh, as an element and coordinates in it.
 
     Attributes:
         mesh: in which it is.
@@ -237,45 +237,45 @@ class CellPlace:
     local: Array
 
     def functions(self) -> tuple[Array, Array]:
-        """Shape functions of the element there, shape (k,), and their gradients, shape (k, d) [1/m]."""
+        """Shape functions of the element at the position, shape (k,), and their gradients, shape (k, d) [1/m]."""
         mapping, X = self.mesh.mesh.mapping(), self.local[:, None]
         numbers = np.array([self.element], dtype=np.int32)
         count = self.mesh.element_nodes.shape[1]
-        found = [self.mesh.element.gbasis(mapping, X, k, numbers)[0] for k in range(count)]
-        values = np.array([np.ravel(np.asarray(each))[0] for each in found])
-        return values, np.array([each.grad[:, 0, 0] for each in found])
+        functions = [self.mesh.element.gbasis(mapping, X, k, numbers)[0] for k in range(count)]
+        values = np.array([np.ravel(np.asarray(function))[0] for function in functions])
+        return values, np.array([function.grad[:, 0, 0] for function in functions])
 
 
-def cell_at(mesh: ElementMesh, place: Array) -> CellPlace | None:
-    """The element around a place (d,); None: outside the mesh."""
+def cell_at(mesh: ElementMesh, position: Array) -> CellPosition | None:
+    """Element around a position (d,), with the coordinates in it; None: outside the mesh."""
     centers = mesh.geometry[mesh.cells].mean(axis=1)
-    near = np.argsort(((centers - place) ** 2).sum(axis=1))[:CANDIDATES].astype(np.int32)
-    local = _local_coordinates(mesh, near, place)
+    nearest = np.argsort(((centers - position) ** 2).sum(axis=1))[:CANDIDATES].astype(np.int32)
+    local = _local_coordinates(mesh, nearest, position)
     outside = _outside(mesh, local)
     best = int(outside.argmin())
-    return CellPlace(mesh, int(near[best]), local[:, best]) if outside[best] <= OUTSIDE else None
+    return CellPosition(mesh, int(nearest[best]), local[:, best]) if outside[best] <= OUTSIDE else None
 
 
-def _local_coordinates(mesh: ElementMesh, elements: NDArray[np.int32], place: Array) -> Array:
-    """Coordinates of a place in each of these elements by Newton's method, shape (d, e); nan where it fails."""
+def _local_coordinates(mesh: ElementMesh, elements: NDArray[np.int32], position: Array) -> Array:
+    """Coordinates of a position in each of these elements by Newton's method, shape (d, e); nan where it fails."""
     mapping = mesh.mesh.mapping()
     middle = np.asarray(mesh.mesh.elem.refdom.p).mean(axis=1)
     X = np.tile(middle[:, None, None], (1, len(elements), 1))
     for _ in range(25):
-        gap = np.asarray(mapping.F(X, elements))[:, :, 0] - place[:, None]
+        gap = np.asarray(mapping.F(X, elements))[:, :, 0] - position[:, None]
         slope = np.moveaxis(np.asarray(mapping.DF(X, elements))[..., 0], -1, 0)
         step = np.linalg.solve(slope, gap.T[..., None])[..., 0].T
         X[:, :, 0] -= np.clip(step, -1.0, 1.0)
         if np.abs(step).max() <= SETTLED:
             break
-    gap = np.asarray(mapping.F(X, elements))[:, :, 0] - place[:, None]
+    gap = np.asarray(mapping.F(X, elements))[:, :, 0] - position[:, None]
     size = np.ptp(mesh.geometry[mesh.cells[elements]], axis=1).max(axis=1)
     X[:, np.abs(gap).max(axis=0) > 1e-9 * size, 0] = np.nan
     return X[:, :, 0]
 
 
 def _outside(mesh: ElementMesh, local: Array) -> Array:
-    """How far each point is out of its reference element; infinite where it was not found."""
+    """Distance of each point from its reference element, shape (e,); infinite where the search failed."""
     over = -local.min(axis=0)
     over = np.maximum(over, local.sum(axis=0) - 1 if mesh.kind.is_simplex else local.max(axis=0) - 1)
     return np.where(np.isnan(over), np.inf, over)

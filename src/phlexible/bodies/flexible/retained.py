@@ -1,4 +1,6 @@
-"""What a finite element model keeps as a floating body: shapes, their frame, smaller bases (docs/theory.md, 3)."""
+"""Retained shapes of a finite element model as a floating body, their frame, and smaller bases (docs/theory.md,
+3).
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -9,44 +11,45 @@ from scipy import sparse
 
 from phlexible.algebra.arrays import Array, numbers, ratio_of_each, signed_columns
 from phlexible.bodies.flexible.inertia import frame_rows
-from phlexible.bodies.flexible.interfaces import MeshInterface, TiedStructure, tied_structure, turning_work
+from phlexible.bodies.flexible.interfaces import MeshInterface, TiedStructure, rotation_work, tied_structure
 from phlexible.bodies.flexible.points import FlexiblePoints, InterfaceMotion
 from phlexible.bodies.flexible.stiffening import MeshStrain, condensed_strain, linear_strain
-from phlexible.bodies.flexible.structure import ElasticStructure, HeldStructure, Unknowns, fastest_square
+from phlexible.bodies.flexible.structure import ElasticStructure, FramedStructure, Unknowns, fastest_square
 from phlexible.bodies.floating_body import MODAL, FloatingBody, StrainEnergy
 from phlexible.bodies.locations import MaterialPoints
 from phlexible.elements.maxwell import Maxwell
 from phlexible.errors import ParameterError
 
-# Which displacements of a structure a floating body keeps (docs/theory.md, 3).
+# Retained displacements of a structure (docs/theory.md, 3).
 
-NO_ANSWER = 1e-8
-"""Relative size below which what remains of a load on the frame is round-off."""
+NO_RESPONSE = 1e-8
+"""Relative size of a load after the frame has balanced it, below which it is round-off."""
 DEPENDENT = 1e-9
-"""Remaining energy below which a shape is spanned by those before it."""
+"""Remaining energy below which a shape lies in the span of those before it."""
 STIFF = 10.0
-"""Frequency over that of the slowest homogeneous strain of the body, beyond which inertial answers are left out."""
+"""Ratio to the frequency of the slowest homogeneous strain, above which inertial responses are left out."""
 SOME_MASS = 1e-9
-"""Kinetic energy of a homogeneous strain, of that of the largest, below which the body has none of it."""
+"""Kinetic energy of a homogeneous strain, relative to the largest one, below which it counts as zero."""
 MOST_DENSE = 3000
-"""Unknowns of a model all shapes of which may be kept."""
+"""Largest number of unknowns of a model of which all shapes may be retained."""
 BEYOND = 1e6
-"""Squared frequency over the greatest of single unknowns, beyond which a shape has no mass but by round-off."""
+"""Squared frequency, relative to the largest one of single unknowns, above which the mass of a shape is
+round-off."""
 MASSLESS = 30.0
-"""Frequency of shapes without mass, which answer statically, over the greatest of the others."""
+"""Frequency of shapes without mass, which respond statically, relative to the largest one of the others."""
 RIGID = 1e-12
-"""Squared frequency over the greatest one below which a shape is a mechanism."""
+"""Squared frequency, relative to the largest one, below which a shape is a mechanism."""
 
 
 @dataclass(frozen=True, eq=False)
 class RetainedShapes:
-    """Shapes with unit mass that are orthogonal in mass and stiffness.
+    """Shapes of unit mass that are orthogonal in mass and stiffness.
 
     Attributes:
         shapes: shape (N, n), sorted by frequency.
-        frequencies: held by the frame, shape (n,) [rad/s].
-        counts: how many shapes are in the span that answer loads, that answer inertial loads, modes, and modal
-            derivatives.
+        frequencies: of the structure constrained by the frame, shape (n,) [rad/s].
+        counts: numbers of responses to loads, responses to inertial loads, modes, and modal derivatives in the
+            span.
     """
 
     shapes: Array
@@ -54,61 +57,61 @@ class RetainedShapes:
     counts: tuple[int, int, int, int]
 
 
-def every_shape(held: HeldStructure) -> RetainedShapes:
+def every_shape(framed: FramedStructure) -> RetainedShapes:
     """All shapes of a small structure, for models that are reduced already.
 
     Raises:
         ParameterError: a mechanism is among them.
     """
-    size, r = held.structure.rigid.shape
+    size, r = framed.structure.rigid.shape
     if size > MOST_DENSE:
         raise ParameterError(
-            f"modes=None keeps all {size} unknowns; that is for at most {MOST_DENSE}: give a number"
+            f"modes=None retains all {size} unknowns, which is possible for at most {MOST_DENSE}: pass a number"
         )
-    span = held.elastic(np.eye(size))
-    forces = held.structure.stiffness @ span
-    shapes, squares = _diagonal(span, forces, held.structure)
+    span = framed.elastic(np.eye(size))
+    forces = framed.structure.stiffness @ span
+    shapes, squares = _diagonal(span, forces, framed.structure)
     return RetainedShapes(shapes, np.sqrt(squares), (0, 0, size - r, 0))
 
 
 def retained_shapes(
-    held: HeldStructure,
+    framed: FramedStructure,
     loads: Array,
     inertial_loads: Array,
     fastest: float,
     modes: int,
     second_order_loads: Array | None = None,
 ) -> RetainedShapes:
-    """The span of the answers to loads and to inertial loads, of modal derivatives, and of the lowest modes.
+    """Span of the responses to loads and to inertial loads, of modal derivatives, and of the lowest modes.
 
-    Each is scaled to unit energy and orthogonalised against those before it; what depends on earlier ones is left
-    out, and so are inertial answers of thin sections that do nothing but breathe.
+    Each is scaled to unit energy and orthogonalised against those before it; shapes that depend on earlier ones are
+    left out, and so are inertial responses that only expand and contract thin sections.
 
     Args:
         loads: unit forces and moments on the interfaces, shape (N, k).
         inertial_loads: of accelerations and spins of the frame, shape (N, l).
-        fastest: frequency beyond which inertial answers are left out [rad/s].
-        modes: number of modes held by the frame.
-        second_order_loads: whose answers are the modal derivatives, shape (N, m).
+        fastest: frequency beyond which inertial responses are left out [rad/s].
+        modes: number of modes constrained by the frame.
+        second_order_loads: whose responses are the modal derivatives, shape (N, m).
 
     Raises:
         ParameterError: nothing is left, or a mechanism is among the shapes.
     """
-    scale = _load_scale(held.structure)
-    span = _Span(held.structure)
-    answers = span.extend(held.answers(_loading(held, loads, scale)))
-    inertial = span.extend(held.answers(_loading(held, inertial_loads, scale)), fastest)
+    scale = _load_scale(framed.structure)
+    span = _Span(framed.structure)
+    responses = span.extend(framed.responses(_elastic_loads(framed, loads, scale)))
+    inertial = span.extend(framed.responses(_elastic_loads(framed, inertial_loads, scale)), fastest)
     second = loads[:, :0] if second_order_loads is None else second_order_loads
-    derivatives = span.extend(held.answers(_loading(held, second, scale)))
-    lowest = span.extend(held.modes(modes))
+    derivatives = span.extend(framed.responses(_elastic_loads(framed, second, scale)))
+    lowest = span.extend(framed.modes(modes))
     if not span.shapes:
-        raise ParameterError("the body keeps no elastic coordinates: ask for modes= or interfaces=")
-    shapes, squares = _diagonal(np.column_stack(span.shapes), np.column_stack(span.forces), held.structure)
-    return RetainedShapes(shapes, np.sqrt(squares), (answers, inertial, lowest, derivatives))
+        raise ParameterError("the body has no elastic coordinates: pass modes= or interfaces=")
+    shapes, squares = _diagonal(np.column_stack(span.shapes), np.column_stack(span.forces), framed.structure)
+    return RetainedShapes(shapes, np.sqrt(squares), (responses, inertial, lowest, derivatives))
 
 
 def homogeneous_frequency(structure: ElasticStructure, homogeneous: Array) -> float:
-    """Of the slowest homogeneous strain, free of rigid motion [rad/s]: about 3.5 c / length of a bar."""
+    """Frequency of the slowest homogeneous strain, free of rigid motion [rad/s]: about 3.5 c / length of a bar."""
     from scipy.linalg import eigh
 
     rigid, mass = structure.rigid, structure.mass
@@ -122,7 +125,7 @@ def homogeneous_frequency(structure: ElasticStructure, homogeneous: Array) -> fl
 
 
 class _Span:
-    """Shapes that are orthogonal in energy, with the forces K u that hold them."""
+    """Shapes that are orthogonal in energy, with the forces K u that they need."""
 
     def __init__(self, structure: ElasticStructure) -> None:
         self._structure = structure
@@ -130,7 +133,7 @@ class _Span:
         self.forces: list[Array] = []
 
     def extend(self, group: Array, fastest: float = np.inf) -> int:
-        """Adds what is new of a group of shapes (N, k) and not above a frequency [rad/s]; the number of them."""
+        """Add independent shapes of a group (N, k) that are not above a frequency [rad/s]; return their number."""
         stiffness, before = self._structure.stiffness, len(self.shapes)
         for shape in group.T:
             energy = float(shape @ (stiffness @ shape))
@@ -149,7 +152,9 @@ class _Span:
 
 
 def _diagonal(span: Array, forces: Array, structure: ElasticStructure) -> tuple[Array, Array]:
-    """Shapes of unit mass that are orthogonal in mass and stiffness, and their squared frequencies."""
+    """Shapes of unit mass that are orthogonal in mass and stiffness, shape (N, n), and their squared frequencies,
+    shape (n,).
+    """
     from scipy.linalg import eigh
 
     mass, stiffness = span.T @ (structure.mass @ span), (span.T @ forces + forces.T @ span) / 2
@@ -163,7 +168,7 @@ def _diagonal(span: Array, forces: Array, structure: ElasticStructure) -> tuple[
         try:
             inverse, vectors = eigh(mass, stiffness)
         except np.linalg.LinAlgError as error:
-            raise ParameterError("mass and stiffness: some motion has neither of both") from error
+            raise ParameterError("mass and stiffness: some motion has neither mass nor stiffness") from error
         squares = 1 / np.maximum(inverse, 1 / limit)
         squares[squares == squares.max()] = MASSLESS**2 * squares[inverse * limit > 1].max()
         vectors, squares = (vectors * np.sqrt(squares))[:, ::-1], squares[::-1]
@@ -175,18 +180,17 @@ def _diagonal(span: Array, forces: Array, structure: ElasticStructure) -> tuple[
     return signed_columns(span @ vectors), squares
 
 
-def _loading(held: HeldStructure, loads: Array, scale: Array) -> Array:
-    """Those of the loads that the frame does not carry alone."""
-    balanced = held.balanced(loads)
-    sizes = [np.linalg.norm(each * scale[:, None], axis=0) for each in (balanced, loads)]
-    return balanced[:, sizes[0] > NO_ANSWER * sizes[1]]
+def _elastic_loads(framed: FramedStructure, loads: Array, scale: Array) -> Array:
+    """The loads, balanced by the frame, without those that the frame carries alone, shape (N, l)."""
+    balanced = framed.balanced(loads)
+    sizes = [np.linalg.norm(forces * scale[:, None], axis=0) for forces in (balanced, loads)]
+    return balanced[:, sizes[0] > NO_RESPONSE * sizes[1]]
 
 
 def _load_scale(structure: ElasticStructure) -> Array:
-    """Makes forces and moments comparable: 1 / sqrt(K_ii)."""
+    """Factors 1 / sqrt(K_ii), shape (N,), which make forces and moments comparable."""
     diagonal = structure.stiffness.diagonal()
-    result: Array = 1 / np.sqrt(np.maximum(diagonal, diagonal.max() * 1e-12))
-    return result
+    return np.asarray(1 / np.sqrt(np.maximum(diagonal, diagonal.max() * 1e-12)))
 
 
 # A floating body whose elastic coordinates are amplitudes of retained shapes with unit mass.
@@ -202,17 +206,17 @@ def retained_body(
     relaxation: Maxwell | None,
     points: MaterialPoints,
 ) -> FloatingBody:
-    """The body of meshes, plates and matrices.
+    """Floating body of a mesh, a plate or matrices, from data of its retained shapes.
 
     Args:
         dimension: 2 or 3.
-        nodes: places, shape (nodes, 2 or 3) [m].
+        nodes: positions, shape (nodes, 2 or 3) [m].
         moments: mass, first and second moments, of ``inertia.mesh_moments``.
         strain: of the amplitudes.
         damping: shape (amplitudes,) * 2 [1/s].
         viscosity: [s].
         relaxation: branches with shares of the elasticity.
-        points: where attachments are.
+        points: finds material points for attachments.
     """
     mass, first, second = moments
     return FloatingBody(
@@ -237,9 +241,9 @@ DEPENDENT_COLUMN = 1e-12
 
 
 def reduced_data(data: FloatingBody, frequencies: Array, basis: ArrayLike) -> tuple[FloatingBody, Array]:
-    """The data in coordinates of unit mass that span the basis, and their frequencies [rad/s].
+    """Data of a body in coordinates of unit mass that span a basis, and their frequencies, shape (k,) [rad/s].
 
-    Quadratic strains are condensed again, so that what is left out relaxes them as what was never retained does.
+    Quadratic strains are condensed again, so that shapes that are left out relax them.
 
     Args:
         frequencies: of the retained shapes, shape (n,).
@@ -266,7 +270,7 @@ def reduced_data(data: FloatingBody, frequencies: Array, basis: ArrayLike) -> tu
     first = data.first_moments
     wide = np.zeros((n + 1, len(small) + 1))
     wide[0, 0], wide[1:, 1:] = 1.0, chosen
-    own = replace(
+    reduced = replace(
         data,
         first_moments=first @ wide,
         second_moments=np.einsum("abij,ik,jl->abkl", data.all_moments, wide, wide, optimize=True),
@@ -275,7 +279,7 @@ def reduced_data(data: FloatingBody, frequencies: Array, basis: ArrayLike) -> tu
         points=data.points.in_basis(chosen),
         elastic_units=data.elastic_units[: len(small)],
     )
-    return own, small
+    return reduced, small
 
 
 def _strain(strain: StrainEnergy, frequencies: Array, small: Array, chosen: Array) -> StrainEnergy:
@@ -290,27 +294,28 @@ def _strain(strain: StrainEnergy, frequencies: Array, small: Array, chosen: Arra
             unrelaxed.append((slopes.T * strain.factors[strain.square_strain == row]) @ slopes)
             continue
         shape = int(np.abs(linear).argmax())
-        mine = strain.square_strain == row
-        slopes = strain.squares[mine] @ chosen
-        matrix = frequencies[shape] * (slopes.T * strain.factors[mine]) @ slopes
+        in_row = strain.square_strain == row
+        slopes = strain.squares[in_row] @ chosen
+        matrix = frequencies[shape] * (slopes.T * strain.factors[in_row]) @ slopes
         geometric += chosen[shape][:, None, None] * matrix
     return condensed_strain(small, geometric, unrelaxed=np.array(unrelaxed).reshape(-1, k, k))
 
 
 def effective_mass(data: FloatingBody) -> Array:
-    """Part of the mass and of the inertia about the origin that each coordinate carries, shape (n, 3 or 6)."""
+    """Mass and inertia about the origin that each coordinate carries, relative to those of the body, shape (n, 3 or
+    6).
+    """
     S, W = data.first_moments, data.all_moments
     cyclic = [((axis + 1) % 3, (axis + 2) % 3) for axis in data.rotation_axes]
     spins = np.array([W[a, b, 0, 1:] - W[b, a, 0, 1:] for a, b in cyclic])
     inertia = np.array([W[a, a, 0, 0] + W[b, b, 0, 0] for a, b in cyclic])
-    moved = S[list(data.linear_axes), 1:]
-    result: Array = np.vstack([moved**2 / data.mass, spins**2 / inertia[:, None]]).T
-    return result
+    momenta = S[list(data.linear_axes), 1:]
+    return np.asarray(np.vstack([momenta**2 / data.mass, spins**2 / inertia[:, None]]).T)
 
 
 @dataclass(frozen=True)
-class Choice:
-    """What of a finite element model is kept, and how.
+class ShapeOptions:
+    """Options that decide which shapes of a finite element model are retained.
 
     Attributes:
         modes: number of modes; None: all shapes of the model.
@@ -327,65 +332,64 @@ class Choice:
     modal_derivatives: bool = False
 
     def damping(self, frequencies: Array) -> Array:
-        """The damping matrix of retained shapes with these frequencies (n,), shape (n, n)."""
+        """Damping matrix of retained shapes with these frequencies (n,), shape (n, n)."""
         return np.diag(2 * ratio_of_each(self.damping_ratio, len(frequencies)) * frequencies)
 
 
 @dataclass(frozen=True, eq=False)
 class Condensed:
-    """Retained shapes of a finite element model.
+    """Retained shapes of a finite element model, with the equations that they were computed with.
 
     Attributes:
         shapes: of its unknowns, shape (N, n).
-        kept: how they came about.
-        moved: displacement of each interface, shape (k, 3, n).
-        turned: rotation of each interface, shape (k, 3, n).
-        effective_mass: part of the mass and of the inertia about the origin that each shape carries, (n, 3 or 6).
-        tied_work: work of the stress of shape k on the second-order displacement of interfaces that move as one
-            where they turn with shapes i and j, shape (n, n, n) (3.16).
+        basis: the shapes of the unknowns of the tied structure, with frequencies.
+        displacements: of each interface, shape (k, 3, n).
+        rotations: of each interface, shape (k, 3, n).
+        effective_mass: relative mass and inertia about the origin that each shape carries, shape (n, 3 or 6).
+        tied_work: work of the stress of shape k on the second-order displacement of rigid interfaces
+            that rotate with shapes i and j, shape (n, n, n) (3.16).
     """
 
     shapes: Array
-    kept: RetainedShapes
-    moved: Array
-    turned: Array
+    basis: RetainedShapes
+    displacements: Array
+    rotations: Array
     effective_mass: Array
     tied_work: Array
-    _held: HeldStructure
+    _constrained: FramedStructure
     _loads: Array
     _columns: sparse.csr_array
 
     @property
     def solver(self) -> str:
-        """What factored the stiffness matrix."""
-        return self._held.solver
+        """Name of the library that factored the stiffness matrix."""
+        return self._constrained.solver
 
     def relaxed(self, loads: Array) -> Array:
-        """Displacements (N, k) of the model under loads (N, k) that leave no resultant."""
-        return np.asarray(self._columns @ self._held.answers(np.asarray(self._columns.T @ loads)))
+        """Displacements (N, k) of the model under loads (N, k) without resultant."""
+        return np.asarray(self._columns @ self._constrained.responses(np.asarray(self._columns.T @ loads)))
 
-    def mixture(self) -> Array:
-        """The shapes as combinations of the answers to all unit loads and inertial loads, (loads, n).
+    def response_shares(self) -> Array:
+        """The shapes as combinations of the responses to all unit loads and inertial loads, shape (loads, n).
 
-        What the answers do not span, of modes, has no part in it.
+        The part of modes that the responses do not span is ignored.
         """
-        answers = self._held.answers(self._loads)
-        forces = self._held.structure.stiffness @ answers
-        energies = np.sqrt(np.maximum(np.einsum("Nl,Nl->l", answers, forces), 1e-300))
-        scaled = (answers.T @ forces) / np.outer(energies, energies)
-        values = (forces.T @ self.kept.shapes) / energies[:, None]
-        solved: Array = np.linalg.pinv(scaled, rcond=1e-10, hermitian=True) @ values / energies[:, None]
-        return solved
+        responses = self._constrained.responses(self._loads)
+        forces = self._constrained.structure.stiffness @ responses
+        energies = np.sqrt(np.maximum(np.einsum("Nl,Nl->l", responses, forces), 1e-300))
+        scaled = (responses.T @ forces) / np.outer(energies, energies)
+        values = (forces.T @ self.basis.shapes) / energies[:, None]
+        return np.asarray(np.linalg.pinv(scaled, rcond=1e-10, hermitian=True) @ values / energies[:, None])
 
 
-SecondOrder = Callable[[TiedStructure, HeldStructure, Array], Array]
+SecondOrder = Callable[[TiedStructure, FramedStructure, Array], Array]
 
 
-def interface_motion(interfaces: tuple[MeshInterface, ...], moved: Array, turned: Array) -> InterfaceMotion:
-    """How the interfaces move and turn with the retained shapes, by rows (k, 3, n)."""
-    places = np.array([each.position for each in interfaces]).reshape(-1, 3)
-    areas = np.array([each.area for each in interfaces]).reshape(-1, 3)
-    return InterfaceMotion(tuple(each.name for each in interfaces), places, moved, turned, areas)
+def interface_motion(interfaces: tuple[MeshInterface, ...], moved: Array, rotated: Array) -> InterfaceMotion:
+    """Motion of the interfaces with the retained shapes, from displacements and rotations (k, 3, n)."""
+    positions = np.array([port.position for port in interfaces]).reshape(-1, 3)
+    areas = np.array([port.area for port in interfaces]).reshape(-1, 3)
+    return InterfaceMotion(tuple(port.name for port in interfaces), positions, moved, rotated, areas)
 
 
 def condensed(
@@ -393,25 +397,25 @@ def condensed(
     stiffness: sparse.csr_array,
     unknowns: Unknowns,
     interfaces: tuple[MeshInterface, ...],
-    choice: Choice,
+    choice: ShapeOptions,
     second_order: SecondOrder | None = None,
 ) -> Condensed:
-    """What a choice keeps of a model.
+    """Retained shapes of a finite element model, as the options choose them.
 
     Args:
-        second_order: loads whose answers are the modal derivatives of shapes of unit energy, all on the unknowns of
-            a tied structure; None: there are none.
+        second_order: function that returns loads whose responses are the modal derivatives of shapes of unit
+            energy, on the unknowns of a tied structure; None: no modal derivatives.
 
     Raises:
-        ParameterError: no interfaces to take derivatives of, a frame that does not hold the body, more modes than
-            it has, or a mechanism.
+        ParameterError: no interfaces to take derivatives of, a frame that does not constrain the body, more modes
+            than it has, or a mechanism.
     """
     full = ElasticStructure(mass, stiffness, unknowns.rigid_fields(), unknowns.places)
     tied = tied_structure(full, unknowns, interfaces)
-    held = HeldStructure(tied.structure, frame_rows(choice.frame, tied.structure, tied.rows, tied.positions))
+    framed = FramedStructure(tied.structure, frame_rows(choice.frame, tied.structure, tied.rows, tied.positions))
     loads, inertial = _loads(tied, unknowns, choice)
     if choice.modes is None:
-        kept = every_shape(held)
+        basis = every_shape(framed)
     else:
         fastest = np.inf
         if choice.inertial_shapes:
@@ -420,31 +424,34 @@ def condensed(
         second = None
         if second_order is not None and choice.modal_derivatives:
             if not interfaces:
-                raise ParameterError("modal_derivatives are those of the answers to loads: they need interfaces")
-            answers = retained_shapes(held, loads, loads[:, :0], np.inf, 0)
-            second = second_order(tied, held, answers.shapes / answers.frequencies)
-        kept = retained_shapes(held, loads, inertial, fastest, choice.modes, second)
-    d, n = unknowns.dimension, kept.shapes.shape[1]
-    moved, turned = np.zeros((len(interfaces), 3, n)), np.zeros((len(interfaces), 3, n))
-    for number, each in enumerate(interfaces):
-        motion = tied.rows[each.name] @ kept.shapes
-        moved[number, :d] = motion[:d]
-        turned[number, unknowns.spin_axes] = motion[d:]
+                raise ParameterError(
+                    "modal_derivatives are those of responses to loads on interfaces: pass interfaces="
+                )
+            responses = retained_shapes(framed, loads, loads[:, :0], np.inf, 0)
+            second = second_order(tied, framed, responses.shapes / responses.frequencies)
+        basis = retained_shapes(framed, loads, inertial, fastest, choice.modes, second)
+    d, n = unknowns.dimension, basis.shapes.shape[1]
+    u, theta = np.zeros((len(interfaces), 3, n)), np.zeros((len(interfaces), 3, n))
+    for number, port in enumerate(interfaces):
+        motion = tied.rows[port.name] @ basis.shapes
+        u[number, :d] = motion[:d]
+        theta[number, unknowns.spin_axes] = motion[d:]
     momenta = tied.structure.mass @ tied.structure.rigid
-    whole = np.einsum("Nr,Nr->r", tied.structure.rigid, momenta)
-    carried = (kept.shapes.T @ momenta) ** 2 / np.maximum(whole, SOME_MASS * whole.max())
-    shapes = np.asarray(tied.columns @ kept.shapes)
+    total = np.einsum("Nr,Nr->r", tied.structure.rigid, momenta)
+    carried = (basis.shapes.T @ momenta) ** 2 / np.maximum(total, SOME_MASS * total.max())
+    shapes = np.asarray(tied.columns @ basis.shapes)
     forces = np.asarray(stiffness @ shapes)
-    tied_work = turning_work(interfaces, unknowns, forces, turned, choice.modal_derivatives)
-    return Condensed(
-        shapes, kept, moved, turned, carried, tied_work, held, np.hstack([loads, inertial]), tied.columns
-    )
+    tied_work = rotation_work(interfaces, unknowns, forces, theta, choice.modal_derivatives)
+    all_loads = np.hstack([loads, inertial])
+    return Condensed(shapes, basis, u, theta, carried, tied_work, framed, all_loads, tied.columns)
 
 
-def _loads(tied: TiedStructure, unknowns: Unknowns, choice: Choice) -> tuple[Array, Array]:
-    """Unit loads on the interfaces, and inertial loads of an accelerated and spinning frame."""
+def _loads(tied: TiedStructure, unknowns: Unknowns, choice: ShapeOptions) -> tuple[Array, Array]:
+    """Unit loads on the interfaces, and inertial loads of an accelerated and spinning frame, both of shape (N,
+    loads).
+    """
     d, size = unknowns.dimension, len(tied.structure.rigid)
-    rows = [each if choice.moments else each[:d] for each in tied.rows.values()]
+    rows = [block if choice.moments else block[:d] for block in tied.rows.values()]
     loads = np.vstack([np.zeros((0, size)), *rows]).T
     if not choice.inertial_shapes:
         return loads, loads[:, :0]

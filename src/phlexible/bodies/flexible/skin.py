@@ -1,4 +1,4 @@
-"""What a body from a mesh looks like, and the stress at its nodes."""
+"""Surface of a body from a mesh, and the stress at its nodes."""
 
 import numpy as np
 
@@ -15,7 +15,7 @@ VOIGT = ((0, 0), (1, 1), (2, 2), (1, 2), (0, 2), (0, 1))
 
 
 def stress_shapes(mesh: ElementMesh, materials: ElementMaterials, shapes: Array, nodes: IntArray) -> Array:
-    """Linear stress of retained shapes at nodes, the mean of the elements there, shape (k, 6, n) [Pa].
+    """Linear stress of retained shapes at nodes, averaged over the elements there, shape (k, 6, n) [Pa].
 
     Components xx, yy, zz, yz, xz, xy in body axes; of a plane mesh those of plane stress or strain in the plane.
 
@@ -25,10 +25,10 @@ def stress_shapes(mesh: ElementMesh, materials: ElementMaterials, shapes: Array,
     import skfem
 
     d, n = mesh.dimension, shapes.shape[2]
-    place = np.full(mesh.node_count, -1)
-    place[nodes] = np.arange(len(nodes))
+    index_of = np.full(mesh.node_count, -1)
+    index_of[nodes] = np.arange(len(nodes))
     total, count = np.zeros((len(nodes), 6, n)), np.zeros(len(nodes))
-    touched = np.flatnonzero((place[mesh.element_nodes] >= 0).any(axis=1))
+    touched = np.flatnonzero((index_of[mesh.element_nodes] >= 0).any(axis=1))
     local = np.asarray(mesh.element.doflocs).T  # the nodes in the reference element, (d, k)
     points, weights = local, np.ones(local.shape[1])
     for first in range(0, len(touched), 512):
@@ -37,11 +37,11 @@ def stress_shapes(mesh: ElementMesh, materials: ElementMaterials, shapes: Array,
             mesh.mesh, mesh.element, quadrature=(points, weights), elements=elements, disable_doflocs=True
         )
         gradients = np.array([f[0].grad for f in basis.basis])  # (k, d, e, q)
-        own = shapes[mesh.element_nodes[elements]]  # (e, k, c, n)
-        slopes = np.einsum("kaeq,ekcn->eqcan", gradients, own, optimize=True)
+        shapes_of_elements = shapes[mesh.element_nodes[elements]]  # (e, k, c, n)
+        slopes = np.einsum("kaeq,ekcn->eqcan", gradients, shapes_of_elements, optimize=True)
         e, q = slopes.shape[:2]
         numbers = np.repeat(elements, q).astype(np.int64)
-        at = place[mesh.element_nodes[elements]].ravel()
+        at = index_of[mesh.element_nodes[elements]].ravel()
         for k in range(n):
             stress = materials.stress(numbers, slopes[..., k].reshape(e * q, d, d)) / materials.thickness
             entries = np.zeros((e * q, 6))
@@ -53,20 +53,20 @@ def stress_shapes(mesh: ElementMesh, materials: ElementMaterials, shapes: Array,
                 entries[:, 2] = materials.lame[numbers] / materials.thickness * trace
             np.add.at(total[..., k], at[at >= 0], entries[at >= 0])
         np.add.at(count, at[at >= 0], 1)
-    result: Array = total / count[:, None, None]
-    return result
+    return np.asarray(total / count[:, None, None])
 
 
 def stress_coordinates(data: FloatingBody, frequencies: Array, eta: Array) -> Array:
-    """What multiplies ``stress_shapes``: eps_k / omega_k of (3.15), shape (T, n), from eta (T, n).
+    """Factors of ``stress_shapes``, eps_k / omega_k of (3.15), shape (T, n), from eta (T, n).
 
-    Second Piola-Kirchhoff stress in body axes: the work of the displacements that relax quadratic strain is none.
+    The stress is the second Piola-Kirchhoff stress in body axes; displacements that relax quadratic strain do no
+    work.
     """
     strain = data.strain
     half_squares = strain.factors * (eta @ strain.squares.T) ** 2 / 2
     result = eta.copy()
     for row, linear in enumerate(strain.rows):
-        if not linear.any():  # a strain that no displacement has
+        if not linear.any():  # a strain without linear part
             continue
         k = int(np.abs(linear).argmax())
         result[:, k] += half_squares[:, strain.square_strain == row].sum(axis=1) / frequencies[k]
@@ -74,29 +74,28 @@ def stress_coordinates(data: FloatingBody, frequencies: Array, eta: Array) -> Ar
 
 
 def von_mises(stress: Array) -> Array:
-    """Equivalent stress of (..., 6) components."""
+    """Equivalent stress of components (..., 6), shape (...)."""
     xx, yy, zz, yz, xz, xy = np.moveaxis(stress, -1, 0)
     deviator = (xx - yy) ** 2 + (yy - zz) ** 2 + (zz - xx) ** 2
-    result: Array = np.sqrt(deviator / 2 + 3 * (yz**2 + xz**2 + xy**2))
-    return result
+    return np.asarray(np.sqrt(deviator / 2 + 3 * (yz**2 + xz**2 + xy**2)))
 
 
-# What a body from a mesh looks like: its surface, or in the plane all of its cells.
+# Skin of a body from a mesh: its surface, or in the plane all of its cells.
 
 
 def mesh_skin(mesh: ElementMesh, shapes: Array) -> Skin:
-    """The corners of the surface, which move with the shapes (N, 3, n) of the displacement nodes."""
+    """Surface of a mesh, whose vertices move with the shapes (N, 3, n) of the displacement nodes."""
     triangles = plane_triangles(mesh) if mesh.dimension == 2 else _surface_triangles(mesh)
     used, numbered = np.unique(triangles, return_inverse=True)
     triangles = numbered.reshape(-1, 3).astype(np.int64)
     nodes = mesh.vertex_nodes[used]
     positions = mesh.nodes[nodes]
     corners, normals, faces = smoothed(positions, triangles)
-    own = shapes[nodes]
+    vertex_shapes = shapes[nodes]
     return Skin(
         positions=positions,
-        shapes=own,
-        turns=np.zeros_like(own),
+        shapes=vertex_shapes,
+        rotations=np.zeros_like(vertex_shapes),
         vertex_nodes=corners,
         offsets=np.zeros((len(corners), 3)),
         normals=normals,
@@ -105,7 +104,7 @@ def mesh_skin(mesh: ElementMesh, shapes: Array) -> Skin:
 
 
 def plane_triangles(mesh: ElementMesh) -> IntArray:
-    """Corners of all cells, counter-clockwise."""
+    """Vertices of all cells as triangles, counter-clockwise, shape (t, 3)."""
     cells = mesh.cells
     triangles = cells if cells.shape[1] == 3 else np.concatenate([cells[:, [0, 1, 2]], cells[:, [0, 2, 3]]])
     a, b, c = (mesh.geometry[triangles[:, k]] for k in range(3))
@@ -114,25 +113,25 @@ def plane_triangles(mesh: ElementMesh) -> IntArray:
 
 
 def _surface_triangles(mesh: ElementMesh) -> IntArray:
-    """Corners of the facets that one cell has, counter-clockwise seen from outside."""
-    given = mesh.mesh
-    facets = given.boundary_facets()
-    corners = np.asarray(given.facets.T[facets], dtype=np.int64)
-    inside = mesh.geometry[mesh.cells[given.f2t[0, facets]]].mean(axis=1)
-    away = mesh.geometry[corners].mean(axis=1) - inside
-    if corners.shape[1] == 4:
-        corners = _around(mesh.geometry, corners)
-        triangles = np.concatenate([corners[:, [0, 1, 2]], corners[:, [0, 2, 3]]])
+    """Vertices of the boundary facets as triangles, counter-clockwise seen from outside, shape (t, 3)."""
+    source = mesh.mesh
+    facets = source.boundary_facets()
+    vertices = np.asarray(source.facets.T[facets], dtype=np.int64)
+    inside = mesh.geometry[mesh.cells[source.f2t[0, facets]]].mean(axis=1)
+    away = mesh.geometry[vertices].mean(axis=1) - inside
+    if vertices.shape[1] == 4:
+        vertices = _ordered_around(mesh.geometry, vertices)
+        triangles = np.concatenate([vertices[:, [0, 1, 2]], vertices[:, [0, 2, 3]]])
         away = np.concatenate([away, away])
     else:
-        triangles = corners
+        triangles = vertices
     a, b, c = (mesh.geometry[triangles[:, k]] for k in range(3))
     outward = np.einsum("ti,ti->t", np.cross(b - a, c - a), away) > 0
     return np.where(outward[:, None], triangles, triangles[:, ::-1])
 
 
-def _around(places: Array, corners: IntArray) -> IntArray:
-    """The four corners of each facet in the order in which they follow each other."""
+def _ordered_around(places: Array, corners: IntArray) -> IntArray:
+    """The four vertices of each facet in cyclic order, shape (f, 4)."""
     p = places[corners]
     middle = p - p.mean(axis=1, keepdims=True)
     normal = np.cross(p[:, 1] - p[:, 0], p[:, 2] - p[:, 0])

@@ -1,4 +1,4 @@
-"""Large motion of retained shapes: Green-Lagrange strain, modal derivatives (docs/theory.md, 3)."""
+"""Large motion of retained shapes: Green-Lagrange strain and modal derivatives (docs/theory.md, 3)."""
 
 from collections.abc import Callable
 from enum import StrEnum
@@ -8,27 +8,30 @@ from scipy import sparse
 
 from phlexible.algebra.arrays import Array
 from phlexible.bodies.flexible.element_mesh import ElementMesh
-from phlexible.bodies.flexible.interfaces import MeshInterface, TiedStructure, turning_displacements
+from phlexible.bodies.flexible.interfaces import MeshInterface, TiedStructure, rotation_displacements
 from phlexible.bodies.flexible.mesh_matrices import ElementMaterials, quadratic_loads
-from phlexible.bodies.flexible.structure import HeldStructure, Unknowns
+from phlexible.bodies.flexible.structure import FramedStructure, Unknowns
 from phlexible.bodies.floating_body import StrainEnergy
 
 # Green-Lagrange strain of retained shapes, condensed to as many scalar strains (docs/theory.md, 3).
 
 
 class MeshStrain(StrEnum):
-    """LINEAR: no geometric stiffening. GREEN_LAGRANGE: exact in rotation, condensed to the retained shapes."""
+    """Strain of bodies from meshes.
+
+    LINEAR: no geometric stiffening. GREEN_LAGRANGE: exact in rotation, condensed to the retained shapes.
+    """
 
     LINEAR = "linear"
     GREEN_LAGRANGE = "green_lagrange"
 
 
 NEGLIGIBLE = 1e-6
-"""Geometric stiffness, relative to the shapes' own stiffness and to the greatest, that is left out."""
+"""Geometric stiffness, relative to the stiffness of the shapes and to the largest one, that is left out."""
 
 
 def linear_strain(frequencies: Array) -> StrainEnergy:
-    """V = sum_k omega_k^2 eta_k^2 / 2."""
+    """Strain energy V = sum_k omega_k^2 eta_k^2 / 2 of shapes with frequencies omega (n,) [rad/s]."""
     n = len(frequencies)
     empty = np.zeros((0, n))
     return StrainEnergy(
@@ -37,33 +40,33 @@ def linear_strain(frequencies: Array) -> StrainEnergy:
 
 
 def projected(shapes: Array, matrix_of: Callable[[Array], sparse.csr_array]) -> Array:
-    """H[k, i, j] = phi_i . K_sigma(phi_k) phi_j of geometric stiffness matrices, shape (n, n, n).
+    """Projected geometric stiffness H[k, i, j] = phi_i . K_sigma(phi_k) phi_j, shape (n, n, n).
 
     Args:
         shapes: shape (N, n).
-        matrix_of: K_sigma of the stress of a displacement (N,).
+        matrix_of: function that returns K_sigma of the stress of a displacement (N,).
     """
-    found = []
+    matrices = []
     for shape in shapes.T:
         small = shapes.T @ (matrix_of(shape) @ shapes)
-        found.append((small + small.T) / 2)
-    return np.array(found).reshape((shapes.shape[1],) * 3)
+        matrices.append((small + small.T) / 2)
+    return np.array(matrices).reshape((shapes.shape[1],) * 3)
 
 
 def condensed_strain(
     frequencies: Array, geometric: Array, negligible: float = NEGLIGIBLE, unrelaxed: Array | None = None
 ) -> StrainEnergy:
-    """V = sum_k eps_k^2 / 2 with eps_k = omega_k eta_k + eta.C_k eta / 2, C_k = H_k / omega_k (3.15).
+    """Strain energy V = sum_k eps_k^2 / 2 with eps_k = omega_k eta_k + eta.C_k eta / 2, C_k = H_k / omega_k (3.15).
 
-    What is not retained relaxes the quadratic strain, all but its projection on the linear strains of the
-    retained shapes. C_k is split into squares in coordinates of equal strain energy, where entries tell what
-    they matter: shapes that hardly turn are left out.
+    Displacements that are not retained relax the quadratic strain, except its projection on the linear strains of
+    the retained shapes. C_k is split into squares in coordinates of equal strain energy, in which entries are
+    comparable: shapes with negligible rotation are left out.
 
     Args:
         frequencies: omega, shape (n,) [rad/s].
         geometric: H, shape (n, n, n).
         negligible: see ``NEGLIGIBLE``.
-        unrelaxed: C of further strains eta . C eta / 2 that nothing relaxes (3.19), shape (m, n, n).
+        unrelaxed: C of further strains eta . C eta / 2 that are not relaxed (3.19), shape (m, n, n).
     """
     n = len(frequencies)
     scaled = geometric / (frequencies[:, None, None] * frequencies[:, None] * frequencies)
@@ -98,10 +101,10 @@ def condensed_strain(
     )
 
 
-# Modal derivatives: what a body gives way by to the squares of its own displacements (docs/theory.md, 3).
+# Modal derivatives: displacements that relax the quadratic strain of other displacements (docs/theory.md, 3).
 
-FELT = 0.1
-"""Derivative, of the greatest one, all of shapes of unit energy, that is left out."""
+NEGLIGIBLE_DERIVATIVE = 0.1
+"""Size of a derivative, relative to the largest one at unit energies of the shapes, that is left out."""
 
 
 def derivative_loads(
@@ -110,21 +113,21 @@ def derivative_loads(
     unknowns: Unknowns,
     interfaces: tuple[MeshInterface, ...],
     tied: TiedStructure,
-    held: HeldStructure,
+    framed: FramedStructure,
     shapes: Array,
 ) -> Array:
-    """Loads (q, m) whose answers are the derivatives of shapes (q, n) that matter most, as of (3.17).
+    """Loads (q, m) whose responses are the most important derivatives of shapes (q, n), as in (3.17).
 
-    Derivatives of all pairs are ordered by the energy that they take at unit energies of the shapes.
+    Derivatives of all pairs are ordered by their energy at unit energies of the shapes.
     """
     d = mesh.dimension
-    turned = np.zeros((len(interfaces), 3, shapes.shape[1]))
-    turned[:, unknowns.spin_axes] = np.array([(tied.rows[each.name] @ shapes)[d:] for each in interfaces])
+    rotations = np.zeros((len(interfaces), 3, shapes.shape[1]))
+    rotations[:, unknowns.spin_axes] = np.array([(tied.rows[port.name] @ shapes)[d:] for port in interfaces])
     fields = unknowns.vectors(np.asarray(tied.columns @ shapes), mesh.node_count)[:, :d]
-    missing = tied.untied.stiffness @ turning_displacements(interfaces, unknowns, turned)
+    missing = tied.untied.stiffness @ rotation_displacements(interfaces, unknowns, rotations)
     first, second = np.triu_indices(shapes.shape[1])
     times = np.where(first == second, 1.0, np.sqrt(2.0))
     loads = np.asarray(tied.columns.T @ (quadratic_loads(mesh, materials, fields) - missing)) * times
-    energies = loads.T @ held.answers(loads)
+    energies = loads.T @ framed.responses(loads)
     values, vectors = np.linalg.eigh((energies + energies.T) / 2)
-    return np.asarray(loads @ vectors[:, values > FELT**2 * values[-1]])
+    return np.asarray(loads @ vectors[:, values > NEGLIGIBLE_DERIVATIVE**2 * values[-1]])

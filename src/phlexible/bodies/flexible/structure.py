@@ -1,4 +1,4 @@
-"""A free elastic structure: its unknowns, its answers and modes when a frame holds it (docs/theory.md, 3)."""
+"""A free elastic structure: its unknowns, and its static responses and modes with a frame (docs/theory.md, 3)."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,11 +10,11 @@ from phlexible.algebra.arrays import Array, IntArray
 from phlexible.algebra.sparse import Factors, factored
 from phlexible.errors import ParameterError
 
-# What the unknowns of a finite element model are: displacements and rotations of nodes, or modal coordinates.
+# Unknowns of a finite element model: displacements and rotations of nodes, or modal coordinates.
 
 
-TURN = 6
-"""Component of a rotation about an axis of its own."""
+LOCAL_ROTATION = 6
+"""Component of a rotation about a local axis."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,11 +23,11 @@ class Unknowns:
 
     Attributes:
         dimension: 2 or 3.
-        node: of each unknown, -1: of none, shape (N,).
-        component: 0, 1, 2 of a displacement, 3, 4, 5 of a rotation, ``TURN`` of one about an axis of its own, -1 of
-            neither, shape (N,).
+        node: of each unknown, -1 of a modal coordinate, shape (N,).
+        component: 0, 1, 2 of a displacement, 3, 4, 5 of a rotation, ``LOCAL_ROTATION`` of one about a local
+            axis, -1 of a modal coordinate, shape (N,).
         places: of the node of each unknown, shape (N, 3) [m].
-        axes: of rotations about axes of their own, else zero, shape (N, 3); None: there are none.
+        axes: local axes of rotations about them, else zero, shape (N, 3); None: there are none.
     """
 
     dimension: int
@@ -38,25 +38,27 @@ class Unknowns:
 
     @property
     def spin_axes(self) -> tuple[int, ...]:
-        """Axes about which the body turns: z, or all."""
+        """Axes about which the body rotates: z in the plane, all in space."""
         return (2,) if self.dimension == 2 else (0, 1, 2)
 
     @property
     def translation_axes(self) -> tuple[int, ...]:
-        """Axes along which it moves."""
+        """Axes along which the body moves: x, y in the plane, all in space."""
         return tuple(range(self.dimension))
 
     def of_nodes(self, nodes: IntArray) -> IntArray:
-        """Numbers of the unknowns of some nodes, ascending."""
+        """Indices of the unknowns of some nodes, ascending."""
         return np.flatnonzero(np.isin(self.node, nodes))
 
     def selected(self, numbers: IntArray) -> "Unknowns":
-        """Those with these numbers."""
+        """The unknowns with these indices."""
         axes = None if self.axes is None else self.axes[numbers]
         return Unknowns(self.dimension, self.node[numbers], self.component[numbers], self.places[numbers], axes)
 
     def field(self, vectors: Array) -> Array:
-        """Displacement components of vectors (N, 3) at the nodes; rotations and modal coordinates are zero."""
+        """Displacement components of vectors (N, 3) at the nodes, shape (N,); rotations and modal coordinates are
+        zero.
+        """
         moves = (self.component >= 0) & (self.component < 3)
         result = np.zeros(len(self.component))
         result[moves] = vectors[moves, self.component[moves]]
@@ -69,16 +71,16 @@ class Unknowns:
     def rotation(self, axis: int, about: Array | None = None) -> Array:
         """Unit rotation about an axis through a point (3,), shape (N,)."""
         arms = self.places if about is None else self.places - about
-        turned: Array = self.field(np.cross(np.eye(3)[axis], arms)) + (self.component == 3 + axis)
-        return turned if self.axes is None else turned + self.axes[:, axis]
+        result: Array = self.field(np.cross(np.eye(3)[axis], arms)) + (self.component == 3 + axis)
+        return result if self.axes is None else result + self.axes[:, axis]
 
     def rigid_fields(self, about: Array | None = None) -> Array:
-        """Unit translations and rotations about a point (the origin), shape (N, 3 or 6)."""
+        """Unit translations and rotations about a point (None: the origin), shape (N, 3 or 6)."""
         moves = [self.translation(axis) for axis in self.translation_axes]
         return np.column_stack([*moves, *(self.rotation(axis, about) for axis in self.spin_axes)])
 
     def centrifugal_fields(self, about: Array) -> Array:
-        """e_k x (e_l x (x - about)), symmetric in k and l, shape (N, 1 or 6)."""
+        """Centrifugal accelerations e_k x (e_l x (x - about)), symmetric in k and l, shape (N, 1 or 6)."""
         axes, arms, products = np.eye(3)[list(self.spin_axes)], self.places - about, []
         for k, first in enumerate(axes):
             for second in axes[k:]:
@@ -99,9 +101,9 @@ class Unknowns:
 
     def rotations(self, columns: Array, count: int) -> Array:
         """Rotations of ``count`` nodes in columns (N, n) of unknowns, shape (count, 3, n)."""
-        turns = np.flatnonzero(self.component >= 3)
+        numbers = np.flatnonzero(self.component >= 3)
         result = np.zeros((count, 3, columns.shape[1]))
-        result[self.node[turns], self.component[turns] - 3] = columns[turns]
+        result[self.node[numbers], self.component[numbers] - 3] = columns[numbers]
         return result
 
     def vectors(self, columns: Array, count: int) -> Array:
@@ -113,7 +115,7 @@ class Unknowns:
 
 
 def mesh_unknowns(places: Array, dimension: int) -> Unknowns:
-    """Displacements of the nodes of a mesh, component after component at each; places (k, 3) [m]."""
+    """Displacements of the nodes of a mesh at positions (k, 3) [m], component after component at each node."""
     count = len(places)
     node = np.repeat(np.arange(count), dimension)
     return Unknowns(dimension, node, np.tile(np.arange(dimension), count), places[node])
@@ -121,11 +123,11 @@ def mesh_unknowns(places: Array, dimension: int) -> Unknowns:
 
 WELL_CONDITIONED = 1e-9
 ROUND_OFF = 1e8
-"""Squared frequency of an unknown, over that of a quarter of them, beyond which its mass is round-off."""
+"""Squared frequency of an unknown, relative to the lower quartile, above which its mass is round-off."""
 
 
 def fastest_square(mass: sparse.csr_array, stiffness: sparse.csr_array) -> float:
-    """Square of the greatest frequency [rad2/s2] of single unknowns that have a mass."""
+    """Square of the largest frequency of single unknowns that have a mass [rad2/s2]."""
     masses, stiff = mass.diagonal(), stiffness.diagonal()
     squares = stiff[masses > 0] / masses[masses > 0]
     slow = float(np.quantile(squares, 0.25)) if len(squares) else 0.0
@@ -134,14 +136,14 @@ def fastest_square(mass: sparse.csr_array, stiffness: sparse.csr_array) -> float
 
 @dataclass(frozen=True, eq=False)
 class ElasticStructure:
-    """N unknowns of a body that nothing holds.
+    """Mass and stiffness of an unsupported body with N unknowns.
 
     Attributes:
         mass: shape (N, N), symmetric.
         stiffness: shape (N, N), symmetric, zero for rigid motions.
         rigid: displacements of the rigid motions about the origin, translations first, shape (N, r) with r = 3
             in the plane, 6 in space.
-        places: where the unknowns are, shape (N, 3) [m].
+        places: positions of the unknowns, shape (N, 3) [m].
     """
 
     mass: sparse.csr_array
@@ -151,21 +153,21 @@ class ElasticStructure:
 
     @property
     def dimension(self) -> int:
-        """2 in the plane, 3 in space."""
+        """Dimension of the structure: 2 in the plane, 3 in space."""
         return 2 if self.rigid.shape[1] == 3 else 3
 
     def reduced(self, columns: sparse.csr_array, rigid: Array, places: Array) -> "ElasticStructure":
         """The structure whose unknowns are ``columns @ q``; ``rigid`` and ``places`` are those of q."""
-        mass, stiffness = (columns.T @ each @ columns for each in (self.mass, self.stiffness))
+        mass, stiffness = (columns.T @ matrix @ columns for matrix in (self.mass, self.stiffness))
         return ElasticStructure(sparse.csr_array(mass), sparse.csr_array(stiffness), rigid, places)
 
 
 @dataclass(frozen=True, eq=False)
-class HeldStructure:
-    """The same with a frame that removes the rigid motions: F u = 0 for the elastic displacements u (3.13).
+class FramedStructure:
+    """A structure with a frame that removes the rigid motions: F u = 0 for the elastic displacements u (3.13).
 
     Attributes:
-        structure: what is held.
+        structure: without supports.
         frame: F, shape (r, N), with F rigid well conditioned.
     """
 
@@ -179,22 +181,20 @@ class HeldStructure:
         singular = np.linalg.svd(scaled, compute_uv=False)
         if not singular[-1] > WELL_CONDITIONED * singular[0]:
             raise ParameterError(
-                "frame: these interfaces do not hold all rigid motions of the body (a single point, or points on "
-                'one line); take frame="mean_axis" or an interface with an area'
+                "frame: these interfaces do not constrain all rigid motions of the body (a single point, or points "
+                'on one line); take frame="mean_axis" or an interface with an area'
             )
 
     def balanced(self, loads: Array) -> Array:
-        """Loads (N, k) with forces on the frame that leave no resultant; zero for loads on the frame alone."""
+        """Loads (N, k) plus forces on the frame that make the resultant zero; zero for loads on the frame alone."""
         rigid, frame = self.structure.rigid, self.frame
-        result: Array = loads - frame.T @ np.linalg.solve(rigid.T @ frame.T, rigid.T @ loads)
-        return result
+        return np.asarray(loads - frame.T @ np.linalg.solve(rigid.T @ frame.T, rigid.T @ loads))
 
-    def answers(self, loads: Array) -> Array:
-        """Displacements with F u = 0 under loads, shape (N, k).
+    def responses(self, loads: Array) -> Array:
+        """Static displacements with F u = 0 under loads (N, k), shape (N, k).
 
-        The balanced loads need no support, so that a few unknowns that hold the body without constraint carry
-        nothing: K without them is positive definite and sparse, whatever the frame is. A rigid motion then
-        makes F u = 0.
+        The balanced loads need no support, so that a statically determinate support at a few unknowns has no
+        reaction: K without them is positive definite and sparse for any frame. A rigid motion then makes F u = 0.
         """
         result = self._grounded(self.balanced(loads))
         rigid, frame = self.structure.rigid, self.frame
@@ -202,14 +202,13 @@ class HeldStructure:
         return result
 
     def elastic(self, columns: Array) -> Array:
-        """Displacements with F u = 0: the columns (N, N) of all displacements moved rigidly, shape (N, N - r)."""
+        """Basis of all displacements with F u = 0, shape (N, N - r), from a basis (N, N) of all displacements."""
         rigid, frame = self.structure.rigid, self.frame
         free = columns[:, self._free]
-        result: Array = free - rigid @ np.linalg.solve(frame @ rigid, frame @ free)
-        return result
+        return np.asarray(free - rigid @ np.linalg.solve(frame @ rigid, frame @ free))
 
     def modes(self, count: int) -> Array:
-        """The lowest modes held by the frame, shape (N, count).
+        """Lowest modes of the structure constrained by the frame, shape (N, count).
 
         Raises:
             ParameterError: more modes than the body has.
@@ -221,9 +220,9 @@ class HeldStructure:
             return np.zeros((size, 0))
         if count > size - r - 2:
             raise ParameterError(f"modes must be at most {size - r - 2} with {size} unknowns, got {count}")
-        inverse = LinearOperator((size, size), matvec=lambda f: self.answers(f.reshape(-1, 1))[:, 0], dtype=float)
+        inverse = LinearOperator((size, size), matvec=lambda f: self.responses(f.reshape(-1, 1))[:, 0], dtype=float)
         random = np.random.default_rng(0).normal(size=(size, 1))
-        start = self.answers(self.structure.mass @ random)[:, 0]
+        start = self.responses(self.structure.mass @ random)[:, 0]
         squares, shapes = eigsh(
             self.structure.stiffness, k=count, M=self.structure.mass, sigma=0.0, OPinv=inverse, v0=start
         )
@@ -231,7 +230,7 @@ class HeldStructure:
 
     @cached_property
     def _supports(self) -> IntArray:
-        """Unknowns that hold the body without constraining it: as independent as pivoting finds them."""
+        """Unknowns of a statically determinate support, as independent as pivoting finds them, shape (r,)."""
         from scipy.linalg import qr
 
         rigid = self.structure.rigid
@@ -250,7 +249,7 @@ class HeldStructure:
 
     @property
     def solver(self) -> str:
-        """What factored the stiffness."""
+        """Name of the library that factored the stiffness matrix."""
         return self._factors.solver
 
     def _grounded(self, loads: Array) -> Array:

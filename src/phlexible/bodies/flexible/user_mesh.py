@@ -1,4 +1,4 @@
-"""Meshes of users in one form, and those that are no body: refused or warned about by name."""
+"""Meshes of users in one format, with checks that refuse or warn of unusable meshes."""
 
 import os
 from collections import Counter
@@ -17,7 +17,7 @@ from phlexible.bodies.flexible.nastran_decks import read_nastran
 from phlexible.bodies.material import Material
 from phlexible.errors import MeshWarning, MissingExtraError, ParameterError, warn_user
 
-# What users hand in as a mesh, brought into one form: scikit-fem's meshes, those of meshio, or files.
+# Conversion of user meshes to one format: meshes of scikit-fem, of meshio, or files.
 
 FILE_CELLS = {
     "triangle": (CellKind.TRIANGLE, 1),
@@ -51,17 +51,17 @@ VTK_EDGES = (
 
 @dataclass(frozen=True, eq=False)
 class UserMesh:
-    """A mesh with its names.
+    """A mesh with named groups of elements, nodes and facets.
 
     Attributes:
         kind: of the cells.
         geometry_order: 1 or 2.
         points: all nodes that the mesh lists, shape (k, 3) [m].
-        cells: of each element its nodes: corners, then (order 2) the others in scikit-fem's order, shape (e, .).
+        cells: nodes of each element: vertices, then (order 2) the others in scikit-fem's order, shape (e, .).
         element_groups: elements by name.
         node_groups: numbers of points by name, from groups of nodes or of boundary elements.
-        facet_groups: corner points of boundary facets by name, shape (f, corners).
-        left_out: what a file has and the body has not, as messages name it.
+        facet_groups: vertices of boundary facets by name, shape (f, vertices).
+        left_out: parts of a file that the body does not have, as messages name them.
     """
 
     kind: CellKind
@@ -75,18 +75,18 @@ class UserMesh:
 
     @property
     def corners(self) -> IntArray:
-        """Points at the corners of each element, shape (e, corners)."""
+        """Points at the vertices of each element, shape (e, vertices)."""
         return self.cells[:, : CORNERS[self.kind]]
 
     @property
     def points_by_name(self) -> dict[str, IntArray]:
-        """Points of groups of nodes and of facets."""
+        """Points of groups of nodes and of facets by name."""
         facets = {name: np.unique(corners) for name, corners in self.facet_groups.items()}
         return {**facets, **self.node_groups}
 
 
 def user_mesh(mesh: Any, is_flat: bool = True, scale: float = 1.0) -> UserMesh:
-    """The mesh that a user gave: of scikit-fem, of meshio, or the path of a file.
+    """Mesh of a user, of scikit-fem, of meshio, or read from a file.
 
     Args:
         mesh: also points and cells of triangles or tetrahedra.
@@ -94,14 +94,14 @@ def user_mesh(mesh: Any, is_flat: bool = True, scale: float = 1.0) -> UserMesh:
         scale: metres for a unit of length of the mesh.
 
     Raises:
-        ParameterError: something else, or no cells that are known.
+        ParameterError: another object, or no cells of a supported kind.
         MissingExtraError: a file, and meshio is not installed.
     """
     if scale != 1.0:
-        given = user_mesh(mesh, is_flat)
-        return replace(given, points=given.points * scale)
-    names = [each.__name__ for each in type(mesh).__mro__]
-    if name := next((each for each in names if each in SKFEM_CELLS), None):
+        unscaled = user_mesh(mesh, is_flat)
+        return replace(unscaled, points=unscaled.points * scale)
+    names = [kind.__name__ for kind in type(mesh).__mro__]
+    if name := next((name for name in names if name in SKFEM_CELLS), None):
         return _from_skfem(mesh, *SKFEM_CELLS[name], is_flat)
     if isinstance(mesh, str | os.PathLike):
         return _from_meshio(_read(file_path("mesh", mesh)), is_flat)
@@ -115,41 +115,41 @@ def user_mesh(mesh: Any, is_flat: bool = True, scale: float = 1.0) -> UserMesh:
     )
 
 
-def element_mesh(given: UserMesh, order: int) -> ElementMesh:
-    """The mesh with displacement elements.
+def element_mesh(mesh: UserMesh, order: int) -> ElementMesh:
+    """Mesh with displacement elements, without points that belong to no element.
 
     Raises:
         ParameterError: elements of order 1 on curved cells, which could not move rigidly.
     """
-    if order < given.geometry_order:
+    if order < mesh.geometry_order:
         raise ParameterError(
-            "order must be 2 on a mesh of second order: elements of order 1 on curved cells strain when they turn"
+            "order must be 2 on a mesh of second order: elements of order 1 on curved cells strain when they rotate"
         )
-    d = given.kind.dimension
-    used, cells = np.unique(given.corners, return_inverse=True)
-    cells = cells.reshape(given.corners.shape)
-    straight = ElementMesh(given.kind, 1, given.points[used, :d], cells, order)
-    if given.geometry_order == 1:
+    d = mesh.kind.dimension
+    used, cells = np.unique(mesh.corners, return_inverse=True)
+    cells = cells.reshape(mesh.corners.shape)
+    straight = ElementMesh(mesh.kind, 1, mesh.points[used, :d], cells, order)
+    if mesh.geometry_order == 1:
         return straight
     places = np.zeros((straight.node_count, d))
-    places[straight.element_nodes] = given.points[given.cells, :d]
-    return ElementMesh(given.kind, 2, places, cells, order)
+    places[straight.element_nodes] = mesh.points[mesh.cells, :d]
+    return ElementMesh(mesh.kind, 2, places, cells, order)
 
 
 def _read(path: str) -> Any:
     if not os.path.exists(path):
         raise ParameterError(f"mesh: there is no file {path}")
     try:
-        found = _reader(path)(path)
+        mesh = _reader(path)(path)
     except (ParameterError, MissingExtraError):
         raise
-    except (Exception, SystemExit) as error:  # readers raise what they like, some exit
+    except (Exception, SystemExit) as error:  # readers raise errors of any kind, some exit
         raise ParameterError(
             f"mesh: {path} cannot be read; is it complete, and of the format that its name says? ({error!r})"
         ) from error
-    if np.ndim(found.points) != 2 or not found.cells:
+    if np.ndim(mesh.points) != 2 or not mesh.cells:
         raise ParameterError(f"mesh: {path} holds no points or no elements; is it complete?")
-    return found
+    return mesh
 
 
 def _reader(path: str) -> Callable[[str], Any]:
@@ -185,7 +185,7 @@ def _from_skfem(mesh: Any, kind: CellKind, order: int, is_flat: bool) -> UserMes
 
 
 def _check_flat(points: Array, dimension: int, is_flat: bool) -> None:
-    """Refuses plane cells out of the plane z = 0 where they have to lie in it."""
+    """Refuse plane cells outside the plane z = 0 if they must lie in it."""
     if dimension == 2 and is_flat and np.ptp(points[:, 2]) > 1e-9 * np.ptp(points, axis=0).max():
         raise ParameterError("mesh: a plane mesh must lie in the plane z = 0; shells in space are no solid bodies")
 
@@ -214,17 +214,17 @@ def _from_meshio(mesh: Any, is_flat: bool) -> UserMesh:
     points[:, : np.shape(mesh.points)[1]] = mesh.points
     by_dimension = {_cell_dimension(block.type): block.type for block in mesh.cells if len(block.data)}
     highest = max(by_dimension, default=0)
-    found = Counter[str]()
+    counts = Counter[str]()
     for block in mesh.cells:
         if _cell_dimension(block.type) == highest:
-            found[block.type] += len(block.data)
-    listed = ", ".join(f"{name} ({count})" for name, count in found.items()) or "none"
-    if highest < 2 or not found.keys() & FILE_CELLS.keys():
+            counts[block.type] += len(block.data)
+    listed = ", ".join(f"{name} ({count})" for name, count in counts.items()) or "none"
+    if highest < 2 or not counts.keys() & FILE_CELLS.keys():
         raise ParameterError(f"mesh: there are no cells of a known kind ({', '.join(FILE_CELLS)}), but {listed}")
-    if len(found) > 1:
+    if len(counts) > 1:
         raise ParameterError(f"mesh: its elements must be of one kind, got {listed}; mesh it with one of them")
-    kinds = {FILE_CELLS[name] for name in found}
-    solid = [number for number, block in enumerate(mesh.cells) if block.type in found and len(block.data)]
+    kinds = {FILE_CELLS[name] for name in counts}
+    solid = [number for number, block in enumerate(mesh.cells) if block.type in counts and len(block.data)]
     (kind, order), numbers = kinds.pop(), solid
     _check_flat(points, highest, is_flat)
     points[:, 2] *= highest == 3 or not is_flat
@@ -235,7 +235,7 @@ def _from_meshio(mesh: Any, is_flat: bool) -> UserMesh:
         cells = cells[:, hexahedron_order()[:8]]
     elements, facets, nodes = _groups(mesh, numbers, highest)
     left = Counter[str]()
-    for block in (each for number, each in enumerate(mesh.cells) if number not in numbers and len(each.data)):
+    for block in (cells for number, cells in enumerate(mesh.cells) if number not in numbers and len(cells.data)):
         if (name := getattr(block, "label", "")) or not np.isin(block.data, cells).all():
             left[f"elements {name or block.type}"] += len(block.data)
     left_out = [f"{name} ({count})" for name, count in left.items()] + getattr(mesh, "left_out", [])
@@ -243,24 +243,26 @@ def _from_meshio(mesh: Any, is_flat: bool) -> UserMesh:
 
 
 def _cell_dimension(name: str) -> int:
-    """Dimension of a kind of cells that meshio names."""
+    """Dimension of a kind of cells from its name in meshio."""
     plain = name.lower()
-    for dimension, words in enumerate((("vertex",), ("line", "curve"), ("tri", "quad", "polygon"))):
-        if any(word in plain for word in words):
+    for dimension, prefixes in enumerate((("vertex",), ("line", "curve"), ("tri", "quad", "polygon"))):
+        if any(prefix in plain for prefix in prefixes):
             return dimension
     return 3
 
 
 def _completed(points: Array, cells: IntArray, kind: CellKind) -> tuple[Array, IntArray]:
-    """Cells of second order in scikit-fem's order; nodes on faces and inside that a file lacks are added."""
+    """Points and cells of second order in scikit-fem's order, with nodes on faces and inside that the file
+    lacks.
+    """
     if kind is CellKind.TETRAHEDRON:
         return points, cells  # edges 01 12 20 03 13 23 in both
     if kind is CellKind.TRIANGLE:
         return points, cells
     if kind is CellKind.QUADRILATERAL and cells.shape[1] == 8:
         middle = points[cells[:, 4:]].sum(axis=1) / 2 - points[cells[:, :4]].sum(axis=1) / 4
-        own = len(points) + np.arange(len(cells))
-        return np.vstack([points, middle]), np.column_stack([cells, own])
+        added = len(points) + np.arange(len(cells))
+        return np.vstack([points, middle]), np.column_stack([cells, added])
     if kind is CellKind.HEXAHEDRON:
         if cells.shape[1] == 20:
             points, cells = _with_faces(points, cells)
@@ -269,7 +271,9 @@ def _completed(points: Array, cells: IntArray, kind: CellKind) -> tuple[Array, I
 
 
 def _with_faces(points: Array, cells: IntArray) -> tuple[Array, IntArray]:
-    """Middles of faces and cells where the serendipity functions of 20 nodes have them."""
+    """Points and cells with nodes at the middles of faces and cells, where the serendipity functions of 20 nodes
+    put them.
+    """
     edge_of = {frozenset(edge): 8 + k for k, edge in enumerate(VTK_EDGES)}
     columns = []
     for face in VTK_FACES:
@@ -277,30 +281,30 @@ def _with_faces(points: Array, cells: IntArray) -> tuple[Array, IntArray]:
         places = points[cells[:, edges]].sum(axis=1) / 2 - points[cells[:, list(face)]].sum(axis=1) / 4
         corners = np.sort(cells[:, list(face)], axis=1)
         columns.append((corners, places))
-    corners = np.concatenate([each for each, _ in columns])
-    places = np.concatenate([each for _, each in columns])
+    corners = np.concatenate([vertices for vertices, _ in columns])
+    places = np.concatenate([middle for _, middle in columns])
     _, first, inverse = np.unique(corners, axis=0, return_index=True, return_inverse=True)
     faces = len(points) + inverse.reshape(len(VTK_FACES), len(cells)).T
     middles = points[cells[:, 8:]].sum(axis=1) / 4 - points[cells[:, :8]].sum(axis=1) / 4
-    own = len(points) + len(first) + np.arange(len(cells))
-    return np.vstack([points, places[first], middles]), np.column_stack([cells, faces, own])
+    inner = len(points) + len(first) + np.arange(len(cells))
+    return np.vstack([points, places[first], middles]), np.column_stack([cells, faces, inner])
 
 
 def hexahedron_order() -> IntArray:
-    """Where scikit-fem's 27 nodes of a hexahedron are among those of VTK."""
+    """Indices of scikit-fem's 27 nodes of a hexahedron among those of VTK, shape (27,)."""
     from skfem import ElementHex2
 
     corners = np.array(VTK_CORNERS, dtype=np.float64)
-    sides = [corners[list(each)].mean(axis=0) for each in (*VTK_EDGES, *VTK_FACES)]
+    sides = [corners[list(side)].mean(axis=0) for side in (*VTK_EDGES, *VTK_FACES)]
     places = np.vstack([corners, *sides, [[0.5, 0.5, 0.5]]])
-    apart = np.abs(places[None] - np.asarray(ElementHex2.doflocs)[:, None]).max(axis=2)
-    return np.asarray(apart.argmin(axis=1), dtype=np.int64)
+    distances = np.abs(places[None] - np.asarray(ElementHex2.doflocs)[:, None]).max(axis=2)
+    return np.asarray(distances.argmin(axis=1), dtype=np.int64)
 
 
 def _groups(
     mesh: Any, numbers: list[int], dimension: int
 ) -> tuple[dict[str, IntArray], dict[str, IntArray], dict[str, IntArray]]:
-    """Groups of elements, of facets (their corners) and of nodes, by name: sets, and physical groups of gmsh."""
+    """Groups of elements, of facets (their vertices) and of nodes, by name: sets, and physical groups of gmsh."""
     starts = dict(zip(numbers, np.cumsum([0, *(len(mesh.cells[n].data) for n in numbers)])[:-1], strict=True))
     elements: dict[str, list[IntArray]] = {}
     facets: dict[str, list[IntArray]] = {}
@@ -322,7 +326,7 @@ def _groups(
 
 
 def _cell_groups(mesh: Any) -> Any:
-    """Name, number of the block of cells and members, of all groups of cells."""
+    """Names, block numbers and members of all groups of cells."""
     for name, per_block in (mesh.cell_sets or {}).items():
         if not name.startswith("gmsh:"):
             for number, members in enumerate(per_block):
@@ -337,13 +341,13 @@ def _cell_groups(mesh: Any) -> Any:
             continue
         for number, tags in enumerate(physical):
             kind = mesh.cells[number].type
-            own = dimensions.get(kind, FILE_CELLS[kind][0].dimension if kind in FILE_CELLS else -1)
+            cell_dimension = dimensions.get(kind, FILE_CELLS[kind][0].dimension if kind in FILE_CELLS else -1)
             members = np.flatnonzero(np.asarray(tags) == tag)
-            if own == dimension and len(members):
+            if cell_dimension == dimension and len(members):
                 yield name, number, members.astype(np.int64)
 
 
-# Meshes that are no body: refused or warned about by name.
+# Checks that refuse unusable meshes or warn of doubtful ones.
 
 FLAT = 1e-9
 """Volume of an element, relative to that of a cube of its extent, below which it is degenerate."""
@@ -353,32 +357,32 @@ LIGHTEST, HEAVIEST = 0.5, 3e4
 """Densities of materials [kg/m3]: aerogels and metals."""
 
 
-def check_given(given: UserMesh) -> None:
-    """Refuses meshes of several parts; warns of what the file has and the body has not.
+def check_mesh(mesh: UserMesh) -> None:
+    """Refuse meshes of several separate parts; warn of parts of the file that the body does not have.
 
     Raises:
         ParameterError: no elements, coordinates that are not finite, elements that are listed twice, or parts that
             share no nodes.
     """
-    if not len(given.cells):
+    if not len(mesh.cells):
         raise ParameterError("mesh: it has no elements")
-    if not np.isfinite(given.points).all():
+    if not np.isfinite(mesh.points).all():
         raise ParameterError("mesh: coordinates of nodes must be finite")
-    left = list(given.left_out)
-    if spare := np.setdiff1d(np.arange(len(given.points)), given.cells).tolist():
+    left = list(mesh.left_out)
+    if spare := np.setdiff1d(np.arange(len(mesh.points)), mesh.cells).tolist():
         left.append(f"{len(spare)} nodes that belong to no element ({_listed(spare)})")
     if left:
         _warn(
             f"mesh: the body does not have {', '.join(left)}; masses, springs, loads and supports are parts of the "
             "model, at interfaces of the body"
         )
-    _, first = np.unique(np.sort(given.corners, axis=1), axis=0, return_index=True)
-    if twice := np.setdiff1d(np.arange(len(given.cells)), first).tolist():
+    _, first = np.unique(np.sort(mesh.corners, axis=1), axis=0, return_index=True)
+    if twice := np.setdiff1d(np.arange(len(mesh.cells)), first).tolist():
         raise ParameterError(
             f"mesh: {len(twice)} elements are listed more than once ({_listed(twice)}); list each once"
         )
-    e, corners = given.corners.shape
-    nodes, numbers = np.unique(given.corners, return_inverse=True)
+    e, corners = mesh.corners.shape
+    nodes, numbers = np.unique(mesh.corners, return_inverse=True)
     pairs = (np.repeat(np.arange(e), corners), e + numbers.ravel())
     size = e + len(nodes)
     graph = sparse.coo_array((np.ones(e * corners), pairs), shape=(size, size))
@@ -387,15 +391,15 @@ def check_given(given: UserMesh) -> None:
         sizes = np.bincount(part[:e])
         raise ParameterError(
             f"mesh: it falls into {count} parts that share no nodes (of {_listed(np.sort(sizes)[::-1])} elements): "
-            "merge nodes at the same place, or make a body of each part"
+            "merge nodes at the same position, or make a body of each part"
         )
 
 
 def check_elements(mesh: ElementMesh) -> None:
-    """Refuses inverted, folded and flat elements, and parts that hinge on each other.
+    """Refuse inverted, folded and flat elements, and groups of elements that are connected by a hinge only.
 
     Raises:
-        ParameterError: names elements.
+        ParameterError: there are some; the message lists them.
     """
     neighbours = mesh.mesh.f2t[:, mesh.mesh.f2t[1] >= 0]
     graph = sparse.coo_array((np.ones(neighbours.shape[1]), tuple(neighbours)), shape=(mesh.cell_count,) * 2)
@@ -422,30 +426,30 @@ def check_elements(mesh: ElementMesh) -> None:
             "move their nodes, above all those in the middle of edges"
         )
     if mesh.kind.is_simplex:
-        turned = _overlapping(mesh)
+        inverted = _overlapping(mesh)
     else:
         negative = least < 0
-        turned = np.flatnonzero(negative if 2 * negative.sum() <= len(negative) else ~negative)
-    if len(turned):
+        inverted = np.flatnonzero(negative if 2 * negative.sum() <= len(negative) else ~negative)
+    if len(inverted):
         raise ParameterError(
-            f"mesh: elements {_listed(turned)} are inverted: they lie on top of their neighbours, or list "
+            f"mesh: elements {_listed(inverted)} are inverted: they lie on top of their neighbours, or list "
             "their nodes the other way round"
         )
 
 
 def check_units(materials: list[Material]) -> None:
-    """Warns of materials that are given in other units than kilograms, metres and seconds."""
-    for each in materials:
-        speed = float(np.sqrt(each.youngs_modulus / each.density))
-        if not LIGHTEST < each.density < HEAVIEST or not SLOWEST < speed < FASTEST:
+    """Warn of materials whose numbers suggest other units than kilograms, metres and seconds."""
+    for material in materials:
+        speed = float(np.sqrt(material.youngs_modulus / material.density))
+        if not LIGHTEST < material.density < HEAVIEST or not SLOWEST < speed < FASTEST:
             _warn(
-                f"material: none has a density of {each.density:g} kg/m3 and a speed of sound of {speed:.3g} m/s; "
-                "are its units (or those of the mesh) millimetres and tonnes? All are SI here: kg, m, s"
+                f"material: none has a density of {material.density:g} kg/m3 and a speed of sound of {speed:.3g}"
+                " m/s; are its units (or those of the mesh) millimetres and tonnes? All are SI here: kg, m, s"
             )
 
 
 def warn_of_stiff_elements(mesh: ElementMesh) -> None:
-    """Elements of order 1 bend too stiffly: said once a body."""
+    """Warn of elements of order 1, which are too stiff in bending, once per body."""
     if mesh.order == 1:
         stiff = "about twice as stiffly as they should" if mesh.kind.is_simplex else "1.4 times too stiffly"
         _warn(
@@ -455,7 +459,7 @@ def warn_of_stiff_elements(mesh: ElementMesh) -> None:
 
 
 def _overlapping(mesh: ElementMesh) -> IntArray:
-    """Simplices whose neighbour across a facet lies on the same side of it."""
+    """Indices of simplices whose neighbour across a facet lies on the same side of it."""
     facets, neighbours = mesh.mesh.facets.T, mesh.mesh.f2t.T
     inner = np.flatnonzero(neighbours[:, 1] >= 0)
     places = mesh.geometry
@@ -473,7 +477,7 @@ def _overlapping(mesh: ElementMesh) -> IntArray:
 
 
 def _reference_points(mesh: ElementMesh) -> Array:
-    """Quadrature points of the mass and, on curved cells, the nodes of the geometry."""
+    """Quadrature points of the mass matrix and, on curved cells, the nodes of the geometry, shape (d, q)."""
     from skfem.quadrature import get_quadrature
 
     points = np.asarray(get_quadrature(mesh.mesh.elem.refdom, mesh.mass_degree)[0])
@@ -505,7 +509,7 @@ NAMES = {
 
 
 def vtk_cells(mesh: ElementMesh) -> list[tuple[str, IntArray]]:
-    """One block for meshio: name of the cells and their nodes."""
+    """Cells as one block for meshio: their name, and their nodes in the order of VTK."""
     nodes = mesh.element_nodes
     if mesh.kind is CellKind.HEXAHEDRON:
         order = hexahedron_order()[: nodes.shape[1]]

@@ -1,1 +1,1 @@
-"""Energies, forces and matrices of one body, written out."""
+"""Energies, forces and matrices of one body, written as in the theory."""

@@ -18,61 +18,61 @@ LEAST_STRAIN = 1e-5
 
 
 def mass_matrix(body: AbsoluteBody) -> sparse.csr_array:
-    """M of the kinetic energy dq/dt . M dq/dt / 2, constant, shape (d N, d N)."""
+    """Mass matrix M of the kinetic energy dq/dt . M dq/dt / 2, constant, shape (d N, d N)."""
     return sparse.csr_array(sparse.kron(body.nodal_mass, sparse.eye_array(body.dimension), "csr"))
 
 
 def strain_values(group: QuadraticStrains, x: Array) -> Array:
-    """C_g of nodes (..., N, d), shape (..., g)."""
+    """Strains C_g of nodes (..., N, d), shape (..., g)."""
     u, v = _vectors(group, x)
     return np.asarray((u * v).sum(axis=-1))
 
 
 def strain_rates(group: QuadraticStrains, x: Array, v: Array) -> Array:
-    """dC_g/dt of nodes (..., N, d) with velocities (..., N, d), shape (..., g)."""
+    """Rates dC_g/dt of the strains of nodes (..., N, d) with velocities (..., N, d), shape (..., g)."""
     (first, second), (first_rate, second_rate) = _vectors(group, x), _vectors(group, v)
     return np.asarray((first_rate * second + first * second_rate).sum(axis=-1))
 
 
 def strains(body: AbsoluteBody, group: QuadraticStrains, q: Array) -> Array:
-    """C_g of a group, shape (g,)."""
+    """Strains C_g of a group, shape (g,)."""
     return strain_values(group, q.reshape(-1, body.dimension))
 
 
 def strain_energy(body: AbsoluteBody, q: Array) -> float:
-    """sum_g w_g W(C_g) [J]."""
-    own = sum(group.weights @ group.law.energy(strains(body, group, q)) for group in body.strains)
-    return float(own + sum(soft.strain_energy(group, places(body, q)) for group in body.elements))
+    """Strain energy sum_g w_g W(C_g) [J]."""
+    energy = sum(group.weights @ group.law.energy(strains(body, group, q)) for group in body.strains)
+    return float(energy + sum(soft.strain_energy(group, node_positions(body, q)) for group in body.elements))
 
 
 def elastic_force(body: AbsoluteBody, q: Array) -> Array:
-    """dV/dq, shape (d N,) [N]."""
+    """Elastic force dV/dq, shape (d N,) [N]."""
     force = np.zeros((body.node_count, body.dimension))
     for group in body.strains:
-        pull = group.weights * group.law.derivative(strains(body, group, q))
-        np.add.at(force, group.nodes, pull[:, None, None] * _gradients(body, group, q))
+        forces = group.weights * group.law.derivative(strains(body, group, q))
+        np.add.at(force, group.nodes, forces[:, None, None] * _gradients(body, group, q))
     for elements in body.elements:
-        force += soft.elastic_force(elements, places(body, q))
+        force += soft.elastic_force(elements, node_positions(body, q))
     return force.ravel()
 
 
 def gross_force(body: AbsoluteBody, q: Array) -> Array:
-    """What ``elastic_force`` would be if nothing cancelled, shape (d N,) [N].
+    """Sum of the absolute values of the terms of ``elastic_force``, shape (d N,) [N].
 
-    Never below that of a strain of 1e-5: forces that are round-off balance an unloaded string.
+    It is at least that of a strain of 1e-5: the forces that balance an unloaded string are round-off.
     """
     force = np.zeros((body.node_count, body.dimension))
     for group in body.strains:
         stress = np.abs(group.law.derivative(strains(body, group, q)))
-        pull = group.weights * (stress + LEAST_STRAIN * abs(group.law.modulus) / 4)
-        np.add.at(force, group.nodes, pull[:, None, None] * np.abs(_gradients(body, group, q)))
+        forces = group.weights * (stress + LEAST_STRAIN * abs(group.law.modulus) / 4)
+        np.add.at(force, group.nodes, forces[:, None, None] * np.abs(_gradients(body, group, q)))
     for elements in body.elements:
-        force += soft.gross_force(elements, places(body, q))
+        force += soft.gross_force(elements, node_positions(body, q))
     return force.ravel()
 
 
 def elastic_tangent(body: AbsoluteBody, q: Array) -> sparse.csr_array:
-    """d2V/dq2, symmetric, shape (d N, d N) [N/m]."""
+    """Tangent stiffness d2V/dq2, symmetric, shape (d N, d N) [N/m]."""
     total = sparse.csr_array((body.elastic_count,) * 2)
     for group in body.strains:
         C, gradients = strains(body, group, q), _gradients(body, group, q)
@@ -82,12 +82,12 @@ def elastic_tangent(body: AbsoluteBody, q: Array) -> sparse.csr_array:
         total += assembled_forms(body, group, np.where(np.abs(stress) > curvature * rounding, stress, 0.0))
         total += _assembled(body, group, np.einsum("g,gia,gjb->giajb", curvature, gradients, gradients))
     for elements in body.elements:
-        total += soft.elastic_tangent(elements, places(body, q))
+        total += soft.elastic_tangent(elements, node_positions(body, q))
     return sparse.csr_array(total)
 
 
 def viscous_matrix(body: AbsoluteBody, q: Array) -> sparse.csr_array:
-    """C of the force -C dq/dt at q, symmetric, positive semi-definite, shape (d N, d N) [N s/m]."""
+    """Damping matrix C of the force -C dq/dt at q, symmetric, positive semi-definite, shape (d N, d N) [N s/m]."""
     total = sparse.csr_array((body.elastic_count,) * 2)
     for group in body.strains:
         if group.viscosity:
@@ -96,63 +96,63 @@ def viscous_matrix(body: AbsoluteBody, q: Array) -> sparse.csr_array:
             total += _assembled(body, group, np.einsum("g,gia,gjb->giajb", weights, gradients, gradients))
     for elements in body.elements:
         if elements.viscosity:
-            total += soft.viscous_matrix(elements, places(body, q))
+            total += soft.viscous_matrix(elements, node_positions(body, q))
     return sparse.csr_array(total)
 
 
-def places(body: AbsoluteBody, q: Array) -> Array:
+def node_positions(body: AbsoluteBody, q: Array) -> Array:
     """Positions of the nodes, shape (N, d)."""
     return q.reshape(-1, body.dimension)
 
 
 def with_total(rows: Array) -> Array:
-    """Rows (g, k) with their sums, exactly zero where they are round-off, shape (g, k + 1)."""
+    """Rows (g, k) with their sums, set to zero if they are round-off, shape (g, k + 1)."""
     total = rows.sum(axis=1, keepdims=True)
     total[np.abs(total) <= ROUND_OFF * np.abs(rows).max(axis=1, keepdims=True)] = 0.0
     return np.hstack([rows, total])
 
 
 def strain_gradients(body: AbsoluteBody, group: QuadraticStrains, nodes: Array) -> sparse.csr_array:
-    """Columns dC_g/dq at nodes (N, d), shape (d N, g)."""
+    """Gradients dC_g/dq at nodes (N, d) as columns, shape (d N, g)."""
     d, gradients = body.dimension, _gradients(body, group, nodes.ravel())
     rows = group.nodes[:, :, None] * d + np.arange(d)
-    place = np.broadcast_to(np.arange(len(gradients))[:, None, None], gradients.shape)
-    entries = (gradients.ravel(), (rows.ravel(), place.ravel()))
+    columns = np.broadcast_to(np.arange(len(gradients))[:, None, None], gradients.shape)
+    entries = (gradients.ravel(), (rows.ravel(), columns.ravel()))
     return sparse.coo_array(entries, (body.elastic_count, len(gradients))).tocsr()
 
 
 def assembled_forms(body: AbsoluteBody, group: QuadraticStrains, factors: Array) -> sparse.csr_array:
-    """sum_g factors[g] d2C_g/dq2, shape (d N, d N)."""
+    """Weighted sum of Hessians sum_g factors[g] d2C_g/dq2, shape (d N, d N)."""
     one = np.eye(body.dimension)
     half = np.einsum("g,gi,gj->gij", factors, group.first, group.second)
     return _assembled(body, group, np.einsum("gij,ab->giajb", half + half.transpose(0, 2, 1), one))
 
 
 def _vectors(group: QuadraticStrains, x: Array) -> tuple[Array, Array]:
-    """u and v of nodes (..., N, d), each of shape (..., g, d)."""
-    own = x[..., group.nodes, :]
-    origin, apart = own[..., 0, :], own[..., 1:, :] - own[..., :1, :]
+    """Vectors u and v of the strains of nodes (..., N, d), each of shape (..., g, d)."""
+    nodal = x[..., group.nodes, :]
+    origin, differences = nodal[..., 0, :], nodal[..., 1:, :] - nodal[..., :1, :]
 
     def vector(rows: Array) -> Array:
         total = with_total(rows)[:, -1:]
-        return np.asarray((rows[:, None, 1:] @ apart)[..., 0, :] + total * origin)
+        return np.asarray((rows[:, None, 1:] @ differences)[..., 0, :] + total * origin)
 
     u = vector(group.first)
     return u, u if group.second is group.first else vector(group.second)
 
 
-def strain_slopes(group: QuadraticStrains, x: Array) -> Array:
-    """dC_g / dq of the nodes of each strain at nodes (..., N, d), shape (..., g, k, d)."""
+def gradients_of_strains(group: QuadraticStrains, x: Array) -> Array:
+    """Gradients dC_g/dq of the strains at nodes (..., N, d) with respect to their nodes, shape (..., g, k, d)."""
     u, v = _vectors(group, x)
     return np.asarray(group.first[:, :, None] * v[..., None, :] + group.second[:, :, None] * u[..., None, :])
 
 
 def _gradients(body: AbsoluteBody, group: QuadraticStrains, q: Array) -> Array:
-    """dC_g / dq of the nodes of each strain, shape (g, k, d)."""
-    return strain_slopes(group, places(body, q))
+    """Gradients dC_g/dq of the strains with respect to their nodes, shape (g, k, d)."""
+    return gradients_of_strains(group, node_positions(body, q))
 
 
 def _assembled(body: AbsoluteBody, group: QuadraticStrains, blocks: Array) -> sparse.csr_array:
-    """Blocks (g, k, d, k, d) over the nodes of each strain, added up."""
-    places = group.nodes[:, :, None] * body.dimension + np.arange(body.dimension)
-    return summed_blocks(places, places, blocks, (body.elastic_count,) * 2)
+    """Sum of blocks (g, k, d, k, d) over the nodes of each strain, shape (d N, d N)."""
+    indices = group.nodes[:, :, None] * body.dimension + np.arange(body.dimension)
+    return summed_blocks(indices, indices, blocks, (body.elastic_count,) * 2)

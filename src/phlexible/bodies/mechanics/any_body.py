@@ -1,4 +1,4 @@
-"""Mass, elastic force and tangent of any body, by its kind: with a frame or in absolute coordinates."""
+"""Mass, elastic force and tangent of any body, with a frame or in absolute coordinates."""
 
 import numpy as np
 
@@ -10,38 +10,38 @@ from phlexible.bodies.mechanics import absolute, floating
 
 
 def mass_matrix(body: BodyData, eta: Array) -> Matrix:
-    """M(eta), shape (velocity_count,) * 2; sparse in absolute coordinates."""
+    """Mass matrix M(eta), shape (velocity_count, velocity_count); sparse in absolute coordinates."""
     if isinstance(body, AbsoluteBody):
         return absolute.mass_matrix(body)
     return floating.mass_matrix(body, eta)
 
 
 def elastic_force(body: BodyData, eta: Array) -> Array:
-    """dV/deta, shape (elastic_count,)."""
+    """Elastic force dV/deta, shape (elastic_count,)."""
     if isinstance(body, AbsoluteBody):
         return absolute.elastic_force(body, eta)
     return floating.elastic_force(body, eta)
 
 
 def viscous_force(body: BodyData, eta: Array, rates: Array) -> Array:
-    """C(eta) deta/dt of the material and of ``FloatingBody.damping``, shape (elastic_count,)."""
+    """Viscous force C(eta) deta/dt of the material and of ``FloatingBody.damping``, shape (elastic_count,)."""
     if isinstance(body, AbsoluteBody):
         return np.asarray(absolute.viscous_matrix(body, eta) @ rates)
     return floating.viscous_matrix(body, eta) @ rates
 
 
 def gross_force(body: BodyData, eta: Array) -> Array:
-    """The size of the forces that ``elastic_force`` is the sum of, shape (elastic_count,)."""
+    """Sum of the absolute values of the terms of ``elastic_force``, shape (elastic_count,)."""
     if isinstance(body, AbsoluteBody):
         return absolute.gross_force(body, eta)
     return np.abs(floating.elastic_force(body, eta))
 
 
 def stiffness_matrix(body: BodyData, eta: Array) -> Matrix:
-    """d2V/deta2 with zeros for the frame, shape (velocity_count,) * 2; sparse in absolute coordinates
-    and of long bodies.
+    """Tangent stiffness d2V/deta2 with zeros for the frame, shape (velocity_count, velocity_count).
 
-    Of floating bodies whose forces ``are_evaluated_together`` for eta (..., n), too.
+    It is sparse in absolute coordinates and of long bodies. Floating bodies that are vectorized (``is_vectorized``)
+    also take eta (..., n).
     """
     if isinstance(body, AbsoluteBody):
         return absolute.elastic_tangent(body, eta)

@@ -14,14 +14,14 @@ LEAST_STRAIN = 1e-5
 
 
 def deformation(group: ElementStrains, x: Array) -> Array:
-    """F_a at the points of nodes (..., N, d), shape (..., e, q, 3, d): rows are the vectors F_a."""
-    own = x[..., group.nodes, :]
-    apart = own - own[..., :1, :]
-    return np.asarray(np.einsum("eqka,...ekd->...eqad", group.gradients, apart, optimize=True))
+    """Vectors F_a at the quadrature points for nodes (..., N, d), as rows, shape (..., e, q, 3, d)."""
+    nodal = x[..., group.nodes, :]
+    differences = nodal - nodal[..., :1, :]
+    return np.asarray(np.einsum("eqka,...ekd->...eqad", group.gradients, differences, optimize=True))
 
 
 def metric(group: ElementStrains, x: Array) -> Array:
-    """C at the points, shape (..., e, q, 3, 3)."""
+    """Metric C at the quadrature points, shape (..., e, q, 3, 3)."""
     F = deformation(group, x)
     C = F @ np.swapaxes(F, -1, -2)
     if group.is_sheet:
@@ -30,7 +30,9 @@ def metric(group: ElementStrains, x: Array) -> Array:
 
 
 def least_volumes(group: ElementStrains, x: Array) -> Array:
-    """Least volume (or area) of each element relative to the undeformed one, shape (e,); negative inside out."""
+    """Smallest ratio of deformed to undeformed volume (or area) of each element, shape (e,); negative if
+    inverted.
+    """
     F = deformation(group, x)
     if not group.is_sheet:
         return np.asarray(np.linalg.det(F).min(axis=-1))
@@ -40,45 +42,47 @@ def least_volumes(group: ElementStrains, x: Array) -> Array:
 
 
 def strain_energy(group: ElementStrains, x: Array) -> float:
-    """sum w W(C) of nodes (N, d) [J]."""
+    """Strain energy sum w W(C) for nodes (N, d) [J]."""
     return float((group.weights * group.law.energy(metric(group, x))).sum())
 
 
 def elastic_force(group: ElementStrains, x: Array) -> Array:
-    """dV/dx, shape (N, d) [N]."""
+    """Elastic force dV/dx, shape (N, d) [N]."""
     return stress_force(group, x, group.law.stress(metric(group, x)))
 
 
 def gross_force(group: ElementStrains, x: Array) -> Array:
-    """What ``elastic_force`` would be if nothing cancelled, shape (N, d); never below that of a strain of 1e-5."""
+    """Sum of the absolute values of the terms of ``elastic_force``, shape (N, d) [N]; at least that of a strain of
+    1e-5.
+    """
     S = np.abs(group.law.stress(metric(group, x)))
     S += LEAST_STRAIN * group.law.shear * np.diag([1.0, 1.0, 0.0 if group.is_sheet else 1.0])
-    pull = np.einsum(
+    forces = np.einsum(
         "eqka,eqab,eqbd->eqkd", np.abs(group.gradients), S, np.abs(deformation(group, x)), optimize=True
     )
-    return _added(group, x, np.einsum("eq,eqkd->ekd", group.weights, pull))
+    return _added(group, x, np.einsum("eq,eqkd->ekd", group.weights, forces))
 
 
 def elastic_tangent(group: ElementStrains, x: Array) -> sparse.csr_array:
-    """d2V/dx2, symmetric, shape (d N, d N) [N/m]."""
+    """Tangent stiffness d2V/dx2, symmetric, shape (d N, d N) [N/m]."""
     C = metric(group, x)
     blocks = _geometric_blocks(group, x, group.law.stress(C))
     return _assembled(group, x, blocks + _material_blocks(group, x, group.law.tangent(C)))
 
 
 def stress_force(group: ElementStrains, x: Array, S: Array) -> Array:
-    """Forces that do the work of stresses S (e, q, 3, 3), shape (N, d) [N]."""
-    pull = np.einsum("eqab,eqbd->eqad", group.weights[..., None, None] * S, deformation(group, x))
-    return _added(group, x, np.einsum("eqka,eqad->ekd", group.gradients, pull))
+    """Nodal forces that do the work of stresses S (e, q, 3, 3), shape (N, d) [N]."""
+    forces = np.einsum("eqab,eqbd->eqad", group.weights[..., None, None] * S, deformation(group, x))
+    return _added(group, x, np.einsum("eqka,eqad->ekd", group.gradients, forces))
 
 
 def stress_stiffness(group: ElementStrains, x: Array, S: Array) -> sparse.csr_array:
-    """d(stress_force)/dx of constant stresses, symmetric, shape (d N, d N) [N/m]."""
+    """Derivative of ``stress_force`` with respect to x at constant stresses, symmetric, shape (d N, d N) [N/m]."""
     return _assembled(group, x, _geometric_blocks(group, x, S))
 
 
 def strain_slopes(group: ElementStrains, x: Array) -> sparse.csr_array:
-    """dE/dx in the order of ``as_six``, shear strains twice, point by point, shape (6 e q, d N)."""
+    """Derivatives dE/dx in the order of ``as_six``, shear strains twice, point by point, shape (6 e q, d N)."""
     rows = _strain_rows(group, x)
     e, q, _, _, d = rows.shape
     columns = np.broadcast_to((group.nodes[:, :, None] * d + np.arange(d))[:, None], (e, q, *rows.shape[3:]))
@@ -89,14 +93,16 @@ def strain_slopes(group: ElementStrains, x: Array) -> sparse.csr_array:
 
 
 def viscous_matrix(group: ElementStrains, x: Array) -> sparse.csr_array:
-    """C of the force -C dx/dt, symmetric, positive semi-definite, shape (d N, d N) [N s/m]."""
+    """Damping matrix C of the force -C dx/dt, symmetric, positive semi-definite, shape (d N, d N) [N s/m]."""
     tangent = group.viscosity * QuadraticConstitution(group.law.lame, group.law.shear).tangent(np.eye(3))
     blocks = _material_blocks(group, x, np.broadcast_to(tangent, (*group.weights.shape, 6, 6)))
     return _assembled(group, x, blocks)
 
 
 def branch_force(group: ElementStrains, x: Array, e: Array) -> Array:
-    """dV/dx of springs with D of small strains, of their strains (e, q, 6) as of ``as_six``, shape (N, d)."""
+    """Nodal forces of springs of stiffness D (of small strains) with strains e (e, q, 6) in the order of
+    ``as_six``, shape (N, d) [N].
+    """
     E = np.empty((*e.shape[:2], 3, 3))
     for k, (a, b) in enumerate(PAIRS):
         E[..., a, b] = E[..., b, a] = e[..., k]
@@ -105,7 +111,7 @@ def branch_force(group: ElementStrains, x: Array, e: Array) -> Array:
 
 
 def _strain_rows(group: ElementStrains, x: Array) -> Array:
-    """dE/dx in the order of ``as_six``, shear strains twice, shape (e, q, 6, k, d)."""
+    """Derivatives dE/dx in the order of ``as_six``, shear strains twice, shape (e, q, 6, k, d)."""
     F, g = deformation(group, x), group.gradients
     rows = [
         np.einsum("eqk,eqd->eqkd", g[..., a], F[..., b, :])
@@ -136,7 +142,7 @@ def _added(group: ElementStrains, x: Array, forces: Array) -> Array:
 
 
 def _assembled(group: ElementStrains, x: Array, blocks: Array) -> sparse.csr_array:
-    """Blocks (e, k, d, k, d) over the nodes of each element, added up."""
+    """Sum of blocks (e, k, d, k, d) over the nodes of each element, shape (d N, d N)."""
     d = x.shape[1]
-    places = group.nodes[:, :, None] * d + np.arange(d)
-    return summed_blocks(places, places, blocks, (x.size, x.size))
+    indices = group.nodes[:, :, None] * d + np.arange(d)
+    return summed_blocks(indices, indices, blocks, (x.size, x.size))

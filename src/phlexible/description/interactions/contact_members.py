@@ -600,7 +600,7 @@ def line_nodes(each: PlacedBody | PlacedWhole) -> tuple[Attachment, ...]:
     """The nodes of a string, rod or beam; none of another body."""
     if isinstance(each, PlacedWhole):
         return each.nodes()
-    return tuple(each.at(x) for x in each.body.places_along())
+    return tuple(each.at(x) for x in each.body.contact_positions())
 
 
 def surface_ports(each: PlacedBody | PlacedWhole) -> tuple[Attachment, ...]:

@@ -7,7 +7,7 @@ import numpy as np
 from phlexible.algebra.arrays import Array
 from phlexible.algebra.rotations import cross
 from phlexible.bodies.floating_body import FloatingBody
-from phlexible.bodies.mechanics.floating import kept_velocities, rigid_rows
+from phlexible.bodies.mechanics.floating import rigid_rows, velocity_components
 from phlexible.description.interactions.functions import (
     Chord,
     Coordinate,
@@ -86,7 +86,7 @@ def _softness(placed: PlacedBody, rows: Array) -> Array:
     data = placed.data
     if not isinstance(data, FloatingBody):
         return np.asarray(rows[:, :3] @ rows[:, :3].T * data.node_count / data.mass)
-    kept = kept_velocities(data)[: data.rigid_count]
+    kept = velocity_components(data)[: data.rigid_count]
     own = np.concatenate([rows[:, :3] @ placed.rotation, rows[:, 3:] @ placed.rotation], axis=1)[:, kept]
     mass = rigid_rows(data, np.zeros(data.elastic_count))[kept][:, kept]
     return np.asarray(own @ np.linalg.lstsq(mass, own.T, rcond=None)[0])

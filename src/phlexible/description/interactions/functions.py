@@ -154,7 +154,7 @@ def perpendicular(a: Port, axis_a: Array, b: Port, axis_b: Array, label: str) ->
     return Row((product(DirectionOf(a, axis_a), DirectionOf(b, axis_b)),), 0.0, label)
 
 
-def locked_turn(a: Port, b: Port, axes: Sequence[Array], label: str) -> Row:
+def locked_rotation(a: Port, b: Port, axes: Sequence[Array], label: str) -> Row:
     """(d_a1 . d_b2 - d_a2 . d_b1) / 2 = 0: the sine of the turn in the plane of two unit vectors.
 
     Directions that turn with slopes stay unit vectors to first order only. To second order d_a1 . d_b2 alone
@@ -432,7 +432,7 @@ def angle_about(first: Port, second: Port, across: Array, along: Array, dimensio
 
     With a1 = across and a2 = along, which turn with the first port, and b1 and b2, what they were at the
     initial pose and which turn with the second: c = (a1 . b1 + a2 . b2) / 2 and s = (a2 . b1 - a1 . b2) / 2,
-    which do not depend on the two vectors taken, see ``locked_turn``. In the plane both halves are the same.
+    which do not depend on the two vectors taken, see ``locked_rotation``. In the plane both halves are the same.
     """
     a1, a2, b1, b2 = (DirectionOf(port, axis) for port in (first, second) for axis in (across, along))
     if dimension == 2:

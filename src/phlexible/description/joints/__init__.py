@@ -1,1 +1,1 @@
-"""Joints and relations between their coordinates."""
+"""Joints, and relations between their coordinates."""

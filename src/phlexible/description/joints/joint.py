@@ -1,4 +1,4 @@
-"""What every joint is: two ports and a list of joint functions."""
+"""Base class of joints: two ports and a list of joint functions."""
 
 from abc import abstractmethod
 from collections.abc import Sequence
@@ -22,8 +22,8 @@ from phlexible.elements.maxwell import Maxwell
 from phlexible.errors import ModelError, ParameterError
 
 T = TypeVar("T")
-LATER, STEADY = 1e-3, 1e-6  # [s]; of a rate, that stays what it is
-SAMPLING = 1e-3, 1e-2, 0.1, 1.0  # intervals at which a path may be seen to be harmonic [s]
+LATER, STEADY = 1e-3, 1e-6  # [s]; largest relative change of a constant rate
+SAMPLING = 1e-3, 1e-2, 0.1, 1.0  # sampling intervals at which a path is tested for being harmonic [s]
 SAMPLES, WELL_SAMPLED = 8.0, 0.99  # their number; greatest cosine of the angle between two
 
 
@@ -49,15 +49,15 @@ class Joint(KinematicPair):
 
     @abstractmethod
     def rows(self, dimension: int) -> tuple[Row, ...]:
-        """The joint functions in the plane (dimension 2) or in space (3)."""
+        """Joint functions in the plane (dimension 2) or in space (3)."""
 
     @property
     def path(self) -> TimePath | None:
-        """The function of time in the rows of a joint that moves by itself; None: there is none."""
+        """Function of time in the rows of a joint that moves by itself; None: there is none."""
         return None
 
     def warn_of_gravity(self, gravity: Array, dimension: int) -> None:
-        """Warn of a joint that lets nothing fall though it seems to be meant; ``Revolute`` does."""
+        """Warn of a joint that probably by mistake prevents a fall; ``Revolute`` does."""
 
     def drive(
         self,
@@ -68,7 +68,7 @@ class Joint(KinematicPair):
         of: str | None = None,
         name: str | None = None,
     ) -> Drive:
-        """A drive for ``model.apply``: the coordinate follows a function of time.
+        """Make a drive for ``model.apply``: the coordinate follows a function of time.
 
         Args:
             angle: t [s] -> angle of the second port relative to the first [rad], 0 at the initial pose.
@@ -103,24 +103,24 @@ class Joint(KinematicPair):
         of: str | None = None,
         name: str | None = None,
     ) -> JointElement:
-        """A spring for ``model.apply`` along the joint's coordinate.
+        """Make a spring for ``model.apply`` along the joint's coordinate.
 
         Args:
             stiffness: [N m/rad or N/m].
             rest: coordinate at which it is relaxed [rad or m]; None: that of the initial pose.
-            damping: of a damper beside it [N m s/rad or N s/m].
-            potential: any energy of the coordinate, beside or instead of the stiffness.
-            relaxation: branches of spring [N m/rad or N/m] and dashpot in series, beside or instead of it.
+            damping: of a parallel damper [N m s/rad or N s/m].
+            potential: any energy of the coordinate, in addition to or instead of the stiffness.
+            relaxation: branches of spring [N m/rad or N/m] and dashpot in series, in addition to or instead of it.
             of: name of the coordinate of a joint with several.
             name: for messages; None: made from the joint.
         """
-        own = (self, coordinate := self.coordinate_name(of), stiffness, damping, rest, potential)
+        arguments = (self, coordinate := self.coordinate_name(of), stiffness, damping, rest, potential)
         if "angle" in coordinate:
             warn_of_degrees(f"rest angle of a spring at {self}", rest)
-        return JointElement(*own, name=name, relaxation=relaxation)
+        return JointElement(*arguments, name=name, relaxation=relaxation)
 
     def damper(self, damping: float, *, of: str | None = None, name: str | None = None) -> JointElement:
-        """A damper for ``model.apply`` along the joint's coordinate [N m s/rad or N s/m]."""
+        """Make a damper for ``model.apply`` along the joint's coordinate [N m s/rad or N s/m]."""
         return JointElement(self, self.coordinate_name(of), damping=damping, name=name)
 
     def friction(
@@ -137,22 +137,23 @@ class Joint(KinematicPair):
         of: str | None = None,
         name: str | None = None,
     ) -> JointFriction:
-        """Friction for ``model.apply`` along the joint's coordinate: ``|F| = coulomb + coefficient (radius) |R|``.
+        """Make friction for ``model.apply`` along the joint's coordinate: ``|F| = coulomb + coefficient (radius)
+        |R|``.
 
-        R is the force that the joint itself transmits, of the same step. Its moments are not counted.
+        R is the force that the joint itself transmits in the same step. Its moments are not counted.
 
         Args:
-            coulomb: level of the dry friction that is always there [N m or N]: mu times a given normal force.
+            coulomb: friction limit that does not depend on the load [N m or N]: mu times a known normal force.
             viscous: [N m s/rad or N s/m].
-            coefficient: mu, of the force that the joint transmits.
+            coefficient: mu, multiplied by the force that the joint transmits.
             radius: of the bearing, for angles [m].
-            stiction_speed: with ``bristle=0``: below it dry friction falls with the rate, and the joint creeps
-                [rad/s or m/s]; None: 1e-3.
-            bristle: stiffness of a spring that dry friction bends before the joint slides, so that it sticks
-                without creep [N m/rad or N/m]: the joint gives way by the friction over this stiffness. None: from
-                ``coulomb`` and the weight of what both bodies move, see ``JointFriction``. 0: none, it creeps.
-            bristle_damping: of a damper beside the spring [N m s/rad or N s/m]; None: a tenth of the critical one
-                of what the joint moves, both bodies without others.
+            stiction_speed: with ``bristle=0``: below it dry friction is proportional to the rate, and the joint
+                creeps [rad/s or m/s]; None: 1e-3.
+            bristle: stiffness of the friction spring, which deflects before the joint slides, so that it sticks
+                without creep [N m/rad or N/m]; its deflection is the friction over this stiffness. None: from
+                ``coulomb`` and the weight that both bodies move, see ``JointFriction``. 0: no spring, it creeps.
+            bristle_damping: of a damper parallel to the spring [N m s/rad or N s/m]; None: a tenth of the critical
+                one of the mass that the joint moves, of both bodies without others.
             static: in place of ``coefficient``, or of ``coulomb`` without one, as long as the joint sticks.
             of: name of the coordinate of a joint with several.
             name: for messages; None: made from the joint.
@@ -175,17 +176,18 @@ class Joint(KinematicPair):
         restitution: float | None = None,
         restitution_rate: float = 1e-2,
     ) -> JointStop:
-        """Ends of the way for ``model.apply``: elastic, with impacts that lose energy (``restitution=1``: none).
+        """Make travel limits for ``model.apply``: elastic, with impacts that lose energy (``restitution=1``: none).
 
         Args:
-            lower, upper: from where on it pushes back [rad or m]; None: nowhere.
-            stiffness: [N m/rad or N/m]; None: from the weight of what both bodies move, see ``JointStop``.
-            damping: after Hunt and Crossley: times depth and rate [N m s/rad2 or N s/m2]; None: ``restitution``.
+            lower, upper: coordinates beyond which it pushes back [rad or m]; None: no limit.
+            stiffness: [N m/rad or N/m]; None: from the weight that both bodies move, see ``JointStop``.
+            damping: after Hunt and Crossley: times penetration and rate [N m s/rad2 or N s/m2]; None:
+                ``restitution``.
             of: name of the coordinate of a joint with several.
             name: for messages; None: made from the joint.
             restitution: rate after an impact over that before it, 0 to 1, in place of ``damping``; 1: lossless.
-                None: 0.3, or ``damping`` where that is given.
-            restitution_rate: slower impacts lose less: they are damped as those of this rate [rad/s or m/s].
+                None: 0.3, or ``damping`` if that is set.
+            restitution_rate: slower impacts lose less: they are damped like those of this rate [rad/s or m/s].
         """
         coordinate = self.coordinate_name(of)
         for side, end in (("lower", lower), ("upper", upper)):
@@ -201,11 +203,11 @@ class Joint(KinematicPair):
         of: str | None = None,
         name: str | None = None,
     ) -> JointElement:
-        """A torque for ``model.apply`` between the two ports, positive where it enlarges the angle.
+        """Make a torque for ``model.apply`` between the two ports, positive if it increases the angle.
 
         Args:
             value: constant, function of time, or ``Feedback`` [N m].
-            breakpoints: times where it jumps or kinks [s].
+            breakpoints: times of its jumps and kinks [s].
             of: name of the angle of a joint with several.
             name: key in the energy ledger; None: made from the joint.
         """
@@ -220,15 +222,15 @@ class Joint(KinematicPair):
         of: str | None = None,
         name: str | None = None,
     ) -> JointElement:
-        """A force for ``model.apply`` along the joint's axis, positive where it enlarges the position [N]."""
+        """Make a force for ``model.apply`` along the joint's axis, positive if it increases the position [N]."""
         coordinate = self.coordinate_name("position" if of is None else of)
         return JointElement(self, coordinate, force=value, breakpoints=breakpoints, name=name)
 
     def motor(self, controller: Controller, *, of: str | None = None, name: str | None = None) -> JointElement:
-        """A motor for ``model.apply``: controller(t, measured) -> torque or force, once a step.
+        """Make a motor for ``model.apply``: controller(t, measured) -> torque or force, once a step.
 
-        ``measured`` holds each coordinate of the joint and its rate: [angle, rate] of a ``Revolute``. To
-        measure other things give ``joint.torque(Feedback(controller, measured=[...]))``.
+        ``measured`` has each coordinate of the joint and its rate: [angle, rate] of a ``Revolute``. To
+        measure other quantities pass ``joint.torque(Feedback(controller, measured=[...]))``.
         """
         try:
             law = Feedback(controller, (self,))
@@ -248,26 +250,27 @@ class Joint(KinematicPair):
         of: str | None = None,
         name: str | None = None,
     ) -> JointElement:
-        """A torque or force for ``model.apply``, kp (target - coordinate) + kd (its rate - rate), within the step.
+        """Make a torque or force for ``model.apply``, kp (target - coordinate) + kd (its rate - rate), within the
+        step.
 
-        A spring whose rest moves, and a damper: as cheap and as stable as these, but all that it does is work that
-        it supplies, in ``motion.energy.work``.
+        It acts like a spring whose rest moves, and a damper, and is as cheap and as stable; its whole power is work
+        that it supplies, in ``motion.energy.work``.
 
         Args:
             kp: [N m/rad or N/m].
             kd: [N m s/rad or N s/m].
             angle, position: the target, a number or a function of time [rad or m].
-            rate: t -> rate of the target; None: what it changes by over each step, so that a jump of the target is
-                an impulse of kd times the jump; ``lambda t: 0.0``: the damper is one of the coordinate alone.
-            breakpoints: times where the target jumps or kinks [s].
+            rate: t -> rate of the target; None: its difference over each step, so that a jump of the target is
+                an impulse of kd times the jump; ``lambda t: 0.0``: damping acts on the rate of the coordinate only.
+            breakpoints: times of jumps and kinks of the target [s].
             of: name of the coordinate of a joint with several.
             name: key in the energy ledger; None: made from the joint.
 
         Raises:
             ParameterError: not one target, a target that is no finite number, or gains that are negative.
         """
-        found: tuple[str, str, float | ScalarFunction] = self._target("servo", angle, position, of)
-        kind, coordinate, target = found
+        target_of: tuple[str, str, float | ScalarFunction] = self._target("servo", angle, position, of)
+        kind, coordinate, target = target_of
         gains = non_negative("kp", kp), non_negative("kd", kd)
         if rate is not None:
             check_callable(f"rate of a servo of {coordinate}", rate, "time")
@@ -285,13 +288,13 @@ class Joint(KinematicPair):
             _warn_of_path_in_degrees(push.target)
         return Servo(self, coordinate, *gains, rest=0.0, force=push, breakpoints=breakpoints, name=name)
 
-    def _target(self, what: str, angle: T | None, position: T | None, of: str | None) -> tuple[str, str, T]:
-        """What was given, name of the coordinate, and what it is to follow."""
-        given = {kind: f for kind, f in (("angle", angle), ("position", position)) if f is not None}
-        if len(given) != 1:
-            got = list(given) or "neither"
-            raise ParameterError(f"{what} of {self} takes angle= or position=, one target, got {got}")
-        ((kind, target),) = given.items()
+    def _target(self, caller: str, angle: T | None, position: T | None, of: str | None) -> tuple[str, str, T]:
+        """Kind of the target, name of the coordinate, and target that the coordinate follows."""
+        targets = {kind: f for kind, f in (("angle", angle), ("position", position)) if f is not None}
+        if len(targets) != 1:
+            got = list(targets) or "neither"
+            raise ParameterError(f"{caller} of {self} takes angle= or position=, one target, got {got}")
+        ((kind, target),) = targets.items()
         return kind, self.named_coordinate(kind, kind) if of is None else self.coordinate_name(of), target
 
     def _need_orientation(self) -> None:
@@ -301,20 +304,20 @@ class Joint(KinematicPair):
     def _need_orientation_of(self, port: Port) -> None:
         if not port.has_orientation:
             raise ModelError(
-                f"{self}: {port} has no orientation (a point mass, a string); Spherical, Distance, the second port"
-                " of Slider and, in the plane, Revolute need none; or make it a RigidBody"
+                f"{self}: {port} has no orientation (a point mass, a string); use Spherical, Distance, the second"
+                " port of Slider or, in the plane, Revolute; or make it a RigidBody"
             )
 
 
 def _warn_of_path_in_degrees(path: TimePath) -> None:
-    """Warn of an angle over time whose rate is constant, or that is harmonic, where it is in degrees."""
+    """Warn of an angle over time that is probably in degrees: of constant rate, or harmonic."""
     for interval in SAMPLING:
-        with suppress(Exception):  # data may end, and then there is nothing to say
+        with suppress(Exception):  # data may end, and then nothing is known
             change = np.diff(path.at_times(interval * np.arange(SAMPLES)))
             middle, sides = change[1:-1], change[2:] + change[:-2]
             cosine = float(middle @ sides) / float(2 * middle @ middle)
-            miss = np.abs(sides - 2 * cosine * middle).max()  # zero of a constant and a harmonic function
-            if abs(cosine) < WELL_SAMPLED and miss < STEADY * np.abs(change).max():
+            error = np.abs(sides - 2 * cosine * middle).max()  # zero of a constant and a harmonic function
+            if abs(cosine) < WELL_SAMPLED and error < STEADY * np.abs(change).max():
                 square = change[0] ** 2 + change[1] ** 2 - 2 * cosine * change[0] * change[1]
                 amplitude = np.sqrt(square / (1 - cosine**2) / (2 - 2 * cosine))
                 warn_of_degrees(f"amplitude of {path.name}", float(f"{amplitude:.6g}"))

@@ -1,4 +1,4 @@
-"""The joints: which motions each leaves (docs/theory.md, 8)."""
+"""The joints, by the motions that each leaves free (docs/theory.md, 8)."""
 
 from dataclasses import dataclass, field
 from typing import Annotated
@@ -22,7 +22,7 @@ from phlexible.description.interactions.functions import (
     angle_about,
     coincident_points,
     constant_distance,
-    locked_turn,
+    locked_rotation,
     perpendicular,
     perpendicular_axes,
     position_along,
@@ -34,12 +34,12 @@ from phlexible.description.ports import Attachment
 from phlexible.description.time_functions import ScalarFunction, Timed, TimeFactor, TimePath
 from phlexible.errors import DirectionWarning, ModelError, ParameterError, warn_user
 
-# What joints with a sliding axis share: the axis and the two directions across it.
+# Base class of joints with an axis: the axis and the two directions across it.
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AxialJoint(Joint):
-    """A joint along an axis.
+    """A joint with an axis, fixed in the body of the first port.
 
     Attributes:
         axis: world axes at the initial pose, fixed in the first port's body, shape (3,).
@@ -53,11 +53,11 @@ class AxialJoint(Joint):
 
     @kept
     def unit_axis(self) -> Array:
-        """The axis divided by its length, shape (3,)."""
+        """Axis of unit length, shape (3,)."""
         return unit_vector("axis", self.axis)
 
     def across(self, dimension: int) -> tuple[Array, ...]:
-        """Unit directions across the axis: two in space, the one in the plane in the plane, none on a line.
+        """Unit directions perpendicular to the axis: two in space, one in the plane, none on a line.
 
         Raises:
             ParameterError: an axis that leaves the plane of a planar model, or is not along the line.
@@ -74,7 +74,7 @@ class AxialJoint(Joint):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Cylindrical(AxialJoint):
-    """The second port slides along the axis and turns about it.
+    """A joint in which the second port slides along the axis and rotates about it.
 
     Raises:
         ModelError: a port without orientation, or a model in the plane.
@@ -92,14 +92,14 @@ class Cylindrical(AxialJoint):
     coordinate_names = ("position", "angle")
 
     def rows(self, dimension: int) -> tuple[Row, ...]:
-        """2 direction rows and 2 (point - point).direction rows (8.8, 8.9)."""
+        """Rows of the joint: 2 direction rows and 2 (point - point).direction rows (8.8, 8.9)."""
         if dimension == 2:
             raise ModelError(f"{self} needs space; in the plane use Prismatic or Slider")
         self._need_orientation()
         return cylindrical_rows(self, self.across(dimension))
 
     def coordinates(self, dimension: int) -> tuple[Coordinate, ...]:
-        """How far the second point is along the axis, and the angle about it."""
+        """Distance of the second point along the axis, and angle about the axis."""
         axis = self.unit_axis()
         return (
             position_along(self.first, self.second, axis),
@@ -108,17 +108,17 @@ class Cylindrical(AxialJoint):
 
 
 def cylindrical_rows(joint: AxialJoint, across: tuple[Array, ...]) -> tuple[Row, ...]:
-    """A common axis, on which both points lie."""
+    """Rows of a common axis on which both points lie."""
     axis = joint.unit_axis()
     points = tuple(
         along_turning_axis(joint.first, joint.second, n, f"point across the axis, direction {k}")
         for k, n in enumerate(across, start=1)
     )
-    turns = tuple(
+    directions = tuple(
         perpendicular(joint.first, axis, joint.second, n, f"axis, direction {k}")
         for k, n in enumerate(across, start=1)
     )
-    return points + turns
+    return points + directions
 
 
 # Prismatic joint: one translation along an axis (docs/theory.md, 8).
@@ -126,7 +126,7 @@ def cylindrical_rows(joint: AxialJoint, across: tuple[Array, ...]) -> tuple[Row,
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Prismatic(AxialJoint):
-    """The second port slides along the axis and keeps its orientation relative to the first.
+    """A joint in which the second port slides along the axis and keeps its orientation relative to the first.
 
     Raises:
         ModelError: a port without orientation.
@@ -143,7 +143,7 @@ class Prismatic(AxialJoint):
     coordinate_names = ("position",)
 
     def rows(self, dimension: int) -> tuple[Row, ...]:
-        """The rows of a cylindrical joint and 1 direction row; 1 + 1 in the plane (8.8, 8.9)."""
+        """Rows of the joint: those of a cylindrical joint and 1 direction row; 1 + 1 in the plane (8.8, 8.9)."""
         self._need_orientation()
         across = self.across(dimension)
         if dimension == 2:
@@ -151,11 +151,11 @@ class Prismatic(AxialJoint):
                 along_turning_axis(self.first, self.second, across[0], "point across the axis"),
                 perpendicular(self.first, AXES[0], self.second, AXES[1], "rotation z"),
             )
-        locked = locked_turn(self.first, self.second, across, "rotation about the axis")
+        locked = locked_rotation(self.first, self.second, across, "rotation about the axis")
         return (*cylindrical_rows(self, across), locked)
 
     def coordinates(self, dimension: int) -> tuple[Coordinate, ...]:
-        """How far the second point is along the axis."""
+        """Distance of the second point along the axis."""
         return (position_along(self.first, self.second, self.unit_axis()),)
 
 
@@ -166,12 +166,12 @@ RIGHT_ANGLE = 1e-9  # cosine
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Planar(AxialJoint):
-    """The second point stays in the plane through the first one; the normal (``axis``) is common.
+    """A joint in which the second point stays in a plane through the first one, whose normal (``axis``) is common.
 
     Attributes:
         along: direction of the first position, at right angles to ``axis``, world axes at the initial pose, fixed
-            in the first port's body, shape (3,); the second position is along ``axis`` x ``along``. None: any,
-            then it is the one taken.
+            in the first port's body, shape (3,); the second position is along ``axis`` x ``along``. None: any
+            direction, which is then stored.
 
     Raises:
         ParameterError: ``along`` is not at right angles to ``axis``.
@@ -202,26 +202,26 @@ class Planar(AxialJoint):
         set_fields(self, along=along)
 
     def across(self, dimension: int) -> tuple[Array, ...]:
-        """The directions of both positions."""
-        normal, given = self.unit_axis(), np.asarray(self.along, dtype=np.float64)
-        second = np.cross(normal, given)
+        """Unit directions of both positions in the plane, each of shape (3,)."""
+        normal, along = self.unit_axis(), np.asarray(self.along, dtype=np.float64)
+        second = np.cross(normal, along)
         second /= np.linalg.norm(second)
         return np.cross(second, normal), second
 
     def rows(self, dimension: int) -> tuple[Row, ...]:
-        """1 (point - point).direction row and 2 direction rows (8.8, 8.9)."""
+        """Rows of the joint: 1 (point - point).direction row and 2 direction rows (8.8, 8.9)."""
         if dimension == 2:
             raise ModelError(f"{self} needs space; a planar model is already in its plane")
         self._need_orientation()
         normal = self.unit_axis()
-        turns = tuple(
+        directions = tuple(
             perpendicular(self.first, normal, self.second, n, f"normal, direction {k}")
             for k, n in enumerate(self.across(dimension), start=1)
         )
-        return (along_turning_axis(self.first, self.second, normal, "point along the normal"), *turns)
+        return (along_turning_axis(self.first, self.second, normal, "point along the normal"), *directions)
 
     def coordinates(self, dimension: int) -> tuple[Coordinate, ...]:
-        """Where the second point is along two directions of the plane, and the angle about the normal."""
+        """Positions of the second point along two directions of the plane, and angle about the normal."""
         one, two = self.across(dimension)
         return (
             position_along(self.first, self.second, one),
@@ -234,13 +234,13 @@ class Planar(AxialJoint):
 
 
 ALONG_Z = (0.0, 0.0, 1.0)
-"""Axis where none is given."""
+"""Default axis."""
 OFF_AXIS = 1e-6  # of the size of a body: distance of its centre of mass
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Revolute(Joint):
-    """The points coincide and the axis is common; one rotation is left. A pin in the plane.
+    """A joint with a common point and a common axis, which leaves one rotation; in the plane a pin.
 
     Attributes:
         axis: world axes at the initial pose, fixed in the first port's body, shape (3,).
@@ -253,7 +253,7 @@ class Revolute(Joint):
         >>> model = ph.Model(gravity=(0, -9.81, 0))
         >>> arm = model.add(ph.RigidBody(1.0, (0.01, 0.1, 0.1), center=(0.5, 0, 0)), "arm")
         >>> hinge = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), arm.origin, axis=(0, 0, 1)))
-        >>> motor = model.apply(hinge.torque(0.5 * 9.81))  # holds the arm
+        >>> motor = model.apply(hinge.torque(0.5 * 9.81))  # balances the arm
         >>> round(float(np.ptp(model.simulate(1.0, step=1e-2)[ph.JointPosition(hinge)])), 9)
         0.0
     """
@@ -267,24 +267,26 @@ class Revolute(Joint):
         super().__post_init__()
 
     def warn_of_gravity(self, gravity: Array, dimension: int) -> None:
-        """Warn of an axis that was not given and is along gravity, beside which a body has its centre of mass."""
+        """Warn of a default axis along gravity, if a body has its centre of mass off this axis."""
         if self.axis is not ALONG_Z or dimension < 3 or gravity[:2].any() or not gravity[2]:
             return
-        place = self.first.initial_position()
+        point = self.first.initial_position()
         for port in (self.first, self.second):
             if isinstance(port, Attachment) and isinstance(port.placed.data, FloatingBody):
                 placed, data = port.placed, port.placed.data
                 center = placed.position + placed.rotation @ data.first_moments[:, 0] / data.mass
-                if np.linalg.norm((center - place)[:2]) > OFF_AXIS * data.size:
+                if np.linalg.norm((center - point)[:2]) > OFF_AXIS * data.size:
                     warn_user(
-                        f"{self} turns about z, its default axis, which is the direction of gravity, so that"
-                        f" {placed.name} does not fall; give axis=(0, 1, 0), or axis=(0, 0, 1) where this is meant",
+                        f"{self} rotates about z, its default axis, which is the direction of gravity, so that"
+                        f" {placed.name} does not fall; pass axis=(0, 1, 0), or axis=(0, 0, 1) if this is intended",
                         DirectionWarning,
                     )
                     return
 
     def rows(self, dimension: int) -> tuple[Row, ...]:
-        """3 point rows and 2 direction rows (8.7, 8.8); 2 point rows in the plane, 1 on a line."""
+        """Rows of the joint: 3 point rows and 2 direction rows (8.7, 8.8); 2 point rows in the plane, 1 on a
+        line.
+        """
         points, axis = coincident_points(self.first, self.second, dimension), self.unit_axis()
         if dimension == 1:
             return points
@@ -301,11 +303,11 @@ class Revolute(Joint):
 
     @kept
     def unit_axis(self) -> Array:
-        """The axis divided by its length, shape (3,)."""
+        """Axis of unit length, shape (3,)."""
         return unit_vector("axis", self.axis)
 
     def coordinates(self, dimension: int) -> tuple[Coordinate, ...]:
-        """The angle about the axis; in the plane about z or, if the axis points downwards, -z."""
+        """Angle about the axis; in the plane about z or, if the axis points downwards, -z."""
         self._need_orientation()
         axis = self.unit_axis()
         if dimension == 2:
@@ -318,7 +320,8 @@ class Revolute(Joint):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Slider(AxialJoint):
-    """The second point stays on the line through the first one along the axis; all rotations are left.
+    """A joint in which the second point stays on a line through the first one along the axis; all rotations are
+    free.
 
     Raises:
         ModelError: the first port has no orientation.
@@ -334,7 +337,7 @@ class Slider(AxialJoint):
     coordinate_names = ("position",)
 
     def rows(self, dimension: int) -> tuple[Row, ...]:
-        """2 (point - point).direction rows, 1 in the plane (8.9)."""
+        """Rows of the joint: 2 (point - point).direction rows, 1 in the plane (8.9)."""
         self._need_orientation_of(self.first)
         return tuple(
             along_turning_axis(self.first, self.second, across, f"point across the axis, direction {k}")
@@ -342,7 +345,7 @@ class Slider(AxialJoint):
         )
 
     def coordinates(self, dimension: int) -> tuple[Coordinate, ...]:
-        """How far the second point is along the line."""
+        """Distance of the second point along the line."""
         return (position_along(self.first, self.second, self.unit_axis()),)
 
 
@@ -351,7 +354,7 @@ class Slider(AxialJoint):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Spherical(Joint):
-    """The points coincide; all rotations are left. In the plane the same as ``Revolute``.
+    """A joint with a common point, which leaves all rotations free; in the plane like ``Revolute``.
 
     Example:
         >>> model = ph.Model(gravity=(0, 0, -9.81))
@@ -362,7 +365,7 @@ class Spherical(Joint):
     """
 
     def rows(self, dimension: int) -> tuple[Row, ...]:
-        """3 point rows, 2 in the plane, 1 on a line (8.7)."""
+        """Rows of the joint: 3 point rows, 2 in the plane, 1 on a line (8.7)."""
         return coincident_points(self.first, self.second, dimension)
 
 
@@ -371,7 +374,7 @@ class Spherical(Joint):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Universal(Joint):
-    """The points coincide; the axis of the first port stays perpendicular to that of the second.
+    """A joint with a common point, in which the axes of both ports stay perpendicular.
 
     Attributes:
         axis: fixed in the first port's body, world axes at the initial pose, shape (3,).
@@ -400,7 +403,7 @@ class Universal(Joint):
         super().__post_init__()
 
     def rows(self, dimension: int) -> tuple[Row, ...]:
-        """3 point rows and 1 direction row (8.7, 8.8)."""
+        """Rows of the joint: 3 point rows and 1 direction row (8.7, 8.8)."""
         if dimension == 2:
             raise ModelError(f"{self} needs space; in the plane use Revolute")
         self._need_orientation()
@@ -409,7 +412,7 @@ class Universal(Joint):
         return (*points, perpendicular(self.first, first, self.second, second, "angle between the axes"))
 
     def unit_axes(self) -> tuple[Array, Array]:
-        """Both axes divided by their lengths, each of shape (3,)."""
+        """Both axes, orthonormal, each of shape (3,)."""
         first = unit_vector("axis", self.axis)
         second = unit_vector("second_axis", self.second_axis)
         if abs(first @ second) > 1e-12:
@@ -420,7 +423,7 @@ class Universal(Joint):
         return first, second - (first @ second) * first
 
     def coordinates(self, dimension: int) -> tuple[Coordinate, ...]:
-        """The angle of the second axis about the first one, and that of the second port about the second.
+        """Angle of the second axis about the first one, and that of the second port about the second.
 
         With e1, e2 the axes at the initial pose and e3 = e1 x e2: first cosine a2 . b2 and sine a3 . b2,
         second cosine a1 . b1 and sine a1 . b3.
@@ -445,7 +448,7 @@ class Universal(Joint):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Fixed(Joint):
-    """The points coincide and the ports keep the relative orientation of the initial pose.
+    """A joint with a common point, in which the ports keep the relative orientation of the initial pose.
 
     Raises:
         ModelError: a port without orientation.
@@ -459,7 +462,9 @@ class Fixed(Joint):
     """
 
     def rows(self, dimension: int) -> tuple[Row, ...]:
-        """3 point rows and d_a1.d_b2 - d_a2.d_b1 and so on (8.7, 8.8); 2 + 1 in the plane, 1 on a line."""
+        """Rows of the joint: 3 point rows and d_a1.d_b2 - d_a2.d_b1 and so on (8.7, 8.8); 2 + 1 in the plane, 1 on
+        a line.
+        """
         points = coincident_points(self.first, self.second, dimension)
         if dimension == 1:
             return points
@@ -467,7 +472,7 @@ class Fixed(Joint):
         if dimension == 2:
             return (*points, perpendicular(self.first, AXES[0], self.second, AXES[1], "rotation z"))
         return points + tuple(
-            locked_turn(self.first, self.second, (AXES[i], AXES[j]), f"rotation {'xyz'[3 - i - j]}")
+            locked_rotation(self.first, self.second, (AXES[i], AXES[j]), f"rotation {'xyz'[3 - i - j]}")
             for i, j in ((0, 1), (1, 2), (2, 0))
         )
 
@@ -484,10 +489,10 @@ def _length(name: str, value: float | ScalarFunction) -> float | ScalarFunction:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Distance(Joint, Portable):
-    """A massless link keeps the distance of the points, or makes it a function of time as a hoist does.
+    """A massless link of constant length between two points, or of a length that is a function of time (a hoist).
 
-    The work of a hoist is in ``motion.energy.work`` under the name of the joint. The link pulls and pushes; a rope
-    that only pulls is ``spring(stiffness, tension_only=True)``.
+    The work of a hoist is in ``motion.energy.work`` under the name of the joint. The link transmits tension and
+    compression; a rope that transmits only tension is ``spring(stiffness, tension_only=True)``.
 
     Attributes:
         length: the distance, or a function of time [m]; None: that of the initial pose.
@@ -508,10 +513,10 @@ class Distance(Joint, Portable):
     def __post_init__(self) -> None:
         super().__post_init__()
         if callable(self.length):
-            self.initial_length()  # refused here, where it is given
+            self.initial_length()  # so that a wrong length is refused here
 
     def initial_length(self) -> float:
-        """The distance that the link has at t = 0 [m]."""
+        """Length of the link at t = 0 [m]."""
         if callable(self.length):
             name = f"length of {self}"
             return positive(f"{name} at t = 0", called(self.length, name, 0.0, at="at t = 0 s"))
@@ -519,7 +524,7 @@ class Distance(Joint, Portable):
             return self.length
         gap = float(np.linalg.norm(self.second.initial_position() - self.first.initial_position()))
         if gap == 0:
-            raise ModelError(f"{self}: the points coincide; give length= or use Spherical")
+            raise ModelError(f"{self}: the points coincide; pass length= or use Spherical")
         return gap
 
     @kept
@@ -545,12 +550,12 @@ class Distance(Joint, Portable):
         tension_only: bool = False,
         name: str | None = None,
     ) -> SpringDamper:
-        """A spring for ``model.apply`` in place of the link, which is then not connected.
+        """Make a spring for ``model.apply`` in place of the link, which is then not connected.
 
         Args:
             stiffness: [N/m].
-            damping: of a damper beside it [N s/m].
-            tension_only: whether it is a rope, which goes slack where it is shorter than ``length``.
+            damping: of a parallel damper [N s/m].
+            tension_only: whether it is a rope, which goes slack if it is shorter than ``length``.
             name: for messages; None: made from the ports.
 
         Raises:
@@ -558,19 +563,21 @@ class Distance(Joint, Portable):
         """
         if callable(self.length):
             raise ParameterError(
-                f"{self}: a spring has one length; connect the link, or take a servo along a Slider for a winch"
+                f"{self}: a spring has a constant length; connect the link, or use a servo of a Slider for a winch"
             )
         receive(self, self.first, self.second)
-        own = self.first, self.second, stiffness, damping, self.length
-        return SpringDamper(*own, name=name, tension_only=tension_only)
+        arguments = self.first, self.second, stiffness, damping, self.length
+        return SpringDamper(*arguments, name=name, tension_only=tension_only)
 
     @property
     def path(self) -> TimePath | None:
-        """The square of a length that is a function of time, divided by twice the initial length [m]."""
+        """Square of a length that is a function of time, divided by twice the initial length [m]; None: constant
+        length.
+        """
         return self._path()
 
     def rows(self, dimension: int) -> tuple[Row, ...]:
-        """1 row ``|point - point|^2`` (8.10)."""
+        """The single row of the joint, ``|point - point|^2`` (8.10)."""
         row = constant_distance(self.first, self.second, self.initial_length(), "distance")
         if self.path is None:
             return (row,)

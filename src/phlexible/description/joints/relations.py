@@ -13,7 +13,7 @@ from phlexible.errors import ModelError, ParameterError
 
 
 class RelationPart(NamedTuple):
-    """One coordinate in a relation, with its factor."""
+    """A coordinate of a joint in a relation, with its factor."""
 
     joint: KinematicPair
     coordinate: str
@@ -22,7 +22,7 @@ class RelationPart(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class RelationRow(Row):
-    """sum of factor theta - constant, demanded to vanish; no function of vectors by itself.
+    """Row of a relation, sum of factor theta minus a constant, which must be zero.
 
     Attributes:
         parts: coordinates theta with their factors.
@@ -32,12 +32,12 @@ class RelationRow(Row):
 
     @property
     def is_angle(self) -> bool:
-        """Whether only angles meet."""
+        """Whether the relation has only angles."""
         return all(coordinate.is_angle for coordinate, _ in self.parts)
 
 
 def not_zero(name: str, value: float) -> float:
-    """A finite number that is not zero.
+    """Finite number that is not zero, as given.
 
     Raises:
         ParameterError: otherwise.
@@ -52,37 +52,39 @@ NotZero = Annotated[float, not_zero]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class JointRelation(ModelPart, ABC):
-    """sum_i factor_i theta_i stays what it is at the initial pose. Lossless; compared by identity."""
+    """A linear relation in which sum_i factor_i theta_i keeps its value at the initial pose. Lossless; compared by
+    identity.
+    """
 
     name: Name = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         convert_fields(self)
-        found = self.parts
-        for k, part in enumerate(found):
-            if any(part.joint is one.joint and part.coordinate == one.coordinate for one in found[:k]):
-                raise ModelError(f"{self} has {part.coordinate} of {part.joint} twice; add the factors up")
+        parts = self.parts
+        for k, part in enumerate(parts):
+            if any(part.joint is one.joint and part.coordinate == one.coordinate for one in parts[:k]):
+                raise ModelError(f"{self} has {part.coordinate} of {part.joint} twice; add the two factors")
         expect(self, *self.ports)
 
     @property
     @abstractmethod
     def parts(self) -> tuple[RelationPart, ...]:
-        """The coordinates, which joint has them, and their factors."""
+        """Coordinates of joints in the sum, with their factors."""
 
     @property
     def ports(self) -> tuple[Port, ...]:
-        """Of all its joints."""
+        """Ports of all its joints."""
         return tuple(port for part in self.parts for port in (part.joint.first, part.joint.second))
 
     def rows(self, dimension: int) -> tuple[Row, ...]:
-        """1 row (8.16).
+        """The single row of the relation (8.16).
 
         Raises:
             ModelError: an angle of a port without orientation.
         """
-        found = tuple((part.joint.coordinate(dimension, part.coordinate), part.factor) for part in self.parts)
-        constant = sum(factor * coordinate.initial_value() for coordinate, factor in found)
-        return (RelationRow((), constant, "relation", None, found),)
+        parts = tuple((part.joint.coordinate(dimension, part.coordinate), part.factor) for part in self.parts)
+        constant = sum(factor * coordinate.initial_value() for coordinate, factor in parts)
+        return (RelationRow((), constant, "relation", None, parts),)
 
     def __repr__(self) -> str:
         if self.name:
@@ -91,28 +93,28 @@ class JointRelation(ModelPart, ABC):
 
 
 def _terms(name: str, value: object) -> tuple[tuple[KinematicPair, str, float], ...]:
-    wanted = f'{name} must be a list such as [(joint, "angle", 2.0), (other, "position", -1.0)]'
+    expected = f'{name} must be a list such as [(joint, "angle", 2.0), (other, "position", -1.0)]'
     if not isinstance(value, list | tuple) or not value:
-        raise ParameterError(f"{wanted}, got {value!r}")
-    found = []
+        raise ParameterError(f"{expected}, got {value!r}")
+    terms = []
     for term in value:
         if not (isinstance(term, list | tuple) and len(term) == 3 and isinstance(term[0], KinematicPair)):
-            raise ParameterError(f"{wanted}, got {term!r} in it")
+            raise ParameterError(f"{expected}, got {term!r} in it")
         joint, coordinate, factor = term
-        found.append((joint, joint.coordinate_name(coordinate), not_zero("factor", factor)))
-    return tuple(found)
+        terms.append((joint, joint.coordinate_name(coordinate), not_zero("factor", factor)))
+    return tuple(terms)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Relation(JointRelation):
-    """sum_i factor_i theta_i stays constant: any linear relation between coordinates of joints.
+    """A relation in which sum_i factor_i theta_i stays constant: any linear relation between coordinates of joints.
 
     Attributes:
-        terms: (joint, name of its coordinate, factor) of each; name None: the only one. Factors of positions
-            [1/m] and of angles [1/rad], or any others with a common unit of the products.
+        terms: (joint, name of its coordinate, factor) of each term; name None: the only coordinate. Factors of
+            positions [1/m] and of angles [1/rad], or any others with a common unit of the products.
 
     Raises:
-        ParameterError: no list of such, or a factor that is zero or not finite.
+        ParameterError: no list of terms, or a factor that is zero or not finite.
         ModelError: a joint without such a coordinate, or a coordinate twice.
     """
 
@@ -120,17 +122,17 @@ class Relation(JointRelation):
 
     @property
     def parts(self) -> tuple[RelationPart, ...]:
-        """The coordinates of the sum with their factors."""
+        """Coordinates of the sum with their factors."""
         return tuple(RelationPart(joint, joint.coordinate_name(name), f) for joint, name, f in self.terms)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Gear(JointRelation):
-    """angle_a - ratio angle_b stays constant.
+    """A relation in which angle_a - ratio angle_b stays constant.
 
     Attributes:
         joint_a, joint_b: with an angle each, such as ``Revolute``.
-        ratio: turns of a for a turn of b; negative where wheels mesh from outside and their axes agree.
+        ratio: revolutions of a per revolution of b; negative for external gears with parallel axes.
 
     Raises:
         ParameterError: a ratio that is zero or not finite.
@@ -154,18 +156,18 @@ class Gear(JointRelation):
 
     @property
     def parts(self) -> tuple[RelationPart, ...]:
-        """The angles of both joints with their factors."""
+        """Angles of both joints with their factors."""
         return angle_of(self, "joint_a", 1.0), angle_of(self, "joint_b", -self.ratio)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Rack(JointRelation):
-    """position - radius angle stays constant: a pinion on a rack.
+    """A relation in which position - radius angle stays constant: a pinion on a rack.
 
     Attributes:
         pinion: a joint with an angle, such as ``Revolute``.
         rack: a joint with a position, such as ``Prismatic``.
-        radius: travel of the rack for a radian of the pinion [m]; negative where it goes the other way.
+        radius: travel of the rack per radian of the pinion [m]; negative for the opposite direction.
 
     Raises:
         ParameterError: a radius that is zero or not finite.
@@ -189,18 +191,19 @@ class Rack(JointRelation):
 
     @property
     def parts(self) -> tuple[RelationPart, ...]:
-        """Position of the rack, angle of the pinion."""
+        """Position of the rack and angle of the pinion with their factors."""
         return position_of(self, "rack", 1.0), angle_of(self, "pinion", -self.radius)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Screw(JointRelation):
-    """position - lead angle / 2 pi stays constant, in one joint that turns and slides or in two.
+    """A relation in which position - lead angle / 2 pi stays constant, in one joint that rotates and slides or in
+    two.
 
     Attributes:
-        joint: a ``Cylindrical``, or the joint that turns.
-        lead: travel for a full turn [m]; negative for a left-hand thread.
-        slide: the joint that slides; None: the same.
+        joint: a ``Cylindrical``, or the joint that rotates.
+        lead: travel per revolution [m]; negative for a left-hand thread.
+        slide: the joint that slides; None: ``joint``.
 
     Raises:
         ParameterError: a lead that is zero or not finite.
@@ -213,19 +216,20 @@ class Screw(JointRelation):
 
     @property
     def parts(self) -> tuple[RelationPart, ...]:
-        """The position and the angle with their factors."""
+        """Position and angle with their factors."""
         turning = angle_of(self, "joint", -self.lead / 6.283185307179586)
         return position_of(self, "joint" if self.slide is None else "slide", 1.0), turning
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Belt(JointRelation):
-    """radius_a angle_a - radius_b angle_b stays constant, plus where crossed: a belt without slip.
+    """A relation in which radius_a angle_a - radius_b angle_b (plus if crossed) stays constant: a belt without
+    slip.
 
     Attributes:
         joint_a, joint_b: of the pulleys, with an angle each.
         radius_a, radius_b: of the pulleys [m].
-        is_crossed: whether the pulleys turn against each other.
+        is_crossed: whether the pulleys rotate in opposite directions.
 
     Raises:
         ParameterError: a radius that is not positive.
@@ -240,18 +244,18 @@ class Belt(JointRelation):
 
     @property
     def parts(self) -> tuple[RelationPart, ...]:
-        """The angles of both pulleys with their factors."""
-        other = self.radius_b if self.is_crossed else -self.radius_b
-        return angle_of(self, "joint_a", self.radius_a), angle_of(self, "joint_b", other)
+        """Angles of both pulleys with their factors."""
+        second = self.radius_b if self.is_crossed else -self.radius_b
+        return angle_of(self, "joint_a", self.radius_a), angle_of(self, "joint_b", second)
 
 
 def angle_of(relation: JointRelation, argument: str, factor: float) -> RelationPart:
-    """The angle of the joint in an argument of a relation, as a part."""
+    """Angle of the joint in an argument of a relation, with a factor."""
     return _part(relation, argument, "angle", factor)
 
 
 def position_of(relation: JointRelation, argument: str, factor: float) -> RelationPart:
-    """The position of the joint in an argument of a relation, as a part."""
+    """Position of the joint in an argument of a relation, with a factor."""
     return _part(relation, argument, "position", factor)
 
 

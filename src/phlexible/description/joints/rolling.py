@@ -30,7 +30,7 @@ from phlexible.errors import ModelError, ParameterError
 
 
 class RollingCondition(Enum):
-    """What a row of rolling holds."""
+    """Conditions of rolling, one for each row."""
 
     HEIGHT = "height"
     FIRST = "first way"
@@ -39,7 +39,7 @@ class RollingCondition(Enum):
 
 @dataclass(frozen=True, eq=False)
 class TiltCoordinate(RoundedCoordinate):
-    """Length of what is left of the axis of a wheel along the plane: the sine of its angle to the normal.
+    """Length of the projection of a wheel's axis on the plane: the sine of its angle to the normal.
 
     Attributes:
         axis: of the wheel.
@@ -48,20 +48,20 @@ class TiltCoordinate(RoundedCoordinate):
     axis: DirectionOf
 
     def functions(self) -> tuple[Row, ...]:
-        """axis . d_i."""
+        """Scalar products of the axis with the directions of the plane, one row each."""
         return tuple(Row((product(self.axis, d),), 0.0, self.name) for d in self.directions)
 
 
 @dataclass(frozen=True, eq=False)
 class RollingCoordinate(GapCoordinate):
-    """No coordinate but its rate: how fast the place of a wheel that touches slides along the plane (8.30).
+    """Coordinate whose rate is the sliding velocity of the contact point of a wheel along the plane (8.30).
 
     Attributes:
-        first: the plane's.
-        second: the centre of the wheel.
-        along: direction of the plane in which it slides.
+        first: port of the plane.
+        second: centre of the wheel.
+        along: direction of sliding in the plane.
         normal: of the plane.
-        spokes: directions of the wheel across its axis, of a ball all.
+        spokes: directions of the wheel perpendicular to its axis; of a ball all.
         radius: [m].
     """
 
@@ -73,27 +73,29 @@ class RollingCoordinate(GapCoordinate):
     radius: float
 
     def functions(self) -> tuple[Row, ...]:
-        """(x_b - x_a).along, spokes.along, spokes.normal."""
-        chord = between(self.first, self.second)
-        rows = [Row((BilinearTerm(1.0, chord, single(self.along)),), 0.0, self.name)]
+        """Products (x_b - x_a).along, spokes.along and spokes.normal, one row each."""
+        difference = between(self.first, self.second)
+        rows = [Row((BilinearTerm(1.0, difference, single(self.along)),), 0.0, self.name)]
         rows += [Row((product(b, self.along),), 0.0, self.name) for b in self.spokes]
         rows += [Row((product(b, self.normal),), 0.0, self.name) for b in self.spokes]
         return tuple(rows)
 
     def value(self, y: Array) -> float:
-        """Zero: there is none."""
+        """Zero, since only the rate is defined."""
         return 0.0
 
     def _up(self, y: Array) -> Array:
         return np.asarray(y[1 + len(self.spokes) :])
 
     def gradient(self, y: Array) -> Array:
-        """(1, - r spokes.normal / |spokes.normal|, 0), of the rate."""
+        """Coefficients (1, - r spokes.normal / |spokes.normal|, 0) of the rates of the functions, shape
+        (functions,).
+        """
         up = self._up(y)
         return np.concatenate([[1.0], -self.radius * up / np.linalg.norm(up), np.zeros(len(up))])
 
     def hessian(self, y: Array) -> Array:
-        """The derivative of that, which is not symmetric."""
+        """Derivative of ``gradient``, which is not symmetric, shape (functions, functions)."""
         up, k = self._up(y), len(self.spokes)
         size, result = float(np.linalg.norm(up)), np.zeros((len(y), len(y)))
         result[1 : 1 + k, 1 + k :] = -self.radius * (np.eye(k) / size - np.outer(up, up) / size**3)
@@ -102,13 +104,13 @@ class RollingCoordinate(GapCoordinate):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RollingRow(JointRelation):
-    """One of the rows of ``Rolling``: the height of the centre, or no sliding along one direction.
+    """A row of ``Rolling``: the height of the centre, or no sliding along one direction.
 
     Attributes:
-        first, second: the plane's port and the centre.
+        first, second: ports of the plane and of the centre.
         normal, axis: world axes at the initial pose; axis None: a ball.
         radius: [m].
-        component: which.
+        component: value of ``RollingCondition``.
     """
 
     first: Port
@@ -120,16 +122,16 @@ class RollingRow(JointRelation):
 
     @property
     def parts(self) -> tuple[RelationPart, ...]:
-        """No coordinates of joints."""
+        """Coordinates of joints in the row: none."""
         return ()
 
     @property
     def ports(self) -> tuple[Port, ...]:
-        """The plane's and the centre."""
+        """Ports of the plane and of the centre."""
         return self.first, self.second
 
     def rows(self, dimension: int) -> tuple[Row, ...]:
-        """One.
+        """The row as a function of the poses of both ports.
 
         Raises:
             ParameterError: in the plane, a normal that leaves it or an axis other than z.
@@ -144,22 +146,22 @@ class RollingRow(JointRelation):
                 raise ModelError(f"{self}: {port} has no orientation")
         if axis is not None and np.linalg.norm(np.cross(axis, normal)) < 1e-6:
             raise ModelError(f"{self} lies flat: its axis must not be the normal of the plane")
-        ways = tuple(DirectionOf(self.first, each) for each in perpendicular_axes(normal)[: dimension - 1])
+        directions = tuple(DirectionOf(self.first, n) for n in perpendicular_axes(normal)[: dimension - 1])
         up = DirectionOf(self.first, normal)
         component = RollingCondition(self.component)
         if component is RollingCondition.HEIGHT:
-            return (self._height(axis if dimension == 3 else None, up, ways),)
-        way = ways[component is RollingCondition.SECOND]
+            return (self._height(axis if dimension == 3 else None, up, directions),)
+        along = directions[component is RollingCondition.SECOND]
         spokes = self._spokes(axis, dimension)
-        part = RollingCoordinate("rolling", self.first, self.second, way, up, spokes, self.radius)
+        part = RollingCoordinate("rolling", self.first, self.second, along, up, spokes, self.radius)
         return (RelationRow((), 0.0, f"rolling, {self.component}", None, ((part, 1.0),)),)
 
-    def _height(self, axis: Array | None, up: DirectionOf, ways: tuple[DirectionOf, ...]) -> Row:
+    def _height(self, axis: Array | None, up: DirectionOf, directions: tuple[DirectionOf, ...]) -> Row:
         height = PositionCoordinate("height", self.first, self.second, up)
         parts: tuple[tuple[Coordinate, float], ...] = ((height, 1.0),)
         if axis is not None:
-            held = DirectionOf(self.second, axis)
-            tilt = TiltCoordinate("tilt", self.first, self.second, ways, (0.0,) * len(ways), held)
+            spin_axis = DirectionOf(self.second, axis)
+            tilt = TiltCoordinate("tilt", self.first, self.second, directions, (0.0,) * len(directions), spin_axis)
             return RelationRow((), 0.0, "rolling, height", None, (*parts, (tilt, -self.radius)))
         return RelationRow((), self.radius, "rolling, height", None, parts)
 
@@ -173,11 +175,11 @@ class RollingRow(JointRelation):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Rolling:
-    """A ball or a thin wheel that rolls on a plane without slip, and does not leave it. Lossless.
+    """A ball or a thin wheel that rolls on a plane without slip and without lifting off. Lossless.
 
     Attributes:
         wheel: port at the centre.
-        plane: on the ground or a body.
+        plane: on the ground or on a body.
         radius: [m].
         axis: of the wheel, world axes at the initial pose; None: a ball.
 
@@ -203,11 +205,11 @@ class Rolling:
         convert_fields(self)
         if self.axis is not None:
             unit_vector("axis", self.axis)
-        given = (self.plane.port, self.wheel, self.plane.unit_normal(), self.axis, self.radius)
-        set_fields(self, relations=tuple(RollingRow(*given, each.value) for each in RollingCondition))
+        arguments = (self.plane.port, self.wheel, self.plane.unit_normal(), self.axis, self.radius)
+        set_fields(self, relations=tuple(RollingRow(*arguments, condition.value) for condition in RollingCondition))
 
-    def give(self, connect: Callable[[RollingRow], RollingRow], dimension: int) -> tuple[RollingRow, ...]:
-        """Its rows to a model, which are returned; in the plane there is one way to roll."""
+    def connect_rows(self, connect: Callable[[RollingRow], RollingRow], dimension: int) -> tuple[RollingRow, ...]:
+        """Connect its rows to a model and return them; in the plane there is one direction of rolling."""
         for row in self.relations[dimension:]:
             receive(row, *row.ports)
         return tuple(connect(row) for row in self.relations[:dimension])

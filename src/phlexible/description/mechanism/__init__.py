@@ -1,1 +1,1 @@
-"""A mechanism as users write it."""
+"""Mechanisms as users write them."""

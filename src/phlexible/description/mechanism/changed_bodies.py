@@ -1,4 +1,4 @@
-"""Other discretizations of the bodies of a model, to see what a result owes to the one that was chosen."""
+"""Other discretizations of the bodies of a model, which show the error of the chosen one."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -17,7 +17,7 @@ _CHANGE: ContextVar[Change | None] = ContextVar("_CHANGE", default=None)
 
 @contextmanager
 def changed_bodies(change: Change) -> Iterator[None]:
-    """Context in which models place what ``change`` makes of the bodies that are added."""
+    """Context in which ``Mechanism.add`` places the results of ``change`` instead of the user's bodies."""
     token = _CHANGE.set(change)
     try:
         yield
@@ -26,21 +26,21 @@ def changed_bodies(change: Change) -> Iterator[None]:
 
 
 def changed_body(body: Any) -> Any:
-    """The body that a model places for the one that is added: this one, outside of ``changed_bodies``."""
+    """Body that a model places for a user's one: the same, outside of ``changed_bodies``."""
     change = _CHANGE.get()
     return body if change is None else change(body)
 
 
 def with_half_the_elements(body: Any) -> Any:
-    """Beam or rod with half as many elements; other bodies as they are."""
+    """Beam or rod with half as many elements; other bodies are returned as they are."""
     is_divisible = isinstance(body, Beam | Rod) and body.elements > 1
     return replace(body, elements=body.elements // 2) if is_divisible else body
 
 
 def in_another_frame(body: Any) -> Any:
-    """Beam whose small deflections are measured from another floating frame; other bodies as they are.
+    """Beam with another floating frame; other bodies are returned as they are.
 
-    Modes belong to a frame: beams of some modes stay.
+    Modes belong to a frame: beams with modes are not changed.
     """
     if not isinstance(body, Beam) or body.modes is not None:
         return body

@@ -1,4 +1,4 @@
-"""Names of new parts, and what becomes of parts in a copy or when others are taken away."""
+"""Names of new parts, and changes of parts when a mechanism is copied or parts are removed."""
 
 import dataclasses
 import re
@@ -25,11 +25,11 @@ from phlexible.description.references import references
 from phlexible.display import numbered
 from phlexible.errors import ModelError
 
-# Names of new bodies, and how messages call a value of the user.
+# Names of new bodies, and of values of the user in messages.
 
 
-def free_name(body: Body | SplitBeam | Rod, name: str | None, taken: Container[str], alike: int) -> str:
-    """The name for a new body; None: "beam 1", "beam 2", ... after those that are ``alike``.
+def free_name(body: Body | SplitBeam | Rod, name: str | None, taken: Container[str], equal_count: int) -> str:
+    """Name for a new body; None: "beam 1", "beam 2", ... after the ``equal_count`` bodies of its kind.
 
     Raises:
         ParameterError: no text.
@@ -37,51 +37,51 @@ def free_name(body: Body | SplitBeam | Rod, name: str | None, taken: Container[s
     """
     if name is None:
         kind = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", type(body).__name__).lower()
-        return numbered(kind, taken, start=alike + 1)
+        return numbered(kind, taken, start=equal_count + 1)
     if text("name of a body", name) in taken:
         raise ModelError(f"a body named {name!r} is already in the model; give another name")
     return name
 
 
-def described(value: object) -> str:
-    """What a message calls a value."""
+def described_value(value: object) -> str:
+    """Name of a user's value in messages."""
     if isinstance(value, PlacedBody | PlacedWhole):
         return value.name
     if isinstance(value, Attachment | Joint | Load):
-        kind, words = type(value).__name__, str(value)
-        return words if words.lower().startswith(kind.lower()) else f"{kind} {words}"
+        kind, label = type(value).__name__, str(value)
+        return label if label.lower().startswith(kind.lower()) else f"{kind} {label}"
     return repr(value)
 
 
-# What becomes of parts in a copy, and what may be taken away.
+# Replacement of parts in a copy, and removal of parts.
 
 Removable = Named | Rolling | CompoundForce | Feedback | Event | PlacedBody | PlacedWhole
 
 
-def check_name(joint: Joint | JointRelation, others: Iterable[Joint | JointRelation]) -> None:
-    """Refuses a name that another joint or relation has.
+def check_name(joint: Joint | JointRelation, existing: Iterable[Joint | JointRelation]) -> None:
+    """Refuse a name that another joint or relation has.
 
     Raises:
-        ModelError: says so.
+        ModelError: the name is taken.
     """
-    if joint.name is not None and any(joint.name == each.name for each in others if each is not joint):
+    if joint.name is not None and any(joint.name == other.name for other in existing if other is not joint):
         raise ModelError(f"a joint named {joint.name!r} is already in the model; give another name")
 
 
-def new_parts(source: MechanismParts, given: Mapping[str, Any]) -> dict[Any, Any]:
-    """New joints, loads, ... by those they stand for, with the names of these.
+def new_parts(source: MechanismParts, user_parts: Mapping[str, Any]) -> dict[Any, Any]:
+    """New joints, loads, ... with the names of those that they replace, by the old parts.
 
     Raises:
         ModelError: an unknown name, or another kind of part.
     """
     result: dict[Any, Any] = {}
-    for name, part in given.items():
+    for name, part in user_parts.items():
         old = one_of("part", name, named_parts(source))
-        kind = next(each for each in NAMED if isinstance(old, each))
+        kind = next(kind for kind in NAMED if isinstance(old, kind))
         if not isinstance(part, kind):
             raise ModelError(
                 f"{name!r} is a {type(old).__name__} and can only be replaced by a {kind.__name__}, got"
-                f" {described(part)}"
+                f" {described_value(part)}"
             )
         receive(part, *ports_of(part))
         like: Any = part
@@ -92,60 +92,60 @@ def new_parts(source: MechanismParts, given: Mapping[str, Any]) -> dict[Any, Any
 
 
 def removed(
-    mechanism: MechanismParts, parts: Iterable[object], given: Iterable[tuple[object, tuple[Named, ...]]]
+    mechanism: MechanismParts, parts: Iterable[object], compounds: Iterable[tuple[object, tuple[Named, ...]]]
 ) -> set[object]:
-    """All that goes when some parts go.
+    """All parts of a mechanism that are removed with some parts.
 
     Args:
-        mechanism: that has them.
+        mechanism: to which they belong.
         parts: bodies, wholes, joints, loads, ..., or names.
-        given: what was taken apart when it was applied, and its parts.
+        compounds: parts that consist of several parts, with these.
 
     Raises:
-        ModelError: what is not there, or what is left refers to what goes.
+        ModelError: a part that is not in the mechanism, or a remaining part that refers to a removed one.
     """
     wholes: list[PlacedWhole] = [*mechanism.split_beams, *(rod.handle for rod in mechanism.rods)]
-    others = named_parts(mechanism)
-    there: list[Any] = [*mechanism.bodies, *wholes, *others, *mechanism.events]
+    named = named_parts(mechanism)
+    there: list[Any] = [*mechanism.bodies, *wholes, *named, *mechanism.events]
     gone: set[object] = set()
     for part in parts:
         if isinstance(part, str):
-            names = [each.name if isinstance(each, PlacedBody | PlacedWhole) else str(each) for each in there]
+            names = [entry.name if isinstance(entry, PlacedBody | PlacedWhole) else str(entry) for entry in there]
             part = there[names.index(one_of("part", part, names))]
-        whole = next((own for compound, own in given if compound is part), None)
-        if whole is None and not any(part is each for each in there):
-            raise ModelError(f"part to remove: {described(part)} is not in this model")
-        gone |= set(whole) if whole is not None else {part, *_parts_of(part, others)}
-    for rest in (*wholes, *others, *mechanism.events):
-        if rest not in gone and (lost := next((each for each in _all_references(rest) if each in gone), None)):
+        whole = next((components for compound, components in compounds if compound is part), None)
+        if whole is None and not any(part is entry for entry in there):
+            raise ModelError(f"part to remove: {described_value(part)} is not in this model")
+        gone |= set(whole) if whole is not None else {part, *_parts_of(part, named)}
+    for rest in (*wholes, *named, *mechanism.events):
+        if rest not in gone and (lost := next((part for part in _all_references(rest) if part in gone), None)):
             what = rest.name if isinstance(rest, PlacedWhole) else str(rest)
-            raise ModelError(f"{what} refers to {described(lost)}; remove it, too")
+            raise ModelError(f"{what} refers to {described_value(lost)}; remove it, too")
     return gone
 
 
-def _parts_of(part: object, others: Iterable[Named]) -> Iterator[object]:
-    """What goes along: parts of a whole and what joins them, other shares of one controller."""
+def _parts_of(part: object, named: Iterable[Named]) -> Iterator[object]:
+    """Parts that are removed together with a part: those of a whole and their joints, or of one controller."""
     if isinstance(part, PlacedWhole):
         yield from part.parts
     if isinstance(part, PlacedSplitBeam):
-        for each in others:
-            if isinstance(each, Joint) and _bodies_of(each) <= {*part.parts}:
-                yield each
+        for candidate in named:
+            if isinstance(candidate, Joint) and _bodies_of(candidate) <= {*part.parts}:
+                yield candidate
     share = getattr(part, "value", None)
     if isinstance(share, FeedbackShare):
-        for each in others:
-            own = getattr(each, "value", None)
-            if isinstance(own, FeedbackShare) and own.whole is share.whole:
-                yield each
+        for candidate in named:
+            other_share = getattr(candidate, "value", None)
+            if isinstance(other_share, FeedbackShare) and other_share.whole is share.whole:
+                yield candidate
 
 
 def _bodies_of(joint: Joint) -> set[PlacedBody]:
-    return {each.placed for each in references(joint) if isinstance(each, Attachment)}
+    return {port.placed for port in references(joint) if isinstance(port, Attachment)}
 
 
 def _all_references(part: object) -> Iterator[object]:
-    """Bodies and parts that a part refers to, also by others that it refers to."""
-    for each in references(part):
-        one = each.placed if isinstance(each, Attachment) else each
+    """Bodies and parts that a part refers to, directly or through other parts."""
+    for reference in references(part):
+        one = reference.placed if isinstance(reference, Attachment) else reference
         yield one
         yield from _all_references(one)

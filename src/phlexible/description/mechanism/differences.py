@@ -12,11 +12,11 @@ PARTS: dict[str, Callable[[Mechanism], Sequence[object]]] = {
     "element": lambda mechanism: mechanism.elements,
     "relation": lambda mechanism: mechanism.relations,
 }
-"""Kinds of parts by the words for them."""
+"""Parts of a mechanism by the name of their kind."""
 
 
 def first_difference(usual: Mechanism, other: Mechanism) -> str | None:
-    """Return a clause about a part that one of two mechanisms has alone or otherwise; None: the parts agree."""
+    """Clause about a part that only one of two mechanisms has, or that differs; None: the parts agree."""
     for kind, parts in PARTS.items():
         before, after = _by_name(parts(usual)), _by_name(parts(other))
         for name in [*after.keys() - before.keys(), *before.keys() - after.keys()]:
@@ -29,8 +29,8 @@ def first_difference(usual: Mechanism, other: Mechanism) -> str | None:
             return f"the body {body.name!r} is a {type(changed.body).__name__}, not a {type(body.body).__name__}"
         count, changed_count = body.data.elastic_count, changed.data.elastic_count
         if count != changed_count:
-            words = f"has {changed_count} elastic coordinates (by elements or modes), not {count}"
-            return f"the body {body.name!r} {words}"
+            difference = f"has {changed_count} elastic coordinates (by elements or modes), not {count}"
+            return f"the body {body.name!r} {difference}"
     return None
 
 

@@ -1,4 +1,4 @@
-"""A model as the user writes it: placed bodies, joints and loads, each checked where it is given."""
+"""A mechanism as the user writes it: placed bodies, joints and loads, each checked when it is added."""
 
 import copy as copies
 import dataclasses
@@ -31,7 +31,7 @@ from phlexible.description.mechanism.changed_bodies import changed_body
 from phlexible.description.mechanism.changes import (
     Removable,
     check_name,
-    described,
+    described_value,
     free_name,
     new_parts,
     removed,
@@ -77,7 +77,7 @@ Part = TypeVar("Part", bound=Load | ForceElement | Drive)
 
 
 class Mechanism(MechanismParts):
-    """Bodies, the joints between them and the loads on them. World axes, SI units.
+    """A mechanism of bodies, joints between them and loads on them. World axes, SI units.
 
     Args:
         gravity: acceleration of gravity, shape (3,) [m/s^2].
@@ -91,24 +91,26 @@ class Mechanism(MechanismParts):
     """
 
     def with_stored(self, events: Sequence[Event], switches: tuple[Switch, ...]) -> Self:
-        """Itself, as a file has it: with events whose locks are among its relations."""
+        """The mechanism with stored events, whose locks are among its relations."""
         self._events, self._switches = list(events), switches
         return self
 
     def with_locks(self) -> Self:
-        """The mechanism of a run: relations that events will hold are among the others; itself without events."""
+        """The mechanism of a run, with relations that events will lock; itself without events."""
         if not self._events or self._switches:
             return self
-        whole = copies.copy(self)
-        whole._switches = tuple(switches_of(self._events, self.constraints))
-        whole._relations = [*self._relations, *locks_of(self._events, self.constraints)]
-        return whole
+        copy = copies.copy(self)
+        copy._switches = tuple(switches_of(self._events, self.constraints))
+        copy._relations = [*self._relations, *locks_of(self._events, self.constraints)]
+        return copy
 
     def sketch(self) -> Self:
-        """The same bodies and parts; loads that are applied to it are not on this one."""
-        whole = copies.copy(self)
-        whole._loads, whole._applied, whole._given = [*self._loads], {**self._applied}, [*self._given]
-        return whole
+        """A shallow copy with the same bodies and parts; loads that are applied to it do not affect this
+        mechanism.
+        """
+        copy = copies.copy(self)
+        copy._loads, copy._applied, copy._compounds = [*self._loads], {**self._applied}, [*self._compounds]
+        return copy
 
     @overload
     def add(
@@ -163,7 +165,7 @@ class Mechanism(MechanismParts):
         *,
         large: bool = False,
     ) -> PlacedBody | PlacedWhole:
-        """Places a body; the same description may be placed any number of times.
+        """Place a body in the model; the same description may be placed any number of times.
 
         Args:
             body: the description; ``beam.split(n)``: its parts are placed and fixed to each other; a ``Rod``: its
@@ -174,13 +176,13 @@ class Mechanism(MechanismParts):
                 angle about z [rad].
             velocity: of the origin at t = 0, world axes, shape (3,) [m/s]; None: solved from joints, zero without.
             angular_velocity: at t = 0, world axes, shape (3,) [rad/s]; None: solved from joints, zero without.
-            shape: of a string or rod at t = 0, then turned by ``rotation`` and moved by ``position``: a function
+            shape: of a string or rod at t = 0, then rotated by ``rotation`` and moved by ``position``: a function
                 of s [m] that returns a position, its two end points, or its nodes (N, 3); None: straight
                 along x. Its ``velocity`` may be a function of s or (N, 3), too.
-            large: True: a body of so many elements that it takes more than 32 GB of memory is meant.
+            large: True: a body of elements that take more than 32 GB of memory is accepted.
 
         Returns:
-            The handle whose ``start``, ``end``, ``at(x)``, ``origin`` and ``point(...)`` are ports.
+            Handle whose ``start``, ``end``, ``at(x)``, ``origin`` and ``point(...)`` are ports.
 
         Raises:
             ModelError: no body, a name that is taken, an angular velocity of a point mass or string, or a
@@ -198,7 +200,7 @@ class Mechanism(MechanismParts):
             array([0. , 0.5, 0. ])
         """
         if not isinstance(body, Body | SplitBeam | Rod):
-            raise ModelError(f"add takes a body such as Beam or RigidBody, got {described(body)}")
+            raise ModelError(f"add takes a body such as Beam or RigidBody, got {described_value(body)}")
         body = changed_body(body)
         refuse_large(*body.memory(self._dimension), "model.add", flag("large", large))
         taken: Mapping[str, object] = ChainMap[str, Any](self._bodies, self._wholes)
@@ -210,26 +212,26 @@ class Mechanism(MechanismParts):
             return self.group_rod(name, body, node_names(name, len(body.node_places)))
         if isinstance(body, SplitBeam):
             if shape is not None:
-                raise ModelError(f"{name} is no string and has no shape; give position= and rotation=")
+                raise ModelError(f"{name} is not a string and has no shape; pass position= and rotation=")
             places = part_places(body, name, position, rotation, self._dimension, self._bodies)
             speed = None if velocity is None else single_velocity(name, velocity)
             self.add(body.part, *places[0], speed, angular_velocity, large=True)
-            for part, (before, each) in zip(body.parts[1:], pairwise(places), strict=True):
-                placed = self.add(part, *each, large=True)  # their velocities follow from the joints
+            for part, (before, here) in zip(body.parts[1:], pairwise(places), strict=True):
+                placed = self.add(part, *here, large=True)  # their velocities follow from the joints
                 self.connect(Fixed(self._bodies[before[0]].cut(at_end=True), placed.cut(at_end=False)))
-            return self.group(name, [each for each, _, _ in places])
-        alike = self._latest.get(id(body))
-        placed = place(body, name, self._dimension, position, rotation, velocity, angular_velocity, shape, alike)
+            return self.group(name, [part_name for part_name, _, _ in places])
+        equal = self._latest.get(id(body))
+        placed = place(body, name, self._dimension, position, rotation, velocity, angular_velocity, shape, equal)
         self._bodies[name], self._ordered, self._latest[id(body)] = placed, None, placed
         self._kinds[type(body)] += 1
         return placed
 
     def group(self, name: str, parts: Sequence[str]) -> PlacedSplitBeam:
-        """Calls bodies that are in the model, named from start to end, one beam; joins nothing.
+        """Declare bodies in the model, named from start to end, as the parts of one beam; adds no joints.
 
         Raises:
             ModelError: a name that is taken, or bodies that are not in the model or are not equal beams.
-            ParameterError: a name that is no text, or no list of names.
+            ParameterError: a name that is not a text, or no list of names.
         """
         self._wholes[name] = split = grouped(name, self._parts_of(name, parts))
         self._kinds[type(split.body)] += 1
@@ -238,13 +240,13 @@ class Mechanism(MechanismParts):
     def group_rod(
         self, name: str, rod: Rod, parts: Sequence[str], stress_free: ArrayLike | None = None
     ) -> PlacedRod:
-        """Joins sections that are in the model, named from start to end, by the elements of a rod.
+        """Join sections in the model, named from start to end, by the elements of a rod.
 
         Args:
             name: of the rod.
             rod: the description.
             parts: names of the sections.
-            stress_free: strains without stress, as of ``RodInModel``; None: as the rod says, where it is now.
+            stress_free: strains without stress, as of ``RodInModel``; None: as the rod prescribes, at its pose.
 
         Raises:
             ModelError: a name that is taken, or bodies that are not the sections of this rod.
@@ -259,12 +261,12 @@ class Mechanism(MechanismParts):
             raise ModelError(f"a body named {name!r} is already in the model; give another name")
         if not isinstance(parts, list | tuple) or not parts:
             raise ParameterError(f"parts must be a list of names of bodies, got {parts!r}")
-        if missing := [each for each in parts if not (isinstance(each, str) and each in self._bodies)]:
+        if missing := [part for part in parts if not (isinstance(part, str) and part in self._bodies)]:
             raise ModelError(f"parts: no body is named {missing[0]!r}")
-        return [self._bodies[each] for each in parts]
+        return [self._bodies[part] for part in parts]
 
     def connect(self, joint: JointType) -> JointType:
-        """Adds a joint, or a relation between joints such as ``Gear``, and returns it.
+        """Add a joint, or a relation between joints such as ``Gear``, and return it.
 
         Raises:
             ModelError: no joint, one that is already connected, one with a port on a body of another
@@ -278,14 +280,14 @@ class Mechanism(MechanismParts):
             True
         """
         if isinstance(joint, Rolling):
-            given = joint.give(self.connect, self._dimension)
-            self._given.append((joint, given))
+            rows = joint.connect_rows(self.connect, self._dimension)
+            self._compounds.append((joint, rows))
             return joint
         if not isinstance(joint, Joint | JointRelation):
-            other = "; loads, springs and drives go to model.apply" if isinstance(joint, ModelPart) else ""
-            raise ModelError(f"connect takes a joint such as Revolute(a, b), got {described(joint)}{other}")
+            hint = "; loads, springs and drives go to model.apply" if isinstance(joint, ModelPart) else ""
+            raise ModelError(f"connect takes a joint such as Revolute(a, b), got {described_value(joint)}{hint}")
         receive(joint, *ports_of(joint))
-        if id(joint) in self._joints or any(joint is each for each in self._relations):
+        if id(joint) in self._joints or any(joint is relation for relation in self._relations):
             raise ModelError(f"{joint} is already connected")
         if joint.name is not None:
             check_name(joint, (*self.joints, *self._relations, *locks_of(self._events, self._relations)))
@@ -303,9 +305,9 @@ class Mechanism(MechanismParts):
         return joint
 
     def apply(self, part: Applied) -> Applied:
-        """Adds a load, a force element or a drive and returns it.
+        """Add a load, a force element or a drive and return it.
 
-        One whose name is taken gets a name of its own ("force on beam.end 2").
+        If its name is taken, it is renamed ("force on beam.end 2").
 
         Args:
             part: a load: ``Force``, ``Torque``, ``DistributedForce``, ``Pressure``; a force element:
@@ -329,16 +331,16 @@ class Mechanism(MechanismParts):
         """
         if isinstance(part, Feedback) and not part.on:
             raise ModelError(
-                "a Feedback acts on=[joints and attachments], or is a value of others: joint.torque(feedback)"
+                "a Feedback acts on=[joints and attachments], or is the value of a load: joint.torque(feedback)"
             )
         if isinstance(part, CompoundForce | Feedback):
-            own = part.parts() if isinstance(part, CompoundForce) else feedback_parts(part)
-            self._given.append((part, tuple(self._apply(each) for each in own)))
+            parts = part.parts() if isinstance(part, CompoundForce) else feedback_parts(part)
+            self._compounds.append((part, tuple(self._apply(component) for component in parts)))
             return part
         if not isinstance(part, Load | ForceElement | Drive):
             raise ModelError(
                 "part must be a load such as Force(beam.end, f), a force element such as SpringDamper(a, b, k), or"
-                f" what joint.spring, motor or drive make, got {described(part)}"
+                f" the result of joint.spring, motor or drive, got {described_value(part)}"
                 + ("; joints go to model.connect" if isinstance(part, Joint | JointRelation) else "")
             )
         return self._apply(part)
@@ -350,15 +352,16 @@ class Mechanism(MechanismParts):
         lock: Joint | JointRelation | None = None,
         release: Constraint | Event | None = None,
     ) -> Event:
-        """Locks a joint or lets it go, once, at a time or when a condition is met; see docs/forces_and_drives.md.
+        """Lock a joint or release it, once, at a time or when a condition is met; see docs/forces_and_drives.md.
 
-        Velocities jump by the impulse of a lock; the energy that it takes is booked as dissipated.
+        Velocities jump by the impulse of a lock; the energy that is lost counts as dissipated.
 
         Args:
             when: [s], or ``When(sensor, above=...)``.
-            lock: a joint, whose free coordinates stay where they are from then on; or a relation such as ``Gear``,
-                which holds from then on (a clutch).
-            release: a joint, drive or relation, which holds no more; or what ``at(..., lock=...)`` returned.
+            lock: a joint, whose free coordinates are constant from then on; or a relation such as ``Gear``,
+                which is active from then on (a clutch).
+            release: a joint, drive or relation, which is removed from then on; or the result of
+                ``at(..., lock=...)``.
 
         Raises:
             ParameterError: no time and no condition, or neither or both of ``lock`` and ``release``.
@@ -370,20 +373,20 @@ class Mechanism(MechanismParts):
             check_belongs(lock, self._bodies, self._joints)
             check_plane(lock, self._dimension)
             lock.rows(self._dimension)
-        let_go = [each for earlier in self._events for each in earlier.released]
-        made = event(when, lock, release, (*self.constraints, *locks), let_go)
-        timed = [(each.when, each) for each in (*self._events, made) if isinstance(each.when, float)]
+        released = [constraint for earlier in self._events for constraint in earlier.released]
+        made = event(when, lock, release, (*self.constraints, *locks), released)
+        timed = [(other.when, other) for other in (*self._events, made) if isinstance(other.when, float)]
         for time, locking in timed:
             for earlier_time, releasing in timed:
-                if locking.held and made in (locking, releasing) and earlier_time <= time:
+                if locking.locked and made in (locking, releasing) and earlier_time <= time:
                     check_not_released(locking, releasing.released, f"at t = {earlier_time:g} s")
         self.expect(made)
         return made
 
     def expect(self, event: Event) -> None:
-        """Adds an event of another mechanism, whose parts are those of this one."""
-        for each in event.held:
-            receive(each, *ports_of(each))
+        """Add an event of another mechanism, whose parts are those of this one."""
+        for lock in event.locked:
+            receive(lock, *ports_of(lock))
         self._events.append(event)
 
     def _apply(self, part: Part) -> Part:
@@ -421,65 +424,65 @@ class Mechanism(MechanismParts):
         parts: Mapping[str, Named] | None = None,
         **named: Body | SplitBeam | Rod | Named,
     ) -> Self:
-        """A copy with other parameters; joints and loads move to the same places on the new bodies.
+        """A copy with other parameters; joints and loads are moved to the same positions on the new bodies.
 
         Args:
             gravity: shape (3,) [m/s^2]; None: as it is.
-            bodies: new descriptions by the name of the body they stand for.
-            parts: new joints, loads, springs, ..., made on the bodies of this model, by the name of the part they
-                stand for, which they take over.
+            bodies: new descriptions by the name of the body that they replace.
+            parts: new joints, loads, springs, ..., made on the bodies of this model, by the name of the part that
+                they replace, which they inherit.
             named: both as keywords, ``replace(coupler=stiffer, spring=joint.spring(20.0))``.
 
         Raises:
             ModelError: an unknown name, another kind of part, or whatever the copy's ``add``, ``connect`` or
                 ``apply`` refuse.
-            AttachmentError: a new body without the place where a joint or load acts.
+            AttachmentError: a new body without the location at which a joint or load acts.
         """
-        described = {**(mapping("bodies", bodies)), **{k: v for k, v in named.items() if not is_named_part(v)}}
-        given = {**(mapping("parts", parts)), **{k: v for k, v in named.items() if is_named_part(v)}}
+        descriptions = {**(mapping("bodies", bodies)), **{k: v for k, v in named.items() if not is_named_part(v)}}
+        new = {**(mapping("parts", parts)), **{k: v for k, v in named.items() if is_named_part(v)}}
         copy = type(self)(gravity=self.gravity if gravity is None else gravity, dimension=self._dimension)
         copy.ground = self.ground
-        new_bodies(self, copy, described)
-        rods = {name: body for name, body in described.items() if isinstance(body, Rod)}
-        copy_parts(self, copy, rods=rods, instead=new_parts(self, given))
+        new_bodies(self, copy, descriptions)
+        rods = {name: body for name, body in descriptions.items() if isinstance(body, Rod)}
+        copy_parts(self, copy, rods=rods, instead=new_parts(self, new))
         return copy
 
     def copy(self) -> Self:
-        """The same again: bodies, joints and loads have the same names, and neither changes with the other."""
+        """A copy whose bodies, joints and loads have the same names; neither mechanism changes with the other."""
         return self.replace()
 
     def remove(self, *parts: Removable | str) -> Self:
-        """Takes bodies, joints, relations, loads, force elements, drives and events out of the model.
+        """Remove bodies, joints, relations, loads, force elements, drives and events from the model.
 
-        Handles of what stays hold on. ``model.copy().remove("motor")`` leaves this model as it is.
+        Handles of other parts stay valid. ``model.copy().remove("motor")`` does not change this model.
 
         Args:
-            parts: handles, what ``connect``, ``apply`` or ``at`` returned, or names.
+            parts: handles, results of ``connect``, ``apply`` or ``at``, or names.
 
         Returns:
             The model.
 
         Raises:
-            ModelError: something that is not in the model, or to which parts that stay refer: remove them, too.
+            ModelError: something that is not in the model, or to which remaining parts refer: remove them, too.
         """
-        gone = removed(self, parts, self._given)
-        self._bodies = {name: each for name, each in self._bodies.items() if each not in gone}
-        self._latest = {key: each for key, each in self._latest.items() if each not in gone}
-        self._wholes = {name: each for name, each in self._wholes.items() if handle_of(each) not in gone}
-        self._applied = {name: each for name, each in self._applied.items() if each not in gone}
-        self._joints = {key: each for key, each in self._joints.items() if each not in gone}
-        held: tuple[list[Any], ...] = (self._loads, self._elements, self._drives, self._relations, self._events)
-        for own in held:
-            own[:] = [each for each in own if each not in gone]
-        self._given = [(whole, own) for whole, own in self._given if not gone.issuperset(own)]
+        gone = removed(self, parts, self._compounds)
+        self._bodies = {name: part for name, part in self._bodies.items() if part not in gone}
+        self._latest = {key: part for key, part in self._latest.items() if part not in gone}
+        self._wholes = {name: part for name, part in self._wholes.items() if handle_of(part) not in gone}
+        self._applied = {name: part for name, part in self._applied.items() if part not in gone}
+        self._joints = {key: part for key, part in self._joints.items() if part not in gone}
+        lists: tuple[list[Any], ...] = (self._loads, self._elements, self._drives, self._relations, self._events)
+        for stored in lists:
+            stored[:] = [part for part in stored if part not in gone]
+        self._compounds = [(whole, parts) for whole, parts in self._compounds if not gone.issuperset(parts)]
         for port in (port for joint in gone if isinstance(joint, Joint) for port in clamped_starts(joint)):
-            others = (each.placed for joint in self.joints for each in clamped_starts(joint))
+            others = (start.placed for joint in self.joints for start in clamped_starts(joint))
             port.placed.clamp(is_clamped=port.placed in others)
         self._ordered = None
         return self
 
 
-# Copies of a mechanism: whatever is on the bodies of one, on those of another.
+# Copies of a mechanism: parts on the bodies of one are made again on those of another.
 
 
 def copy_parts(
@@ -489,17 +492,17 @@ def copy_parts(
     rods: Mapping[str, Rod] | None = None,
     instead: Mapping[Any, Any] | None = None,
 ) -> None:
-    """Puts all that is on the bodies of a mechanism on those of a copy, which have the same names.
+    """Connect and apply all parts of a mechanism to a copy, whose bodies have the same names.
 
     Args:
-        source: stays as it is.
-        copy: has the bodies and nothing on them.
-        changed: what becomes of each joint before it is connected.
-        rods: new descriptions by name; rods keep the shape in which they store no energy.
-        instead: new parts by those of ``source`` that they stand for, on the bodies of ``source``.
+        source: is not changed.
+        copy: has the bodies and no other parts.
+        changed: function that changes each joint before it is connected.
+        rods: new descriptions by name; rods keep their stress-free shape.
+        instead: new parts by those of ``source`` that they replace, on the bodies of ``source``.
 
     Raises:
-        AttachmentError: a body of the copy does not have a place where something acts.
+        AttachmentError: a body of the copy does not have a location at which a part acts.
         ModelError: whatever ``connect`` or ``apply`` of the copy refuse.
     """
     bodies = {placed.name: placed for placed in copy.bodies}
@@ -516,23 +519,23 @@ def copy_parts(
         parts[joint] = copy.connect(changed(replaced(new.get(joint, joint), parts)))
     for relation in source.relations:
         parts[relation] = copy.connect(replaced(new.get(relation, relation), parts))
-    for each in (*source.loads, *source.applied_elements, *source.drives):
-        parts[each] = copy.apply(replaced(new.get(each, each), parts))
-    for happens in source.events:
-        parts |= {lock: replaced(lock, parts) for lock in happens.held if lock not in parts}
-        copy.expect(replaced(happens, parts))
+    for part in (*source.loads, *source.applied_elements, *source.drives):
+        parts[part] = copy.apply(replaced(new.get(part, part), parts))
+    for event_ in source.events:
+        parts |= {lock: replaced(lock, parts) for lock in event_.locked if lock not in parts}
+        copy.expect(replaced(event_, parts))
 
 
-def new_bodies(source: Mechanism, copy: Mechanism, described: Mapping[str, Body | SplitBeam | Rod]) -> None:
-    """Puts the bodies of a mechanism into a copy, at the same places; some with new descriptions.
+def new_bodies(source: Mechanism, copy: Mechanism, described_value: Mapping[str, Body | SplitBeam | Rod]) -> None:
+    """Place the bodies of a mechanism in a copy, at the same poses; some with new descriptions.
 
     Raises:
         ModelError: an unknown name, or another kind of body.
     """
-    known = {**{placed.name: placed for placed in source.bodies}, **source.wholes}
-    for name in described:
-        one_of("body", name, [*known])
-    new = parts_by_name(described, source.wholes)
+    existing = {**{placed.name: placed for placed in source.bodies}, **source.wholes}
+    for name in described_value:
+        one_of("body", name, [*existing])
+    new = parts_by_name(described_value, source.wholes)
     for placed in source.bodies:
         nodes = placed.nodes
         copy.add(
@@ -553,7 +556,7 @@ MOST_NAMED = 6
 
 
 def warn_of_unused_parts(mechanism: Mechanism) -> None:
-    """Warns of joints, elements, drives and loads that do nothing, because they were not connected or applied.
+    """Warn of joints, elements, drives and loads that were neither connected nor applied.
 
     Constant forces of size one are left out: they are directions of inputs for ``Model.linearize``.
     """
@@ -563,6 +566,6 @@ def warn_of_unused_parts(mechanism: Mechanism) -> None:
     names = [str(part) for part in waiting.values()]
     warn_user(
         f"{shortened(names, MOST_NAMED)} made on bodies of this model and neither connected nor applied, so that"
-        " they do nothing: call model.connect(joint), and model.apply(part) for what is no joint",
+        " they do nothing: call model.connect(joint), and model.apply(part) for other parts",
         UnusedPartWarning,
     )

@@ -1,4 +1,4 @@
-"""Checks of what a model is given: bodies where they are placed, parts that belong to it."""
+"""Checks of bodies that are placed in a model, and of parts that are connected or applied."""
 
 from collections.abc import Iterator, Mapping
 from math import pi
@@ -34,13 +34,15 @@ from phlexible.description.ports import Attachment, ModelPart, MovingFrame, Plac
 from phlexible.description.references import references, values_in
 from phlexible.errors import AttachmentError, ModelError, ParameterError, SingularMassError, UnitWarning, warn_user
 
-# Checks of a joint, load, element or drive against the model that it is given to.
+# Checks of a joint, load, element or drive against the model that it is added to.
 
 Part = Joint | JointRelation | Load | ForceElement | Drive
 
 
 def ports_of(part: ModelPart | Sensor) -> Iterator[Port]:
-    """Attachments and frames that a part acts on, also by its joints, and those that its controller measures."""
+    """Attachments and frames that a part acts on, directly or by its joints, and those that its controller
+    measures.
+    """
     for each in references(part):
         if isinstance(each, Attachment | MovingFrame):
             yield each
@@ -51,19 +53,20 @@ def ports_of(part: ModelPart | Sensor) -> Iterator[Port]:
 
 
 def joints_of(part: ModelPart | Sensor) -> Iterator[Joint]:
-    """Joints that an element or drive acts in, or that a controller measures."""
-    return (each for each in references(part) if isinstance(each, Joint))
+    """Joints in which an element or drive acts, or that a controller measures."""
+    return (reference for reference in references(part) if isinstance(reference, Joint))
 
 
 def clamped_starts(joint: Joint) -> Iterator[Attachment]:
-    """Starts of bodies whose place and orientation a joint holds."""
+    """Starts of bodies whose position and orientation a joint constrains."""
     for port in (joint.first, joint.second):
         if isinstance(joint, Fixed) and isinstance(port, Attachment) and port.location in (Start(), Along(0.0)):
             yield port
 
 
 def check_belongs(part: Part | Sensor, bodies: Mapping[str, PlacedBody], joints: Mapping[int, Joint]) -> None:
-    """Refuses a part that is attached to a body or acts in a joint of another model; joints come by their ``id``.
+    """Refuse a part that is attached to a body or acts in a joint of another model; joints are found by their
+    ``id``.
 
     Raises:
         ModelError: names the attachment or the joint.
@@ -79,10 +82,10 @@ def check_belongs(part: Part | Sensor, bodies: Mapping[str, PlacedBody], joints:
 
 
 def check_nodes(part: Part) -> None:
-    """Refuses a part that acts between two nodes of a string, or beside the interfaces of a flexible body.
+    """Refuse a part that acts between two nodes of a string, or off the interfaces of a flexible body.
 
     Raises:
-        AttachmentError: names the attachment and the places that would do.
+        AttachmentError: the message names the attachment and possible locations.
     """
     watched = {each for value in values_in(part) if isinstance(value, Feedback) for each in references(value)}
     touched = {each.body for each in values_in(part) if isinstance(each, MeshSurface)}
@@ -92,8 +95,8 @@ def check_nodes(part: Part) -> None:
         if isinstance(port, Attachment) and port.point.is_watched_only and port not in watched:
             names = ", ".join(map(repr, port.placed.body.port_locations())) or "none"
             raise AttachmentError(
-                f"{part}: {port} is no interface of {port.placed.name}, which does not keep how it answers to "
-                f"forces there; joints and loads act on interfaces ({names}): name one there with interfaces="
+                f"{part}: {port} is not an interface of {port.placed.name}, which has no shapes for forces there; "
+                f"joints and loads act on interfaces ({names}): define one there with interfaces="
             )
         if (
             port in watched
@@ -115,7 +118,7 @@ def check_nodes(part: Part) -> None:
 
 
 def _any_port(placed: PlacedBody) -> Attachment:
-    """The origin; of bodies that have none a node, of those that keep their answers at interfaces one of these."""
+    """Origin of a body; of bodies without one a node, of those that only act at interfaces an interface."""
     if isinstance(placed.body, String):
         return placed.start
     if isinstance(placed.body, SoftBody):
@@ -126,12 +129,12 @@ def _any_port(placed: PlacedBody) -> Attachment:
 
 
 def _is_between(port: Attachment) -> bool:
-    """Between two nodes of a body in absolute coordinates."""
+    """Whether a port lies between two nodes of a body in absolute coordinates."""
     return port.placed.nodes is not None and port.point.node is None
 
 
 def check_plane(part: Part, dimension: int) -> None:
-    """Refuses ports and load values that leave the plane of a planar model, or the line of one on a line.
+    """Refuse ports and load values that leave the plane of a planar model, or the line of one on a line.
 
     Raises:
         ParameterError: names the port or the load and the value.
@@ -152,9 +155,9 @@ def check_plane(part: Part, dimension: int) -> None:
             raise ModelError(f"{part}: {port} was made by a model {where}; make it with this model's ground")
 
 
-# A body where the user puts it: numbers checked, data in the model's dimension, strings along curves.
+# Placement of a body: numbers checked, data in the model's dimension, strings along curves.
 
-TURN = 2 * pi * (1 + 1e-9)
+FULL_ROTATION = 2 * pi * (1 + 1e-9)
 
 
 def place(
@@ -166,12 +169,12 @@ def place(
     velocity: Field | None,
     angular_velocity: ArrayLike | None,
     shape: Field | None,
-    alike: PlacedBody | None = None,
+    equal: PlacedBody | None = None,
 ) -> PlacedBody:
-    """The handle of a body; arguments as of ``Mechanism.add``.
+    """Handle of a body that is placed in a model; arguments as of ``Mechanism.add``.
 
     Args:
-        alike: a handle of the same description, whose numbers this one shares unless a joint has clamped it.
+        equal: a handle of the same description, whose data this one shares unless a joint has clamped it.
 
     Raises:
         ModelError: an angular velocity of a point mass or string, or a shape of a body that is no string.
@@ -179,37 +182,37 @@ def place(
         SingularMassError: a motion of the body carries no kinetic energy.
     """
     origin = planar_point("position", vector("position", position), dimension)
-    turn = rotation_matrix(rotation, dimension)
-    _ask_about_degrees(rotation)
+    rotation_ = rotation_matrix(rotation, dimension)
+    _warn_of_degrees(rotation)
     if isinstance(body, NodalBody):
         shared = shared_numbers(body, dimension)
         nodal, points = shared or (body.discretize(dimension), {})
-        nodes = body.initial_nodes(dimension, shape, velocity, origin, turn)
+        nodes = body.initial_nodes(dimension, shape, velocity, origin, rotation_)
         if angular_velocity is not None:
             try:
-                nodes = body.spun(nodes, _spin(angular_velocity, dimension), origin)
+                nodes = body.with_rotation(nodes, _spin(angular_velocity, dimension), origin)
             except ModelError as error:
                 raise ModelError(f"{name}: {error}") from None
-        placed = PlacedBody(name, body, body, nodal, origin, turn, nodes=nodes, points=points)
+        placed = PlacedBody(name, body, body, nodal, origin, rotation_, nodes=nodes, points=points)
         check_strains(placed)
         return placed
     if shape is not None:
-        raise ModelError(f"{name} is no string and has no shape; give position= and rotation=")
+        raise ModelError(f"{name} is not a string and has no shape; pass position= and rotation=")
     speed = None if velocity is None else single_velocity(name, velocity)
-    held = body.held(is_clamped=False)
-    if alike is not None and isinstance(alike.data, FloatingBody) and alike.held == held:
-        held, data, points = alike.held, alike.data, alike.points
-    elif (known := shared_numbers(held, dimension)) is not None and isinstance(known[0], FloatingBody):
+    resolved = body.resolved(is_clamped=False)
+    if equal is not None and isinstance(equal.data, FloatingBody) and equal.held == resolved:
+        resolved, data, points = equal.held, equal.data, equal.points
+    elif (known := shared_numbers(resolved, dimension)) is not None and isinstance(known[0], FloatingBody):
         data, points = known[0], known[1]
     else:
-        data, points = discretized(held, name, dimension), {}
+        data, points = discretized(resolved, name, dimension), {}
     placed = PlacedBody(
         name,
         body,
-        held,
+        resolved,
         data,
         origin,
-        turn,
+        rotation_,
         None if speed is None else planar_point("velocity", speed, dimension),
         None if angular_velocity is None else _spin(angular_velocity, dimension),
         points=points,
@@ -220,7 +223,7 @@ def place(
 
 
 def discretized(body: Body, name: str, dimension: int) -> FloatingBody:
-    """The data of a body with a frame.
+    """Data of a body with a frame, checked for kinetic energy.
 
     Raises:
         SingularMassError: a motion of the body carries no kinetic energy.
@@ -234,12 +237,12 @@ def discretized(body: Body, name: str, dimension: int) -> FloatingBody:
     return data
 
 
-PRESSED_TOGETHER = 1e-20
-"""C of a string that is pressed to 1e-10 of its length; nodes that coincide to round-off leave some 1e-28."""
+COMPRESSED = 1e-20
+"""C of a string that is compressed to 1e-10 of its length; nodes that coincide to round-off have some 1e-28."""
 
 
 def check_strains(placed: PlacedBody) -> None:
-    """Refuses a shape with C <= 0, at which no law is defined, and C that is nothing but round-off of places.
+    """Refuse a shape with C <= 0, for which no law is defined, or with C that is only round-off of positions.
 
     Raises:
         ParameterError: names the element.
@@ -248,29 +251,29 @@ def check_strains(placed: PlacedBody) -> None:
     for group in placed.data.strains:
         C = strains(placed.data, group, placed.elastic)
         worst = int(C.argmin())
-        if not C[worst] > PRESSED_TOGETHER:
+        if not C[worst] > COMPRESSED:
             raise ParameterError(
-                f"{placed.name}: the shape must not press element {group.elements[worst]} together to "
-                f"nothing (C = |dr/ds|^2 = {C[worst]:.3g}); neighbouring nodes need a distance"
+                f"{placed.name}: the shape must not compress element {group.elements[worst]} to zero length "
+                f"(C = |dr/ds|^2 = {C[worst]:.3g}); neighbouring nodes need a distance"
             )
     for elements in placed.data.elements:
         volumes = least_volumes(elements, placed.elastic.reshape(-1, placed.data.dimension))
         if not volumes.min() > 0:
             raise ParameterError(
-                f"{placed.name}: the shape must not turn element {int(volumes.argmin())} inside out or press it "
+                f"{placed.name}: the shape must not invert element {int(volumes.argmin())} or make it "
                 f"flat (its volume is {volumes.min():.3g} of the undeformed one)"
             )
 
 
 def single_velocity(name: str, velocity: Field) -> Array:
-    """The velocity of a body with a frame, which is no function, shape (3,).
+    """Velocity of a body with a frame, which is not a function, shape (3,) [m/s].
 
     Raises:
         ModelError: a function.
         ParameterError: no three finite numbers.
     """
     if callable(velocity):
-        raise ModelError(f"{name} is no string: velocity is that of its origin, three numbers")
+        raise ModelError(f"{name} is not a string: velocity is that of its origin, three numbers")
     return vector("velocity", velocity)
 
 
@@ -281,9 +284,9 @@ def _spin(value: ArrayLike, dimension: int) -> Array:
     return spin
 
 
-def _ask_about_degrees(rotation: RotationLike | None) -> None:
-    """Warns of an angle of more than a turn, which a place has no use for."""
-    if isinstance(rotation, int | float | np.number) and abs(float(rotation)) > TURN:
+def _warn_of_degrees(rotation: RotationLike | None) -> None:
+    """Warn of an angle of more than a full rotation, which is probably in degrees."""
+    if isinstance(rotation, int | float | np.number) and abs(float(rotation)) > FULL_ROTATION:
         warn_user(
             f"rotation = {rotation!r} is more than a turn; angles are in radians: np.radians({rotation!r})",
             UnitWarning,

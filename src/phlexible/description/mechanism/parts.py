@@ -1,4 +1,4 @@
-"""What a mechanism consists of: bodies, joints, loads and the rest, by their kinds and by their names."""
+"""Parts of a mechanism by kind and by name: bodies, joints, loads and others."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -26,34 +26,34 @@ Named = Joint | JointRelation | Load | ForceElement | Drive
 NAMED = (Joint, JointRelation, Load, ForceElement, Drive)
 MOST_NAMED = 6
 
-Found = TypeVar("Found")
+PartType = TypeVar("PartType")
 
 
 def is_named_part(value: object) -> bool:
-    """Whether it is a part and no body."""
+    """Whether a value is a part other than a body."""
     return isinstance(value, NAMED)
 
 
-def one_of(kind: str, name: str, parts: Sequence[Found]) -> Found:
-    """The one of a name.
+def one_of(kind: str, name: str, parts: Sequence[PartType]) -> PartType:
+    """Part with a name.
 
     Raises:
         ModelError: there is none, or there are several; lists the names.
     """
-    found = [each for each in parts if str(each) == text(f"name of a {kind}", name)]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        raise ModelError(f"{len(found)} parts are named {name!r}; give them names of their own with name=")
-    known = shortened([str(each) for each in parts], MOST_NAMED) if parts else f"no {kind} yet"
+    matches = [part for part in parts if str(part) == text(f"name of a {kind}", name)]
+    if len(matches) == 1:
+        return matches[0]
+    if matches:
+        raise ModelError(f"{len(matches)} parts are named {name!r}; give them different names with name=")
+    known = shortened([str(part) for part in parts], MOST_NAMED) if parts else f"no {kind} yet"
     raise ModelError(f"no {kind} is named {name!r}; the model has: {known}")
 
 
-# A mechanism, to be read.
+# Read-only access to a mechanism.
 
 
 class MechanismParts:
-    """Bodies, the joints between them and the loads on them, to be read; arguments as of ``Mechanism``."""
+    """Bodies, joints between them and loads on them, for reading; arguments as of ``Mechanism``."""
 
     def __init__(self, gravity: ArrayLike = (0.0, 0.0, 0.0), dimension: int = 3) -> None:
         self._dimension = dimension = line_plane_or_space(dimension)
@@ -72,17 +72,17 @@ class MechanismParts:
         self._relations: list[JointRelation] = []
         self._events: list[Event] = []
         self._switches: tuple[Switch, ...] = ()
-        self._given: list[tuple[object, tuple[Named, ...]]] = []  # what was taken apart, and its parts
+        self._compounds: list[tuple[object, tuple[Named, ...]]] = []  # parts that consist of others, with these
 
     def __setstate__(self, state: dict[str, object]) -> None:
-        """From a pickle: joints are known by what they are now."""
+        """Restore from a pickle, with joints by their new identities."""
         self.__dict__.update(state)
         self._joints = {id(joint): joint for joint in self._joints.values()}
         self._latest = {id(placed.body): placed for placed in self._latest.values()}
 
     @property
     def dimension(self) -> int:
-        """2 in the xy plane, 3 in space."""
+        """Dimension of the model: 1 along x, 2 in the xy plane, 3 in space."""
         return self._dimension
 
     @property
@@ -92,7 +92,9 @@ class MechanismParts:
 
     @property
     def bodies(self) -> tuple[PlacedBody, ...]:
-        """The placed bodies: those with a frame, then strings, each in the order they were added."""
+        """The placed bodies, those with a frame before those in absolute coordinates, each in the order of
+        addition.
+        """
         if self._ordered is None:
             self._ordered = tuple(sorted(self._bodies.values(), key=lambda placed: placed.nodes is not None))
         return self._ordered
@@ -100,17 +102,17 @@ class MechanismParts:
     @property
     def split_beams(self) -> tuple[PlacedSplitBeam, ...]:
         """Handles of beams that were added in parts; the parts are among the bodies."""
-        return tuple(each for each in self._wholes.values() if isinstance(each, PlacedSplitBeam))
+        return tuple(whole for whole in self._wholes.values() if isinstance(whole, PlacedSplitBeam))
 
     @property
     def rods(self) -> tuple[RodInModel, ...]:
         """Handles and elements of the rods; their sections are among the bodies."""
-        return tuple(each for each in self._wholes.values() if isinstance(each, RodInModel))
+        return tuple(whole for whole in self._wholes.values() if isinstance(whole, RodInModel))
 
     @property
     def wholes(self) -> Mapping[str, PlacedWhole]:
         """Handles of beams in parts and of rods by their names."""
-        return {name: handle_of(each) for name, each in self._wholes.items()}
+        return {name: handle_of(whole) for name, whole in self._wholes.items()}
 
     @property
     def joints(self) -> tuple[Joint, ...]:
@@ -125,11 +127,11 @@ class MechanismParts:
     @property
     def elements(self) -> tuple[ForceElement, ...]:
         """Springs, dampers, motors and forces in joints, in the order they were applied, then those of rods."""
-        return (*self._elements, *(each for rod in self.rods for each in rod.elements))
+        return (*self._elements, *(element for rod in self.rods for element in rod.elements))
 
     @property
     def applied_elements(self) -> tuple[ForceElement, ...]:
-        """Those that were applied."""
+        """Force elements that were applied, without those of rods."""
         return tuple(self._elements)
 
     @property
@@ -144,21 +146,21 @@ class MechanismParts:
 
     @property
     def constraints(self) -> tuple[Constraint, ...]:
-        """Whatever has functions that vanish: the joints, then the drives, then the relations."""
+        """All constraints of the model, the joints, then the drives, then the relations."""
         return (*self._joints.values(), *self._drives, *self._relations)
 
     @property
     def events(self) -> tuple[Event, ...]:
-        """What happens in a run, in the order of ``at``."""
+        """Events of a run, in the order of ``at``."""
         return tuple(self._events)
 
     @property
     def switches(self) -> tuple[Switch, ...]:
-        """Constraints that events hold or release, of a mechanism ``with_locks``."""
+        """Constraints that events lock or release, of a mechanism ``with_locks``."""
         return self._switches
 
     def __getitem__(self, name: str) -> PlacedBody | PlacedWhole:
-        """The body with a name, or the handle of a rod or of a beam that was added in parts.
+        """Body with a name, or handle of a rod or of a beam that was added in parts.
 
         Raises:
             ModelError: there is none; the message lists the names.
@@ -172,10 +174,10 @@ class MechanismParts:
         raise ModelError(f"no body is named {name!r}; the model has: {known}")
 
     def __iter__(self) -> None:  # or Python would call [0], [1], ...
-        raise TypeError("a model is no sequence; its bodies are model.bodies")
+        raise TypeError("a model is not a sequence; its bodies are model.bodies")
 
     def joint(self, name: str) -> Joint:
-        """The joint of a name, ``Revolute(..., name="elbow")``.
+        """Joint with a name, ``Revolute(..., name="elbow")``.
 
         Raises:
             ModelError: there is none; lists the names.
@@ -183,7 +185,8 @@ class MechanismParts:
         return one_of("joint", name, self.joints)
 
     def part(self, name: str) -> Named:
-        """The joint, relation, load, force element or drive of a name, given or made ("force on beam.end").
+        """Joint, relation, load, force element or drive with a name, set by the user or automatic ("force on
+        beam.end").
 
         Raises:
             ModelError: there is none, or there are several; lists the names.
@@ -194,18 +197,18 @@ class MechanismParts:
         return f"{type(self).__name__}(dimension={self._dimension}, {counted(self)})"
 
     def _ipython_key_completions_(self) -> list[str]:
-        """Names that notebooks offer after ``model["``."""
+        """Names that notebooks suggest after ``model["``."""
         return [*self._wholes, *self._bodies]
 
 
 def named_parts(mechanism: MechanismParts) -> tuple[Named, ...]:
     """All joints, relations, loads, force elements and drives."""
     kinds = (mechanism.joints, mechanism.relations, mechanism.loads, mechanism.applied_elements, mechanism.drives)
-    return tuple(each for parts in kinds for each in parts)
+    return tuple(part for parts in kinds for part in parts)
 
 
 def counted(mechanism: MechanismParts) -> str:
-    """ "3 bodies, 4 joints, 1 load", without what there is none of; a rod is one body."""
+    """Numbers of parts as a text, "3 bodies, 4 joints, 1 load"; a rod is one body."""
     nodes = sum(len(rod.handle.parts) - 1 for rod in mechanism.rods)
     counts = (
         (len(mechanism.bodies) - nodes, "body", "bodies"),
@@ -216,5 +219,4 @@ def counted(mechanism: MechanismParts) -> str:
         (len(mechanism.relations), "relation"),
         (len(mechanism.events), "event"),
     )
-    found = [how_many(*each) for each in counts if each[0]]
-    return ", ".join(found) or "no bodies"
+    return ", ".join(how_many(*count) for count in counts if count[0]) or "no bodies"

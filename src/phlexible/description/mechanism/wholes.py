@@ -1,4 +1,4 @@
-"""Rods and beams in parts: several bodies that a model holds as one."""
+"""Rods and beams in parts: several bodies that a model treats as one."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
@@ -11,7 +11,7 @@ from phlexible.algebra.rotations import RotationLike, rotation_matrix
 from phlexible.bodies.beam.beam import Beam, SplitBeam
 from phlexible.bodies.body import Body
 from phlexible.bodies.initial_nodes import Field, initial_nodes
-from phlexible.bodies.rod import Rod, RodNode, rod_pose, slopes_along
+from phlexible.bodies.rod import Rod, RodNode, derivatives_along, rod_pose
 from phlexible.description.ground import planar_point
 from phlexible.description.interactions.rod_element import RodElement, rod_elements
 from phlexible.description.placed_wholes import PlacedRod, PlacedSplitBeam, PlacedWhole
@@ -33,19 +33,19 @@ class SectionToAdd(NamedTuple):
 
 
 class RodInModel(NamedTuple):
-    """A rod and what makes it elastic."""
+    """A rod in a model: its handle and its elastic elements."""
 
     handle: PlacedRod
     elements: tuple[RodElement, ...]
 
     @property
     def stress_free(self) -> Array:
-        """Gamma and K without stress, shape (elements, g, 6)."""
+        """Strains Gamma and K without stress, shape (elements, g, 6)."""
         return np.array([element.natural for element in self.elements])
 
 
 def handle_of(whole: PlacedSplitBeam | RodInModel) -> PlacedWhole:
-    """The handle that users have of a beam in parts or of a rod."""
+    """Handle of a beam in parts or of a rod."""
     return whole.handle if isinstance(whole, RodInModel) else whole
 
 
@@ -60,27 +60,27 @@ def rod_sections(
     angular_velocity: ArrayLike | None,
     shape: Field | None,
 ) -> list[SectionToAdd]:
-    """The sections of a rod, from start to end; arguments as of ``Mechanism.add``.
+    """Sections of a rod, from start to end; arguments as of ``Mechanism.add``.
 
     With a velocity alone only the first section has one, and the others follow like those of a rigid body, which
-    does not turn where no joint holds it; a velocity field gives all sections theirs, and the turning of the axis.
+    does not rotate unless a joint makes it; a velocity field determines the velocity and spin of all sections.
 
     Raises:
         ModelError: a section's name is taken.
         ParameterError: a shape that the rod cannot have, or numbers of a wrong shape.
     """
     names = node_names(name, len(rod.node_places))
-    if used := [each for each in names if each in taken]:
+    if used := [part for part in names if part in taken]:
         raise ModelError(f"a body named {used[0]!r} is already in the model; give {name!r} another name")
     origin = planar_point("position", vector("position", position), dimension)
     pose = rod_pose(rod, name, dimension, shape, origin, rotation_matrix(rotation, dimension))
     speeds, spins = _speeds(rod, dimension, pose.positions, origin, velocity, angular_velocity)
-    found = zip(rod.nodes(), names, pose.positions, pose.rotations, speeds, spins, strict=True)
-    return [SectionToAdd(*each) for each in found]
+    arguments = zip(rod.nodes(), names, pose.positions, pose.rotations, speeds, spins, strict=True)
+    return [SectionToAdd(*section) for section in arguments]
 
 
 def joined(name: str, rod: Rod, nodes: Sequence[PlacedBody], stress_free: Array | None) -> RodInModel:
-    """The rod of placed sections.
+    """Rod made of placed sections, with its elements.
 
     Raises:
         ModelError: they are not the sections of this rod.
@@ -95,7 +95,7 @@ def joined(name: str, rod: Rod, nodes: Sequence[PlacedBody], stress_free: Array 
 
 
 def node_names(name: str, count: int) -> list[str]:
-    """Names of the sections of a rod of that name."""
+    """Names of the sections of a rod."""
     return [f"{name} node {number}" for number in range(1, count + 1)]
 
 
@@ -107,7 +107,7 @@ def _speeds(
     velocity: Field | None,
     angular_velocity: ArrayLike | None,
 ) -> tuple[list[Array | None], list[Array | None]]:
-    """Velocity and angular velocity of each section, None where joints decide."""
+    """Velocity and angular velocity of each section, None where joints determine them."""
     count = len(positions)
     spin = None if angular_velocity is None else vector("angular_velocity", angular_velocity)
     if velocity is None:
@@ -116,18 +116,18 @@ def _speeds(
         speed = vector("velocity", velocity)
         if spin is None:
             return [speed, *[None] * (count - 1)], [None] * count
-        return [speed + np.cross(spin, place - origin) for place in positions], [spin] * count
+        return [speed + np.cross(spin, position - origin) for position in positions], [spin] * count
     places = rod.node_places
     speeds = initial_nodes(places, dimension, None, velocity, np.zeros(3), np.eye(3)).velocities
     assert speeds is not None
     if spin is not None:
         return list(speeds), [spin] * count
-    tangents, rates = slopes_along(places, positions), slopes_along(places, speeds)
+    tangents, rates = derivatives_along(places, positions), derivatives_along(places, speeds)
     spins = np.cross(tangents, rates) / (tangents**2).sum(axis=1)[:, None]
     return list(speeds), list(spins)
 
 
-# A beam in parts, one body and one ``Fixed`` joint each ([B], conclusion): their places and names.
+# A beam in parts, one body and one ``Fixed`` joint each ([B], conclusion): their poses and names.
 
 
 def part_places(
@@ -138,22 +138,22 @@ def part_places(
     dimension: int,
     taken: Collection[str],
 ) -> list[tuple[str, Array, Array]]:
-    """Name, position and rotation of each part, in a row; arguments as ``Mechanism.add``.
+    """Name, position and rotation of each part of a beam; arguments as of ``Mechanism.add``.
 
     Raises:
         ModelError: a part's name is taken.
         ParameterError: a position or rotation of a wrong shape.
     """
     names = part_names(name, split.count)
-    if used := [each for each in names if each in taken]:
+    if used := [part for part in names if part in taken]:
         raise ModelError(f"a body named {used[0]!r} is already in the model; give {name!r} another name")
-    start, turn = vector("position", position), rotation_matrix(rotation, dimension)
-    along = turn[:, 0] * split.part.length
-    return [(each, start + number * along, turn) for number, each in enumerate(names)]
+    start, axes = vector("position", position), rotation_matrix(rotation, dimension)
+    along = axes[:, 0] * split.part.length
+    return [(part, start + number * along, axes) for number, part in enumerate(names)]
 
 
 def grouped(name: str, parts: Sequence[PlacedBody]) -> PlacedSplitBeam:
-    """The handle of bodies that are the parts of one beam, from start to end.
+    """Handle of bodies that are the parts of one beam, from start to end.
 
     Raises:
         ModelError: they are not beams of one length.
@@ -167,12 +167,12 @@ def grouped(name: str, parts: Sequence[PlacedBody]) -> PlacedSplitBeam:
 
 
 def part_names(name: str, count: int) -> list[str]:
-    """Names of the parts of a beam of that name."""
+    """Names of the parts of a beam."""
     return [f"{name} part {number}" for number in range(1, count + 1)]
 
 
 def parts_by_name(new: Mapping[str, Body | SplitBeam | Rod], known: Mapping[str, PlacedWhole]) -> dict[str, Body]:
-    """Descriptions by the names of bodies, where those of a split beam or a rod stand for its parts.
+    """Descriptions by the names of bodies, where a split beam or a rod is replaced by its parts.
 
     Raises:
         ModelError: another number of parts, another kind of body, or a rod of another length.

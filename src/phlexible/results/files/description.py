@@ -178,8 +178,8 @@ def _leaves(tree: Tree) -> Iterator[Tree]:
 def _described_event(event: Event, mechanism: Mechanism) -> dict[str, Tree]:
     """What it does by the numbers of constraints, when in numbers or words."""
     number = {id(constraint): k for k, constraint in enumerate(mechanism.constraints)}
-    is_held = {id(switch.constraint): switch.is_held for switch in mechanism.switches}
-    parts = {"held": event.held, "released": event.released}
+    is_held = {id(switch.constraint): switch.is_active for switch in mechanism.switches}
+    parts = {"held": event.locked, "released": event.released}
     return {
         "when": event.when if isinstance(event.when, float) else str(event.when),
         "text": event.text,

@@ -12,12 +12,12 @@ from phlexible.bodies.soft_law import (
     ElementStrains,
     InvariantConstitution,
     Logarithms,
-    Nothing,
-    OfUser,
     Proportional,
     Reciprocal,
     ScalarFunction,
     Thinning,
+    UserScalar,
+    Zero,
 )
 from phlexible.bodies.soft_mesh import SoftSurface
 from phlexible.description.interactions.contact_members import DEEPEST, Member, neighbours_of
@@ -147,12 +147,12 @@ def _turns_about_its_centre(data: object) -> bool:
 # Elements of soft bodies as tables of the kernels (docs/theory.md, 5).
 
 KINDS: dict[type[ScalarFunction], int] = {
-    Nothing: NOTHING,
+    Zero: NOTHING,
     Proportional: PROPORTIONAL,
     Logarithms: LOGARITHMS,
     Reciprocal: RECIPROCAL,
     Thinning: THINNING,
-    OfUser: OF_USER,
+    UserScalar: OF_USER,
 }
 """Functions of invariants by the number that the kernels know them by."""
 
@@ -184,7 +184,7 @@ class SoftTables:
         self._functions = [function for group, _ in self.groups for function in _functions(group.law)]
         known: dict[ScalarFunction, tuple[UserFunction, UserFunction]] = {}
         for each in self._functions:
-            if isinstance(each, OfUser) and each not in known:
+            if isinstance(each, UserScalar) and each not in known:
                 known[each] = (user_function(each.function, 2.0), user_function(each.derivative, 2.0))
         self.users = known
 
@@ -215,7 +215,7 @@ class SoftTables:
         laws = [own.law for own, _ in self.groups]
         numbers = [_numbers(each) for each in self._functions]
         addresses = [
-            (self.users[each][0].address, self.users[each][1].address) if isinstance(each, OfUser) else (0, 0)
+            (self.users[each][0].address, self.users[each][1].address) if isinstance(each, UserScalar) else (0, 0)
             for each in self._functions
         ]
         return self._faces(places) | {
@@ -277,7 +277,7 @@ def _kind(law: Constitution) -> int:
 def _functions(law: Constitution) -> tuple[ScalarFunction, ...]:
     if isinstance(law, InvariantConstitution):
         return law.first, law.second, law.third
-    return Nothing(), Nothing(), Nothing()
+    return Zero(), Zero(), Zero()
 
 
 def _numbers(function: ScalarFunction) -> tuple[float, float]:
@@ -286,7 +286,7 @@ def _numbers(function: ScalarFunction) -> tuple[float, float]:
             return a, 0.0
         case Logarithms(a, b) | Thinning(a, b):
             return a, b
-        case OfUser():
+        case UserScalar():
             return float(abs(function.derivative(1.0)) + abs(function.derivative(3.0))), 0.0
     return 0.0, 0.0
 

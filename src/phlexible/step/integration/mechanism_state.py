@@ -63,7 +63,7 @@ class MechanismState:
         memory["theta"][:] = thetas
         set_branches(memory, state.branches)
         switches = self.assembly.system.mechanism.switches
-        memory["held"][:] = [0.0 if switch.is_held else np.nan for switch in switches]
+        memory["held"][:] = [0.0 if switch.is_active else np.nan for switch in switches]
         memory["event_time"][:], memory["event_loss"][:] = np.nan, 0.0
 
     def state(self, time: float) -> State:
@@ -155,11 +155,11 @@ class MechanismState:
             if any(switch.constraint is each for each in happens.released):
                 held[k] = np.nan
                 memory["multiplier"][rows] = 0.0
-            elif any(switch.constraint is each for each in happens.held):
+            elif any(switch.constraint is each for each in happens.locked):
                 held[k] = gaps[rows[0]]
         velocity = memory["velocity"].copy()
         self.project(time)
-        if happens.held:
+        if happens.locked:
             check_fit(self.phase, self.state(time), velocity, f"{happens.text} at t = {time:.9g} s")
         memory["event_time"][event] = time
         memory["event_loss"][event] = memory["dissipated"][0] - before

@@ -1,4 +1,4 @@
-"""Retained shapes kept in a folder, by a digest of all that they follow from."""
+"""Cache of retained shapes in a folder, found by a digest of everything that they depend on."""
 
 import hashlib
 import os
@@ -17,22 +17,23 @@ from phlexible.version import __version__
 
 
 @dataclass(frozen=True, eq=False)
-class KeptShapes:
-    """All of a condensed model that needs its equations solved.
+class StoredShapes:
+    """Results of condensing a finite element model, without its equations.
 
     Attributes:
-        shapes, frequencies, counts, moved, turned, effective_mass: see ``Condensed`` and ``RetainedShapes``.
+        shapes, frequencies, counts, displacements, rotations, effective_mass: see ``Condensed`` and
+            ``RetainedShapes``.
         geometric: H of (3.15) with (3.16), docs/theory.md, 3, shape (n, n, n); (0, 0, 0) of linear strain.
         unrelaxed: C of (3.19), shape (m, n, n).
-        solver: what factored the stiffness matrix, as characters.
-        moments: of plates whose elements know them at the nodes, shape (N, 3, n); (0, 3, n) of others.
+        solver: name of the library that factored the stiffness matrix, as an array of characters.
+        moments: at the nodes of plates whose elements have moments as unknowns, shape (N, 3, n); else (0, 3, n).
     """
 
     shapes: Array
     frequencies: Array
     counts: IntArray
-    moved: Array
-    turned: Array
+    displacements: Array
+    rotations: Array
     effective_mass: Array
     geometric: Array
     unrelaxed: Array
@@ -40,46 +41,46 @@ class KeptShapes:
     moments: Array
 
     @classmethod
-    def of(cls, found: Condensed, geometric: Array | None = None, unrelaxed: Array | None = None) -> "KeptShapes":
-        """Of a model that was condensed now."""
-        n = found.shapes.shape[1]
+    def of(cls, model: Condensed, geometric: Array | None = None, unrelaxed: Array | None = None) -> "StoredShapes":
+        """Results of a condensed model, of which only the equations are left out."""
+        n = model.shapes.shape[1]
         return cls(
-            found.shapes,
-            found.kept.frequencies,
-            np.array(found.kept.counts),
-            found.moved,
-            found.turned,
-            found.effective_mass,
-            np.zeros((0, 0, 0)) if geometric is None else geometric + found.tied_work,
+            model.shapes,
+            model.basis.frequencies,
+            np.array(model.basis.counts),
+            model.displacements,
+            model.rotations,
+            model.effective_mass,
+            np.zeros((0, 0, 0)) if geometric is None else geometric + model.tied_work,
             np.zeros((0, n, n)) if unrelaxed is None else unrelaxed,
-            np.array(found.solver),
+            np.array(model.solver),
             np.zeros((0, 3, n)),
         )
 
     @property
     def shape_counts(self) -> tuple[int, int, int, int]:
-        """Answers to loads and to inertial loads, modes, modal derivatives."""
+        """Numbers of responses to loads and to inertial loads, of modes, and of modal derivatives."""
         answers, inertial, modes, derivatives = self.counts.tolist()
         return answers, inertial, modes, derivatives
 
 
 @dataclass(frozen=True)
 class Folder:
-    """Where shapes are kept.
+    """Folder in which retained shapes are stored.
 
     Attributes:
-        path: of the folder, which is made when something is kept; None: nowhere.
+        path: of the folder, which is made when it is needed; None: nothing is stored.
     """
 
     path: Path | None
 
-    def kept(self, made_of: object, make: Callable[[], KeptShapes]) -> KeptShapes:
-        """Shapes that were made of the same before, or newly made ones.
+    def load_or_make(self, made_of: object, make: Callable[[], StoredShapes]) -> StoredShapes:
+        """Stored shapes of a model with the same data, or new ones, which are then stored.
 
-        A file that cannot be read is made anew; nothing in it is run.
+        A file that cannot be read is replaced; nothing in it is executed.
 
         Args:
-            made_of: what the shapes follow from: numbers, text, arrays, and tuples and dataclasses of these.
+            made_of: data that the shapes depend on: numbers, text, arrays, and tuples and dataclasses of these.
 
         Raises:
             ParameterError: the folder cannot be written.
@@ -88,19 +89,19 @@ class Folder:
             return make()
         file = self.path / f"{digest(made_of)}.npz"
         try:
-            with file.open("rb") as stream, np.load(stream, allow_pickle=False) as found:
-                return KeptShapes(**found)
+            with file.open("rb") as stream, np.load(stream, allow_pickle=False) as arrays:
+                return StoredShapes(**arrays)
         except (OSError, ValueError, TypeError, EOFError, KeyError, zipfile.BadZipFile):
             shapes = make()
         try:
-            _write(file, {each.name: getattr(shapes, each.name) for each in fields(shapes)})
+            _write(file, vars(shapes))
         except OSError as error:
             raise ParameterError(f"cache: {self.path} cannot be written: {error}") from error
         return shapes
 
 
 def _write(file: Path, arrays: dict[str, Array]) -> None:
-    """Under another name first, so that no half file is ever read."""
+    """Write arrays to a file, under another name first, so that incomplete files are never read."""
     file.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=file.parent, suffix=".part")
     try:
@@ -113,13 +114,15 @@ def _write(file: Path, arrays: dict[str, Array]) -> None:
 
 
 def digest(value: object) -> str:
-    """Of numbers, text, arrays, and tuples and dataclasses of these, and of the version of this package."""
+    """SHA-256 digest of numbers, text, arrays, tuples and dataclasses of these, and of the version of this
+    package.
+    """
     pieces: list[bytes] = [__version__.encode()]
     _add(pieces, value)
-    found = hashlib.sha256()
+    hash_of_pieces = hashlib.sha256()
     for piece in pieces:
-        found.update(piece)
-    return found.hexdigest()
+        hash_of_pieces.update(piece)
+    return hash_of_pieces.hexdigest()
 
 
 def _add(pieces: list[bytes], value: object) -> None:
