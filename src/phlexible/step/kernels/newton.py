@@ -66,7 +66,18 @@ def next_multiplier_update(t: Tables) -> float:
             last = max(last, abs(t.update[place + r]))
             trial = max(trial, abs(t.trial_update[place + r]))
             largest = max(largest, abs(t.multiplier1[row + r]))
+    if multipliers_make_friction(t):  # by as much as kept factors miss
+        return where(largest > 0.0, KEEP_JACOBIAN * trial / largest, 0.0)
     return where(last * largest > 0.0, trial * trial / (last * largest), 0.0)
+
+
+@compiled
+def multipliers_make_friction(t: Tables) -> bool:
+    """Whether the force of a joint sets a friction limit; friction then follows an update in the next one alone."""
+    for f in range(t.forces):
+        if t.bearing[f] >= 0:
+            return True
+    return False
 
 
 @compiled
@@ -221,7 +232,8 @@ def solve_step(
         if relaxation != 0.0:
             is_closed = constraints_close(t)
             going, is_whole = going & is_closed, is_whole & is_closed
-        done = going & ((size <= TOLERANCE * scale) | (trial < enough * scale))
+        follows = (taken <= 1.0) & multipliers_make_friction(t)  # the first update brings multipliers to their size
+        done = going & (not follows) & ((size <= TOLERANCE * scale) | (trial < enough * scale))
         rate = min(contraction, rate)  # where one falls less, what is left of it is round-off
         # The next update would be rate * trial, once the updates are small; what iterated pairs leave of it.
         left, goal = max(rate, t.pair_left[0]) * trial, predicted * scale
@@ -237,7 +249,7 @@ def solve_step(
                 move(t, where(last, 1.0, 0.0), last)
                 is_behind = True
                 taken, done = where(last, taken + 1.0, taken), done | last
-        may_stall = is_whole & (not done) & (fresh | (rate <= KEEP_JACOBIAN))
+        may_stall = is_whole & (not done) & (not follows) & (fresh | (rate <= KEEP_JACOBIAN))
         stalls = may_stall & (contraction > STALLED) & (size <= AT_ROUND_OFF * scale)
         nearly = may_stall & (not stalls) & (contraction > 0.75) & (size <= acceptable * scale)
         status = where(done | stalls, CONVERGED, where(nearly, NEARLY_CONVERGED, status))
