@@ -316,6 +316,7 @@ PICTURES: dict[str, Callable[[], plt.Figure]] = {
     "four_bar_sweep": four_bar_sweep,
     "section_forces": section_forces,
     "elastica": elastica,
+    "contact": partial(plot_of_page, "contact.md", "motion"),
     **{
         page: partial(plot_of_page, f"how_to/{page}.md", "motion")
         for page in (

@@ -264,8 +264,22 @@ def test_beams(in_an_empty_folder) -> None:
 
 
 def test_contact(in_an_empty_folder) -> None:
-    """The gears of the page turn together: angles, a rack and a screw."""
     found = run("contact.md")
+    frequencies = found["linear"].modes().frequencies
+    assert frequencies == pytest.approx([34.9, 282.8, 282.8, 2866.0], rel=1e-3)
+    assert frequencies[0] * frequencies[3] == pytest.approx(1e5, rel=1e-6)
+
+
+def test_joint_friction(in_an_empty_folder) -> None:
+    found = run("joint_friction.md")
+    motion = found["model"].simulate(0.5, 1e-3, progress=False)
+    assert -0.2 < motion.translation(found["rail"]).min()
+    assert np.abs(motion.energy.balance_error).max() < 1e-12
+
+
+def test_gears(in_an_empty_folder) -> None:
+    """The gears of the page turn together: angles, a rack and a screw."""
+    found = run("gears.md")
     model = found["model"]
     model.apply(found["pin_a"].torque(1.0))
     motion = model.simulate(0.5, 1e-2, progress=False)
