@@ -65,11 +65,7 @@ def _slide(t: Tables, i: int, first: int, slip: Vector, n: Vector, h: float) -> 
 @compiled
 def _turn(t: Tables, i: int, first: int, n: Vector, h: float) -> None:
     """Couples and their tangent of what rolls and drills; ``first`` of the functions that are turns."""
-    f, begin, turns = (
-        i - t.constraints,
-        t.functions_begin[i],
-        t.functions_end[i] - first,
-    )
+    f, begin, turns = i - t.constraints, t.functions_begin[i], t.functions_end[i] - first
     psi, axes, normal = _turned(t, i), _axes(t, i), t.push_side[f] * t.scalar_force[f]
     along_n = dot(psi, n)
     couple, to_normal, e, a, s = 0.0 * n, 0.0 * n, 0.0 * n, 0.0, 0.0
@@ -142,10 +138,7 @@ def spread(t: Tables, parts: Integers, count: int, moment: Vector) -> Vector:
 @compiled
 def _couple(t: Tables, i: int) -> Vector:
     """On the body that touches; the other has the opposite one."""
-    first, last = (
-        t.functions_begin[i] + t.gap_count[i] + t.dimension,
-        t.functions_end[i],
-    )
+    first, last = t.functions_begin[i] + t.gap_count[i] + t.dimension, t.functions_end[i]
     row = t.generalized + first
     if last == first:
         return vector(0.0, 0.0, 0.0)

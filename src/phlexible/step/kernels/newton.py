@@ -115,19 +115,15 @@ def remove_null_space_multipliers(t: Tables, those: Truth) -> float:
         for i in range(t.constraints):
             place, row = t.node_row[t.constraint_node[i]], t.functions_begin[i]
             for r in range(t.functions_count[i]):
-                kept = t.multiplier1[row + r]
-                if sweep > 0:
-                    kept = t.update[place + r]
-                t.trial_update[place + r] = t.row_relaxation[row + r] * kept
+                multiplier = t.update[place + r] if sweep > 0 else t.multiplier1[row + r]
+                t.trial_update[place + r] = t.row_relaxation[row + r] * multiplier
         substitute(t, t.trial_update)
     part, largest = 0.0, 0.0
     for i in range(t.constraints):
         place, row = t.node_row[t.constraint_node[i]], t.functions_begin[i]
         for r in range(t.functions_count[i]):
-            part, largest = (
-                max(part, abs(t.trial_update[place + r])),
-                max(largest, abs(t.multiplier1[row + r])),
-            )
+            part = max(part, abs(t.trial_update[place + r]))
+            largest = max(largest, abs(t.multiplier1[row + r]))
             t.multiplier1[row + r] -= where(those, t.trial_update[place + r], 0.0)
     return where(largest > 0.0, part / largest, 0.0)
 
