@@ -26,7 +26,7 @@ def functions(package: str) -> Iterator[tuple[str, str, str]]:
     if spec is None or not spec.submodule_search_locations:
         return
     root = Path(spec.submodule_search_locations[0])
-    for path in sorted(root.rglob("*.py")):
+    for path in (each for each in sorted(root.rglob("*.py")) if "tests" not in each.parts):
         source = path.read_text(encoding="utf-8")
         for name, node in _documented(ast.parse(source), ()):
             paragraph = (ast.get_docstring(node) or "").split("\n\n")[0]
