@@ -32,7 +32,7 @@ BODIES = {
 }
 
 
-QUICK = [(100, "beam in the plane"), (300, "mesh")]
+QUICK = [(300, "beam in the plane"), (300, "mesh")]
 
 
 @pytest.mark.parametrize(

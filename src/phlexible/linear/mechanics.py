@@ -335,7 +335,10 @@ def linear_mechanics(system: System, point: OperatingPoint) -> tuple[LinearMecha
     state = point.state
     motion = sparse.csr_array(world_motions(system, state) @ centred_motions(system, state))
     parts = [_body_matrices(system, state, index) for index in range(len(system.bodies))]
-    turning = [index for index in range(system.layout.frames) if _turns(system, state, index)]
+    spins = [
+        state.velocity[system.layout.place(index)][system.dimension :] for index in range(system.layout.frames)
+    ]
+    turning = [index for index, spin in enumerate(spins) if spin.any()]
     centred = centred_motions(system, state, turning)
     mass, velocity, damping, stiffness = (
         sparse.csr_array(centred.T @ sparse_diagonal(getattr(part, name) for part in parts) @ centred)
@@ -357,10 +360,9 @@ def linear_mechanics(system: System, point: OperatingPoint) -> tuple[LinearMecha
         matrix.eliminate_zeros()
     size = int(system.layout.velocity[-1])
     rows = sparse.csr_array(system.rows.matrix(system.at(state))[independent_rows(system, state)] @ motion)
-    without_potential, skew = motion.T @ wandering @ motion, _symmetric(stiffness, -1.0)
-    if follows := _has_circulatory_part(skew, stiffness, rows, mass):
-        without_potential = without_potential + skew
-    without_potential = sparse.csr_array(without_potential)
+    skew = _symmetric(stiffness, -1.0)
+    follows = _has_circulatory_part(skew, stiffness, rows, mass)
+    without_potential = sparse.csr_array(sum([skew] * follows, motion.T @ wandering @ motion))
     mechanics = LinearMechanics(
         _symmetric(mass),
         _symmetric(velocity, -1.0),
@@ -373,15 +375,10 @@ def linear_mechanics(system: System, point: OperatingPoint) -> tuple[LinearMecha
         inner_strains(system, state, motion),
         without_potential if without_potential.nnz else None,
     )
-    left_out = [f"{name}, {AT_LIMIT}" for name in point.slipped] + [FOLLOWS] * bool(follows)
+    left_out = [f"{name}, {AT_LIMIT}" for name in point.slipped] + [FOLLOWS] * follows
     if _relative_to_rows(sparse.coo_array(wandering), resisting) > CIRCULATORY:
         left_out.append(WANDERS)
     return mechanics, (*laws.left_out, *left_out)
-
-
-def _turns(system: System, state: State, index: int) -> bool:
-    """Whether a floating body moves other than along a line."""
-    return bool(state.velocity[system.layout.place(index)][system.dimension :].any())
 
 
 def _body_matrices(system: System, state: State, index: int) -> BodyMatrices:

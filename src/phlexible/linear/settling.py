@@ -29,6 +29,9 @@ GROWTH, SHORTER = 3.0, 0.25
 """Factors on the size of the next step, after a smaller motion and after a step without solution."""
 MOST_STEPS, PATIENCE, CREEPING = 1500, 30, 2e-9
 """Steps in all, and such in which forces that are small by this share become no smaller."""
+LOST, ROUGH_MOTION = SHORTER**2, 0.1
+"""Times the last step, and ``Stepper.least_motion`` where only shorter steps have solutions: updates of Newton's
+method then are round-off of large forces and may stall at 1e-8 of it, in lengths of the model."""
 FAR_AWAY = 100.0
 """Way from the first pose, in lengths of the model, that nothing holds."""
 LEAST = 1e-6
@@ -85,6 +88,8 @@ class StepsToRest:
                 break
             if not self._equations.stepper.attempt(state.time, size):
                 size *= SHORTER
+                if size < LOST * before_size:
+                    self._equations.stepper.least_motion = ROUGH_MOTION
                 continue
             change = size / 4 * self._equations.memory["velocity"]
             motion = size_of_motion(system, change)

@@ -51,7 +51,8 @@ def check_constant_coefficients(system: System, point: OperatingPoint, mechanics
     if missed.nnz and float(missed.max()) > CONSTANT:
         row = rows[[int(missed.max(axis=1).toarray().argmax())]]
         _refuse(system, row.indices[np.abs(row.data) > CONSTANT])
-    stiff, later = (_stiffness_at_once(each) for each in (mechanics, other))
+    # Laws that creep count by their springs, which are all that moves at once.
+    stiff, later = (sum((law.quick for law in each.inner), each.stiffness) for each in (mechanics, other))
     sizes = (abs(motions).T @ (abs(stiff) + abs(later)) @ abs(motions)).diagonal() + speed**2
     pairs = (
         (stiff, later, 1.0),
@@ -110,12 +111,6 @@ def _multipliers_after(system: System, point: OperatingPoint, after: State, mass
     multipliers = np.zeros(int(system.layout.multiplier[-1]))
     multipliers[kept] = pulls
     return multipliers
-
-
-def _stiffness_at_once(mechanics: LinearMechanics) -> sparse.csr_array:
-    """K with the springs of laws that creep."""
-    quick = [each.quick for each in mechanics.inner]
-    return sparse.csr_array(sum(quick, mechanics.stiffness))
 
 
 def _refuse(system: System, coordinates: IntArray) -> None:

@@ -57,6 +57,7 @@ class Stepper(MechanismState):
         shares: of a step, those of the substeps that it is composed of.
         has_laws: whether forces are functions of the state that Python evaluates in the step.
         is_controlled: whether there are controllers, which are evaluated before each step.
+        least_motion: motion in a step over the reach, to which Newton's updates in steps of less are compared.
         layout: what the numbers of a snapshot are; snapshots of other layouts cannot be restored.
         load_values: number of loads and then prescribed forces, three values each.
     """
@@ -74,14 +75,14 @@ class Stepper(MechanismState):
         memory, self.damping = self.memory, damping
         self._loop: Loop = advance if loop is None else loop(memory)
         self._step_error: Array = memory["step_error"]
+        self.least_motion = LEAST_MOTION
         self.shares, self._coarsening = np.array(SUBSTEPS[order], dtype=np.float64), coarsening
         self._controllers = Controllers(assembly)
         self._reach, self._error_length = assembly.system.reach, assembly.system.largest_length
         mass = float(memory["mass"].sum())
         self._implicit = ImplicitLaws(self._controllers.law_arms(self._reach), mass, self._reach)
         self.has_laws, self.is_controlled = self._implicit.are_needed, self._controllers.are_needed
-        has_frames = memory.counts["frames"] > 0
-        self._gradient_iterations = 0 if is_redundant or has_frames else most_iterations(memory)
+        self._gradient_iterations = 0 if is_redundant or memory.counts["frames"] else most_iterations(memory)
         self._trials = 0  # of steps, in the last ``advance``
         self._law_error: Exception | None = None  # what one of them raised in the last step
         self._laws = PythonLaws(assembly)
@@ -291,7 +292,7 @@ class Stepper(MechanismState):
         return StepRequest(
             steps,
             self.damping,
-            LEAST_MOTION * self._reach / longest,
+            self.least_motion * self._reach / longest,
             self.is_redundant,
             self._error_length,
             every,
