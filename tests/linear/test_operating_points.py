@@ -175,6 +175,19 @@ def test_a_rod_under_a_force_and_a_moment_becomes_a_helix():
     assert model.equilibrium().position(rod.end) == pytest.approx([6.36525, 6.25655, 1.27402], abs=2e-3)
 
 
+def test_a_mass_at_the_end_of_a_stiff_rod_rests_kilometres_away():
+    """A joint carries the round-off of the rod's forces to the mass: E A times that of positions."""
+    model, place = ph.Model(gravity=(-9.81, 0, 0)), np.array([1900.0, -700.0, 1300.0])
+    section, steel = ph.RectangularSection(0.02, 0.03), ph.Material(2.1e11, 7850.0)
+    rod = model.add(ph.Rod(1.0, section, steel, elements=4, order=2), "rod", place, np.diag([-1.0, -1.0, 1.0]))
+    mass = model.add(ph.PointMass(0.5), "mass", place - (1, 0, 0))
+    model.connect(ph.Fixed(model.ground.at(place), rod.start))
+    model.connect(ph.Spherical(rod.end, mass.origin))
+    stretch = 9.81 * (0.5 + 7850.0 * section.area / 2) / (2.1e11 * section.area)
+    fall = place[0] - 1 - model.equilibrium().position(mass.origin)[0]
+    assert fall == pytest.approx(stretch, abs=1e-11)
+
+
 def cart_and_pendulum(angle):
     model = ph.Model(gravity=(0, -9.81, 0), dimension=2)
     cart = model.add(ph.RigidBody(3.0, 0.1), "cart")

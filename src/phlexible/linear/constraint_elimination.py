@@ -108,8 +108,8 @@ def _scaled_rows(matrix: sparse.sparray) -> sparse.csr_array:
 
 def _named(model: ObservedPHDAE, kept: IntArray, space: NullSpace) -> tuple[StateBlock, ...]:
     """The free states under their own names."""
-    units = [block.unit for block in model.states for _ in range(block.size)]
-    return tuple(StateBlock(model.state_names[k], units[k], 1) for k in kept[space.free])
+    own = single_states(model)
+    return tuple(own[k] for k in kept[space.free])
 
 
 # Without multipliers: the standard port-Hamiltonian form in coordinates of the null space ([B] 5.3).
@@ -176,7 +176,7 @@ def with_momenta(model: ObservedPHDAE) -> ObservedPHDAE:
     Q = np.asarray(model.effort_matrix @ inverse)
     states = tuple(
         block if E[k, k] == 1 and not np.delete(E[k], k).any() else _conjugate(block)
-        for k, block in enumerate(_single(model))
+        for k, block in enumerate(single_states(model))
     )
     return replace(
         model,
@@ -190,8 +190,8 @@ def with_momenta(model: ObservedPHDAE) -> ObservedPHDAE:
     )
 
 
-def _single(model: ObservedPHDAE) -> tuple[StateBlock, ...]:
-    """One block for each entry."""
+def single_states(model: ObservedPHDAE) -> tuple[StateBlock, ...]:
+    """A block of size 1 for each entry of the state."""
     units = [block.unit for block in model.states for _ in range(block.size)]
     return tuple(StateBlock(name, unit, 1) for name, unit in zip(model.state_names, units, strict=True))
 

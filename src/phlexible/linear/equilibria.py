@@ -175,6 +175,7 @@ def _at_pose(kind: OperatingKind, friction: StickingFriction, resting: State) ->
     applied += friction.at(resting, multipliers).forces
     acceleration, pulls = saddle.solve(applied)
     multipliers[kept] = -pulls
+    round_off += abs(rows.T) @ abs(saddle.solve(round_off)[1])  # which joints carry from body to body
     _check_balance(system, mass, mass @ acceleration, gross + abs(rows.T) @ abs(pulls), round_off)
     if len(kept) < len(multipliers):
         multipliers = smallest_multipliers_at(system, resting, multipliers)

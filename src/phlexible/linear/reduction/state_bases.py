@@ -13,7 +13,7 @@ from phlexible.algebra.arrays import Array, IntArray
 from phlexible.algebra.sparse import lu_factors
 from phlexible.errors import ModelError, ParameterError, PoleError, SingularMatrixError
 from phlexible.linear.condensed import CondensedModel, condensed
-from phlexible.linear.constraint_elimination import algebraic_states, dynamic_and_multipliers
+from phlexible.linear.constraint_elimination import algebraic_states, dynamic_and_multipliers, single_states
 from phlexible.linear.first_order import (
     EnergyForm,
     IndefiniteEnergyError,
@@ -562,7 +562,7 @@ def flexible_reduction(
     V = _flexible_columns(model, flexible, basis)
     places = (_picked(rigid, model.order), V, _picked(tied, model.order))
     whole = sparse.csr_array(sparse.hstack(places))
-    own = [StateBlock(name, unit, 1) for name, unit in zip(model.state_names, _units(model), strict=True)]
+    own = single_states(model)
     states = (
         *(own[k] for k in rigid),
         *(StateBlock(f"{method} flexible state {k}", UNIT_ENERGY, 1) for k in range(V.shape[1])),
@@ -588,7 +588,3 @@ def _picked(states: IntArray, order: int) -> sparse.csr_array:
     """Columns of the identity."""
     places = (states, np.arange(len(states)))
     return sparse.csr_array((np.ones(len(states)), places), (order, len(states)))
-
-
-def _units(model: ObservedPHDAE) -> list[str]:
-    return [block.unit for block in model.states for _ in range(block.size)]
