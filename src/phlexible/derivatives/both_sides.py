@@ -1,4 +1,4 @@
-"""How all that a run did changes with parameters: from models to both sides of each, as few as will do.
+"""Perturbed models on both sides of each parameter, and the derivatives of all parts of a run along them.
 
 A model is numbers in tables, functions of time, a start and sensors. Each parameter has a model to one side, which
 shows what it moves. Parameters that move no number together have one model to their other side in common.
@@ -48,31 +48,34 @@ from phlexible.derivatives.variations import Variation
 from phlexible.step.tables.memory import Memory
 
 APART = 1e-5
-"""Of a row's changes: how well those of all parameters at once must be the sum of those of each."""
+"""Tolerance on the sum of single changes against the change of all parameters together, relative to the changes of
+a row.
+"""
 
 SAMPLES = 5
-"""Stretches, and steps of each, in which equations are asked which of them a parameter is in."""
+"""Number of stretches, and of steps in each, in which the dependence of the equations on a parameter is probed."""
 
 ASIDE = 1e-3
-"""Change of bristles relative to their deflection, a hundred times that of differences of parameters."""
+"""Relative change of the deflection of bristles, a hundred times that of parameters in difference quotients."""
 
 NEARER = 0.03
-"""Factor of shorter differences of parameters, the shortest ones of bristles (``sticking.SHORTER``)."""
+"""Factor of shorter differences of parameters, as short as those of bristles (``sticking.SHORTER``)."""
 
 FEW = 1
-"""So many have nothing to share."""
+"""Number of parameters up to which nothing is shared."""
 
 
 @dataclass(frozen=True, eq=False)
 class Beside(Generic[Measured]):
-    """The models to both sides of a parameter.
+    """Models with a parameter increased and decreased by its difference.
 
     Attributes:
         direction, label: of the parameter.
         own: the model that was run.
-        more, less: those beside, where others may have gone to the other side too that change nothing of what is
-            measured; None: what is measured is the same.
-        up, down: their numbers; None where their integers are others, so that nothing can be said of numbers alone.
+        more, less: models with the increased and the decreased parameter. Other parameters that do not change the
+            readings may be decreased in ``less`` too; None: the readings do not depend on the parameter.
+        up, down: changes of their arrays; None where arrays of integers differ, so that changes of numbers alone do
+            not describe the model.
     """
 
     direction: Direction
@@ -85,12 +88,14 @@ class Beside(Generic[Measured]):
 
     @property
     def measured(self) -> tuple[Built[Measured], Built[Measured]]:
-        """Whose sensors are read to both sides: where numbers alone are known they read the same."""
+        """The two models whose sensors are read; the unperturbed one twice where readings do not depend on the
+        parameter.
+        """
         return (self.more, self.less) if self.less is not None else (self.own, self.own)
 
     @property
     def start(self) -> Variation:
-        """d(initial state)/dp, (velocities,) each."""
+        """Derivative of the initial state with respect to the parameter, shape (velocities,) each."""
         own = start_tables(self.own)
         sides = []
         for built, numbers in ((self.less, self.down), (self.more, self.up)):
@@ -110,18 +115,18 @@ def models_beside(
     directions: Sequence[Direction],
     reads_alike: Callable[[Built[Measured]], bool],
 ) -> list[Beside[Measured]]:
-    """Models to both sides of parameters.
+    """Models with each parameter increased and decreased.
 
     Args:
-        run: that was taken.
+        run: the run that is differentiated.
         own: its model.
-        recipe: how models are made.
-        chosen: where derivatives are taken.
+        recipe: makes a model from parameters.
+        chosen: parameters at which derivatives are taken.
         directions: of single parameters.
-        reads_alike: whether what is measured on another model says the same of the states of the run.
+        reads_alike: whether the sensors of another model give the same readings at the states of the run.
 
     Raises:
-        ModelError, ParameterError: models that cannot be differentiated, or that become others.
+        ModelError, ParameterError: models that cannot be differentiated, or whose unknowns change with a parameter.
     """
 
     def made(directions: Sequence[Direction], sign: int, shares: Array | None = None) -> Built[Measured]:
@@ -187,7 +192,7 @@ def models_beside(
 
 
 def each_change(run: TakenRun, models: Sequence[Beside[Any]], take: Callable[[int, RunParts], None]) -> None:
-    """Give d(what a run is made of)/dp at its states to ``take``, with the number of each model.
+    """Pass the derivatives of all parts of a run at its states to ``take``, with the index of each model.
 
     Equations of several parameters that are in none together are asked at once. Where that turns out to be wrong,
     ``take`` gets all of them a second time.
@@ -217,12 +222,12 @@ def _take_groups(
     touched: Mapping[int, NDArray[np.bool_]],
     take: Callable[[int, RunParts], None],
 ) -> bool:
-    """Whether parameters of a group have no equation in common, as far as can be seen.
+    """Pass the derivatives of all groups to ``take``; False if parameters of one group share an equation after all.
 
     Args:
         run, models, take: as of ``each_change``.
-        groups: numbers of models that are asked together.
-        touched: the equations that each of these is in, (unknowns,), where groups have several.
+        groups: indices of models whose equations are evaluated together.
+        touched: equations that depend on each parameter, shape (unknowns,), where groups have several.
     """
     own, together = run.assembly.memory, [group for group in groups if len(group) > 1]
     shares = np.random.default_rng(4).uniform(0.5, 1.0, len(models))
@@ -252,7 +257,9 @@ def _take_groups(
 
 
 def _parts(run: TakenRun, model: Beside[Any], upper: Sequence[Array], lower: Sequence[Array]) -> RunParts:
-    """Changes of all parts, of the equations to both sides."""
+    """Derivatives of all parts of the run along one parameter, from its residuals on both sides, shape (steps,
+    unknowns) per stretch.
+    """
     for number, (stretch, first, second) in enumerate(zip(run.stretches, upper, lower, strict=True)):
         missed = partial(stretch.residuals_of, run.assembly.memory, stretch.functions)
         numbered = not (model.up is None or model.down is None)
@@ -271,7 +278,7 @@ def _parts(run: TakenRun, model: Beside[Any], upper: Sequence[Array], lower: Seq
 def _check_limits(
     own: Memory, model: Beside[Any], stretch: TakenSteps, number: int, both: tuple[Array, Array]
 ) -> None:
-    """Refuses equations that kink with a parameter elsewhere than where bristles stand at the limit of friction.
+    """Refuse equations that have a kink in a parameter elsewhere than at bristles on the friction limit.
 
     A bristle that has slipped begins the next step at its limit, where forces kink with the limit and with z. The
     mean of both branches, which central differences to either take, is right for changes of both together.
@@ -290,7 +297,7 @@ def _check_limits(
 
 
 def _sums(models: Sequence[Beside[Any]], group: Sequence[int], shares: Array) -> tuple[ModelNumbers, ModelNumbers]:
-    """ModelNumbers to both sides of all of a group at once."""
+    """Sums of the changes of all models of a group on both sides, weighted by ``shares``."""
     both = []
     for side in ("up", "down"):
         found: ModelNumbers | None = None
@@ -304,19 +311,21 @@ def _sums(models: Sequence[Beside[Any]], group: Sequence[int], shares: Array) ->
 
 
 def _missed(run: TakenRun, own: Memory, side: ModelNumbers) -> list[Array]:
-    """What equations with other numbers miss in the steps of each stretch."""
+    """Residuals of the steps of each stretch with the perturbed numbers, shape (steps, unknowns) each."""
     return [_missed_in(stretch, own, side, number) for number, stretch in enumerate(run.stretches)]
 
 
 def _missed_in(stretch: TakenSteps, own: Memory, side: ModelNumbers, number: int) -> Array:
-    """Residuals of the equations in the stretch of this number."""
+    """Residuals of the steps of the stretch with this index, with the perturbed numbers, shape (steps,
+    unknowns).
+    """
     given = stretch.functions
     functions = Functions(given.moving + side.parts["moving", number], given.loads + side.parts["loads", number])
     return stretch.residuals_of(_with(own, side), functions)
 
 
 def _touched(run: TakenRun, model: Beside[Any]) -> NDArray[np.bool_]:
-    """Which equations a parameter is in, in some steps of the run, (unknowns,)."""
+    """Mask of the equations that depend on a parameter in sampled steps of the run, shape (unknowns,)."""
     own = run.assembly.memory
     found = np.zeros(own.counts["unknowns"], dtype=bool)
     assert model.up is not None and model.down is not None, "numbers of its model are known"
@@ -349,7 +358,7 @@ def _some(count: int) -> list[int]:
 
 
 def _groups(numbered: Sequence[int], touched: Mapping[int, NDArray[np.bool_]]) -> list[list[int]]:
-    """Models that are in no equation together."""
+    """Groups of models that share no equation."""
     if not touched:
         return [[k] for k in numbered]
     pattern = np.stack([touched[k] for k in numbered], axis=1)

@@ -1,4 +1,6 @@
-"""How the values of controllers and of laws of the state change with what they measure (docs/theory.md, 9)."""
+"""Derivatives of the values of controllers and of laws of the state with respect to their measurements
+(docs/theory.md, 9).
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
@@ -22,27 +24,27 @@ from phlexible.step.assembly.controlled import ControlledValue
 from phlexible.step.integration.controllers import Controllers, SampledController, checked_values, is_plain
 
 PROBE = 1e-5
-"""Of the largest value of what is measured, in central differences of a law."""
+"""Relative step of central differences of a controller, compared with its largest measured value."""
 
 OF_PLACES = 1e-6
-"""Of the reach of a model, in central differences of laws of the state."""
+"""Relative step of central differences of laws of the state, compared with the reach of the model."""
 
 
 # Laws of users: their derivatives as these give them, or differences of the law alone.
 
 
 def slopes_of(feedback: Feedback, time: float, given: Array, sizes: Array, count: int) -> Array:
-    """d(values)/d(what the controller is given), shape (count, numbers that it is given).
+    """Jacobian of a controller's values with respect to its arguments, shape (count, arguments).
 
     Args:
         feedback: with a function as its controller.
         time: [s].
-        given: what it is given.
-        sizes: of these numbers in the run, for differences.
-        count: of its values.
+        given: arguments of the controller.
+        sizes: of the arguments in the run, for differences.
+        count: number of values.
 
     Raises:
-        ParameterError: derivatives of another shape than they have, or that are not finite.
+        ParameterError: derivatives of another shape, or that are not finite.
     """
     units = np.eye(count) if feedback.vjp is not None else np.eye(len(given))
     if feedback.vjp is not None:
@@ -87,7 +89,8 @@ def _checked(answer: object, shape: tuple[int, ...], name: str, time: float) -> 
 
 
 class Measured:
-    """What a controller measures, as a sensor; of angles what a difference of states needs.
+    """Sensor of all values that a controller measures: of points position and velocity, of joints coordinates and
+    rates.
 
     Args:
         items: joints, attachments and sensors.
@@ -99,7 +102,7 @@ class Measured:
         self.is_energy = any(isinstance(item, Sensor) and item.is_energy for item in items)
 
     def read(self, run: RecordedRun) -> Array:
-        """Shape (T, numbers)."""
+        """Measured values at all instants, shape (T, values)."""
         columns = [np.zeros((run.count, 0))]
         for item in self._items:
             if isinstance(item, Sensor):
@@ -118,10 +121,10 @@ class Measured:
 def controller_readings(
     value: ControlledValue, assembly: Assembly, run: TakenRun
 ) -> tuple[Sight, Mapping[str, Array], Measured, Array]:
-    """What a controller of an assembly measures whenever it is asked in a run.
+    """Measurements of a controller of an assembly at all instants at which it is evaluated in a run.
 
     Returns:
-        What reads it, the states, the sensor, and what it reads, shape (K, numbers).
+        The reader, the states, the sensor, and its readings, shape (K, values).
     """
     sight = Sight(assembly, np.array([each.time for each in run.asked]), is_projected=False)
     rows = assembly.memory.rows(np.array([each.state for each in run.asked]))
@@ -130,7 +133,7 @@ def controller_readings(
 
 
 class ControllerTape:
-    """One controller over a run: derivatives of its values to what it measures, sample by sample.
+    """Derivatives of the values of one controller with respect to its measurements over a run, sample by sample.
 
     Values change with earlier samples by a delay, and by the states of a linear law.
 
@@ -153,7 +156,7 @@ class ControllerTape:
         self._given_change: Array | None = None
 
     def _schedule(self) -> None:
-        """Which questions were samples, which sample acts after each, and how a linear law moved to each."""
+        """Find the evaluations that are samples, and the sample whose values act after each evaluation."""
         sampled = SampledController(self.value, 0)
         self._samples: list[int] = []
         self._acting = np.full(len(self._times), -1)
@@ -165,7 +168,9 @@ class ControllerTape:
         self._number = {k: number for number, k in enumerate(self._samples)}
 
     def _move(self, number: int) -> tuple[Array, Array]:
-        """Of the state of a linear law to a sample from the one before."""
+        """Transition matrices A, B of a linear law from the sample before to this one, shapes (order, order) and
+        (order, inputs).
+        """
         assert self._law is not None, "asked for of linear laws"
         if number == 0:
             return np.eye(self._law.order), np.zeros((self._law.order, self._law.inputs))
@@ -180,13 +185,15 @@ class ControllerTape:
         return slopes_of(feedback, time, given, self._sizes, self.value.size)
 
     def begin_backwards(self, costs: int) -> None:
-        """Before the last question, of so many costs."""
+        """Clear the adjoints of all samples for a backward pass over so many costs."""
         self._felt = np.zeros((len(self._samples), costs, self.value.size))
         self._felt_state: Array | None = None
         self.direct = np.zeros((len(self._times), costs, self.value.size))
 
     def pull(self, k: int, felt: Array, pose: Array, velocity: Array) -> None:
-        """What is felt of the values held after question k, (costs, size): into slopes of the state then."""
+        """Accumulate the adjoint of the values that are set at evaluation k, (costs, size), into the adjoint of the
+        state then.
+        """
         self.direct[k] = felt
         if self._acting[k] >= 0:
             self._felt[self._acting[k]] += felt
@@ -205,7 +212,8 @@ class ControllerTape:
         self._jacobian.pull(k, self._sign * given, pose, velocity)
 
     def push(self, k: int, pose: Array, velocity: Array) -> Array:
-        """Changes of the values held after question k with those of the states so far, shape (parameters, size).
+        """Changes of the values that are set at evaluation k due to changes of the states so far, shape
+        (parameters, size).
 
         Args:
             k: questions one after the other.
@@ -228,7 +236,7 @@ class ControllerTape:
 
 
 def answers(value: ControlledValue, assembly: Assembly, run: TakenRun) -> Array:
-    """What a controller says to the questions of another run, in the same states, shape (K, size)."""
+    """Values of a controller at the evaluations of another run, for its states, shape (K, size)."""
     sight, _, _, readings = controller_readings(value, assembly, run)
     times = sight.times.tolist()
     if is_plain(value):
@@ -240,12 +248,12 @@ def answers(value: ControlledValue, assembly: Assembly, run: TakenRun) -> Array:
 
 
 def controllers_of(assembly: Assembly) -> list[ControlledValue]:
-    """Those that hold their values."""
+    """Controllers of an assembly whose values are constant between evaluations."""
     return [each for each in assembly.controlled if not isinstance(each.feedback, StateLaw)]
 
 
 def directions_of(value: ControlledValue, count: int) -> Array:
-    """What one of each of its values is as load values, shape (size, count)."""
+    """Load values for a unit of each value of a controller, shape (size, count)."""
     found = np.zeros((value.size, count))
     for one, row in zip(np.eye(value.size), found, strict=True):
         for target in value.targets:
@@ -257,7 +265,7 @@ def directions_of(value: ControlledValue, count: int) -> Array:
 
 
 class VectorPlaces:
-    """Where vectors are, as a sensor."""
+    """Sensor of the positions of vectors that are fixed to bodies."""
 
     is_energy = False
 
@@ -265,7 +273,7 @@ class VectorPlaces:
         self._vectors = VectorSet(tuple(vectors), assembly.system.layout)
 
     def read(self, run: RecordedRun) -> Array:
-        """Shape (T, 3 vectors)."""
+        """Positions at all instants, shape (T, 3 * vectors) [m]."""
         return self._vectors.places(run.instants).reshape(run.count, -1)
 
 
@@ -297,7 +305,12 @@ class LawsOfState:
         return state_jacobian(self._sight, self._rows, self._sensor)
 
     def values(self, k: int, start: Array | None = None, change: Array | None = None) -> Array:
-        """Of all laws in step k, shape (values,); with other places, (3 used,), where they are given."""
+        """Values of all laws in step k, shape (values,).
+
+        Args:
+            k: number of the step.
+            start, change: positions at its start and their change, shape (3 * used,); None: those of the run.
+        """
         start = self._places[k, 0] if start is None else start
         change = self._places[k, 1] - self._places[k, 0] if change is None else change
         whole = np.zeros((2, self._count, 3))
@@ -306,7 +319,9 @@ class LawsOfState:
         return self._controllers.laws_in_step(float((begin + end) / 2), float(end - begin), whole[0], whole[1])
 
     def slopes(self, k: int) -> tuple[Array, Array]:
-        """d(values)/d(places) at the start and at the end of step k, shape (values, 3 used) each."""
+        """Derivatives of the values with respect to the positions at start and end of step k, shape (values, 3 *
+        used) each.
+        """
         first, last = self._places[k]
         of_mean, of_change = np.zeros((2, len(self.values(k)), len(first)))
         for entry in self._entries:
@@ -320,19 +335,23 @@ class LawsOfState:
         return 0.5 * of_mean - of_change, 0.5 * of_mean + of_change
 
     def pull(self, k: int, is_end: bool, felt: Array) -> Array:
-        """Slopes of the pose at one end of step k of what is felt of the places, (numbers, 3 used)."""
+        """Adjoint of the pose at one end of step k from that of the positions, (rows, 3 * used), shape (rows,
+        velocities).
+        """
         count = self._jacobian.velocities
         both = np.zeros((len(felt), 2 * count))
         both[:, self._jacobian.directions] = felt @ self._jacobian.values[2 * k + is_end]
         return both[:, :count]
 
     def push(self, k: int, is_end: bool, pose: Array) -> Array:
-        """Changes of the places with the pose, (parameters, velocities), shape (parameters, 3 used)."""
+        """Changes of the positions due to those of the pose, (parameters, velocities), shape (parameters, 3 *
+        used).
+        """
         return self._jacobian.push(2 * k + is_end, pose, np.zeros_like(pose))
 
     @property
     def directions(self) -> Array:
-        """What one of each value is as load values, shape (values, load values)."""
+        """Load values for a unit of each value, shape (values, load values)."""
         return self._controllers.law_directions
 
 

@@ -1,4 +1,4 @@
-"""Costs of a motion: numbers made of what sensors read, that know their derivatives to the readings."""
+"""Costs of a motion and their derivatives with respect to the readings of sensors."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -12,28 +12,28 @@ from phlexible.description.interactions.sensor import Sensor
 from phlexible.errors import ParameterError
 
 DIFFERENCE = 1e-5
-"""Of the greatest reading, in central differences of users' functions."""
+"""Relative step of central differences of users' functions, compared with the largest reading."""
 
 Function = Callable[[Array], Array]
 Weight = Callable[[float], float]
 
 
 class CostTerm(ABC):
-    """A number made of what one sensor reads.
+    """Scalar function of the readings of one sensor.
 
     Attributes:
-        sensor: what is read.
+        sensor: the sensor.
     """
 
     sensor: Sensor
 
     @abstractmethod
     def value(self, time: Array, readings: Array) -> float:
-        """Of readings (N + 1, components) at the instants (N + 1,) [s]."""
+        """Value of the term for readings (N + 1, components) at the instants (N + 1,) [s]."""
 
     @abstractmethod
     def slopes(self, time: Array, readings: Array) -> Array:
-        """Its derivative to each reading, (N + 1, components)."""
+        """Derivative of the term with respect to each reading, shape (N + 1, components)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,11 +45,9 @@ class IntegralTerm(CostTerm):
     weight: Weight | None
 
     def value(self, time: Array, readings: Array) -> float:
-        """The integral."""
         return float(self._shares(time) @ _called(self.function, readings))
 
     def slopes(self, time: Array, readings: Array) -> Array:
-        """Weights times the function's derivative."""
         return np.asarray(self._shares(time)[:, None] * _differentiated(self.function, readings))
 
     def _shares(self, time: Array) -> Array:
@@ -61,17 +59,15 @@ class IntegralTerm(CostTerm):
 
 @dataclass(frozen=True, eq=False)
 class FinalTerm(CostTerm):
-    """function(reading) at the last instant."""
+    """Function of the reading at the last instant."""
 
     sensor: Sensor
     function: Function
 
     def value(self, time: Array, readings: Array) -> float:
-        """Of the last reading."""
         return float(_called(self.function, readings[-1:])[0])
 
     def slopes(self, time: Array, readings: Array) -> Array:
-        """Zero but at the last instant."""
         result = np.zeros_like(readings)
         result[-1:] = _differentiated(self.function, readings[-1:])
         return result
@@ -79,7 +75,7 @@ class FinalTerm(CostTerm):
 
 @dataclass(frozen=True, eq=False)
 class NumberTerm(CostTerm):
-    """One number of a reading at one instant.
+    """One component of a reading at one instant.
 
     Attributes:
         number: of the components.
@@ -91,11 +87,9 @@ class NumberTerm(CostTerm):
     instant: int = -1
 
     def value(self, time: Array, readings: Array) -> float:
-        """It."""
         return float(readings[self.instant, self.number])
 
     def slopes(self, time: Array, readings: Array) -> Array:
-        """One there."""
         result = np.zeros_like(readings)
         result[self.instant, self.number] = 1.0
         return result
@@ -103,13 +97,14 @@ class NumberTerm(CostTerm):
 
 @dataclass(frozen=True, eq=False)
 class PeakTerm(CostTerm):
-    """p-norm over time, ``(1/T int |reading|^p dt)^(1/p)``: near the greatest value where p is large."""
+    """Norm of order p of the reading over time, ``(1/T int |reading|^p dt)^(1/p)``: near the greatest value where p
+    is large.
+    """
 
     sensor: Sensor
     power: float
 
     def value(self, time: Array, readings: Array) -> float:
-        """The norm; of several components of their length."""
         size = np.linalg.norm(readings, axis=1)
         largest = float(size.max())
         if largest == 0.0:
@@ -118,7 +113,7 @@ class PeakTerm(CostTerm):
         return float(largest * mean ** (1 / self.power))
 
     def slopes(self, time: Array, readings: Array) -> Array:
-        """d(norm) = shares (size / norm)^(p - 1) dsize."""
+        """Derivative of the norm, ``shares (size / norm)^(p - 1) dsize``, shape (N + 1, components)."""
         size, norm = np.linalg.norm(readings, axis=1), self.value(time, readings)
         if norm == 0.0:
             return np.zeros_like(readings)
@@ -215,16 +210,16 @@ class Cost:
 
     @property
     def sensors(self) -> list[Sensor]:
-        """What is read, term after term."""
+        """Sensors of all terms, in their order."""
         return [term.sensor for _, term in self.terms]
 
     def value(self, time: Array, readings: list[Array]) -> float:
-        """Of the readings of ``sensors``."""
+        """Value of the cost for the readings of ``sensors``."""
         parts = zip(self.terms, readings, strict=True)
         return self.constant + sum(factor * term.value(time, _columns(own)) for (factor, term), own in parts)
 
     def slopes(self, time: Array, readings: list[Array]) -> list[Array]:
-        """Derivatives to the readings, shaped as these."""
+        """Derivatives of the cost with respect to the readings, shaped as these."""
         return [
             factor * term.slopes(time, _columns(own)).reshape(own.shape)
             for (factor, term), own in zip(self.terms, readings, strict=True)
@@ -261,10 +256,10 @@ def _itself(readings: Array) -> Array:
 
 
 def _called(function: Function, readings: Array) -> Array:
-    """One number an instant.
+    """Values of a user's function of the readings, shape (N + 1,).
 
     Raises:
-        ParameterError: other shapes.
+        ParameterError: values of another shape.
     """
     given = readings[:, 0] if readings.shape[1] == 1 else readings
     answer = called(function, "the function of a cost", given.copy(), at="for the readings of the run")

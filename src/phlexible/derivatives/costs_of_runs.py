@@ -33,13 +33,13 @@ class CostsOfRun:
     """Costs of a run, and their derivatives.
 
     Args:
-        run: that was taken.
+        run: the run.
         own: its model.
-        given: what that was made of: where derivatives are taken, with its own signals.
+        given: parameters of that model, with the signals that it uses.
 
     Attributes:
         values: of the costs, shape (costs,).
-        loads_alone: by the names of signals, whether they change loads and nothing else; found once.
+        loads_alone: by the names of signals, whether they change loads and nothing else; cached.
     """
 
     _is_at_start = True  # the run begins where the model does
@@ -67,30 +67,30 @@ class CostsOfRun:
 
     @property
     def travel(self) -> Array:
-        """By how much what each cost reads changes in the run, at most, shape (costs,)."""
+        """Largest change of any reading of each cost in the run, shape (costs,)."""
         readings = ([float(np.ptp(own, axis=0).max(initial=0.0)) for own in each] for each in self._readings)
         return np.array([max(each, default=0.0) for each in readings])
 
     @cached_property
     def _weights(self) -> list[list[Array]]:
-        """What each cost feels of its readings."""
+        """Derivatives of each cost with respect to its readings, shaped as these."""
         pairs = zip(self._own.measured, self._readings, strict=True)
         return [cost.slopes(self._run.times, own) for cost, own in pairs]
 
     @cached_property
     def adjoints(self) -> list[Adjoint]:
-        """What each cost feels."""
+        """Adjoint of each cost."""
         return adjoints(self._run, self._to_states, self._after)
 
     @property
     def _to_states(self) -> list[Variation]:
-        """Slopes of the costs to the states of all stored instants."""
+        """Derivatives of each cost with respect to the states at all stored instants."""
         run, pairs = self._run, zip(self._own.measured, self._weights, strict=True)
         felt = [list(zip(cost.sensors, own, strict=True)) for cost, own in pairs]
         return slopes_of_costs(Sight(run.assembly, run.times), run.rows, felt)
 
     def slopes(self, recipe: Recipe[Costs], chosen: Parameters) -> Array:
-        """Of all costs to all parameters, shape (costs, parameters).
+        """Derivatives of all costs with respect to all parameters, shape (costs, parameters).
 
         Raises:
             PhlexibleError: as ``gradient``.
@@ -152,7 +152,7 @@ class CostsOfRun:
         return are_alike(self.values, self._valued(other.measured, read, self._run.times))
 
     def _add_start_and_sensors(self, slopes: Array, model: Beside[Costs]) -> None:
-        """What costs change by with the initial state, and by themselves."""
+        """Add the derivatives of the costs through the initial state and through the sensors, in place."""
         change, number = model.start, model.direction.number
         if model.less is not None:
             slopes[:, number] += self._of_sensors(model.more, model.less) / (2 * model.direction.size)
@@ -161,17 +161,17 @@ class CostsOfRun:
                 row[number] += adjoint.start.times(change)
 
     def _of_sensors(self, more: Built[Costs], less: Built[Costs]) -> Array:
-        """By what costs of two models differ at the states of the run, shape (costs,)."""
+        """Difference of the costs of two models at the states of the run, shape (costs,)."""
         return self.values_at(more, self._run.times) - self.values_at(less, self._run.times)
 
     def _given_now(self) -> list[Functions]:
-        """What functions of time give in the steps of each stretch now."""
+        """Prescribed vectors and loads in the steps of each stretch, with the present values of signals."""
         return [functions_of(self._run.assembly, own.times) for own in self._run.stretches]
 
     def _add_load(
         self, slopes: Array, direction: Direction, more: Sequence[Functions], less: Sequence[Functions], label: str
     ) -> None:
-        """The share of samples that change loads and nothing else."""
+        """Add the derivatives with respect to samples that change loads only, in place."""
         assert direction.steps is not None, "of samples"
         changes = [
             own.residuals(own.assembly, first) - own.residuals(own.assembly, second)
@@ -187,7 +187,9 @@ class CostsOfRun:
     def _add_samples(
         self, slopes: Array, direction: Direction, more: Built[Costs], less: Built[Costs], label: str
     ) -> None:
-        """The share of each step and of the start in the derivatives to samples that are far from each other."""
+        """Add the derivatives with respect to samples that are far from each other, through each step and the
+        start, in place.
+        """
         run, twice = self._run, 2 * direction.size
         upper, lower = (parts_of(run, own.assembly) for own in (more, less))
         for stretch, first, second in zip(run.stretches, upper.equations, lower.equations, strict=True):
@@ -209,7 +211,7 @@ class CostsOfRun:
 
 
 def _in_steps(felt: RunParts, changes: RunParts) -> Array:
-    """What is felt of changes of the equations of each step, shape (N,)."""
+    """Adjoint times the changes of the equations, for each step, shape (N,)."""
     both = zip(felt.equations, changes.equations, strict=True)
     found = np.concatenate([np.einsum("ki,ki->k", mu, own) for mu, own in both])
     both = zip(felt.strains, changes.strains, strict=True)
@@ -217,7 +219,7 @@ def _in_steps(felt: RunParts, changes: RunParts) -> Array:
 
 
 def _share_out(row: Array, direction: Direction, in_steps: Array, at_instants: Array) -> None:
-    """To the samples that act in steps and at instants."""
+    """Add shares of steps and of instants to the derivatives of the samples that act there, in place."""
     assert direction.steps is not None and direction.instants is not None, "of samples"
     for places, shares in ((direction.steps, in_steps), (direction.instants, at_instants)):
         acting = places >= 0

@@ -1,4 +1,4 @@
-"""Events in derivatives: where locks hold, and when conditions are met (docs/theory.md, 9)."""
+"""Derivatives of events, with positions of locks and instants at which conditions are met (docs/theory.md, 9)."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,23 +17,23 @@ from phlexible.state.recorded_run import RecordedRun
 from phlexible.step.assembly.assembly import Assembly
 
 SHORT = 1e-4
-"""Of a step: by what its end is moved in central differences."""
+"""Relative step of central differences in time, compared with the steps at an event."""
 
 
 class ConditionExcess:
-    """How far a condition is beyond its threshold, as a sensor."""
+    """Sensor of the excess of a condition over its threshold."""
 
     def __init__(self, condition: When) -> None:
         self._condition = condition
         self.is_energy = any(each.is_energy for each in condition.sensors)
 
     def read(self, run: RecordedRun) -> Array:
-        """Shape (T,)."""
+        """Excess at all instants, shape (T,)."""
         return self._condition.excess(run.time, [sensor.read(run) for sensor in self._condition.sensors])
 
 
 class TimeExcess:
-    """How long a given time has passed, as a sensor."""
+    """Sensor of the time that has passed since a prescribed instant [s]."""
 
     is_energy = False
 
@@ -41,12 +41,12 @@ class TimeExcess:
         self._when = when
 
     def read(self, run: RecordedRun) -> Array:
-        """Shape (T,)."""
+        """Time since the instant, shape (T,) [s]."""
         return np.asarray(run.time - self._when)
 
 
 class Gaps:
-    """What chosen constraints demand to vanish, before what they are held at is taken off, as a sensor."""
+    """Sensor of chosen constraint functions, before the values at which locks hold them are subtracted."""
 
     is_energy = False
 
@@ -54,7 +54,7 @@ class Gaps:
         self._rows = rows
 
     def read(self, run: RecordedRun) -> Array:
-        """Shape (T, chosen)."""
+        """Values of the chosen functions, shape (T, chosen)."""
         own, recorded = run.system.rows, run.recording.theta
         if isinstance(own, ConstraintSet):
             found = own.values(run.instants, recorded[:, recorded.shape[1] - len(own.places) :])
@@ -64,41 +64,41 @@ class Gaps:
 
 
 def read_at(time: float, state: Array, assembly: Assembly, sensor: Readable) -> Array:
-    """What a sensor of an assembly reads from one state at a time."""
+    """Reading of a sensor of an assembly for one state at a time [s]."""
     found = Sight(assembly, np.array([time])).read_all([sensor], assembly.memory.rows(state[None]))
     return np.asarray(found[0][0])
 
 
 def slopes_at(time: float, state: Array, assembly: Assembly, sensor: Readable) -> Jacobian:
-    """How it changes with the state."""
+    """Derivative of the reading of a sensor of an assembly with respect to one state at a time [s]."""
     return state_jacobian(Sight(assembly, np.array([time])), assembly.memory.rows(state[None]), sensor)
 
 
 def rows_of_locks(jump: VelocityJump, assembly: Assembly) -> IntArray:
-    """The constrained function that tells where each lock of a jump holds, shape (locks,)."""
+    """Index of the constraint function that gives the position of each lock of a jump, shape (locks,)."""
     switches = assembly.system.row_switches
     return np.array([np.flatnonzero(switches == k)[0] for k in jump.locks], dtype=np.int64)
 
 
 def places_of_locks(jump: VelocityJump, assembly: Assembly) -> Array:
-    """Where they hold, shape (locks,)."""
+    """Position at which each lock of a jump holds its motion, shape (locks,) [m or rad]."""
     if not jump.locks:
         return np.zeros(0)
     return read_at(jump.time, jump.before, assembly, Gaps(rows_of_locks(jump, assembly)))
 
 
 def slopes_of_places(jump: VelocityJump, assembly: Assembly) -> Jacobian:
-    """How these change with the state."""
+    """Derivative of the positions of the locks of a jump with respect to the state before it."""
     return slopes_at(jump.time, jump.before, assembly, Gaps(rows_of_locks(jump, assembly)))
 
 
 def velocities_after(jump: VelocityJump, assembly: Assembly) -> Array:
-    """That an assembly has after a jump from the same state, (velocities,)."""
+    """Velocities of an assembly after a jump from the same state, shape (velocities,)."""
     return read_at(jump.time, jump.before, assembly, Brought())
 
 
 def excess_at(jump: VelocityJump, assembly: Assembly) -> float:
-    """What the condition of a jump reads when it is met."""
+    """Excess of the condition of a jump over its threshold at the instant of the event."""
     assert jump.met is not None, "of an event"
     return float(read_at(jump.time, jump.met, assembly, _condition(jump, assembly)))
 
@@ -112,7 +112,7 @@ def _condition(jump: VelocityJump, assembly: Assembly) -> ConditionExcess | Time
 
 
 def slopes_of_locks(stretch: TakenSteps, first: int, last: int) -> Array:
-    """d(equations)/d(places where switches hold), shape (steps, switches, unknowns)."""
+    """Derivative of the equations with respect to the positions of locks, shape (steps, switches, unknowns)."""
     assembly = stretch.assembly
     switches, rows = assembly.system.row_switches, constraint_rows(assembly)
     held = stretch.rows["held"][first]
@@ -125,11 +125,11 @@ def slopes_of_locks(stretch: TakenSteps, first: int, last: int) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Crossing:
-    """A condition that was met, or a given time, inside of a step, which ends there; the next one begins there.
+    """Instant inside of a step at which an event occurs; the step ends there and the next one begins.
 
     Attributes:
-        run: in which it was met.
-        jump: that it led to.
+        run: in which the event occurs.
+        jump: of the velocities at the event.
         before, after: stretch, first and last row of the steps that end and that begin there.
     """
 
@@ -140,7 +140,9 @@ class Crossing:
 
     @cached_property
     def in_steps(self) -> tuple[Array, Array]:
-        """d(equations)/d(instant) of the steps before and of those after it, (steps, unknowns) each."""
+        """Derivatives of the equations of the steps before and after the instant with respect to it, shape (steps,
+        unknowns) each.
+        """
         (own, a, b), (other, c, d) = self.before, self.after
         stretches = self.run.stretches
         first, second = stretches[own].times[a : b + 1], stretches[other].times[c : d + 1]
@@ -149,7 +151,9 @@ class Crossing:
 
     @cached_property
     def moved(self) -> tuple[Array, Array]:
-        """What the lengths of these steps add to the pose at their ends by themselves, (steps, velocities) each."""
+        """Explicit derivatives of the poses at the ends of these steps with respect to the instant, shape (steps,
+        velocities) each.
+        """
         found = []
         for sign, (number, first, last) in ((1, self.before), (-1, self.after)):
             stretch = self.run.stretches[number]
@@ -160,7 +164,7 @@ class Crossing:
 
     @cached_property
     def state(self) -> tuple[Array, Array]:
-        """How the state there changes with the instant, pose and velocity, (velocities,) each."""
+        """Derivatives of pose and velocity at the event with respect to its instant, shape (velocities,) each."""
         number, first, last = self.before
         both = np.zeros((2, 1, self.run.velocities))
         for k in range(first, last):
@@ -174,14 +178,14 @@ class Crossing:
 
     @cached_property
     def condition(self) -> Jacobian:
-        """How the condition changes with the state there."""
+        """Derivative of the condition with respect to the state at the event."""
         assert self.jump.met is not None, "of an event"
         sensor = _condition(self.jump, self.run.assembly)
         return slopes_at(self.jump.time, self.jump.met, self.run.assembly, sensor)
 
     @cached_property
     def rate(self) -> float:
-        """d(condition)/dt along the motion."""
+        """Derivative of the condition with respect to time along the motion [1/s]."""
         assert self.jump.met is not None, "of an event"
         q, v = self.state
         in_time = self._in_time(_condition(self.jump, self.run.assembly), self.jump.met)
@@ -189,7 +193,9 @@ class Crossing:
 
     @cached_property
     def brought(self) -> Array:
-        """How velocities after the jump change with the instant at a constant state, (velocities,)."""
+        """Derivative of the velocities after the jump with respect to its instant at a constant state, shape
+        (velocities,).
+        """
         if not self.run.assembly.moving:
             return np.zeros(self.run.velocities)
         return self._in_time(Brought(), self.jump.before)
@@ -205,7 +211,7 @@ class Crossing:
 
 
 def crossings_of(run: TakenRun) -> dict[int, Crossing]:
-    """Those of a run, by their places in its course.
+    """Crossings of a run by their indices in its course.
 
     Raises:
         ModelError: laws of the state act in the steps that end there.

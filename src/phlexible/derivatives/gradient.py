@@ -1,4 +1,4 @@
-"""The derivative of one number of a motion to any number of parameters, by one run backwards."""
+"""Derivative of a cost of a motion with respect to any number of parameters, by one run backwards."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -51,21 +51,21 @@ MORE_THAN_STEPS = (
     " out there"
 )
 FEWEST = 16
-"""Steps at a time."""
+"""Least number of steps in a piece."""
 
 LOOKED_AT = 1000
-"""Instants, for warnings of long steps."""
+"""Number of instants that are checked for long steps."""
 
 
 @dataclass(frozen=True, eq=False)
 class RepeatedPiece:
-    """Steps of a run that can be taken once more, with the same digits.
+    """Steps of a run that can be repeated with the same digits.
 
     Attributes:
         snapshot: of the stepper before them.
-        calls: what was asked of the stepper.
-        first: row of the tables of the state before them, (numbers,).
-        times: of the instants at their ends and between, (T,) [s].
+        calls: repeated calls of the stepper.
+        first: row of the tables of the state before them, shape (numbers,).
+        times: of the stored instants of the piece, shape (T,) [s].
     """
 
     snapshot: Array
@@ -75,13 +75,13 @@ class RepeatedPiece:
 
 
 class ForgettingStepper(RecordingStepper):
-    """A stepper that hands over what it did, and forgets it but for where it began.
+    """Stepper that hands over its log in pieces and keeps only the snapshot at the beginning of each.
 
     Args:
         assembly, order, numerical_damping, is_redundant: as of a stepper.
-        most: steps that it remembers, more or less.
-        grid: instants at which pieces may end, (T,) [s].
-        take: is given each piece, and what was done in it, before the next one begins.
+        most: approximate number of steps in a piece.
+        grid: instants at which pieces may end, shape (T,) [s].
+        take: receives each piece and its log before the next one begins.
     """
 
     def __init__(
@@ -102,7 +102,7 @@ class ForgettingStepper(RecordingStepper):
 
     @property
     def numbers_a_step(self) -> int:
-        """So many that few steps are taken at a time."""
+        """Numbers per step that make the stepper take few steps at a time."""
         return max(super().numbers_a_step, BLOCK_BYTES // (BYTES * max(1, self._most // 2)))
 
     def advance(self, instants: Array, step: float, storage: Storage) -> Calls[Advance]:
@@ -120,13 +120,13 @@ class ForgettingStepper(RecordingStepper):
         super().project(time)
 
     def _note(self, call: Callable[[], object]) -> None:
-        """Remember a call, which can be repeated."""
+        """Store a call that can be repeated."""
         if self._begin is None:
             self._begin = super().snapshot(), self.memory.state.copy()
         self._calls.append((self._forgotten + len(self.log), call))
 
     def close(self) -> None:
-        """Hand over what was done since the last time."""
+        """Hand over the log since the last piece."""
         if not self.log:
             return
         assert self._begin is not None, "something was done"
@@ -140,7 +140,7 @@ class ForgettingStepper(RecordingStepper):
         self._begin = None
 
     def again(self, piece: RepeatedPiece) -> Sequence[Any]:
-        """What was done in a piece, done once more."""
+        """Repeat the steps of a piece and return their log."""
         self.log.clear()
         super().restore(np.append(piece.snapshot[:-1], 0))
         for call in piece.calls:
@@ -148,13 +148,13 @@ class ForgettingStepper(RecordingStepper):
         return list(self.log)
 
     def snapshot(self) -> Array:
-        """With how much was done so far, and forgotten."""
+        """Snapshot with the number of log entries so far, including those that were handed over."""
         found = super().snapshot()
         found[-1] += self._forgotten
         return found
 
     def restore(self, snapshot: Array) -> None:
-        """Put a snapshot back, and forget what was done since."""
+        """Restore a snapshot and remove later entries of the log."""
         done = int(snapshot[-1])
         super().restore(np.append(snapshot[:-1], max(0, done - self._forgotten)))
         self._calls = [call for call in self._calls if call[0] < done]
@@ -162,7 +162,7 @@ class ForgettingStepper(RecordingStepper):
 
 @dataclass(frozen=True, eq=False)
 class RememberingRecipe(Recipe[Costs]):
-    """A recipe that makes each model once, and keeps it."""
+    """Recipe that makes each model once and caches it."""
 
     _kept: dict[Any, Built[Costs]] = field(default_factory=dict)
 
@@ -175,20 +175,21 @@ class RememberingRecipe(Recipe[Costs]):
 
 
 def _key(given: Any) -> Any:
-    """The numbers of parameters."""
+    """Bytes of all values of parameters, nested by name, as a dictionary key."""
     if isinstance(given, Mapping):
         return tuple((name, _key(each)) for name, each in given.items())
     return (given.values if isinstance(given, Signal) else np.asarray(given)).tobytes()
 
 
 class CostsOfPiece(CostsOfRun):
-    """Shares of a piece of a run in derivatives of costs of the whole run.
+    """Contributions of a piece of a run to the derivatives of costs of the whole run.
 
     Args:
         run, own, given: as of ``CostsOfRun``, of the piece.
-        weights: what each cost feels of readings in the piece.
-        after: what each feels of the state at its end besides; None: nothing follows.
-        is_first: nothing comes before it.
+        weights: derivatives of each cost with respect to the readings in the piece.
+        after: derivatives of each cost with respect to the state at its end through later pieces; None: the last
+        piece.
+        is_first: whether it is the first piece.
     """
 
     def __init__(
@@ -218,14 +219,14 @@ class CostsOfPiece(CostsOfRun):
 
 
 def _numbers_a_step(assembly: Assembly) -> int:
-    """That are in memory at a time, of states, of what is given, and of slopes and equations."""
+    """Numbers that a step needs in memory: states, prescribed values, derivatives and equations."""
     counts = assembly.memory.counts
     given = 3 * (counts["moving"] + counts["load_values"])
     return 3 * counts["state_numbers"] + 3 * given + 6 * (counts["unknowns"] + counts["velocities"])
 
 
 def fits(assembly: Assembly, instants: Clock, memory: float) -> bool:
-    """Whether all steps of a run may be remembered at once."""
+    """Whether all steps of a run may be stored together within the memory limit [bytes]."""
     return instants.count <= FEWEST or BYTES * _numbers_a_step(assembly) * instants.count <= memory
 
 
@@ -238,7 +239,8 @@ def costs_of_long_run(
     options: StepOptions,
     memory: float,
 ) -> tuple[Array, Array]:
-    """Costs, (costs,), and their derivatives to all parameters, (costs, parameters), of a run in pieces.
+    """Costs, shape (costs,), and their derivatives, shape (costs, parameters), of a run that is differentiated in
+    pieces.
 
     Args:
         own: the model.
@@ -421,7 +423,7 @@ class Objective:
 
 
 def checked_cost(given: object) -> Cost:
-    """A cost with terms.
+    """Check that a value is a cost with terms and return it.
 
     Raises:
         ParameterError: something else.

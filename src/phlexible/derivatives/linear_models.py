@@ -22,18 +22,18 @@ ComplexArray = NDArray[np.complex128]
 Build = Callable[[Any], Any]
 
 BESIDE = 1e-6
-"""Relative: how far beside an eigenvalue the matrix is factored, which is singular at it."""
+"""Relative shift of an eigenvalue before the matrix, singular at the eigenvalue itself, is factored."""
 
 ROUNDS = 3
-"""Of inverse iteration, each of which leaves about BESIDE of other modes."""
+"""Number of inverse iterations, each of which leaves about BESIDE of other modes."""
 
 REPEATED = 1e-6
-"""Of |y| |E x|: below it an eigenvalue is not simple."""
+"""Bound on ``|y . E x| / (|y| |E x|)`` below which an eigenvalue is not simple."""
 
 
 @dataclass(frozen=True, eq=False)
 class ModeDerivatives:
-    """The lowest modes, and how they move with parameters.
+    """Lowest modes and their derivatives with respect to parameters.
 
     Attributes:
         eigenvalues: s, as of ``modes``, shape (count,) [1/s].
@@ -46,7 +46,7 @@ class ModeDerivatives:
     __repr__ = short_repr
 
     def _repr_html_(self) -> str:
-        """For notebooks: frequencies, and their derivatives to parameters of one number."""
+        """Table of frequencies and their derivatives with respect to scalar parameters, for notebooks."""
         slopes = self.of_frequencies if isinstance(self.of_frequencies, dict) else {}
         plain = {name: each for name, each in slopes.items() if np.ndim(each) == 1}
         rows = [
@@ -57,12 +57,12 @@ class ModeDerivatives:
 
     @property
     def frequencies(self) -> Array:
-        """``|s|``, shape (count,) [rad/s]."""
+        """Moduli of the eigenvalues, ``|s|``, shape (count,) [rad/s]."""
         return np.abs(self.eigenvalues)
 
     @property
     def of_frequencies(self) -> Values:
-        """d|s|/dp, shaped as ``derivatives``."""
+        """Derivatives of the moduli, ``d|s|/dp``, shaped as ``derivatives``."""
         turned = self.eigenvalues.conj() / np.where(self.frequencies > 0, self.frequencies, 1.0)
         if isinstance(self.derivatives, dict):
             return {name: np.real(turned * slopes) for name, slopes in self.derivatives.items()}
@@ -71,7 +71,7 @@ class ModeDerivatives:
 
 @dataclass(frozen=True, eq=False)
 class ResponseDerivatives:
-    """Frequency responses, and how they change with parameters.
+    """Frequency responses and their derivatives with respect to parameters.
 
     Attributes:
         frequencies: shape (k,) [rad/s].
@@ -168,7 +168,7 @@ def _linear(build: Build, parameters: Any) -> ObservedPHDAE:
 
 @dataclass(frozen=True, eq=False)
 class _Change:
-    """Derivatives of the matrices of a linear model to a parameter.
+    """Derivatives of the matrices of a linear model with respect to one parameter.
 
     Attributes:
         number: of the parameter.
@@ -183,9 +183,9 @@ class _Change:
 
 
 def _changes(build: Build, chosen: Parameters, own: ObservedPHDAE) -> list[_Change]:
-    """Of all parameters, from central differences.
+    """Derivatives of the matrices with respect to all parameters, by central differences.
 
-    Each has a model to one side; those that change no number together have one to their other side in common.
+    Each parameter has a model on one side; those that change no common entry share one on the other side.
     """
 
     def made(directions: Sequence[Direction], sign: int) -> ObservedPHDAE:
@@ -228,7 +228,7 @@ def _matrices(linear: ObservedPHDAE) -> list[sparse.csr_array]:
 
 
 def _moved(change: sparse.csr_array, own: sparse.csr_array) -> sparse.csr_array:
-    """One where a number of a matrix has changed by more than chance."""
+    """Matrix with one at each entry that has changed by more than round-off."""
     entries = sparse.coo_array(change)
     before = np.asarray(own[entries.row, entries.col]).ravel() if entries.nnz else np.zeros(0)
     is_moved = np.abs(entries.data) > ROUNDED * np.abs(before)
@@ -237,7 +237,7 @@ def _moved(change: sparse.csr_array, own: sparse.csr_array) -> sparse.csr_array:
 
 
 def _entries(masks: Sequence[sparse.csr_array]) -> IntArray:
-    """Numbers of the entries of several matrices, one matrix after the other."""
+    """Indices of the nonzero entries of several matrices, one matrix after the other."""
     whole = sparse.coo_array(sparse.block_diag(masks))
     return np.asarray(whole.row.astype(np.int64) * whole.shape[1] + whole.col)
 

@@ -1,4 +1,4 @@
-"""Numbers of models beside one another: by how much they differ, and which parameter moves which of them."""
+"""Differences of the numbers of models, and the parameters that change each of them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,10 +16,10 @@ from phlexible.derivatives.steps import Functions
 from phlexible.step.tables.declarations import TABLES, Kind, Writer
 
 ROUNDED = 1e-14
-"""Of a number: what is off by chance."""
+"""Relative change of a number below which it counts as round-off."""
 
 NEAR = 0.02
-"""Of the distance between shares of parameters: how near the ratio of two changes must be to that of its own."""
+"""Tolerance on the ratio of two changes, relative to the distance between the shares of parameters."""
 
 REALS = tuple(
     table.name for table in TABLES if table.writer is Writer.SYSTEM and table.kind not in (Kind.COUNT, Kind.INTEGER)
@@ -32,30 +32,31 @@ Part = tuple[str, Any]
 
 @dataclass(frozen=True, eq=False)
 class ModelNumbers:
-    """What of a model a run is made of, less that of the model that was run.
+    """Changes of the numbers of a model, relative to the model of the run.
 
     Attributes:
-        parts: tables that differ, given vectors and loads in the steps of stretches, tables of the initial state.
+        parts: changes of tables, of prescribed vectors and loads in the steps of stretches, and of the initial
+        state.
     """
 
     parts: Mapping[Part, Array]
 
     def of(self, kind: str) -> dict[Any, Array]:
-        """The parts of a kind, by what they are of."""
+        """Changes of one kind of part, by table name or index of stretch."""
         return {name: own for (each, name), own in self.parts.items() if each == kind}
 
     def times(self, factor: float) -> "ModelNumbers":
-        """All of it times a number."""
+        """Changes multiplied by a factor."""
         return ModelNumbers({part: factor * own for part, own in self.parts.items()})
 
     def plus(self, other: "ModelNumbers") -> "ModelNumbers":
-        """The sum."""
+        """Sum of two sets of changes; parts that only one of them has are copied."""
         known = self.parts
         sums = {part: known[part] + own if part in known else own for part, own in other.parts.items()}
         return ModelNumbers({**known, **sums})
 
     def within(self, masks: Mapping[Part, Mask]) -> "ModelNumbers":
-        """Zero where parts have no mask, or it says so; tables without one are left out."""
+        """Changes where masks are true, zero elsewhere; tables without a mask are left out."""
         found = {}
         for part, own in self.parts.items():
             if part in masks:
@@ -74,7 +75,9 @@ def _parts(
 
 
 def sizes_of(run: TakenRun, own: Built[Any]) -> dict[Part, Array]:
-    """Of the numbers of the model that was run: each its own, of starts the largest of each table."""
+    """Numbers of the model of the run that changes are compared with; of initial states the largest of each
+    table.
+    """
     functions = [stretch.functions for stretch in run.stretches]
     tables = {name: own.assembly.memory[name] for name in REALS}
     start = {name: np.abs(table).max(initial=0.0) for name, table in start_tables(own).items()}
@@ -82,13 +85,15 @@ def sizes_of(run: TakenRun, own: Built[Any]) -> dict[Part, Array]:
 
 
 def moved_by(up: ModelNumbers, sizes: Mapping[Part, Array]) -> dict[Part, Mask]:
-    """Which numbers a parameter moves, by the names of the parts that have some."""
+    """Masks of the numbers that a parameter changes, by the names of the parts that have some."""
     found = {name: np.abs(array) > ROUNDED * np.abs(sizes[name]) for name, array in up.parts.items()}
     return {name: mask for name, mask in found.items() if mask.any()}
 
 
 def random_shares(count: int) -> Array:
-    """By how much each of many parameters is moved in three models, so that what it moves tells it, (3, count)."""
+    """Shares of each parameter's difference in three models, which identify the parameter by the ratios of a
+    change, (3, count).
+    """
     random, places = np.random.default_rng(2), np.arange(count)
     rows = [(random.permutation(places) + random.uniform(0.3, 0.7, count)) / count for _ in range(2)]
     return np.stack([np.ones(count), *(0.5 + 0.5 * row for row in rows)])
@@ -97,15 +102,15 @@ def random_shares(count: int) -> Array:
 def told_apart(
     changes: Sequence[ModelNumbers], shares: Array, sizes: Mapping[Part, Array]
 ) -> list[dict[Part, Mask]] | None:
-    """Which numbers each of many parameters moves, of models in which all of them moved; see ``moved_by``.
+    """Masks of the numbers that each parameter changes, from models in which all of them changed together.
 
     Args:
         changes: of the models.
-        shares: by how much of its change each parameter moved in each of them, (models, parameters), first 1.
-        sizes: of the numbers of the model that was run.
+        shares: of each parameter's difference in each model, shape (models, parameters), ones in the first row.
+        sizes: numbers of the model of the run.
 
     Returns:
-        Masks of each parameter; None: some number is moved by several of them.
+        Masks of each parameter, see ``moved_by``; None: several parameters change the same number.
     """
     found: list[dict[Part, Mask]] = [{} for _ in range(shares.shape[1])]
     order, near = np.argsort(shares[1]), NEAR / shares.shape[1]
@@ -133,7 +138,7 @@ def told_apart(
 
 
 def without_common(shared: Mapping[int, Mapping[Part, Mask]], alike: set[int]) -> list[list[int]]:
-    """Parameters in groups that move no number together, in which one at most changes what is measured."""
+    """Groups of parameters that change no common number, with at most one in each that changes the readings."""
     sizes = {name: mask.size for masks in shared.values() for name, mask in masks.items()}
     begins = dict(zip(sizes, np.cumsum([1, *sizes.values()]).tolist(), strict=False))
     moved = []
@@ -145,7 +150,7 @@ def without_common(shared: Mapping[int, Mapping[Part, Mask]], alike: set[int]) -
 
 
 def are_of(other: ModelNumbers, masks: Sequence[Mapping[Part, Mask]], sizes: Mapping[Part, Array]) -> bool:
-    """Whether parameters move the same numbers to this side: others, such as zeros, at most by chance."""
+    """Whether the changes of another model lie within the masks of its parameters, but for round-off."""
     for name, array in other.parts.items():
         moves = np.abs(array) > ROUNDED * np.abs(sizes[name]).max(initial=0.0)
         known = [each[name] for each in masks if name in each]
@@ -155,14 +160,14 @@ def are_of(other: ModelNumbers, masks: Sequence[Mapping[Part, Mask]], sizes: Map
 
 
 def are_alike(first: Array, second: Array) -> bool:
-    """Whether two readings are the same but for rounding."""
+    """Whether two readings are equal but for rounding."""
     if first.shape != second.shape:
         return False
     return bool((np.abs(second - first) <= ROUNDED * np.abs(first).max(initial=0.0)).all())
 
 
 def numbers_of(run: TakenRun, own: Built[Any], other: Built[Any]) -> ModelNumbers | None:
-    """What differs of another model; None: integers of its tables."""
+    """Changes of another model relative to the model of the run; None: integers of its tables or shapes differ."""
     first, second = own.assembly.memory, other.assembly.memory
     if not all(_are_equal(first[name], second[name]) for name in INTEGERS):
         return None

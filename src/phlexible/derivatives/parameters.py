@@ -1,4 +1,4 @@
-"""Parameters of a build function, the models that it makes of them, and how these differ."""
+"""Parameters of a build function, the models that it makes, and the differences of these models."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -25,25 +25,27 @@ from phlexible.step.assembly.assembly import Assembly
 # Parameters of a build function as one vector of numbers, and the directions in which they are changed.
 
 RELATIVE_DIFFERENCE = 1e-5
-"""Of a parameter's size, in central differences of the equations at states that stay."""
+"""Step of central differences of the equations at constant states, relative to the size of the parameter."""
 
 MANY = 5
-"""So many numbers of an array are moved together first, to see whether each moves numbers of its own."""
+"""Least number of components of an array that are first perturbed together, to find the numbers that each changes.
+"""
 
 Given = Mapping[str, float | ArrayLike | Signal] | ArrayLike
 Values = dict[str, Any] | Array
-"""Derivatives, or numbers, in the order in which parameters were given: by name, or one array."""
+"""Derivatives or values in the order of the user's parameters: by name, or one array."""
 
 
 @dataclass(frozen=True, eq=False)
 class Direction:
-    """A change of parameters whose effect is differenced.
+    """Change of parameters along which a difference is taken.
 
     Attributes:
         change: of the flat parameters, shape (parameters,).
-        number: of the one parameter that it is of; -1 of samples.
-        steps, instants: of samples, whose changes meet in no step: the parameter that acts in each step, shape
-            (N,), and at each instant, shape (N + 1,), or -1.
+        number: index of the parameter; -1: samples of a signal.
+        steps, instants: index of the sample that acts in each step, shape (N,), and at each instant, shape (N +
+        1,),
+            or -1; samples of one direction act in different steps.
     """
 
     change: Array
@@ -58,19 +60,19 @@ class Direction:
 
 
 class Parameters:
-    """Named numbers, arrays and signals, or one array.
+    """Named numbers, arrays and signals, or one array, as one vector.
 
     Args:
         given: by name, or an array.
-        scales: sizes by name where the value itself says nothing, such as of parameters that are zero.
+        scales: sizes by name of parameters whose value does not show it, such as zero.
 
     Attributes:
         values: all of them, shape (parameters,).
         sizes: of them, shape (parameters,).
-        places: of each name among them.
+        places: slice of each name.
 
     Raises:
-        ParameterError: none, or values that are not finite numbers; scales of parameters that are not there.
+        ParameterError: no parameters, or values that are not finite numbers; scales of unknown parameters.
     """
 
     def __init__(self, given: Given, scales: Mapping[str, float] | None = None) -> None:
@@ -108,7 +110,7 @@ class Parameters:
         return len(self.values)
 
     def made(self, values: Array) -> Any:
-        """What the build function takes, with other numbers."""
+        """Argument of the build function with other values, (parameters,)."""
         found: dict[str, Any] = {}
         for name, given in self._given.items():
             own = values[self.places[name]]
@@ -119,7 +121,7 @@ class Parameters:
         return found if self._is_named else found["parameters"]
 
     def shaped(self, flat: Array | NDArray[np.complex128]) -> Values:
-        """Numbers (parameters, ...) in the order in which the parameters were given, of signals arrays."""
+        """Flat values (parameters, ...) in the structure of the user's parameters; of signals as arrays."""
         found: dict[str, Any] = {}
         for name, given in self._given.items():
             own = flat[self.places[name]]
@@ -137,7 +139,7 @@ class Parameters:
 
     @property
     def labels(self) -> list[str]:
-        """Names of all numbers."""
+        """Labels of all components, such as ``mass`` or ``radius[2]``, in messages."""
         return [
             name if np.ndim(self._given[name]) == 0 else f"{name}[{k}]"
             for name, place in self.places.items()
@@ -145,7 +147,7 @@ class Parameters:
         ]
 
     def limits(self, bounds: object) -> dict[str, tuple[float, float]]:
-        """Least and greatest values by name, between which the values are.
+        """Least and greatest values by name; the present values must lie between them.
 
         Raises:
             ParameterError: no such parameter, no two numbers, or a value that is not between them.
@@ -164,26 +166,26 @@ class Parameters:
         return found
 
     def label(self, direction: Direction) -> str:
-        """The parameter of a direction, for messages."""
+        """Name of the parameter of a direction, for messages."""
         if direction.number >= 0:
             return self.labels[direction.number]
         at = int(np.flatnonzero(direction.change)[0])
         return next(name for name, place in self.places.items() if place.start <= at < place.stop)
 
     def singles(self, name: str | None = None) -> list[Direction]:
-        """One after the other, samples of signals too; of one parameter, or of all."""
+        """Directions of single components, samples of signals included, of one parameter or of all."""
         own = range(len(self))[self.places[name] if name is not None else slice(None)]
         return [Direction(change, number) for number, change in enumerate(np.diag(self._steps)) if number in own]
 
     def numbers(self) -> list[Direction]:
-        """One for each number that is no sample of a signal."""
+        """Directions of single components, without samples of signals."""
         samples = np.zeros(len(self), dtype=bool)
         for name in self.signals:
             samples[self.places[name]] = True
         return [each for each in self.singles() if not samples[each.number]]
 
     def in_arrays(self, directions: Sequence[Direction]) -> list[list[int]]:
-        """Places of directions, of several numbers of one array each, which may be those of parts of one kind."""
+        """Lists of indices of directions that belong to one array of many nonzero components."""
         found = []
         for name, place in self.places.items():
             own = [
@@ -201,14 +203,14 @@ class Parameters:
         return [name for name, given in self._given.items() if isinstance(given, Signal)]
 
     def signs(self, name: str) -> Direction:
-        """All samples of a signal at once, up or down at random."""
+        """Direction that changes all samples of a signal, up or down at random."""
         change, place = np.zeros(len(self)), self.places[name]
         signs = np.random.default_rng(1).choice([-1.0, 1.0], place.stop - place.start)
         change[place] = signs * self._steps[place]
         return Direction(change)
 
     def samples(self, name: str, run: TakenRun, is_load: bool) -> list[Direction]:
-        """Few for all samples of a signal: those that are far from each other at once.
+        """Few directions that cover all samples of a signal, each of samples that are far from each other.
 
         Args:
             name: of the signal.
@@ -245,7 +247,7 @@ class Parameters:
 
 
 def _one_of(low: IntArray, high: IntArray, first: int, apart: int) -> IntArray:
-    """The number first + k apart that lies between low and high, ends included, or -1."""
+    """Number first + k * apart that lies between low and high, ends included, or -1."""
     number = low + (first - low) % apart
     return np.where(number <= high, number, -1)
 
@@ -267,10 +269,10 @@ Measured = TypeVar("Measured")
 
 
 def check_build(build: object, argument: str = "parameters") -> None:
-    """Refuses what is no function of all parameters at once.
+    """Refuse a build function that does not take all parameters as one argument.
 
     Raises:
-        ParameterError: says how it gets them.
+        ParameterError: with the call that passes them by name.
     """
     try:
         check_callable("build", build, argument)
@@ -286,12 +288,12 @@ def check_build(build: object, argument: str = "parameters") -> None:
 
 @dataclass(frozen=True, eq=False)
 class Built(Generic[Measured]):
-    """A model of some parameters.
+    """Model for some parameters.
 
     Attributes:
         assembly: its tables.
         start: its initial state.
-        measured: what was asked of it.
+        measured: quantities that are evaluated on it, such as costs or sensors.
     """
 
     assembly: Assembly
@@ -301,13 +303,13 @@ class Built(Generic[Measured]):
 
 @dataclass(frozen=True, eq=False)
 class Recipe(Generic[Measured]):
-    """How models are made of parameters.
+    """Functions that make a model, its initial state and its measured quantities from parameters.
 
     Attributes:
-        build: of parameters.
+        build: parameters -> model.
         start: "undeformed", "quasi_static", or a function of the model that returns a state or an equilibrium.
-        measure: of the model.
-        argument: of the user that ``measure`` came in.
+        measure: model -> measured quantities.
+        argument: name of the user's argument that holds ``measure``, for messages.
     """
 
     build: Build
@@ -316,11 +318,11 @@ class Recipe(Generic[Measured]):
     argument: str
 
     def made(self, parameters: Any, beside: Built[Any] | None = None) -> Built[Measured]:
-        """The model with these parameters.
+        """Model for parameters, with tables, initial state and measured quantities.
 
         Args:
             parameters: as the build function takes them.
-            beside: a model that may differ in little, of which all that is equal is taken.
+            beside: similar model, whose equal data are shared.
 
         Raises:
             ParameterError: the build function returned no model, or the function of its start no state.
@@ -354,24 +356,24 @@ class Recipe(Generic[Measured]):
 # Two models of parameters to both sides: what may differ between them, and how their starts do.
 
 SMOOTH = 0.05
-"""Of a difference: how much of it may be even in the parameter."""
+"""Largest even part of a change, relative to the odd part, of a smooth function."""
 
 LOCAL = 1e-4
-"""Of the greatest change of the equations: how much samples may change elsewhere than in their own steps."""
+"""Largest change of the equations outside of the steps of a sample, relative to the greatest change."""
 
 NOTICEABLE = 1e-9
-"""Changes of equations below this are round-off."""
+"""Change of equations below which it is round-off."""
 
 BY_CHANCE = 10
-"""As many times what equations miss are round-off, too."""
+"""Multiple of the residual below which a change of the equations is round-off."""
 
 
 def start_tables(built: Built[Any], own: Built[Any] | None = None) -> dict[str, Array]:
-    """Of the initial state of a model, with what laws remember then, as ``strain_places`` has it.
+    """Tables of the initial state of a model, with history variables in the order of ``strain_places``.
 
     Args:
         built: the model.
-        own: the one that is run, in whose rows pairs among many stand; None: this one.
+        own: the model of the run, which gives the rows of contact pairs of groups; None: this one.
     """
     found = {name: getattr(built.start, name) for name in ("position", "rotation", "eta", "velocity")}
     return found | {"strains": strains_of(built.assembly, built.start, None if own is None else own.start)}
@@ -380,22 +382,24 @@ def start_tables(built: Built[Any], own: Built[Any] | None = None) -> dict[str, 
 def start_difference(
     less: Mapping[str, Array], more: Mapping[str, Array], layout: Layout, distance: float
 ) -> Variation:
-    """d(initial state)/dp from two starts, (velocities,) each."""
+    """Derivative of the initial state with respect to a parameter, from two initial states, shape (velocities,)
+    each.
+    """
     change = difference(layout, less, more)
     strains = (more["strains"] - less["strains"]) / distance
     return Variation(change.pose / distance, change.velocity / distance, strains)
 
 
 def check_same(own: Built[Any], other: Built[Any], label: str, run: TakenRun | None = None) -> None:
-    """Refuses models with other unknowns, or whose events come at other given times.
+    """Refuse models with other unknowns, or whose events occur at other prescribed times.
 
     Args:
         own, other: the models.
         label: of the parameters.
-        run: in which given times of events inside of steps may move; None: none may.
+        run: in which prescribed times of events inside of steps may change; None: none may.
 
     Raises:
-        ModelError: names the parameter.
+        ModelError: with the name of the parameter.
     """
     names = ("velocities_begin", "elastic_begin", "node_row", "node_size", "visit_node")
     first, second = own.assembly.memory, other.assembly.memory
@@ -423,21 +427,21 @@ def check_same(own: Built[Any], other: Built[Any], label: str, run: TakenRun | N
 
 
 def is_smooth(upper: Array, lower: Array, missed: Callable[[], Array]) -> bool:
-    """Whether equations change by as much to both sides of a parameter, but for round-off; see ``check_smooth``."""
+    """Whether the changes of the equations on both sides of a parameter are opposite, but for round-off."""
     odd, even = float(np.abs(upper - lower).max(initial=0.0)), float(np.abs(upper + lower).max(initial=0.0))
     return not (even > SMOOTH * odd and even > NOTICEABLE and even > BY_CHANCE * np.abs(missed()).max(initial=0.0))
 
 
 def check_smooth(upper: Array, lower: Array, label: str, missed: Callable[[], Array]) -> None:
-    """Refuses equations that jump with a parameter: a mode that changes its sign, a mesh that changes.
+    """Refuse equations that jump with a parameter, because a mode changes its sign or a mesh changes.
 
     Args:
-        upper, lower: what steps miss with the parameter to both sides.
+        upper, lower: changes of the residuals on both sides of the parameter.
         label: of the parameter.
-        missed: what they miss at its value, by round-off of their forces.
+        missed: evaluates the residuals at its value, which are round-off of forces.
 
     Raises:
-        ModelError: names the parameter.
+        ModelError: with the name of the parameter.
     """
     if not is_smooth(upper, lower, missed):
         raise ModelError(
@@ -448,15 +452,15 @@ def check_smooth(upper: Array, lower: Array, label: str, missed: Callable[[], Ar
 
 
 def check_local(changes: Array, is_acting: NDArray[np.bool_], label: str) -> None:
-    """Refuses samples of signals that act in other steps than those beside them.
+    """Refuse samples of signals that act in other steps than those next to them.
 
     Args:
-        changes: of the equations of each step, when samples change that are far from each other, (N, unknowns).
+        changes: of the equations of each step due to samples that are far from each other, shape (N, unknowns).
         is_acting: whether one of them is near the step, shape (N,).
         label: of the signal.
 
     Raises:
-        ParameterError: names it.
+        ParameterError: with the name of the signal.
     """
     size = np.abs(changes).max(axis=1, initial=0.0)
     elsewhere = float(size[~is_acting].max(initial=0.0))
@@ -470,7 +474,7 @@ def check_local(changes: Array, is_acting: NDArray[np.bool_], label: str) -> Non
 
 @contextmanager
 def other_values(signal: Signal, values: Array) -> Iterator[None]:
-    """A signal that a model was built with has other values for a while."""
+    """Replace the values of a signal within the context."""
     own = signal.values
     signal.values = values
     try:

@@ -1,4 +1,4 @@
-"""What sensors read from the states of steps, and how that changes with the states."""
+"""Readings of sensors at the states of steps, and their derivatives with respect to the states."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,27 +19,29 @@ from phlexible.step.integration.recorder import recording_of
 from phlexible.step.programs import energies_at
 
 DIFFERENCE = 3e-6
-"""Of lengths, angles and velocities that stand for the motion: central differences err by its square."""
+"""Step of central differences, relative to characteristic lengths, angles and velocities; the error is of its
+square.
+"""
 
 MOST_INSTANTS = 20_000
-"""Instants that are read at a time."""
+"""Number of instants that are read together."""
 
 CENTRAL = ((1.0, 0.5), (-1.0, -0.5))
-"""Steps of a difference and their weights: exact for readings that are quadratic in the state."""
+"""Steps of a difference and their weights; exact for readings that are quadratic in the state."""
 
 OF_ENERGIES = ((1.0, 2 / 3), (-1.0, -2 / 3), (2.0, -1 / 12), (-2.0, 1 / 12))
-"""Exact for those of degree four, such as energies of quadratic strains, whose stiff parts are far from linear."""
+"""Steps and weights that are exact for degree four, such as energies of quadratic strains with stiff parts."""
 
 OF_STATES = ("position", "rotation", "eta", "velocity", "theta", "held")
-"""Stored tables that sensors read; others are no functions of the state."""
+"""Stored tables that sensors may read; the others are no functions of the state."""
 
 
 class RunOfStates(RecordedRun):
-    """A run that refuses what is no function of a single state."""
+    """Recorded states as a run, which refuses quantities that are no functions of a single state."""
 
     @cached_property
     def multipliers(self) -> Array:
-        """None.
+        """Joint forces, which are refused.
 
         Raises:
             ModelError: always.
@@ -47,7 +49,7 @@ class RunOfStates(RecordedRun):
         raise ModelError("forces of joints cannot be differentiated yet; take sensors of positions and velocities")
 
     def rate(self, values: Array) -> Array:
-        """None.
+        """Time derivatives, which are refused.
 
         Raises:
             ModelError: always.
@@ -56,34 +58,34 @@ class RunOfStates(RecordedRun):
 
 
 class Readable(Protocol):
-    """What is read from a run: a sensor, or something like it."""
+    """Sensor, or an object with the methods of one."""
 
     @property
     def is_energy(self) -> bool:
         """Whether it reads energies."""
 
     def read(self, run: Any) -> Array:
-        """Shape (T,) or (T, components)."""
+        """Readings at all instants, shape (T,) or (T, components)."""
 
 
 class Brought:
-    """Velocities as they are once they satisfy the joints (docs/theory.md, 4; (4.15))."""
+    """Sensor of the velocities after projection onto the joints (docs/theory.md, 4; (4.15))."""
 
     is_energy = False
 
     def read(self, run: RecordedRun) -> Array:
-        """Shape (T, velocities)."""
+        """Velocities at all instants, shape (T, velocities)."""
         return run.velocities
 
 
 @dataclass(frozen=True, eq=False)
 class Sight:
-    """Reads sensors of one assembly from rows of states that another one with the same unknowns may have made.
+    """Reader of sensors of one assembly at states that another assembly with the same unknowns may have made.
 
     Attributes:
         assembly: whose sensors are read.
-        times: of the rows, shape (T,) [s].
-        is_projected: whether velocities are brought onto the joints before they are read, as motions do it.
+        times: of the states, shape (T,) [s].
+        is_projected: whether velocities are projected onto the joints first, as in motions.
     """
 
     assembly: Assembly
@@ -92,7 +94,7 @@ class Sight:
 
     @cached_property
     def given(self) -> RecordedGiven:
-        """Moving frames and paths at all times."""
+        """Prescribed frames and paths at all times."""
         system = self.assembly.system
         own = GivenFunctions(system.moving_frames, system.paths, self.times)
         return RecordedGiven(
@@ -106,11 +108,11 @@ class Sight:
 
     @cached_property
     def moving(self) -> Array:
-        """Given vectors at all times, shape (T, 3 vectors)."""
+        """Prescribed vectors at all times, shape (T, 3 * vectors)."""
         return self.assembly.moving_values(self.times)
 
     def read(self, sensors: Sequence[Readable], states: Mapping[str, Array], instants: IntArray) -> list[Array]:
-        """Of the tables of states, each at one of the times by its number, shape (states,) or (states, components).
+        """Readings for tables of states at times with these indices, shape (states,) or (states, components) each.
 
         Raises:
             ModelError: a sensor that reads more than a state: forces of joints, works, accelerations.
@@ -126,15 +128,15 @@ class Sight:
         return found
 
     def run(self, states: Mapping[str, Array], instants: IntArray, has_energies: bool = False) -> RunOfStates:
-        """What sensors read states as.
+        """Recorded run of some states, which sensors read.
 
         Args:
-            states: tables, each at one of the times by its number.
-            instants: these numbers.
+            states: tables of the states.
+            instants: index of the time of each state.
             has_energies: whether energies are read.
 
         Raises:
-            ModelError: energies of laws that remember.
+            ModelError: energies of laws with history.
         """
         rows: dict[str, Array] = {}
         for name, table in self.assembly.memory.rows(self.assembly.memory.state[None]).items():
@@ -153,7 +155,7 @@ class Sight:
         return RunOfStates(self.assembly.system, recording, is_projected=self.is_projected)
 
     def read_all(self, sensors: Sequence[Readable], states: Mapping[str, Array]) -> list[Array]:
-        """At all times.
+        """Readings for tables of states at all times.
 
         Raises:
             ModelError: as ``read``.
@@ -172,12 +174,13 @@ class Sight:
 
 @dataclass(frozen=True, eq=False)
 class Jacobian:
-    """How a reading changes with the states that it is read from.
+    """Derivative of a reading with respect to the states.
 
     Attributes:
-        directions: numbers of the pose, and of the velocity after these, that it changes with, shape (d,).
+        directions: components of the pose, followed by those of the velocity, that the reading depends on, shape
+        (d,).
         values: shape (T, components, d).
-        velocities: how many there are.
+        velocities: number of velocities.
     """
 
     directions: IntArray
@@ -185,30 +188,34 @@ class Jacobian:
     velocities: int
 
     def pull(self, instant: int, weights: Array, pose: Array, velocity: Array) -> None:
-        """Add what states feel of weights (..., components) at an instant, to (..., velocities) each."""
+        """Add the adjoint of the state at an instant, (..., velocities) each, from that of the reading, (...,
+        components).
+        """
         both = np.zeros((*weights.shape[:-1], 2 * self.velocities))
         both[..., self.directions] = weights @ self.values[instant]
         pose += both[..., : self.velocities]
         velocity += both[..., self.velocities :]
 
     def push(self, instant: int, pose: Array, velocity: Array) -> Array:
-        """Changes of the reading with those of the state, (..., velocities) each, shape (..., components)."""
+        """Change of the reading due to that of the state, (..., velocities) each, shape (..., components)."""
         both = np.concatenate([pose, velocity], axis=-1)[..., self.directions]
         return np.asarray(both @ self.values[instant].T)
 
     def push_all(self, states: Variation) -> Array:
-        """The same at all instants, of changes (T, parameters, velocities), shape (parameters, T, components)."""
+        """Changes of the readings at all instants due to those of the states, (T, parameters, velocities), shape
+        (parameters, T, components).
+        """
         both = np.concatenate([states.pose, states.velocity], axis=-1)[..., self.directions]
         return np.asarray(np.einsum("tpd,tcd->ptc", both, self.values, optimize=True))
 
 
 def states_at(rows: Mapping[str, Array], instants: IntArray) -> dict[str, Array]:
-    """Tables of the states at instants, as copies."""
+    """Copies of the tables of the states at some instants."""
     return {name: rows[name][instants] for name in OF_STATES}
 
 
 def state_jacobian(sight: Sight, rows: Mapping[str, Array], sensor: Readable) -> Jacobian:
-    """How a sensor changes with the states that rows hold."""
+    """Derivative of the readings of a sensor with respect to the states in ``rows``."""
     instants = np.arange(len(sight.times))
     directions, parts = _slopes(sight, rows, sensor, instants)
     velocities = int(sight.assembly.memory.counts["velocities"])
@@ -218,12 +225,13 @@ def state_jacobian(sight: Sight, rows: Mapping[str, Array], sensor: Readable) ->
 def slopes_of_costs(
     sight: Sight, rows: Mapping[str, Array], felt: Sequence[Sequence[tuple[Readable, Array]]]
 ) -> list[Variation]:
-    """d/d(states) of sum over instants of weights . readings, each (T, velocities), of several costs.
+    """Derivatives of sums of weights times readings with respect to the states, shape (T, velocities) each, one per
+    cost.
 
     Args:
-        sight: that they are read with.
+        sight: reads the sensors.
         rows: the states.
-        felt: sensors of each cost and weights shaped as their readings; a sensor of several is read once.
+        felt: sensors of each cost and weights shaped as their readings; a sensor of several costs is read once.
     """
     size, count = int(sight.assembly.memory.counts["velocities"]), len(sight.times)
     pose, velocity = np.zeros((2, len(felt), count, size))
@@ -246,7 +254,7 @@ def slopes_of_costs(
 
 
 def difference_steps(sight: Sight, rows: Mapping[str, Array]) -> Array:
-    """A small change of each number of pose and velocity, shape (2 velocities,)."""
+    """Step of central differences of each component of pose and velocity, shape (2 * velocities,)."""
     system, weight = sight.assembly.system, np.asarray(sight.assembly.memory["velocity_weight"])
     length = system.largest_length
     speed = float(np.abs(rows["velocity"] * weight).max(initial=0.0)) or length / (
@@ -259,10 +267,10 @@ def difference_steps(sight: Sight, rows: Mapping[str, Array]) -> Array:
 def _slopes(
     sight: Sight, rows: Mapping[str, Array], sensor: Readable, instants: IntArray
 ) -> tuple[IntArray, Iterator[tuple[IntArray, Array]]]:
-    """Numbers of pose and velocity that a sensor changes with, (d,), and derivatives to them.
+    """Components of pose and velocity that a sensor depends on, (d,), and its derivatives with respect to them.
 
     Returns:
-        The numbers; and some of the instants at a time, with derivatives there, shape (instants, components, d).
+        The components; and chunks of instants with derivatives there, shape (instants, components, d).
     """
     if (weighed := weighed_place(sensor)) is not None:
         point, weights = weighed
@@ -285,7 +293,7 @@ def _parts(
     directions: IntArray,
     steps: Array,
 ) -> Iterator[tuple[IntArray, Array]]:
-    """Some of the instants at a time, with derivatives there, shape (instants, components, directions)."""
+    """Chunks of the instants with derivatives there, shape (instants, components, directions)."""
     chunk = max(1, MOST_INSTANTS // (len(_stencil(sensor)) * max(1, len(directions))))
     for begin in range(0, len(instants), chunk):
         own = instants[begin : begin + chunk]
@@ -300,7 +308,7 @@ def _differences(
     directions: IntArray,
     steps: Array,
 ) -> Array:
-    """Differences along directions at instants, shape (instants, components, directions)."""
+    """Central differences along directions at instants, shape (instants, components, directions)."""
     count, stencil = len(directions), _stencil(sensor)
     if not count:
         values = sight.read([sensor], states_at(rows, instants), instants)[0].reshape(len(instants), -1)
@@ -323,9 +331,9 @@ def _stencil(sensor: Readable) -> tuple[tuple[float, float], ...]:
 
 
 def _touching(sight: Sight, rows: Mapping[str, Array], sensor: Readable, instant: int, steps: Array) -> IntArray:
-    """Directions of poses and velocities in which the reading changes.
+    """Components of pose and velocity that a reading depends on.
 
-    Whole bodies are tried, beside a state that is not at rest and where nothing is zero.
+    Bodies are perturbed as a whole, near the state but not at it, so that no velocity or coordinate is zero.
     """
     layout = sight.assembly.system.layout
     size, bodies = len(steps) // 2, range(len(layout.bodies))

@@ -1,4 +1,6 @@
-"""What sensors read in a run as a function of parameters, and what is felt of it: for other programs."""
+"""Readings of sensors in a run as a function of parameters, with adjoints, for automatic differentiation
+elsewhere.
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -20,7 +22,7 @@ from phlexible.step.integration.schemes import StepOptions
 
 @dataclass(frozen=True, eq=False)
 class WeightedTerm(CostTerm):
-    """The sum of readings times given weights.
+    """Sum of readings times constant weights.
 
     Attributes:
         weights: shape (N + 1, components).
@@ -30,16 +32,14 @@ class WeightedTerm(CostTerm):
     weights: Array
 
     def value(self, time: Array, readings: Array) -> float:
-        """The sum."""
         return float(np.sum(self.weights * readings))
 
     def slopes(self, time: Array, readings: Array) -> Array:
-        """The weights."""
         return self.weights
 
 
 def named_values(parameters: Mapping[str, Any], inputs: Mapping[str, tuple[Any, Any]]) -> dict[str, Any]:
-    """Values of parameters, then those of the samples of inputs (times, values), by name.
+    """Values of parameters, followed by those of the samples of inputs (times, values), by name.
 
     Raises:
         ParameterError: a name that both have.
@@ -50,7 +50,7 @@ def named_values(parameters: Mapping[str, Any], inputs: Mapping[str, tuple[Any, 
 
 
 def built_from(values: Mapping[str, Array], inputs: Mapping[str, tuple[Any, Any]]) -> dict[str, Any]:
-    """What ``build`` gets of such values: numbers, arrays, and a ``Signal`` of each input."""
+    """Argument of ``build`` for such values: numbers, arrays, and a ``Signal`` for each input."""
     found: dict[str, Any] = {}
     for name, value in values.items():
         own = np.asarray(value, dtype=np.float64)
@@ -63,7 +63,7 @@ def built_from(values: Mapping[str, Array], inputs: Mapping[str, tuple[Any, Any]
 
 @dataclass(frozen=True, eq=False)
 class ReadingsOfRuns:
-    """Runs of the models that a function makes of parameters, as sensors see them.
+    """Readings of runs of the models that a function makes of parameters.
 
     Attributes:
         build: parameters -> model.
@@ -84,7 +84,7 @@ class ReadingsOfRuns:
         check_callable("sensors", self.sensors, "model")
 
     def read(self, parameters: Mapping[str, Any]) -> tuple[Array, dict[str, Array]]:
-        """Instants (N + 1,) [s], and readings by name, (N + 1,) or (N + 1, components) each.
+        """Instants, (N + 1,) [s], and readings by name, (N + 1,) or (N + 1, components) each.
 
         Raises:
             PhlexibleError: as ``ph.gradient``.
@@ -96,7 +96,9 @@ class ReadingsOfRuns:
         return run.times, dict(zip(own.measured, found, strict=True))
 
     def pull(self, parameters: Mapping[str, Any], weights: Mapping[str, Array]) -> dict[str, Any]:
-        """Derivatives to the parameters of the sum of readings times weights, which have their shapes."""
+        """Derivatives of the sum of readings times weights of the same shape with respect to the parameters, by
+        name.
+        """
 
         def cost(model: Any) -> Cost:
             return Cost(

@@ -1,4 +1,4 @@
-"""Runs with all that they did: steps of any size, what brought velocities back, questions to controllers."""
+"""Runs with a log of all steps, velocity projections, events and evaluations of controllers."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -38,14 +38,14 @@ from phlexible.step.tables.requests import CONVERGED, RELAXATION
 
 @dataclass(frozen=True, eq=False)
 class Stepped:
-    """Steps of one size, or the substeps of one.
+    """Steps of one size, or the substeps of one step.
 
     Attributes:
         times: shape (n + 1,) [s].
         sizes: shape (n,) [s].
-        states: rows of the tables of the state, (n + 1, numbers).
-        moving, loads: what was given, (n + 1, 3 vectors) and (n, 3 values).
-        is_implicit: values of laws of the state are those at the mean state of all of it.
+        states: rows of the tables of the state, shape (n + 1, numbers).
+        moving, loads: prescribed vectors and loads, shape (n + 1, 3 * vectors) and (n, 3 * values).
+        is_implicit: whether laws of the state are evaluated at the mean state of all of these steps.
     """
 
     times: Array
@@ -58,17 +58,19 @@ class Stepped:
 
 @dataclass(frozen=True, eq=False)
 class VelocityJump:
-    """Velocities that were brought onto the constraints, where steps change their size or something happens.
+    """Projection of velocities onto the constraints, where the step size changes or an event occurs.
 
     Attributes:
         time: [s].
-        before, after: rows of the tables of the state, (numbers,); ``before`` has what holds from then on.
+        before, after: rows of the tables of the state, shape (numbers,); ``before`` has the locks active
+        afterwards.
         event: number of the event; -1: none.
-        locks: switches that hold from then on, where they are then.
-        met: the state when the event came, with what held until then; None: no event.
-        span: how many steps end, and how many begin, at the instant of an event inside of a step; None: no event,
-            or one at the end of a step.
-        is_redundant: whether what an event holds from then on holds a motion twice, such as two locks of one joint.
+        locks: switches that lock at this instant, at the present position.
+        met: state at the event with the locks active before it; None: no event.
+        span: number of steps that end, and that begin, at the instant of an event inside of a step; None: no event,
+        or
+            one at the end of a step.
+        is_redundant: whether the locks after the event are redundant constraints, such as two locks of one joint.
     """
 
     time: float
@@ -83,11 +85,11 @@ class VelocityJump:
 
 @dataclass(frozen=True, eq=False)
 class Asked:
-    """Controllers were asked.
+    """Evaluation of the controllers.
 
     Attributes:
         time: [s].
-        state: then, a row of the tables of the state, (numbers,).
+        state: row of the tables of the state then, shape (numbers,).
     """
 
     time: float
@@ -95,10 +97,10 @@ class Asked:
 
 
 class RecordingStepper(Stepper):
-    """A stepper that remembers all that it did.
+    """Stepper that logs everything it does.
 
     Attributes:
-        log: in the order in which it was done, without what was taken back.
+        log: in order, without steps that were rejected.
     """
 
     def __init__(self, assembly: Assembly, order: int, damping: float, is_redundant: bool) -> None:
@@ -111,7 +113,7 @@ class RecordingStepper(Stepper):
         self._called: tuple[Array, float, Course, bool]  # state before the last call, its arguments
 
     def advance(self, instants: Array, step: float, storage: Storage) -> Calls[Advance]:
-        """Take steps as ``Stepper.advance`` does, each of which is stored."""
+        """Take steps as ``Stepper.advance`` does, and log each of them."""
         self._instants, self._done = instants, 0
         taken = yield from super().advance(instants, step, storage._replace(every=1, phase=0, watches=False))
         if storage.every == 1 and not storage.watches:
@@ -165,7 +167,7 @@ class RecordingStepper(Stepper):
     def _substeps_again(
         self, begin: Array, rows: StoredRows, step: float, course: Course, measures: bool
     ) -> list[Array]:
-        """States at the ends of substeps that were taken; the state that the stepper holds stays."""
+        """States at the ends of substeps that were taken, repeated; the state of the stepper does not change."""
         end, states = self.memory.state.copy(), []
         self.memory.state[:] = begin
         for part in range(len(course.loads)):
@@ -184,7 +186,7 @@ class RecordingStepper(Stepper):
         return states
 
     def control(self, time: float) -> None:
-        """Have the controllers set the values that they hold in the steps to come."""
+        """Let the controllers set their values for the steps to come, and log the evaluation."""
         super().control(time)
         self.log.append(Asked(time, self.memory.state.copy()))
 
@@ -195,14 +197,14 @@ class RecordingStepper(Stepper):
         return answered
 
     def project(self, time: float) -> None:
-        """Bring velocities back onto the joints."""
+        """Project velocities onto the joints, and log the jump."""
         before = self.memory.state.copy()
         super().project(time)
         if self.memory.counts["rows"]:
             self.log.append(VelocityJump(time, before, self.memory.state.copy(), self._event))
 
     def happen(self, event: int, time: float) -> None:
-        """Hold and release what an event does."""
+        """Apply the locks and releases of an event, and log the jump."""
         mechanism, begin, met = self.assembly.system.mechanism, len(self.log), self.memory.state.copy()
         self._event = event
         super().happen(event, time)
@@ -218,17 +220,17 @@ class RecordingStepper(Stepper):
             self.log[-1] = replace(last, locks=tuple(locks), met=met, is_redundant=twice)
 
     def snapshot(self) -> Array:
-        """With how much was done so far."""
+        """Snapshot of the stepper with the number of log entries."""
         return np.append(super().snapshot(), len(self.log))
 
     def restore(self, snapshot: Array) -> None:
-        """Put a snapshot back, and forget what was done since."""
+        """Restore a snapshot and remove later entries of the log."""
         super().restore(snapshot[:-1])
         del self.log[int(snapshot[-1]) :]
 
 
 def _without_means(rows: Array, reactions: int) -> Array:
-    """Multipliers and forces of stored rows are means of two steps, but for the last row."""
+    """Stored rows with multipliers and forces of single steps instead of the means of two steps, in place."""
     own = rows[:, rows.shape[1] - reactions :]
     signs = 1.0 - 2.0 * (np.arange(len(rows)) % 2)[:, None]  # x_k = 2 m_k - x_k+1: sums with alternating signs
     own[:-1] *= 2.0
@@ -241,7 +243,7 @@ def _without_means(rows: Array, reactions: int) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class RunPiece:
-    """Some steps of a stretch of a run.
+    """Some consecutive steps of a stretch of a run.
 
     Attributes:
         stretch: its number.
@@ -257,16 +259,16 @@ class RunPiece:
 
 @dataclass(frozen=True, eq=False)
 class TakenRun:
-    """A run with all that it did.
+    """Run with a log of everything that happened in it.
 
     Attributes:
-        assembly: what moved; long bodies are not in segments.
+        assembly: of the model; long bodies are not in segments.
         stretches: steps without jumps between.
-        course: what happened in the run, one after the other; of ``Asked`` its number.
-        asked: questions to controllers.
+        course: pieces, jumps and indices of ``asked``, in order.
+        asked: evaluations of controllers.
         times: stored instants, shape (T,) [s].
-        states: rows of the tables of the state there, (T, numbers).
-        places: where they are: number of the stretch and row in it, shape (T - 1, 2), without the first one.
+        states: rows of the tables of the state there, shape (T, numbers).
+        places: index of the stretch and of the row in it, shape (T - 1, 2), without the first instant.
     """
 
     assembly: Assembly
@@ -279,42 +281,42 @@ class TakenRun:
 
     @property
     def system(self) -> System:
-        """The mechanism that moved, as numbers."""
+        """Mechanism of the run as arrays of numbers."""
         return self.assembly.system
 
     @property
     def velocities(self) -> int:
-        """How many there are."""
+        """Number of velocities of the mechanism."""
         return int(self.assembly.memory.counts["velocities"])
 
     @cached_property
     def rows(self) -> Mapping[str, Array]:
-        """The stored tables by name, (T, ...)."""
+        """Stored tables by name, shape (T, ...) each."""
         return self.assembly.memory.rows(self.states)
 
     @cached_property
     def implicit(self) -> int:
-        """Number of the steps of laws of the state."""
+        """Number of steps with laws of the state."""
         return sum(isinstance(each, RunPiece) and each.is_implicit for each in self.course)
 
     @property
     def has_laws(self) -> bool:
-        """Whether there are laws of the state."""
+        """Whether laws of the state act in the run."""
         return self.implicit > 0
 
     @property
     def is_controlled(self) -> bool:
-        """Whether controllers or laws of the state act in it."""
+        """Whether controllers or laws of the state act in the run."""
         return bool(self.assembly.controlled)
 
     @property
     def jumps(self) -> int:
-        """How often velocities were brought onto the constraints."""
+        """Number of projections of the velocities onto the constraints."""
         return sum(isinstance(each, VelocityJump) for each in self.course)
 
 
 def differentiable(system: System, like: Assembly | None = None) -> Assembly:
-    """The tables of a system whose steps can be differentiated.
+    """Tables of a system whose steps can be differentiated.
 
     Args:
         system: what moves.
@@ -349,7 +351,11 @@ def differentiable(system: System, like: Assembly | None = None) -> Assembly:
 def take_run(
     assembly: Assembly, start: State, duration: float, step: float, options: StepOptions, warns: bool = False
 ) -> TakenRun:
-    """A run from a state, and all that it did; ``warns``: of its steps, as ``simulate`` does.
+    """Run from a state, with its log.
+
+    Args:
+        assembly, start, duration, step, options: the run.
+        warns: of its steps, as ``simulate`` does.
 
     Raises:
         ParameterError: a duration or step out of range.
@@ -362,7 +368,7 @@ def take_run(
 
 
 def instants_of(assembly: Assembly, start: State, duration: float, step: float, options: StepOptions) -> Clock:
-    """When steps begin and end.
+    """Clock of the instants at which steps begin and end.
 
     Raises:
         ParameterError: a duration or step out of range.
@@ -376,7 +382,7 @@ def instants_of(assembly: Assembly, start: State, duration: float, step: float, 
 
 
 def has_redundancy(assembly: Assembly, start: State) -> bool:
-    """Whether joints hold a motion twice at the start."""
+    """Whether the constraints at the start are redundant."""
     return bool(redundancies(assembly.system.phase(_held(assembly)).system, start))
 
 
@@ -388,7 +394,7 @@ def taken_by(
     options: StepOptions,
     warns: bool = False,
 ) -> tuple[Array, Array]:
-    """Have a stepper take a run: its first row, (numbers,), and the instants that were stored, (T,) [s].
+    """First row of the state, (numbers,), and stored instants, (T,) [s], of a run that a stepper takes.
 
     Args:
         stepper, assembly, start, instants, options: the run.
@@ -413,16 +419,16 @@ def taken_by(
 
 
 def _held(assembly: Assembly) -> Array:
-    """What holds at the start."""
+    """Positions of locks at the start, zero or NaN (open), shape (switches,)."""
     return np.array([0.0 if switch.is_active else np.nan for switch in assembly.system.mechanism.switches])
 
 
 def _silent(done: int, count: int) -> None:
-    """Nobody is told."""
+    """Ignore the progress of a run."""
 
 
 class _Instants:
-    """Takes the instants of a run; what was recorded there is kept where it is asked for, or forgotten."""
+    """Consumer of recorded blocks that collects their instants, and the blocks themselves if ``is_kept``."""
 
     def __init__(self, is_kept: bool) -> None:
         self._times: dict[float, None] = {}
@@ -431,16 +437,15 @@ class _Instants:
 
     @property
     def times(self) -> Array:
-        """Shape (T,) [s]."""
+        """Instants without repetition, shape (T,) [s]."""
         return np.array(list(self._times))
 
     @property
     def recording(self) -> RecordedStates:
-        """All blocks."""
         return concatenated(self._blocks)
 
     def take(self, recording: RecordedStates, checkpoint: Checkpoint) -> None:
-        """A block, which begins with the last instant of the one before."""
+        """Collect a block, which begins with the last instant of the one before."""
         self._times.update(dict.fromkeys(recording.time.tolist()))
         if self._is_kept:
             self._blocks.append(recording.rows(slice(1 if self._blocks else 0, None)))
@@ -453,7 +458,7 @@ def run_of(
     first: Array,
     times: Array,
 ) -> TakenRun:
-    """What a stepper did, as a run.
+    """Run of the steps that a stepper has logged.
 
     Args:
         assembly: whose memory derivatives may write into.
@@ -511,11 +516,12 @@ def run_of(
 def _span(
     log: Sequence[Stepped | VelocityJump | Asked], number: int, grid: set[float], assembly: Assembly
 ) -> tuple[int, int] | None:
-    """How many steps end and begin at the instant of an event inside of a step, and move with it.
+    """Number of steps that end and begin at the instant of an event inside of a step, and depend on that instant.
 
-    Those of a condition are all that were taken from the instant before it to the next one. Of a given time they
-    are told by the instants of the run; None: the event comes at one of these, between steps chosen by a tolerance,
-    or beside laws that remember and functions of the state, which conditions are refused with.
+    For a condition these are all steps from the instant before the event to the one after it; for a prescribed time
+    they follow from the instants of the run. None: the event is at one of these, between steps chosen by a
+    tolerance,
+    or in a model with history variables or functions of the state.
     """
     jump = log[number]
     assert isinstance(jump, VelocityJump), "that may be the first one at its instant"
@@ -536,7 +542,7 @@ def _span(
 
 
 def _stored(stretches: Sequence[TakenSteps], first: Array, times: Array) -> tuple[Array, IntArray]:
-    """States at stored instants, and where all but the first are."""
+    """States at stored instants, (T, numbers), and stretch and row of all but the first, (T - 1, 2)."""
     if len(stretches) == 1 and np.array_equal(stretches[0].times, times):
         rows = np.arange(1, len(times))
         return np.concatenate([first[None], stretches[0].states[1:]]), np.stack([0 * rows, rows], axis=1)

@@ -1,4 +1,4 @@
-"""The derivatives of everything that sensors read in a motion to a few parameters, by the direct way."""
+"""Derivatives of sensor readings over a whole motion with respect to a few parameters, by the direct method."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -36,25 +36,28 @@ from phlexible.state.recording import RecordedStates
 from phlexible.step.integration.schemes import StepOptions
 
 KEPT = ("position", "rotation", "eta", "velocity", "theta", "held")
-"""Stored tables that recordings hold as they are."""
+"""Stored tables that recordings hold unchanged."""
 
 
 MISSED = {"multiplier": 1e-8, "velocity": 5e-14}
-"""Of what equations would miss without these: how well recorded steps must answer them, the latter by round-off."""
+"""Tolerances on the residual of recorded steps, relative to the residual without these unknowns; the latter for
+round-off.
+"""
 
 SOME = 50
-"""Steps in which that is asked."""
+"""Number of steps in which the tolerance is evaluated."""
 
 
 def recorded_run(recording: RecordedStates, own: Built[Any], options: StepOptions) -> tuple[TakenRun, Array] | None:
-    """The run of a recorded motion of nothing but equal steps, and what its equations miss, (N, unknowns).
+    """Run of a recorded motion of equal steps, and the residuals of its equations, shape (N, unknowns).
 
-    None: of another motion, or one of which multipliers are not known: its steps have to be taken again. Whether
-    the steps of this model give these states is not asked: what is missed tells it.
+    None: not such a motion, or its multipliers are not known, so that the steps have to be repeated. The residuals
+    tell
+    whether the model has these states; they are not repeated here.
 
     Args:
-        recording: all instants of the motion, which have one distance.
-        own: the model that is said to have moved.
+        recording: all instants of the motion, at equal distances.
+        own: model of the motion.
         options: of its steps.
     """
     assembly, system, count = own.assembly, own.assembly.system, len(recording.time) - 1
@@ -92,7 +95,7 @@ def recorded_run(recording: RecordedStates, own: Built[Any], options: StepOption
 
 
 def _allowed(steps: DifferentiableSteps, velocities: int) -> float:
-    """What equations of motion may miss in recorded steps."""
+    """Largest admissible residual of the equations of motion in recorded steps."""
     some, found = np.unique(np.linspace(0, steps.count - 1, SOME).astype(np.int64)), 0.0
     for name, share in MISSED.items():
         pairs = np.stack([steps.states[some], steps.states[some + 1]], axis=1)
@@ -105,11 +108,11 @@ def _allowed(steps: DifferentiableSteps, velocities: int) -> float:
 
 
 def _of_steps(means: Array, first: Array) -> Array:
-    """Forces of each step, (N, forces), from means of the steps beside each inner instant: x_k+1 = 2 m_k - x_k.
+    """Forces of each step, (N, forces), from the means over adjacent steps: ``x_k+1 = 2 m_k - x_k``.
 
     Args:
-        means: at all instants, (N + 1, forces); those at both ends are no means.
-        first: of the first step, (forces,).
+        means: at all instants, shape (N + 1, forces); the values at both ends are no means.
+        first: of the first step, shape (forces,).
     """
     signs = 1.0 - 2.0 * (np.arange(len(means) - 1) % 2)[:, None]
     terms = np.concatenate([first[None], -2.0 * signs[:-1] * means[1:-1]])
@@ -117,12 +120,12 @@ def _of_steps(means: Array, first: Array) -> Array:
 
 
 SAME = 1e-6
-"""Of the largest number: how near the steps of the model that was built must be to those of the motion."""
+"""Tolerance on the difference of recorded and repeated steps, relative to the largest number."""
 
 
 @dataclass(frozen=True, eq=False)
 class Sensitivity:
-    """Derivatives of readings over time to parameters.
+    """Derivatives of readings over time with respect to parameters.
 
     Attributes:
         time: shape (N + 1,) [s].
@@ -138,7 +141,7 @@ class Sensitivity:
     __repr__ = short_repr
 
     def _repr_html_(self) -> str:
-        """For notebooks: how each derivative goes over time."""
+        """Table with a curve over time of each derivative, for notebooks."""
         rows = []
         for number, slopes in enumerate(self.derivatives):
             named = slopes if isinstance(slopes, dict) else {"parameters": slopes}
@@ -161,7 +164,8 @@ def sensitivity(
     numerical_damping: float,
     scales: Mapping[str, float] | None,
 ) -> Sensitivity:
-    """Of a recorded motion of the model that ``build`` makes of ``parameters``; see ``Motion.sensitivity``.
+    """Sensitivity of a recorded motion of the model that ``build`` makes of ``parameters``; see
+    ``Motion.sensitivity``.
 
     Raises:
         ParameterError, ModelError, ConvergenceError: as there.
@@ -186,7 +190,7 @@ def sensitivity_of_run(
     count: int,
     initial: Start = InitialKind.UNDEFORMED,
 ) -> Sensitivity:
-    """The same of so many steps that are taken for it.
+    """Sensitivity of a run of ``count`` new steps, see ``Motion.sensitivity``.
 
     Raises:
         ParameterError, ModelError, ConvergenceError: as of ``Motion.sensitivity``.
@@ -217,14 +221,14 @@ def _derivatives(
     chosen: Parameters,
     missed: Array | None = None,
 ) -> Sensitivity | None:
-    """Of readings of a run.
+    """Derivatives of the readings of a run with respect to parameters.
 
     Args:
-        run, own, recipe, chosen: the run, its model, how models are made and of which parameters.
-        missed: by the equations of a run that was recorded, (N, unknowns); None: it was taken.
+        run, own, recipe, chosen: the run, its model, the recipe of models, and parameters.
+        missed: residuals of the equations of a recorded run, shape (N, unknowns); None: the steps were taken here.
 
     Returns:
-        None: the model does not give a recorded run again.
+        None: the model does not reproduce a recorded run.
     """
     directions = chosen.singles()
     readings = Sight(run.assembly, run.times).read_all(own.measured, run.rows)
@@ -278,14 +282,14 @@ def _derivatives(
 def _read_beside(
     run: TakenRun, sight: Sight, given: Sequence[Sensor], states: Variation, number: int, change: float
 ) -> list[Array]:
-    """Readings of a changed model at states that have changed with it."""
+    """Readings of a perturbed model at the states perturbed with it."""
     rows = states_at(run.rows, np.arange(len(run.times)))
     moved(run.system.layout, rows, Variation(change * states.pose[:, number], change * states.velocity[:, number]))
     return sight.read_all(given, rows)
 
 
 def _is_same(run: TakenRun, change: Variation) -> bool:
-    """Whether states that change by so much, (T, velocities) each, are those of the same motion."""
+    """Whether states that differ by a change, (T, velocities) each, belong to the same motion."""
     layout = run.system.layout
     pairs = (
         (change.pose[:, layout.linear], run.rows["position"]),
@@ -300,10 +304,10 @@ def _size(table: Array) -> float:
 
 
 def _check_beginning(recording: RecordedStates, own: Built[Any]) -> None:
-    """Refuses motions of steps of several sizes, and those that began otherwise than the model that was built.
+    """Refuse motions of steps of several sizes, and those with another initial state than the model.
 
     Raises:
-        ParameterError: names what is different.
+        ParameterError: with the name of the quantity that differs.
     """
     times = recording.time
     if len(times) < 2 or np.ptp(np.diff(times)) > 1e-9 * (times[-1] - times[0]):
@@ -320,10 +324,10 @@ def _check_beginning(recording: RecordedStates, own: Built[Any]) -> None:
 
 
 def _taken_again(recording: RecordedStates, own: Built[Any], options: StepOptions) -> TakenRun:
-    """The steps of a motion.
+    """Run that repeats the steps of a motion.
 
     Raises:
-        ParameterError: the model that was built, or the steps that are stored, are not those of the motion.
+        ParameterError: the model or the stored steps are not those of the motion.
     """
     duration = float(recording.time[-1] - recording.time[0])
     step = duration / (len(recording.time) - 1)

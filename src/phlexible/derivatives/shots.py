@@ -40,13 +40,13 @@ from phlexible.step.assembly.bodies import velocity_weights
 from phlexible.step.integration.schemes import StepOptions
 
 TURNS = 4.0
-"""How many of the largest length a turn of one radian counts as."""
+"""Length that a rotation of one radian counts as, relative to the largest length."""
 
 CLOSED = 1e-13
-"""Of the lengths that gaps are compared with."""
+"""Tolerance on gaps of joints, relative to the lengths that they are compared with."""
 
 CLOSINGS = 30
-"""Iterations that close the joints at most."""
+"""Largest number of iterations that close the joints."""
 
 LARGE = 100.0
 """Of the size of the mechanism, and of how fast it is: a search that begins with curvature 1 along all unknowns of
@@ -60,12 +60,12 @@ MORE_THAN_STEPS = (
 
 @dataclass(frozen=True, eq=False)
 class NearStates:
-    """States near one that joints allow at its time, as numbers: z of the pose, then u of the velocity.
+    """Admissible states near one state at its time, in minimal coordinates: z of the pose, then u of the velocity.
 
     Attributes:
-        system: what moves.
-        state: the one.
-        lasts: as long as a shot [s].
+        system: the mechanism as arrays.
+        state: the reference state.
+        lasts: duration of a shot [s].
     """
 
     system: System
@@ -74,7 +74,7 @@ class NearStates:
 
     @cached_property
     def of_speeds(self) -> Array:
-        """V, shape (velocities,)."""
+        """Weights V of the velocities, shape (velocities,)."""
         layout, found = self.system.layout, np.ones(int(self.system.layout.velocity[-1]))
         found[layout.spin[2]] = TURNS * self.system.largest_length
         weights = [velocity_weights(body)[body.rigid_count :] for body in self.system.frames]
@@ -83,7 +83,7 @@ class NearStates:
 
     @cached_property
     def weights(self) -> Array:
-        """W, shape (velocities,)."""
+        """Weights W of the pose, shape (velocities,)."""
         found, layout = self.of_speeds.copy(), self.system.layout
         rates = [
             np.sqrt(linear_stiffness(body.strain).diagonal() / mass_diagonal(body)[body.rigid_count :])
@@ -94,34 +94,34 @@ class NearStates:
 
     @cached_property
     def _rows(self) -> Array:
-        """G0 W^-1, shape (rows, velocities)."""
+        """Weighted constraint matrix, ``G0 W^-1``, shape (rows, velocities)."""
         return self._matrix(self.state) / self.weights
 
     @cached_property
     def free(self) -> Array:
-        """N, shape (velocities, k)."""
+        """Null space N of the weighted constraint matrix, shape (velocities, k)."""
         return np.asarray(null_space(self._rows)) if len(self._rows) else np.eye(len(self.weights))
 
     @property
     def count(self) -> int:
-        """How many numbers there are: k, and one for each velocity."""
+        """Number of coordinates, k of the pose and one for each velocity."""
         return int(sum(self.free.shape))
 
     def _matrix(self, state: State) -> Array:
-        """G, shape (rows, velocities); of turns in body axes."""
+        """Constraint matrix G, shape (rows, velocities), for rotations in body axes."""
         found = self.system.rows.small_matrix(self.system.at(state))
         return found if isinstance(found, np.ndarray) else found.toarray()
 
     def state_of(self, numbers: Array, time: float, theta: Callable[[State], Array]) -> State:
-        """The state of numbers (count,).
+        """State with the coordinates ``numbers``.
 
         Args:
-            numbers: z, then u.
-            time: of it [s].
+            numbers: z, then u, shape (count,).
+            time: of the state [s].
             theta: coordinates of the forces in a state, over full turns.
 
         Raises:
-            ConvergenceError: joints do not close that far from the first state.
+            ConvergenceError: joints do not close that far from the reference state.
         """
         z, u = np.split(numbers, [self.free.shape[1]])
         along, across = self.free @ z, np.zeros(len(self._rows))
@@ -140,19 +140,21 @@ class NearStates:
         return replace(found, theta=theta(found))
 
     def _moved(self, change: Array) -> State:
-        """The first state, moved by turns in its body axes, (velocities,)."""
+        """Reference state moved by a change with rotations in its body axes, (velocities,)."""
         rows = _tables(self.state)
         turns = _blocks(self.system, self.state.rotation) @ change
         moved(self.system.layout, rows, Variation(turns, np.zeros_like(turns)))
         return replace(self.state, **{name: table[0] for name, table in rows.items()})
 
     def _change_to(self, rows: Mapping[str, Array]) -> Array:
-        """From the first state to one in tables (1, ...), turns in its body axes, (velocities,)."""
+        """Change from the reference state to one in tables (1, ...), rotations in its body axes, shape
+        (velocities,).
+        """
         change = difference(self.system.layout, _tables(self.state), rows).pose[0]
         return np.asarray(_blocks(self.system, self.state.rotation).T @ change)
 
     def numbers_of(self, rows: Mapping[str, Array]) -> tuple[Array, Array, Array]:
-        """Numbers of a state in tables (1, ...), and their derivatives to its pose and velocity.
+        """Coordinates of a state in tables (1, ...), and their derivatives with respect to its pose and velocity.
 
         Shapes (count,), and (count, velocities) twice.
         """
@@ -168,7 +170,9 @@ class NearStates:
         )
 
     def slopes(self, state: State) -> tuple[Array, Array]:
-        """d(pose) and d(velocity) of a state of this kind to its numbers, (velocities, count) each."""
+        """Derivatives of pose and velocity of an admissible state with respect to its coordinates, shape
+        (velocities, count) each.
+        """
         own = self._matrix(state) / self.weights
         turns = rotation_vectors(self.system.layout, self._change_to(_tables(state)))
         forward = _blocks(self.system, (_right(phi) for phi in turns))
@@ -187,7 +191,7 @@ def _tables(state: State) -> dict[str, Array]:
 
 
 def _right(phi: Array) -> Array:
-    """J: exp(phi + dphi) = exp(phi) exp(J dphi)."""
+    """Right Jacobian J of the rotation group: ``exp(phi + dphi) = exp(phi) exp(J dphi)``, shape (3, 3)."""
     angle, own = float(np.linalg.norm(phi)), cross_matrix(phi)
     if angle < 1e-6:
         return np.asarray(np.eye(3) - own / 2)
@@ -196,9 +200,9 @@ def _right(phi: Array) -> Array:
 
 
 def _blocks(system: System, turns: Iterable[Array]) -> Array:
-    """Matrices of the turns of each frame among ones, shape (velocities,) * 2.
+    """Identity with a 3 x 3 matrix for the rotation of each frame, shape (velocities, velocities).
 
-    Of rotations, (frames, 3, 3): from turns in body axes to those in world axes.
+    With rotation matrices, (frames, 3, 3), it takes rotations in body axes to world axes.
     """
     frame, axis, place = system.layout.spin
     found = np.eye(int(system.layout.velocity[-1]))
@@ -213,11 +217,11 @@ def _blocks(system: System, turns: Iterable[Array]) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Shots:
-    """Where shots begin: the first one at the start of the model, others in states near known ones.
+    """Initial states of shots: of the first one that of the model, of the others states near known ones.
 
     Attributes:
-        near: of all but the first shot.
-        numbers: of the states they begin in.
+        near: admissible states of all but the first shot.
+        numbers: coordinates of these initial states.
     """
 
     near: tuple[NearStates, ...]
@@ -225,16 +229,16 @@ class Shots:
 
     @property
     def count(self) -> int:
-        """Of all numbers."""
+        """Number of all coordinates."""
         return sum(each.count for each in self.near)
 
     def with_numbers(self, numbers: Array) -> "Shots":
-        """From other states, with numbers one after the other."""
+        """Shots from other initial states, with all coordinates concatenated, (count,)."""
         ends = np.cumsum([each.count for each in self.near])[:-1]
         return replace(self, numbers=tuple(np.split(numbers, ends)))
 
     def sizes(self, duration: float) -> Array:
-        """By which numbers are divided for a search, in a run of such a duration [s]."""
+        """Scales of the coordinates for a search, in a run of this duration [s], shape (count,)."""
         speed = max(float(np.abs(each.of_speeds * each.state.velocity).max(initial=0.0)) for each in self.near)
         found = []
         for each in self.near:
@@ -246,12 +250,12 @@ class Shots:
 
 @dataclass(frozen=True, eq=False)
 class ShotRun:
-    """Steps of several shots, one after the other.
+    """Run of several shots, one after the other.
 
     Attributes:
-        run: all of them; instants between are those at the ends of shots.
-        shots: where they began.
-        starts: the states in which they began.
+        run: steps of all shots; instants between shots are their ends.
+        shots: their initial states as coordinates.
+        starts: their initial states.
     """
 
     run: TakenRun
@@ -260,7 +264,9 @@ class ShotRun:
 
     @cached_property
     def ends(self) -> list[tuple[Array, Array, Array]]:
-        """Of each shot but the last one: its end as numbers of the next one, see ``NearStates.numbers_of``."""
+        """End of each shot but the last one in the coordinates of the next, with derivatives; see
+        ``NearStates.numbers_of``.
+        """
         found = []
         for near, stretch in zip(self.shots.near, self.run.stretches[:-1], strict=True):
             found.append(near.numbers_of(self.run.assembly.memory.rows(stretch.states[-1:])))
@@ -268,13 +274,13 @@ class ShotRun:
 
     @cached_property
     def gaps(self) -> Array:
-        """What ends miss of the next starts, (numbers,)."""
+        """Coordinates of the ends of shots minus those of the next initial states, shape (numbers,)."""
         pairs = zip(self.ends, self.shots.numbers, strict=True)
         return np.concatenate([np.zeros(0), *(end[0] - own for end, own in pairs)])
 
 
 def take_shots(own: Built[Costs], shots: Shots, steps: Sequence[int], step: float) -> ShotRun:
-    """A run in shots of so many steps each.
+    """Run in shots with the numbers of steps ``steps``.
 
     Raises:
         ConvergenceError: a step, or joints between shots, did not converge.
@@ -305,7 +311,7 @@ def take_shots(own: Built[Costs], shots: Shots, steps: Sequence[int], step: floa
 
 
 def shots_along(run: TakenRun, steps: Sequence[int]) -> Shots:
-    """Those that begin where a run in one went, after so many steps each.
+    """Shots that begin at the states of a single run after so many steps each.
 
     Raises:
         ModelError: a run that is more than steps.
@@ -322,7 +328,7 @@ def shots_along(run: TakenRun, steps: Sequence[int]) -> Shots:
 
 
 def _wound(assembly: Assembly, before: Array, state: State) -> Array:
-    """Coordinates of the forces, angles over as many turns as just before."""
+    """Coordinates of the forces, with angles over as many full turns as in the state before."""
     found, angles = (
         assembly.initial_thetas(state),
         [force.coordinate.is_angle for _, force in assembly.system.forces],
@@ -333,7 +339,7 @@ def _wound(assembly: Assembly, before: Array, state: State) -> Array:
 
 
 class CostsOfShots(CostsOfRun):
-    """Costs of a run in shots, and after them what its gaps are, with their derivatives.
+    """Costs of a run in shots, followed by the gaps between shots, with their derivatives.
 
     Args:
         shots: the run.
@@ -348,8 +354,12 @@ class CostsOfShots(CostsOfRun):
 
     @cached_property
     def _felt(self) -> list[tuple[Array, Array, Array]]:
-        """Of each shot what costs, and then the gaps at its end, feel: of poses and velocities at its rows, (rows,
-        numbers, velocities) each, and of its equations, (steps, numbers, unknowns)."""
+        """Adjoints of the costs, and of the gaps at its end, within each shot.
+
+        With respect to poses and velocities at its rows, shape (rows, costs + gaps, velocities) each, and to its
+        equations,
+        shape (steps, costs + gaps, unknowns).
+        """
         run, slopes = self._run, self._to_states[: self._costs]
         found = []
         for number, stretch in enumerate(run.stretches):
@@ -371,7 +381,7 @@ class CostsOfShots(CostsOfRun):
 
     @cached_property
     def adjoints(self) -> list[Adjoint]:
-        """What each cost and gap feels."""
+        """Adjoints of the costs, followed by those of the gaps."""
         nothing, found = parts_of_nothing(self._run), []
         zeros = [np.zeros((len(own[2]), own[2].shape[2])) for own in self._felt]
         still = [np.zeros((len(own[0]), own[0].shape[2])) for own in self._felt]
@@ -392,7 +402,9 @@ class CostsOfShots(CostsOfRun):
 
     @cached_property
     def slopes_of_starts(self) -> Array:
-        """Of costs and gaps to the numbers of all starts but the first, shape (costs + gaps, numbers)."""
+        """Derivatives of costs and gaps with respect to the coordinates of all initial states but the first, (costs
+        + gaps, numbers).
+        """
         shots = self._shots.shots
         found = np.zeros((len(self.values), shots.count))
         column, row = 0, self._costs + (shots.near[0].count if shots.near else 0)
@@ -410,12 +422,12 @@ class CostsOfShots(CostsOfRun):
 
 
 LONGER = 1e-6
-"""Of the duration, in central differences of the equations."""
+"""Relative change of the duration in central differences of the equations."""
 
 
 @dataclass(frozen=True, eq=False)
 class InputRun:
-    """A run with some inputs."""
+    """Run with particular inputs, its costs and their derivatives."""
 
     _costs: CostsOfRun
     _runs: "InputRuns"
@@ -426,22 +438,22 @@ class InputRun:
 
     @property
     def values(self) -> Array:
-        """Of the costs, shape (costs,)."""
+        """Values of the costs, shape (costs,)."""
         return self._costs.values
 
     @property
     def travel(self) -> Array:
-        """By how much what each cost reads changes in the run, at most, shape (costs,)."""
+        """Largest change of any reading of each cost in the run, shape (costs,)."""
         return self._costs.travel
 
     @property
     def velocity_weights(self) -> Array:
-        """By which velocities count as those of points, shape (velocities,)."""
+        """Factors that turn velocities into those of points, shape (velocities,)."""
         return np.asarray(self._run.assembly.memory["velocity_weight"])
 
     @cached_property
     def slopes(self) -> Array:
-        """Of the costs to all samples, one input after the other, shape (costs, samples).
+        """Derivatives of the costs with respect to all samples, one input after the other, shape (costs, samples).
 
         Raises:
             PhlexibleError: as ``gradient``.
@@ -455,16 +467,19 @@ class InputRun:
 
     @property
     def slopes_of_starts(self) -> Array:
-        """Of the costs to the numbers of the states in which shots begin, shape (costs, numbers)."""
+        """Derivatives of the costs with respect to the coordinates of the initial states of shots, shape (costs,
+        numbers).
+        """
         costs = self._costs
         return costs.slopes_of_starts if isinstance(costs, CostsOfShots) else np.zeros((len(self.values), 0))
 
     def shots(self, count: int) -> Shots:
-        """The run in so many shots, which begin where it went."""
+        """Shots that begin at states of this run."""
         return shots_along(self._run, self._runs.steps_of(count))
 
     def of_duration(self, duration: float) -> Array:
-        """Of the costs to the duration, with which samples move and of which each step keeps its share, (costs,).
+        """Derivatives of the costs with respect to the duration, where samples and steps keep their shares of it,
+        (costs,).
 
         Raises:
             ModelError: a run that is more than steps, or a model that becomes another one.
@@ -505,7 +520,7 @@ class InputRun:
 
 @dataclass(eq=False)
 class InputRuns:
-    """Takes runs of the models that a function makes of inputs.
+    """Runs of the models that a function makes of inputs.
 
     A model whose inputs are loads and nothing else is built once.
 
@@ -530,11 +545,11 @@ class InputRuns:
         self._loads_alone: dict[str, bool] = {}
 
     def steps_of(self, shots: int) -> list[int]:
-        """How many steps each of so many shots has."""
+        """Number of steps of each of so many shots."""
         return [int(each) for each in np.diff(np.round(np.linspace(0, self.steps, shots + 1)))]
 
     def run(self, inputs: dict[str, Signal], duration: float, shots: Shots | None = None) -> InputRun:
-        """With signals by name, over a duration [s], in one or in shots.
+        """Run with signals by name over a duration [s], in one shot or in several.
 
         Raises:
             PhlexibleError: as ``gradient``.
@@ -553,7 +568,7 @@ class InputRuns:
         return InputRun(costs, self, inputs, taken, own)
 
     def _made(self, inputs: dict[str, Signal]) -> tuple[Built[Costs], dict[str, Signal]]:
-        """The model, and the signals that it has."""
+        """Model for the inputs, and the signals that it uses."""
         if self._kept is not None and self._loads_alone and all(self._loads_alone.values()):
             own, given = self._kept
             if all(np.array_equal(each.times, inputs[name].times) for name, each in given.items()):
@@ -566,5 +581,5 @@ class InputRuns:
 
 
 def stretched(inputs: Mapping[str, Signal], share: float) -> dict[str, Signal]:
-    """Copies of signals over a share of their time."""
+    """Copies of signals with their times multiplied by a factor."""
     return {name: Signal(share * each.times, each.values, each.between) for name, each in inputs.items()}

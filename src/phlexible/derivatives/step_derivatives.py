@@ -1,4 +1,4 @@
-"""Steps whose derivative is not in Newton's matrix: all of it by dual numbers (docs/theory.md, 8; (8.28), (8.44)).
+"""Derivatives of steps that Newton's matrix does not contain, by dual numbers (docs/theory.md, 8; (8.28), (8.44)).
 
 Newton's method does without how the place where bodies rub moves (8.28), and without parts of contacts among many
 (8.32). What a bristle keeps from step to step, z and the normal of its surface, are states beside the pose and nu,
@@ -23,13 +23,14 @@ from phlexible.derivatives.strains import pair_numbers, pair_order, strain_place
 from phlexible.derivatives.variations import pose_sizes, pose_tangents
 
 EXACT = 1e-6
-"""Relative: how well Newton's matrix gives the derivative of the equations where it is exact."""
+"""Relative tolerance within which Newton's matrix counts as the exact derivative of the equations."""
 
 UNSEEN = 1e-3
-"""Of the fastest answer: slower ones are compared with it, or round-off of stiff forces would tell."""
+"""Least change that is compared, relative to the greatest; below it round-off of stiff forces dominates."""
 
 ASIDE = 1e-9
-"""Relative, by which bristles are bent more and less: one that has slipped stands at its limit, where forces kink.
+"""Relative change of bristles to both sides; a bristle that has slipped is at the friction limit, where forces have
+a kink.
 
 The mean of both branches is right for changes of the bristle and of its limit together.
 """
@@ -37,15 +38,16 @@ The mean of both branches is right for changes of the bristle and of its limit t
 
 @dataclass(frozen=True, eq=False)
 class StepDerivative:
-    """Derivatives of the equations of one step, and of what laws remember (strains) at its end.
+    """Derivatives of the equations of one step, and of the history variables (strains) at its end.
 
     Attributes:
-        rows: of the equations that are no definitions of auxiliary vectors, (r,).
-        known: among all strains, those that are something at one of its ends, (strains,); pairs come and go.
-        equations: to the velocities at the end and multipliers, (r, r), to the pose and to the velocities at the
-            start, (r, velocities) each, and to the strains there, (r, strains).
-        strains: to the same, of the strains at the end.
-        turning: K (9.2), (velocities,) * 2.
+        rows: of the equations that are no definitions of auxiliary vectors, shape (r,).
+        known: indices of the strains that exist at one of its ends, shape (strains,); contact pairs come and go.
+        equations: derivatives with respect to velocities at the end and multipliers, (r, r), to pose and velocities
+        at
+            the start, (r, velocities) each, and to the strains there, (r, strains).
+        strains: the same derivatives of the strains at the end.
+        turning: K (9.2), shape (velocities, velocities).
     """
 
     rows: IntArray
@@ -55,14 +57,15 @@ class StepDerivative:
     turning: Array
 
     def pull(self, pose: Array, velocity: Array, kept: Array, unknowns: int) -> tuple[Array, Array, Array, Array]:
-        """Slopes of numbers before the step and mu of those after it, (numbers, .) each.
+        """Adjoints of the state before the step and mu from the adjoints of the state after it, shape (costs, .)
+        each.
 
         Args:
-            pose, velocity, kept: slopes to the pose, the velocities and the strains after it.
-            unknowns: how many there are.
+            pose, velocity, kept: adjoints of pose, velocities and strains after the step.
+            unknowns: number of unknowns.
 
         Returns:
-            Slopes to pose, velocities and strains before it, and mu, (numbers, unknowns).
+            Adjoints of pose, velocities and strains before the step, and mu, shape (costs, unknowns).
         """
         of_end, of_pose, of_start, of_strains = self.equations
         end, by_pose, by_start, by_strains = self.strains
@@ -76,7 +79,9 @@ class StepDerivative:
         return pose + own @ of_pose + after @ by_pose, back + own @ of_start + after @ by_start, before, mu
 
     def push(self, pose: Array, velocity: Array, kept: Array, equations: Array) -> tuple[Array, Array, Array]:
-        """Changes after the step of those before it, (parameters, .) each, and of its own of the equations."""
+        """Changes after the step due to those before it and to those of its equations, shape (parameters, .)
+        each.
+        """
         of_end, of_pose, of_start, of_strains = self.equations
         end, by_pose, by_start, by_strains = self.strains
         before = kept[:, self.known]
@@ -89,13 +94,13 @@ class StepDerivative:
 
 
 def sticks(taken: TakenSteps) -> bool:
-    """Whether there is friction that sticks, or a contact that remembers how fast bodies met."""
+    """Whether there is friction that sticks, or a contact with restitution."""
     counts = taken.assembly.memory.counts
     return counts["bristles"] + counts["impacts"] + counts["kept_pairs"] > 0
 
 
 def step_derivative(taken: TakenSteps, k: int) -> StepDerivative:
-    """Derivative of step k of a run."""
+    """Derivatives of step k of a run."""
     memory, layout, pair = taken.assembly.memory, taken.system.layout, taken.states[k : k + 2]
     count, rows, places = int(memory.counts["velocities"]), memory.counts["rows"], strain_places(taken.assembly)
     touched = np.ones((1, memory.counts["state_numbers"]))
@@ -128,7 +133,7 @@ def step_derivative(taken: TakenSteps, k: int) -> StepDerivative:
 
 
 def inexact_steps(taken: TakenSteps) -> set[int]:
-    """Steps in which Newton's matrix misses a part of the derivative: those that rub, and where many push."""
+    """Steps whose derivative Newton's matrix does not contain: those with friction, and with many contacts."""
     memory = taken.assembly.memory
     rubs = np.flatnonzero(np.asarray(memory["slip_points"]) > 0)
     found = set(np.flatnonzero(taken.rows["force"][1:, rubs].any(axis=1)).tolist())
@@ -146,14 +151,16 @@ def _is_exact(taken: TakenSteps, k: int) -> bool:
     way = np.random.default_rng(1).choice([-1.0, 1.0], count) * length
 
     def answer(pose: Array, equations: Array) -> Array:
-        """Velocities at the end, by the matrix."""
+        """Velocities at the end according to Newton's matrix, shape (velocities,)."""
         both = np.zeros((2, 2, 1, count))
         both[0, 0, 0] = pose
         taken.push_by_matrix(k, k + 1, both[0], both[1], equations[None, None])
         return np.asarray(both[1, 1, 0])
 
     def missed(pose: Array, velocity: Array) -> Array:
-        """Changes of the equations with these of the pose at the start and the velocities at the end."""
+        """Changes of the equations due to those of the pose at the start and the velocities at the end, shape
+        (unknowns,).
+        """
         tangents = np.zeros((count, pair.shape[1]))
         pose_tangents(system.layout, memory.rows(pair[:1]), memory.rows(tangents))
         direction = np.zeros((1, *pair.shape))
@@ -172,7 +179,7 @@ def _is_exact(taken: TakenSteps, k: int) -> bool:
 
 
 def turning(taken: TakenSteps, k: int) -> Array:
-    """K of step k (9.2), shape (velocities,) * 2."""
+    """Matrix K of step k (9.2), shape (velocities, velocities)."""
     layout, h = taken.system.layout, float(taken.sizes[k])
     frame, axis, place = layout.spin
     count = int(taken.assembly.memory.counts["velocities"])
@@ -190,18 +197,20 @@ def turning(taken: TakenSteps, k: int) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class DifferentiableSteps(TakenSteps):
-    """Steps with their derivatives: by Newton's matrix where that is exact, else by dual numbers."""
+    """Steps with their derivatives, by Newton's matrix where that is exact and by dual numbers elsewhere."""
 
     def pull(self, first: int, last: int, pose: Array, velocity: Array) -> Array:
-        """Backwards from row ``last`` to ``first``: what several numbers feel of the equations (9.6).
+        """Propagate adjoints backwards from row ``last`` to ``first``, in place, and return those of the equations
+        (9.6).
 
         Args:
             first, last: rows.
-            pose, velocity: slopes of the numbers at the rows, which become those of all that follows,
-                (last - first + 1, numbers, velocities).
+            pose, velocity: derivatives of the costs with respect to the rows alone, which become total derivatives,
+            shape
+                (last - first + 1, costs, velocities).
 
         Returns:
-            mu: dJ = mu . dF where the equations F of a step change, (last - first, numbers, unknowns).
+            mu: dJ = mu . dF for changes of the equations F of a step, shape (last - first, costs, unknowns).
 
         Raises:
             ModelError: a step whose matrix is singular.
@@ -220,7 +229,7 @@ class DifferentiableSteps(TakenSteps):
         return equations
 
     def push(self, first: int, last: int, pose: Array, velocity: Array, equations: Array) -> None:
-        """Forwards from row ``first``: changes of states by parameters (9.4), see ``push_by_matrix``."""
+        """Propagate changes of states forwards from row ``first``, in place (9.4), see ``push_by_matrix``."""
         none = np.zeros((pose.shape[1], 0))
         for begin, end in self._parts(first, last):
             a, b = begin - first, end - first
@@ -232,10 +241,10 @@ class DifferentiableSteps(TakenSteps):
 
     @cached_property
     def _inexact(self) -> dict[int, StepDerivative]:
-        """Steps whose derivative is not in Newton's matrix."""
+        """Derivatives of the steps whose derivative Newton's matrix does not contain, by number."""
         return {k: step_derivative(self, k) for k in inexact_steps(self)}
 
     def _parts(self, first: int, last: int) -> list[tuple[int, int]]:
-        """Rows from ``first`` to ``last``, cut at both ends of these steps."""
+        """Ranges of rows from ``first`` to ``last``, divided at both ends of these steps."""
         own = [k for k in self._inexact if first <= k < last]
         return list(pairwise(sorted({first, last, *own, *(k + 1 for k in own)})))

@@ -1,4 +1,4 @@
-"""Small changes from step to step as matrices: of states, of inputs, of what sensors read (docs/theory.md, 9)."""
+"""Matrices of small changes from step to step: of states, of inputs, of readings (docs/theory.md, 9)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -26,7 +26,7 @@ from phlexible.step.tables.requests import RELAXATION
 
 @dataclass(frozen=True, eq=False)
 class StepMatrices:
-    """``dx_n+1 = A_n dx_n + B_n du_n`` of steps that were taken, and ``dy_n = C_n dx_n``.
+    """Matrices of ``dx_n+1 = A_n dx_n + B_n du_n`` of steps that were taken, and of ``dy_n = C_n dx_n``.
 
     A change dx has the numbers of the pose, then those of the velocities.
 
@@ -42,7 +42,7 @@ class StepMatrices:
 
 
 def step_matrices(run: DifferentiableSteps, forces: Array, sensors: Sequence[Sensor]) -> StepMatrices:
-    """Of all steps of a run.
+    """Matrices of all steps of a run.
 
     Args:
         run: the steps.
@@ -68,7 +68,9 @@ def step_matrices(run: DifferentiableSteps, forces: Array, sensors: Sequence[Sen
 
 
 def output_slopes(run: DifferentiableSteps, sensors: Sequence[Sensor]) -> Array:
-    """d(readings)/d(states) of all instants, shape (N + 1, readings, 2 velocities)."""
+    """Derivatives of readings with respect to the states at all instants, shape (N + 1, readings, 2 *
+    velocities).
+    """
     numbers, sight = 2 * run.assembly.memory.counts["velocities"], Sight(run.assembly, run.times)
     found = [np.zeros((run.count + 1, 0, numbers))]
     for sensor in sensors:
@@ -88,7 +90,7 @@ CLOSED = 1e-9
 
 
 def equal_steps_alone(system: System, start: State) -> Assembly:
-    """The tables of a system that needs nothing but steps of one size, without stops and contacts that are open.
+    """Tables of a system that needs equal steps only, without stops and contacts that are open.
 
     Args:
         start: the state whose stops and contacts count.
@@ -139,7 +141,7 @@ def equal_steps_alone(system: System, start: State) -> Assembly:
 def take_steps(
     assembly: Assembly, state: State, step: float, count: int, added: Array | None = None
 ) -> DifferentiableSteps:
-    """So many steps from a state.
+    """Equal steps from a state, with what is needed to differentiate them.
 
     Args:
         assembly: of ``equal_steps_alone``.

@@ -1,4 +1,4 @@
-"""Steps that were taken, and what they do to small changes (docs/theory.md, 9)."""
+"""Steps that were taken, and the propagation of small changes through them (docs/theory.md, 9)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -27,16 +27,16 @@ from phlexible.step.tables.requests import (
 )
 
 NOTHING = np.zeros((0, 3), dtype=np.int64)
-"""No entries of derivatives."""
+"""Empty array of entries of derivatives."""
 
 
 @dataclass(frozen=True, eq=False)
 class Functions:
-    """What is given at the instants and in the steps of a run.
+    """Prescribed quantities at the instants and in the steps of a run.
 
     Attributes:
-        moving: given vectors, shape (steps + 1, 3 vectors).
-        loads: load values at the middles, shape (steps, 3 values).
+        moving: prescribed vectors, shape (steps + 1, 3 * vectors).
+        loads: load values at the middles, shape (steps, 3 * values).
     """
 
     moving: Array
@@ -44,24 +44,25 @@ class Functions:
 
 
 def functions_of(assembly: Assembly, times: Array) -> Functions:
-    """Of the steps between these instants [s]."""
+    """Prescribed quantities of the steps between these instants [s]."""
     return Functions(assembly.moving_values(times), assembly.load_values((times[1:] + times[:-1]) / 2, times))
 
 
 @dataclass(frozen=True, eq=False)
 class TakenSteps:
-    """Steps of any sizes, each of which begins where the one before ended.
+    """Consecutive steps of any sizes.
 
     Attributes:
-        assembly: what moved; long bodies are not in segments.
+        assembly: of the mechanism; long bodies are not in segments.
         times: shape (N + 1,) [s].
-        sizes: of the steps, shape (N,) [s]; those of substeps that go backwards are negative.
+        sizes: of the steps, shape (N,) [s]; negative for substeps that go backwards.
         damping: numerical, gamma.
-        relaxation: of joints that hold a motion twice; 0 without them.
-        states: stored rows, those of the tables of the state, shape (N + 1, numbers); in row k + 1 the multipliers
-            of the step from k to k + 1.
-        functions: what was given, with the values of controllers and laws.
-        entries: places of entries of Newton's matrix as ``differentiate`` takes them, and how many each kind has.
+        relaxation: of redundant constraints; 0 without them.
+        states: stored rows of the tables of the state, shape (N + 1, numbers); row k + 1 has the multipliers of the
+        step
+            from k to k + 1.
+        functions: prescribed vectors and loads, with the values of controllers and laws.
+        entries: indices of entries of Newton's matrix for ``differentiate``, and the number of each kind.
     """
 
     assembly: Assembly
@@ -75,7 +76,7 @@ class TakenSteps:
 
     @property
     def system(self) -> System:
-        """The mechanism that moved, as numbers."""
+        """Mechanism as arrays of numbers."""
         return self.assembly.system
 
     @property
@@ -85,37 +86,41 @@ class TakenSteps:
 
     @cached_property
     def rows(self) -> Mapping[str, Array]:
-        """The stored tables by name, (N + 1, ...)."""
+        """Stored tables by name, shape (N + 1, ...) each."""
         return self.assembly.memory.rows(self.states)
 
     @cached_property
     def set_by_laws(self) -> Array | float:
-        """What controllers and laws added to the loads, shape (steps, 3 values)."""
+        """Load values that controllers and laws have added, shape (steps, 3 * values)."""
         return self.functions.loads - functions_of(self.assembly, self.times).loads
 
     def functions_of(self, assembly: Assembly) -> Functions:
-        """What another assembly is given in these steps, where controllers and laws add the same."""
+        """Prescribed quantities of another assembly in these steps, with the same values of controllers and
+        laws.
+        """
         own = functions_of(assembly, self.times)
         return Functions(own.moving, own.loads + self.set_by_laws) if assembly.controlled else own
 
     def residuals(self, assembly: Assembly, functions: Functions, sizes: Array | None = None) -> Array:
-        """What the equations of another assembly with the same unknowns miss at these states, (N, unknowns).
+        """Residuals of the equations of another assembly with the same unknowns at these states, shape (N,
+        unknowns).
 
         Args:
             assembly: whose equations.
-            functions: that it is given.
-            sizes: of the steps [s]; None: theirs.
+            functions: its prescribed vectors and loads.
+            sizes: of the steps [s]; None: those of this object.
         """
         return self._residuals(assembly.memory, self.sizes if sizes is None else sizes, functions)
 
     def residuals_of(self, memory: Memory, functions: Functions) -> Array:
-        """The same of other tables."""
+        """Residuals of the equations of other tables at these states, shape (N, unknowns)."""
         return self._residuals(memory, self.sizes, functions)
 
     def load_slopes(self, directions: Array) -> Array:
-        """d(equations)/d(loads) along some, (changes, load values), shape (steps, changes, unknowns).
+        """Derivatives of the residuals along load directions, (changes, load values), shape (steps, changes,
+        unknowns).
 
-        Equations are linear in loads, so that a difference of any size is exact.
+        One difference is exact since the residual is linear in the loads.
         """
         found = np.zeros((self.count, len(directions), self.assembly.memory.counts["unknowns"]))
         if not len(directions):
@@ -128,12 +133,13 @@ class TakenSteps:
         return found
 
     def time_slopes(self, first: int, last: int, rates: Array, short: float) -> Array:
-        """d(equations)/ds of the steps between two rows whose instants move with s, (last - first, unknowns).
+        """Derivatives of the residuals with respect to a parameter that moves instants, shape (last - first,
+        unknowns).
 
         Args:
-            first, last: rows.
-            rates: of their instants, shape (last - first + 1,).
-            short: by what they are moved in differences, in parts of these steps.
+            first, last: rows of the steps.
+            rates: derivatives of their instants, shape (last - first + 1,).
+            short: step of the difference, relative to the time between the rows.
         """
         times, states = self.times[first : last + 1], self.states[first : last + 1]
         size, sides = short * abs(float(times[-1] - times[0])), []
@@ -145,11 +151,11 @@ class TakenSteps:
         return np.asarray((sides[0] - sides[1]) / (2 * size))
 
     def strains(self, assembly: Assembly) -> Array:
-        """Strains that branches of another assembly have at the ends of these steps, (N, branches)."""
+        """Strains of another assembly's branches at the ends of these steps, shape (N, branches)."""
         return strains_after(assembly, self.states, self.sizes, self.functions_of(assembly).moving)
 
     def one(self, number: int) -> Self:
-        """One of the steps, at both of whose ends branches have the strains of its start."""
+        """One step, at both of whose ends branches have the strains of its start."""
         own, states = slice(number, number + 2), self.states[number : number + 2].copy()
         places = strain_places(self.assembly)
         states[1, places] = states[0, places]
@@ -158,16 +164,16 @@ class TakenSteps:
         return replace(self, times=self.times[own], sizes=sizes, states=states, functions=functions)
 
     def between(self, states: Array, sizes: Array, moving: Array, loads: Array) -> Array:
-        """Residuals of the equations between states, each and the next or in pairs, shape (steps, unknowns)."""
+        """Residuals of the equations between consecutive states or pairs of states, shape (steps, unknowns)."""
         return self._equations.residual(states, sizes, moving, loads)[0]
 
     def derivative(self, k: int, pair: Array, directions: Array) -> tuple[Array, Array]:
-        """Derivatives of the equations of step k and of its end between two states, see ``StepEquations``."""
+        """Derivatives of the equations of step k and of its end for a pair of states, see ``StepEquations``."""
         own, loads = self.functions.moving[k : k + 2], self.functions.loads[k]
         return self._equations.derivative(pair, float(self.sizes[k]), own, loads, directions)
 
     def end(self, k: int) -> Array:
-        """The state at the start of step k with what laws remember at its end, (1, numbers)."""
+        """State at the start of step k with the history variables of its end, shape (1, numbers)."""
         own = slice(k, k + 2)
         moving, loads = self.functions.moving[own], self.functions.loads[k : k + 1]
         return self._equations.residual(self.states[own], self.sizes[k : k + 1], moving, loads, with_ends=True)[1]
@@ -181,16 +187,17 @@ class TakenSteps:
         return equations.residual(self.states, sizes, functions.moving, functions.loads)[0]
 
     def pull_by_matrix(self, first: int, last: int, pose: Array, velocity: Array, equations: Array) -> None:
-        """Backwards from row ``last`` to ``first`` with Newton's matrix, in place (9.6), see ``push_by_matrix``."""
+        """Propagate adjoints backwards from row ``last`` to ``first`` with Newton's matrix, in place (9.6)."""
         self._differentiated(ADJOINT, first, last, pose, velocity, equations)
 
     def push_by_matrix(self, first: int, last: int, pose: Array, velocity: Array, equations: Array) -> None:
-        """Forwards from row ``first`` with Newton's matrix, in place, (9.4).
+        """Propagate changes of states forwards from row ``first`` with Newton's matrix, in place (9.4).
 
         Args:
             first, last: rows.
-            pose, velocity: the first is given, the others are found, (last - first + 1, parameters, velocities).
-            equations: dF/dp at the states, (last - first, parameters, unknowns).
+            pose, velocity: the first row is the input, the others are results, shape
+                (last - first + 1, parameters, velocities).
+            equations: dF/dp at the states, shape (last - first, parameters, unknowns).
 
         Raises:
             ModelError: a step whose matrix is singular.
@@ -228,7 +235,7 @@ class TakenSteps:
 
 
 def constraint_rows(assembly: Assembly) -> IntArray:
-    """Rows of the equations of constraints, in the order of multipliers, shape (rows,)."""
+    """Rows of the constraint equations, in the order of multipliers, shape (rows,)."""
     memory = assembly.memory
     found = np.zeros(memory.counts["rows"], dtype=np.int64)
     for i in range(memory.counts["constraints"]):
@@ -238,14 +245,14 @@ def constraint_rows(assembly: Assembly) -> IntArray:
 
 
 def rolling_rows(assembly: Assembly) -> IntArray:
-    """Those of them that hold how far bodies move in a step, of both of its ends: rolling without slip (8.30)."""
+    """Rows of the constraints of rolling without slip, which act on the displacement over a step (8.30)."""
     memory = assembly.memory
     rolls = np.asarray(memory["coordinate_of"])[memory.counts["constraints"] :] == ROLLING
     return np.asarray(constraint_rows(assembly)[np.asarray(memory["force_row"])[rolls]])
 
 
 def entries(assembly: Assembly) -> tuple[IntArray, tuple[int, int]]:
-    """Places of entries of Newton's matrix as ``differentiate`` takes them, and how many each kind has."""
+    """Indices of entries of Newton's matrix for ``differentiate``, and the number of each kind."""
     memory = assembly.memory
     nv = memory.counts["velocities"]
     parts = [np.zeros((0, 3), dtype=np.int64)]

@@ -1,4 +1,4 @@
-"""What laws remember from step to step (strains), in derivatives of motions (docs/theory.md, 8; (8.39))."""
+"""History variables of laws (strains) in derivatives of motions (docs/theory.md, 8; (8.39))."""
 
 import numpy as np
 
@@ -11,16 +11,16 @@ from phlexible.step.tables.declarations import BRISTLE, PAIR, SLIPS, TURN
 from phlexible.step.tables.memory import Memory
 
 SLIPPED = 6
-"""What of a bristle says so: the numbers before it are smooth."""
+"""Number of leading components of a bristle that are smooth; the next one tells whether it slipped."""
 
 STRAINS = ("branch_strain", "soft_strain", "inner_strain", "impact")
 PAIRS = ("pair_bristle", PAIR), ("pair_turn", TURN)
 
 
 def strain_places(assembly: Assembly) -> IntArray:
-    """Of what laws remember among the numbers of a state; of bristles but whether they slipped.
+    """Indices of history variables in a state, without slip flags.
 
-    Those of pairs among many come last, in the rows that the pairs have at the instant.
+    Contact pairs of groups come last, in the rows that the pairs have at the instant.
     """
     memory = assembly.memory
     sizes = memory.state_sizes
@@ -35,9 +35,9 @@ def strain_places(assembly: Assembly) -> IntArray:
 
 
 def strains_after(assembly: Assembly, states: Array, sizes: Array, moving: Array) -> Array:
-    """Strains that branches have at the ends of steps between states (N + 1, numbers), shape (N, branches).
+    """Strains of branches at the ends of steps between states (N + 1, numbers), shape (N, branches).
 
-    Those of pairs among many stand where the states have the pair: what one pair has lost no other one gets.
+    Contact pairs of groups are in the rows that they have in the states.
     """
     count, places, memory = len(sizes), strain_places(assembly), assembly.memory
     if not len(places):
@@ -48,7 +48,7 @@ def strains_after(assembly: Assembly, states: Array, sizes: Array, moving: Array
 
 
 def strains_of(assembly: Assembly, state: State, like: State | None = None) -> Array:
-    """Strains that a state has, (branches,), those of pairs among many where another state has the pair."""
+    """Strains of branches in a state, shape (branches,), with pairs of groups in the rows of another state."""
     places, rows = strain_places(assembly), []
     if not len(places):
         return np.zeros(0)
@@ -60,12 +60,16 @@ def strains_of(assembly: Assembly, state: State, like: State | None = None) -> A
 
 
 def pair_numbers(memory: Memory, states: Array) -> Array:
-    """Of the pairs among many in the rows of states (N, numbers), shape (N, pairs); zero: of none."""
+    """Numbers of the contact pairs of groups in the rows of states (N, numbers), shape (N, pairs); zero: empty
+    row.
+    """
     return np.asarray(np.abs(memory.rows(states)["pair_bristle"].reshape(len(states), -1, PAIR)[:, :, 0]))
 
 
 def pair_order(memory: Memory, found: Array, states: Array) -> IntArray:
-    """Index in other states of each number of the states, shape (N, numbers); -1: nowhere."""
+    """Index in ``found`` of each number of ``states``, with pairs of groups matched, shape (N, numbers); -1:
+    none.
+    """
     order = np.tile(np.arange(found.shape[1], dtype=np.float64), (len(found), 1))
     own, wanted = pair_numbers(memory, found), pair_numbers(memory, states)
     tables = [memory.rows(order)[name].reshape(len(found), -1, size) for name, size in PAIRS]
@@ -79,7 +83,7 @@ def pair_order(memory: Memory, found: Array, states: Array) -> IntArray:
 
 
 def _where_pairs_are(memory: Memory, found: Array, states: Array) -> Array:
-    """The numbers with rows of pairs as states (N, numbers) have them."""
+    """Numbers with pairs of groups in the rows that they have in ``states``, shape (N, numbers)."""
     if not memory.counts["kept_pairs"]:
         return found
     order = pair_order(memory, found, states)

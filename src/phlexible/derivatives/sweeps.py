@@ -1,4 +1,4 @@
-"""Small changes through a whole run: backwards for all that a cost feels, forwards for a few parameters."""
+"""Propagation of small changes through a whole run: backwards from costs, forwards from a few parameters."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
@@ -38,16 +38,16 @@ from phlexible.step.assembly.assembly import Assembly
 
 @dataclass(frozen=True, eq=False)
 class RunParts:
-    """Numbers that belong to all that a run did: what is missed or found there at the states of the run.
+    """Numbers that belong to all parts of a run, such as residuals at its states.
 
     Attributes:
-        equations: of the steps of each stretch, (N, unknowns) each.
-        strains: of branches at the ends of the steps of each stretch, (N, branches) each.
-        jumps: velocities after each jump, (jumps, velocities).
-        controllers: values after each question, of each controller, (K, size) each.
-        laws: values in each step of laws of the state, (steps, values).
-        locks: where locks of the events hold, one after the other, (locks,).
-        conditions: of the events that were found inside of steps, (conditions,).
+        equations: residuals of the steps of each stretch, shape (N, unknowns) each.
+        strains: of branches at the ends of the steps of each stretch, shape (N, branches) each.
+        jumps: velocities after each jump, shape (jumps, velocities).
+        controllers: values at each evaluation, of each controller, shape (K, size) each.
+        laws: values of laws of the state in each step, shape (steps, values).
+        locks: positions of the locks of events, one after the other, shape (locks,).
+        conditions: of the events inside of steps, shape (conditions,).
     """
 
     equations: tuple[Array, ...]
@@ -59,7 +59,7 @@ class RunParts:
     conditions: Array
 
     def minus(self, other: "RunParts", scale: float) -> "RunParts":
-        """The difference, over ``scale``."""
+        """Difference of all numbers, divided by ``scale``."""
 
         def less(a: Any, b: Any) -> Any:
             return tuple(map(less, a, b)) if isinstance(a, tuple) else (a - b) / scale
@@ -76,13 +76,13 @@ class RunParts:
 
 
 def parts_of(run: TakenRun, assembly: Assembly) -> RunParts:
-    """What another assembly misses and finds at the states of a run."""
+    """Residuals and values of another assembly at the states of a run."""
     equations = tuple(own.residuals(assembly, own.functions_of(assembly)) for own in run.stretches)
     return replace(other_parts(run, assembly), equations=equations)
 
 
 def other_parts(run: TakenRun, assembly: Assembly) -> RunParts:
-    """The same without the equations of steps."""
+    """Values of another assembly at the states of a run, without the residuals of the steps."""
     strains = tuple(own.strains(assembly) for own in run.stretches)
     jumps = [each for each in run.course if isinstance(each, VelocityJump)]
     velocities = np.array([velocities_after(each, assembly) for each in jumps]).reshape(-1, run.velocities)
@@ -102,7 +102,7 @@ def _values_of_laws(run: TakenRun, assembly: Assembly) -> Array:
 
 
 class _Laws:
-    """Controllers and laws of a run, and what the steps feel of their values.
+    """Controllers and laws of a run, and the derivatives of the equations with respect to their values.
 
     Attributes:
         tapes: of controllers.
@@ -129,11 +129,13 @@ class _Laws:
         return sum(each.value.size for each in self.tapes)
 
     def slopes(self, piece: RunPiece) -> Array:
-        """d(equations)/d(values) in the steps of a piece, shape (steps, values, unknowns)."""
+        """Derivatives of the equations with respect to the values in the steps of a piece, shape (steps, values,
+        unknowns).
+        """
         return self._slopes[piece.stretch][piece.first : piece.last]
 
     def places(self) -> list[slice]:
-        """Of the values of each controller."""
+        """Slices of the values of each controller."""
         ends = np.cumsum([0, *(each.value.size for each in self.tapes)]).tolist()
         return [slice(a, b) for a, b in pairwise(ends)]
 
@@ -143,12 +145,12 @@ class _Laws:
 
 @dataclass(frozen=True, eq=False)
 class Adjoint:
-    """What a cost feels.
+    """Adjoint of a cost: its derivatives with respect to all parts of a run.
 
     Attributes:
-        start: its derivative to the initial state, shape (velocities,) each, and to strains (strains,).
-        parts: its derivatives to equations of steps and to what jumps, controllers and laws give.
-        poses: its derivatives to the poses at the ends of the steps, shape (N, velocities).
+        start: with respect to the initial state, shape (velocities,) each, and to strains, (strains,).
+        parts: with respect to the equations of steps and the values of jumps, controllers and laws.
+        poses: with respect to the poses at the ends of the steps, shape (N, velocities).
     """
 
     start: Variation
@@ -157,7 +159,7 @@ class Adjoint:
 
 
 def is_plain(run: TakenRun) -> bool:
-    """Whether it is nothing but steps: no jumps, controllers, laws that creep."""
+    """Whether a run consists of steps only, without jumps, controllers and laws that creep."""
     piece = run.course[0] if len(run.course) == 1 else None
     if not isinstance(piece, RunPiece) or piece.is_implicit or run.is_controlled:
         return False
@@ -165,19 +167,20 @@ def is_plain(run: TakenRun) -> bool:
 
 
 def parts_of_nothing(run: TakenRun) -> RunParts:
-    """Of a run of nothing but steps, whose equations are left out."""
+    """Empty parts of a run of steps only, without its equations."""
     none = np.zeros(0)
     strains = tuple(np.zeros((own.count, 0)) for own in run.stretches)
     return RunParts((), strains, np.zeros((0, run.velocities)), (), np.zeros((0, 0)), none, none)
 
 
 def adjoints(run: TakenRun, slopes: Sequence[Variation], after: Sequence[Variation] | None = None) -> list[Adjoint]:
-    """What each of several costs feels of a run.
+    """Adjoints of several costs of a run.
 
     Args:
-        run: that was taken.
-        slopes: of the costs to the states of all stored instants, (T, velocities) each.
-        after: of the costs to the state at the end, by what follows; None: nothing does.
+        run: the run.
+        slopes: derivatives of the costs with respect to the states at all stored instants, shape (T, velocities)
+        each.
+        after: derivatives of the costs with respect to the final state through later steps; None: there are none.
     """
     size, number, laws = run.velocities, len(slopes), _Laws(run)
     branches, switches = len(strain_places(run.assembly)), len(run.system.mechanism.switches)
@@ -270,12 +273,15 @@ def adjoints(run: TakenRun, slopes: Sequence[Variation], after: Sequence[Variati
 def _pulled_with_strains(
     run: TakenRun, piece: RunPiece, pose: Array, velocity: Array, kept: Array
 ) -> tuple[Array, Array, Array]:
-    """Through steps of laws that creep or stick, in place; mu, what strains at their ends and before them do.
+    """Propagate adjoints backwards through steps with history variables, in place.
 
     Args:
         run, piece: the steps.
-        pose, velocity: slopes at their rows, (rows, costs, velocities).
-        kept: of strains after them, (costs, branches).
+        pose, velocity: adjoints at their rows, shape (rows, costs, velocities).
+        kept: adjoint of the strains after them, shape (costs, branches).
+
+    Returns:
+        Adjoints of the equations (mu), of the strains at the ends of the steps, and of those before them.
     """
     stretch, unknowns = run.stretches[piece.stretch], run.assembly.memory.counts["unknowns"]
     found, ends = [], []
@@ -293,7 +299,7 @@ def _pulled_with_strains(
 def _pulled_implicit(
     run: TakenRun, piece: RunPiece, laws: _Laws, q: Array, v: Array, from_the_end: int
 ) -> tuple[Array, Array, Array, Array]:
-    """Through a step whose laws depend on both of its ends; slopes before it, mu, and what is felt of the laws."""
+    """Adjoints before a step whose laws depend on both of its ends, of its equations (mu) and of the laws."""
     assert laws.of_state is not None, "the step has some"
     k = run.implicit - 1 - from_the_end
     at_start, at_end = laws.of_state.slopes(k)
@@ -313,12 +319,13 @@ def _pulled_implicit(
 
 
 def state_derivatives(run: TakenRun, start: Variation, changes: Sequence[RunParts]) -> Variation:
-    """d(state)/dp at all stored instants, each (T, parameters, velocities).
+    """Derivatives of the states with respect to parameters at all stored instants, shape (T, parameters,
+    velocities) each.
 
     Args:
-        run: that was taken.
-        start: of the first state, (parameters, .) each.
-        changes: of everything else at constant states, of each parameter.
+        run: the run.
+        start: derivatives of the first state, (parameters, .) each.
+        changes: derivatives of all other parts at constant states, of each parameter.
     """
     laws, number = _Laws(run), len(changes)
     pose, velocity = np.zeros((2, len(run.times), number, run.velocities))
@@ -386,12 +393,14 @@ def state_derivatives(run: TakenRun, start: Variation, changes: Sequence[RunPart
 def _pushed_with_strains(
     run: TakenRun, piece: RunPiece, before: tuple[Array, Array, Array], equations: Array, ends: Array
 ) -> tuple[Array, Array]:
-    """As ``_pushed`` where laws creep or stick, and changes of strains after the steps, (parameters, branches).
+    """Changes of states at the rows of a piece with history variables, and of the strains after it.
+
+    Shapes (2, rows, parameters, velocities) and (parameters, branches).
 
     Args:
         run, piece: the steps.
-        before: changes of pose, velocity and strains of branches.
-        equations, ends: their own of equations and of strains at the ends, (steps, parameters, .).
+        before: changes of pose, velocity and strains of branches before them.
+        equations, ends: changes of equations and of strains at the ends, shape (steps, parameters, .).
     """
     stretch, moved, kept = run.stretches[piece.stretch], [before[:2]], before[2]
     for k in range(piece.first, piece.last):
@@ -404,13 +413,13 @@ def _pushed_with_strains(
 def _pushed(
     run: TakenRun, piece: RunPiece, q: Array, v: Array, equations: Array, begun: tuple[Crossing, Array] | None
 ) -> Array:
-    """Changes of states at the rows of a piece, pose and velocity, (2, rows, parameters, velocities).
+    """Changes of pose and velocity at the rows of a piece, shape (2, rows, parameters, velocities).
 
     Args:
         run, piece: the steps.
-        q, v: changes before them, (parameters, velocities).
-        equations: their own, (steps, parameters, unknowns).
-        begun: where the first of them begin, at an instant that changes by (parameters,); None: at one that stays.
+        q, v: changes before them, shape (parameters, velocities).
+        equations: changes of the equations, shape (steps, parameters, unknowns).
+        begun: crossing at their beginning and changes of its instant, (parameters,); None: the instant is constant.
     """
     stretch, moved = run.stretches[piece.stretch], np.zeros((2, piece.last - piece.first + 1, *q.shape))
     moved[:, 0] = q, v
@@ -433,10 +442,10 @@ def _pushed_implicit(
 
     Args:
         run, piece, laws: the step.
-        q, v: changes before it, (parameters, velocities).
-        equations: its own, (steps, parameters, unknowns).
-        values: changes of the values of the laws at constant states, (parameters, values).
-        k: number of the step among those of laws of the state.
+        q, v: changes before it, shape (parameters, velocities).
+        equations: changes of its equations, shape (steps, parameters, unknowns).
+        values: changes of the values of the laws at constant states, shape (parameters, values).
+        k: index of the step among those with laws of the state.
     """
     assert laws.of_state is not None, "the step has some"
     at_start, at_end = laws.of_state.slopes(k)

@@ -1,4 +1,4 @@
-"""Small changes of states, in as many numbers as there are velocities (docs/theory.md, 9)."""
+"""Small changes of states, with as many components as there are velocities (docs/theory.md, 9)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -16,11 +16,12 @@ from phlexible.state.layout import Layout
 
 @dataclass(frozen=True, eq=False)
 class Variation:
-    """Changes of states.
+    """Small changes of states.
 
     Attributes:
-        pose, velocity: (..., velocities) each.
-        strains: of what laws remember (``strain_places``), (..., strains); empty where they are followed elsewhere.
+        pose, velocity: shape (..., velocities) each.
+        strains: of history variables (``strain_places``), shape (..., strains); empty where they are treated
+        elsewhere.
     """
 
     pose: Array
@@ -28,7 +29,7 @@ class Variation:
     strains: Array = field(default_factory=lambda: np.zeros(0))
 
     def times(self, other: "Variation") -> float:
-        """Sum of the products of all numbers of one state."""
+        """Sum of the products of all components of one state."""
         found = self.pose @ other.pose + self.velocity @ other.velocity
         return float(found + self.strains @ other.strains)
 
@@ -46,7 +47,7 @@ def moved(layout: Layout, rows: Mapping[str, Array], change: Variation) -> None:
 
 
 def pose_tangents(layout: Layout, rows: Mapping[str, Array], tangents: Mapping[str, Array]) -> None:
-    """Fill the derivatives of stored states to each number of the pose.
+    """Fill the derivatives of stored states with respect to each component of the pose.
 
     Args:
         layout: of the states.
@@ -61,7 +62,8 @@ def pose_tangents(layout: Layout, rows: Mapping[str, Array], tangents: Mapping[s
 
 
 def moved_one(layout: Layout, rows: Mapping[str, Array], number: int, sizes: Array) -> None:
-    """Move one number of pose (or of velocity, that plus the count of velocities) of states (T, k, ...), in place.
+    """Move one component of pose, or of velocity (index plus the number of velocities), of states (T, k, ...), in
+    place.
 
     Args:
         layout: of the states.
@@ -87,7 +89,7 @@ def moved_one(layout: Layout, rows: Mapping[str, Array], number: int, sizes: Arr
 
 
 def rotation_vectors(layout: Layout, pose: Array) -> Array:
-    """phi of all frames, shape (..., frames, 3)."""
+    """Rotation vectors phi of all frames, shape (..., frames, 3) [rad]."""
     frame, axis, place = layout.spin
     found = np.zeros((*pose.shape[:-1], layout.frames, 3))
     found[..., frame, axis] = pose[..., place]
@@ -95,7 +97,7 @@ def rotation_vectors(layout: Layout, pose: Array) -> Array:
 
 
 def difference(layout: Layout, rows: Mapping[str, Array], others: Mapping[str, Array]) -> Variation:
-    """What has to be added to states (T, ...) to come to others near them."""
+    """Change that takes states (T, ...) to others near them."""
     d = layout.linear.shape[1]
     pose = np.zeros_like(rows["velocity"])
     pose[..., layout.linear] = (others["position"] - rows["position"])[..., :d]
@@ -109,11 +111,12 @@ def difference(layout: Layout, rows: Mapping[str, Array], others: Mapping[str, A
 
 
 UNITS = "m", "rad"
-"""Of elastic coordinates that are a displacement or a turn of one node."""
+"""Units of elastic coordinates that are a displacement or a rotation of one node."""
 
 
 def pose_sizes(layout: Layout, length: float, weight: Array) -> Array:
-    """How large each number of a pose is, to be moved by a small part of it, shape (velocities,).
+    """Characteristic size of each component of a pose, whose small multiple is a difference step, shape
+    (velocities,).
 
     Turns of bodies are one radian, other numbers what moves as much mass as the body by one length. Coordinates
     that carry little mass would move by much more than the rest: those whose unit is known are one length, or one
