@@ -24,8 +24,26 @@ Place = tuple[float, float]
 CENTROID: Place = (0.0, 0.0)
 
 
+class _OneMaterial:
+    """What sections of one material have in common."""
+
+    area: Any
+    second_moment_y: Any
+    second_moment_z: Any
+
+    @property
+    def radii_of_gyration(self) -> tuple[float, float]:
+        """Across y and across z [m]."""
+        return sqrt(self.second_moment_z / self.area), sqrt(self.second_moment_y / self.area)
+
+    @property
+    def polar_moment(self) -> float:
+        """int (y^2 + z^2) dA [m4]."""
+        return float(self.second_moment_y + self.second_moment_z)
+
+
 @dataclass(frozen=True, init=False)
-class Section:
+class Section(_OneMaterial):
     """A section given by its numbers.
 
     Attributes:
@@ -101,19 +119,9 @@ class Section:
             )
         return self.shear_area_y, self.shear_area_z
 
-    @property
-    def radii_of_gyration(self) -> tuple[float, float]:
-        """Across y and across z [m]."""
-        return sqrt(self.second_moment_z / self.area), sqrt(self.second_moment_y / self.area)
-
-    @property
-    def polar_moment(self) -> float:
-        """int (y^2 + z^2) dA [m4]."""
-        return self.second_moment_y + self.second_moment_z
-
 
 @dataclass(frozen=True)
-class CircularSection:
+class CircularSection(_OneMaterial):
     """A full circle of that diameter [m].
 
     Attributes:
@@ -158,23 +166,13 @@ class CircularSection:
         return self.second_moment_y
 
     @property
-    def radii_of_gyration(self) -> tuple[float, float]:
-        """Across y and across z [m]."""
-        return sqrt(self.second_moment_z / self.area), sqrt(self.second_moment_y / self.area)
-
-    @property
-    def polar_moment(self) -> float:
-        """int (y^2 + z^2) dA [m4]."""
-        return 2 * self.second_moment_y
-
-    @property
     def torsion_constant(self) -> float:
         """Of a circle the polar moment [m4]."""
         return self.polar_moment
 
 
 @dataclass(frozen=True)
-class RectangularSection:
+class RectangularSection(_OneMaterial):
     """A full rectangle.
 
     Attributes:
@@ -218,16 +216,6 @@ class RectangularSection:
     def second_moment_z(self) -> float:
         """int y^2 dA [m4]: resists bending in the xy plane."""
         return self.height * self.width**3 / 12
-
-    @property
-    def radii_of_gyration(self) -> tuple[float, float]:
-        """Across y and across z [m]."""
-        return sqrt(self.second_moment_z / self.area), sqrt(self.second_moment_y / self.area)
-
-    @property
-    def polar_moment(self) -> float:
-        """int (y^2 + z^2) dA [m4]."""
-        return self.second_moment_y + self.second_moment_z
 
     @property
     def torsion_constant(self) -> float:

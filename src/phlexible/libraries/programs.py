@@ -40,7 +40,7 @@ BUILT = (*_OF_ALL, *(program.entry for program in PROGRAMS))
 
 def families(memory: Memory) -> tuple[EntryPoint, ...]:
     """Programs of the families that a model has; each writes the addresses of its functions into a header."""
-    return tuple(each.entry for each in PROGRAMS if each.is_needed(memory))
+    return tuple(each.entry for each in PROGRAMS if each.is_needed(memory) and each.family.lanes != "unused")
 
 
 def programs(memory: Memory) -> tuple[EntryPoint, ...]:

@@ -137,14 +137,14 @@ def connect_duals(duals: DualMemory, memory: Memory) -> None:
 
 def alone(memory: Memory) -> tuple[str, ...]:
     """What of a model keeps it from being stepped in lanes with others; empty: nothing."""
-    return tuple(each.name for each in PROGRAMS if each.is_needed(memory) and not each.family.has_lanes)
+    return tuple(each.name for each in PROGRAMS if each.is_needed(memory) and each.family.lanes == "refused")
 
 
 def connect_lanes(lanes: LaneMemory, memory: Memory) -> None:
     """The same as ``connect`` for several mechanisms at once, which Numba compiles; ``memory`` is that of one."""
     from phlexible.step.compilation.compiled import has_signature  # with Numba
 
-    needed = [each.entry.source for each in PROGRAMS if each.is_needed(memory)]
+    needed = [each.entry.source for each in PROGRAMS if each.is_needed(memory) and each.family.lanes != "unused"]
     if not all(has_signature(entry, lanes.header) for entry in needed):
         print(COMPILING_LANES.format(lanes.width), file=sys.stderr, flush=True)
     lanes.connect(needed)

@@ -9,7 +9,7 @@ from phlexible.step.compilation.compiled import entry_point
 from phlexible.step.compilation.notation import tables_at
 from phlexible.step.integration.step_equations import StepEquations
 from phlexible.step.integration.stored_rows import set_branches
-from phlexible.step.kernels.elimination import eliminate, substitute, substitute_transposed
+from phlexible.step.kernels.elimination import eliminate, substitute, transpose
 from phlexible.step.kernels.ledger import ledger_closes
 from phlexible.step.kernels.many.pairs_in_matrix import correct_for_pairs
 from phlexible.step.kernels.step import begin_step, jacobian, residuals
@@ -31,13 +31,13 @@ def evaluate(header, h, damping, wanted):
     if wanted == RELAXED:
         return eliminate(t, RELAXATION)
     if wanted in (SOLUTION, TRANSPOSED):
+        if wanted == TRANSPOSED:
+            transpose(t)
         if not eliminate(t, 0.0):
             return False
+        substitute(t, t.residual, 1)
         if wanted == SOLUTION:
-            substitute(t, t.residual)
             correct_for_pairs(t, t.residual)
-        else:
-            substitute_transposed(t, t.residual)
     return True
 
 

@@ -41,13 +41,15 @@ from phlexible.step.assembly.interactions import (
     law_tables,
     zones_of,
 )
+from phlexible.step.assembly.teams import team_tables
 from phlexible.step.programs import connect
 from phlexible.step.tables.declarations import (
     SEGMENTED,
     SPRING,
     TOGETHER,
 )
-from phlexible.step.tables.memory import Memory
+from phlexible.step.tables.memory import Memory, packed
+from phlexible.step.tables.requests import COLUMNS
 
 HISTORY = 64
 
@@ -208,7 +210,8 @@ def assemble(system: System, with_segments: bool = True, like: Assembly | None =
     known = like.plan if like is not None else None
     asked = _graph(system, parts)
     schedule = known.schedule if known is not None and known.asked == asked else block_schedule(*asked)
-    tables = _filled(system, parts, schedule)
+    counts, arrays = packed(_filled(system, parts, schedule))
+    tables = {**counts, **arrays, **team_tables(arrays)}
     memory = None
     if like is not None and known is not None and schedule is known.schedule:
         memory = like.memory.with_tables(tables)
@@ -497,12 +500,10 @@ def _node_tables(schedule: BlockSchedule, apart: IntArray, is_long: IntArray, ro
 
 
 def _product_numbers(schedule: BlockSchedule) -> int:
-    """Numbers in the largest product of a run and all runs of its group."""
-    most = 0
-    for number in np.flatnonzero(schedule.in_runs):
-        rows = schedule.run_size[schedule.run_start[number] : schedule.run_start[number + 1]]
-        most = max(most, int(rows.max(initial=0) * rows.sum()))
-    return most
+    """Numbers in the largest product of a run, or columns that are solved for, and all runs of its group."""
+    begin, size = schedule.run_start, schedule.run_size
+    runs = [size[begin[k] : begin[k + 1]] for k in np.flatnonzero(schedule.in_runs)]
+    return max((int(rows.max(initial=COLUMNS) * rows.sum()) for rows in runs), default=0)
 
 
 # Who does work: names of loads, driven joints, drives and force elements, and where their work is counted.

@@ -15,6 +15,7 @@ import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from types import FunctionType
 from typing import Any, get_args, get_origin
 
 from llvmlite import ir
@@ -98,8 +99,11 @@ class ProgramOfKernels(JITCodeLibrary):
     linker would take the function of the first for both.
     """
 
+    own_settings: Mapping[str, str] = {}
+
     def _optimize_final_module(self) -> None:
-        super()._optimize_final_module()
+        with passes.settings(self.own_settings):
+            super()._optimize_final_module()
         for each in self._final_module.functions:
             if each.linkage is Linkage.linkonce_odr:
                 each.linkage = "internal"  # not before: LLVM would put all that is called once into its caller
@@ -108,9 +112,7 @@ class ProgramOfKernels(JITCodeLibrary):
 class ProgramInLanes(ProgramOfKernels):
     """A program for several mechanisms at once."""
 
-    def _optimize_final_module(self) -> None:
-        with passes.settings(passes.TURN_BY_TURN):
-            super()._optimize_final_module()
+    own_settings = passes.TURN_BY_TURN
 
 
 class ProgramOfStructure(ProgramOfKernels):
@@ -118,10 +120,7 @@ class ProgramOfStructure(ProgramOfKernels):
 
     MOST = 24
     """Unknowns: code of more fills the caches, and takes minutes to compile."""
-
-    def _optimize_final_module(self) -> None:
-        with passes.settings(passes.WRITTEN_OUT):
-            super()._optimize_final_module()
+    own_settings = passes.WRITTEN_OUT
 
 
 def take_for(library: Any, arguments: Sequence[Any]) -> None:
@@ -389,6 +388,14 @@ def entry_point(function: Any) -> Any:
         return made()
     _discard_once(Path(dispatcher.stats.cache_path))
     return dispatcher
+
+
+def entry_point_for(header: type, name: str, function: Any) -> Any:
+    """``entry_point`` of a function whose ``header`` is of a kind of tables, under a name in its module."""
+    made = FunctionType(function.__code__, function.__globals__, name)
+    made.__qualname__, made.__module__, made.__doc__ = name, function.__globals__["__name__"], function.__doc__
+    made.__annotations__ = {**function.__annotations__, "header": header}
+    return entry_point(made)
 
 
 def without_collection(work: Callable[..., Any]) -> Callable[..., Any]:

@@ -11,10 +11,10 @@ from phlexible.step.compilation.notation import (
     agree,
     any_of,
     are_in_lanes,
-    exchange_in_lane,
     is_something,
     lanes_of,
     of_lane,
+    single_numbers,
     where,
 )
 
@@ -126,10 +126,21 @@ def exchange(a: Reals, k: int, pivot: Choice, stride: int, count: int) -> None:
     if agree(pivot):
         _swap(a + k * stride, a + of_lane(pivot, 0) * stride, count)
         return
-    for lane in range(lanes_of(pivot)):
-        row = of_lane(pivot, lane)
-        for j in range(count):
-            exchange_in_lane(a + j, k * stride, row * stride, lane)
+    numbers, width = single_numbers(a), lanes_of(pivot)
+    for lane in range(width):
+        own, other = k * stride * width + lane, of_lane(pivot, lane) * stride * width + lane
+        for j in range(0, count * width, width):
+            numbers[own + j], numbers[other + j] = numbers[other + j], numbers[own + j]
+
+
+@compiled
+def take_pivot(a: Reals, k: int, n: int, stride: int, pivots: Choices) -> Truth:
+    """Exchange row k and that of its pivot; False where there is none."""
+    is_found: Truth
+    pivots[k], is_found = pivot_row(a, k, n, stride)
+    if any_of(is_found):
+        exchange(a, k, pivots[k], stride, n)
+    return is_found
 
 
 @compiled
@@ -142,12 +153,9 @@ def factor(a: Reals, n: int, stride: int, pivots: Choices) -> Truth:
     for begin in range(0, n, PANEL):
         end = min(begin + PANEL, n)
         for k in range(begin, end):
-            pivot, is_found = pivot_row(a, k, n, stride)
-            is_regular = is_regular & is_found
+            is_regular = is_regular & take_pivot(a, k, n, stride, pivots)
             if not any_of(is_regular):
                 return is_regular
-            pivots[k] = pivot
-            exchange(a, k, pivot, stride, n)
             top = a + k * stride
             inverse = 1.0 / top[k]
             for i in range(k + 1, n):
@@ -180,6 +188,9 @@ def _swap(a: Reals, b: Reals, count: int) -> None:
 @compiled
 def solve(a: Reals, n: int, stride: int, pivots: Choices, b: Reals, step: int, columns: int) -> None:
     """Solve with the factors of ``factor`` for the (n, columns) block b, its rows ``step`` apart, in place."""
+    if columns == 1 and step == 1:
+        solve_vector(a, n, stride, pivots, b)
+        return
     for k in range(n):
         exchange(b, k, pivots[k], step, columns)
     for i in range(1, n):
@@ -243,6 +254,9 @@ def scale(x: Reals, count: int, factor: float) -> None:
 @compiled_apart
 def subtract_product(a: Reals, rows: int, inner: int, b: Reals, columns: int, c: Reals, stride: int) -> None:
     """c -= a b for blocks (rows, inner) and (inner, columns); rows of c begin ``stride`` apart."""
+    if columns == 1 and stride == 1:
+        subtract_image(a, rows, inner, b, c)
+        return
     i = 0
     if inner >= PANEL and columns >= PANEL:
         while i + 3 < rows:
@@ -360,12 +374,9 @@ def inversion_of(n: int) -> Any:
     def invert(a: Reals, stride: int, pivots: Choices) -> Truth:
         is_regular: Truth = True
         for k in range(n):
-            pivot, is_found = pivot_row(a, k, n, stride)
-            is_regular = is_regular & is_found
+            is_regular = is_regular & take_pivot(a, k, n, stride, pivots)
             if not any_of(is_regular):
                 return is_regular
-            pivots[k] = pivot
-            exchange(a, k, pivot, stride, n)
             top = a + k * stride
             inverse = 1.0 / top[k]
             top[k] = 1.0
@@ -399,26 +410,17 @@ def invert(a: Reals, n: int, stride: int, pivots: Choices) -> Truth:
 @compiled
 def multiply(a: Reals, n: int, stride: int, b: Reals, columns: int, copied: Reals) -> None:
     """b = a b for the (n, columns) block b, in place; ``copied``: room for 36 numbers."""
-    if columns > SIX:
-        for begin in range(0, columns, SIX):
-            _multiply_part(a, n, stride, b + begin, columns, min(SIX, columns - begin), copied)
+    if columns == 1:
+        multiply_vector(a, n, stride, b, copied)
         return
-    for j in range(n * columns):
-        copied[j] = -b[j]
-    fill(b, n * columns, 0.0)
-    for i in range(n):
-        subtract_rows(a + i * stride, n, copied, columns, b + i * columns, columns)
-
-
-@compiled
-def _multiply_part(a: Reals, n: int, stride: int, b: Reals, columns: int, width: int, copied: Reals) -> None:
-    """``multiply`` for some of the columns."""
-    for i in range(n):
-        for j in range(width):
-            copied[i * SIX + j] = -b[i * columns + j]
-    for i in range(n):
-        fill(b + i * columns, width, 0.0)
-        subtract_rows(a + i * stride, n, copied, SIX, b + i * columns, width)
+    for begin in range(0, columns, SIX):
+        own, width = b + begin, min(SIX, columns - begin)
+        for i in range(n):
+            for j in range(width):
+                copied[i * SIX + j] = -own[i * columns + j]
+        for i in range(n):
+            fill(own + i * columns, width, 0.0)
+            subtract_rows(a + i * stride, n, copied, SIX, own + i * columns, width)
 
 
 @compiled

@@ -1,6 +1,5 @@
 """Compiled code on disk, in files that tell whether they are whole: damaged ones are compiled again."""
 
-import hashlib
 import pickle
 import sys
 from collections.abc import Callable
@@ -10,8 +9,7 @@ from typing import Any
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.serialize import dumps
 
-DIGEST = hashlib.sha256
-DIGEST_SIZE = 32
+from phlexible.step.compilation.objects import read_sealed, write_sealed
 
 
 class KeptCode(FunctionCache):
@@ -52,13 +50,7 @@ class _SealedFiles(IndexDataCacheFile):
     """Files of machine code that begin with their digest."""
 
     def _save_data(self, name: str, data: Any) -> None:
-        content = dumps(data)
-        with self._open_for_write(self._data_path(name)) as file:
-            file.write(DIGEST(content).digest() + content)
+        write_sealed(Path(self._data_path(name)), {}, dumps(data))
 
     def _load_data(self, name: str) -> Any:
-        found = Path(self._data_path(name)).read_bytes()
-        seal, content = found[:DIGEST_SIZE], found[DIGEST_SIZE:]
-        if DIGEST(content).digest() != seal:
-            raise ValueError(f"{name} has other bytes than were written")
-        return pickle.loads(content)
+        return pickle.loads(read_sealed(Path(self._data_path(name)))[1])

@@ -137,36 +137,39 @@ CHOICE = LaneForm(types.intp, ChoiceType, (ChoiceType, types.Integer), is_discre
 
 
 def are(forms: Sequence[LaneForm], given: Sequence[Any]) -> bool:
-    """Whether values of these types are of those forms, or become them."""
-    if len(forms) != len(given):
-        return False
-    return all(
-        isinstance(each, form.taken) and not (form is NUMBER and isinstance(each, TruthType | ChoiceType))
+    """Whether values are of those forms, or become them; a truth is no number, a matrix no vector."""
+    return len(forms) == len(given) and all(
+        isinstance(each, form.taken) and (type(each) is form.taken[0] or not isinstance(each, form.taken[0]))
         for form, each in zip(forms, given, strict=True)
     )
 
 
-def in_lanes(operation: Any, result: LaneForm, forms: tuple[LaneForm, ...], rule: Callable[..., Any]) -> None:
-    """Typing and lowering of an operation on values of which at least one is not that of one mechanism.
+def in_lanes(
+    operation: Any, result: LaneForm, forms: tuple[LaneForm, ...], rule: Callable[..., Any], has_one: bool = False
+) -> None:
+    """Typing and lowering of an operation on values of these forms.
 
     Args:
         operation: of Python.
         result: of it.
         forms: of its operands.
         rule: of Numba's context, the builder and the registers.
+        has_one: whether it is for values of one mechanism too, which Numba does not know.
     """
 
     @infer_global(operation)
     class _Typing(AbstractTemplate):
         def generic(self, arguments: Any, keywords: Any) -> Any:
             numbers = numbers_of(arguments)
-            if numbers == ONE or not are(forms, arguments):
+            if not are(forms, arguments) or (numbers == ONE and not has_one):
                 return None
             return signature(result.at(numbers), *(form.at(numbers) for form in forms))
 
-    @lower_builtin(operation, *(form.lanes for form in forms))
     def _lower(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
         return rule(context, builder, *arguments)
+
+    for number in (NumberType, types.Float) if has_one and NUMBER in forms else (NumberType,):
+        lower_builtin(operation, *(number if form is NUMBER else form.taken[0] for form in forms))(_lower)
 
 
 def _arithmetic(name: str) -> Callable[..., Any]:
@@ -187,12 +190,9 @@ for _name, _sign in (("lt", "<"), ("le", "<="), ("gt", ">"), ("ge", ">="), ("eq"
     _ordered = "fcmp_unordered" if _name == "ne" else "fcmp_ordered"  # a NaN is other than itself
     in_lanes(getattr(operator, _name), TRUTH, (NUMBER, NUMBER), _compared(_sign, _ordered))
     in_lanes(getattr(operator, _name), TRUTH, (CHOICE, CHOICE), _compared(_sign, "icmp_signed"))
-for _name in ("and_", "or_"):
-    for _prefix in ("", "i"):
-        _operation = getattr(operator, _prefix + _name.rstrip("_") if _prefix else _name)
-        in_lanes(
-            _operation, TRUTH, (TRUTH, TRUTH), lambda context, builder, a, b, n=_name: getattr(builder, n)(a, b)
-        )
+for _name, _both in (("and_", (operator.and_, operator.iand)), ("or_", (operator.or_, operator.ior))):
+    for _operation in _both:
+        in_lanes(_operation, TRUTH, (TRUTH, TRUTH), lambda _, builder, a, b, n=_name: getattr(builder, n)(a, b))
 in_lanes(operator.not_, TRUTH, (TRUTH,), lambda context, builder, a: builder.not_(a))
 in_lanes(operator.neg, NUMBER, (NUMBER,), lambda context, builder, a: kind_of(a.type).negative(builder, a))
 

@@ -2,7 +2,7 @@
 
 import operator
 from collections.abc import Callable, Sequence
-from functools import update_wrapper
+from functools import partial, update_wrapper
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from llvmlite import ir
@@ -19,7 +19,7 @@ from numba.core.typing.templates import (
 )
 from numba.extending import intrinsic, lower_builtin, lower_cast, models, register_model
 
-from phlexible.step.compilation.lanes import CHOICE, NUMBER, TRUTH, LaneForm, are, numbers_of
+from phlexible.step.compilation.lanes import CHOICE, NUMBER, TRUTH, LaneForm, are, in_lanes, numbers_of
 from phlexible.step.compilation.number_kinds import (
     BIT,
     FLAGS,
@@ -28,6 +28,7 @@ from phlexible.step.compilation.number_kinds import (
     ONE,
     REAL,
     Dual,
+    Lanes,
     NumberKind,
     Secant,
     is_any,
@@ -37,7 +38,7 @@ from phlexible.step.compilation.number_kinds import (
 from phlexible.step.compilation.objects import CHECKED
 from phlexible.step.tables.declarations import TABLES, Kind, Table, Writer
 from phlexible.step.tables.functions import FUNCTIONS
-from phlexible.step.tables.memory import OF_TYPES, SAME_TYPES
+from phlexible.step.tables.memory import OF_TYPES, SAME_SYSTEM, SAME_TYPES, TEAM_LANES
 from phlexible.step.tables.structures import structure_of
 
 # Vectors and matrices as numbers in registers, in LLVM's terms: what the operators below are made of.
@@ -167,17 +168,12 @@ class TablesType(types.Type):
     Args:
         numbers: their kind.
         structure: digest of the one whose counts and integers are constants; empty: all are read.
-        have_types: lanes share the numbers of types of bodies: their bodies are the same.
+        shared: what lanes share beside integers: nothing, numbers of types of bodies, all that the system writes.
     """
 
-    def __init__(
-        self,
-        numbers: NumberKind = ONE,
-        structure: str = "",
-        have_types: bool = False,
-    ) -> None:
-        self.numbers, self.structure, self.have_types = numbers, structure, have_types
-        super().__init__(f"Tables({numbers}, {structure}, {have_types})")
+    def __init__(self, numbers: NumberKind = ONE, structure: str = "", shared: str = "") -> None:
+        self.numbers, self.structure, self.shared = numbers, structure, shared
+        super().__init__(f"Tables({numbers}, {structure}, {shared})")
 
 
 class Vector(Any):
@@ -303,36 +299,14 @@ def _number_of(rows: RowsType) -> types.Type:
     return (CHOICE if rows.kind is Kind.INTEGER else NUMBER).at(rows.numbers)
 
 
-def _operation(operation: Any, result: LaneForm, forms: tuple[LaneForm, ...], rule: Callable[..., Any]) -> None:
-    """Typing and lowering of one operator on values of these forms, in any number of lanes."""
-
-    @infer_global(operation)
-    class _Typing(AbstractTemplate):
-        def generic(self, arguments: Any, keywords: Any) -> Any:
-            if not are_exactly(forms, arguments):
-                return None
-            numbers = numbers_of(arguments)
-            return signature(result.at(numbers), *(form.at(numbers) for form in forms))
-
-    def _lower(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
-        return rule(builder, *arguments)
-
-    for number in (types.Float, NUMBER.lanes) if NUMBER in forms else (None,):
-        lower_builtin(operation, *(number if form is NUMBER else form.taken[0] for form in forms))(_lower)
-
-
-def are_exactly(forms: Sequence[LaneForm], given: Sequence[Any]) -> bool:
-    """Whether values of these types are of those forms, where a matrix is no vector."""
-    return are(forms, given) and all(
-        (form is MATRIX) == isinstance(each, MatrixType) for form, each in zip(forms, given, strict=True)
-    )
+_operation = partial(in_lanes, has_one=True)
 
 
 for _form in (VECTOR, MATRIX):
     _n = _form.alone.size
 
     def _each(name: str, n: int = _n) -> Callable[..., Any]:
-        def rule(builder: Any, a: Any, b: Any) -> Any:
+        def rule(context: Any, builder: Any, a: Any, b: Any) -> Any:
             x, y = parts(builder, a, n), parts(builder, b, n)
             if n == 9 and in_one_register(x[0]):
                 both = zip(rows_of(builder, a), rows_of(builder, b), strict=True)
@@ -341,32 +315,31 @@ for _form in (VECTOR, MATRIX):
 
         return rule
 
-    def _scaled(builder: Any, factor: Any, a: Any, n: int = _n) -> Any:
+    def _scaled(context: Any, builder: Any, factor: Any, a: Any, n: int = _n) -> Any:
         if n == 9 and in_one_register(factor):
             same = repeated(builder, factor)
             return of_rows(builder, [times(builder, same, x) for x in rows_of(builder, a)])
         return made(builder, [times(builder, factor, x) for x in parts(builder, a, n)])
 
-    for _operator, _name in ((operator.add, "fadd"), (operator.sub, "fsub")):
-        _operation(_operator, _form, (_form, _form), _each(_name))
-    for _operator, _name in ((operator.iadd, "fadd"), (operator.isub, "fsub")):
-        _operation(_operator, _form, (_form, _form), _each(_name))
+    for _name, _both in (("fadd", (operator.add, operator.iadd)), ("fsub", (operator.sub, operator.isub))):
+        for _operator in _both:
+            _operation(_operator, _form, (_form, _form), _each(_name))
     _operation(operator.mul, _form, (NUMBER, _form), _scaled)
 
 
-def _matrix_vector(builder: Any, m: Any, v: Any) -> Any:
+def _matrix_vector(context: Any, builder: Any, m: Any, v: Any) -> Any:
     """R x."""
     rows, x = parts(builder, m, 9), parts(builder, v)
     return made(builder, [total(builder, list(zip(rows[3 * i : 3 * i + 3], x, strict=True))) for i in range(3)])
 
 
-def _vector_matrix(builder: Any, v: Any, m: Any) -> Any:
+def _vector_matrix(context: Any, builder: Any, v: Any, m: Any) -> Any:
     """x R, which is R^T x."""
     rows, x = parts(builder, m, 9), parts(builder, v)
     return made(builder, [total(builder, list(zip(x, rows[i::3], strict=True))) for i in range(3)])
 
 
-def _matrix_matrix(builder: Any, a: Any, b: Any) -> Any:
+def _matrix_matrix(context: Any, builder: Any, a: Any, b: Any) -> Any:
     left = parts(builder, a, 9)
     if in_one_register(left[0]):
         rows = rows_of(builder, b)
@@ -377,9 +350,11 @@ def _matrix_matrix(builder: Any, a: Any, b: Any) -> Any:
     return made(builder, [total(builder, list(pair)) for pair in pairs])
 
 
-_operation(
-    operator.neg, VECTOR, (VECTOR,), lambda b, v: made(b, [kind_of(x.type).negative(b, x) for x in parts(b, v)])
-)
+def _opposite(context: Any, builder: Any, v: Any) -> Any:
+    return made(builder, [kind_of(x.type).negative(builder, x) for x in parts(builder, v)])
+
+
+_operation(operator.neg, VECTOR, (VECTOR,), _opposite)
 _operation(operator.matmul, VECTOR, (MATRIX, VECTOR), _matrix_vector)
 _operation(operator.matmul, VECTOR, (VECTOR, MATRIX), _vector_matrix)
 _operation(operator.matmul, MATRIX, (MATRIX, MATRIX), _matrix_matrix)
@@ -454,7 +429,7 @@ class Chosen(Written):
     def signature_of(self, given: Sequence[Any]) -> Any:
         """Of whatever form a and b are."""
         for form in (TRUTH, CHOICE, NUMBER, VECTOR, MATRIX):
-            if are_exactly((TRUTH, form, form), given):
+            if are((TRUTH, form, form), given):
                 kind = form.at(numbers_of(given))
                 return signature(kind, TRUTH.at(numbers_of(given[:1])), kind, kind)
         return None
@@ -576,23 +551,6 @@ def of_lane(builder: Any, choice: Any, lane: Any) -> Any:
     return builder.extract_element(choice, lane) if isinstance(choice.type, ir.VectorType) else choice
 
 
-@written(FORMS[None], FORMS[Reals], FORMS[int], FORMS[int], FORMS[int])
-def exchange_in_lane(builder: Any, rows: Any, i: Any, j: Any, lane: Any) -> Any:
-    """Exchange entries i and j of one lane."""
-    address = builder.extract_value(rows, 0)
-    width = getattr(address.type.pointee, "count", 1)
-    first = builder.bitcast(address, REAL.as_pointer())
-
-    def place(k: Any) -> Any:
-        return builder.gep(first, [builder.add(builder.mul(k, INTEGER(width)), lane)], inbounds=True)
-
-    places = place(i), place(j)
-    numbers = [builder.load(each) for each in places]
-    builder.store(numbers[1], places[0])
-    builder.store(numbers[0], places[1])
-    return ir.Constant(ir.IntType(8).as_pointer(), None)
-
-
 @written(VECTOR, NUMBER, NUMBER, NUMBER)
 def vector(builder: Any, x: Any, y: Any, z: Any) -> Any:
     """The vector (x, y, z)."""
@@ -677,7 +635,7 @@ def tables_of_header(header: Any) -> TablesType:
         return TablesType()
     kind, *words = str(next(iter(header.dtype.fields))).split()
     structure = "".join(word for word in words if word != SAME_TYPES)
-    return TablesType(kind_of_word(kind), structure, have_types=SAME_TYPES in words)
+    return TablesType(kind_of_word(kind), structure, SAME_TYPES if SAME_TYPES in words else "")
 
 
 def header_address(context: Any, builder: Any, header: Any, value: Any) -> Any:
@@ -696,6 +654,27 @@ def reals_at(typing: Any, array: Any) -> Any:
 def rows_at(typing: Any, tables: Any, array: Any) -> Any:
     """The same of the kind of the tables: in lanes entry k of lane l is number k w + l of the array."""
     return ROWS_OF_REALS.at(tables.numbers)(tables, array), _rows_at(1)
+
+
+@intrinsic
+def single_numbers(typing: Any, rows: Any) -> Any:
+    """Numbers of rows one by one, also of vectors and matrices; entry k of lane l of w is number k w + l."""
+
+    def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
+        address = builder.bitcast(builder.extract_value(arguments[0], 0), REAL.as_pointer())
+        return _rows(builder, address, INTEGER(2**62), INTEGER(-1))
+
+    return RowsType(Kind.REAL)(rows), generate
+
+
+@intrinsic
+def tables_of_teams(typing: Any, address: Any) -> Any:
+    """Tables of the equal bodies of a mechanism in lanes, whose header is at that address (``Memory``)."""
+
+    def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
+        return builder.inttoptr(arguments[0], INTEGER.as_pointer())
+
+    return TablesType(Lanes(TEAM_LANES), "", SAME_SYSTEM)(address), generate
 
 
 ROWS_OF_REALS = FORMS[Reals]
@@ -764,12 +743,13 @@ def _offsets_of(name: str) -> tuple[str, str]:
 
 
 def _numbers_of_table(tables: TablesType, table: Table) -> NumberKind:
-    """Lanes share the integers of the model, and the numbers of equal types of bodies.
+    """Lanes share the integers of the model and the numbers of equal types of bodies; equal bodies of one all.
 
     Dual numbers have no derivatives to the numbers of the model.
     """
-    is_of_types = tables.have_types and table.size in OF_TYPES
+    is_of_types = tables.shared == SAME_TYPES and table.size in OF_TYPES
     is_shared = is_of_types or table.kind is Kind.INTEGER or isinstance(tables.numbers, Dual)
+    is_shared |= tables.shared == SAME_SYSTEM
     return ONE if is_shared and table.writer is Writer.SYSTEM else tables.numbers
 
 

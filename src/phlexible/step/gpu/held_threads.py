@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,6 @@ from phlexible.step.gpu.thread_programs import (
     STEPS,
     VELOCITIES,
     ThreadLayout,
-    Threads,
     UnknownFunctionsError,
     thread_program,
 )
@@ -22,28 +21,10 @@ from phlexible.step.integration.held_lanes import COUNTED
 from phlexible.step.integration.step_calls import StepCall
 from phlexible.step.programs import advance, alone, joint_velocities
 
+if TYPE_CHECKING:
+    from phlexible.step.gpu.cuda import Cuda
+
 COMPILING_THREADS = "phlexible: compiling the time step for this structure and a GPU; kept"
-
-
-class Processor(Protocol):
-    """Runs threads, as ``cuda.Cuda`` does."""
-
-    threads: Threads
-
-    def load(self, name: str, written: Callable[[], str]) -> Callable[[str], Any]:
-        """Functions of a program by their names."""
-
-    def room(self, size: int) -> Any:
-        """Memory of so many bytes."""
-
-    def put(self, room: Any, array: NDArray[Any]) -> None:
-        """An array into memory."""
-
-    def get(self, room: Any, array: NDArray[Any]) -> None:
-        """Memory into an array."""
-
-    def call(self, function: Any, count: int, *arguments: Any) -> None:
-        """A function in so many threads."""
 
 
 class HeldThreads:
@@ -51,7 +32,7 @@ class HeldThreads:
 
     Args:
         calls: steps that each mechanism asks for, which can join and have one key.
-        processor: whose threads take them.
+        processor: whose threads take them, or what runs programs as it does.
 
     Attributes:
         state: of all mechanisms, shape (state numbers, mechanisms).
@@ -62,7 +43,7 @@ class HeldThreads:
         ParameterError: threads do not step the model, or the processor does not have all functions of its laws.
     """
 
-    def __init__(self, calls: Sequence[StepCall], processor: Processor) -> None:
+    def __init__(self, calls: Sequence[StepCall], processor: "Cuda") -> None:
         first, self._processor, self._count = calls[0], processor, len(calls)
         self._size, self._known = float(first.sizes[0]), first.memory.place("known_velocities")
         if rest := alone(first.memory):

@@ -337,9 +337,8 @@ class _StepsOfThread(_OfThread):
         dtype = dtype_of(StepRequest)
         request = builder.bitcast(cgutils.alloca_once(builder, ir.ArrayType(_LONG, dtype.itemsize // 8)), _POINTER)
         asked = builder.gep(requests, [builder.mul(thread, _LONG(dtype.itemsize))])
-        for k in range(dtype.itemsize // 8):
-            far, near = (builder.bitcast(builder.gep(each, [_LONG(8 * k)]), _LONGS) for each in (asked, request))
-            builder.store(builder.load(far), near)
+        far, near = (builder.bitcast(each, _REALS) for each in (asked, request))
+        self.move(builder, dtype.itemsize // 8, (far, _LONG(1), _LONG(0)), near, False)
         count = 3 * layout.header[PLACES["load_values"]]
         held, stored = self.array(builder, AT_ONCE * count), self.array(builder, layout.state_numbers)
         for k in range(AT_ONCE):

@@ -37,19 +37,16 @@ class HeldLanes:
         known = first.memory.place("known_velocities")
         self.state[known, ~np.concatenate([call.request["continues"] for call in spread])] = 0.0
         self.loads = np.stack([call.loads[0] for call in spread], axis=-1)
-        self._rows, self._reactions = (
-            np.zeros((1, *self.state.shape)),
-            np.zeros((len(first.reactions), lanes.width)),
-        )
+        self._rows = np.zeros((1, *self.state.shape))
+        self._reactions = np.zeros((len(first.reactions), lanes.width))
         self.row = self._rows[0]
         self._moving, self._given = np.zeros((0, 0, 0)), np.zeros((0, 0, 0))
         begin = first.memory.place("counter")
         self._counted = [slice(begin + place, begin + place + 1) for place in COUNTED]
         self._velocities: Array | None = None
         self._found, self._drift = np.zeros((2, 0, 0))
-        self._are_asked = (
-            False  # velocities, after the steps before: they are found where these have left the state
-        )
+        # Velocities were asked for after the steps before: they are found where these have left the state.
+        self._needs_velocities = False
         self._advance, self._project = advance.source, joint_velocities.source
         self._announces = lanes.is_specialized  # programs that are compiled, in the first call of each
 
@@ -81,8 +78,8 @@ class HeldLanes:
         if len(rest):
             self.state[:, rest], self.row[:, rest] = resting
             lanes.state[:, rest] = resting[0]
-        self._velocities = self._projected() if self._are_asked else None
-        self._are_asked = False
+        self._velocities = self._projected() if self._needs_velocities else None
+        self._needs_velocities = False
         return done, tells
 
     def put(self, lane: int, state: Array, row: Array, loads: Array) -> None:
@@ -92,7 +89,7 @@ class HeldLanes:
 
     def velocities(self) -> Array | None:
         """Velocities that satisfy the joints, shape (velocities, width); None: joints depend on each other."""
-        self._are_asked = True
+        self._needs_velocities = True
         if self._velocities is None:
             self._lanes.put_tables(self._memories)
             self._lanes.state[:] = self.state

@@ -13,9 +13,9 @@ from phlexible.step.tables.memory import LANES, Memory, specialized_structure
 def steps_of_own_program(memory: Memory) -> Loop:
     """What takes the steps of a mechanism.
 
-    Parts around contacts, trials and what has no lanes go the general way.
+    Parts around contacts, trials and what has no lanes go the general way, and so do teams, which gain more.
     """
-    if alone(memory):
+    if alone(memory) or memory.counts["teams"]:
         return advance
     kind = np.dtype([(f"{LANES}1 {specialized_structure(memory, memory).registered()}", np.int64)])
     is_first = True

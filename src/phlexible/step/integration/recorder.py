@@ -119,29 +119,12 @@ def recording_of(
     own = {name: array[:count] for name, array in rows.items()}
     given = GivenFunctions(system.moving_frames, system.paths, times) if given is None else given
     work = [_sum(own["work"], columns) for columns in sources.values()]
+    tables = {name: own[table] for name, table in TABLE_OF.items()}
+    functions = {name: getattr(given, name) for name in OF_TIME}
+    energies = dict(zip(("kinetic", "strain", "gravity", "spring"), own["energy"].T, strict=True))
     return RecordedStates(
         time=np.array(times),
-        position=own["position"],
-        rotation=own["rotation"],
-        eta=own["eta"],
-        velocity=own["velocity"],
-        multipliers=own["multiplier"],
-        forces=own["force"],
-        theta=own["theta"],
         branches=branches_of(own),
-        held=own["held"],
-        event_times=own["event_time"],
-        event_losses=own["event_loss"],
-        paths=given.paths,
-        path_rates=given.path_rates,
-        frames=given.frames,
-        frame_rotations=given.frame_rotations,
-        frame_velocities=given.frame_velocities,
-        frame_angular_velocities=given.frame_angular_velocities,
-        kinetic=own["energy"][:, 0],
-        strain=own["energy"][:, 1],
-        gravity=own["energy"][:, 2],
-        spring=own["energy"][:, 3],
         work=np.stack(work, axis=1) if work else np.zeros((count, 0)),
         dissipated=own["dissipated"][:, 0],
         iterations=own["counter"][:, 0].astype(np.int64),
@@ -149,7 +132,19 @@ def recording_of(
         contact_steps=own["counter"][:, 2].astype(np.int64),
         step_error=own["step_error"][:, 0],
         work_names=tuple(sources),
+        **tables,
+        **functions,
+        **energies,
     )
+
+
+TABLE_OF = {
+    **{name: name for name in ("position", "rotation", "eta", "velocity", "theta", "held")},
+    **{"multipliers": "multiplier", "forces": "force"},
+    **{"event_times": "event_time", "event_losses": "event_loss"},
+}
+"""Names of tables in the kernels by those in a recording."""
+OF_TIME = "paths", "path_rates", "frames", "frame_rotations", "frame_velocities", "frame_angular_velocities"
 
 
 def _sum(work: Array, columns: list[int]) -> Array:

@@ -141,11 +141,9 @@ def find_multipliers(t: Tables, h: float) -> None:
             continue
         if count == 2:
             third = cross(first, second)
-        volume = dot(first, cross(second, third))
-        t.multiplier1[begin] += dot(cross(second, third), missing) / volume
-        t.multiplier1[begin + 1] += dot(cross(third, first), missing) / volume
-        if count == 3:
-            t.multiplier1[begin + 2] += dot(cross(first, second), missing) / volume
+        force = missing @ inverse_of(matrix(first, second, third))
+        for r in range(count):
+            t.multiplier1[begin + r] += along(force, r)
 
 
 @compiled

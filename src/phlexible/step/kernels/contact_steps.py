@@ -3,20 +3,19 @@
 from math import sqrt
 
 from phlexible.step.compilation.compiled import compiled, exported
-from phlexible.step.compilation.dense import copy, fill
+from phlexible.step.compilation.dense import copy, fill, product
 from phlexible.step.compilation.notation import (
     Reals,
     Tables,
     Truth,
     Vector,
-    all_of,
     along,
     any_of,
     dot,
     of_lane,
     where,
 )
-from phlexible.step.kernels.elimination import factor_frame, solve_frame
+from phlexible.step.kernels.elimination import factor_frame, solve_carrier
 from phlexible.step.kernels.floating_bodies import one
 from phlexible.step.kernels.laws_of_functions import gather_gap
 from phlexible.step.kernels.many.contacts_among_many import (
@@ -43,19 +42,9 @@ LITTLE = 1.0 / 1024.0  # share of a step, in which what goes round goes straight
 @compiled
 def mobility(t: Tables, b: int, row: Reals, width: int) -> float:
     """g M^-1 g^T of carrier b, whose block is factored, for a row g; zero of one without inertia."""
-    solved, total = t.trial_update, 0.0
-    if b >= t.frames:
-        for i in range(width):
-            total += row[i] * row[i]
-        return total / t.blocks[t.carrier_block[b]]
-    lacks_inertia = t.hardness[b] < 0.0
-    if all_of(lacks_inertia):
-        return 0.0
-    copy(row, solved, width)
-    solve_frame(t, b, solved)
-    for i in range(width):
-        total += row[i] * solved[i]
-    return where(lacks_inertia, 0.0, total)
+    copy(row, t.trial_update, width)
+    solve_carrier(t, b, t.trial_update)
+    return where(t.hardness[b] < 0.0, 0.0, product(row, t.trial_update, width))
 
 
 @compiled

@@ -6,12 +6,12 @@ with -h has the same equations, so that its Newton matrix is the derivative to t
 
 from math import atan2
 
-from phlexible.step.compilation.compiled import compiled, entry_point
+from phlexible.step.compilation.compiled import compiled, entry_point, entry_point_for
 from phlexible.step.compilation.dense import add_multiple, copy, fill
 from phlexible.step.compilation.notation import Reals, Tables, dot, matrix, reals_at, rows_at, tables_at
 from phlexible.step.compilation.subnormals import flush_subnormals, put_back
 from phlexible.step.kernels.branches import end_branches
-from phlexible.step.kernels.elimination import eliminate, substitute_columns, substitute_transposed
+from phlexible.step.kernels.elimination import eliminate, substitute, transpose
 from phlexible.step.kernels.floating_bodies import crossing, end_inner, one, read, write
 from phlexible.step.kernels.laws import nearest_turn
 from phlexible.step.kernels.ledger import energies
@@ -81,14 +81,8 @@ def differentiate(
         for side in range(2):
             is_backwards = side == 0
             sign = -1.0 if is_backwards else 1.0
-            load_step(t, states, step, is_backwards)
             first, second = (step + 1, step) if is_backwards else (step, step + 1)
-            set_vectors(t.moving0, given + 3 * t.moving * first, t.moving)
-            set_vectors(t.moving1, given + 3 * t.moving * second, t.moving)
-            set_vectors(t.load_value, values + 3 * t.load_values * step, t.load_values)
-            begin_step(t)
-            measure_angles(t)
-            residuals(t, sign * h, sign * damping)
+            evaluate_step(t, states, given, values, first, second, step, sign * h, sign * damping)
             inertia_matrix(t, sign * h, 0.0)
             for i in range(asked.velocity_entries):
                 momenta[i] = t.blocks[places[i, 0]] if is_backwards else momenta[i] + t.blocks[places[i, 0]]
@@ -98,6 +92,8 @@ def differentiate(
                     tangent[i] = t.blocks[places[i, 0]]
                     if places[i, 1] >= constraints_begin:
                         tangent[i] = -tangent[i]
+        if wanted == ADJOINT:
+            transpose(t)
         if not eliminate(t, asked.relaxation):
             put_back(register)
             return number
@@ -111,7 +107,7 @@ def differentiate(
             for i in range(nv):
                 u[i] = -v[old + i] - u[i]
             fill(u + nv, n - nv, 0.0)
-            substitute_transposed(t, u)
+            substitute(t, u, 1)
             copy(u, f + row, n)
             fill(w, n, 0.0)
             fill(x, nv, 0.0)
@@ -150,7 +146,7 @@ def differentiate(
                 add_multiple(target, -tangent[i], x + source, width)
             for i in range(asked.velocity_entries, asked.velocity_entries + asked.auxiliary_entries):
                 add_multiple(u + places[i, 1] * width, tangent[i], extra + places[i, 2] * width, width)
-            substitute_columns(t, u, width)
+            substitute(t, u, width)
             for j in range(width):
                 new = ((step + 1) * changes + c + j) * nv
                 for i in range(nv):
@@ -160,17 +156,6 @@ def differentiate(
                 copy(single, q + new, nv)
     put_back(register)
     return count
-
-
-@compiled
-def load_step(t: Tables, states: Reals, step: int, is_backwards: bool) -> None:
-    """State at the start, velocities and multipliers at the end of a step, or the other way round."""
-    first, second = (step + 1, step) if is_backwards else (step, step + 1)
-    copy(states + (step + 1) * t.state_numbers, t.state, t.state_numbers)
-    copy(t.multiplier, t.multiplier1, t.rows)
-    copy(states + second * t.state_numbers, t.state, t.state_numbers)
-    copy(t.velocity, t.velocity1, t.velocities)
-    copy(states + first * t.state_numbers, t.state, t.state_numbers)
 
 
 @compiled
@@ -191,8 +176,7 @@ def turn(t: Tables, h: float, x: Reals, is_inverse: bool, is_transposed: bool) -
         write(own, y, axes)
 
 
-@entry_point
-def step_equations(
+def _evaluate(
     header: IntegerRow,
     count: int,
     stride: int,
@@ -219,61 +203,46 @@ def step_equations(
         ends: receives the first instants with strains and bristles at the end, (count, numbers); empty: nothing.
     """
     register, t = flush_subnormals(), tables_at(header)
-    given, loads, h = reals_at(moving), reals_at(load_values), reals_at(sizes)
+    given, loads, lengths = reals_at(moving), reals_at(load_values), reals_at(sizes)
     states, missed, after = rows_at(t, rows), rows_at(t, equations), rows_at(t, ends)
-    evaluate_steps(t, count, stride, damping, h, states, given, loads, missed, after, len(ends) > 0)
+    for k in range(count):
+        evaluate_step(t, states, given, loads, k * stride, k * stride + 1, k, lengths[k], damping)
+        copy(t.residual, missed + k * t.unknowns, t.unknowns)
+        if len(ends) > 0:
+            end_laws(t, lengths[k])
+            copy(t.state, after + k * t.state_numbers, t.state_numbers)
     put_back(register)
 
 
-@entry_point
-def step_derivatives(
-    header: DualHeader,
-    count: int,
-    stride: int,
-    damping: float,
-    sizes: Rows1,
-    rows: Numbers,
-    moving: Numbers,
-    load_values: Numbers,
-    equations: Numbers,
-    ends: Numbers,
-) -> None:
-    """Residuals and ends of steps in dual numbers, of stored instants in dual numbers; see ``step_equations``."""
-    register, t = flush_subnormals(), tables_at(header)
-    given, loads, h = reals_at(moving), reals_at(load_values), reals_at(sizes)
-    states, missed, after = rows_at(t, rows), rows_at(t, equations), rows_at(t, ends)
-    evaluate_steps(t, count, stride, damping, h, states, given, loads, missed, after, len(ends) > 0)
-    put_back(register)
+step_equations = entry_point_for(IntegerRow, "step_equations", _evaluate)
+step_derivatives = entry_point_for(DualHeader, "step_derivatives", _evaluate)
+"""The same in dual numbers, of stored instants in dual numbers."""
 
 
 @compiled
-def evaluate_steps(
+def evaluate_step(
     t: Tables,
-    count: int,
-    stride: int,
-    damping: float,
-    sizes: Reals,
     states: Reals,
     moving: Reals,
     load_values: Reals,
-    equations: Reals,
-    ends: Reals,
-    has_ends: bool,
+    first: int,
+    second: int,
+    step: int,
+    h: float,
+    damping: float,
 ) -> None:
-    """Equations and ends of steps, in numbers of any kind."""
-    for k in range(count):
-        first, h = k * stride, sizes[k]
-        load_step(t, states + first * t.state_numbers, 0, False)
-        set_vectors(t.moving0, moving + 3 * t.moving * first, t.moving)
-        set_vectors(t.moving1, moving + 3 * t.moving * (first + 1), t.moving)
-        set_vectors(t.load_value, load_values + 3 * t.load_values * k, t.load_values)
-        begin_step(t)
-        measure_angles(t)
-        residuals(t, h, damping)
-        copy(t.residual, equations + k * t.unknowns, t.unknowns)
-        if has_ends:
-            end_laws(t, h)
-            copy(t.state, ends + k * t.state_numbers, t.state_numbers)
+    """Residual of a step of length h from one stored instant to another, with the loads of a step."""
+    copy(states + max(first, second) * t.state_numbers, t.state, t.state_numbers)
+    copy(t.multiplier, t.multiplier1, t.rows)
+    copy(states + second * t.state_numbers, t.state, t.state_numbers)
+    copy(t.velocity, t.velocity1, t.velocities)
+    copy(states + first * t.state_numbers, t.state, t.state_numbers)
+    set_vectors(t.moving0, moving + 3 * t.moving * first, t.moving)
+    set_vectors(t.moving1, moving + 3 * t.moving * second, t.moving)
+    set_vectors(t.load_value, load_values + 3 * t.load_values * step, t.load_values)
+    begin_step(t)
+    measure_angles(t)
+    residuals(t, h, damping)
 
 
 @compiled

@@ -21,6 +21,7 @@ from phlexible.step.compilation.notation import (
 )
 from phlexible.step.kernels.branches import fade, lost_of_strain
 from phlexible.step.kernels.segments import add_border, centre_moments
+from phlexible.step.tables.declarations import FRAME_ENERGIES
 
 AT_ONCE = 4  # strains that are added to a block at once
 
@@ -309,7 +310,7 @@ def inertia_tangent(t: Tables, b: int, h: float, moves: float) -> None:
         contract(t, slope, C, N0, m)
         contract_crossing(t, slope, half * e, D0, m)
         for j in range(1, m):
-            side[(j - 1) * t.side_stride[b] + l] = slope[j]
+            side[(j - 1) * t.side_stride[b] + l] += slope[j]
     if m == 1:
         return
     for j in range(1, m):
@@ -392,7 +393,7 @@ def strain_gradient(t: Tables, s: int, slopes_a: Reals, slopes_b: Reals, out: Re
 @compiled
 def begin_strains(t: Tables, b: int) -> None:
     """All strains of frame b and the slopes of their squares at the start of the step."""
-    kind, eta = t.type_of[b], t.eta + t.elastic_begin[b]
+    kind, eta = t.type_of[b], t.xi0 + (t.coordinates_begin[b] + 1)
     for s in range(t.strains_begin[kind], t.strains_end[kind]):
         t.strain0[t.frame_strain[b] + s] = strain_value(t, s, eta, t.slope0 + t.frame_square[b])
 
@@ -630,30 +631,25 @@ def balance_frame(t: Tables, b: int, h: float) -> None:
         add_multiple(t.residual + (t.velocities_begin[b] + t.rigid_of[b]), h, t.elastic_force + c, n)
 
 
+KINETIC, STRAIN, LOSS, PARTS = 0, 2, 4, 5
+"""Of ``frame_energies``: the first two at the start and at the end of the step, one after the other."""
+
+
 @compiled
-def energy_at_start(t: Tables, b: int) -> float:
-    """Of rotation, deformation and strain of frame b at t_n."""
-    energy = rotational_energy(t, b, t.spin0, t.rate0, t.angular0, t.moment0, t.moment_rate0)
+def frame_energies(t: Tables, b: int, h: float, damping: float, with_parts: bool, energy: Reals) -> None:
+    """Energy of rotation and deformation and of strain of frame b, its loss in the step; on demand sizes of the
+    parts that strain energies are the sum of."""
+    energy[0] = rotational_energy(t, b, t.spin0, t.rate0, t.angular0, t.moment0, t.moment_rate0)
+    energy[1] = rotational_energy(t, b, t.spin1, t.rate1, t.angular1, t.moment1, t.moment_rate1)
+    fill(energy + STRAIN, FRAME_ENERGIES - STRAIN, 0.0)
     if t.velocities_count[b] == t.rigid_of[b]:
-        return energy
-    return energy + strain_energy(t, b, t.xi0 + (t.coordinates_begin[b] + 1), t.strain0)
-
-
-@compiled
-def energy_at_end(t: Tables, b: int) -> float:
-    """The same at the end of the step."""
-    energy = rotational_energy(t, b, t.spin1, t.rate1, t.angular1, t.moment1, t.moment_rate1)
-    if t.velocities_count[b] == t.rigid_of[b]:
-        return energy
-    return energy + strain_energy(t, b, t.xi1 + (t.coordinates_begin[b] + 1), t.strain1)
-
-
-@compiled
-def parts_of_energies(t: Tables, b: int) -> float:
-    """Sizes of the parts that the strain energies of frame b at both ends of the step are the sum of."""
-    c = t.coordinates_begin[b] + 1
-    total = parts_of_strain_energy(t, b, t.xi0 + c, t.strain0, t.slope0)
-    return total + parts_of_strain_energy(t, b, t.xi1 + c, t.strain1, t.slope1)
+        return
+    eta0, eta1 = t.xi0 + (t.coordinates_begin[b] + 1), t.xi1 + (t.coordinates_begin[b] + 1)
+    energy[2], energy[3] = strain_energy(t, b, eta0, t.strain0), strain_energy(t, b, eta1, t.strain1)
+    energy[LOSS] = dissipation(t, b, h, damping)
+    if with_parts:
+        energy[PARTS] = parts_of_strain_energy(t, b, eta0, t.strain0, t.slope0)
+        energy[PARTS] += parts_of_strain_energy(t, b, eta1, t.strain1, t.slope1)
 
 
 # Branches of bodies that creep (docs/theory.md, 8): shares of the elasticity in series with dashpots. The strains e

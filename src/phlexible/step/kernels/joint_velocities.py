@@ -51,7 +51,7 @@ def joint_velocities(header: IntegerRow, moving: Numbers, drift: Rows1, found: N
             is_regular = all_of(eliminate(t, relaxation))
         if not is_regular:
             break
-        substitute(t, t.trial_update)
+        substitute(t, t.trial_update, 1)
         for i in range(t.velocities):
             t.velocity[i] += t.trial_update[i]
         for i in range(t.unknowns):

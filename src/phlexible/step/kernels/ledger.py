@@ -3,19 +3,18 @@
 from math import sqrt
 
 from phlexible.step.compilation.compiled import compiled, exported
-from phlexible.step.compilation.dense import copy
+from phlexible.step.compilation.dense import add_multiple, copy, fill
 from phlexible.step.compilation.notation import Number, Tables, Truth, Vector, Vectors, any_of, dot, where
 from phlexible.step.kernels.floating_bodies import (
-    dissipation,
+    KINETIC,
+    LOSS,
+    PARTS,
+    STRAIN,
     end_inertia,
     end_inner,
-    energy_at_end,
-    energy_at_start,
+    frame_energies,
     inner_energy,
     inner_work,
-    parts_of_energies,
-    rotational_energy,
-    strain_energy,
 )
 from phlexible.step.kernels.laws import dissipated_by, stored_energy, supplied_by
 from phlexible.step.kernels.loads import load_work
@@ -23,7 +22,8 @@ from phlexible.step.kernels.many.contacts_among_many import contact_group_energy
 from phlexible.step.kernels.rods import round_off_of_rods
 from phlexible.step.kernels.soft import end_soft, soft_energy
 from phlexible.step.kernels.step import given_work
-from phlexible.step.tables.declarations import ANGLE, BRISTLE, CONTACT, SPRING
+from phlexible.step.kernels.teams import energies_of_teams, is_alone
+from phlexible.step.tables.declarations import ANGLE, BRISTLE, CONTACT, FRAME_ENERGIES, SPRING
 
 LEDGER_TOLERANCE = 1e-10  # what the laws promise
 ROUND_OFF = 1e-14  # of the parts whose differences energies are made of
@@ -33,8 +33,9 @@ RELAXED = 1e-12  # measured: 2e-13 where loads begin
 @exported
 def end_step(t: Tables, h: float, damping: float) -> None:
     """Accept the step: new state, work of every source, dissipated energy."""
+    t.dissipated[0] += t.frame_energy[LOSS]  # of the ledger, which closes
     for b in range(t.frames):
-        t.dissipated[0] += dissipation(t, b, h, damping) + end_inner(t, b, h)
+        t.dissipated[0] += end_inner(t, b, h)
     for f in range(t.forces):
         t.dissipated[0] += dissipated_by(t, f, h, damping)
     t.dissipated[0] += t.soft_loss[0] + end_soft(t, h) + t.contact_group_loss[0]
@@ -84,10 +85,12 @@ def ledger_closes(t: Tables, h: float, damping: float, still: Number, is_relaxed
     start, end = translational_energy(t, t.linear0), translational_energy(t, t.linear1)
     change, size = end - start, end + start
     translation = size
+    sum_frame_energies(t, h, damping, False)
+    energy, lost = t.frame_energy, t.frame_energy[LOSS]
+    change += (energy[KINETIC + 1] - energy[KINETIC]) + (energy[STRAIN + 1] - energy[STRAIN])
+    size += energy[KINETIC + 1] + energy[KINETIC] + energy[STRAIN + 1] + energy[STRAIN]
     for b in range(t.frames):
-        start, end = energy_at_start(t, b), energy_at_end(t, b)
-        change += end - start + inner_work(t, b, h)
-        size += abs(end) + abs(start)
+        change += inner_work(t, b, h)
     for b in range(t.carriers):
         work = dot(t.weight[b], t.shift[b])
         change -= work
@@ -105,31 +108,38 @@ def ledger_closes(t: Tables, h: float, damping: float, still: Number, is_relaxed
         size += abs(work)
     change += t.soft_work[0] + t.soft_loss[0] + t.contact_group_work[0] + t.contact_group_loss[0]
     size += t.soft_work[1] + t.contact_group_work[1] + t.contact_group_loss[0]
-    lost = 0.0
-    for b in range(t.frames):
-        lost += dissipation(t, b, h, damping)
     t.ledger[0], t.ledger[1] = abs(change + lost), share * LEDGER_TOLERANCE * (size + lost)
     opens = t.ledger[0] > t.ledger[1]
     if any_of(opens):
         mass = total_mass(t)
-        explained = (RELAXED if is_relaxed else ROUND_OFF) * round_off(t)
+        explained = (RELAXED if is_relaxed else ROUND_OFF) * round_off(t, h, damping)
         explained += still * (mass * still + sqrt(2.0 * mass * translation))
         t.ledger[1] += where(opens, explained, 0.0)
     return t.ledger[0] <= t.ledger[1]
 
 
 @compiled
-def round_off(t: Tables) -> float:
+def sum_frame_energies(t: Tables, h: float, damping: float, with_parts: bool) -> None:
+    """Sums of ``frame_energies`` over all frames into ``frame_energy``."""
+    fill(t.frame_energy, FRAME_ENERGIES, 0.0)
+    energies_of_teams(t, h, damping, with_parts)
+    for b in range(t.frames):
+        if is_alone(t, b):
+            frame_energies(t, b, h, damping, with_parts, t.copied)
+            add_multiple(t.frame_energy, 1.0, t.copied, FRAME_ENERGIES)
+
+
+@compiled
+def round_off(t: Tables, h: float, damping: float) -> float:
     """Sizes of the parts whose differences the energies of the step are made of [J].
 
     Joints close to the round-off of the places that they bring together, and their forces work on it: a place is
     the centre of mass and an arm, which may cancel. Strains and elastic forces are sums that may cancel as well.
     """
-    total = round_off_of_rods(t)
+    sum_frame_energies(t, h, damping, True)
+    total = round_off_of_rods(t) + t.frame_energy[PARTS]
     for k in range(t.vectors):
         total += length(t.pull[k]) * (length(t.change[k]) + parts_of_place(t, k))
-    for b in range(t.frames):
-        total += parts_of_energies(t, b)
     return total
 
 
@@ -164,10 +174,11 @@ def parts_of_place(t: Tables, k: int) -> float:
 @exported
 def energies(t: Tables) -> None:
     """Kinetic, strain, gravity and spring energy at the state of ``begin_step``."""
-    kinetic, strain, gravity, spring = translational_energy(t, t.linear0), 0.0, 0.0, 0.0
+    sum_frame_energies(t, 1.0, 0.0, False)
+    kinetic = translational_energy(t, t.linear0) + t.frame_energy[KINETIC]
+    strain, gravity, spring = t.frame_energy[STRAIN], 0.0, 0.0
     for b in range(t.frames):
-        kinetic += rotational_energy(t, b, t.spin0, t.rate0, t.angular0, t.moment0, t.moment_rate0)
-        strain += strain_energy(t, b, t.eta + t.elastic_begin[b], t.strain0) + inner_energy(t, b)
+        strain += inner_energy(t, b)
     for b in range(t.carriers):
         gravity -= dot(t.weight[b], t.position[b])
     for f in range(t.forces):

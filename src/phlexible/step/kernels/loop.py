@@ -38,6 +38,7 @@ from phlexible.step.kernels.step import (
     drives_are_smooth,
     start_from_end,
 )
+from phlexible.step.kernels.teams import form_teams
 from phlexible.step.kernels.vectors import vector_rates
 from phlexible.step.tables.declarations import MISSES
 from phlexible.step.tables.requests import (
@@ -98,6 +99,7 @@ def advance(
     error_length, least_speed = of_each(t, request, "error_length"), of_each(t, request, "least_speed")
     asked, row, kept = request[0], 0, -1
     count, is_around = asked.steps, asked.is_around_contacts
+    form_teams(t, True)
     begin_bodies(t)
     if count == 0:
         set_vectors(t.moving0, given, t.moving)
@@ -138,6 +140,7 @@ def advance(
                     asked_parts = t.parts[0]
                     copy(t.saved_state, t.state, t.state_numbers)
                     t.parts[0] = asked_parts
+                form_teams(t, False)
                 put_back(register)
                 t.status[0] = status
                 return step, of_lane(status, 0)
@@ -162,6 +165,7 @@ def advance(
         begin_bodies(t)
         begin_ports(t)
         vector_rates(t)
+    form_teams(t, False)
     put_back(register)
     return count, CONVERGED
 

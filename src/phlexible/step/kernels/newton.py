@@ -93,7 +93,7 @@ def trial_update(t: Tables) -> float:
     """-J^-1 residual with the factored Jacobian into ``trial_update``; its norm."""
     for i in range(t.unknowns):
         t.trial_update[i] = -t.residual[i]
-    substitute(t, t.trial_update)
+    substitute(t, t.trial_update, 1)
     correct_for_pairs(t, t.trial_update)
     return velocity_norm(t, t.trial_update)
 
@@ -117,7 +117,7 @@ def remove_null_space_multipliers(t: Tables, those: Truth) -> float:
             for r in range(t.functions_count[i]):
                 multiplier = t.update[place + r] if sweep > 0 else t.multiplier1[row + r]
                 t.trial_update[place + r] = t.row_relaxation[row + r] * multiplier
-        substitute(t, t.trial_update)
+        substitute(t, t.trial_update, 1)
     part, largest = 0.0, 0.0
     for i in range(t.constraints):
         place, row = t.node_row[t.constraint_node[i]], t.functions_begin[i]

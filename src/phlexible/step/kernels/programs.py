@@ -9,7 +9,7 @@ step call: no energies, no Newton's matrix, no elimination.
 from types import FunctionType
 from typing import Any
 
-from phlexible.step.compilation.compiled import entry_point, exporting
+from phlexible.step.compilation.compiled import entry_point_for, exporting
 from phlexible.step.kernels import (
     conjugate_gradients,
     contact,
@@ -20,14 +20,14 @@ from phlexible.step.kernels import (
     ledger,
     segments,
     step,
+    teams,
 )
 from phlexible.step.kernels.families import MODULES, exported_of
 from phlexible.step.tables.functions import FAMILIES
 from phlexible.step.tables.requests import DualHeader, IntegerRow
 
-KERNELS = exported_of(
-    *MODULES, conjugate_gradients, contact, contact_steps, elimination, friction, laws, ledger, segments, step
-)
+KERNELS = exported_of(*MODULES, conjugate_gradients, contact, contact_steps, elimination, friction, laws, ledger)
+KERNELS |= exported_of(segments, step, teams)
 
 
 def _exports(header: Any) -> None:
@@ -37,10 +37,9 @@ def _exports(header: Any) -> None:
 def _program(name: str, title: str, functions: tuple[str, ...], header: type) -> Any:
     """The entry point of one program."""
     names = {"exported_functions": exporting([KERNELS[each] for each in functions])}
-    function = FunctionType(_exports.__code__, {**globals(), **names}, name)
-    function.__qualname__, function.__module__, function.__doc__ = name, __name__, title
-    function.__annotations__ = {"header": header, "return": None}
-    return entry_point(function)
+    function = FunctionType(_exports.__code__, {**globals(), **names})
+    function.__doc__, function.__annotations__ = title, {"return": None}
+    return entry_point_for(header, name, function)
 
 
 for _family in FAMILIES:

@@ -32,6 +32,7 @@ from phlexible.step.kernels.friction import sliding_work
 from phlexible.step.kernels.functions import add_curvature, chord_of, gradients, pull_of, timed
 from phlexible.step.kernels.laws import held_at, is_held, relation_gap, relation_size
 from phlexible.step.kernels.laws_of_functions import law_tangent, pull_of_laws
+from phlexible.step.kernels.teams import is_alone, move_teams, start_teams, tangents_of_teams
 from phlexible.step.kernels.vectors import (
     apply_forces,
     begin_vectors,
@@ -187,10 +188,8 @@ def constrain(t: Tables, e: int, r: int, size: int, h: float) -> None:
 def auxiliary_rows(t: Tables, k: int) -> None:
     """Rows of an auxiliary: dx_{n+1} - sum_i motion_i dnu_i = 0."""
     vector_number, d = t.auxiliary_vector[k], t.dimension
-    width, motion = (
-        t.velocities_count[t.vector_carrier[vector_number]],
-        t.motion + t.lever_vectors_begin[vector_number],
-    )
+    width = t.velocities_count[t.vector_carrier[vector_number]]
+    motion = t.motion + t.lever_vectors_begin[vector_number]
     lower, diagonal = t.blocks + t.auxiliary_lower[k], t.blocks + t.node_diagonal[t.clusters + k]
     for i in range(d):
         diagonal[i * d + i] = 1.0
@@ -291,7 +290,9 @@ def begin_bodies(t: Tables) -> None:
         c = t.coordinates_begin[b]
         t.xi0[c], t.xi1[c] = 1.0, 1.0
         copy(t.eta + t.elastic_begin[b], t.xi0 + (c + 1), t.velocities_count[b] - t.rigid_of[b])
-        begin_frame(t, b)
+        if is_alone(t, b):
+            begin_frame(t, b)
+    start_teams(t)
 
 
 @exported
@@ -316,10 +317,12 @@ def start_from_end(t: Tables) -> None:
     for b in range(t.frames):
         c, m = 9 * t.coordinates_begin[b], t.elastic_count[t.type_of[b]] + 1
         t.spin0[b] = t.spin1[b]
-        if m > 1:
-            copy(t.moment_rate1 + c, t.moment_rate0 + c, t.planes * m)
-            moments(t, b, t.xi0, t.moment0)
-        t.angular0[b] = angular_momentum(t, b, t.spin0[b], t.xi0, t.moment0, t.moment_rate0)
+        if is_alone(t, b):
+            if m > 1:
+                copy(t.moment_rate1 + c, t.moment_rate0 + c, t.planes * m)
+                moments(t, b, t.xi0, t.moment0)
+            t.angular0[b] = angular_momentum(t, b, t.spin0[b], t.xi0, t.moment0, t.moment_rate0)
+    start_teams(t)
 
 
 @exported
@@ -330,15 +333,13 @@ def residuals(t: Tables, h: float, damping: float) -> None:
         fill(t.residual + t.velocities_begin[b], t.dimension, 0.0)
     for p in range(t.mass_pairs):  # m delta(V) (4.6)
         a, b, d = t.mass_first[p], t.mass_second[p], t.dimension
-        rows, old, new = (
-            t.residual + t.velocities_begin[a],
-            t.velocity + t.velocities_begin[b],
-            t.velocity1 + t.velocities_begin[b],
-        )
+        rows, begin = t.residual + t.velocities_begin[a], t.velocities_begin[b]
+        old, new = t.velocity + begin, t.velocity1 + begin
         for i in range(d):
             rows[i] += t.mass[p] * (new[i] - old[i])
     for b in range(t.frames):
-        balance_frame(t, b, h)
+        if is_alone(t, b):
+            balance_frame(t, b, h)
     apply_forces(t, h)
     balance_families(t, h, damping)
     constraint_residuals(t, h)
@@ -351,7 +352,9 @@ def motion_and_forces(t: Tables, h: float, damping: float) -> None:
         unpack_velocity(t, b, t.velocity1, t.linear1, t.spin1, t.rate1)
         t.shift[b] = (0.5 * h) * (t.linear0[b] + t.linear1[b])  # h mean(V) (4.4)
     for b in range(t.frames):
-        move_frame(t, b, h, damping)
+        if is_alone(t, b):
+            move_frame(t, b, h, damping)
+    move_teams(t, h, damping)
     end_vectors(t)
     pull_on_vectors(t, h, damping)
     forces_of_families(t, h, damping)
@@ -362,10 +365,12 @@ def jacobian(t: Tables, h: float, damping: float) -> None:
     """Newton's matrix at the point of the last ``residuals``, as blocks."""
     inertia_matrix(t, h, 1.0)
     for b in range(t.frames):
-        elastic_tangent(t, b, h, damping)
+        if is_alone(t, b):
+            elastic_tangent(t, b, h, damping)
     force_tangent(t, h)
     add_tangents_of_families(t, h, damping)
     interaction_tangent(t, h)
+    tangents_of_teams(t, h, damping)
 
 
 @exported
@@ -376,7 +381,8 @@ def inertia_matrix(t: Tables, h: float, moves: float) -> None:
     """
     fill(t.blocks, t.block_numbers, 0.0)
     for b in range(t.frames):
-        inertia_tangent(t, b, h, moves)
+        if is_alone(t, b):
+            inertia_tangent(t, b, h, moves)
     add_masses(t)
     for k in range(t.vectors):
         if t.vector_carrier[k] >= 0:

@@ -401,6 +401,7 @@ TABLES: tuple[Table, ...] = (
         bristles        | 1 | | of friction that sticks
         impacts         | 1 | | contacts that remember how fast bodies met
         fadings         | 1 | | relaxation times, each once
+        teams           | 1 | | equal bodies that step in lanes, up to eight each
         state_numbers   | 1 | | of the state
         SYSTEM INTEGER
         type_of           | frames | | type of a frame
@@ -515,6 +516,9 @@ TABLES: tuple[Table, ...] = (
         lower             | neighbours | | block (neighbour, visited)
         target            | targets | | block (neighbour i, neighbour j)
         target_stride     | targets | | from row to row of this block
+        team_count        | teams | | bodies; lanes that are left over do what the last one does
+        team_visit        | 8 teams | | of the body of each lane, eliminated before all that it is coupled to
+        is_in_team        | nodes | | 1: a body that is in one
         SYSTEM REAL
         type_number       | type_numbers | | numbers of all types
         viscosity         | types | s | tau
@@ -566,6 +570,7 @@ TABLES: tuple[Table, ...] = (
         STEP INTEGER
         pivots            | 2 unknowns | | of each node, from twice its first row on
         other_pivots      | kept_pivots | | before the last factorization
+        team              | one | | address of the header of the tables of teams, or 0
         STEP VECTOR
         linear0           | carriers | m/s | V; 0: start, 1: end of the step
         linear1           | carriers | m/s |
@@ -667,6 +672,8 @@ TABLES: tuple[Table, ...] = (
         recurrence        | 42 one | | equations of the coefficients by which misses follow from each other
         mean_reaction     | reactions | | multipliers and forces, mean over the substeps of a composed step
         saved_state       | state_numbers | | at the start of a composed step
+        in_teams          | one | | 1: bodies step in their teams now
+        frame_energy      | 6 one | J | sums over the frames (``frame_energies``)
         STATE REAL
         energy            | 4 one | J | kinetic, strain, gravity, spring
         dissipated        | one | J | since the start
@@ -767,6 +774,9 @@ ROUND, SAMPLE, EDGE, CORNER, INSET, RIM, PLANE, BALL_INSIDE, TUBE, BLOCK, DRUM, 
 
 MISSES = 6
 """Of lines through velocities, by which the next one is predicted (``line_miss``)."""
+
+FRAME_ENERGIES = 6
+"""Numbers of ``frame_energy``."""
 
 MOST_PARTS = 4096
 """Of a step around contacts."""

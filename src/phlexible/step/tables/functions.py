@@ -23,7 +23,8 @@ class ForceFamily:
         tangent: role of the function that adds the derivative of the forces to Newton's matrix.
         equations: further functions that the residual calls, separated by blanks.
         others: functions that the residual does not call, which are not compiled for dual numbers.
-        has_lanes: whether it is compiled for several mechanisms at once too.
+        lanes: "refused" where models with it do not step in lanes; "unused" where several mechanisms at once do
+            without it, and programs of one structure.
     """
 
     name: str
@@ -35,7 +36,7 @@ class ForceFamily:
     tangent: str = ""
     equations: str = ""
     others: str = ""
-    has_lanes: bool = True
+    lanes: str = ""
 
     @property
     def of_equations(self) -> tuple[str, ...]:
@@ -48,77 +49,42 @@ class ForceFamily:
         return *self.of_equations, *filter(None, (self.tangent,)), *self.others.split()
 
 
-FAMILIES = (
-    ForceFamily(
-        "step",
-        "bodies and joints",
-        equations="begin_bodies begin_ports motion_and_forces residuals",
-        others="start_from_end inertia_matrix jacobian constraints_close eliminate substitute factor_frame"
-        " solve_frame end_step ledger_closes energies",
-    ),
-    ForceFamily(
-        "long_bodies",
-        "long bodies",
-        "segments",
-        equations="centre_moments",
-        others="factor_segments solve_segments add_border",
-    ),
-    ForceFamily(
-        "laws",
-        "force elements",
-        "forces",
-        begin="begin_laws",
-        equations="pull_of_laws related_rate gather_gap",
-        others="law_tangent forces_of_laws stored_energy",
-    ),
-    ForceFamily(
-        "contacts",
-        "contacts",
-        equations="begin_gap gap_weights push slide begins_sliding pull_of_sliding",
-        others="sliding_gradient sliding_work",
-    ),
-    ForceFamily(
-        "soft",
-        "soft bodies",
-        "soft_elements",
-        balance="add_soft_forces",
-        tangent="soft_tangent",
-        equations="end_soft",
-        others="soft_energy",
-    ),
-    ForceFamily(
-        "pressure",
-        "pressure",
-        "faces",
-        balance="add_pressures",
-        tangent="pressure_tangent",
-        others="pressure_work",
-    ),
-    ForceFamily(
-        "rods",
-        "rods",
-        "rod_points",
-        begin="begin_rods",
-        forces="rod_laws",
-        tangent="rod_tangent",
-        equations="add_rod_pulls",
-        others="round_off_of_rods",
-    ),
-    ForceFamily(
-        "contact_groups",
-        "contacts among many",
-        "members",
-        forces="push_contact_groups",
-        tangent="pair_tangent",
-        others="contact_group_energy end_contact_groups members_push harden_pair hardness_of_pair"
-        " forget_held_pairs frequency_of_pairs correct_for_pairs",
-        has_lanes=False,
-    ),
-    ForceFamily(
-        "contact_steps", "steps around contacts", others="contacts_push parts_around_contacts", has_lanes=False
-    ),
-    ForceFamily("loads", "loads", "loads", forces="pull_of_loads", tangent="load_tangent", others="load_work"),
-    ForceFamily("gradients", "large soft bodies", others="solve_by_gradients", has_lanes=False),
+def families_of(text: str) -> tuple[ForceFamily, ...]:
+    """Families that a text declares: name, title, count, then fields; lines that begin with a bar go on."""
+    found = []
+    for line in text.strip().replace("\n    |", " |").splitlines():
+        name, title, count, *fields = (part.strip() for part in line.split("|"))
+        found.append(ForceFamily(name, title, count, **dict(field.split(": ") for field in fields)))
+    return tuple(found)
+
+
+FAMILIES = families_of(
+    """
+    step | bodies and joints | | equations: begin_bodies begin_ports motion_and_forces residuals
+    | others: start_from_end inertia_matrix jacobian constraints_close eliminate substitute factor_frame \
+solve_carrier end_step ledger_closes energies
+    long_bodies | long bodies | segments | equations: centre_moments
+    | others: factor_segments solve_segments add_border
+    laws | force elements | forces | begin: begin_laws | equations: pull_of_laws related_rate gather_gap
+    | others: law_tangent forces_of_laws stored_energy
+    contacts | contacts | | equations: begin_gap gap_weights push slide begins_sliding pull_of_sliding
+    | others: sliding_gradient sliding_work
+    soft | soft bodies | soft_elements | balance: add_soft_forces | tangent: soft_tangent | equations: end_soft
+    | others: soft_energy
+    pressure | pressure | faces | balance: add_pressures | tangent: pressure_tangent | others: pressure_work
+    rods | rods | rod_points | begin: begin_rods | forces: rod_laws | tangent: rod_tangent
+    | equations: add_rod_pulls | others: round_off_of_rods
+    contact_groups | contacts among many | members | forces: push_contact_groups | tangent: pair_tangent
+    | others: contact_group_energy end_contact_groups members_push harden_pair hardness_of_pair forget_held_pairs \
+frequency_of_pairs correct_for_pairs
+    | lanes: refused
+    contact_steps | steps around contacts | | others: contacts_push parts_around_contacts | lanes: refused
+    loads | loads | loads | forces: pull_of_loads | tangent: load_tangent | others: load_work
+    gradients | large soft bodies | | others: solve_by_gradients | lanes: refused
+    teams | equal bodies in lanes | teams | others: form_teams start_teams move_teams tangents_of_teams \
+eliminate_teams substitute_teams energies_of_teams
+    | lanes: unused
+    """
 )
 
 FUNCTIONS = tuple(name for family in FAMILIES for name in family.functions)

@@ -7,6 +7,7 @@ Of one mechanism, in dual numbers too, or of several of one structure together, 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from hashlib import sha256
+from mmap import mmap
 from typing import Any, Self
 
 import numpy as np
@@ -15,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.errors import ModelError
 from phlexible.step.tables.declarations import TABLES, Kind, Table, Writer
-from phlexible.step.tables.functions import FUNCTIONS
+from phlexible.step.tables.functions import FAMILIES, FUNCTIONS
 from phlexible.step.tables.structures import Structure
 
 NUMBERS = {Kind.REAL: (), Kind.INTEGER: (), Kind.VECTOR: (3,), Kind.MATRIX: (3, 3)}
@@ -41,7 +42,10 @@ LANES = "lanes"
 """A header of lanes is an array of records with one field: of this name, and how many lanes; ``SAME_TYPES`` where
 these share the numbers of types of bodies; the digest of a ``Structure`` where a program is for that one alone."""
 
-SAME_TYPES = "same"
+SAME_TYPES, SAME_SYSTEM = "same", "system"
+
+TEAM_LANES = 8
+"""Equal bodies of one mechanism that step in lanes at once."""
 
 DUAL = "dual"
 """The name of the field of a header of dual numbers begins so; then comes the number of their directions."""
@@ -54,8 +58,8 @@ OF_TYPES = ("types", "patches", "segments", "strains", "squares", "inner_branche
 
 _OF_TYPES = tuple(each.name for each in TABLES if TYPES.get(each.kind) == np.float64 and each.size in OF_TYPES)
 
-OF_FEW = ("kept_numbers", "kept_rows", "kept_pivots")
-"""Counts that only tables of several mechanisms in lanes have."""
+OF_FEW = {"kept_numbers": (1, "block_numbers"), "kept_rows": (1, "rows"), "kept_pivots": (2, "unknowns")}
+"""Counts that only tables of several mechanisms in lanes have, and what they are: a factor, another count."""
 
 
 # The list as arrays, for all sizes at once: places of tables in it, by what they are, and the factors and counts
@@ -290,8 +294,17 @@ class Memory:
     def _allocate(self) -> None:
         self._numbers: Array = np.zeros(self._length)
         self.state = self._numbers[: self.counts["state_numbers"]]
-        self.header = self._template.copy()
-        self.header[self._own[:, 0]] = self._numbers.ctypes.data + self._numbers.itemsize * self._own[:, 1]
+        self.header = self._header_of(self._numbers, 1)
+        if self.counts["teams"]:  # in lanes where the first body of each is: only pages of these are ever used
+            self._team_numbers = np.frombuffer(mmap(-1, TEAM_LANES * self._numbers.nbytes))
+            self._team_header = self._header_of(self._team_numbers, TEAM_LANES)
+            self["team"][0] = self._team_header.ctypes.data
+
+    def _header_of(self, numbers: Array, width: int) -> IntArray:
+        """A header of tables in which each number that changes is one of so many beside each other."""
+        header = self._template.copy()
+        header[self._own[:, 0]] = numbers.ctypes.data + numbers.itemsize * width * self._own[:, 1]
+        return header
 
     def _checked(self, table: Table, array: NDArray[Any] | None) -> NDArray[np.generic]:
         shape = (table.entries(self.counts), *NUMBERS[table.kind])
@@ -335,7 +348,8 @@ def specialized_structure(plan: Memory, connected: Memory) -> Structure:
         if table.kind is Kind.INTEGER and table.writer is Writer.SYSTEM
     }
     addresses = connected._template[2 * len(TABLES) :]
-    functions = frozenset(name for name, address in zip(FUNCTIONS, addresses, strict=True) if address)
+    known = {name for name, address in zip(FUNCTIONS, addresses, strict=True) if address}
+    functions = frozenset(known.difference(*(each.functions for each in FAMILIES if each.lanes == "unused")))
     digest = sha256(plan.structure + " ".join(sorted(functions)).encode()).hexdigest()[:32]
     return Structure(digest, plan.counts, integers, functions)
 
@@ -360,18 +374,13 @@ class LaneMemory:
 
     def __init__(self, example: Memory, width: int, is_specialized: bool = False, have_types: bool = False) -> None:
         counts = example.counts
-        kept = {
-            "kept_numbers": counts["block_numbers"],
-            "kept_rows": counts["rows"],
-            "kept_pivots": 2 * counts["unknowns"],
-        }
+        kept = {name: factor * counts[count] for name, (factor, count) in OF_FEW.items()}
         plan = Memory({**counts, **kept, **example._given})
         self.width, self.is_specialized, self.have_types, self._example = width, is_specialized, have_types, example
         self._numbers = _aligned_zeros(plan._length, width)
         self.state = self._numbers[: counts["state_numbers"]]
         self.status = self._numbers[plan._places["status"][0]]
-        header = plan._template.copy()
-        header[plan._own[:, 0]] = self._numbers.ctypes.data + self._numbers.itemsize * width * plan._own[:, 1]
+        header = plan._header_of(self._numbers, width)
         self._stacked: dict[str, Array] = {}
         for place, table in enumerate(TABLES):
             if have_types and table.name in _OF_TYPES:
@@ -434,10 +443,8 @@ class DualMemory:
                 own = self._numbers[begin:end].reshape(-1)
                 own[:] = 0.0
                 own[: end - begin] = example._numbers[begin:end]
-        self._addresses = example._template.copy()
+        self._addresses = example._header_of(self._numbers, width)
         self._addresses[2 * len(TABLES) :] = 0
-        first, size = self._numbers.ctypes.data, self._numbers.itemsize
-        self._addresses[example._own[:, 0]] = first + size * width * example._own[:, 1]
         self.header = self._addresses.view([(f"{DUAL}{DIRECTIONS}", np.int64)])
 
     def connect(self, programs: Iterable[Callable[[NDArray[np.void]], object]]) -> None:

@@ -11,7 +11,7 @@ from math import sqrt
 from phlexible.step.compilation.compiled import compiled, exported
 from phlexible.step.compilation.dense import SIX, add_multiple, copy, fill, product, scale
 from phlexible.step.compilation.notation import Matrix, Reals, Tables, Vector, along, cross, dot, row, vector
-from phlexible.step.kernels.elimination import solve_frame, substitute
+from phlexible.step.kernels.elimination import solve_carrier, substitute
 from phlexible.step.kernels.floating_bodies import axis_of, one
 from phlexible.step.kernels.many.member_ends import none
 from phlexible.step.kernels.many.rigid_pairs import add_rigid, hold_side, is_edge, is_rigid, multiply_rigid
@@ -384,7 +384,7 @@ def _couple(t: Tables, x: Reals, y: Reals) -> None:
     """y = P^-1 E x, of all unknowns."""
     fill(y, t.unknowns, 0.0)
     _multiply(t, x, y, False)
-    substitute(t, y)
+    substitute(t, y, 1)
 
 
 @compiled
@@ -482,7 +482,7 @@ def frequency_of_pairs(t: Tables, h: float) -> float:
     for _ in range(SWEEPS):
         copy(y, x, t.velocities)
         for b in range(t.carriers):
-            _solve_carrier(t, b, x + t.velocities_begin[b])
+            solve_carrier(t, b, x + t.velocities_begin[b])
         before = product(x, y, t.velocities)
         if not before > 0.0:
             return found
@@ -491,15 +491,3 @@ def frequency_of_pairs(t: Tables, h: float) -> float:
         _multiply(t, x, y, True)
         found = max(found, (2.0 / h) * product(x, y, t.velocities))
     return BEYOND * found
-
-
-@compiled
-def _solve_carrier(t: Tables, b: int, x: Reals) -> None:
-    """M^-1 x of one carrier, whose block is factored; nothing of one without inertia."""
-    if b >= t.frames:
-        for i in range(t.velocities_count[b]):
-            x[i] /= t.blocks[t.carrier_block[b]]
-    elif t.hardness[b] < 0.0:
-        fill(x, t.velocities_count[b], 0.0)
-    else:
-        solve_frame(t, b, x)

@@ -1,0 +1,207 @@
+"""Equal floating bodies of one mechanism in lanes: motion, matrices, elimination, energies (docs/theory.md, 4).
+
+A team is up to ``TEAM_LANES`` bodies. The tables of teams, ``own``, are those of the mechanism, ``t``, with a lane
+for each body: what the system writes is shared, and numbers of all bodies of a team are where the first one has its
+numbers in ``t``. So kernels of bodies are those of a mechanism in lanes, called for the first bodies; what couples
+bodies reads and writes ``t``. Bodies of teams are eliminated before all that they are coupled to.
+"""
+
+from phlexible.step.compilation.compiled import compiled, compiled_apart, exported
+from phlexible.step.compilation.dense import fill, subtract_product
+from phlexible.step.compilation.notation import Reals, Tables, Truth, any_of, single_numbers, tables_of_teams
+from phlexible.step.kernels.floating_bodies import (
+    balance_frame,
+    begin_frame,
+    elastic_tangent,
+    frame_energies,
+    inertia_tangent,
+    move_frame,
+    unpack_velocity,
+)
+from phlexible.step.kernels.visits import factor_visit, measure, solve_own
+from phlexible.step.tables.declarations import FRAME_ENERGIES
+from phlexible.step.tables.memory import TEAM_LANES
+
+
+@compiled
+def is_alone(t: Tables, node: int) -> bool:
+    """Whether a frame, or another node of the elimination, is in no team now."""
+    return any_of(t.in_teams[0] == 0.0) or t.is_in_team[node] == 0
+
+
+@exported
+def form_teams(t: Tables, are_formed: bool) -> None:
+    """Step bodies in their teams from now on, or each alone."""
+    t.in_teams[0] = 1.0 if are_formed else 0.0
+
+
+@compiled
+def formed_teams(t: Tables) -> int:
+    """Number of teams that step in lanes now."""
+    return t.teams if t.in_teams[0] > 0.0 else 0
+
+
+@compiled
+def visit_of(t: Tables, g: int, lane: int) -> int:
+    """Visit of the body in a lane of team g."""
+    return t.team_visit[TEAM_LANES * g + lane]
+
+
+@compiled
+def frame_of(t: Tables, g: int, lane: int) -> int:
+    """Frame in a lane of team g."""
+    return t.visit_node[visit_of(t, g, lane)]
+
+
+@compiled_apart
+def put_lane(source: Reals, target: Reals, lane: int, count: int) -> None:
+    """Copy numbers into a lane."""
+    for k in range(count):
+        target[TEAM_LANES * k + lane] = source[k]
+
+
+@compiled_apart
+def take_lane(source: Reals, target: Reals, lane: int, count: int) -> None:
+    """Copy numbers of a lane."""
+    for k in range(count):
+        target[k] = source[TEAM_LANES * k + lane]
+
+
+@compiled_apart
+def add_lane(source: Reals, target: Reals, lane: int, count: int) -> None:
+    """Add numbers of a lane."""
+    for k in range(count):
+        target[k] += source[TEAM_LANES * k + lane]
+
+
+@exported
+def start_teams(t: Tables) -> None:
+    """Velocities, coordinates, moments and strains of all teams at t_n, from the state."""
+    for g in range(formed_teams(t)):
+        own, b = tables_of_teams(t.team[0]), frame_of(t, g, 0)
+        v, c, n = t.velocities_begin[b], t.coordinates_begin[b], t.velocities_count[b]
+        for lane in range(TEAM_LANES):
+            f = frame_of(t, g, lane)
+            put_lane(t.velocity + t.velocities_begin[f], single_numbers(own.velocity + v), lane, n)
+            put_lane(t.xi0 + t.coordinates_begin[f], single_numbers(own.xi0 + c), lane, t.coordinates_count[b])
+            put_lane(single_numbers(t.rotation + f), single_numbers(own.rotation + b), lane, 9)
+        unpack_velocity(own, b, own.velocity, own.linear0, own.spin0, own.rate0)
+        own.xi1[c] = 1.0
+        begin_frame(own, b)
+
+
+@exported
+def move_teams(t: Tables, h: float, damping: float) -> None:
+    """Where the bodies of all teams are at velocity1, and their balances without what acts from outside."""
+    for g in range(formed_teams(t)):
+        own, b, d = tables_of_teams(t.team[0]), frame_of(t, g, 0), t.dimension
+        v, c, n = t.velocities_begin[b], t.coordinates_begin[b], t.velocities_count[b]
+        for lane in range(TEAM_LANES):
+            first = t.velocities_begin[frame_of(t, g, lane)]
+            put_lane(t.velocity1 + first, single_numbers(own.velocity1 + v), lane, n)
+        unpack_velocity(own, b, own.velocity1, own.linear1, own.spin1, own.rate1)
+        move_frame(own, b, h, damping)
+        balance_frame(own, b, h)
+        rows = single_numbers(own.residual + (v + d))
+        for lane in range(TEAM_LANES):
+            f = frame_of(t, g, lane)
+            take_lane(single_numbers(own.xi1 + c), t.xi1 + t.coordinates_begin[f], lane, t.coordinates_count[b])
+            take_lane(single_numbers(own.half_turn + b), single_numbers(t.half_turn + f), lane, 3)
+            take_lane(single_numbers(own.rotation1 + b), single_numbers(t.rotation1 + f), lane, 9)
+            take_lane(single_numbers(own.inverse_mean + b), single_numbers(t.inverse_mean + f), lane, 9)
+            take_lane(rows, t.residual + (t.velocities_begin[f] + d), lane, n - d)
+
+
+@exported
+def tangents_of_teams(t: Tables, h: float, damping: float) -> None:
+    """Blocks of the bodies of all teams in Newton's matrix: what others put there, inertia and elasticity."""
+    for g in range(formed_teams(t)):
+        own, b, size = tables_of_teams(t.team[0]), frame_of(t, g, 0), t.velocities_count[frame_of(t, g, 0)]
+        block = single_numbers(own.blocks + t.node_diagonal[b])
+        for lane in range(TEAM_LANES):
+            put_lane(t.blocks + t.node_diagonal[frame_of(t, g, lane)], block, lane, size * size)
+        inertia_tangent(own, b, h, 1.0)
+        elastic_tangent(own, b, h, damping)
+
+
+@compiled
+def later(t: Tables, g: int, lane: int, i: int) -> int:
+    """Neighbour i, of those that are eliminated later, of the body in a lane of team g."""
+    return t.neighbours_begin[visit_of(t, g, lane)] + i
+
+
+@exported
+def eliminate_teams(t: Tables, relaxation: float) -> Truth:
+    """Factor the blocks of all teams, and add what follows to later blocks; True where a body is singular."""
+    for g in range(formed_teams(t)):
+        own, first = tables_of_teams(t.team[0]), visit_of(t, g, 0)
+        n, count = t.visit_size[first], t.neighbours_count[first]
+        for i in range(count):
+            k, size = later(t, g, 0, i), n * t.neighbour_size[later(t, g, 0, i)]
+            for lane in range(TEAM_LANES):
+                place = later(t, g, lane, i)
+                put_lane(t.blocks + t.upper[place], single_numbers(own.blocks + t.upper[k]), lane, size)
+                put_lane(t.blocks + t.lower[place], single_numbers(own.blocks + t.lower[k]), lane, size)
+        if any_of(not factor_visit(own, first)):
+            return True
+        for i in range(count):
+            for j in range(count):
+                _add_product(t, own, g, i, j, relaxation)
+    return False
+
+
+@compiled
+def _add_product(t: Tables, own: Tables, g: int, i: int, j: int, relaxation: float) -> None:
+    """Add what the bodies of team g change in the blocks (neighbour i, neighbour j)."""
+    product, n = own.scratch, t.visit_size[visit_of(t, g, 0)]
+    rows, columns = t.neighbour_size[later(t, g, 0, i)], t.neighbour_size[later(t, g, 0, j)]
+    lower, upper = own.blocks + t.lower[later(t, g, 0, i)], own.blocks + t.upper[later(t, g, 0, j)]
+    fill(product, rows * columns, 0.0)
+    subtract_product(lower, rows, n, upper, columns, product, columns)
+    for lane in range(t.team_count[g]):
+        visit = visit_of(t, g, lane)
+        place = t.targets_begin[visit] + i * t.neighbours_count[visit] + j
+        measure(t, visit, i, j, relaxation, 1.0)
+        for r in range(rows):
+            row = t.blocks + (t.target[place] + r * t.target_stride[place])
+            add_lane(single_numbers(product + r * columns), row, lane, columns)
+        measure(t, visit, i, j, relaxation, -1.0)
+
+
+@exported
+def substitute_teams(t: Tables, b: Reals, returns: bool) -> None:
+    """Solve for the rows of the teams in b and subtract what they change; as it ``returns``, find these rows."""
+    for g in range(formed_teams(t)):
+        own, first, y = (
+            tables_of_teams(t.team[0]),
+            visit_of(t, g, 0),
+            single_numbers(tables_of_teams(t.team[0]).scratch),
+        )
+        n, x = t.visit_size[first], own.update + t.visit_row[first]
+        if not returns:
+            for lane in range(TEAM_LANES):
+                put_lane(b + t.visit_row[visit_of(t, g, lane)], single_numbers(x), lane, n)
+            solve_own(own, first, x, 1)
+        for i in range(t.neighbours_count[first]):
+            k, size = later(t, g, 0, i), t.neighbour_size[later(t, g, 0, i)]
+            fill(own.scratch, size, 0.0)
+            for lane in range(TEAM_LANES if returns else 0):
+                put_lane(b + t.neighbour_row[later(t, g, lane, i)], y, lane, size)
+            if returns:
+                subtract_product(own.blocks + t.upper[k], n, size, own.scratch, 1, x, 1)
+                continue
+            subtract_product(own.blocks + t.lower[k], size, n, x, 1, own.scratch, 1)
+            for lane in range(t.team_count[g]):
+                add_lane(y, b + t.neighbour_row[later(t, g, lane, i)], lane, size)
+        for lane in range(t.team_count[g] if returns else 0):
+            take_lane(single_numbers(x), b + t.visit_row[visit_of(t, g, lane)], lane, n)
+
+
+@exported
+def energies_of_teams(t: Tables, h: float, damping: float, with_parts: bool) -> None:
+    """Add ``frame_energies`` of the bodies of all teams to ``frame_energy``."""
+    for g in range(formed_teams(t)):
+        own = tables_of_teams(t.team[0])
+        frame_energies(own, frame_of(t, g, 0), h, damping, with_parts, own.frame_energy)
+        for lane in range(t.team_count[g]):
+            add_lane(single_numbers(own.frame_energy), t.frame_energy, lane, FRAME_ENERGIES)

@@ -1,0 +1,134 @@
+"""Visits of the block LU of Newton's matrix, each of a node, or of constraints together (docs/theory.md, 4)."""
+
+from phlexible.step.compilation.compiled import compiled
+from phlexible.step.compilation.dense import (
+    SIX,
+    add_block,
+    copy,
+    factor,
+    fill,
+    invert,
+    multiply,
+    scale,
+    solve,
+    subtract_product,
+)
+from phlexible.step.compilation.notation import Reals, Tables, Truth, any_of
+from phlexible.step.kernels.segments import factor_segments, solve_segments
+from phlexible.step.tables.declarations import SEGMENTED, TOGETHER
+
+
+@compiled
+def is_inverted(t: Tables, node: int, n: int) -> bool:
+    """Whether n rows of a node are inverted, not factored: sections, rigid bodies. Those of joints may depend."""
+    return node < t.frames and (n == 3 or n == SIX)
+
+
+@compiled
+def factor_visit(t: Tables, index: int) -> Truth:
+    """Factor the block of a visit and solve for the blocks above it, in place; False where it is singular."""
+    node, n, apart = t.visit_node[index], t.visit_size[index], max(t.visit_apart[index], 0)
+    block, pivots = t.blocks + t.visit_diagonal[index], t.pivots + 2 * t.visit_row[index]
+    rest = block + apart * (n + 1)
+    is_regular: Truth = True
+    if is_inverted(t, node, n - apart):
+        is_regular = is_regular & invert(rest, n - apart, n, pivots)
+    elif t.visit_apart[index] == SEGMENTED:
+        is_regular = is_regular & factor_segments(t, node)
+    else:
+        is_regular = is_regular & factor(rest, n - apart, n, pivots)
+    begin, end = t.neighbours_begin[index], t.neighbours_end[index]
+    if any_of(is_regular) and t.visit_apart[index] == TOGETHER and begin < end:
+        solve_own(t, index, t.blocks + t.upper[begin], later_rows(t, begin, end))
+    elif any_of(is_regular):
+        for j in range(begin, end):
+            solve_own(t, index, t.blocks + t.upper[j], t.neighbour_size[j])
+    return is_regular
+
+
+@compiled
+def solve_own(t: Tables, index: int, x: Reals, columns: int) -> None:
+    """Solve with the factors of a visit for the (rows, columns) block x, in place."""
+    node, n, apart = t.visit_node[index], t.visit_size[index], max(t.visit_apart[index], 0)
+    if t.visit_apart[index] == SEGMENTED:
+        solve_segments(t, node, x, columns)
+        return
+    block, below = t.blocks + t.visit_diagonal[index], x + apart * columns
+    rest = block + apart * (n + 1)
+    if apart > 0:
+        scale(x, apart * columns, 1.0 / block[0])
+    if is_inverted(t, node, n - apart):
+        multiply(rest, n - apart, n, below, columns, t.copied)
+    else:
+        solve(rest, n - apart, n, t.pivots + 2 * t.visit_row[index], below, columns, columns)
+
+
+@compiled
+def subtract_products(t: Tables, index: int, relaxation: float) -> None:
+    """Subtract what a visit changes in later blocks; ``relaxation``: as of ``eliminate``."""
+    begin, end, n = t.neighbours_begin[index], t.neighbours_end[index], t.visit_size[index]
+    target, is_together = t.targets_begin[index], t.visit_apart[index] == TOGETHER
+    width = later_rows(t, begin, end) if is_together else 0
+    for i in range(begin, end):
+        lower, rows, column = t.blocks + t.lower[i], t.neighbour_size[i], 0
+        if is_together:  # products as wide as all later blocks, added block by block
+            fill(t.product, rows * width, 0.0)
+            subtract_product(lower, rows, n, t.blocks + t.upper[begin], width, t.product, width)
+        for j in range(begin, end):
+            columns = t.neighbour_size[j]
+            own, stride = t.blocks + t.target[target], t.target_stride[target]
+            measure(t, index, i - begin, j - begin, relaxation, 1.0)
+            if is_together:
+                add_block(t.product + column, width, own, stride, rows, columns)
+            else:
+                subtract_product(lower, rows, n, t.blocks + t.upper[j], columns, own, stride)
+            measure(t, index, i - begin, j - begin, relaxation, -1.0)
+            column += columns
+            target += 1
+
+
+@compiled
+def later_rows(t: Tables, begin: int, end: int) -> int:
+    """Rows of so many later nodes."""
+    total = 0
+    for i in range(begin, end):
+        total += t.neighbour_size[i]
+    return total
+
+
+@compiled
+def measure(t: Tables, index: int, i: int, j: int, relaxation: float, sign: float) -> None:
+    """Add what stands on the diagonal of a visit's later node i = j to the scale of its rows, if relaxed."""
+    place, first = t.neighbours_begin[index] + i, t.clusters + t.auxiliaries
+    if relaxation > 0.0 and i == j and t.visit_node[index] < t.clusters and t.neighbour[place] >= first:
+        target = t.targets_begin[index] + i * (t.neighbours_count[index] + 1)
+        block, begin = t.blocks + t.target[target], t.neighbour_row[place]
+        for r in range(t.neighbour_size[place]):
+            t.row_scale[t.unknown_row[begin + r]] += sign * -block[r * (t.target_stride[target] + 1)]
+
+
+@compiled
+def solve_visit(t: Tables, index: int, b: Reals, columns: int) -> None:
+    """Solve with the factors of a visit for its rows of b, (unknowns, columns), and subtract what these change."""
+    own = b + t.visit_row[index] * columns
+    solve_own(t, index, own, columns)
+    for i in range(t.neighbours_begin[index], t.neighbours_end[index]):
+        rows, later = t.neighbour_size[i], b + t.neighbour_row[i] * columns
+        subtract_product(t.blocks + t.lower[i], rows, t.visit_size[index], own, columns, later, columns)
+
+
+@compiled
+def return_to_visit(t: Tables, index: int, b: Reals, columns: int) -> None:
+    """Find the rows of a visit in the (unknowns, columns) block b, once all later rows are known."""
+    n, own, width = t.visit_size[index], b + t.visit_row[index] * columns, 0
+    is_together = t.visit_apart[index] == TOGETHER
+    for i in range(t.neighbours_begin[index], t.neighbours_end[index]):
+        rows, later = t.neighbour_size[i], b + t.neighbour_row[i] * columns
+        if is_together:
+            copy(later, t.product + width * columns, rows * columns)
+            width += rows
+        else:
+            subtract_product(t.blocks + t.upper[i], n, rows, later, columns, own, columns)
+    if width > 0:
+        upper = t.blocks + t.upper[t.neighbours_begin[index]]
+        subtract_product(upper, n, width, t.product, columns, own, columns)
