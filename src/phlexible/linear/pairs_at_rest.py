@@ -10,12 +10,9 @@ from phlexible.algebra.arrays import Array, BoolArray, IntArray
 from phlexible.linear.rest_equations import RestEquations, Tangents, tangents_of, without_losses
 from phlexible.state.branches import searched_contacts
 from phlexible.state.layout import State
-from phlexible.step.programs import pair_forces
 from phlexible.step.tables.declarations import PAIR, TURN
 from phlexible.step.tables.memory import Memory
 
-INSTANT = 1e-4
-"""Duration of the steps there and back in which forces are taken [s]."""
 BEYOND = 1e-6
 """Relative, by which bristles are bent further to see which of them slip."""
 
@@ -39,8 +36,7 @@ class PairsAtRest:
         """Forces of all pairs on nu, shape (velocities,)."""
         if not self._contacts:
             return np.zeros_like(state.velocity)
-        self._begin(state)
-        return self._forces(state)
+        return self.equations.forces(state) - self._without_pairs.forces(state)
 
     def round_off(self, state: State) -> Array:
         """Forces of pairs by the round-off of positions, shape (velocities,)."""
@@ -68,8 +64,7 @@ class PairsAtRest:
         self._begin(state, self._slips(state))
         bent = replace(state, branches=self.equations.branches)
         changes = [np.array(each.tangents(bent, numbers, None)) for each in (self.equations, self._without_pairs)]
-        self._begin(state, self._slips(state))
-        forces, balanced = self._forces(state), is_balanced * self.forces(state)
+        forces, balanced = self.forces(bent), is_balanced * self.forces(state)
         stiffness, damping = changes[0] - changes[1]
         return tangents_of(self._system, numbers, stiffness, damping, forces, balanced)
 
@@ -78,14 +73,6 @@ class PairsAtRest:
         """Equations at rest without forces of pairs."""
         nothing = np.zeros_like(self._memory["contact_group_stiffness"])
         return self.equations.with_numbers(without_losses(self._memory) | {"contact_group_stiffness": nothing})
-
-    def _forces(self, state: State) -> Array:
-        """Forces of all pairs at what is in the tables."""
-        found = np.zeros(int(self._system.layout.velocity[-1]))
-        moving = self.equations.assembly.moving_values(np.array([state.time]))
-        for step in (INSTANT, -INSTANT):  # so that stiffness has no part in damping
-            pair_forces(self._memory.header, step, moving, found)
-        return found / 2
 
     def _begin(self, state: State, slips: dict[float, BoolArray] | None = None) -> None:
         """Put a state into the tables, at rest, without the friction of pairs that slip."""
