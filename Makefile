@@ -42,6 +42,8 @@ style: $(READY)
 	$(BIN)/python .ci/size.py --check
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/ruff check --config pyproject.toml docs/*.py
+	$(BIN)/ruff format --config pyproject.toml --check docs/*.py
 
 types: $(READY)
 	$(BIN)/mypy
@@ -73,6 +75,7 @@ test-lowest: $(LOWEST)/.ready
 format: $(READY)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+	$(BIN)/ruff format --config pyproject.toml docs/*.py
 
 bench: $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
