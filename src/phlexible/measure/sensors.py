@@ -727,7 +727,8 @@ class ElementForce(Sensor):
     """Force or torque of a spring, damper, motor or drive along its coordinate, shape (N + 1,) [N or N m].
 
     Attributes:
-        element: of the model; of a ``Bushing`` there are several forces, of a ``Gear`` it is the multiplier.
+        element: of the model; of a ``Bushing`` there are several forces, of a ``Gear`` it is the multiplier,
+            of a ``Contact`` among many the sum of normal forces.
 
     Raises:
         ModelError: something else.
