@@ -1,1 +1,1 @@
-"""Around models: studies, exchange formats, passive control."""
+"""Studies, exchange formats and passive control of models."""

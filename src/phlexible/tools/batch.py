@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 WORTH_LANES = 64
 """Mechanisms from which on lanes are worth their compilation."""
 WORTH_STEPS = 1e6
-"""The same of the steps of all mechanisms: to compile takes as long as 10^6 to 10^7 steps one by one."""
+"""Least number of steps of all mechanisms for lanes; compilation takes as long as 10^6 to 10^7 single steps."""
 
 Build = Callable[..., Model]
 SensorsOf = Callable[[Model], Mapping[str, Sensor]]
@@ -81,7 +81,7 @@ def batch(build: Build, parameters: Mapping[str, ArrayLike] | Sequence[Mapping[s
 
 
 def _rows(columns: Mapping[str, ArrayLike]) -> list[dict[str, Any]]:
-    """Parameters of each mechanism."""
+    """Parameters of each mechanism from arrays of one length by name."""
     wanted = "parameters must be arrays of one length by name, such as {'speed': [1.0, 2.0]}"
     values: dict[str, list[Any]] = {}
     for name, column in columns.items():
@@ -242,7 +242,7 @@ class Batch:
         sensors: SensorsOf,
         options: Mapping[str, Any],
     ) -> "dict[int, _Reading]":
-        """Runs of some mechanisms together.
+        """Readings of the runs of some mechanisms that are stepped together, by number.
 
         The sensors of a model that was built are the caller's mistakes, the rest are failures.
         """
@@ -284,7 +284,7 @@ class Batch:
 
 
 def lanes_for(count: int, lanes: bool | None, specialize: bool = False, steps: float = np.inf) -> int:
-    """In how many lanes so many mechanisms are stepped, each so often; 1: one by one.
+    """Number of lanes for stepping so many mechanisms, each by so many steps; 1: without lanes.
 
     Raises:
         ParameterError: ``lanes`` or ``specialize`` is no truth, or they contradict each other.
@@ -302,13 +302,13 @@ def lanes_for(count: int, lanes: bool | None, specialize: bool = False, steps: f
 
 
 class DeviceKind(Enum):
-    """What can step mechanisms in place of this processor."""
+    """Devices that can step mechanisms in place of the processor."""
 
     CUDA = "cuda"
 
 
 def device_for(given: str | None, lanes: bool | None, specialize: bool) -> "Device | None":
-    """What steps mechanisms; None: this processor.
+    """Function that steps mechanisms on a device; None: on the processor.
 
     Raises:
         ParameterError: no such device, or lanes beside it or a program for them.
@@ -329,8 +329,11 @@ def device_for(given: str | None, lanes: bool | None, specialize: bool) -> "Devi
 
 
 def _groups(parameters: Sequence[Mapping[str, Any]], width: int) -> list[list[int]]:
-    """Mechanisms that are stepped together: their parameters are near each other, so that all need about as many
-    iterations; and first of all those are equal that are no real numbers, on which structure may depend."""
+    """Groups of mechanisms that are stepped together, as lists of their numbers.
+
+    Mechanisms are sorted first by parameters that are no real numbers, on which structure may depend, then by the
+    others, so that all mechanisms of a group need about as many iterations.
+    """
 
     def key(number: int) -> tuple[list[str], list[float]]:
         row = parameters[number]
@@ -343,7 +346,7 @@ def _groups(parameters: Sequence[Mapping[str, Any]], width: int) -> list[list[in
 
 @dataclass(frozen=True, eq=False)
 class _Reading:
-    """What is kept of a run: instants, values by name, share of the energy that is missing; and why it failed."""
+    """Instants, values by name, energy balance error and failure of a run."""
 
     time: Array = field(default_factory=lambda: np.zeros(0))
     values: dict[str, Array] | None = None
@@ -359,7 +362,7 @@ class _Reading:
 
 
 def _stacked(readings: Sequence[_Reading]) -> tuple[Array, dict[str, Array], Array, Array, dict[int, Exception]]:
-    """Instants, values with a first axis of mechanisms, balance errors, shares in lanes, failures."""
+    """Instants, values with a first axis of mechanisms, balance errors, shares of steps in lanes, failures."""
     longest = max((each for each in readings if each.values is not None), key=lambda each: len(each.time))
     assert longest.values is not None, "one of them was read"
     n, values = len(readings), dict[str, Array]()
@@ -375,7 +378,7 @@ def _stacked(readings: Sequence[_Reading]) -> tuple[Array, dict[str, Array], Arr
 
 @dataclass(frozen=True, eq=False)
 class BatchRuns:
-    """What sensors read in all runs of a batch.
+    """Sensor readings of all runs of a batch.
 
     Attributes:
         batch: the mechanisms.
@@ -401,7 +404,7 @@ class BatchRuns:
     warnings: Mapping[int, tuple[str, ...]]
 
     def __getitem__(self, name: str) -> Array:
-        """What a sensor read, shape (n, instants) or (n, instants, numbers of the sensor).
+        """Readings of a sensor, shape (n, instants) or (n, instants, numbers of the sensor).
 
         Raises:
             ParameterError: no sensor of that name.
@@ -444,12 +447,12 @@ class BatchInputs(MutableMapping[str, Array]):
         self._known = rows.as_they_are()[0].inputs
 
     def __getitem__(self, name: str) -> Array:
-        """Shape (n,) of a force or torque in a joint, (n, 3) of a load; read-only."""
+        """Input of all mechanisms, shape (n,) of a force or torque in a joint, (n, 3) of a load; read-only."""
         found = np.array([run.inputs[name] for run in self._rows.as_they_are()])
         return read_only(found[:, 0] if found.shape[1] == 1 else found)
 
     def __setitem__(self, name: str, value: ArrayLike) -> None:
-        """A value for each mechanism, or one for all.
+        """Set an input to a value for each mechanism, or to one for all.
 
         Raises:
             ParameterError: no input of that name, another shape, numbers that are not finite, or a force out of the
@@ -458,7 +461,7 @@ class BatchInputs(MutableMapping[str, Array]):
         self._rows.give(name, value)
 
     def __delitem__(self, name: str) -> None:
-        """Inputs stay."""
+        """Refuse the removal of an input."""
         del self._known[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -503,7 +506,7 @@ class LiveBatch:
         self._sensors: dict[Any, dict[str, list[Sensor]]] = {}
 
     def __getstate__(self) -> dict[str, object]:
-        """For pickles and copies: without sensors of functions that were called."""
+        """State for pickles and copies, without cached sensors."""
         return {**self.__dict__, "_sensors": {}}
 
     def __copy__(self) -> "LiveBatch":
@@ -514,11 +517,11 @@ class LiveBatch:
 
     @property
     def time(self) -> Array:
-        """Reached by each mechanism, shape (n,) [s]."""
+        """Time that each mechanism has reached, shape (n,) [s]."""
         return self._rows.time.copy()
 
     def step(self, count: int = 1) -> None:
-        """Steps of all mechanisms that did not fail.
+        """Advance all mechanisms that did not fail by ``count`` steps.
 
         Raises:
             ParameterError: no count.
@@ -529,7 +532,7 @@ class LiveBatch:
         self.failures.update(self._rows.step(go_on, steps))
 
     def read(self, sensors: SensorsOf) -> dict[str, Array]:
-        """What sensors read now, by name, each of shape (n,) or (n, numbers of the sensor).
+        """Present readings of sensors by name, each of shape (n,) or (n, numbers of the sensor).
 
         Args:
             sensors: model -> sensors by name; asked once for each function.
@@ -551,11 +554,11 @@ class LiveBatch:
         return {name: self._rows.read((sensors, name), own) for name, own in wanted.items()}
 
     def save(self) -> tuple[SavedInstant, ...]:
-        """Where all mechanisms are, with their inputs."""
+        """Present states of all mechanisms, with their inputs."""
         return tuple(run.save() for run in self._rows.as_they_are())
 
     def restore(self, saved: Sequence[SavedInstant], where: ArrayLike | None = None) -> None:
-        """Put mechanisms where they were; the others go on.
+        """Restore the states of mechanisms; the others go on.
 
         Args:
             saved: from ``save`` of this batch.
@@ -584,7 +587,7 @@ class LiveBatch:
 
 
 def _named(found: Any) -> dict[str, Sensor]:
-    """Sensors by name.
+    """Check that sensors are given by name and return them.
 
     Raises:
         ParameterError: they are none.

@@ -1,4 +1,4 @@
-"""``ph.build``: a model as a library, which runs where there is no Python."""
+"""Export of a model as a library that runs without Python (``ph.build``)."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -174,7 +174,7 @@ def build(
 
 
 def _model(given: Model | Callable[..., Model], values: Mapping[str, float]) -> Model:
-    """Of some values of parameters."""
+    """Model, built from parameter values if a function is given."""
     if isinstance(given, Model) and values:
         raise ParameterError(
             f"parameters= set {', '.join(values)}, which needs the function that builds the model:"
@@ -191,7 +191,7 @@ def _model(given: Model | Callable[..., Model], values: Mapping[str, float]) -> 
 
 
 def _outputs(given: Outputs | None, model: Model) -> Mapping[str, Sensor] | None:
-    """Of the model."""
+    """Sensors by name, evaluated for the model if a function is given."""
     if not callable(given):
         return given
     found = called(given, "outputs", model, at="for the model")
@@ -201,14 +201,14 @@ def _outputs(given: Outputs | None, model: Model) -> Mapping[str, Sensor] | None
 
 
 def _check_place(place: Path) -> None:
-    """Refuses what cannot be written before anything is compiled."""
+    """Refuse a path that cannot be written, before anything is compiled."""
     if not place.absolute().parent.is_dir() or place.is_dir():
         words = f"there is no folder {place.parent}" if not place.is_dir() else "it is a folder"
         raise ResultFileError(f"cannot write {place}: {words}")
 
 
 def _version(fmi: int, path: Path, platforms: Sequence[Platform]) -> int:
-    """Of FMI, checked."""
+    """Version of FMI, checked against the platforms."""
     if whole("fmi", fmi) not in FOLDERS:
         raise ParameterError(f"fmi must be 2 or 3, got {fmi!r}")
     for target in platforms if path.suffix == FMU else ():

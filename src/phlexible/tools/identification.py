@@ -42,7 +42,7 @@ AT_REST = {"bias": 0.0, "gain": 1.0, "delay": 0.0}
 
 @dataclass(frozen=True, eq=False)
 class _Unknowns:
-    """Names, places and first values of what is to be found.
+    """Names, indices and first values of the unknowns.
 
     Attributes:
         parameters: start values by name, of ``build``.
@@ -59,12 +59,12 @@ class _Unknowns:
 
     @cached_property
     def model(self) -> Parameters:
-        """Of ``build``."""
+        """Parameters of ``build`` without those of sensors."""
         return Parameters(self.parameters, self.scales)
 
     @cached_property
     def all(self) -> Parameters:
-        """All numbers: of a parameter with a value in each recording, these one after the other."""
+        """All unknowns in one vector; a parameter with a value in each recording has them one after the other."""
         own = {
             name: np.stack([value] * self.recordings) if name in self.each else value
             for name, value in self.parameters.items()
@@ -74,7 +74,7 @@ class _Unknowns:
         return Parameters({**own, **of_sensors}, {**self.scales, **sizes})
 
     def of_model(self, values: Array, recording: int) -> tuple[Array, Array]:
-        """Numbers of the parameters of one recording, and their places among all."""
+        """Values of the model's parameters for one recording, and their indices among all unknowns."""
         chosen = []
         for name, place in self.model.places.items():
             count = place.stop - place.start
@@ -84,7 +84,7 @@ class _Unknowns:
         return values[places], places
 
     def of_sensor(self, values: Array, output: str) -> dict[str, tuple[float, int]]:
-        """Value and place of bias, gain and delay; place -1: known."""
+        """Value and index of bias, gain and delay of an output; index -1: not an unknown."""
         found = {}
         for kind in KINDS:
             is_sought = (kind, output) in self.sensors
@@ -98,15 +98,15 @@ class _Unknowns:
 
 @dataclass(frozen=True, eq=False)
 class Prediction:
-    """What the model says of one output.
+    """Readings of the model for one output, with their derivatives.
 
     Attributes:
         label: of the output and the data.
-        axis: what it is measured along, with unit.
+        axis: name of the abscissa, with unit.
         at: times [s], frequencies [rad/s] or numbers of modes, shape (k,).
         measured, model: shape (k, numbers).
-        slopes: of the model to all unknowns, shape (k, numbers, unknowns).
-        noise: standard deviations, shape (k, numbers); NaN where they are to be found.
+        slopes: derivatives of the model's readings with respect to all unknowns, shape (k, numbers, unknowns).
+        noise: standard deviations, shape (k, numbers); NaN where they are estimated.
         group: outputs of one group have the same unknown noise.
     """
 
@@ -122,7 +122,7 @@ class Prediction:
 
 @dataclass(frozen=True, eq=False)
 class _Experiments:
-    """Data, and the model that is to explain it."""
+    """Measured data, and the model that is fitted to it."""
 
     build: Callable[[Any], Any]
     data: tuple[Data, ...]
@@ -133,7 +133,7 @@ class _Experiments:
     initial: Any
 
     def predictions(self, values: Array) -> list[Prediction]:
-        """Of all data at these values of the unknowns."""
+        """Predictions of all data at these values of the unknowns."""
         return [each for number in range(len(self.data)) for each in self._predicted(values, number)]
 
     def model(self, values: Array, number: int, data: Recording) -> Any:
@@ -141,7 +141,7 @@ class _Experiments:
         return self.build({**data.inputs, **self.unknowns.model.made(self.unknowns.of_model(values, number)[0])})
 
     def warn_of_units(self, values: Array, predictions: Sequence[Prediction]) -> None:
-        """Warn of data in mm or degrees: they are like the model's, but beyond its size or a full turn."""
+        """Warn of data in mm or degrees, which follow the model's readings but exceed its size or a full turn."""
         for number, data in enumerate(self.data):
             if not isinstance(data, Recording) or self.sensors is None:
                 continue
@@ -253,18 +253,18 @@ def _flat_slopes(slopes: Any, shape: tuple[int, ...]) -> Any:
 
 
 def _parts(values: Any) -> Array:
-    """Real, then imaginary parts along the last axis."""
+    """Real parts, followed by imaginary parts, along the last axis."""
     return np.concatenate([values.real, values.imag], axis=-1)
 
 
 # The fit: values, how sure they are, and what the data does not tell.
 
 UNSEEN = 1.0
-"""Standard deviation of a combination of unknowns, of their sizes, from which on the data does not tell it."""
+"""Relative standard deviation of a combination of unknowns from which on the data does not determine it."""
 ALIKE = 0.99
-"""Correlation of two unknowns that a warning is for."""
+"""Correlation of two unknowns from which on a warning is given."""
 SURPRISING = 1e-4
-"""Probability below which a test of the residuals says that the model is not the one that was measured."""
+"""Probability below which a test of the residuals rejects the model."""
 LAGS = 20
 WEIGHT = 0.2  # of an unknown in a combination that is named
 
@@ -300,7 +300,7 @@ class Fit:
     _places: Mapping[str, slice] = field(repr=False)
 
     def intervals(self, level: float = 0.95) -> dict[str, Any]:
-        """In which the true values are with a probability, by name: arrays (..., 2) of lower and upper ends.
+        """Confidence intervals by name, arrays (..., 2) of lower and upper ends.
 
         Of Student's distribution where noise was estimated.
 
@@ -322,11 +322,11 @@ class Fit:
 
     @property
     def correlation(self) -> Array:
-        """Of all numbers, shape (numbers, numbers)."""
+        """Correlations of all numbers, shape (numbers, numbers)."""
         return np.asarray(self.covariance / np.outer(self._deviations, self._deviations))
 
     def plot(self, path: str | PathLike[str] | None = None) -> "Figure":
-        """Measured points, the model's lines, and below them what is left in standard deviations.
+        """Plot of measured points and the model's lines, with residuals in standard deviations below.
 
         Raises:
             MissingExtraError: matplotlib is not installed.
@@ -372,7 +372,7 @@ class Fit:
         write_page(target, page_without_view(heading, subtitle, sections))
 
     def _repr_html_(self) -> str:
-        """For notebooks: values with their intervals, correlations, warnings."""
+        """HTML tables of values with intervals, correlations and warnings, for notebooks."""
         values, correlations, data = self._tables()
         return beside(values, correlations, data, findings(self.warnings))
 
@@ -401,7 +401,7 @@ class Fit:
             yield label, f"{value:.6g}", f"{deviation:.2g}", f"{low:.6g} to {high:.6g}"
 
     def __str__(self) -> str:
-        """Values with their standard deviations and intervals, what moves them, then warnings."""
+        """Text of values with standard deviations and intervals, shifts by other discretizations, and warnings."""
         width = max(map(len, self.labels))
         lines = [
             f"{label:{width}s}  {value} +- {deviation} (95 %: {ends})"
@@ -559,11 +559,11 @@ CHANGES: Mapping[str, Callable[[Any], Any] | None] = {
     "half the elements": with_half_the_elements,
     "another frame": in_another_frame,
 }
-"""Discretizations that a fit is compared with, by what is done with bodies."""
+"""Discretizations that a fit is compared with, and the function that changes bodies."""
 
 
 class _CloseEnoughError(Exception):
-    """Ends a search."""
+    """Signal that a search may end, since the step that is left is short enough."""
 
     def __init__(self, x: Array, step: Array) -> None:
         super().__init__()
@@ -571,7 +571,7 @@ class _CloseEnoughError(Exception):
 
 
 class _Search:
-    """Least squares of one problem; simulates each set of unknowns once."""
+    """Nonlinear least squares of one problem, which simulates each set of unknowns once."""
 
     def __init__(
         self, experiments: _Experiments, limits: tuple[Array, Array], priors: list[tuple[slice, float, float]]
@@ -583,7 +583,7 @@ class _Search:
         self._runs = 0
 
     def fit(self, progress: bool | None) -> Fit:
-        """The least squares, and what they are worth."""
+        """Fit of the unknowns, with its uncertainty."""
         sizes = self._unknowns.sizes
         x = self._unknowns.values / sizes
         first = self._predicted(x * sizes)
@@ -607,7 +607,9 @@ class _Search:
         return self._judged(self._moved(step * sizes) if step.any() else x * sizes, count)
 
     def _least(self, x: Array, limits: tuple[Array, Array]) -> tuple[Array, Array]:
-        """The last place of a search that was simulated, and a step that is left from there, both of sizes."""
+        """Last simulated unknowns of a search, and the step that is left from there, both relative to their
+        sizes.
+        """
         sizes = self._unknowns.sizes
 
         def slopes(x: Array) -> Array:
@@ -635,7 +637,7 @@ class _Search:
         return found.x, np.zeros(len(x))
 
     def _moved(self, step: Array) -> Array:
-        """The values after a short step without a run: what the model says changes by its derivatives."""
+        """Values after a short step without a run, with predictions changed by their derivatives."""
         assert self._known is not None, "simulated"
         values, predictions = self._known
         moved = [replace(each, model=each.model + each.slopes @ step) for each in predictions]
@@ -643,7 +645,7 @@ class _Search:
         return self._known[0]
 
     def _groups(self, predictions: list[Prediction]) -> dict[str, list[Prediction]]:
-        """Predictions whose noise is not told, by output."""
+        """Predictions with unknown noise, by output."""
         found: dict[str, list[Prediction]] = {}
         for each in predictions:
             if np.isnan(each.noise).any():
@@ -651,7 +653,7 @@ class _Search:
         return found
 
     def _likely_noise(self, values: Array, count: int) -> dict[str, float]:
-        """Root of the mean square of what is left, each unknown taking its share of the data."""
+        """Root mean square of the residuals of each output, corrected for the number of unknowns."""
         share, found = 1.0 - len(values) / count, dict[str, float]()
         for name, parts in self._groups(self._predicted(values)).items():
             left = np.concatenate([(each.measured - each.model)[np.isfinite(each.measured)] for each in parts])
@@ -666,7 +668,7 @@ class _Search:
         return self._known[1]
 
     def _residuals(self, values: Array) -> tuple[Array, Array]:
-        """Residuals over the noise, and their derivatives; NaN where there is no such motion."""
+        """Residuals over the noise, and their derivatives; NaN where the motion does not exist."""
         try:
             predictions = self._predicted(values)
         except (ConvergenceError, ParameterError):
@@ -721,7 +723,7 @@ class _Search:
 
     @property
     def _reads_in_frames(self) -> bool:
-        """Whether what is measured may depend on the frames of bodies."""
+        """Whether measured quantities may depend on the frames of bodies."""
         experiments = self._experiments
         if experiments.linear is not None or experiments.sensors is None:
             return True
@@ -733,10 +735,10 @@ class _Search:
         )
 
     def _shifts(self, values: Array, gain: Array, residuals: Array) -> dict[str, Array]:
-        """How far all numbers move in other discretizations, by the name of each that changes the model.
+        """Shifts of all numbers in other discretizations, by the name of each that changes the model.
 
         Args:
-            values: that were found.
+            values: result of the fit.
             gain: changes of numbers by those of residuals, with opposite sign, shape (numbers, residuals).
             residuals: at the values.
         """
@@ -776,7 +778,7 @@ class _Search:
 
 
 def _unseen(labels: Sequence[str], spread: Array, ways: Array) -> Iterator[str]:
-    """Combinations of unknowns that change nothing of what was measured, or next to nothing."""
+    """Warnings of combinations of unknowns that the data does not determine."""
     for deviation, way in zip(spread, ways, strict=True):
         if deviation < UNSEEN:
             continue
@@ -801,7 +803,7 @@ def _alike(labels: Sequence[str], covariance: Array) -> Iterator[str]:
 
 
 def _moved_beyond(labels: Sequence[str], deviations: Array, shifts: Mapping[str, Array]) -> Iterator[str]:
-    """Numbers that another discretization moves by more than their standard deviation."""
+    """Warnings of numbers that another discretization shifts by more than their standard deviation."""
     for name, moved in shifts.items():
         parts = [
             f"{label} by {shift:.2g}, {abs(shift) / deviation:.2g} standard deviations"
@@ -813,7 +815,7 @@ def _moved_beyond(labels: Sequence[str], deviations: Array, shifts: Mapping[str,
 
 
 def _unexplained(predictions: Sequence[Prediction], residuals: Array, freedom: int) -> Iterator[str]:
-    """Residuals that are larger than the noise, or not as independent as noise."""
+    """Warnings of residuals that are larger than the noise, or correlated."""
     if freedom and (square := float(residuals @ residuals)) > stats.chi2(freedom).isf(SURPRISING):
         yield (
             f"the model misses the data by {np.sqrt(square / freedom):.3g} times the noise that was given: it lacks"

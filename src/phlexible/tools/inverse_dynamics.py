@@ -1,4 +1,4 @@
-"""Which forces make outputs of a model follow paths: servo constraints, from step to step or over the whole run.
+"""Inputs that make outputs of a model follow paths: servo constraints, step by step or over the whole run.
 
 A servo constraint holds an output on a path, as a drive does, by an input that acts elsewhere: its force has the
 direction of the input, not that of the constraint (docs/theory.md, 9; W. Blajer, K. Kolodziejczyk, *A geometric
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 
 def reach_of(steps: StepMatrices) -> Array:
-    """How far a constant input of size 1 moves the outputs over the run, shape (inputs,)."""
+    """Largest displacement of the outputs over the run by a constant input of size 1, shape (inputs,)."""
     count, n, inputs = steps.inputs.shape
     x, greatest = np.zeros((n, inputs)), np.zeros(inputs)
     for k in range(count):
@@ -53,8 +53,7 @@ def reach_of(steps: StepMatrices) -> Array:
 def least_change(
     steps: StepMatrices, left: Array, used: Array, weight: Array, velocity: Array, rest: Array
 ) -> Array:
-    """The change du of the inputs with the least sum of three squares over all steps (docs/theory.md, 9; (9.13)):
-    |left - C dx|^2 of the outputs, |weight (used + du)|^2 of the inputs, |rest (velocity + dv)|^2 at the end.
+    """Change du of the inputs that minimizes the sum of three squares over all steps (docs/theory.md, 9; (9.13)):
 
     Backwards in time what is still to come is |R dx - d|^2 with a triangular R, by orthogonal transformations,
     which keep twice the digits of a Riccati equation; forwards each change follows from that of the state (9.14).
@@ -107,7 +106,7 @@ QUICK = 0.05  # of the mean speed of a path: how much faster it may begin than t
 
 # Forwards.
 GROWTH = 1.0
-"""Over the run, as an exponent: what grows by less is no instability."""
+"""Exponent of growth over the run below which a zero does not count as unstable."""
 INFINITE = 1e-2  # of z + 1: zeros of the step that stand for infinity
 AT_ZERO = 1e-6  # of z: those of its delay
 SHORTER = 1e-5  # of a step, in which inertia alone answers
@@ -155,7 +154,7 @@ class InputsOfMotion:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class InverseDynamics(InputsOfMotion):
-    """Inputs for which outputs follow their paths; ``found["motor"]`` is a function of time.
+    """Inputs for which outputs follow their paths; ``result["motor"]`` is a function of time.
 
     Attributes:
         inputs: by name, functions of the time of ``motion`` [N, N m, or multiples of a load].
@@ -268,14 +267,14 @@ def _checked(paths: object) -> Mapping[Sensor, Path]:
 
 
 def _angles(sensor: Sensor) -> list[bool]:
-    """Of each number that a sensor measures, whether it is an angle."""
+    """Whether each number that a sensor measures is an angle."""
     if isinstance(sensor, JointPosition) and sensor.components:
         return ["angle" in name for name in sensor.components]
     return [sensor.unit == "rad"] * sensor.count
 
 
 class _Servo:
-    """Outputs of a model on paths by inputs.
+    """Servo problem of a model: outputs that follow paths by inputs.
 
     Args:
         model: with the inputs as constant loads.
@@ -321,7 +320,7 @@ class _Servo:
             self._directions[k, own.place : own.place + len(unit)] = unit
 
     def asked(self, duration: float, count: int, before: int) -> Array:
-        """What sensors shall measure at the instants, shape (count + 2 before + 1, outputs)."""
+        """Prescribed readings at the instants, shape (count + 2 * before + 1, outputs)."""
         times = np.clip(self._step * (np.arange(count + 2 * before + 1) - before), 0.0, duration)
         columns = []
         for sensor, path in self._paths.items():
@@ -333,7 +332,7 @@ class _Servo:
         return np.concatenate(columns, axis=1)
 
     def check_begin(self, asked: Array, duration: float) -> None:
-        """Refuses paths that begin elsewhere than the outputs, or with another speed."""
+        """Refuse paths that begin elsewhere than the outputs, or with another speed."""
         here = self._read(self._live())
         gap = np.abs(here - asked[0])
         if gap.max() > GAP * self._length:
@@ -362,13 +361,13 @@ class _Servo:
         return self._model.start(self._step, initial=self._start)
 
     def _give(self, run: LiveRun, values: Array) -> None:
-        """Inputs of the steps to come."""
+        """Set the inputs of the steps to come."""
         for name, value in zip(self._names, values, strict=True):
             own = self._assembly.inputs[name]
             run.inputs[name] = value if own.load is None else value * own.value
 
     def _read(self, run: LiveRun, before: Array | None = None) -> Array:
-        """What the sensors measure now, over full turns since ``before``, shape (outputs,)."""
+        """Present readings, with full turns counted since ``before``, shape (outputs,)."""
         now = np.concatenate([np.atleast_1d(run.read(sensor)) for sensor in self._sensors])
         if before is not None:
             turns = np.round((before - now) / (2 * np.pi))
@@ -376,7 +375,7 @@ class _Servo:
         return now
 
     def _added(self, used: Array) -> Array:
-        """To the load values of the model, for inputs (N, inputs)."""
+        """Changes of the load values of the model for inputs, shape (N, inputs)."""
         return np.asarray((used - self._first) @ self._directions)
 
     def _taken(self, used: Array, step: float) -> "DifferentiableSteps":
@@ -390,7 +389,7 @@ class _Servo:
         return step_matrices(run, run.load_slopes(self._directions), self._sensors)
 
     def _found(self, used: Array, run: LiveRun, before: int, missed: float, zeros: ComplexArray) -> InverseDynamics:
-        """Inputs at instants are means of both steps there, which do not alternate; at both ends a line goes on."""
+        """Result with inputs at instants, the means of both adjacent steps, extrapolated linearly at both ends."""
         means, motion = (used[1:] + used[:-1]) / 2, run.motion
         ends = used[[0, -1]]
         if len(means) > 1:
@@ -402,7 +401,7 @@ class _Servo:
     # Forwards: from step to step.
 
     def forwards(self, asked: Array, duration: float) -> InverseDynamics:
-        """Constant inputs in each step, which bring the outputs onto their paths at its end."""
+        """Constant inputs in each step that bring the outputs onto their paths at its end."""
         if not self._mobility.is_direct:
             raise ModelError(
                 "the inputs do not accelerate the outputs at once, but through springs or cables, or not all of"
@@ -421,7 +420,7 @@ class _Servo:
         return self._found(used, run, 0, missed, zeros)
 
     def _zeros(self) -> ComplexArray:
-        """Of the first step, as rates of continuous time, those that are finite [1/s] (9.12)."""
+        """Finite zeros of the first step as rates in continuous time [1/s] (9.12)."""
         run = self._taken(self._first[None], self._step)
         found = self._matrices(run)
         A, B, C = found.states[0], found.inputs[0], found.outputs[1]
@@ -433,7 +432,7 @@ class _Servo:
 
     @cached_property
     def _mobility(self) -> "_Mobility":
-        """By a step so short that inertia alone answers."""
+        """Mobility from a step so short that inertia dominates."""
         from phlexible.derivatives.step_matrices import step_matrices
 
         short = SHORTER * self._step
@@ -467,7 +466,7 @@ class _Servo:
     # Two-sided: all steps at once.
 
     def two_sided(self, asked: Array, before: int, accuracy: float) -> InverseDynamics:
-        """The inputs of least size over the run, with which outputs miss their paths by no more than is asked for.
+        """Inputs of least size over the run for which outputs follow their paths within the accuracy.
 
         Gauss and Newton's method on (9.13): outputs are linear in the change of the inputs near those that are
         known. Inputs weigh less from iteration to iteration, until outputs are near enough.
@@ -536,14 +535,14 @@ class _Servo:
         return self._found(used, live, before, missed, self._zeros() if self._mobility.is_direct else NO_ZEROS)
 
     def _reach(self, steps: "StepMatrices") -> Array:
-        """How far inputs of size 1 move outputs over the run: by inertia, or where it is not that at all."""
+        """Largest displacement of the outputs over the run by inputs of size 1, by inertia if that is direct."""
         if not self._mobility.is_direct:
             return reach_of(steps)
         duration = self._step * len(steps.states)
         return np.asarray(np.abs(self._mobility.accelerations).max(axis=0) * duration**2 / 2)
 
     def _outputs(self, run: "DifferentiableSteps") -> Array:
-        """What the sensors measure at all instants, shape (N + 1, outputs)."""
+        """Readings at all instants, shape (N + 1, outputs)."""
         from phlexible.derivatives.readings import Sight
 
         read = Sight(run.assembly, run.times).read_all(self._sensors, run.rows)
@@ -555,12 +554,12 @@ NO_ZEROS = np.zeros(0, dtype=np.complex128)
 
 @dataclass(frozen=True, eq=False)
 class _Mobility:
-    """What inertia alone lets inputs do to outputs.
+    """Response of outputs to inputs by inertia alone.
 
     Attributes:
-        rows: rates of the outputs from velocities, shape (outputs, velocities).
-        accelerations: of the outputs by inputs, shape (outputs, inputs).
-        shares: the same of all that an output and an input move, in the metric of the kinetic energy, from -1 to 1.
+        rows: derivatives of the outputs' rates with respect to velocities, shape (outputs, velocities).
+        accelerations: of the outputs by unit inputs, shape (outputs, inputs).
+        shares: cosines between output and input directions in the metric of the kinetic energy, from -1 to 1.
     """
 
     rows: Array
@@ -574,14 +573,14 @@ class _Mobility:
 
 
 class _HeldStep:
-    """Steps with the inputs that hold the outputs, by Newton's method whose slopes are kept from step to step."""
+    """Steps with inputs that keep the outputs on their paths, by Newton's method with a reused Jacobian."""
 
     def __init__(self, servo: _Servo, run: LiveRun, scale: float) -> None:
         self._servo, self._run, self._scale = servo, run, scale
         self._here, self._slopes = servo._read(run), NO_SLOPES
 
     def take(self, values: Array, goal: Array) -> tuple[Array, float]:
-        """From inputs that are guessed; the inputs found, and how far the outputs are from their goal."""
+        """Inputs that reach the goal in one step, from a first guess, and the distance that is left."""
         saved, best, is_fresh = self._run.save(), np.inf, False
 
         def tried(inputs: Array) -> Array:
@@ -613,7 +612,7 @@ class _HeldStep:
         )
 
     def _differences(self, tried: Callable[[Array], Array], values: Array, found: Array) -> Array:
-        """d(outputs)/d(inputs)."""
+        """Jacobian of the outputs with respect to the inputs by forward differences, shape (outputs, inputs)."""
         columns = [(tried(values + push) - found) / push.sum() for push in np.diag(self._servo.pushes())]
         return np.stack(columns, axis=1)
 
@@ -622,7 +621,7 @@ NO_SLOPES = np.zeros((0, 0))
 
 
 def _check_stable(zeros: ComplexArray, duration: float) -> None:
-    """Refuses a zero dynamics that grows."""
+    """Refuse an unstable zero dynamics."""
     growing = zeros[(zeros.real * duration > GROWTH) & (zeros.imag >= 0)]
     if not len(growing):
         return

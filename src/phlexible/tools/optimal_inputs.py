@@ -1,4 +1,4 @@
-"""Inputs that make a cost of a motion least: direct shooting on exact gradients, in one or in several shots.
+"""Inputs that minimize a cost of a motion, by direct shooting on exact gradients, in one or in several shots.
 
 What is sought are samples of inputs, and the duration if it is free. Each trial is a run; the derivatives of the
 cost and of all final readings follow from one run backwards (docs/theory.md, 9), and sequential quadratic
@@ -46,23 +46,24 @@ if TYPE_CHECKING:
 
 
 BOX = 0.25
-"""Half of its first width, of the size of unknowns."""
+"""Half of the initial width of the trust region, relative to the size of unknowns."""
 SMALL = 1e-9
-"""Of the same: no program helps within."""
+"""Half width of the trust region below which no program helps."""
 TAKEN, GOOD, POOR = 0.05, 0.75, 0.25
-"""Of what was foreseen: from which on a point is taken, the box grows, and up to which it shrinks."""
+"""Ratios of actual to predicted decrease: above which a point is accepted, the box grows, and below which it
+shrinks.
+"""
 CORRECTED = 2
-"""Times at most that what conditions miss at a new point is brought to what was foreseen, by the least change: else
-their curvature keeps boxes small (the effect of Maratos)."""
+"""Largest number of second-order corrections of the conditions at a new point (against the effect of Maratos)."""
 PRICES = 4
-"""How often conditions may become ten times dearer."""
+"""Number of times that the penalty of conditions may be multiplied by ten."""
 MET = 1e-8
-"""Of the size of unknowns: conditions that miss less hold."""
+"""Residual below which conditions hold, relative to the size of unknowns."""
 
 
 @dataclass(frozen=True, eq=False)
 class CornerSearch:
-    """Where a sequence of linear programs ended, in the terms of ``scipy.optimize.minimize``."""
+    """Result of a sequence of linear programs, in the terms of ``scipy.optimize.minimize``."""
 
     x: Array
     success: bool
@@ -79,7 +80,7 @@ def least_in_corners(
     accuracy: float,
     note: Callable[[float], None],
 ) -> CornerSearch:
-    """The unknowns of the least cost among those that make the conditions zero.
+    """Unknowns of least cost among those that satisfy the conditions.
 
     Args:
         values: cost and conditions, of unknowns of size 1.
@@ -147,32 +148,32 @@ def least_in_corners(
 
 
 DURATION = "duration"
-"""Its name among bounds and weights."""
+"""Name of the duration among bounds and weights."""
 
 FREE = (-np.inf, np.inf)
 DEPENDENT = 1e-7
-"""Relative: conditions that inputs change by less say nothing that others do not say."""
+"""Relative singular value below which conditions are linearly dependent."""
 NEAR = 1e-6
-"""Of the size of unknowns: what their change has to be yet for what is to be reached at the end."""
+"""Largest change of unknowns, relative to their size, that final conditions may still need."""
 TINY = 1e-9
-"""Of the size of unknowns."""
+"""Tolerance on bounds, relative to the size of unknowns."""
 REACHED = 1e-9
-"""Relative to the greatest: below it inputs do not change a final reading."""
+"""Relative derivative below which inputs do not change a final reading."""
 FAR = 1e-3
-"""Of what final readings missed at first, or shall be: when more is missed they are not there."""
+"""Largest error of final readings, relative to the first error or the target."""
 STEEP = 1e-3
-"""Of the greatest slope at the start of the search: what is left where a search that was broken off may stand."""
+"""Largest slope that is left, relative to the start, for a stopped search to count as a minimum."""
 FAILED = 1e30
-"""The cost of a run whose steps do not converge."""
+"""Cost of a run whose steps do not converge."""
 TURNS = 4
-"""Of the search, with conditions anew."""
+"""Number of searches, with new conditions each."""
 ROUNDS = 8
-"""Of bringing final readings onto their targets at last."""
+"""Number of corrections that bring final readings onto their targets at last."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class OptimalInputs(InputsOfMotion):
-    """Inputs that make a cost least; made by ``ph.optimal_inputs``. ``best["push"]`` is a function of time.
+    """Inputs that minimize a cost; made by ``ph.optimal_inputs``. ``best["push"]`` is a function of time.
 
     Attributes:
         inputs: by name, functions of time.
@@ -195,11 +196,11 @@ class OptimalInputs(InputsOfMotion):
 
     @property
     def duration(self) -> float:
-        """Of the run [s]."""
+        """Duration of the run [s]."""
         return float(self.motion.time[-1] - self.motion.time[0])
 
     def plot(self, path: str | PathLike[str] | None = None) -> "Figure":
-        """Inputs with their bounds, and below them what ends at a target, over time.
+        """Plot of inputs with their bounds, and of final readings with their targets, over time.
 
         Raises:
             MissingExtraError: matplotlib is not installed.
@@ -248,7 +249,7 @@ def optimal_inputs(
     accuracy: float = 1e-9,
     progress: bool | None = None,
 ) -> OptimalInputs:
-    """The inputs that make a cost of a motion least, by direct shooting on the adjoint of the conserving step.
+    """Inputs that minimize a cost of a motion, by direct shooting on the adjoint of the conserving step.
 
     Finds a minimum near the first values; of several it is not said to be the least one. Where a motion goes its
     own way from small changes at its start (a pole that stands upright), take several ``shots``, or put a
@@ -358,7 +359,7 @@ def _limits(bounds: object, signals: Mapping[str, Signal], duration: float) -> d
 
 
 class _Shooting:
-    """Costs and misses as functions of unknowns x of size 1."""
+    """Costs and conditions as functions of unknowns x of size 1."""
 
     def __init__(
         self,
@@ -402,7 +403,9 @@ class _Shooting:
             self._shoot_from(self.run(self.start), shots)
 
     def _shoot_from(self, first: InputRun, shots: int) -> None:
-        """Take several shots, which begin where a run went; numbers of their states follow samples."""
+        """Divide the run into shots that begin at states of a run; coordinates of these states follow the
+        samples.
+        """
         self._shots = first.shots(shots)
         self._gaps = self._shots.count
         at = len(self.start) - self.is_free
@@ -412,7 +415,7 @@ class _Shooting:
         self.low, self.high = np.insert(self.low, at, -free), np.insert(self.high, at, free)
 
     def _costs(self, model: Any) -> list[Cost]:
-        """The cost, each final number with a target, and the velocities that are to be zero."""
+        """Cost, final numbers with a target, and velocities that must be zero."""
         first = Cost() if self._cost is None else checked_cost(self._cost(model))
         found = [first]
         for name, sensor in self.sensors_of(model).items():
@@ -426,7 +429,7 @@ class _Shooting:
         return found + [Cost()] * self._gaps
 
     def sensors_of(self, model: Any) -> dict[str, Sensor]:
-        """Those of final readings, by name."""
+        """Sensors of final readings by name."""
         if not self.targets or self._sensors is None:
             return {}
         found = called(self._sensors, "sensors", model, at="for the model that was built")
@@ -443,58 +446,58 @@ class _Shooting:
 
     @property
     def wanted(self) -> Array:
-        """What final readings shall be, with velocities, and gaps between shots."""
+        """Targets of final readings, of velocities and of gaps between shots."""
         return np.concatenate([self.goals[np.isfinite(self.goals)], np.zeros(self._at_rest + self._gaps)])
 
     @property
     def velocities(self) -> slice:
-        """Which of these are velocities."""
+        """Slice of the targets that are velocities."""
         return slice(len(self.wanted) - self._at_rest - self._gaps, len(self.wanted) - self._gaps)
 
     @property
     def labels(self) -> list[str]:
-        """Of these."""
+        """Labels of the targets, for messages."""
         named = [name for name, goal in zip(self.names, self.goals, strict=True) if np.isfinite(goal)]
         own = [f"final {name}" for name in named] + ["rest at the end"] * self._at_rest
         return own + ["where a shot ends, and the next one begins,"] * self._gaps
 
     def duration(self, x: Array) -> float:
-        """Of the run [s]."""
+        """Duration of the run [s]."""
         return float(x[-1] * self.sizes[-1]) if self.is_free else self._duration
 
     def inputs(self, x: Array) -> dict[str, Signal]:
-        """By name."""
+        """Signals by name for these unknowns."""
         values, moved = x * self.sizes, stretched(self.signals, self.duration(x) / self._duration)
         return {name: moved[name].with_values(values[place]) for name, place in self._places.items()}
 
     def run(self, x: Array) -> InputRun:
-        """With these unknowns."""
+        """Run with these unknowns."""
         shots = self._shots
         return self.runs.run(self.inputs(x), self.duration(x), shots and shots.with_numbers(self._numbers(x)))
 
     @property
     def gaps(self) -> int:
-        """How many numbers of gaps between shots there are, the last ones of what is missed."""
+        """Number of gap components between shots, which are the last conditions."""
         return self._gaps
 
     @property
     def is_input(self) -> NDArray[np.bool_]:
-        """Which unknowns are samples, or the duration: others are numbers of the states in which shots begin."""
+        """Mask of the unknowns that are samples or the duration, not coordinates of initial states of shots."""
         end = len(self.start) - self.is_free
         found = np.ones(len(self.start), dtype=bool)
         found[end - self._gaps : end] = False
         return found
 
     def _numbers(self, x: Array) -> Array:
-        """Of the states in which shots begin."""
+        """Coordinates of the initial states of shots."""
         return np.asarray((x * self.sizes)[~self.is_input])
 
     def values(self, x: Array, run: InputRun) -> tuple[float, Array]:
-        """The cost, and what final readings miss."""
+        """Cost, and final readings minus their targets."""
         return float(run.values[0]) + self._effort(x)[0], run.values[1:] - self.wanted
 
     def slopes(self, x: Array, run: InputRun) -> tuple[Array, Array]:
-        """Of both, shapes (unknowns,) and (readings, unknowns)."""
+        """Derivatives of the cost and of the readings, shapes (unknowns,) and (readings, unknowns)."""
         found = np.column_stack([run.slopes, run.slopes_of_starts])
         if self.is_free:
             found = np.column_stack([found, run.of_duration(self.duration(x))])
@@ -502,7 +505,7 @@ class _Shooting:
         return found[0] + self._effort(x)[1], found[1:]
 
     def _effort(self, x: Array) -> tuple[float, Array]:
-        """Weighted integrals of squares and the price of the duration, and their slopes."""
+        """Weighted integrals of squares and price of the duration, with their derivatives."""
         value, slopes, duration = 0.0, np.zeros(len(x)), self.duration(x)
         for name, weight in self._weights.items():
             if name == DURATION:
@@ -530,14 +533,14 @@ def _size(values: Array, ends: tuple[float, float]) -> float:
 
 
 def _squares(signal: Signal, duration: float) -> Array:
-    """M: u . M u is the integral of the square of a signal with values u from 0 to the duration."""
+    """Matrix M for which u . M u is the integral of the square of a signal with values u over the duration."""
     inside = signal.times[(signal.times > 0) & (signal.times < duration)]
     ends = np.concatenate([[0.0], inside, [duration]])
     middles, lengths = (ends[1:] + ends[:-1]) / 2, np.diff(ends)
     unit = np.eye(len(signal.values))
 
     def at(times: Array) -> Array:
-        """Each hat function then, shape (samples, times)."""
+        """Values of all hat functions, shape (samples, times)."""
         return np.array([signal.with_values(one)(times) for one in unit])  # type: ignore[arg-type]  # arrays too
 
     if signal.between is Between.CONSTANT:
@@ -551,12 +554,12 @@ def _squares(signal: Signal, duration: float) -> Array:
 
 
 def _priced(price: float, ways: Array, pair: tuple[Any, Array]) -> tuple[Any, Array]:
-    """Cost and conditions of those of a problem, or slopes of both."""
+    """Scaled cost and combined conditions of a problem, or the derivatives of both."""
     return price * pair[0], ways @ pair[1]
 
 
 class _Descent:
-    """Sequential quadratic programming on a problem; takes each run once."""
+    """Sequential quadratic programming on a problem, which simulates each set of unknowns once."""
 
     def __init__(self, problem: _Shooting, iterations: int, accuracy: float) -> None:
         self._problem, self._most, self._accuracy = problem, iterations, accuracy
@@ -573,7 +576,7 @@ class _Descent:
         return self._problem.values(x, self._run(x))
 
     def _tried(self, x: Array) -> tuple[float, Array]:
-        """As values; a run that fails costs much."""
+        """Cost and conditions of a trial; large numbers for a run that fails."""
         try:
             return self._values(x)
         except ConvergenceError:
@@ -585,7 +588,7 @@ class _Descent:
         return self._sloped[1]
 
     def best(self, progress: bool | None) -> OptimalInputs:
-        """The minimum near the start.
+        """Inputs at the minimum near the start.
 
         Raises:
             ConvergenceError: there is none.
@@ -608,7 +611,7 @@ class _Descent:
         return self._made(x, steepness)
 
     def _searched(self, x: Array, price: float, ways: Array, report: Callable[[int, int], None]) -> Any:
-        """From unknowns on; what ``scipy.optimize.minimize`` returns.
+        """Result of a search from unknowns on, as of ``scipy.optimize.minimize``.
 
         Time alone has no curvature, from which quadratic programs learn: its minima are corners of bounds, which
         linear programs find.
@@ -647,7 +650,7 @@ class _Descent:
         )
 
     def _factors(self, x: Array) -> Array:
-        """By which misses count: all of a size of unknowns."""
+        """Factors that scale the conditions to the size of unknowns."""
         problem, sizes = self._problem, np.linalg.norm(self._slopes(x)[1], axis=1)
         found: Array = np.asarray(1 / np.maximum(sizes, REACHED))
         if problem.rests:
@@ -656,11 +659,12 @@ class _Descent:
         return found
 
     def _left(self, x: Array) -> Array:
-        """What is missed, of a size of unknowns."""
+        """Scaled residuals of the conditions."""
         return np.asarray(np.abs(self._factors(x) * self._values(x)[1]))
 
     def _conditions(self, x: Array) -> Array:
-        """Combinations of what is missed at the end that say all of it, each of slope 1, (conditions, misses).
+        """Independent combinations of all conditions, each with a derivative of norm 1, shape (combinations,
+        conditions).
 
         Raises:
             ParameterError: a reading that no input changes, or more conditions than samples.
@@ -684,7 +688,7 @@ class _Descent:
         return np.asarray(left[:, kept].T * factors)
 
     def _price(self, x: Array, slopes: Array) -> float:
-        """A factor of the cost that makes its curvature about 1."""
+        """Factor of the cost that makes its curvature about 1."""
         problem, draw = self._problem, np.random.default_rng(1)
         change = 1e-3 * draw.choice([-1.0, 1.0], len(x)) * problem.is_input
         way = np.clip(x + change, problem.low, problem.high) - x
@@ -696,7 +700,7 @@ class _Descent:
         return 1 / largest if largest > 0 else 1.0
 
     def _brought(self, x: Array, ways: Array) -> Array:
-        """What is missed at the end to zero, by the least change within bounds."""
+        """Unknowns that satisfy the conditions, with the least change within bounds."""
         problem = self._problem
         for _ in range(ROUNDS if len(ways) else 0):
             missed = ways @ self._values(x)[1]
@@ -713,7 +717,7 @@ class _Descent:
         return x
 
     def _steepness(self, x: Array, ways: Array) -> float:
-        """Of the cost along what bounds and final readings leave free."""
+        """Largest derivative of the cost along directions that bounds and final readings leave free."""
         slope, of_misses = self._slopes(x)
         at_low = x <= self._problem.low + TINY
         at_high = x >= self._problem.high - TINY
@@ -727,10 +731,10 @@ class _Descent:
         return float(np.abs(slope - own.T @ multipliers).max())
 
     def _check(self, x: Array, found: Any, steepness: float) -> None:
-        """Whether the search ended at a minimum.
+        """Check that the search ended at a minimum.
 
         Raises:
-            ConvergenceError: not.
+            ConvergenceError: it did not.
         """
         problem, missed, far = self._problem, np.abs(self._values(x)[1]), self._left(x)
         read = problem.velocities.start

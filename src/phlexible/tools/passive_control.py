@@ -132,7 +132,7 @@ def energy_shaping(
 
 
 def damping_injection(model: Model, dampings: Mapping[Joint, float]) -> None:
-    """Dampers in joints, by joint [N m s/rad or N s/m]: the energy of the model falls as long as they move.
+    """Add dampers to joints, by joint [N m s/rad or N s/m], so that the energy of the model falls while they move.
 
     Raises:
         ParameterError: no mapping, or numbers out of range.
@@ -153,9 +153,10 @@ def _check_model(model: object) -> None:
 
 
 def torque_of_weight(model: Model, joint: Joint, place: float) -> float:
-    """What holds the weight of all that a joint moves, were it rigid, with the other joints as they start.
+    """Torque or force that balances the weight of the bodies beyond a joint, taken as rigid [N m or N].
 
-    0 where joints are in a loop, or carry what has no shape of its own [N m or N].
+    The other joints are at their initial positions. 0 where joints are in a loop, or carry deformable absolute
+    bodies.
     """
     moved, sign = _moved(model, joint)
     if moved is None or not all(isinstance(placed.data, FloatingBody) for placed in moved):
@@ -166,13 +167,13 @@ def torque_of_weight(model: Model, joint: Joint, place: float) -> float:
 
 
 def _moved(model: Model, joint: Joint) -> tuple[list[PlacedBody] | None, float]:
-    """Bodies on the side of a joint that holds on to nothing else, None in a loop; -1 if that is the first side."""
+    """Bodies on the free side of a joint (None in a loop), and -1 if that is the first side, else 1."""
     moved = _beyond(model, joint, joint.second)
     return (moved, 1.0) if moved is not None else (_beyond(model, joint, joint.first), -1.0)
 
 
 def _beyond(model: Model, joint: Joint, port: Port) -> list[PlacedBody] | None:
-    """Bodies that are carried by a port of a joint; None: they hold on to the ground without it."""
+    """Bodies that a port of a joint carries; None: they are also connected to the ground in another way."""
     if not isinstance(port, Attachment):
         return None
     found, waiting = {port.placed}, [port.placed]
@@ -192,7 +193,9 @@ def _beyond(model: Model, joint: Joint, port: Port) -> list[PlacedBody] | None:
 
 
 def _weight(model: Model, joint: Joint, moved: Iterable[PlacedBody], sign: float) -> tuple[float, float]:
-    """Of V, from masses and centers of what moves, undeformed at the initial pose."""
+    """Coefficients of the potential V from the masses and centers of the moved bodies, undeformed at the
+    initial pose.
+    """
     axis, pivot, gravity = _axis(joint), joint.second.initial_position(), model.gravity
     mass, moment = 0.0, np.zeros(3)
     for placed in moved:
@@ -210,7 +213,7 @@ def _axis(joint: Joint) -> Array:
 
 
 def _mass_and_center(placed: PlacedBody) -> tuple[float, Array]:
-    """Of an undeformed body, in world axes."""
+    """Mass [kg] and center of an undeformed body in world axes, shape (3,) [m]."""
     data = placed.data
     if not isinstance(data, FloatingBody):
         raise ModelError(f"{placed.name} has no shape of its own that a joint could carry; give a spring instead")
@@ -240,7 +243,7 @@ class SharedShaping(CompoundForce):
 def shared_energy_shaping(
     model: Model, targets: Mapping[Joint, float], *, stiffness: float, damping: float
 ) -> SharedShaping:
-    """Finds what several joints need so that the energy of the loop has its minimum where all are at their targets.
+    """Energy shaping of several joints, whose closed-loop energy has its minimum at all targets.
 
     In each joint U = k (theta - target)^2 / 2 - c (theta - target) and a damper; the torques c, which hold weights,
     springs and bent links there, are found from equilibria. With enough stiffness the pose is a minimum (Takegaki
@@ -299,7 +302,7 @@ def shared_energy_shaping(
 
 
 def _gaps(model: Model, shapes: Sequence[EnergyShaping]) -> tuple[Array, System, OperatingPoint]:
-    """How far from its target each joint comes to rest, and the system and the equilibrium of this trial."""
+    """Distances of the joints at rest from their targets, with the system and the equilibrium of this trial."""
     try:
         places, system, rest = _at_rest(model, shapes)
     except EquilibriumError as error:
@@ -310,7 +313,9 @@ def _gaps(model: Model, shapes: Sequence[EnergyShaping]) -> tuple[Array, System,
 
 
 def _at_rest(model: Model, shapes: Sequence[EnergyShaping]) -> tuple[Array, System, OperatingPoint]:
-    """Coordinates of the joints where a copy of the model with these shapes rests, its system and the pose."""
+    """Coordinates of the joints at rest in a copy of the model with these shapes, its system and the
+    equilibrium.
+    """
     copy = model.copy()
     moved = replaced(SharedShaping(tuple(shapes)), dict(zip(model.joints, copy.joints, strict=True)))
     copy.apply(moved)
@@ -341,7 +346,7 @@ class PassiveObserver:
 
 
 def passive_observer(linear: LinearModel, damping: ArrayLike, injection: float = 1.0) -> PassiveObserver:
-    """What a passive linear model, often a reduced one, knows of the velocities, fed back as damping.
+    """Observer of a passive linear model that feeds estimated velocities back as damping.
 
     ``x' = (J - R) Q x + B u + injection B K (y - B^T Q x)``, ``u = -K B^T Q x`` (8.33): the energy of its error
     falls as that of the plant does, and the whole is a passive system at the ports of the plant. Connected with any

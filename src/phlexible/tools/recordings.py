@@ -1,4 +1,4 @@
-"""What was measured for ``ph.identify``: tables over time, frequencies of modes, frequency responses."""
+"""Measured data for ``ph.identify``: tables over time, frequencies of modes, frequency responses."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -83,7 +83,7 @@ class Recording:
         inputs: Mapping[str, str] | None = None,
         noise: float | Mapping[str, float] | None = None,
     ) -> "Recording":
-        """From a table with named columns.
+        """Recording from a table with named columns.
 
         Args:
             source: path of a file, ``.csv`` with a line of names or ``.mat``; or anything that gives a column by
@@ -198,7 +198,7 @@ Data = Recording | RecordedModes | RecordedResponse
 
 
 def _deviations(noise: Any, shape: tuple[int, ...]) -> Array:
-    """Standard deviations of that shape."""
+    """Standard deviations broadcast to a shape."""
     found = numbers("noise", noise)
     try:
         result = np.broadcast_to(found, shape)

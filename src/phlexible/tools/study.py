@@ -1,4 +1,4 @@
-"""A study: one model with many parameters, each run built and measured, on all cores or on a cluster."""
+"""Studies that build and measure a model for many parameters, on all cores or on a cluster."""
 
 import inspect
 import json
@@ -56,16 +56,16 @@ Parameters = dict[str, Any]
 
 
 class Distribution(Protocol):
-    """What ``scipy.stats`` gives, for example ``norm(1.0, 0.1)``."""
+    """Distribution with random numbers, such as ``scipy.stats.norm(1.0, 0.1)``."""
 
     def rvs(self, *, size: int, random_state: np.random.Generator) -> Any:
-        """So many random numbers."""
+        """Draw ``size`` random numbers."""
 
 
 def runs_of(
     parameters: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Any]],
 ) -> tuple[list[Parameters], dict[str, list[Any]] | None]:
-    """The parameters of all runs in their order, and the values along each axis where they are a grid.
+    """Parameters of all runs in order, and the values along each axis if they are a grid.
 
     Raises:
         ParameterError: neither a grid nor a list, or an empty one, or runs that have not the same parameters.
@@ -97,7 +97,7 @@ def _grid(parameters: Mapping[str, Sequence[Any]]) -> tuple[list[Parameters], di
 
 
 class SampleMethod(Enum):
-    """How samples are drawn.
+    """Method of drawing samples.
 
     RANDOM: each by itself. LATIN: a Latin hypercube, which covers the ranges more evenly.
     """
@@ -109,7 +109,7 @@ class SampleMethod(Enum):
 def samples(
     count: int, seed: int = 0, method: SampleMethod | str = "random", **ranges: tuple[float, float] | Distribution
 ) -> list[Parameters]:
-    """Random parameters for ``study``: the same for the same seed.
+    """Random parameters for ``study``, identical for the same seed.
 
     Args:
         count: how many.
@@ -159,14 +159,14 @@ Values = dict[str, Array]
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """What came of one run.
+    """Result of one run.
 
     Attributes:
-        values: what was measured, by name; None: the run failed.
-        failure: why, in words; empty where it did not.
-        warnings: that were given, in words.
+        values: measured values by name; None: the run failed.
+        failure: reason of the failure; empty if there is none.
+        warnings: texts of the warnings.
         seconds: wall time [s].
-        is_lost: it failed because its process ended, and may go well another time.
+        is_lost: whether it failed because its process ended, and may succeed another time.
     """
 
     values: Values | None
@@ -177,7 +177,7 @@ class Outcome:
 
 
 def packed_task(build: Callable[..., Any], measure: Callable[[Any], Any]) -> bytes:
-    """Both functions for another process, also lambdas and functions of a notebook.
+    """Both functions pickled for another process, including lambdas and functions of a notebook.
 
     Raises:
         ParameterError: they hold something that cannot be sent.
@@ -193,7 +193,7 @@ def packed_task(build: Callable[..., Any], measure: Callable[[Any], Any]) -> byt
 
 
 def carry_out(task: bytes, parameters: dict[str, Any]) -> Outcome:
-    """Build, measure; errors become failures, so that other runs go on."""
+    """Build and measure one model; errors become failures, so that other runs go on."""
     begin = time.perf_counter()
     caught: list[warnings.WarningMessage] = []
     is_main = threading.current_thread() is threading.main_thread()  # warnings belong to the whole process
@@ -209,7 +209,7 @@ def carry_out(task: bytes, parameters: dict[str, Any]) -> Outcome:
 
 
 def checked_values(found: Any) -> Values:
-    """What ``measure`` returned as arrays by name.
+    """Result of ``measure`` as arrays by name.
 
     Raises:
         ParameterError: it is neither a number, nor an array, nor such things by name.
@@ -223,7 +223,7 @@ def checked_values(found: Any) -> Values:
 
 @lru_cache(maxsize=4)
 def _functions(task: bytes) -> Any:
-    """Build and measure, unpacked once a process."""
+    """Unpacked functions for building and measuring, cached in the process."""
     return pickle.loads(task)
 
 
@@ -233,7 +233,7 @@ VERSION = 1
 
 
 class StudyJournal(AbstractContextManager["StudyJournal"]):
-    """Outcomes by the parameters of their runs; a context, in which no other process writes to the file.
+    """Results of runs by their parameters, in a file that no other process writes to within the context.
 
     Args:
         path: of the file; a broken last line of a killed study is taken away.
@@ -266,11 +266,11 @@ class StudyJournal(AbstractContextManager["StudyJournal"]):
 
     @property
     def lock(self) -> int:
-        """Descriptor of the lock, which processes that are copies of this one must not keep."""
+        """File descriptor of the lock, which forked processes must close."""
         return self._lock.descriptor
 
     def write(self, parameters: dict[str, Any], outcome: Outcome) -> None:
-        """One more run."""
+        """Append one run to the file."""
         line: dict[str, Any] = {"parameters": _plain(parameters), "seconds": outcome.seconds}
         if outcome.values is not None:
             line["values"] = {name: value.tolist() for name, value in outcome.values.items()}
@@ -323,7 +323,7 @@ class StudyJournal(AbstractContextManager["StudyJournal"]):
 
 
 def key(parameters: dict[str, Any]) -> str:
-    """The same for the same parameters.
+    """Text that is equal for equal parameters.
 
     Raises:
         ParameterError: values that a file cannot hold.
@@ -332,7 +332,7 @@ def key(parameters: dict[str, Any]) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Numbers, texts, None and truth values, and lists and mappings of them."""
+    """Value reduced to numbers, texts, None and truth values, and lists and mappings of them."""
     if isinstance(value, np.generic | np.ndarray):
         return _plain(value.tolist())
     if isinstance(value, dict):
@@ -362,16 +362,16 @@ def _nothing(time: float, measured: Array) -> tuple[float, float, float]:
 # Who carries out the runs: processes of our own, or any executor with ``submit`` or ``map``.
 
 Finished = Iterator[tuple[int, Outcome]]
-"""Number and outcome of each run, as they end."""
+"""Number and result of each run, in the order in which they end."""
 
 WATCH_SECONDS = 1.0
-"""How often a process of ours asks who its parent is, should nothing tell it that the parent ended."""
+"""Period at which a worker process checks that its parent still exists [s]."""
 
 LOST = "its process ended (killed, out of memory, or a crash)"
 
 
 def cores() -> int:
-    """How many processes this one may run on."""
+    """Number of processors that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -380,7 +380,7 @@ def cores() -> int:
 def finished_runs(
     task: bytes, runs: Sequence[tuple[int, dict[str, Any]]], executor: Any, lock: int | None = None
 ) -> Finished:
-    """All runs, each with its number.
+    """Results of all runs, each with its number.
 
     Args:
         task: ``packed_task``.
@@ -408,9 +408,9 @@ def finished_runs(
 def _own_processes(
     task: bytes, runs: Sequence[tuple[int, dict[str, Any]]], workers: int, lock: int | None
 ) -> Finished:
-    """Processes that are started anew where one of them dies; who was at work then is tried again, alone.
+    """Results of runs in worker processes, which are restarted if one dies.
 
-    A run that was only waiting for its process is a suspect too: it is the second death alone that tells.
+    Runs that were active then are repeated one at a time; a run is lost if its process dies again.
     """
     parameters = dict(runs)
     waiting, suspects, died_alone = deque(parameters), deque[int](), set[int]()
@@ -448,7 +448,7 @@ def _own_processes(
 
 
 def _pool(workers: int, lock: int | None) -> ProcessPoolExecutor:
-    """Copies of this process where the system makes them: they have loaded everything already."""
+    """Pool of worker processes, forked from this one where the system allows it."""
     is_forked = "fork" in multiprocessing.get_all_start_methods()
     if is_forked:
         warm_up()
@@ -457,16 +457,16 @@ def _pool(workers: int, lock: int | None) -> ProcessPoolExecutor:
 
 
 def _begin(parent: int, lock: int | None) -> None:
-    """First thing in a process of ours: let go of the lock that a copy has, and see to it that it ends in time."""
+    """Initialize a worker process: release the inherited lock, and watch for the end of the parent."""
     if lock is not None:
         os.close(lock)
     threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
 
 
 def _end_with(parent: int) -> None:
-    """Ends this process when its parent ends, however that was killed; nothing else would tell it.
+    """End this process when its parent ends.
 
-    The pipe that tells at once stays open where others inherited its end, so who the parent is is asked as well.
+    The pipe that reports this stays open where others inherited its end, so the parent's id is compared as well.
     """
     process = multiprocessing.parent_process()
     while process is not None and process.is_alive() and os.getppid() == parent:
@@ -475,7 +475,7 @@ def _end_with(parent: int) -> None:
 
 
 def _submitted(task: bytes, runs: Sequence[tuple[int, dict[str, Any]]], executor: Any) -> Finished:
-    """Futures of any kind that tell when they are done, as those of ``concurrent.futures`` and of Dask."""
+    """Results of runs submitted to an executor with futures, as those of ``concurrent.futures`` and of Dask."""
     done: queue.SimpleQueue[int] = queue.SimpleQueue()
     futures: dict[int, Any] = {}
     for number, parameters in runs:
@@ -490,7 +490,7 @@ def _submitted(task: bytes, runs: Sequence[tuple[int, dict[str, Any]]], executor
 
 
 def _mapped(task: bytes, runs: Sequence[tuple[int, dict[str, Any]]], executor: Any) -> Finished:
-    """In their order, as ``map`` gives them."""
+    """Results of runs in order, by the executor's ``map``."""
     found = executor.map(carry_out, [task] * len(runs), [parameters for _, parameters in runs])
     for (number, _), outcome in zip(runs, found, strict=True):
         yield number, outcome
@@ -498,7 +498,7 @@ def _mapped(task: bytes, runs: Sequence[tuple[int, dict[str, Any]]], executor: A
 
 @dataclass(frozen=True)
 class Failure:
-    """A run that failed: its parameters, and why."""
+    """Parameters of a run that failed, and the reason."""
 
     parameters: dict[str, Any]
     reason: str
@@ -506,7 +506,7 @@ class Failure:
 
 @dataclass(frozen=True, eq=False)
 class Study:
-    """What came of all runs; ``study["peak"]`` is an array of what ``measure`` called "peak".
+    """Results of all runs; ``study["peak"]`` is an array of the values measured as "peak".
 
     Attributes:
         parameters: of each run.
@@ -532,16 +532,16 @@ class Study:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of what was measured."""
+        """Names of the measured values."""
         return tuple(dict.fromkeys(name for each in self.outcomes for name in each.values or ()))
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Of the grid, or (runs,)."""
+        """Shape of the grid, or (runs,)."""
         return (len(self.outcomes),) if self.axes is None else tuple(len(each) for each in self.axes.values())
 
     def __getitem__(self, name: str) -> Array:
-        """What was measured under a name, NaN where runs failed, shape ``shape`` and that of a value.
+        """Measured values with a name, NaN where runs failed, shape ``shape`` followed by that of a value.
 
         Raises:
             ParameterError: no such name, or values of several shapes.
@@ -670,7 +670,7 @@ def study(
 
 
 def check_parameters(build: Callable[..., Any], first: dict[str, Any]) -> None:
-    """Refuses parameters that ``build`` does not take.
+    """Refuse parameters that ``build`` does not take.
 
     Raises:
         ParameterError: says which.

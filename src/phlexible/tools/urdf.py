@@ -1,4 +1,4 @@
-"""``from_urdf``: robots described by URDF files, read by yourdfpy; links of choice may be flexible."""
+"""Models of robots from URDF files, read by yourdfpy, with flexible links (``ph.from_urdf``)."""
 
 import warnings
 from collections import Counter
@@ -44,7 +44,7 @@ MOVING = ("revolute", "continuous", "prismatic")
 
 
 def check_robot(robot: Any) -> None:
-    """Refuses names that come twice, links that two joints carry, and mimics that follow nothing.
+    """Refuse repeated names, links that two joints carry, and mimics of joints that do not exist.
 
     Raises:
         ModelError: names the link or joint.
@@ -70,7 +70,7 @@ def _refuse_twice(words: str, names: list[str], remedy: str) -> None:
 
 
 def _check_mimic(joint: Any, joints: dict[str, Any]) -> None:
-    """Refuses a mimic of no joint, of one without a coordinate, or of itself by way of others."""
+    """Refuse a mimic of no joint, of one without a coordinate, or of itself by way of others."""
     met = [joint.name]
     while joint.mimic is not None:
         if joint.type == "fixed":  # nothing moves, whatever it follows
@@ -106,7 +106,7 @@ def axis_of(joint: Any) -> Array:
 
 
 def number_of(joint: Any, name: str, given: Any) -> float:
-    """A number of a joint that the reader may have left as text; 0 where the file has none.
+    """Number of a joint that the reader may have left as text; 0 where the file has none.
 
     Raises:
         ModelError: no finite number; names the joint.
@@ -149,7 +149,9 @@ HARMLESS = {
     ),
     "dynamics": (),
 }
-"""Elements without inertia, motion or force: colours, sensors, contact of shapes, which touch nothing here."""
+"""Elements without inertia, motion or force, such as colours, sensors, and contact of shapes, which is not
+modelled.
+"""
 
 
 def left_out_of(path: str) -> list[str]:
@@ -201,7 +203,7 @@ def _tag(element: Any) -> str:
 # How links of a URDF file look: boxes, cylinders, spheres and meshes as one surface, made by trimesh.
 
 Poses = Sequence[tuple[Any, Array]]
-"""Links as yourdfpy read them, with their poses (4, 4) in common axes."""
+"""Links as yourdfpy reads them, with their poses (4, 4) in common axes."""
 
 
 def surfaces(links: Poses, kind: str, handler: Any, unreadable: list[str]) -> list[Any]:
@@ -263,7 +265,7 @@ class UrdfModel(Model):
         self._frames: dict[str, Port] = {}
 
     def set_frame(self, link: str, port: Port) -> None:
-        """Makes a port the one at the origin of a link."""
+        """Set the port at the origin of a link."""
         self._frames[link] = port
 
     @property
@@ -283,7 +285,7 @@ class UrdfModel(Model):
         return Attachment(self._bodies[port.placed.name], port.location) if isinstance(port, Attachment) else port
 
     def __getitem__(self, name: str) -> PlacedBody | PlacedWhole:
-        """The body of a link.
+        """Body of a link.
 
         Raises:
             ModelError: there is none; the message says where the link is, or lists the names.
@@ -304,7 +306,7 @@ class UrdfModel(Model):
 
 @dataclass(eq=False)
 class _UrdfReader:
-    """A tree of links that becomes a model.
+    """Reader that turns a tree of links into a model.
 
     Attributes:
         robot: what yourdfpy read.
@@ -379,13 +381,13 @@ class _UrdfReader:
         return {joint.name: joint for joint in self.robot.joints}
 
     def _start(self, joint: Any) -> float:
-        """Coordinate at the initial pose; of a mimic joint what it follows from, of a fixed joint 0."""
+        """Coordinate at the initial pose; of a mimic joint that which follows, of a fixed joint 0."""
         if joint.mimic is not None and joint.type in MOVING:
             return _factor(joint) * self._start(self._joints[joint.mimic.joint]) + (joint.mimic.offset or 0.0)
         return finite(f"position of {joint.name}", self.positions.get(joint.name, 0.0))
 
     def _leader(self, joint: Any) -> tuple[Any, float]:
-        """The joint that a joint follows in the end, and the factor; without a mimic the joint itself and 1."""
+        """Joint that a mimic joint follows in the end, and the factor; without a mimic the joint itself and 1."""
         factor = 1.0
         while joint.mimic is not None and joint.type in MOVING:
             factor, joint = factor * _factor(joint), self._joints[joint.mimic.joint]
@@ -396,7 +398,7 @@ class _UrdfReader:
         return "fixed" if self._leader(joint)[0].type == "fixed" else str(joint.type)
 
     def _placed_joints(self, root: str) -> list[Any]:
-        """Joints from the root outwards; finds poses and heads of links."""
+        """Joints from the root outwards, with poses and heads of links stored on the way."""
         tree, waiting = [], [root]
         while waiting:
             parent = waiting.pop(0)
@@ -417,7 +419,7 @@ class _UrdfReader:
         return tree
 
     def _check_starts(self) -> None:
-        """Refuses positions beyond limits, all of them at once, with positions that are within."""
+        """Refuse positions beyond limits, with one message for all joints that proposes admissible positions."""
         wrong, within = [], {}
         for joint in self.robot.joints:
             limits = self._limits(joint)
@@ -437,7 +439,7 @@ class _UrdfReader:
             )
 
     def _limits(self, joint: Any) -> tuple[float, float] | None:
-        """Lower and upper end of the way of a moving joint; None without limits."""
+        """Lower and upper limit of a moving joint; None without limits."""
         if self.stop_stiffness == 0 or joint.name not in self.model.starts or joint.type == "continuous":
             return None
         if joint.limit is None:
@@ -461,7 +463,9 @@ class _UrdfReader:
             self.rates[joint.child] = rates
 
     def _find_inertias(self, tree: Sequence[Any], ground: str | None) -> None:
-        """Inertias of bodies, checked or repaired, with what makes their mass matrices regular."""
+        """Compute the inertias of bodies, checked or repaired, with small additions that make mass matrices
+        regular.
+        """
         above = {joint.child: joint.parent for joint in tree}
         found = {head: self._inertia_of(head) for head in dict.fromkeys(self.heads.values())}
         for head in [
@@ -506,7 +510,7 @@ class _UrdfReader:
         return [(self._links[name], np.eye(4) if name == head else back @ self.poses[name]) for name in own]
 
     def _carried(self, head: str) -> LinkInertia:
-        """Inertia of a body and of all that hangs on it, in its axes."""
+        """Inertia of a body and of all bodies that it carries, in its axes."""
         back = np.linalg.inv(self.poses[head])
         return united([self.inertias[each].moved(back @ self.poses[each]) for each in self.carried[head]])
 
@@ -520,7 +524,7 @@ class _UrdfReader:
         return LinkInertia(data.mass, center, spread).moved(turn)
 
     def _physical(self, head: str, own: LinkInertia) -> LinkInertia:
-        """The nearest inertia that a body has, refused where that is not round-off and shall not be repaired."""
+        """Nearest admissible inertia of a body, refused where that is not round-off and repairs are off."""
         if head in self.flexible or (own.mass >= 0 and np.linalg.eigvalsh(own.spread)[0] >= 0):
             return own
         if not own.is_physical:
@@ -535,7 +539,7 @@ class _UrdfReader:
         return nearest_physical(own)
 
     def _give_inertia(self, head: str, needs_some: bool) -> None:
-        """Inertia from its shape for a body that lacks some; without a shape a small one where it needs some."""
+        """Give a body without inertia that of its shape; without a shape a small one where it needs some."""
         own, parts = self.inertias[head], self._parts(head)
         if own.is_regular or head in self.flexible:
             return
@@ -576,7 +580,7 @@ class _UrdfReader:
         self.made[joint.name] = self.model.connect(made)
 
     def _port(self, head: str, joint: str, place: Array) -> Port:
-        """Where a joint sits on a body or on the ground."""
+        """Port of a joint on a body or on the ground."""
         if head not in self.inertias:
             return self.model.ground.at(place)
         carrier, body = self.model[head], self.flexible.get(head)
@@ -615,7 +619,8 @@ class _UrdfReader:
         self.model.add(self.flexible[name], name, position=pose[:3, 3], rotation=pose[:3, :3] @ turn)
 
     def _flexible_rotation(self, name: str) -> Array:
-        """Axes of a flexible body in those of its link: of a beam x is along the link.
+        """Rotation from the axes of a flexible body to those of its link, shape (3, 3); the x axis of a beam is
+        along the link.
 
         Raises:
             ModelError: the beam is not as long as the link.
@@ -636,7 +641,7 @@ class _UrdfReader:
         return _turned_to(along / length)
 
     def _act(self, joint: Any) -> None:
-        """Relations, stops, dampers and friction of a joint."""
+        """Add the relations, stops, dampers and friction of a joint."""
         if joint.name not in self.made or joint.type not in MOVING:
             return
         made, start = self.made[joint.name], self.model.starts[joint.name]
@@ -658,7 +663,7 @@ class _UrdfReader:
             self.model.apply(made.friction(coulomb=friction, bristle=0.0))  # a law that inverse problems can take
 
     def _stop_stiffness(self, joint: Any) -> float:
-        """Stiffness for all that the joint carries, see ``weight_stiffness``."""
+        """Stiffness of a stop for all that the joint carries, see ``weight_stiffness``."""
         carried, axis = self._carried(joint.child), axis_of(joint)
         spread = carried.moments(np.eye(4))[:3, :3]
         inertia = carried.mass if joint.type == "prismatic" else np.trace(spread) - axis @ spread @ axis
@@ -666,7 +671,7 @@ class _UrdfReader:
 
 
 class InertiaSource(Enum):
-    """Where inertias of links come from that no body has, or that a link lacks to move."""
+    """Sources of inertias of links where that of the file is missing or not admissible."""
 
     FILE = "file"
     REPAIR = "repair"
@@ -751,7 +756,7 @@ def from_urdf(
 
 
 def _moved(kind: str, axis: Array, coordinate: float) -> Array:
-    """What a joint adds to the place of its child, (4, 4)."""
+    """Pose of the child of a joint relative to its pose at coordinate 0, shape (4, 4)."""
     found = np.eye(4)
     unit = axis / np.linalg.norm(axis)
     if kind == "prismatic":
@@ -762,7 +767,9 @@ def _moved(kind: str, axis: Array, coordinate: float) -> Array:
 
 
 def _turned_to(along: Array) -> Array:
-    """Axes of a beam in those of its link: x along it, z as near as can be to the link's z (or y)."""
+    """Rotation from the axes of a beam to those of its link, shape (3, 3): x along it, z near the link's z (or
+    y).
+    """
     up = np.array([0.0, 0.0, 1.0] if abs(along[2]) < 0.9 else [0.0, 1.0, 0.0])
     side = np.cross(up, along)
     side /= np.linalg.norm(side)

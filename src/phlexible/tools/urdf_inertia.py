@@ -1,4 +1,4 @@
-"""Inertia of the links of URDF files: links that fixed joints hold together, links without inertia, repairs."""
+"""Inertia of links of URDF files: of links on fixed joints, of links without inertia, and repairs."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -50,7 +50,7 @@ class LinkInertia:
 
     @property
     def is_physical(self) -> bool:
-        """Whether a body can have it, within the digits of files."""
+        """Whether a body can have this inertia, within the digits of files."""
         least, *_, most = np.linalg.eigvalsh(self.spread)
         return bool(self.mass >= 0 and least >= -DIGITS * max(most, -least))
 
@@ -76,7 +76,7 @@ class LinkInertia:
         return whole
 
     def moved(self, pose: Array) -> Self:
-        """The same mass in axes in which the links have a pose (4, 4)."""
+        """Mass distribution in axes in which the links have a pose (4, 4)."""
         turn = pose[:3, :3]
         return type(self)(self.mass, turn @ self.center + pose[:3, 3], turn @ self.spread @ turn.T)
 
@@ -182,7 +182,7 @@ def nearest_physical(inertia: LinkInertia) -> LinkInertia:
 
 
 def regular_inertia(own: LinkInertia, carried: LinkInertia) -> LinkInertia:
-    """The inertia of a body, with 1e-7 of what it carries where it has less, and of its own about thin axes.
+    """Inertia of a body, increased to 1e-7 of what it carries where it has less, and about thin axes.
 
     Args:
         own: of the body, in its axes.
