@@ -1,1 +1,1 @@
-"""What models return: motions, equilibria, linear models, live runs."""
+"""Results that models return: motions, equilibria, linear models, live runs."""

@@ -1,4 +1,4 @@
-"""What ``model.assemble`` gives: the model at its closed pose, and what moved."""
+"""Model at its closed pose, with the moves of its bodies, as returned by ``model.assemble``."""
 
 from dataclasses import dataclass
 from typing import Generic, TypeVar
@@ -15,7 +15,7 @@ ModelType = TypeVar("ModelType", bound=Mechanism)
 
 @dataclass(frozen=True, eq=False)
 class Move:
-    """How one body moved.
+    """Displacement and rotation of one body.
 
     Attributes:
         shift: of the origin, of a string the node that moved most, world axes, shape (3,) [m].

@@ -23,7 +23,8 @@ DRIFT = 1e-11  # of the fastest rate
 
 @dataclass(frozen=True, eq=False)
 class ClosedLoop:
-    """dx/dt = A x + B u, or x_{k+1} = A x_k + B u_k with a discrete controller, y = C x + D u.
+    """Linear model with a controller: dx/dt = A x + B u, or x_{k+1} = A x_k + B u_k if discrete, and y = C x + D
+    u.
 
     States are those of the linear model, then those of the controller. Inputs are all those of the linear model, to
     which the controller adds its values; with ``follows`` the targets of what is measured come after them.
@@ -68,7 +69,9 @@ class ClosedLoop:
 
     @property
     def drifting(self) -> tuple[str, ...]:
-        """Names of the states that nothing brings back, one for each motion, such as the position of a free hub."""
+        """Names of the states that nothing returns to rest, one for each motion, such as the position of a
+        free hub.
+        """
         A = self.matrices.A
         if not len(A):
             return ()
@@ -176,7 +179,7 @@ def _joined(
 
 
 def _delayed(law: LinearController, samples: int) -> LinearController:
-    """The same law whose values come some samples late."""
+    """Controller whose values act some samples later."""
     for _ in range(samples):
         n, outputs = law.order, law.outputs
         A = np.block([[law.A, np.zeros((n, outputs))], [law.C, np.zeros((outputs, outputs))]])

@@ -1,4 +1,4 @@
-"""A pose in which all forces balance: what it is asked is what a motion is asked, at one instant."""
+"""Pose in which all forces balance, with the readings of a motion at one instant."""
 
 import warnings
 from functools import cached_property
@@ -43,7 +43,7 @@ class Equilibrium(Readings):
 
     @property
     def state(self) -> State:
-        """Of all bodies, with velocities of zero."""
+        """State of all bodies, with zero velocities."""
         return self._point.state
 
     @cached_property
@@ -71,16 +71,16 @@ class Equilibrium(Readings):
 
     @property
     def slipped(self) -> tuple[str, ...]:
-        """Names of contacts and joints whose friction holds with all that it has, and would hold no more."""
+        """Names of contacts and joints that use their whole friction limit and would slip."""
         return self._point.slipped
 
     @property
     def potential_energy(self) -> float:
-        """Strain, springs and gravity [J]."""
+        """Strain energy, energy of springs and gravity potential [J]."""
         return float(self.motion.energy.total[0])
 
     def plot(self, path: str | PathLike[str] | None = None, scale: float = 1.0) -> "Figure":
-        """The deformed mechanism; ``scale`` enlarges deformations."""
+        """Plot of the deformed mechanism; ``scale`` enlarges deformations."""
         return self.motion.plot_mechanism([self.state.time], path, scale)
 
     @property
@@ -89,7 +89,7 @@ class Equilibrium(Readings):
         return f"unstable, grows with exp({rate:.3g} t)" if rate else "stable"
 
     def _repr_html_(self) -> str:
-        """For notebooks: a picture, and whether it is stable."""
+        """Picture and stability as HTML, for notebooks."""
         rows = [
             ("stability", self._stability),
             ("potential energy", f"{self.potential_energy:.6g} J"),

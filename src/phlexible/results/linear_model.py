@@ -1,4 +1,4 @@
-"""What ``Model.linearize`` returns: a linear port-Hamiltonian model and what can be asked of it."""
+"""Linear port-Hamiltonian model of ``Model.linearize``, with modes, responses and reductions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
@@ -65,7 +65,7 @@ class LinearModel(ObservedPHDAE):
         return ModeShapes.of(lowest_model_modes(self, count))
 
     def eliminate_constraints(self) -> "LinearModel":
-        """The same model in coordinates that the joints leave free, with a regular E; in the variables it has.
+        """Equivalent model in coordinates that the joints leave free, with a regular E and the same variables.
 
         Raises:
             ModelError: algebraic states that are no multipliers, or inputs and outputs that need the multipliers.
@@ -92,7 +92,7 @@ class LinearModel(ObservedPHDAE):
         return body_model(self._origin(), body)
 
     def composed(self) -> LinearPHDAE:
-        """The same model put together by transformers from those of its bodies ([B] 5.2).
+        """Equivalent model composed by transformers from those of its bodies ([B] 5.2).
 
         Raises:
             ModelError: a model that is none of bodies.
@@ -124,14 +124,14 @@ class LinearModel(ObservedPHDAE):
         return BodeResponse.of(frequency_response(with_signals(self, inputs, outputs), frequencies))
 
     def structure_errors(self) -> dict[str, float]:
-        """As in ``LinearPHDAE``; the energy is judged on the motions that joints allow."""
+        """Errors of structure as in ``LinearPHDAE``; the energy is tested on motions that joints allow."""
         errors, mechanics = super().structure_errors(), self.mechanics
         if "storage" in errors and mechanics is not None and mechanics.constraint_matrix.shape[0]:
             errors["storage"] = without_constraints(self).structure_errors()["storage"]
         return errors
 
     def passivity(self) -> PassivityCertificate:
-        """Figures that show that the model cannot give more energy than it got."""
+        """Certificate that the model cannot give more energy than it received."""
         return passivity(self)
 
     def reduce(
@@ -145,7 +145,7 @@ class LinearModel(ObservedPHDAE):
         inputs: Sequence[Signal] | None = None,
         outputs: Sequence[Signal] | None = None,
     ) -> "ReducedModel":
-        """A smaller port-Hamiltonian model with the same inputs and outputs, or some of them.
+        """Reduced port-Hamiltonian model with the same inputs and outputs, or some of them.
 
         It has no multipliers, unless inputs prescribe velocities or joint forces are outputs: these add as many
         states as they need to the order, and so do self-stresses that inputs drive.
@@ -297,11 +297,11 @@ class ReducedModel(LinearModel):
 
     @property
     def left_out(self) -> tuple[str, ...]:
-        """As of the full model."""
+        """Controllers and forces that the full model does not have, with the reason."""
         return () if self.full is None else self.full.left_out
 
     def error(self, frequencies: ArrayLike) -> ReductionError:
-        """The error against the full model over frequencies (k,) [rad/s].
+        """Error against the full model over frequencies (k,) [rad/s].
 
         Raises:
             PoleError: an undamped pole of either model among the frequencies.
@@ -310,7 +310,7 @@ class ReducedModel(LinearModel):
         return reduction_error(self.full, self, frequencies)
 
     def elastic_basis(self, body: PlacedBody) -> Array:
-        """The deformations of one body in this reduction, for ``Beam(modes=...)`` in nonlinear runs.
+        """Deformations of one body in this reduction, for ``Beam(modes=...)`` in nonlinear runs.
 
         A basis of bending shapes needs axial ones beside them: ``beam.with_axial(basis, dimension)``.
 

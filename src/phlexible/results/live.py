@@ -1,4 +1,4 @@
-"""A run that is stepped from outside: inputs that change between steps, states that are kept and put back."""
+"""Run that is stepped from outside, with inputs that change between steps and states that can be restored."""
 
 import time as clock
 from collections.abc import Mapping, Sequence
@@ -37,16 +37,16 @@ if TYPE_CHECKING:
     from phlexible.step.integration.step_calls import StepCall
 
 MOST_PIECES = 1024
-"""That a step may be halved into: a live run waits for no more."""
+"""Largest number of pieces that a step is halved into, since a user waits for it."""
 MOST_STEPS = 100
-"""That are taken at a time where many are to come: Ctrl-C waits for them."""
+"""Number of steps between two checks for Ctrl-C."""
 MOST_READINGS = 256
 SAME = 1e-9  # of a step
 
 
 @dataclass(frozen=True, eq=False)
 class SavedInstant:
-    """Where a live run was, for ``LiveRun.restore``.
+    """State of a live run, for ``LiveRun.restore``.
 
     Attributes:
         time: [s].
@@ -68,7 +68,7 @@ class SavedInstant:
 
 
 class LiveRun:
-    """A model that is stepped by hand; made by ``Model.start``.
+    """Model that is stepped by hand; made by ``Model.start``.
 
     Attributes:
         inputs: of the steps to come, by name.
@@ -103,7 +103,7 @@ class LiveRun:
         self._regular = StepSizes(last=step, continues=True)
 
     def __reduce__(self) -> tuple[object, ...]:
-        """For pickles and copies, which have memory of their own."""
+        """Arguments for pickles and copies, which have memory of their own."""
         arguments = (
             self.system,
             self._options,
@@ -130,12 +130,10 @@ class LiveRun:
         return self._stored.time
 
     def step(self, count: int = 1) -> None:
-        """Steps with the inputs as they are; one that fails is halved as often as in ``simulate``.
-
-        But into at most 1024 pieces, since a user waits for it.
+        """Take steps with the present inputs; one that fails is halved, into at most 1024 pieces.
 
         Args:
-            count: of the steps; many at once take less time than one after the other.
+            count: number of steps; many together take less time than single ones.
 
         Raises:
             ConvergenceError: one fails even so; the run stays where that step began.
@@ -144,7 +142,7 @@ class LiveRun:
         completed(self.taking(whole("count", count)))
 
     def taking(self, left: int, keeps_all: bool = True) -> Calls[None]:
-        """Take so many steps, as a generator of their calls; ``keeps_all``: or only the last instant is stored."""
+        """Generator that takes so many steps and yields calls of the stepper."""
         run, stepper, size = self._run, self.stepper, self.step_size
         self._give()
         while left:
@@ -170,7 +168,7 @@ class LiveRun:
         self._warn()
 
     def _one(self) -> None:
-        """One step in pieces: cut at breakpoints, or halved because it fails."""
+        """Take one step in pieces, divided at breakpoints or halved after a failure."""
         run, first = self._run, np.zeros(0)
         rows: Mapping[str, Array] = {}
         spans, before = self._clock.pieces(self.steps), run.snapshot()
@@ -187,7 +185,7 @@ class LiveRun:
         self._add(StoredBlock(np.array([spans[-1][1]]), rows, first), 1)
 
     def _warn(self) -> None:
-        """Warn of what the steps so far met, each kind once."""
+        """Warn once of each kind of problem in the steps so far."""
         words = self._run.words
         if not words.has_any:
             return
@@ -197,27 +195,27 @@ class LiveRun:
 
     @property
     def is_steady(self) -> bool:
-        """Whether nothing in its steps depends on time but the inputs."""
+        """Whether the steps depend on time through the inputs only."""
         return self.stepper.is_steady and not self._clock.breakpoints
 
     @property
     def continues(self) -> bool:
-        """Whether the step before had the same size, and ended at this state."""
+        """Whether the step before had the same size and ended at this state."""
         return self._run.sizes.continues
 
     @property
     def is_halving(self) -> bool:
-        """Whether the next step is taken in parts from the first on."""
+        """Whether the next step is divided from the beginning."""
         return self._run.sizes.depth > 0
 
     @property
     def origin(self) -> float:
-        """Where steps are counted from [s]."""
+        """Time from which steps are counted [s]."""
         return self._clock.start
 
     @property
     def loads(self) -> Array:
-        """All loads of the steps to come, of a run that is steady, shape (3 loads,)."""
+        """Loads of the steps to come of a steady run, shape (3 * loads,)."""
         self._give()
         return self.stepper.steady_loads
 
@@ -227,14 +225,14 @@ class LiveRun:
             self.inputs.is_new = False
 
     def next_call(self, count: int) -> "StepCall":
-        """The call of so many steps to come, of a run that is steady and does not halve; nothing is taken."""
+        """Call of the stepper for so many steps of a steady run that does not halve; no step is taken."""
         steps = self.taking(count, keeps_all=False)
         call = next(steps)
         steps.close()
         return call
 
     def came(self, steps: int, state: Array, numbers: Array | None) -> None:
-        """So many steps since the start were taken while its state was held elsewhere.
+        """Adopt a state that was computed elsewhere.
 
         Args:
             steps: since the start.
@@ -256,7 +254,7 @@ class LiveRun:
         self._velocities = None
 
     def advance(self, to: float) -> None:
-        """Steps until the time ``to`` [s] is reached; the last step may reach beyond it.
+        """Take steps until the time ``to`` [s] is reached; the last one may reach beyond it.
 
         Raises:
             ParameterError: a time that is over.
@@ -271,11 +269,11 @@ class LiveRun:
             completed(self.taking(min(MOST_STEPS, ceil((to - self.time) / self.step_size - SAME))))
 
     def run(self, duration: float) -> None:
-        """Steps for a duration [s]."""
+        """Take steps for a duration [s]."""
         self._reach(self.time + positive("duration", duration))
 
     def read(self, sensor: Sensor) -> Array:
-        """What a sensor measures now, without the axis of time; accelerations need ``motion``.
+        """Present reading of a sensor, without the axis of time; accelerations need ``motion``.
 
         Raises:
             ParameterError: no sensor.
@@ -295,7 +293,7 @@ class LiveRun:
         return np.asarray(sensor.read(known[1])[0])
 
     def _reading(self, sensor: Sensor) -> tuple[Share | None, "QuickReading | None"]:
-        """How a sensor is read from the numbers of the state, where it can; found once."""
+        """Share and reading by which compiled code evaluates a sensor, or None; cached."""
         if sensor not in self._readings:
             from phlexible.results.live_readings import quick_reading  # which needs the compiler
 
@@ -308,7 +306,7 @@ class LiveRun:
 
     @property
     def row(self) -> Array:
-        """The numbers of the last instant, shape (1, numbers): what ``memory.rows`` takes apart."""
+        """Numbers of the last instant, shape (1, numbers), in the layout of ``memory.rows``."""
         rows = self._stored.rows
         if not isinstance(rows, StateRows):
             rows = self.stepper.now(self.time)
@@ -316,28 +314,28 @@ class LiveRun:
         return rows.numbers[-1:]
 
     def reading(self, sensor: Sensor) -> "tuple[Share, QuickReading] | None":
-        """How compiled code reads a sensor from the numbers of the state; None: ``read`` has another way."""
+        """Share and reading by which compiled code evaluates a sensor; None: ``read`` is used."""
         share, found = self._reading(sensor)
         return None if share is None or found is None else (share, found)
 
     def velocities(self) -> Array | None:
-        """Velocities that satisfy the joints, computed once an instant."""
+        """Velocities projected onto the joints, computed once per instant."""
         if self._velocities is None:
             self._velocities = self.stepper.joint_velocities(self.time)
         return self._velocities
 
     @property
     def state(self) -> State:
-        """Of all bodies, for ``simulate(initial=...)`` and ``linearize(state=...)``."""
+        """Present state of all bodies, for ``simulate(initial=...)`` and ``linearize(state=...)``."""
         return self._now().state(0)
 
     def save(self) -> SavedInstant:
-        """Where the run is, with its inputs and what steps remember: after ``restore`` the digits are the same."""
+        """Present state with inputs and history; after ``restore`` the same digits follow."""
         numbers, sizes = self._run.snapshot()
         return SavedInstant(self.time, self.steps, numbers, self.inputs.copy(), self._identity, sizes)
 
     def restore(self, saved: SavedInstant) -> None:
-        """Go back; what came after is forgotten.
+        """Return to a saved instant and discard later ones.
 
         Raises:
             ParameterError: what was not saved by this run, or lies ahead.
@@ -349,7 +347,7 @@ class LiveRun:
         self._go_on_from(saved, stored)
 
     def put(self, saved: SavedInstant) -> None:
-        """Go on from where another run of the same model and step was; what this one did is forgotten.
+        """Continue from the state of another run of the same model and step, and discard the steps so far.
 
         Raises:
             ParameterError: a run of a model with other numbers or inputs; this run stays as it was.
@@ -373,11 +371,11 @@ class LiveRun:
         self._stored = StoredSteps(saved.time, self.stepper.now(saved.time)) if stored is None else stored
 
     def forget(self) -> None:
-        """Keep the last instant only, in very long runs; ``motion`` begins there."""
+        """Discard all instants but the last, in very long runs; ``motion`` begins there."""
         self._stored.forget()
 
     def live(self, *, port: int = 0) -> "RunView":
-        """Shows the run in a browser on this machine, with a field for each input.
+        """View of the run in a browser on this machine, with a field for each input.
 
         ``view = sim.live()``, then open ``view.url``; ``view.run(10.0)`` steps it in the time of a clock,
         ``view.update()`` draws it after steps of your own, ``view.stop()`` ends the page.
@@ -392,17 +390,17 @@ class LiveRun:
 
     @property
     def now(self) -> RecordedRun:
-        """The last instant alone, for what is measured."""
+        """Recorded run of the last instant, for readings."""
         return RecordedRun(self.system, self._now(), self._is_redundant)
 
     @property
     def instant(self) -> Motion:
-        """The last instant alone, to be drawn."""
+        """Motion of the last instant, for drawing."""
         return Motion(self.system, self._now())
 
     @property
     def motion(self) -> Motion:
-        """All steps so far."""
+        """Motion of all steps so far."""
         recording = self._stored.recording(self.system, self.stepper.work_sources, self._run.halvings)
         return Motion(self.system, recording, warnings=[*self._warnings])
 
@@ -411,7 +409,7 @@ class LiveRun:
         return f"LiveRun(t = {self.time:g} s, {steps} of {self.step_size:g} s, {self.inputs!r})"
 
     def _now(self) -> RecordedStates:
-        """The last instant alone."""
+        """Recording of the last instant."""
         last = self._stored.last
         return recording_of(self.system, self.stepper.work_sources, last.times, last.rows)
 
@@ -422,7 +420,7 @@ PICTURES = 30.0  # in a second
 
 
 class RunView(Served):
-    """A live run in a browser, made by ``LiveRun.live``: a number for each input, and a button that ends it."""
+    """Live run in a browser, made by ``LiveRun.live``: a number for each input, and a button that ends it."""
 
     def __init__(self, stepped: LiveRun, port: int) -> None:
         port = checked_port(port)
@@ -445,13 +443,13 @@ class RunView(Served):
         return self.is_open and not self._has_end
 
     def update(self) -> None:
-        """Draws where the run is now; for those who step it themselves."""
+        """Draw the present state, after steps of the user."""
         pack = Packing()
         moved = moved_data(moved_scene(self._scene, self._stepped.instant.run, np.array([0])), pack)
         self._tell(moved={**moved, "arrays": pack.entries}, block=pack.text())
 
     def run(self, duration: float | None = None, speed: float = 1.0) -> None:
-        """Steps the run and draws it until the duration is over or "end" is pressed; it rests when paused.
+        """Step the run and draw it until the duration is over or "end" is pressed; it rests when paused.
 
         Args:
             duration: in the time of the run [s]; None: without end.
@@ -474,7 +472,7 @@ class RunView(Served):
             last = clock.monotonic()
 
     def hear(self, told: dict[str, Any]) -> None:
-        """New values of inputs, whether the run goes on, or that it ends."""
+        """Apply a message of the page: new values of inputs, whether the run goes on, or that it ends."""
         for name, value in dict(told.get("inputs", {})).items():
             numbers = np.array(value, dtype=np.float64)
             if numbers.shape != self._stepped.inputs[name].shape or not np.isfinite(numbers).all():
@@ -484,7 +482,7 @@ class RunView(Served):
         self._has_end = self._has_end or bool(told.get("end"))
 
     def _take_inputs(self) -> None:
-        """Inputs are set between steps, in the thread that steps."""
+        """Set the inputs that the page has sent, in the thread that steps."""
         while self._given:
             name, value = self._given.popitem()
             self._stepped.inputs[name] = value

@@ -23,12 +23,12 @@ class Inputs(MutableMapping[str, Array]):
         self.is_new = False
 
     def __getitem__(self, name: str) -> Array:
-        """Shape (1,) of a force or torque in a joint, (3,) of a load; read-only."""
+        """Present value of an input, shape (1,) of a force or torque in a joint, (3,) of a load; read-only."""
         self._check(name)
         return read_only(self._values[name])
 
     def __setitem__(self, name: str, value: ArrayLike) -> None:
-        """A number, or three of a load.
+        """Set an input to a number, or a load to three.
 
         Raises:
             ParameterError: no input of that name, not its count of finite numbers, or a force out of the plane of
@@ -44,7 +44,7 @@ class Inputs(MutableMapping[str, Array]):
         self._values[name], self.is_new = found, True
 
     def __delitem__(self, name: str) -> None:
-        """Inputs stay."""
+        """Refuse the removal of an input."""
         raise ParameterError(f"input {name!r} cannot be removed; set it to zero")
 
     def __iter__(self) -> Iterator[str]:
@@ -57,14 +57,14 @@ class Inputs(MutableMapping[str, Array]):
         return f"Inputs({', '.join(f'{name!r}: {value.tolist()}' for name, value in self._values.items())})"
 
     def changes(self, size: int) -> Array:
-        """What they add to the loads of the model, shape (size,)."""
+        """Changes of the loads of the model due to all inputs, shape (size,)."""
         total = np.zeros(size)
         for name, (begin, value, _) in self._known.items():
             total[begin : begin + len(value)] = self._values[name] - value
         return total
 
     def checked_rows(self, name: str, given: ArrayLike, count: int) -> Array:
-        """Values of one input for so many mechanisms, shape (count, its numbers); one for all is taken too.
+        """Checked values of one input for so many mechanisms, shape (count, its numbers); one value serves all.
 
         Raises:
             ParameterError: no input of that name, another shape, numbers that are not finite or not in the plane.
@@ -80,16 +80,16 @@ class Inputs(MutableMapping[str, Array]):
         return rows
 
     def change_of(self, name: str, rows: Array) -> tuple[slice, Array]:
-        """Which loads such values change, and by how much, shape (rows, its numbers)."""
+        """Slice of the loads that an input changes, and the changes, shape (rows, its numbers)."""
         begin, value, _ = self._known[name]
         return slice(begin, begin + len(value)), rows - value
 
     def put(self, values: dict[str, Array]) -> None:
-        """All values at once."""
+        """Set the values of all inputs."""
         self._values, self.is_new = {name: value.copy() for name, value in values.items()}, True
 
     def copy(self) -> dict[str, Array]:
-        """All values."""
+        """Copy of the values of all inputs."""
         return {name: value.copy() for name, value in self._values.items()}
 
     def _check(self, name: str) -> None:

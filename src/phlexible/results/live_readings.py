@@ -1,4 +1,4 @@
-"""What most sensors measure at one instant, decoded from the numbers of the state by compiled code."""
+"""Readings of most sensors at one instant, computed by compiled code from the numbers of the state."""
 
 from collections.abc import Mapping, Sequence
 
@@ -22,7 +22,7 @@ Tables = tuple[IntArray, IntArray, IntArray, IntArray, IntArray, Array]
 
 
 class QuickReading:
-    """The numbers of a joint or an attachment that a sensor measures a share of.
+    """Compiled reading of a joint or an attachment, of which sensors measure a share.
 
     Args:
         layout: of the numbers of a state.
@@ -45,17 +45,17 @@ class QuickReading:
         self._measured = np.zeros(sum(6 if kind == POINT else 2 for kind in tables[0][:, 0]))
 
     def is_of_places(self, share: Share) -> bool:
-        """Whether it takes no rates."""
+        """Whether a share needs positions only, no rates."""
         rates = slice(3, 6) if self._gather is not None else slice(1, None, 2)
         return not share[1][:, rates].any()
 
     @property
     def numbers(self) -> tuple[tuple[IntArray, Array, Array], Tables, Array | None]:
-        """What ``measured_vectors`` and ``measure`` are given, and ``gather``."""
+        """Arguments of ``measured_vectors`` and ``measure``, and ``gather``."""
         return self._vectors, self._tables, self._gather
 
     def read(self, rows: Mapping[str, Array], velocity: Array, share: Share) -> Array:
-        """The share at the last stored instant, shape (count,), angles between -pi and pi.
+        """Share of the reading at the last stored instant, shape (count,), angles between -pi and pi.
 
         Args:
             rows: stored instants by the names of the tables.
@@ -72,14 +72,14 @@ class QuickReading:
 
 
 class RowsOfReadings:
-    """The same sensor of many runs: what each reads, by rows.
+    """Compiled reading of one sensor in many runs, one row each.
 
     Args:
-        count: of the runs.
+        count: number of runs.
         example: share and reading of one of them.
 
     Attributes:
-        is_of_places: it takes no rates.
+        is_of_places: whether it needs positions only, no rates.
     """
 
     def __init__(self, count: int, example: tuple[Share, QuickReading]) -> None:
@@ -92,7 +92,7 @@ class RowsOfReadings:
         self.is_of_places = True
 
     def put(self, known: Mapping[int, tuple[Share, QuickReading]]) -> bool:
-        """Shares and readings by numbers of runs; False where they are not of one structure."""
+        """Set shares and readings by numbers of runs; False where their structures differ."""
         for k, (share, reading) in known.items():
             if not self._fits(share, reading):
                 return False
@@ -112,7 +112,7 @@ class RowsOfReadings:
         return gather is other or (gather is not None and other is not None and np.array_equal(gather, other))
 
     def read(self, rows: Mapping[str, Array], velocity: Array) -> Array:
-        """The shares at the last stored instants, shape (runs, count), angles between -pi and pi.
+        """Shares at the last stored instants, shape (runs, count), angles between -pi and pi.
 
         Args:
             rows: stored instants by the names of the tables, a row for each run.
@@ -137,7 +137,7 @@ class RowsOfReadings:
 
 
 def quick_reading(run: RecordedRun, source: Source, beside_moving: bool = False) -> QuickReading | None:
-    """Of a joint or attachment of the run; None where sensors have to read it.
+    """Compiled reading of a joint or attachment of the run; None where sensors have to read it.
 
     Args:
         beside_moving: also beside a frame that moves, whose places and rates are then known elsewhere.
@@ -151,7 +151,7 @@ def quick_reading(run: RecordedRun, source: Source, beside_moving: bool = False)
 
 
 def _of_point(run: RecordedRun, attachment: Attachment) -> QuickReading:
-    """A mean of places and velocities of nodes, mostly of one."""
+    """Reading of a weighted mean of positions and velocities of nodes, mostly of one."""
     parts = run.system.resolver.parts(PointOf(run.port_in_run(attachment)))
     gather = np.hstack([weight * np.eye(6) for weight, _ in parts])
     return reading_of_vectors(run.system.layout, [vector for _, vector in parts], gather)
@@ -160,7 +160,7 @@ def _of_point(run: RecordedRun, attachment: Attachment) -> QuickReading:
 def reading_of_vectors(
     layout: Layout, vectors: Sequence[CarriedVector], gather: Array | None = None
 ) -> QuickReading:
-    """Place and rate of each vector, or such sums of them."""
+    """Reading of position and rate of each vector, or of sums of them."""
     items = np.array([(POINT, k, 6 * k, -1) for k in range(len(vectors))], dtype=np.int64)
     none = np.zeros((0, 2), dtype=np.int64)
     tables = (items, none, none, none, np.zeros(0, dtype=np.int64), np.zeros(0))
@@ -168,7 +168,7 @@ def reading_of_vectors(
 
 
 def _of_coordinates(run: RecordedRun, joint: Joint, beside_moving: bool) -> QuickReading | None:
-    """Coordinate and rate of each."""
+    """Reading of each coordinate of a joint and its rate; None where compiled code has no such coordinates."""
     own = run.mechanism.joints[run.joint_index(joint)].coordinates(run.system.dimension)
     functions = [each.functions() for each in own]
     collector = VectorCollector(run.system.resolver)
@@ -195,7 +195,7 @@ def _of_coordinates(run: RecordedRun, joint: Joint, beside_moving: bool) -> Quic
 
 
 def _vector_tables(layout: Layout, vectors: Sequence[CarriedVector]) -> tuple[IntArray, Array, Array]:
-    """As ``measured_vectors`` takes them: rows, rho without deformation, and all shapes."""
+    """Arguments for the compiled ``measured_vectors``: rows, undeformed vectors, and all shape functions."""
     rows, shapes = [], [np.zeros((0, 3))]
     for vector in vectors:
         b, axes, first, count = vector.carrier, NODE, 0, 0
@@ -209,6 +209,6 @@ def _vector_tables(layout: Layout, vectors: Sequence[CarriedVector]) -> tuple[In
 
 
 def _spans(counts: list[int]) -> IntArray:
-    """First and last + 1 of what each has, shape (counts, 2)."""
+    """First and last + 1 index of consecutive groups of these sizes, shape (counts, 2)."""
     starts = offsets(counts)
     return np.stack([starts[:-1], starts[1:]], axis=1)

@@ -28,7 +28,7 @@ READ = ("position", "rotation", "eta", "velocity")
 
 
 class _Held:
-    """Runs whose numbers are held in lanes, or in threads of a GPU.
+    """Runs whose states are stored in lanes, or in threads of a GPU.
 
     Args:
         runs: with calls that can join and have one key.
@@ -50,18 +50,18 @@ class _Held:
 
     @property
     def time(self) -> Array:
-        """Of each run [s]."""
+        """Time of each run [s]."""
         return np.asarray(self._origins + self._step_size * self.steps)
 
     def give(self, name: str, rows: Array) -> None:
-        """Values of an input of each run, which are kept."""
+        """Set an input of each run, and store its values."""
         places, change = self.runs[0].inputs.change_of(name, rows)
         self.lanes.loads[places, : len(self.runs)] = self._base[places] + change.T
         self._inputs[name] = rows
         self._is_ahead[:] = True
 
     def step(self, count: int, which: BoolArray) -> tuple[int, bool]:
-        """How many steps some of them took in lanes, and whether there is something to tell."""
+        """Number of steps that some runs took in lanes, and whether there are new warnings."""
         done, tells = cast("HeldLanes", self.lanes).step(count, which)
         self.steps += done * which
         self._is_ahead |= which
@@ -69,7 +69,9 @@ class _Held:
         return done, tells
 
     def step_each(self, count: int, which: BoolArray) -> Iterator[tuple[int, ConvergenceError]]:
-        """Steps of some of them in threads; what failed. One whose thread cannot go on takes the rest alone."""
+        """Step some runs in threads and yield failures; a run whose thread stops takes the rest alone. One
+        whose thread cannot go on takes the rest alone.
+        """
         threads = cast("HeldThreads", self.lanes)
         taken, tell = threads.step(count, which)
         self.steps += taken
@@ -87,7 +89,7 @@ class _Held:
             self.steps[lane] = run.steps
 
     def put(self, lane: int, saved: SavedInstant) -> None:
-        """Have one go on from where it was."""
+        """Continue one run from a saved instant."""
         run = self.runs[lane]
         run.put(saved)
         self.lanes.put(lane, run.stepper.memory.state, run.row[0], run.loads)
@@ -96,7 +98,7 @@ class _Held:
             rows[lane] = saved.inputs[name]
 
     def hand_back(self) -> None:
-        """Have the runs know where they are."""
+        """Write the states in lanes back into the runs."""
         for lane in np.flatnonzero(self._is_ahead).tolist():
             self._hand_back(lane, self._has_rows)
 
@@ -151,25 +153,25 @@ class LiveRows:
         self.time: Array = np.array([run.time for run in runs])
 
     def __reduce__(self) -> tuple[object, ...]:
-        """For pickles and copies, whose runs have memory of their own."""
+        """Arguments for pickles and copies, whose runs have memory of their own."""
         arguments = (self._groups, self._width, self._threads, self._device, self._is_specialized)
         return type(self), (list(self.as_they_are()), *arguments), {"_have_failed": self._have_failed}
 
     @property
     def runs(self) -> list[LiveRun]:
-        """All of them; from now on they are kept as they are after each step, and may be changed between."""
+        """List of all runs; from now on they are updated after each step, and may be changed between."""
         self._are_shown = True
         return list(self.as_they_are())
 
     def as_they_are(self) -> Sequence[LiveRun]:
-        """All of them as they are now, to be looked at."""
+        """All runs with their present states, for reading."""
         for held in self._held:
             if held is not None:
                 held.hand_back()
         return self._runs
 
     def replace(self, number: int, run: LiveRun) -> None:
-        """Another run takes the place of one."""
+        """Replace a run by another."""
         group = self._group_of[number][0]
         self._release(group)
         self._are_alone[group], self._now = False, None
@@ -178,7 +180,7 @@ class LiveRows:
         self._replaced_at[number] = self._replaced
 
     def put(self, number: int, saved: SavedInstant) -> None:
-        """Have one go on from where a run of the same system was.
+        """Continue a run from the saved instant of a run of the same system.
 
         Raises:
             ParameterError: it was of another model.
@@ -192,7 +194,7 @@ class LiveRows:
         self.time[number], self._have_failed[number], self._now = saved.time, False, None
 
     def give(self, name: str, values: ArrayLike) -> None:
-        """Values of an input for all runs, which have it, a row each.
+        """Set an input of all runs, one row each.
 
         Raises:
             ParameterError: they do not fit.
@@ -208,7 +210,7 @@ class LiveRows:
                 self._runs[k].inputs[name] = rows[k]
 
     def step(self, which: BoolArray, count: int) -> dict[int, ConvergenceError]:
-        """So many steps of some runs, shape (runs,); what failed, by the number of the run."""
+        """Take so many steps of some runs, (runs,), and return failures by the number of the run."""
         errors: dict[int, ConvergenceError] = {}
         self._look()
         self._now = None
@@ -226,7 +228,7 @@ class LiveRows:
         return errors
 
     def read(self, name: Any, sensors: Sequence[Sensor]) -> Array:
-        """What a sensor of each run reads now, shape (runs,) or (runs, numbers).
+        """Present readings of a sensor of each run, shape (runs,) or (runs, numbers).
 
         Args:
             name: of the sensors, any.
@@ -239,7 +241,7 @@ class LiveRows:
         return np.array([run.read(sensor) for run, sensor in zip(self.as_they_are(), sensors, strict=True)])
 
     def _rows_of(self, name: Any, sensors: Sequence[Sensor]) -> "RowsOfReadings | None":
-        """How a sensor is read of all runs at once; None: of one after the other."""
+        """Reading of a sensor for all runs together; None: one after the other."""
         from phlexible.results.live_readings import RowsOfReadings  # with the compiler
 
         version, rows = self._readings.get(name, (-1, None))
@@ -261,7 +263,9 @@ class LiveRows:
         return rows
 
     def _numbers(self, with_rates: bool) -> dict[str, Array] | None:
-        """What sensors are read from, a row for each run; None: velocities on the joints are not known of all."""
+        """Tables that sensors are read from, a row for each run; None: projected velocities are not available
+        for all.
+        """
         example = self._runs[0].stepper.memory
         if self._now is None:
             last = max(example.place(name) + example.state_sizes[name] for name in READ)
@@ -282,7 +286,7 @@ class LiveRows:
         return self._now
 
     def _find_velocities(self, found: Array) -> bool:
-        """Those that satisfy the joints, a row for each run; whether they are known of all."""
+        """Write projected velocities into a row for each run; whether all are available."""
         for numbers, place, held in zip(self._groups, self._places, self._held, strict=True):
             if held is not None:
                 velocities = held.lanes.velocities() if held.runs[0].stepper.projects_at_once else None
@@ -315,7 +319,7 @@ class LiveRows:
         return self._step_each(group, numbers[which].tolist(), count - done)
 
     def _step_each(self, group: int, which: Sequence[int], count: int) -> dict[int, ConvergenceError]:
-        """Steps of runs that are not held, in lanes where they are the same; what failed."""
+        """Take steps of runs that are not in lanes, together where their structures agree, and return failures."""
         runs = [self._runs[k] for k in which]
         if self._width == 1 or len(which) < 2:
             results: list[Exception | None] = [_error_of(run, count) for run in runs]
@@ -335,7 +339,7 @@ class LiveRows:
         return errors
 
     def _step_on(self, device: "Device", group: int, which: BoolArray, count: int) -> dict[int, ConvergenceError]:
-        """Steps of some runs in threads of a device; what failed.
+        """Take steps of some runs in threads of a device, and return failures.
 
         Raises:
             ParameterError: it cannot step them.
@@ -359,7 +363,7 @@ class LiveRows:
         return device(calls)
 
     def _hold(self, group: int, count: int, thread: int) -> "_Held | None":
-        """The runs of a group, where all of them can be held."""
+        """Runs of a group in lanes, or None where some of them cannot be."""
         runs = [self._runs[k] for k in self._groups[group]]
         if self._width == 1 or len(runs) < 2 or any(run.is_halving or not run.is_steady for run in runs):
             return None
@@ -377,20 +381,20 @@ class LiveRows:
         return None
 
     def _release(self, group: int) -> None:
-        """The runs of a group are what they are themselves again."""
+        """Write the states of a group back into its runs and release the lanes."""
         if (held := self._held[group]) is not None:
             held.hand_back()
             self._held[group] = None
 
     def _look(self) -> None:
-        """Runs that are shown may have changed: they are what they are themselves."""
+        """Release all lanes if runs are visible to the user, who may have changed them."""
         if self._are_shown:
             for group in range(len(self._groups)):
                 self._release(group)
 
 
 def _error_of(run: LiveRun, count: int) -> ConvergenceError | None:
-    """Take so many steps alone; what failed."""
+    """Take so many steps alone and return the failure, if any."""
     try:
         completed(run.taking(count, keeps_all=False))
     except ConvergenceError as error:
@@ -399,14 +403,14 @@ def _error_of(run: LiveRun, count: int) -> ConvergenceError | None:
 
 
 def _place_of(numbers: IntArray) -> "slice | IntArray":
-    """The same numbers, as a slice where they follow each other: rows are not copied then."""
+    """Indices as a slice where they are consecutive, which avoids copies."""
     first, count = int(numbers[0]), len(numbers)
     is_row = bool((numbers == np.arange(first, first + count)).all())
     return slice(first, first + count) if is_row else numbers
 
 
 def shared(task: Callable[[int], None], which: Sequence[int], threads: int) -> Iterator[None]:
-    """The task for each number, shared by threads; one value as each is done."""
+    """Run the task for each number in a pool of threads, and yield as each is done."""
     if threads == 1 or len(which) < 2:
         for number in which:
             task(number)

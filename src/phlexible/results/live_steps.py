@@ -1,4 +1,4 @@
-"""Instants that a live run has stored."""
+"""Stored instants of a live run."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -27,14 +27,14 @@ class StoredBlock(NamedTuple):
     first: Array = NOTHING
 
     def until(self, count: int) -> "StoredBlock":
-        """The first so many."""
+        """First ``count`` instants of the block."""
         if count == len(self.times):
             return self
         return StoredBlock(self.times[:count], {name: each[:count] for name, each in self.rows.items()}, self.first)
 
     @property
     def last(self) -> "StoredBlock":
-        """The last instant alone."""
+        """Last instant as a block."""
         return StoredBlock(self.times[-1:], {name: each[-1:] for name, each in self.rows.items()})
 
 
@@ -50,37 +50,37 @@ class StoredSteps:
 
     @property
     def rows(self) -> Mapping[str, Array]:
-        """The last block's; the last row is that of the last instant."""
+        """Rows of the last block; the last one is that of the last instant."""
         return self._blocks[-1].rows
 
     @property
     def last_block(self) -> StoredBlock:
-        """What was stored last."""
+        """Last block that was stored."""
         return self._blocks[-1]
 
     @property
     def last(self) -> StoredBlock:
-        """The last instant alone."""
+        """Last instant as a block."""
         return self._blocks[-1].last
 
     def copy(self) -> "StoredSteps":
-        """The same instants, to which others are added; for pickles rows are tables by name."""
+        """Copy of the stored instants, with rows as tables by name for pickles."""
         found = StoredSteps(self.time, {})
         found._blocks = [StoredBlock(each.times, dict(each.rows), each.first) for each in self._blocks]
         return found
 
     def add(self, block: StoredBlock) -> None:
-        """Store instants that follow."""
+        """Append instants that follow the stored ones."""
         self._blocks.append(block)
         self.time = float(block.times[-1])
 
     def forget(self) -> None:
-        """Keep the last instant only."""
+        """Discard all instants but the last."""
         if len(self._blocks) > 1 or len(self._blocks[-1].times) > 1:
             self._blocks = [self.last]
 
     def until(self, steps: int, time: float) -> "StoredSteps | None":
-        """All instants up to one that lies so many steps ahead, at most 0, at a time [s]; None: it is not there."""
+        """Instants up to one that lies ``steps`` (at most 0) ahead at a time [s]; None: it is not stored."""
         behind = -steps
         for k in range(len(self._blocks) - 1, -1, -1):
             block = self._blocks[k]
@@ -93,7 +93,7 @@ class StoredSteps:
         return None
 
     def recording(self, system: System, sources: Mapping[str, list[int]], halvings: int) -> RecordedStates:
-        """All instants as a recording, see ``recording_of``."""
+        """Recording of all instants, see ``recording_of``."""
         blocks = self._blocks
         rows = {name: np.concatenate([block.rows[name] for block in blocks]) for name in blocks[0].rows}
         times = np.concatenate([block.times for block in blocks])

@@ -1,4 +1,4 @@
-"""Motion: what a simulation returns, and the one object that users ask about it."""
+"""Result of a simulation, ``Motion``, with all quantities that are computed from it."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
@@ -54,7 +54,7 @@ SAME = 1e-9  # of the duration
 
 
 def stored_state(recording: RecordedStates, time: float) -> State:
-    """The state at a stored instant.
+    """State at a stored instant.
 
     Raises:
         ParameterError: no number, or no instant is stored there.
@@ -116,7 +116,7 @@ class Motion(MotionPictures, Readings):
         )
 
     def __reduce__(self) -> tuple[object, ...]:
-        """For pickles: without what follows from the rest."""
+        """Arguments for pickles, without derived data."""
         run = self.run
         return type(self), (
             run.system,
@@ -128,7 +128,7 @@ class Motion(MotionPictures, Readings):
         )
 
     def at(self, time: float) -> State:
-        """The state at a stored instant, for ``simulate(initial=...)`` and ``linearize(state=...)``.
+        """State at a stored instant, for ``simulate(initial=...)`` and ``linearize(state=...)``.
 
         Raises:
             ParameterError: no instant is stored there; the message names those around it.
@@ -142,7 +142,7 @@ class Motion(MotionPictures, Readings):
 
     @cached_property
     def energy(self) -> Energy:
-        """The energy ledger [J]."""
+        """Energy balance of the motion [J]."""
         return energy_of(self.recording)
 
     @cached_property
@@ -175,11 +175,11 @@ class Motion(MotionPictures, Readings):
         return kinematics.velocity(self.run, attachment)
 
     def angular_velocity(self, target: PlacedBody | Port) -> Array:
-        """World axes, consistent with the joints, shape (N + 1, 3) [rad/s]."""
+        """Angular velocity in world axes, consistent with the joints, shape (N + 1, 3) [rad/s]."""
         return kinematics.angular_velocity(self.run, target)
 
     def slack_parts(self) -> list[reactions.SlackPart]:
-        """For each string that was pressed together somewhere, the first such element and its time [s]."""
+        """First compressed element of each string that was compressed somewhere, and its time [s]."""
         return reactions.slack_parts(self.run)
 
     @property
@@ -194,11 +194,11 @@ class Motion(MotionPictures, Readings):
         return self.run.multipliers
 
     def translation_rate(self, joint: Joint) -> Array:
-        """d(translation)/dt, consistent with the joints, shape (N + 1,) or (N + 1, 2) [m/s]."""
+        """Rate of translation of a joint, consistent with the joints, shape (N + 1,) or (N + 1, 2) [m/s]."""
         return JointRate(joint).of_kind(self.run, is_angle=False)
 
     def rate(self, joint: Joint) -> Array:
-        """d(angle)/dt, consistent with the joints, shape (N + 1,) [rad/s]; of a joint without angle [m/s]."""
+        """Rate of the angle of a joint, consistent with the joints, shape (N + 1,) [rad/s]; without angle [m/s]."""
         sensor, names = JointRate(joint), joint.coordinate_names
         return sensor.of_kind(self.run, is_angle=not names or any("angle" in name for name in names))
 
@@ -211,7 +211,7 @@ class Motion(MotionPictures, Readings):
         return self.recording.step_error
 
     def check(self) -> MotionCheck:
-        """Balances, joints, steps, limits of the models and the warnings of the run at a glance; print it.
+        """Summary of balances, joints, steps, limits of the models and warnings of the run; print it.
 
         Example:
             >>> motion = ph.gallery.double_pendulum().simulate(duration=0.1, step=1e-3)
@@ -245,7 +245,7 @@ class Motion(MotionPictures, Readings):
 
     @property
     def repeatable(self) -> Repeatable:
-        """How the run is done again with other steps.
+        """Function that repeats the run with other steps.
 
         Raises:
             ModelError: it cannot be.
@@ -255,7 +255,7 @@ class Motion(MotionPictures, Readings):
         return self._repeatable
 
     def long_steps(self, steps: int | None = None) -> list[str]:
-        """What says that steps were too long, in words; mostly nothing.
+        """Texts of warnings that steps were too long, mostly none.
 
         Args:
             steps: how many there were, if all of them had one length and are stored.
@@ -263,27 +263,29 @@ class Motion(MotionPictures, Readings):
         return long_steps(self.run, None if steps is None else whole("steps", steps))
 
     def large_deflections(self) -> list[str]:
-        """Beams and rods that bent further than their elements follow, in words; mostly none."""
+        """Texts about beams and rods that bent further than their elements can follow, mostly none."""
         return large_deflections(self.run)
 
     def large_strains(self) -> list[str]:
-        """Beams that were strained beyond a tenth, in words; mostly none."""
+        """Texts about beams that were strained beyond a tenth, mostly none."""
         return large_strains(self.run)
 
     def missing_stiffening(self) -> list[str]:
-        """Why beams of linear strain went astray in fast rotation, one explanation each; mostly none."""
+        """Texts that explain why beams of linear strain were inaccurate in fast rotation, mostly none."""
         return missing_stiffening(self.run)
 
     def to_xarray(self) -> "xarray.Dataset":
-        """The raw numbers with names and units (needs ``phlexible[xarray]``)."""
+        """Recorded numbers with names and units (needs ``phlexible[xarray]``)."""
         return tables.to_xarray(self.run)
 
     def to_dataframe(self, sensors: Sequence[Sensor]) -> "pandas.DataFrame":
-        """What sensors measured, a column a component with its unit, over time (needs ``phlexible[xarray]``)."""
+        """Table of sensor readings over time, a column for each component with its unit (needs
+        ``phlexible[xarray]``).
+        """
         return tables.to_dataframe(self.run, sensors)
 
     def to_csv(self, path: FilePath, sensors: Sequence[Sensor]) -> None:
-        """The same as text, comma-separated, all digits.
+        """Write sensor readings over time as comma-separated text with all digits.
 
         Raises:
             ResultFileError: the file cannot be written.
@@ -300,7 +302,7 @@ class Motion(MotionPictures, Readings):
         numerical_damping: float = 0.0,
         scales: Mapping[str, float] | None = None,
     ) -> "Sensitivity":
-        """Derivatives of what sensors read, at all instants, to a few parameters: the direct way.
+        """Derivatives of sensor readings at all instants with respect to a few parameters, by the direct method.
 
         Exact derivatives of the computed motion. Its steps are not taken again where they have one size and nothing
         happens between them. Of one number and many parameters ``ph.gradient`` is the way.
@@ -364,11 +366,11 @@ class Motion(MotionPictures, Readings):
         vtk_series.export(self.run, file_path("path", path), chosen, progress)
 
     def summary(self) -> Figures:
-        """Sizes, solver work and the ledger at the end, by name; ``print`` shows aligned lines."""
+        """Sizes, solver work and the final energy balance, by name; ``print`` shows aligned lines."""
         return figures(self.run)
 
     def _repr_html_(self) -> str:
-        """For notebooks: a picture, the figures of the run and its energies."""
+        """Picture, figures of the run and energies as HTML, for notebooks."""
         return motion_html(self.run, self.energy)
 
     def _ipython_key_completions_(self) -> list[str]:

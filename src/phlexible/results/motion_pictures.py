@@ -28,14 +28,16 @@ if TYPE_CHECKING:
 FilePath = str | PathLike[str]
 
 LivePage = Callable[[str, Mapping[str, Sensor] | None, Sequence[str]], str]
-"""A page that steps the model of a motion: of a title, sensors by name (None: usual ones) and further sections."""
+"""Function of a title, sensors by name (None: default ones) and further sections that makes a page stepping
+the model.
+"""
 
 
 # A recorded motion in a browser: its report, whose slider of time can be moved from Python.
 
 
 class MotionView(Served):
-    """A motion in a browser, made by ``Motion.live``.
+    """Motion in a browser, made by ``Motion.live``.
 
     Attributes:
         url: to open in a browser.
@@ -49,7 +51,7 @@ class MotionView(Served):
 
     @property
     def time(self) -> float:
-        """Shown now [s]; to be set, between the first and the last instant."""
+        """Time shown at present [s]; it can be set to values between the first and the last instant."""
         return float(self._news["time"])
 
     @time.setter
@@ -63,7 +65,7 @@ class MotionView(Served):
         return bool(self._news["playing"])
 
     def play(self, speed: float | None = None) -> None:
-        """Time runs, again from the start after the end.
+        """Play the motion, from the start again after its end.
 
         Args:
             speed: seconds of the motion in one; None: as before, at first the whole motion in about 8 s.
@@ -71,16 +73,16 @@ class MotionView(Served):
         self._tell(playing=True, **({} if speed is None else {"speed": positive("speed", speed)}))
 
     def pause(self) -> None:
-        """Time stands."""
+        """Stop playing the motion."""
         self._tell(playing=False)
 
     def replace(self, motion: "MotionPictures") -> None:
-        """Shows another motion of the same model, such as a run that went on."""
+        """Show another motion of the same model, such as a continued run."""
         self.page = self._page_of(motion)
         self._tell(version=self._news["version"] + 1)
 
     def hear(self, told: dict[str, Any]) -> None:
-        """Time, whether it runs, and its speed, by a page that knows the latest news."""
+        """Apply a message of a page that has the latest changes: time, whether it runs, and its speed."""
         time, playing, speed = float(told["time"]), bool(told["playing"]), float(told["speed"])
         if not (isfinite(time) and isfinite(speed)):
             raise ValueError
@@ -94,7 +96,7 @@ class MotionView(Served):
 
 
 class MotionPictures:
-    """The part of ``Motion`` that draws.
+    """Plots, films and reports of a motion; base class of ``Motion``.
 
     Attributes:
         run: the numbers with the system that they are of.
@@ -170,7 +172,7 @@ class MotionPictures:
         points: Sequence[Attachment] = (),
         sensors: Sequence[Sensor] = (),
     ) -> InlinePage:
-        """The report inside of a notebook, as the last line of a cell; arguments as of ``report``.
+        """Report inside of a notebook, as the last line of a cell; arguments as of ``report``.
 
         Args:
             height: of the page [pixels].
@@ -181,7 +183,8 @@ class MotionPictures:
         )
 
     def live(self, *, port: int = 0, frames: int | None = None) -> MotionView:
-        """Shows the report of the motion in a browser on this machine, which follows ``view``, and ``view`` it.
+        """View of the motion's report in a browser on this machine, which follows the returned object and
+        conversely.
 
         ``view = motion.live()``, then open ``view.url``; ``view.play()``, ``view.time = 0.2``, ``view.stop()``.
 
@@ -195,7 +198,7 @@ class MotionPictures:
         return MotionView(self, port, frames)
 
     def plot(self, path: FilePath | None = None, points: Sequence[Attachment] = ()) -> "Figure":
-        """The run at a glance: the mechanism at some instants, what tells most, the energies since the start.
+        """Overview of the run: the mechanism at some instants, selected displacements, energies since the start.
 
         Args:
             path: of the file to write, ``.png``, ``.pdf`` or ``.svg``; None: none.
@@ -210,7 +213,7 @@ class MotionPictures:
     def plot_energy(self, path: FilePath | None = None, *, axes: "Axes") -> "Axes": ...
 
     def plot_energy(self, path: FilePath | None = None, *, axes: "Axes | None" = None) -> "Figure | Axes":
-        """Energies since the start, supplied and dissipated work, and below them the balance error.
+        """Plot of energies since the start, supplied and dissipated work, and the balance error below.
 
         Args:
             path: of the file to write; None: none.
@@ -242,7 +245,7 @@ class MotionPictures:
         *,
         axes: "Axes | None" = None,
     ) -> "Figure | Axes":
-        """Elastic displacement over time; ``normalized``: divided by the size of the body."""
+        """Plot of the elastic displacement over time; ``normalized``: divided by the size of the body."""
         return plots.plot_elastic_displacement(self.run, attachment, path, normalized, axes)
 
     @overload
@@ -254,7 +257,9 @@ class MotionPictures:
     def plot_reaction(
         self, joint: Joint, path: FilePath | None = None, *, axes: "Axes | None" = None
     ) -> "Figure | Axes":
-        """Force of a joint on its second attachment over time, and in a figure of its own its moment."""
+        """Plot of the force of a joint on its second attachment over time, and of its moment in a separate
+        figure.
+        """
         force, moment = reactions.reaction(self.run, joint)
         return plots.plot_reaction(self.run, joint, force, moment, path, axes)
 
@@ -264,7 +269,7 @@ class MotionPictures:
         times: int | Sequence[float] = 4,
         path: FilePath | None = None,
     ) -> "Figure":
-        """Section forces along a beam at some times [s], or at so many, and their range over all times."""
+        """Plot of section forces along a beam at some times [s], or at so many, with their range over all times."""
         forces = section_forces.section_forces(self.run, body, section_forces.element_ends(self.run, body))
         return section_plot.plot_section_forces(forces, times, path, body.name)
 
@@ -296,7 +301,7 @@ class MotionPictures:
         *,
         axes: "Axes | None" = None,
     ) -> "Figure | Axes":
-        """The deformed mechanism at some times [s], or at so many times; ``scale`` enlarges deformations."""
+        """Plot of the deformed mechanism at some times [s], or at so many; ``scale`` enlarges deformations."""
         return mechanism_plot.plot_mechanism(self.run, times, path, scale, axes)
 
     def animate(

@@ -1,4 +1,4 @@
-"""A progress bar for runs in a terminal or a notebook, lines elsewhere."""
+"""Progress bars in a terminal or a notebook, lines elsewhere."""
 
 import sys
 import time
@@ -20,14 +20,14 @@ def shown(progress: bool | None) -> bool:
 
 
 class Lines:
-    """Writes a line to stderr each ten seconds."""
+    """Progress report that writes a line to stderr every ten seconds."""
 
     def __init__(self, what: str) -> None:
         self._what, self._begin = what, time.monotonic()
         self._next = self._begin + INTERVAL
 
     def __call__(self, done: int, count: int) -> None:
-        """So many steps or runs are done."""
+        """Report the number of finished steps or runs."""
         now = time.monotonic()
         if now >= self._next:
             self._next = now + INTERVAL
@@ -37,7 +37,7 @@ class Lines:
 
 @contextmanager
 def progress_bar(progress: bool | None, what: str = "simulating") -> Iterator[Callable[[int, int], None]]:
-    """Gives a function of (done, in all); None: a bar as of ``shown``, lines elsewhere."""
+    """Context that gives a function of (done, in all); None: a bar as of ``shown``, lines elsewhere."""
     if not shown(progress):
         yield Lines(what) if progress is None else lambda done, count: None
         return

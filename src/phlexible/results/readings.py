@@ -1,4 +1,4 @@
-"""What motions and equilibria are asked alike: places, forces in joints and bodies, sensors."""
+"""Readings that motions and equilibria have in common: positions, forces in joints and bodies, sensors."""
 
 from collections.abc import Sequence
 from typing import overload
@@ -28,7 +28,8 @@ from phlexible.state.recorded_run import RecordedRun
 
 
 class Readings:
-    """What is read from the instants 0 .. N of a run. An equilibrium has one instant and no axis of time.
+    """Readings at the instants 0 .. N of a run. An equilibrium has one instant and no axis of time. N of a run. An
+    equilibrium has one instant and no axis of time.
 
     Attributes:
         run: the numbers with the system that they are of.
@@ -47,7 +48,7 @@ class Readings:
     def __getitem__(self, name: Sensor) -> Array: ...
 
     def __getitem__(self, name: str | Sensor) -> PlacedBody | PlacedWhole | Array:
-        """What a sensor measured, ``motion[ph.Position(beam.end)]``; or the body with a name, for its ports.
+        """Readings of a sensor, ``motion[ph.Position(beam.end)]``; or the body with a name, for its ports.
 
         Raises:
             ModelError: no body has the name, or the sensor is of another model.
@@ -59,7 +60,7 @@ class Readings:
         return self[Position(attachment)]
 
     def rotation(self, target: PlacedBody | Port) -> Array:
-        """Body to world of a body, or of the material around an attachment, shape (N + 1, 3, 3)."""
+        """Rotation from body to world axes of a body, or of the material at an attachment, shape (N + 1, 3, 3)."""
         return self._shown(kinematics.rotation(self.run, target))
 
     def elastic_displacement(self, attachment: Attachment) -> Array:
@@ -70,7 +71,7 @@ class Readings:
         return self[ElasticDisplacement(attachment)]
 
     def elastic_coordinates(self, body: PlacedBody) -> Array:
-        """eta of a body, shape (N + 1, n)."""
+        """Elastic coordinates eta of a body, shape (N + 1, n)."""
         return self._shown(kinematics.elastic_coordinates(self.run, body))
 
     def tension(self, string: PlacedBody) -> Array:
@@ -107,7 +108,7 @@ class Readings:
         return self[ElementForce(element)]
 
     def required(self, joint: Joint) -> Array:
-        """Inverse dynamics: the force or torque that the drives of a joint needed, shape (N + 1,) [N or N m].
+        """Force or torque that the drives of a joint needed (inverse dynamics), shape (N + 1,) [N or N m].
 
         Along the driven coordinate, positive where it enlarges it; of a joint with several drives shape (N + 1,
         drives), in the order of its coordinates. The same over time as ``joint.torque`` or ``joint.force``

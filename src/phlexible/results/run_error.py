@@ -1,4 +1,4 @@
-"""The error of a whole run, from runs with steps twice and four times as long (docs/accuracy.md)."""
+"""Estimated error of a whole run, from runs with steps twice and four times as long (docs/accuracy.md)."""
 
 import warnings
 from collections.abc import Callable, Sequence
@@ -23,13 +23,14 @@ CLEAR = 3.0  # ratio of the differences from which steps resolve what moves
 
 @dataclass(frozen=True, eq=False)
 class Repeatable:
-    """How a run of ``model.simulate`` is done again.
+    """Run of ``model.simulate`` that can be repeated with other steps.
 
     Attributes:
-        run: (how many times longer steps are, also their parts around contacts; steps from stored instant to stored
-            instant; duration [s]) -> the numbers from the same start.
+        run: function of the factor of the step and of its parts around contacts, the steps between stored
+            instants, and
+            the duration [s], which returns the run from the same start.
         step: of the run [s].
-        every: so many steps from stored instant to stored instant.
+        every: steps between stored instants.
         order: of the scheme.
         duration: [s].
     """
@@ -43,7 +44,7 @@ class Repeatable:
 
 @dataclass(frozen=True, eq=False)
 class RunError:
-    """What a run misses, estimated; print it.
+    """Estimated error of a run; print it.
 
     Attributes:
         time: instants that all three runs have, shape (k,) [s].
@@ -66,7 +67,7 @@ class RunError:
 
     @property
     def advice(self) -> str:
-        """What to do where the ratio is below 3; empty where the steps resolve the motion."""
+        """Advice where the ratio is below 3; empty where the steps resolve the motion."""
         if not self.ratio < CLEAR:
             return ""
         return (
@@ -81,7 +82,7 @@ class RunError:
 
 
 def run_error(done: RecordedRun, repeatable: Repeatable, sensors: Sequence[Sensor]) -> RunError:
-    """The error of a run for sensors of one unit, from two further runs with 2 and 4 times its step.
+    """Error of a run for sensors of one unit, from two further runs with 2 and 4 times its step.
 
     Raises:
         ParameterError: sensors of several units or none, or a run with too few steps.
@@ -102,8 +103,7 @@ def run_error(done: RecordedRun, repeatable: Repeatable, sensors: Sequence[Senso
 
 
 def run_error_of_places(done: RecordedRun, repeatable: Repeatable) -> RunError:
-    """The same for all places of the mechanism [m]: centres of mass, nodes, points along bodies, and turns
-    times the size of the body.
+    """Error of a run for all positions of the mechanism [m]: centres of mass, nodes, points, scaled rotations.
 
     Raises:
         ParameterError: a run with too few steps.
@@ -113,7 +113,9 @@ def run_error_of_places(done: RecordedRun, repeatable: Repeatable) -> RunError:
 
 
 def places_of(run: RecordedRun) -> Array:
-    """World positions of centres of mass, nodes and points along bodies, and turns times sizes, (N + 1, n) [m]."""
+    """World positions of centres of mass, nodes and points along bodies, and scaled rotations, shape (N + 1,
+    n) [m].
+    """
     parts = [run.recording.position]
     for index in range(run.system.layout.frames):
         data, rotation = run.system.bodies[index].data, run.recording.rotation[:, index]
@@ -152,8 +154,12 @@ def _estimated(
 
 
 def _share(ratio: float, order: int) -> float:
-    """Error of a run over its difference to that of twice the step: a geometric series at the ratio that was met,
-    that of the order at the least, all of the difference where the runs do not come closer as steps shrink."""
+    """Error of a run divided by its difference to that of twice the step.
+
+    The sum of a geometric series at the measured ratio, at least that of the order; the whole difference where runs
+    do
+    not converge.
+    """
     full = 2.0**order
     if not ratio < full:
         return 1 / (full - 1)
@@ -176,7 +182,7 @@ def _nearest(time: Array, wanted: Array) -> Array:
 
 
 def _check_repeats(done: RecordedRun, here: Repeatable, reading: Callable[[RecordedRun], Array]) -> None:
-    """Refuses runs with controllers whose first steps come out differently when they are done again."""
+    """Refuse runs with controllers whose first steps differ when they are repeated."""
     laws = [
         str(part)
         for part in (*done.mechanism.loads, *done.mechanism.elements)

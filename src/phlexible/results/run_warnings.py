@@ -1,4 +1,4 @@
-"""Warnings at the end of a run: of its steps, limits of its bodies, and sampled controllers that made it grow."""
+"""Warnings at the end of a run: of steps, limits of bodies, and unstable sampled controllers."""
 
 from contextlib import suppress
 from dataclasses import replace
@@ -30,7 +30,7 @@ DIFFERENCE = 1e-4
 
 
 def unstable_loop(motion: Motion) -> str:
-    """Text of a warning where the only controller, linear near the start, is unstable by its period; else empty."""
+    """Text of a warning if the only controller, linear near the start, is unstable with its period; else empty."""
     with suppress(Exception):  # no linear model, or a function that raises: nothing is known
         return _unstable_loop(motion)
     return ""
@@ -87,14 +87,14 @@ def _unstable_loop(motion: Motion) -> str:
 
 
 def _sensors(item: object) -> list[PointSensor | JointSensor | None]:
-    """Numbers that a controller is given of a joint or a sensor; None: those that linear models do not have."""
+    """Sensors of the numbers that a controller is given of a joint or a sensor; None: not in linear models."""
     if isinstance(item, Joint):
         return [kind(item, k) for k in range(len(item.coordinate_names)) for kind in (JointPosition, JointRate)]
     return [item if isinstance(item, PointSensor | JointSensor) and item.count == 1 else None]
 
 
 def _gains(feedback: Feedback, measured: Array) -> LinearController | None:
-    """A function that remembers nothing, by its differences at the start; None: an object, or not linear there."""
+    """Gains of a controller function by differences at the start; None: an object, or not linear there."""
     if not isinstance(feedback.controller, FunctionType):
         return None
     given = measured if feedback.target is None else feedback.target_at(0.0) - measured
@@ -112,7 +112,7 @@ def _gains(feedback: Feedback, measured: Array) -> LinearController | None:
 
 
 def attach_motion(motion: Motion | None, error: BaseException) -> None:
-    """Gives an error what was computed before it."""
+    """Attach the motion before an error to that error."""
     if motion is None:
         return
     error.motion = motion  # type: ignore[attr-defined]
@@ -125,7 +125,9 @@ def attach_motion(motion: Motion | None, error: BaseException) -> None:
 
 
 def warned(motion: Motion, steps: int | None) -> Motion:
-    """The motion, with warnings where it was cut short, steps were too long, or bodies beyond what models hold."""
+    """Motion, with warnings if it was interrupted, steps were too long, or bodies exceeded the limits of their
+    models.
+    """
     try:
         interrupted = f"the run was interrupted at t = {motion.time[-1]:.9g} s: it ends there"
         found: list[tuple[str, type[Warning]]] = [] if motion.is_complete else [(interrupted, StepWarning)]

@@ -1,4 +1,4 @@
-"""What sensors measured and what a run recorded, as tables and labelled arrays."""
+"""Tables and labelled arrays of sensor readings and recorded numbers."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def to_xarray(run: RecordedRun) -> "xarray.Dataset":
-    """One variable for each array of the recording that has entries, with dimensions by name.
+    """Dataset with a variable for each nonempty array of the recording, and dimensions by name.
 
     Without the others a table of it, ``to_xarray().to_dataframe()``, has rows.
 
@@ -50,7 +50,7 @@ TIME = "time [s]"
 
 
 def to_dataframe(run: RecordedRun, given: Sequence[Sensor]) -> "pandas.DataFrame":
-    """A column a component, by name and unit; the index is time."""
+    """Table of sensor readings, a column for each component by name and unit; the index is time."""
     frames = optional("pandas", "xarray")
     found: pandas.DataFrame = frames.DataFrame(columns(sensors("sensors", given), run))
     found.index = frames.Index(run.time, name=TIME)
@@ -58,7 +58,7 @@ def to_dataframe(run: RecordedRun, given: Sequence[Sensor]) -> "pandas.DataFrame
 
 
 def to_csv(run: RecordedRun, path: str, given: Sequence[Sensor]) -> None:
-    """The same as comma-separated text; names that hold commas stand in quotation marks.
+    """Write sensor readings as comma-separated text; names that contain commas are in quotation marks.
 
     Raises:
         ResultFileError: the file cannot be written.

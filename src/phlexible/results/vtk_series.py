@@ -1,4 +1,4 @@
-"""A motion as a series of VTK files for ParaView: meshes with displacement and stress, other bodies as surfaces."""
+"""Export of a motion as VTK files for ParaView: meshes with displacement and stress, other bodies as surfaces."""
 
 from math import ceil
 from pathlib import Path
@@ -21,7 +21,7 @@ from phlexible.results.progress import progress_bar, shown
 from phlexible.state.recorded_run import RecordedRun
 
 MOST_INSTANTS = 200
-"""Where nothing else is asked for: as many as a film of 8 s has."""
+"""Default number of instants, as many as a film of 8 s has."""
 HEAD = """<?xml version="1.0"?>
 <VTKFile type="Collection" version="0.1" byte_order="LittleEndian">
   <Collection>
@@ -32,7 +32,8 @@ END = """  </Collection>
 
 
 def export(run: RecordedRun, path: str, every: int | None, progress: bool | None) -> None:
-    """See ``Motion.export``. The index is whole after each instant: a series that was stopped can be opened.
+    """Write a series of VTK files, see ``Motion.export``. The index is whole after each instant. The index is
+    whole after each instant: a series that was stopped can be opened.
 
     Raises:
         ParameterError: a path that does not end in .pvd.
@@ -60,7 +61,7 @@ def export(run: RecordedRun, path: str, every: int | None, progress: bool | None
 
 
 def _append(file: TextIO, lines: str) -> None:
-    """Lines before the end of the index, which is written anew behind them."""
+    """Append lines before the end of the index, which is written again behind them."""
     file.write(lines)
     place = file.tell()
     file.write(END)
@@ -75,7 +76,7 @@ def _entry(time: float, part: int, name: str, file: str) -> str:
 
 
 class _Meshed:
-    """The mesh of a body with its displacement in world axes and its equivalent stress."""
+    """Mesh of a body with its displacement in world axes and its equivalent stress."""
 
     def __init__(self, body: FlexibleBody, points: MeshedPoints, drawn: DrawnBody) -> None:
         self._body, self._points, self._drawn = body, points, drawn
@@ -86,14 +87,14 @@ class _Meshed:
 
     @classmethod
     def of(cls, run: RecordedRun, placed: PlacedBody, drawn: DrawnBody) -> "_Meshed | None":
-        """For bodies with a mesh."""
+        """Mesh series of a body; None for bodies without a mesh."""
         body = placed.held
         if isinstance(body, FlexibleBody) and isinstance(body.points, MeshedPoints):
             return cls(body, body.points, drawn)
         return None
 
     def at(self, meshio: Any, number: int) -> Any:
-        """As a mesh of meshio."""
+        """Mesh of meshio at one instant."""
         drawn, points = self._drawn, self._points
         eta, rotation = drawn.eta[number], drawn.rotations[number]
         moved = points.shapes @ eta
@@ -104,7 +105,7 @@ class _Meshed:
 
 
 class _Surface:
-    """What another body looks like."""
+    """Surface or lines of a body without a mesh."""
 
     def __init__(self, drawn: DrawnBody) -> None:
         self._drawn = drawn
@@ -122,6 +123,6 @@ class _Surface:
                 self._cells.append(("vertex", balls[:, None]))
 
     def at(self, meshio: Any, number: int) -> Any:
-        """As a mesh of meshio."""
+        """Mesh of meshio at one instant."""
         places: Array = self._vertices[number]
         return meshio.Mesh(places, self._cells)

@@ -1,1 +1,1 @@
-"""Results files."""
+"""Results files in HDF5: writing, reading, resuming."""

@@ -1,4 +1,4 @@
-"""A mechanism as JSON and back, and what differs between two of them."""
+"""Description of a mechanism as JSON, its inverse, and differences between two descriptions."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -98,7 +98,7 @@ def rebuild(tree: dict[str, Tree]) -> Mechanism:
 
 
 def differences(file: Tree, model: Tree, place: str = "") -> list[str]:
-    """What differs between two descriptions, one line each: "bodies/coupler/length: ..."."""
+    """Differences between two descriptions, one line each: "bodies/coupler/length: ..."."""
     if is_packed(file) and is_packed(model):
         here, there = unpacked(file), unpacked(model)
         return [] if here.shape == there.shape and _close(here, there) else [f"{place[1:]}: the arrays differ"]
@@ -167,7 +167,7 @@ def _refuse_unlisted_parts(entry: dict[str, Tree]) -> None:
 
 
 def _leaves(tree: Tree) -> Iterator[Tree]:
-    """All numbers and texts."""
+    """All numbers and texts of a tree."""
     if isinstance(tree, dict | list):
         for each in tree.values() if isinstance(tree, dict) else tree:
             yield from _leaves(each)
@@ -176,7 +176,7 @@ def _leaves(tree: Tree) -> Iterator[Tree]:
 
 
 def _described_event(event: Event, mechanism: Mechanism) -> dict[str, Tree]:
-    """What it does by the numbers of constraints, when in numbers or words."""
+    """Event in JSON form: its condition, text, and the numbers of the constraints that it locks or releases."""
     number = {id(constraint): k for k, constraint in enumerate(mechanism.constraints)}
     is_held = {id(switch.constraint): switch.is_active for switch in mechanism.switches}
     parts = {"held": event.locked, "released": event.released}

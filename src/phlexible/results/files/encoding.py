@@ -73,14 +73,14 @@ def is_packed(tree: Any) -> bool:
 
 
 def packed(values: np.ndarray) -> dict[str, Any]:
-    """The array as JSON."""
+    """Array as JSON, with its bytes in base64."""
     kind = "i8" if values.dtype.kind in "iu" else "f8"
     data = np.ascontiguousarray(values, dtype=KINDS[kind]).tobytes()
     return {"packed": base64.b64encode(data).decode("ascii"), "kind": kind, "shape": list(values.shape)}
 
 
 def unpacked(tree: dict[str, Any]) -> np.ndarray:
-    """The array that ``packed`` was given.
+    """Array from its JSON by ``packed``.
 
     Raises:
         ValueError, KeyError: text of no array of this shape.
@@ -102,17 +102,17 @@ def _refuses(what: str) -> Callable[..., NoReturn]:
 
 
 class UnstoredLaw(StringLaw):
-    """A law without its functions; everything that a recording holds can be asked for, tensions cannot."""
+    """String law without its functions, which refuses tensions but not recorded quantities."""
 
     energy = derivative = curvature = discrete_derivative = _refuses("a Law(W, dW)")
     modulus = property(energy)
 
 
 class UnstoredSoftLaw(SoftLaw):
-    """The same of a soft body."""
+    """Law of a soft body without its functions."""
 
     def constitution(self, plane: PlaneState | None) -> Constitution:
-        """One that refuses to be asked."""
+        """Constitution that refuses to be evaluated."""
         return _UnstoredConstitution()
 
 
@@ -134,7 +134,7 @@ class UnstoredPotential(Potential):
 FAMILIES: tuple[type[Any], ...] = (
     *(Body, StringLaw, SoftLaw, Joint, JointRelation, Load, ForceElement, Shape, Sensor),
 )
-"""Their subclasses can be named by a file, also those of users: bodies, joints, loads that are dataclasses."""
+"""Base classes whose subclasses a file may name, also those of users that are dataclasses."""
 
 VALUES: dict[str, type[Any]] = {
     known.__name__: known
@@ -149,15 +149,15 @@ VALUES: dict[str, type[Any]] = {
         *(SoftBody, SoftMesh, NodeGroup, Node, SurfaceNode),
     )
 }
-"""What else a file may name."""
+"""Other classes that a file may name."""
 
 Tree = Any
-"""What JSON holds: None, bool, int, float, str, lists and dictionaries."""
+"""JSON values: None, bool, int, float, str, lists and dictionaries."""
 
 
 @dataclass(frozen=True, eq=False)
 class Context:
-    """The parts that descriptions refer to by their place."""
+    """Parts that descriptions refer to by name or index."""
 
     bodies: dict[str, PlacedBody]
     frames: list[MovingFrame]
@@ -167,7 +167,7 @@ class Context:
 
 @dataclass(frozen=True, eq=False)
 class UnstoredFunction:
-    """Stands in a loaded model for a function, which files do not hold.
+    """Function of time in a loaded model, of which only the value at t = 0 is known.
 
     Attributes:
         initial: its value at t = 0.
@@ -190,10 +190,10 @@ class UnstoredFunction:
 
 @dataclass(frozen=True, eq=False)
 class UnstoredDistribution:
-    """The same for a function of place and time.
+    """Function of position and time in a loaded model, of which only values at t = 0 are known.
 
     Attributes:
-        places: shape (k,) [m].
+        places: positions, shape (k,) [m].
         initial: values there at t = 0, shape (k, 3).
     """
 
@@ -319,7 +319,7 @@ def _decoded_field(name: str, tree: Tree, context: Context) -> Any:
 
 
 def _name(kind: type[Any]) -> str:
-    """What a file calls a class: classes of users by their full names.
+    """Name of a class in files; classes of users by their full names.
 
     Raises:
         ResultFileError: a class that a file may not name.

@@ -10,7 +10,7 @@ from phlexible.state.system import System
 
 @dataclass(frozen=True)
 class Field:
-    """One array of a recording.
+    """Description of one array of a recording.
 
     Attributes:
         dimensions: names of its axes.
@@ -59,11 +59,11 @@ FIELDS = {
     "contact_steps": Field(("time",), "1", "parts of steps around contacts since t = 0"),
     "step_error": Field(("time",), "1", "greatest estimated error of a step since the instant before"),
 }
-"""By the name of the attribute of ``RecordedStates``."""
+"""Fields by the name of the attribute of ``RecordedStates``."""
 
 
 def labels(system: System, recording: RecordedStates) -> dict[str, list[str]]:
-    """What the entries along each dimension but time stand for."""
+    """Labels of the entries along each dimension but time."""
     carriers, components, coordinates = [], [], []
     for placed in system.bodies:
         if isinstance(placed.data, AbsoluteBody):

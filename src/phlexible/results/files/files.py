@@ -1,4 +1,4 @@
-"""Results files: save, load, and what a run needs to go on from one."""
+"""Saving and loading of results files, and resuming a run."""
 
 import io
 import json
@@ -41,7 +41,7 @@ CHUNK_BYTES = 2**17
 
 
 class _Disk(io.FileIO):
-    """A file that keeps the first error for later instead of raising it."""
+    """File that stores the first error of the disk instead of raising it."""
 
     error: OSError | None = None
 
@@ -99,7 +99,7 @@ def _fill(file: h5py.File, stored: Stored, labels: dict[str, list[str]]) -> None
 
 
 def _add(file: h5py.File, name: str, array: Array) -> h5py.Dataset:
-    """A dataset with checksums, in chunks of whole rows."""
+    """Add a dataset with checksums, in chunks of whole rows."""
     if not array.size:
         return file.create_dataset(name, data=array)
     rows = max(1, CHUNK_BYTES // max(1, array.nbytes // len(array)))
@@ -108,14 +108,14 @@ def _add(file: h5py.File, name: str, array: Array) -> h5py.Dataset:
 
 
 def _texts(texts: list[str]) -> Array:
-    """Texts of one length, so that they stand in the dataset itself."""
+    """Texts of one length, which are stored in the dataset itself."""
     encoded = [text.encode() for text in texts]
     length = max([1, *map(len, encoded)])
     return np.array(encoded, dtype=h5py.string_dtype("utf-8", length))
 
 
 def read_hdf5(path: Path) -> Stored:
-    """Everything in a file, with its claims checked before memory is asked for.
+    """Contents of a file, whose claimed sizes are checked before memory is allocated.
 
     Raises:
         ResultFileError: another kind of file, another version, or one that points outside of itself or
@@ -138,7 +138,7 @@ def read_hdf5(path: Path) -> Stored:
 
 
 class _Reader:
-    """Reads datasets that lie in their file, as many bytes as it has."""
+    """Reader of datasets that lie in their file and are no larger than it."""
 
     def __init__(self, file: h5py.File, path: Path) -> None:
         self._file, self._path = file, path
@@ -157,7 +157,7 @@ class _Reader:
         return [text.decode() for text in np.asarray(dataset[()]).ravel().tolist()]
 
     def _dataset(self, name: str) -> h5py.Dataset:
-        """A dataset whose numbers lie in this file, all of them."""
+        """Dataset whose numbers lie in this file completely."""
         if not isinstance(self._file.get(name, getlink=True), h5py.HardLink):
             raise ResultFileError(f"{self._path} is damaged: {name} is missing, or only a link to something else")
         dataset = self._file[name]
@@ -172,18 +172,18 @@ class _Reader:
 
 
 def _plain(value: Any) -> Any:
-    """An attribute as Python has it."""
+    """Attribute of a file as a Python value."""
     return value.decode() if isinstance(value, bytes) else value.item() if isinstance(value, np.generic) else value
 
 
 @dataclass(frozen=True, eq=False)
 class SavedRun:
-    """The run in a file.
+    """Recorded run of a file.
 
     Attributes:
-        run: what moved, and how.
-        is_complete: it ended properly.
-        checkpoint: where it can go on, or None.
+        run: the run.
+        is_complete: whether it ended properly.
+        checkpoint: state from which it can be resumed, or None.
     """
 
     run: RecordedRun
@@ -203,7 +203,7 @@ def save(path: str | PathLike[str], run: SavedRun) -> None:
 
 
 def write(path: Path, run: SavedRun, description: dict[str, Any]) -> None:
-    """The same where the lock is held, with the description of the mechanism."""
+    """Write a run to a results file whose lock is held, with the description of the mechanism."""
     system, recording = run.run.system, run.run.recording
     stored = Stored(description, recording, run.checkpoint, run.is_complete)
     with replacing(path) as draft:
@@ -220,7 +220,8 @@ def load(path: str | PathLike[str]) -> SavedRun:
 
 
 def load_for_resume(path: str | PathLike[str], system: System) -> tuple[SavedRun, Checkpoint]:
-    """The run of this mechanism in a file, and where it goes on. Functions of time are compared at t = 0 only.
+    """Run of this mechanism in a file, and its checkpoint; functions of time are compared at t = 0 only. Functions
+    of time are compared at t = 0 only.
 
     Raises:
         ResultFileError: not a results file, one of another mechanism, whose differences the message says, or
@@ -237,7 +238,7 @@ def load_for_resume(path: str | PathLike[str], system: System) -> tuple[SavedRun
 
 
 def real_path(path: str | PathLike[str]) -> Path:
-    """The file itself behind symbolic links."""
+    """Path behind symbolic links."""
     return Path(os.path.realpath(path))
 
 

@@ -1,4 +1,4 @@
-"""The file of a run that goes on, was killed or could not end, and what a results file holds."""
+"""File of an unfinished run, and the contents of results files."""
 
 import json
 import math
@@ -44,7 +44,7 @@ def is_journal(path: Path) -> bool:
 
 
 class Journal:
-    """Appends records to a file.
+    """File to which records are appended.
 
     Args:
         path: replaced once the new file holds its first record.
@@ -61,7 +61,7 @@ class Journal:
         self._length = len(first)
 
     def append(self, text: Text, arrays: Arrays) -> None:
-        """One more record; once this returns it survives the end of the process.
+        """Append a record, which survives the end of the process once this returns.
 
         Raises:
             ResultFileError: the disk refuses; the file is as it was before.
@@ -81,7 +81,7 @@ class Journal:
 
 
 def record(text: Text, arrays: Arrays) -> bytes:
-    """The bytes of a record."""
+    """Bytes of a record of text and arrays."""
     plain = {name: np.ascontiguousarray(array, KINDS[array.dtype.kind == "i"]) for name, array in arrays.items()}
     listed = [[name, array.dtype.str, array.shape] for name, array in plain.items()]
     head = json.dumps({**text, "arrays": listed}).encode()
@@ -117,7 +117,7 @@ def records(path: Path) -> Iterator[tuple[Text, dict[str, NDArray[Any]]]]:
 
 
 def _body(file: BinaryIO, size: int, path: Path) -> tuple[int, bytes] | None:
-    """The next record: bytes of its text, and all of its bytes; None at the end of the whole ones."""
+    """Length of the text and bytes of the next record; None after the last complete one."""
     head = file.read(HEAD.size)
     if len(head) < HEAD.size or not any(head):
         return None
@@ -142,18 +142,18 @@ FORMAT_VERSION = 1
 HEADER = {"format": FORMAT, "format_version": FORMAT_VERSION, "phlexible_version": __version__}
 
 Packed = tuple[dict[str, Any], Array]
-"""A checkpoint as JSON and the numbers of the stepper."""
+"""Checkpoint as JSON and the numbers of the stepper."""
 
 
 @dataclass(frozen=True, eq=False)
 class Stored:
-    """What a file holds.
+    """Contents of a results file.
 
     Attributes:
         description: of the mechanism, as JSON.
         recording: stored instants.
-        checkpoint: where the run can go on, or None.
-        is_complete: the run ended properly.
+        checkpoint: state from which the run can be resumed, or None.
+        is_complete: whether the run ended properly.
     """
 
     description: dict[str, Any]
@@ -163,18 +163,18 @@ class Stored:
 
 
 def packed(checkpoint: Checkpoint) -> Packed:
-    """A checkpoint as files have it."""
+    """Checkpoint as JSON and numbers, as files store it."""
     text = {field.name: getattr(checkpoint, field.name) for field in fields(checkpoint)}
     return text, text.pop("numbers")
 
 
 def unpacked(text: dict[str, Any], numbers: Array) -> Checkpoint:
-    """The checkpoint that was packed."""
+    """Checkpoint from its JSON and numbers."""
     return Checkpoint(**text, numbers=np.array(numbers))
 
 
 def check_kind(path: Path, kind: object, found: object, writer: object) -> None:
-    """Refuses files of others and of other versions.
+    """Refuse files of other programs and of other versions.
 
     Raises:
         ResultFileError: says which version can read it.
@@ -189,7 +189,7 @@ def check_kind(path: Path, kind: object, found: object, writer: object) -> None:
 
 
 def check_recording(path: Path, recording: RecordedStates, system: System) -> None:
-    """Refuses numbers that are not a motion of the system.
+    """Refuse recordings whose shapes or instants do not fit the system.
 
     Raises:
         ResultFileError: says which.
@@ -212,7 +212,7 @@ def check_recording(path: Path, recording: RecordedStates, system: System) -> No
 
 
 class UnfinishedFile:
-    """Writes the blocks of a run.
+    """File to which the blocks of a run are written.
 
     Args:
         path: replaced once the new file holds its first block.
@@ -232,7 +232,7 @@ class UnfinishedFile:
         self._journal = Journal(path, {**head, **text}, arrays)
 
     def append(self, block: RecordedStates, checkpoint: Checkpoint, is_complete: bool = False) -> None:
-        """More instants, the first of which takes the place of the last one so far.
+        """Append instants, the first of which replaces the last one so far.
 
         Raises:
             ResultFileError: the disk refuses; the file is as it was before.
@@ -247,7 +247,7 @@ def _record(block: RecordedStates, checkpoint: Checkpoint, is_complete: bool) ->
 
 
 def read_unfinished(path: Path) -> Stored:
-    """Everything up to the last whole block.
+    """Contents of an unfinished file up to the last complete block.
 
     Raises:
         ResultFileError: a damaged file, or one of another version.

@@ -1,4 +1,4 @@
-"""Where the blocks of a run go: into memory, and into a results file if one is asked for."""
+"""Output of the blocks of a run, into memory and on request into a results file."""
 
 import time
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ SECONDS = 0.25  # between two blocks in the file: what a kill costs at most, apa
 
 
 class RunOutput(AbstractContextManager["RunOutput"]):
-    """Collects a run; a context, in which no other process writes to the results file.
+    """Collector of a run; within the context no other process writes to the results file.
 
     A file is touched once there is something new to write, and is then whole at any time.
 
@@ -86,13 +86,13 @@ class RunOutput(AbstractContextManager["RunOutput"]):
 
     @property
     def recording(self) -> RecordedStates:
-        """Everything so far, at the start of a resumed run or at the end."""
+        """Recording of all instants so far."""
         if len(self._blocks) > 1:
             self._blocks, self._settled = [concatenated(self._blocks)], 0
         return self._blocks[0]
 
     def take(self, block: RecordedStates, checkpoint: Checkpoint) -> None:
-        """More instants, the first of which takes the place of the last one so far, and the checkpoint there.
+        """Add instants, the first of which replaces the last one so far, and the checkpoint at their end.
 
         Raises:
             ResultFileError: the disk refuses; memory holds the block all the same.
@@ -106,7 +106,7 @@ class RunOutput(AbstractContextManager["RunOutput"]):
                 self._settle(checkpoint)
 
     def finish(self, is_complete: bool) -> Motion:
-        """The motion, and the finished file.
+        """Motion of the run, with the file completed.
 
         Raises:
             ResultFileError: the disk refuses; what it took before can be read.
@@ -118,7 +118,7 @@ class RunOutput(AbstractContextManager["RunOutput"]):
             return self.motion(is_complete)
 
     def give_up(self, error: BaseException) -> Motion | None:
-        """The motion up to an error, also in the file; None if there is no instant.
+        """Motion up to an error, also in the file; None if there is no instant.
 
         The error gets a note if the file cannot take the rest.
         """
@@ -132,7 +132,7 @@ class RunOutput(AbstractContextManager["RunOutput"]):
             return self.motion(is_complete=False)
 
     def motion(self, is_complete: bool) -> Motion:
-        """Everything taken so far."""
+        """Motion of all instants so far."""
         recording = with_late_reactions(self.recording, self.late) if self.late else self.recording
         return Motion(self._system, recording, is_complete, self._checkpoint, warnings=self._warnings)
 
@@ -142,11 +142,11 @@ class RunOutput(AbstractContextManager["RunOutput"]):
 
     @property
     def _has_steps(self) -> bool:
-        """Whether there is more than the file that is resumed, or than the start."""
+        """Whether there are steps beyond those of the resumed file or the start."""
         return bool(self._blocks) and self._blocks[-1].time[-1] > self.reached
 
     def _settle(self, checkpoint: Checkpoint, is_complete: bool = False) -> None:
-        """Joins the blocks that are not in the file, and writes them."""
+        """Concatenate the blocks that are not in the file, and write them."""
         joined = concatenated(self._blocks[self._settled :])
         self._blocks[self._settled :] = [joined]
         self._settled, self._last_time = self._settled + 1, time.monotonic()
@@ -162,7 +162,7 @@ class RunOutput(AbstractContextManager["RunOutput"]):
             raise
 
     def _close(self, is_complete: bool) -> None:
-        """Makes the file an HDF5 file, once."""
+        """Convert the file to HDF5, once."""
         checkpoint, self._is_closed, was_closed = self._checkpoint, True, self._is_closed
         if was_closed or self._failure is not None or checkpoint is None or self._path is None:
             return

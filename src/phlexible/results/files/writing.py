@@ -1,4 +1,4 @@
-"""Files written whole, by one writer, without interruption."""
+"""Writing of files as a whole, by one writer, without interruption."""
 
 import os
 import signal
@@ -15,7 +15,7 @@ from phlexible.errors import ResultFileError, warn_user
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Interruptions from the keyboard inside come at the end, so that memory and file hold the same."""
+    """Defer interrupts from the keyboard to the end of the context, so that memory and file agree."""
     if threading.current_thread() is not threading.main_thread():
         yield  # others are not interrupted
         return
@@ -45,7 +45,7 @@ else:
 
 
 class FileLock(AbstractContextManager["FileLock"]):
-    """Held while a program writes to a results file; readers need none.
+    """Lock of a results file while a program writes to it; readers need none.
 
     Args:
         path: of the results file; the lock is the empty file ``.name.lock`` beside it.
@@ -68,7 +68,7 @@ class FileLock(AbstractContextManager["FileLock"]):
             self.descriptor = self._locked(descriptor, path)
 
     def _locked(self, descriptor: int, path: Path) -> int:
-        """The descriptor, or -1 where its file was removed by who held the lock before."""
+        """Descriptor, or -1 where the previous owner of the lock has removed its file."""
         try:
             _lock(descriptor)
         except (BlockingIOError, PermissionError) as error:
@@ -95,7 +95,7 @@ class FileLock(AbstractContextManager["FileLock"]):
         self.release()
 
     def release(self) -> None:
-        """Let others write."""
+        """Release the lock and remove its file."""
         descriptor, self.descriptor = self.descriptor, -1
         if descriptor < 0:
             return
@@ -109,7 +109,7 @@ class FileLock(AbstractContextManager["FileLock"]):
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """The name of a draft, which takes the place of ``path`` at the end; nothing of it is left after an error.
+    """Path of a draft that replaces ``path`` at the end of the context, and is removed after an error.
 
     Raises:
         ResultFileError: the disk refuses.
@@ -132,7 +132,7 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def refuse_existing(path: Path, overwrite: bool) -> None:
-    """Refuses a name that is taken: by a file unless it may be replaced, and by folders and devices.
+    """Refuse a name that is taken: by a file unless it may be replaced, and by folders and devices.
 
     Raises:
         ResultFileError: says how to go on.
