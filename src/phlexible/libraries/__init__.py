@@ -1,1 +1,1 @@
-"""Models as libraries that run without Python: their data, the C around compiled steps, linking, loading."""
+"""Compiled models as libraries without Python: data, the C code around compiled steps, linking, loading."""

@@ -14,16 +14,17 @@ from phlexible.step.assembly.controlled import ControlledValue, Target
 
 @dataclass(frozen=True, eq=False)
 class ControllerData:
-    """One controller.
+    """Data of one linear controller.
 
     Attributes:
-        begin, end: of the numbers of the tape that it measures, of which the last ``count`` are its own.
-        count: of them.
-        size: numbers that it returns.
-        queue: samples that it keeps, one more than its delay has.
+        begin, end: range of the numbers of the tape that it measures, of which the last ``count`` are its
+            arguments.
+        count: number of arguments.
+        size: number of values that it returns.
+        queue: stored samples, one more than the periods of its delay.
         period: between samples [s]; None: each step.
         A, B, C, D: from sample to sample.
-        target_column: first of its functions of time, which measured numbers are subtracted from; -1: none.
+        target_column: first function of time from which arguments are subtracted; -1: none.
         targets: load values that it sets.
     """
 
@@ -47,17 +48,19 @@ class ControllerData:
 
     @property
     def memory(self) -> int:
-        """Of the numbers that it remembers: three of its clock, its last input, states and values to come."""
+        """Length of the memory of the controller: three numbers of its clock, its last input, states and later
+        values.
+        """
         return 3 + self.count + self.order + self.queue * self.size
 
     @property
     def numbers(self) -> Array:
-        """In C: period (0: each step), A, B, C, D."""
+        """Numbers of the controller in C: period (0: each step), A, B, C, D."""
         return np.concatenate([[self.period or 0.0], *(x.ravel() for x in (self.A, self.B, self.C, self.D))])
 
 
 def check_controllers(controlled: Sequence[ControlledValue]) -> None:
-    """Refuses those that compiled models do not take.
+    """Refuse controllers that compiled models cannot have.
 
     Raises:
         ModelError: functions of Python, and continuous states without a period.
@@ -80,7 +83,7 @@ def check_controllers(controlled: Sequence[ControlledValue]) -> None:
 
 
 def controllers_of(controlled: Sequence[ControlledValue], tables: OutputTables) -> tuple[ControllerData, ...]:
-    """All of a model; what they measure comes first among what is measured.
+    """Data of all controllers of a model, whose measurements come first among the outputs.
 
     Raises:
         ModelError: what a controller of a compiled model cannot measure.
@@ -105,7 +108,7 @@ def controllers_of(controlled: Sequence[ControlledValue], tables: OutputTables) 
 
 
 def targets_at(feedbacks: Sequence[Feedback], times: Array) -> Array:
-    """Targets of all that have some, shape (times, numbers)."""
+    """Targets of all controllers that have some, shape (times, targets)."""
     return np.array(
         [
             np.concatenate([np.zeros(0), *(np.broadcast_to(each.target_at(t), each.count) for each in feedbacks)])

@@ -1,4 +1,4 @@
-"""A model as data of C: its tables, start, functions of time, inputs and outputs, in one header for ``model.c``."""
+"""Data of a model in C: tables, start, functions of time, inputs and outputs, in one header for ``model.c``."""
 
 import hashlib
 import json
@@ -37,7 +37,7 @@ BLOCK = 16  # steps that model.c takes at a time
 
 @dataclass(frozen=True, eq=False)
 class InputData:
-    """An input: its place among the load values, its numbers at the start."""
+    """Input of a library: its name, unit, index among the load values, and initial values."""
 
     name: str
     unit: str
@@ -47,7 +47,7 @@ class InputData:
 
 @dataclass(frozen=True, eq=False)
 class ModelData:
-    """All that a library of a model holds beside the programs.
+    """Data of a library of a model, all but its compiled programs.
 
     Attributes:
         name: of the model.
@@ -79,7 +79,7 @@ class ModelData:
 
     @property
     def memory(self) -> Memory:
-        """Its tables."""
+        """Tables of the model."""
         return self.stepper.assembly.memory
 
     @property
@@ -89,7 +89,7 @@ class ModelData:
 
     @property
     def words(self) -> tuple[str, ...]:
-        """What became of functions of time and parameters."""
+        """Messages about the approximation of functions of time and parameters."""
         own = () if self.parameters is None else (self.parameters.words,)
         return *self.moving.words, *self.loads.words, *self.targets.words, *own
 
@@ -101,7 +101,7 @@ class ModelData:
         return f"{first}\n\n{text}#define PH_IDENTITY 0x{identity}ull\n"
 
     def _text(self) -> list[str]:
-        """All but the numbers that other models of the same structure may have."""
+        """Lines of the header without the numbers that may differ between models of one structure."""
         same = [
             *self._sizes(),
             *self._declarations(),
@@ -122,7 +122,7 @@ class ModelData:
         ]
 
     def tables(self) -> bytes:
-        """The numbers alone, for ``ph_load_tables`` of a library of the same structure."""
+        """Numbers of the model for ``ph_load_tables`` of a library of the same structure, as bytes."""
         words = self.words_of_numbers()
         numbers = [TABLES_MAGIC, int(self.structure.removesuffix("ull"), 16), len(words), digest_of(words)]
         head = np.array(numbers, dtype=np.uint64)
@@ -130,11 +130,11 @@ class ModelData:
 
     @property
     def structure(self) -> str:
-        """What models have in common whose numbers fit one library."""
+        """Digest of the structure that models must have in common for one library."""
         return next(line.split()[-1] for line in self._text() if line.startswith("#define PH_STRUCTURE"))
 
     def words_of_numbers(self) -> NDArray[np.uint64]:
-        """Tables, start, and numbers of what is measured, as a library holds them one after the other."""
+        """Tables, start, and numbers of measurements as 64-bit words, in the order of the library."""
         return np.concatenate([self._table_words(), self._start_words(), self._real_numbers().view(np.uint64)])
 
     def is_whole(self, name: str) -> bool:
@@ -142,7 +142,9 @@ class ModelData:
         return name in self.memory.given and self.memory.given[name].dtype.kind == "i"
 
     def parts_of_numbers(self) -> list[tuple[str, int]]:
-        """What these words are, and how many: names of tables, "start of" those of the state, and others."""
+        """Names and lengths of consecutive parts of these words: tables, "start of" tables of the state, and
+        others.
+        """
         found = [(TABLES[place].name, len(words)) for place, words in self._given()]
         found += [("", 8), *((f"start of {name}", size) for name, size in self.memory.state_sizes.items())]
         moving = self._measured.moving
@@ -209,7 +211,7 @@ class ModelData:
 
     @property
     def has_contact_steps(self) -> bool:
-        """Whether contacts may ask for parts of steps."""
+        """Whether contacts may divide steps."""
         return any(entry.name == "contact_steps" for entry in families(self.memory))
 
     def _declarations(self) -> Iterable[str]:
@@ -229,7 +231,7 @@ class ModelData:
         yield "}"
 
     def _functions_of_users(self) -> Iterable[str]:
-        """Their declarations, and where the tables of their addresses are."""
+        """Declarations of users' functions, and the positions of the tables of their addresses."""
         names = list(self.energies.modules)
         places = [(k, len(self.memory.given[x.name])) for k, x in enumerate(TABLES) if x.name in ADDRESSES]
         sizes = [-(-count // 8) * 8 for _, count in places] if names else []
@@ -243,7 +245,7 @@ class ModelData:
             yield f"#define PH_ADDRESS_TABLES {len(places)}"
 
     def _given(self) -> list[tuple[int, NDArray[np.uint64]]]:
-        """Tables of the system."""
+        """Tables of the system by position in the header, as 64-bit words."""
         given = self.memory.given.items()
         return _aligned_tables({name: self.energies.numbers_of(name, table) for name, table in given})
 
@@ -265,7 +267,7 @@ class ModelData:
 
     @property
     def _columns(self) -> tuple[Column, ...]:
-        """Of all functions of time."""
+        """Columns of all functions of time."""
         return *self.moving.columns, *self.loads.columns, *self.targets.columns
 
     def _time_functions(self) -> Iterable[str]:
@@ -291,7 +293,7 @@ class ModelData:
 
     @property
     def _tape_begin(self) -> int:
-        """Place of the first number of the tape among those of ``scratch``.
+        """Index of the first number of the tape in ``scratch``.
 
         Before it are velocities, drifts, moving vectors, what is measured, and vectors and angles of one source.
         """
@@ -302,13 +304,15 @@ class ModelData:
         return counts["velocities"] + counts["rows"] + 3 * counts["moving"] + measured + 6 * vectors + items
 
     def _real_numbers(self) -> Array:
-        """Of sources and outputs; then the least motion in a step, and what its error is measured by."""
+        """Numbers of sources and outputs, followed by the least motion in a step and the length of its error
+        measure.
+        """
         request = self.stepper.request(1, 1.0, NEVER)
         return np.array([*self._measured.numbers, request.least_speed, request.error_length])
 
     @cached_property
     def _measured(self) -> "_Measured":
-        """Whole numbers and others of functions of time, of sources and of the tape."""
+        """Integers and other numbers of functions of time, of sources and of the tape."""
         whole, numbers, sources, tape = list[int](), list[float](), list[str](), list[str]()
         pieces, columns = list[str](), list[str]()
 
@@ -393,7 +397,7 @@ class ModelData:
 
 
 def _aligned_tables(tables: Mapping[str, NDArray[np.generic]]) -> list[tuple[int, NDArray[np.uint64]]]:
-    """Tables by their places in the header, as words, each up to the end of a cache line."""
+    """Tables by position in the header as 64-bit words, padded to cache lines."""
     found = list[tuple[int, NDArray[np.uint64]]]()
     for name, table in sorted(tables.items(), key=lambda each: PLACES[each[0]]):
         raw = np.ascontiguousarray(table).view(np.uint64).ravel()
@@ -404,7 +408,7 @@ def _aligned_tables(tables: Mapping[str, NDArray[np.generic]]) -> list[tuple[int
 
 
 def _place(header: NDArray[np.int64], tables: Iterable[tuple[int, NDArray[np.uint64]]]) -> int:
-    """Where tables begin that stand one after the other [bytes], in a header; how many words they are."""
+    """Number of words of consecutive tables, whose offsets [bytes] are written into the header."""
     begin = 0
     for place, words in tables:
         header[place] = 8 * begin
@@ -413,7 +417,7 @@ def _place(header: NDArray[np.int64], tables: Iterable[tuple[int, NDArray[np.uin
 
 
 class _Measured(NamedTuple):
-    """What functions of time, sources and the tape are in C: numbers, then rows of their tables.
+    """C data of functions of time, sources and the tape: numbers, then rows of their tables.
 
     The first ``moving`` numbers are those of given vectors and paths.
     """
@@ -437,7 +441,7 @@ TABLES_MAGIC = 0x7068746162316C73
 
 
 def digest_of(words: NDArray[np.uint64]) -> int:
-    """As model.c has it (FNV-1a, a word at a time)."""
+    """Digest of 64-bit words (FNV-1a, word by word), as computed by model.c."""
     found = TABLES_MAGIC
     for word in words.tolist():
         found = ((found ^ word) * 0x100000001B3) & 0xFFFFFFFFFFFFFFFF

@@ -1,4 +1,4 @@
-"""A model at its start as the data of a library: inputs, outputs, functions of time, controllers."""
+"""Data of a library from a model at its start: inputs, outputs, functions of time, controllers."""
 
 from collections.abc import Mapping, Sequence
 
@@ -33,7 +33,7 @@ def described(
     from_start: bool = False,
     has_parameters: bool = False,
 ) -> ModelData:
-    """The data of a library of a model at its start.
+    """Data of a library of a model at its start.
 
     Args:
         run: of the model.
@@ -68,7 +68,7 @@ def described(
 
 
 def check_events(mechanism: Mechanism) -> None:
-    """Refuses events, before a run is started.
+    """Refuse events, before a run is started.
 
     Raises:
         ModelError: naming them.
@@ -81,7 +81,7 @@ def check_events(mechanism: Mechanism) -> None:
 
 
 def _check_run(run: LiveRun) -> None:
-    """Refuses what needs Python in steps."""
+    """Refuse controllers and laws that need Python in steps."""
     assembly, stepper = run.stepper.assembly, run.stepper
     if stepper.is_controlled or stepper.has_laws:
         check_controllers(assembly.controlled)
@@ -113,7 +113,7 @@ def _unit(mechanism: Mechanism, name: str, load: Load | None) -> str:
 def _moving_data(
     assembly: Assembly, run: LiveRun, duration: float | None, kinks: Sequence[float], keeps_zeros: bool
 ) -> TimeData:
-    """Of all moving vectors and paths; of a path its third number alone."""
+    """Functions of time of all moving vectors and paths; of a path its third number only."""
     names, paths = list[str](), list[bool]()
     for part in assembly.moving:
         is_path = isinstance(part, TimePath)
@@ -132,7 +132,7 @@ def _moving_data(
 def _target_data(
     assembly: Assembly, run: LiveRun, duration: float | None, kinks: Sequence[float], keeps_zeros: bool
 ) -> TimeData:
-    """What controllers subtract measured numbers from."""
+    """Functions of time from which controllers subtract measured values."""
     aimed = [each for each in assembly.controlled if each.feedback.target is not None]
     names = [f"target of {each.name}" for each in aimed for _ in range(each.feedback.count)]
 

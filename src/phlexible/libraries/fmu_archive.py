@@ -1,4 +1,4 @@
-"""FMUs of compiled models: the description in XML, the table of variables in C, and the archive."""
+"""FMUs of compiled models: description in XML, table of variables in C, archive."""
 
 import hashlib
 import json
@@ -24,7 +24,7 @@ FOLDERS = {
     },
     2: {"linux-x86_64": "linux64", "windows-x86_64": "win64", "macos-x86_64": "darwin64"},
 }
-"""Of binaries, by the version of FMI and the platform."""
+"""Folders of binaries, by the version of FMI and the platform."""
 BASES: Mapping[str, Mapping[str, int]] = {
     "m": {"m": 1},
     "rad": {"rad": 1},
@@ -53,7 +53,7 @@ BASES: Mapping[str, Mapping[str, int]] = {
 
 @dataclass(frozen=True)
 class FmuVariable:
-    """A number of an FMU; its value reference is its place among all.
+    """Scalar variable of an FMU; its value reference is its index among all variables.
 
     Attributes:
         name: with letters, digits, _ and the dot of a component of an input.
@@ -82,7 +82,7 @@ class FmuVariable:
 
 @dataclass(frozen=True, eq=False)
 class FmuFiles:
-    """What an FMU holds beside its binaries.
+    """Description and header of an FMU, without its binaries.
 
     Args:
         data: of the model.
@@ -96,7 +96,7 @@ class FmuFiles:
 
     @property
     def variables(self) -> tuple[FmuVariable, ...]:
-        """The time, the numbers of all inputs, then of all outputs, then parameters."""
+        """Variables in the order time, all inputs, all outputs, parameters."""
         taken, found = {"time"}, [FmuVariable("time", "TIME", 0, 0, "s", "time")]
 
         def named(name: str) -> str:
@@ -139,7 +139,7 @@ class FmuFiles:
 
     @property
     def token(self) -> str:
-        """Another model has another one."""
+        """Instantiation token, which differs between models."""
         digest = hashlib.sha256((self.data.header() + str(self.version)).encode()).hexdigest()
         return f"{{{digest[:8]}-{digest[8:12]}-{digest[12:16]}-{digest[16:20]}-{digest[20:32]}}}"
 
@@ -206,7 +206,9 @@ class FmuFiles:
             SubElement(SubElement(parent, "ScalarVariable", words), "Real", numbers)
 
     def _write_structure(self, parent: Element) -> None:
-        """Outputs that name nothing that they depend on depend on inputs at once: hosts may have to iterate."""
+        """Write the dependencies of outputs; one without a list depends on inputs directly, so that hosts may
+        iterate.
+        """
         is_two, outputs = self.version == 2, [k for k, each in enumerate(self.variables) if each.kind == "OUTPUT"]
         own = "" if self.data.is_steady else str(int(is_two))  # of the time, the first variable
         for words in ("Outputs", "InitialUnknowns") if is_two else ("Output", "InitialUnknown"):
@@ -222,7 +224,7 @@ class FmuFiles:
 
 
 def write_fmu(files: FmuFiles, binaries: Sequence[tuple[str, str, bytes]], path: Path) -> None:
-    """Write an FMU.
+    """Write the archive of an FMU.
 
     Args:
         files: its description.

@@ -1,4 +1,4 @@
-"""Where the mouse can pull at the bodies of a model: loads of a page, which it sets from step to step."""
+"""Points at which the mouse can drag bodies of a page, by loads that are set from step to step."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,13 +15,13 @@ from phlexible.errors import PhlexibleError
 AnyMechanism = TypeVar("AnyMechanism", bound=Mechanism)
 
 MOST_BODIES, MOST_ON_A_BODY, MOST_IN_ALL = 60, 3, 60
-"""Each of them is a load of the compiled model, in all steps."""
+"""Limits on the number of grips; each is a load of the compiled model in all steps."""
 ZERO = (0.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True, eq=False)
 class Grip:
-    """A point of a body that can be pulled at.
+    """Point of a body that can be dragged.
 
     Attributes:
         port: the point.
@@ -35,12 +35,12 @@ class Grip:
 
     @property
     def loads(self) -> tuple[Load, ...]:
-        """One or two."""
+        """Loads of the grip, one or two."""
         return (self.force,) if self.torque is None else (self.force, self.torque)
 
 
 def gripped(model: AnyMechanism) -> tuple[AnyMechanism, tuple[Grip, ...]]:
-    """The same bodies and parts with loads of no size on its bodies, and where these are; the model stays."""
+    """Copy of the model with zero loads on its bodies as grips, and these grips."""
     pulled = model.sketch()
     found = [
         grip
@@ -52,7 +52,7 @@ def gripped(model: AnyMechanism) -> tuple[AnyMechanism, tuple[Grip, ...]]:
 
 
 def _chosen(bodies: Sequence[PlacedBody]) -> list[tuple[PlacedBody, int]]:
-    """Bodies, and at how many points of each; of very many only some."""
+    """Bodies with grips and the number of grips on each; of very many bodies only some."""
     count = min(len(bodies), MOST_BODIES)
     places = np.linspace(0, len(bodies) - 1, count).round().astype(int)
     most = int(np.clip(MOST_IN_ALL // max(count, 1), 1, MOST_ON_A_BODY if count > 1 else MOST_IN_ALL // 6))
@@ -60,7 +60,7 @@ def _chosen(bodies: Sequence[PlacedBody]) -> list[tuple[PlacedBody, int]]:
 
 
 def _grip(model: Mechanism, placed: PlacedBody, port: Attachment) -> Grip | None:
-    """None: no load acts there."""
+    """Grip at a port; None: no load can act there."""
     try:
         force = model.apply(Force(port, ZERO, name=f"pull at {port}"))
     except PhlexibleError:
@@ -75,7 +75,7 @@ def _is_rigid(placed: PlacedBody) -> bool:
 
 
 def _ports(placed: PlacedBody, most: int) -> list[Attachment]:
-    """Points of a body, at most so many beside its interfaces."""
+    """Ports of a body for grips, at most ``most`` besides its interfaces."""
     if _is_rigid(placed):
         return [placed.origin]
     along = placed.held.contact_positions()
@@ -88,7 +88,7 @@ def _ports(placed: PlacedBody, most: int) -> list[Attachment]:
 
 
 def _spread(points: Array, count: int) -> list[int]:
-    """Numbers of points far from each other, the one farthest from the middle first."""
+    """Indices of points far from each other, first the one farthest from the centroid."""
     away = np.linalg.norm(points - points.mean(axis=0), axis=1)
     found = [int(away.argmax())]
     away = np.linalg.norm(points - points[found[0]], axis=1)

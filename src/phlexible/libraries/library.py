@@ -1,4 +1,4 @@
-"""``ph.load_library``: a model that ``ph.build`` wrote, stepped from Python."""
+"""Libraries of ``ph.build``, loaded and stepped from Python (``ph.load_library``)."""
 
 import ctypes
 import hashlib
@@ -19,7 +19,7 @@ from phlexible.display import how_many, short_repr
 from phlexible.errors import ConvergenceError, ModelError, ParameterError, ResultFileError
 
 OK, NOT_CONVERGED, SINGULAR, _, _, OVER, _, OUT_OF_RANGE, FIXED = range(9)
-"""Of ``ph_status_code`` in model.h."""
+"""Values of ``ph_status_code`` in model.h."""
 
 _DOUBLES, _CHARS = ctypes.POINTER(ctypes.c_double), ctypes.c_char_p
 _SIGNATURES: dict[str, tuple[type | None, tuple[type, ...]]] = {
@@ -62,7 +62,7 @@ MOST_AT_ONCE, TINY = 1e9, 1e-9
 
 
 def load_library(path: str | PathLike[str], **parameters: float) -> "Library":
-    """A model that ``ph.build`` wrote for this machine, at its start; each call gives an instance of its own.
+    """Model that ``ph.build`` wrote for this machine, at its start; each call gives a separate instance.
 
     Args:
         path: of the library.
@@ -85,7 +85,7 @@ def load_library(path: str | PathLike[str], **parameters: float) -> "Library":
 
 @dataclass(frozen=True, eq=False)
 class SavedState:
-    """Where a library was, for ``Library.restore``: bytes that may be written to a file.
+    """State of a library for ``Library.restore``, as bytes that may be written to a file.
 
     Attributes:
         content: as ``ph_save`` wrote it.
@@ -100,12 +100,12 @@ Value = TypeVar("Value")
 
 
 class _ByName(MutableMapping[str, Value]):
-    """What a library has by name, none of which can be removed.
+    """Mapping of named values of a library, none of which can be removed.
 
     Args:
         functions, instance: of the library.
-        kind: "input" or "parameter", as the functions and errors say.
-        remedy: what to do where one is to be removed.
+        kind: "input" or "parameter", as in the names of functions and in messages.
+        remedy: advice for a user who wants to remove one.
     """
 
     def __init__(self, functions: ctypes.CDLL, instance: int, kind: str, remedy: str = "") -> None:
@@ -114,7 +114,7 @@ class _ByName(MutableMapping[str, Value]):
         self._numbers = {named(k).decode(): k for k in range(count())}
 
     def __delitem__(self, name: str) -> None:
-        """All stay."""
+        """Refuse the removal of a value."""
         raise ParameterError(f"{self._kind} {name!r} cannot be removed{self._remedy}")
 
     def __iter__(self) -> Iterator[str]:
@@ -137,13 +137,13 @@ class LibraryInputs(_ByName[Array]):
         super().__init__(functions, instance, "input", "; set it to zero")
 
     def __getitem__(self, name: str) -> Array:
-        """Shape (1,), or (3,) of a load; read-only."""
+        """Value of an input, shape (1,), or (3,) of a load; read-only."""
         found = np.zeros(self._size(name))
         self._c.ph_get_input(self._instance, self._numbers[name], _address(found))
         return read_only(found)
 
     def __setitem__(self, name: str, value: ArrayLike) -> None:
-        """A number, or three of a load.
+        """Set an input to a number, or a load to three.
 
         Raises:
             ParameterError: no input of that name, or not its count of finite numbers.
@@ -173,7 +173,7 @@ class LibraryParameters(_ByName[float]):
 
     @property
     def ranges(self) -> dict[str, tuple[float, float, float]]:
-        """(low, usual, high) of each."""
+        """Range (low, usual, high) of each parameter."""
         found = {}
         for name, number in self._numbers.items():
             ends = np.zeros(3)
@@ -183,7 +183,7 @@ class LibraryParameters(_ByName[float]):
 
     @property
     def units(self) -> dict[str, str]:
-        """Of each; empty where it was not said."""
+        """Unit of each parameter; empty where it was not given."""
         return {name: self._c.ph_parameter_unit(number).decode() for name, number in self._numbers.items()}
 
     @property
@@ -197,7 +197,7 @@ class LibraryParameters(_ByName[float]):
         return float(found[0])
 
     def __setitem__(self, name: str, value: float) -> None:
-        """Before the first step, or of one that may change between steps.
+        """Set a parameter, before the first step, or later if it is tunable.
 
         Raises:
             ParameterError: no parameter of that name, a value outside of its range, or one that is fixed by now.
@@ -240,7 +240,7 @@ class Library:
         }
 
     def __reduce__(self) -> tuple[object, ...]:
-        """For pickles and copies: another instance of the file, where this one is."""
+        """Arguments for pickles and copies: another instance of the file in the same state."""
         if self._tables is not None:
             raise ModelError("a library with loaded tables cannot be pickled or copied; load them into another one")
         return type(self)._at, (self._path, self.save())
@@ -257,7 +257,7 @@ class Library:
         return float(self._c.ph_time(self._instance))
 
     def step(self, count: int = 1) -> None:
-        """Steps with the inputs as they are.
+        """Take steps with the present inputs.
 
         Raises:
             ConvergenceError: one fails; the instance stays where that step began.
@@ -270,7 +270,7 @@ class Library:
             left -= now
 
     def advance(self, to: float) -> None:
-        """Whole steps, and a shorter one that ends at the time ``to`` [s]; instants then count from there.
+        """Take whole steps, and a shorter one that ends at the time ``to`` [s], from which later instants count.
 
         Raises:
             ParameterError: a time that is over, or functions of time that end before.
@@ -284,13 +284,13 @@ class Library:
         self._check(self._c.ph_step_to(self._instance, to))
 
     def _check(self, status: int) -> None:
-        """Of a step."""
+        """Raise the error of a step's status code."""
         if status:
             words = f"the step from t = {self.time:.9g} s: {self._c.ph_message(status).decode()}"
             raise ParameterError(words) if status == OVER else ConvergenceError(words, self.time, np.zeros(0))
 
     def read(self, name: str) -> Array:
-        """An output now: shape (), or (components,).
+        """Present value of an output, shape () or (components,).
 
         Raises:
             ParameterError: no output of that name.
@@ -307,13 +307,13 @@ class Library:
         return found if len(found) > 1 else found.reshape(())
 
     def save(self) -> SavedState:
-        """Where it is, with its inputs: steps after ``restore`` have the same digits."""
+        """Present state with inputs; steps after ``restore`` have the same digits."""
         found = ctypes.create_string_buffer(self._c.ph_state_size())
         self._c.ph_save(self._instance, ctypes.addressof(found))
         return SavedState(found.raw)
 
     def restore(self, saved: SavedState) -> None:
-        """Go on from where this or another instance of the library was.
+        """Continue from the state of this or another instance of the library.
 
         Raises:
             ParameterError: a state of something else; this instance stays as it was.
@@ -324,7 +324,7 @@ class Library:
             raise ParameterError(f"saved must be what save() of this library gave, got {saved!r}")
 
     def load_tables(self, path: str | PathLike[str]) -> None:
-        """Other numbers of a model of the same structure, which ``ph.build`` wrote as ``.tables``; at their start.
+        """Load the numbers of another model of the same structure (``.tables`` of ``ph.build``), at its start.
 
         Raises:
             ResultFileError: no such file, or numbers of another structure.
@@ -345,7 +345,7 @@ class Library:
         self._tables = tables
 
     def reset(self) -> None:
-        """Back to the start, with the inputs of the model; parameters stay."""
+        """Return to the start, with the inputs of the model; parameters stay."""
         self._c.ph_reset(self._instance)
 
     def __repr__(self) -> str:
@@ -369,7 +369,7 @@ def _functions(path: Path) -> ctypes.CDLL:
 
 
 def _opened(path: Path) -> ctypes.CDLL:
-    """The library; where another one of this name was loaded and replaced, a copy, as Linux goes by names."""
+    """Library loaded from a file, or from a copy where another file of this name was loaded before."""
     maps = Path("/proc/self/maps")
     if not maps.exists() or f"{path} (deleted)" not in maps.read_text(encoding="utf-8", errors="replace"):
         return ctypes.CDLL(str(path))

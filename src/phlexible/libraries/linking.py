@@ -1,4 +1,4 @@
-"""Platforms that models are built for, and the compilers that link them: ``cc`` of this machine, Zig's for all."""
+"""Platforms of compiled models, and the compilers that link them: ``cc`` on this machine, Zig for all."""
 
 import os
 import platform
@@ -18,19 +18,19 @@ from phlexible.libraries.machine_code import Machine
 
 SOURCES = ("model.h", "model.c")
 FMU, ARCHIVE, NUMBERS, PAGES = ".fmu", ".zip", ".tables", (".html", ".htm")
-"""Of an FMU, of the sources of a library, of other numbers for one, and of a page with one."""
+"""Suffixes of an FMU, of the sources of a library, of other numbers for one, and of a page with one."""
 WASM = "wasm32"
 HERE = Path(__file__).parent
 
 
 @dataclass(frozen=True)
 class Platform:
-    """A platform.
+    """Platform for which models are compiled.
 
     Attributes:
-        name: as users say it.
+        name: in the argument ``targets``.
         machine: for LLVM.
-        zig: what Zig calls it.
+        zig: name for Zig.
         suffix: of its libraries.
     """
 
@@ -55,7 +55,7 @@ SUFFIXES = tuple(dict.fromkeys(target.suffix for target in TARGETS.values()))
 
 
 def host() -> str | None:
-    """Name of the platform of this machine; None: models are not built for it."""
+    """Name of the platform of this machine; None: models cannot be built for it."""
     system = {"linux": "linux", "win32": "windows", "darwin": "macos"}.get(sys.platform, sys.platform)
     machine = platform.machine().lower()
     processor = {"amd64": "x86_64", "arm64": "aarch64"}.get(machine, machine)
@@ -64,7 +64,7 @@ def host() -> str | None:
 
 
 def platforms_of(path: Path, chosen: Sequence[str] | None) -> tuple[Platform, ...]:
-    """The platforms of a library, one, or of an FMU, one or more.
+    """Platforms of a library, one, or of an FMU, one or more.
 
     Raises:
         ParameterError: no such platform, several, or one whose libraries end otherwise.
@@ -93,7 +93,7 @@ def platforms_of(path: Path, chosen: Sequence[str] | None) -> tuple[Platform, ..
 
 
 def _compiler(target: Platform) -> tuple[list[str], bool]:
-    """The command that compiles C for a platform, and whether it is Zig's.
+    """Command that compiles C for a platform, and whether it is Zig's.
 
     Raises:
         MissingExtraError: there is none.
@@ -110,7 +110,7 @@ def _compiler(target: Platform) -> tuple[list[str], bool]:
 
 
 def check_linker(target: Platform) -> None:
-    """Refuses a platform that cannot be linked for, before anything is compiled.
+    """Refuse a platform without a linker, before anything is compiled.
 
     Raises:
         MissingExtraError: there is no compiler for it.
@@ -119,13 +119,13 @@ def check_linker(target: Platform) -> None:
 
 
 def sources(codes: Mapping[str, bytes], data: str) -> dict[str, bytes]:
-    """All files that a library of a model is made of, by their names."""
+    """Source and object files of a library of a model, by name."""
     own = {name: (HERE / name).read_bytes() for name in SOURCES}
     return {**own, "model_data.h": data.encode(), **codes}
 
 
 def write_archive(files: Mapping[str, bytes], path: Path) -> None:
-    """An archive of the sources of a library.
+    """Write an archive of the sources of a library.
 
     Raises:
         ResultFileError: it cannot be written.
@@ -139,12 +139,12 @@ def write_archive(files: Mapping[str, bytes], path: Path) -> None:
 
 
 def linked(target: Platform, files: Mapping[str, bytes], is_fmu: bool = False) -> bytes:
-    """A library of sources in C and object files, by their names.
+    """Library linked from sources in C and object files, as bytes.
 
     Args:
         target: the platform.
-        files: ``sources``, and what else there is.
-        is_fmu: only the functions of an FMU are to be seen.
+        files: ``sources`` and further files, by name.
+        is_fmu: only the functions of an FMU are visible.
 
     Raises:
         MissingExtraError: there is no compiler for the platform.
@@ -167,7 +167,7 @@ def linked(target: Platform, files: Mapping[str, bytes], is_fmu: bool = False) -
 
 
 def write_bytes(content: bytes, path: Path) -> None:
-    """Write a file.
+    """Write bytes to a file.
 
     Raises:
         ResultFileError: it cannot be written.
@@ -179,7 +179,7 @@ def write_bytes(content: bytes, path: Path) -> None:
 
 
 def write_library(content: bytes, path: Path) -> None:
-    """Write a library, and ``model.h`` beside it.
+    """Write a library, and ``model.h`` in the same folder.
 
     Raises:
         ResultFileError: they cannot be written.

@@ -1,4 +1,4 @@
-"""A model as one page of a browser that steps it: from how its runs begin to the text of the page."""
+"""Page for a browser that steps a model, from the start of its runs to the text of the page."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -30,7 +30,7 @@ def live_page(
     sections: Sequence[str] = (),
     variants: Variants[Any] | None = None,
 ) -> str:
-    """Page that steps a model, as text; what became of functions of time is printed.
+    """Page that steps a model, as text; messages about functions of time are printed.
 
     Args:
         model: stays as it is.
@@ -82,7 +82,7 @@ def _with_sliders(
     parts_of: Callable[[Any, Mapping[str, Sensor] | None, Sequence[str] | None], PageParts],
     inputs: Sequence[str] | None,
 ) -> PageParts:
-    """The same with parameters.
+    """Parts of the page with sliders for parameters.
 
     Raises:
         ParameterError: as of ``with_parameters``, and one that changes how the page draws bodies.

@@ -1,4 +1,5 @@
-"""Machine code of modules of LLVM, in processes of their own: LLVM ends the process that gives it a wrong module.
+"""Machine code of LLVM modules, made in separate processes, since LLVM ends a process that gives it a wrong
+module.
 
 Run as a program it reads from its input what to make, and writes the object files to its output.
 """
@@ -22,7 +23,7 @@ OF_ONE_PROCESSOR = re.compile(r"@llvm\.(x86|aarch64)\.")
 
 @dataclass(frozen=True)
 class Machine:
-    """What code is made for.
+    """Processor that machine code is made for.
 
     Attributes:
         triple: of LLVM, such as "x86_64-unknown-linux-gnu".
@@ -36,19 +37,19 @@ class Machine:
 
     @property
     def is_small(self) -> bool:
-        """Whether code shall be short, since browsers load it: loops stay as they are written."""
+        """Whether code must be short, since browsers load it; loops are then not unrolled."""
         return self.triple.startswith("wasm")
 
     @property
     def architecture(self) -> str:
-        """Its family of processors."""
+        """Family of processors, such as "x86_64"."""
         return self.triple.partition("-")[0]
 
 
 def object_files(
     codes: Mapping[str, bytes], machine: Machine, optimized_for: CodeTarget | None = None
 ) -> dict[str, bytes]:
-    """Object files of functions of C.
+    """Object files of C functions.
 
     Args:
         codes: of each the bitcode of the module that it stands in, which nothing has optimized, by their names.
@@ -67,7 +68,7 @@ def object_files(
 
 
 def _apart(codes: dict[str, bytes], machine: Machine, optimized_for: CodeTarget | None) -> dict[str, bytes]:
-    """What ``_main`` answers in a process of its own."""
+    """Object files of some modules, made by ``_main`` in a separate process."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(each for each in sys.path if each)}
     known = (machine.triple, machine.processor, machine.features)
     done = subprocess.run(
@@ -84,7 +85,7 @@ def _apart(codes: dict[str, bytes], machine: Machine, optimized_for: CodeTarget 
 
 
 def _made(llvm: Any, name: str, code: bytes, machine: Machine, optimized_for: CodeTarget | None) -> bytes:
-    """The object file with one function that others see."""
+    """Object file of a module with one visible function."""
     target = llvm.Target.from_triple(machine.triple).create_target_machine(
         cpu=machine.processor,
         features=machine.features,
@@ -116,7 +117,7 @@ def _made(llvm: Any, name: str, code: bytes, machine: Machine, optimized_for: Co
 
 
 def _leave(module: Any, name: str, target: Any) -> None:
-    """Others see one function."""
+    """Hide all functions of a module but one."""
     passes.hide(module, {name})
     module.get_function(name).linkage, module.get_function(name).visibility = "external", "hidden"
     passes.leave_out_unused(module, target)
@@ -127,7 +128,7 @@ def _set_machine(module: Any, triple: str, target: Any) -> None:
 
 
 def _without_foreign(text: str) -> str:
-    """The text with functions of another processor, those of its control register, that do nothing.
+    """Assembly with functions that are intrinsic to another processor replaced by functions that do nothing.
 
     What they would return is stored before it is asked for, and never looked at but by others of them.
     """

@@ -1,4 +1,4 @@
-"""What compiled code measures for the outputs of a library, and where it lies among its numbers."""
+"""Measurements of compiled code for the outputs of a library, and their positions among its numbers."""
 
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -19,11 +19,11 @@ from phlexible.step.integration.recorder import recording_of
 from phlexible.step.tables.declarations import MOVING
 
 NEGLIGIBLE = 1e-6
-"""Coefficients of redundant rows below it are round-off."""
+"""Coefficients of redundant constraints below this are round-off."""
 
 
 class PathNumber(TapeNumber):
-    """Value of a path, beside which its cosine and sine are measured."""
+    """Value of a path, before which its cosine and sine are measured."""
 
     __slots__ = ()
 
@@ -38,7 +38,7 @@ class PathNumber(TapeNumber):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class TapedRun(RecordedRun):
-    """One instant whose numbers are those of a tape: what sensors read of it is written to the tape.
+    """Run of one instant with numbers of a tape, on which the formulas of sensors are recorded.
 
     Attributes:
         velocities_on_joints: numbers of the velocities, shape (1, velocities).
@@ -62,21 +62,21 @@ class TapedRun(RecordedRun):
 
     @cached_property
     def instants(self) -> Instants:
-        """The instant."""
+        """Instant with vectors that are numbers of the tape."""
         at = self.recording.instants()
         return MeasuredInstant(
             at.time, at.position, at.rotation, at.eta, at.velocity, at.given, measured=self.measured
         )
 
     def rate(self, values: Array) -> Array:
-        """The values unchanged: compiled code differentiates them."""
+        """Values unchanged, stored as differentiated; compiled code differentiates them."""
         self.differentiated.append(values)
         return values
 
 
 @dataclass(frozen=True, eq=False)
 class MeasuredSource:
-    """A joint, or points and directions, that compiled code measures.
+    """Joint, or points and directions, that compiled code measures.
 
     Attributes:
         reading: its tables.
@@ -90,13 +90,13 @@ class MeasuredSource:
 
     @property
     def count(self) -> int:
-        """How many numbers are measured."""
+        """Number of measured values."""
         (items, *_), weights = self.reading.numbers[1], self.reading.numbers[2]
         return 2 * len(items) if weights is None else 6 * len(items)
 
 
 class MeasuredNumbers:
-    """Places of what is measured: velocities of bodies, drifts of joints, moving vectors, then sources.
+    """Positions of all measurements: velocities of bodies, drifts of joints, moving vectors, then sources.
 
     Args:
         run: of the model, at its start.
@@ -122,18 +122,18 @@ class MeasuredNumbers:
 
     @cached_property
     def _ambiguous(self) -> list[int]:
-        """Rows of joints that hold a motion twice, whose smallest multipliers are no function of one state."""
+        """Rows of redundant constraints, whose smallest multipliers are no function of one state."""
         state = self.run.recording.state(0)
         found = redundancies(self._assembly.system, state, self.run.instants)
         return sorted({row for each in found for row, c in each.combination.items() if abs(c) > NEGLIGIBLE})
 
     @property
     def sources(self) -> tuple[MeasuredSource, ...]:
-        """All, in their order."""
+        """Measured sources in their order."""
         return tuple(self._sources.values())
 
     def taped_run(self, name: str) -> TapedRun:
-        """The instant in numbers of the tape; ``name``: of the output, for messages."""
+        """Run of the instant in numbers of the tape; ``name`` of the output for messages."""
         system = self._assembly.system
         rows = dict(self._assembly.memory.rows(self._state[None]))
         rows["counter"] = np.zeros(rows["counter"].shape)
@@ -148,7 +148,7 @@ class MeasuredNumbers:
         return TapedRun(system, recording, velocities_on_joints=self._velocities[None], measured=measured)
 
     def of_source(self, name: str, origin: object) -> list[TapeNumber]:
-        """Numbers of a joint or a point.
+        """Measured numbers of a joint or a point.
 
         Raises:
             ModelError: a joint whose coordinates compiled code does not measure.
@@ -169,7 +169,7 @@ class MeasuredNumbers:
         return PathNumber(self._tape, {(self._moving + 3 * number + 2,): 1.0})
 
     def _vectors(self, name: str, wanted: VectorSet) -> Array:
-        """Values and rates of vectors, shape (2, 1, k, 3).
+        """Values and rates of vectors as numbers of the tape, shape (2, 1, k, 3).
 
         Raises:
             ModelError: one that moves with a frame that no joint holds.
@@ -184,7 +184,7 @@ class MeasuredNumbers:
         return self._numbers(first, first + source.count)
 
     def _numbers(self, *places: int) -> Array:
-        """Numbers at a range of places."""
+        """Numbers of the tape at a range of positions."""
         found = np.empty(len(range(*places)), dtype=object)
         found[:] = [self._tape.number(place) for place in range(*places)]
         return found

@@ -1,4 +1,4 @@
-"""Sensors as numbers of a library: what their formulas make of what compiled code measures."""
+"""Outputs of a library: formulas of sensors applied to the measurements of compiled code."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from phlexible.results.live import LiveRun
 
 @dataclass(frozen=True, eq=False)
 class Output:
-    """A sensor as the library has it.
+    """Output of a library, from a sensor.
 
     Attributes:
         name, unit, description: of it.
@@ -41,7 +41,7 @@ class Output:
 
 @dataclass(frozen=True, eq=False)
 class Outputs:
-    """All outputs, what is measured for them, and the numbers that follow."""
+    """Outputs, measured sources, and the numbers computed from them."""
 
     outputs: tuple[Output, ...]
     sources: tuple[MeasuredSource, ...]
@@ -49,21 +49,21 @@ class Outputs:
 
 
 def joint_outputs(model: Mechanism, has_rates: bool = True) -> dict[str, Sensor]:
-    """Coordinates of all joints and, where they are asked for, their rates by name."""
+    """Sensors of the coordinates of all joints and, on request, of their rates, by name."""
     kinds = (JointPosition, JointRate) if has_rates else (JointPosition,)
     free = [joint for joint in model.joints if isinstance(joint, KinematicPair) and _is_measured(joint, model)]
     return {str(sensor): sensor for joint in free for sensor in (kind(joint) for kind in kinds)}
 
 
 def page_outputs(model: Mechanism) -> dict[str, Sensor]:
-    """Coordinates of all joints, and energies, by name."""
+    """Sensors of the coordinates of all joints, and of energies, by name."""
     energies = [EnergyKind.TOTAL, EnergyKind.KINETIC, EnergyKind.STRAIN, EnergyKind.GRAVITY]
     energies += [EnergyKind.SPRING] if model.elements else []
     return joint_outputs(model, has_rates=False) | {kind.value: EnergyOf(kind) for kind in energies}
 
 
 def _is_measured(joint: KinematicPair, model: Mechanism) -> bool:
-    """Whether it leaves coordinates free that the bodies have: point masses have no angles."""
+    """Whether a joint has free coordinates that its bodies can have; point masses have no angles."""
     try:
         return bool(joint.coordinates(model.dimension))
     except ModelError:
@@ -71,7 +71,7 @@ def _is_measured(joint: KinematicPair, model: Mechanism) -> bool:
 
 
 class OutputTables:
-    """Makes outputs of sensors.
+    """Builder of outputs from sensors.
 
     Args:
         run: of the model, at its start.
@@ -85,11 +85,11 @@ class OutputTables:
 
     @property
     def source_count(self) -> int:
-        """How many sources there are so far."""
+        """Number of sources so far."""
         return len(self._measured.sources)
 
     def of(self, sensors: Mapping[str, Sensor]) -> Outputs:
-        """Of sensors by name.
+        """Outputs of sensors by name.
 
         Raises:
             ModelError: one that needs Python, or of another model.
@@ -98,7 +98,7 @@ class OutputTables:
         return Outputs(found, self._measured.sources, tuple(self._tape.entries))
 
     def measured(self, name: str, items: Sequence[object]) -> tuple[int, int]:
-        """Range of the numbers that a controller measures, of which the last ones are its own.
+        """Range of the numbers that a controller measures, of which the last ones are its arguments.
 
         Rates are those of the step, as controllers have them.
 
@@ -134,7 +134,7 @@ class OutputTables:
         return Output(name, sensor.unit, str(sensor), components, len(values), *counted, start, is_acceleration)
 
     def _values(self, name: str, sensor: Sensor) -> tuple[list, bool]:  # type: ignore[type-arg]  # numbers of the tape
-        """Numbers of a sensor, and whether they are rates whose differences it is.
+        """Numbers of a sensor, and whether its value is their difference over steps.
 
         Raises:
             ModelError: one that compiled models do not find, or of another model.

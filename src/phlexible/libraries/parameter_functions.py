@@ -1,4 +1,4 @@
-"""Numbers of a model as functions of parameters: each is linear in one power of each parameter."""
+"""Functions of parameters for the numbers of a model, each linear in one power of each parameter."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -34,10 +34,10 @@ CHECKS = 4
 
 @dataclass(frozen=True)
 class Range:
-    """A parameter.
+    """Range of a parameter.
 
     Attributes:
-        name: as the build function has it.
+        name: of the argument of the build function.
         low, usual, high: values; low < high.
     """
 
@@ -48,7 +48,7 @@ class Range:
 
     @property
     def size(self) -> float:
-        """The largest absolute value, by which values are divided before a power is taken."""
+        """Largest absolute value, by which values are divided before a power is taken."""
         return max(abs(self.low), abs(self.high))
 
     def value(self, x: float) -> float:
@@ -60,7 +60,7 @@ class Range:
 
 @dataclass(frozen=True, eq=False)
 class SampledNumbers:
-    """Meaning of the numbers that are sampled.
+    """Names and tables of the numbers that are sampled.
 
     Attributes:
         names: of tables, in words.
@@ -81,7 +81,7 @@ class SampledNumbers:
 
 @dataclass(frozen=True, eq=False)
 class ParameterFunctions:
-    """Numbers that parameters change, as sums of products of powers.
+    """Numbers that depend on parameters, as sums of products of powers.
 
     Attributes:
         ranges: of the parameters.
@@ -117,7 +117,7 @@ class ParameterFunctions:
 
 
 class FunctionFit:
-    """Finds the functions by sampling the numbers.
+    """Fit of the functions by sampling the numbers.
 
     Args:
         ranges: of parameters.
@@ -137,7 +137,7 @@ class FunctionFit:
         self._middle = [each.value(0.6 * (k + 1) * GOLDEN % 0.6 - 0.3) for k, each in enumerate(ranges)]
 
     def functions(self) -> ParameterFunctions:
-        """All numbers that change."""
+        """Functions of all numbers that change."""
         kinds = np.array([self._power_of_each(k) for k in range(len(self._ranges))])
         powers, terms = dict[tuple[int, float], int](), dict[tuple[int, ...], int]()
         indices, entries = list[int](), list[tuple[IntArray, Array]]()

@@ -1,4 +1,4 @@
-"""Numbers of a library that follow from parameters: models of some values, side by side."""
+"""Numbers of a library that follow from parameters, found from models at several values."""
 
 import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -19,14 +19,14 @@ from phlexible.step.tables.declarations import TABLES, Kind
 from phlexible.step.tables.memory import OF_TYPES
 
 SCALES = ("velocity_weight", "row_length", "force_energy", "scales")
-"""Tables of what others are compared with: a rough value does."""
+"""Tables of reference values for comparisons, for which rough values suffice."""
 MOVES = frozenset(
     "vector_base shape chord_weight chord_total term_coefficient function_constant pair_weight"
     " force_factor force_weight slip_radius bristle_lever rod_value rod_slope rod_share soft_gradient face_number"
     " member_radius member_around member_size mesh_low mesh_high mesh_normal mesh_corner mesh_edge_normal"
     " mesh_corner_normal square_factor moving".split()
 )
-"""Tables of what joins and shapes bodies: states of other numbers of these are none of the model."""
+"""Tables of joints and shapes of bodies; states for other numbers of these are not valid for the model."""
 
 
 AnyMechanism = TypeVar("AnyMechanism", bound=Mechanism)
@@ -34,7 +34,7 @@ AnyMechanism = TypeVar("AnyMechanism", bound=Mechanism)
 
 @dataclass(frozen=True, eq=False)
 class Variants(Generic[AnyMechanism]):
-    """A model as a function of parameters.
+    """Model as a function of parameters.
 
     Attributes:
         ranges: of them.
@@ -46,7 +46,7 @@ class Variants(Generic[AnyMechanism]):
 
 
 DataOf = Callable[[Mapping[str, float], Sequence[str] | None], ModelData]
-"""Values of parameters, names of inputs -> the data."""
+"""Function of parameter values and names of inputs that returns the data."""
 
 
 def with_parameters(
@@ -56,7 +56,7 @@ def with_parameters(
     inputs: Sequence[str] | None,
     grips: Collection[str] = (),
 ) -> ModelData:
-    """The data with numbers that follow from parameters.
+    """Data of a library with numbers that follow from parameters.
 
     Args:
         made: data of the model with some values.
@@ -110,12 +110,12 @@ def with_parameters(
 
 
 def usual_values(ranges: Sequence[ParameterRange]) -> dict[str, float]:
-    """By name."""
+    """Usual values of the parameters by name."""
     return {each.name: each.usual for each in ranges}
 
 
 def _free_inputs(made: DataOf, usual: ModelData, ranges: Sequence[ParameterRange]) -> list[str]:
-    """Names of those that start alike whatever the parameters are."""
+    """Names of the inputs whose initial values do not depend on the parameters."""
     found = {each.name: each.start for each in usual.inputs}
     for own in ranges:
         for value in (own.low, own.high):
@@ -151,19 +151,19 @@ WORDS = {
     **dict.fromkeys(("bristle", "friction", "bearing", "slip"), "friction"),
     **dict.fromkeys(("force", "push", "pair", "branch", "fading"), "a spring, damper, contact or creeping law"),
 }
-"""Numbers by how the names of their tables begin."""
+"""Descriptions of numbers by the first letters of their tables."""
 _OF_TYPES = {table.name for table in TABLES if table.kind is not Kind.INTEGER and table.size in OF_TYPES}
 
 
 def numbers_in_words(table: str) -> str:
-    """What the numbers of a table of ``ModelData.parts_of_numbers`` are."""
+    """Description of the numbers of a table of ``ModelData.parts_of_numbers``, for messages."""
     if table in _OF_TYPES:
         return OF_BODIES
     return next((words for begin, words in WORDS.items() if table.startswith(begin)), f"numbers of {table!r}")
 
 
 def difference(usual: ModelData, other: ModelData) -> str:
-    """What another model has that the usual one has not, as the end of "with stiffness = 0 ..."."""
+    """Difference between another model and the usual one, as the end of "with stiffness = 0 ..."."""
     first, second = usual.stepper.assembly.system.mechanism, other.stepper.assembly.system.mechanism
     if found := first_difference(first, second):
         return found

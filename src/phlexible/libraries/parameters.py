@@ -1,4 +1,4 @@
-"""Parameters of a library: numbers of the model that may be set where there is no Python."""
+"""Parameters of a library: numbers of the model that can be set without Python."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,14 +13,14 @@ WHAT = ("low end", "value", "high end")
 
 @dataclass(frozen=True)
 class ParameterRange(Range):
-    """A parameter as users give it; ``unit`` may be empty."""
+    """Range of a parameter as the user gave it; ``unit`` may be empty."""
 
     unit: str = ""
 
 
 @dataclass(frozen=True, eq=False)
 class ParameterData:
-    """The parameters of a library.
+    """Parameters of a library, and the numbers that follow from them.
 
     Attributes:
         ranges: of each.
@@ -34,7 +34,7 @@ class ParameterData:
 
     @property
     def words(self) -> str:
-        """How well numbers follow."""
+        """Message about the accuracy of the numbers that follow from parameters."""
         names = ", ".join(each.name for each in self.ranges)
         return (
             f"parameters {names}: {len(self.functions.indices)} numbers of the model follow, off by at most"
@@ -43,7 +43,7 @@ class ParameterData:
 
 
 def in_c(data: ParameterData | None) -> Iterable[str]:
-    """Parameters as the library has them; None: there are none."""
+    """Lines of C that describe the parameters; None: there are none."""
     yield f"#define PH_PARAMETERS {0 if data is None else len(data.ranges)}"
     yield "typedef struct ph_parameter {"
     yield "    const char *name, *unit; double low, usual, high; int is_tunable;"
@@ -72,7 +72,7 @@ def in_c(data: ParameterData | None) -> Iterable[str]:
 
 
 def ranges_of(given: Mapping[str, Sequence[object]]) -> tuple[ParameterRange, ...]:
-    """What users gave, checked.
+    """Checked ranges of parameters from the user's argument.
 
     Raises:
         ParameterError: no (low, value, high), or (low, value, high, unit), by name.

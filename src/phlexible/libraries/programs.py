@@ -1,4 +1,4 @@
-"""The programs that a model needs, as object files: the loop over steps, and what measures the state."""
+"""Object files of the programs that a model needs: the loop over steps, and measurements of the state."""
 
 import hashlib
 import sys
@@ -35,16 +35,16 @@ _OF_ALL = (
 
 
 BUILT = (*_OF_ALL, *(program.entry for program in PROGRAMS))
-"""All that any model may need."""
+"""Programs that some model may need."""
 
 
 def families(memory: Memory) -> tuple[EntryPoint, ...]:
-    """Programs of the families that a model has; each writes the addresses of its functions into a header."""
+    """Programs for the features of a model; each writes the addresses of its functions into a header."""
     return tuple(each.entry for each in PROGRAMS if each.is_needed(memory) and each.family.lanes != "unused")
 
 
 def programs(memory: Memory) -> tuple[EntryPoint, ...]:
-    """All that a model needs."""
+    """Programs that a model needs."""
     return *_OF_ALL, *families(memory)
 
 
@@ -79,7 +79,7 @@ def _further_files(codes: Mapping[str, bytes], platform: Platform) -> dict[str, 
 
 
 def as_in_python(platform: Platform) -> CodeTarget | None:
-    """The processor for which passes are run, so that every digit is that of live runs; None: that of the platform.
+    """Processor whose optimization passes give every digit of live runs; None: that of the platform.
 
     Its vectors may be longer than those of the platform, which makes code much longer: tests alone ask for it.
     """
@@ -105,7 +105,7 @@ def _object_files(memory: Memory, platform: Platform) -> dict[str, bytes]:
 
 
 def _kept(file: Path) -> bytes:
-    """What was kept of these sources; empty: nothing, or it is damaged."""
+    """Cached machine code of these sources; empty where there is none, or the file is damaged."""
     try:
         kept = ObjectFile.read(file)
     except (OSError, ValueError):
@@ -114,7 +114,7 @@ def _kept(file: Path) -> bytes:
 
 
 def _ending(platform: Platform, optimized_for: CodeTarget | None) -> str:
-    """Of the names of kept files: other processors and settings have others."""
+    """Suffix of cached files, which depends on processor and settings."""
     own = Path(machine_code.__file__).read_bytes() + Path(passes.__file__).read_bytes()
     words = f"{platform.machine} {optimized_for} {settings()} {llvmlite.__version__}"
     return f"-{platform.name}-{hashlib.sha256(words.encode() + own).hexdigest()[:16]}.library"

@@ -1,4 +1,4 @@
-"""Functions of time as data: constants, polynomials, a harmonic on a line, or pieces with a checked error."""
+"""Functions of time as data: constants, polynomials, harmonics on a line, or pieces with a checked error."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -12,7 +12,7 @@ from phlexible.algebra.arrays import Array
 from phlexible.errors import ParameterError
 
 Columns = Callable[[Array], Array]
-"""Times (n,) -> values (n, columns)."""
+"""Function of times (n,) that returns values (n, columns)."""
 
 SAME = 1e-14  # of the largest part of a function: differences that are none
 EXACT = 1e-13  # of the greatest value: what pieces may miss
@@ -28,7 +28,7 @@ GOLDEN = 0.618033988749895
 
 @dataclass(frozen=True, eq=False)
 class Piece:
-    """A polynomial of ((t - begin) scale), ascending powers; the first piece counts before its begin too."""
+    """Polynomial of ``(t - begin) * scale`` in ascending powers; the first piece counts before its begin too."""
 
     begin: float
     scale: float
@@ -40,13 +40,13 @@ ZERO = Piece(0.0, 1.0, (0.0,))
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """One number as a function of time: waves (frequency [rad/s], of the cosine, of the sine) and pieces."""
+    """Scalar function of time: waves (frequency [rad/s], factors of cosine and sine) and polynomial pieces."""
 
     pieces: tuple[Piece, ...] = ()
     waves: tuple[tuple[float, float, float], ...] = ()
 
     def __call__(self, times: Array) -> Array:
-        """The values, as the library finds them."""
+        """Values at times (n,), computed as in the library."""
         found = np.zeros(len(times))
         for frequency, cosine, sine in self.waves:
             found += cosine * np.cos(frequency * times) + sine * np.sin(frequency * times)
@@ -64,9 +64,9 @@ class TimeData:
     """Functions of time as data.
 
     Attributes:
-        columns: of each number.
-        end: up to which they are known [s].
-        words: what was approximated, and how well.
+        columns: one for each number.
+        end: of the times for which they are valid [s].
+        words: messages about approximations and their errors.
     """
 
     columns: tuple[Column, ...]
@@ -83,7 +83,7 @@ def time_data(
     kinks: Sequence[float],
     keeps_zeros: bool = False,
 ) -> TimeData:
-    """Functions of time that are known by their values only.
+    """Data of functions of time that are known by their values only.
 
     Args:
         values: of all of them.
@@ -130,7 +130,7 @@ JUST_BEFORE = 1e-9  # of a step: a jump at the end of a step counts in that step
 
 
 def total(parts: Sequence[tuple[float, Column]]) -> Column:
-    """The sum of columns, each times a factor."""
+    """Sum of columns, each multiplied by a factor."""
     waves = dict[float, tuple[float, float]]()
     for factor, column in parts:
         for w, cosine, sine in column.waves:
@@ -145,7 +145,7 @@ def total(parts: Sequence[tuple[float, Column]]) -> Column:
 
 
 def mean_rates(column: Column, step: float) -> Column:
-    """The difference of a function over a step around each time, over the step."""
+    """Difference quotient of a function over a step centred at each time."""
     half = step / 2
     factors = [2 * np.sin(w * half) / step for w, _, _ in column.waves]
     waves = [(w, f * sine, -f * cosine) for f, (w, cosine, sine) in zip(factors, column.waves, strict=True)]
@@ -165,7 +165,7 @@ def mean_rates(column: Column, step: float) -> Column:
 
 
 def _sections(parts: Sequence[tuple[Piece, ...]], shifts: Sequence[float]) -> Iterator[tuple[float, list[Piece]]]:
-    """Begins of intervals, and the piece of each part that counts there for times with a shift."""
+    """Begins of intervals, and the piece of each part that is valid there for shifted times."""
     if not all(parts):
         return
     begins = [np.array([piece.begin for piece in pieces[1:]]) for pieces in parts]
@@ -177,7 +177,7 @@ def _sections(parts: Sequence[tuple[Piece, ...]], shifts: Sequence[float]) -> It
 
 
 def _sum(begin: float, parts: Sequence[tuple[float, Piece, float]]) -> Piece:
-    """The sum of pieces, each times a factor and for times with a shift, as one from another begin."""
+    """Sum of pieces, each with a factor and a shift of time, as one piece with another begin."""
     scale = max(piece.scale for _, piece, _ in parts)
     found: Array = np.zeros(1)
     for factor, piece, shift in parts:
@@ -190,7 +190,7 @@ def _sum(begin: float, parts: Sequence[tuple[float, Piece, float]]) -> Piece:
 
 
 def _probes(start: float, step: float, duration: float | None, kinks: Sequence[float]) -> Array:
-    """Times in windows of very different lengths, and around kinks."""
+    """Sampling times in windows of very different lengths, and around kinks."""
     lengths = [duration] if duration is not None else [WINDOW * step * 4.0**k for k in range(SCALES)]
     found = [start, *(time for length in lengths for time in spread(start, length, PROBES).tolist())]
     for kink in kinks:
@@ -199,12 +199,12 @@ def _probes(start: float, step: float, duration: float | None, kinks: Sequence[f
 
 
 def spread(start: float, length: float, count: int = 64) -> Array:
-    """Times between, in step with no period."""
+    """Quasi-random times in an interval, which are not commensurable with any period."""
     return np.asarray(start + length * (np.arange(1, count + 1) * GOLDEN % 1.0), dtype=np.float64)
 
 
 def _tried(values: Columns, times: Array, count: int) -> Array | None:
-    """Values at all times; None where functions cannot be asked so late."""
+    """Values at all times; None where functions raise at late times."""
     try:
         return np.asarray(values(times)).reshape(len(times), count)
     except Exception:  # whatever a function of a user raises beyond its range
@@ -239,7 +239,7 @@ def _polynomial(own: Columns, times: Array, y: Array, start: float, step: float)
 
 
 def _rounded(number: float, error: float) -> float:
-    """The number with the fewest digits within an error: the one that somebody wrote."""
+    """Number with the fewest decimal digits within an error, which is probably the user's."""
     shorter = (0.0, *(float(f"{number:.{digits}g}") for digits in range(1, 16)))
     return next((x for x in shorter if abs(x - number) <= error), number)
 
@@ -247,7 +247,7 @@ def _rounded(number: float, error: float) -> float:
 def _harmonic(
     own: Columns, times: Array, y: Array, start: float, step: float, on_line: bool = False
 ) -> Column | None:
-    """c + a cos(w t) + b sin(w t), on a line v t where that is asked for."""
+    """Harmonic c + a cos(w t) + b sin(w t), plus a line v t if ``on_line``; None where it does not fit."""
     for stride in (step, 16 * step, 256 * step):
         if start + 67 * stride > times[-1]:
             break
@@ -269,7 +269,7 @@ def _harmonic(
 def _refined(
     own: Columns, times: Array, y: Array, start: float, stride: float, w: float, on_line: bool
 ) -> Column | None:
-    """With a frequency that fits ever longer windows."""
+    """Harmonic with a frequency that is fitted in ever longer windows; None where it does not fit."""
     found: Array = np.zeros(5)
     for length in stride * 64 * 4.0 ** np.arange(8):
         if start + length > times[-1]:
@@ -290,7 +290,7 @@ def _refined(
 
 
 def _waves(t: Array, w: float, last: Array, on_line: bool) -> Array:
-    """Columns of 1, cos, sin, about the last ones of a change of the frequency, and of the line."""
+    """Columns of 1, cos, sin, the derivative of the last fit with respect to the frequency, and t."""
     cosine, sine = np.cos(w * t), np.sin(w * t)
     found = [np.ones(len(t)), cosine, sine, t * (last[2] * cosine - last[1] * sine), t]
     return np.stack(found if on_line else found[:4], axis=1)
@@ -319,7 +319,7 @@ def _fitted(base: Array, y: Array) -> Array:
 
 
 def _fits(column: Column, times: Array, y: Array) -> bool:
-    """Up to round-off of w t."""
+    """Whether a harmonic fits the values up to round-off of w t."""
     w, cosine, sine = column.waves[0]
     line = column.pieces[0].coefficients if column.pieces else (0.0,)
     size = abs(cosine) + abs(sine) + polynomial.polyval(np.abs(times), np.abs(line))
@@ -327,7 +327,7 @@ def _fits(column: Column, times: Array, y: Array) -> bool:
 
 
 def _pieces(own: Columns, begin: float, end: float, kinks: Sequence[float], name: str) -> tuple[Column, float]:
-    """Polynomials on pieces that are halved until they fit, and the error between.
+    """Polynomial pieces that are halved until they fit, and the largest error at other times.
 
     Raises:
         ParameterError: a function that jumps, or is too rough.
@@ -359,7 +359,7 @@ def _pieces(own: Columns, begin: float, end: float, kinks: Sequence[float], name
 
 
 def _in_powers(fitted: Array) -> Array:
-    """Chebyshev series on -1 .. 1 as powers of x on 0 .. 1."""
+    """Coefficients in powers of x on 0 .. 1 of a Chebyshev series on -1 .. 1. 1 as powers of x on 0 .. 1."""
     outer = chebyshev.cheb2poly(fitted)
     total, power = np.zeros(len(outer)), np.array([1.0])
     for coefficient in outer:

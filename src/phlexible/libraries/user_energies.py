@@ -1,4 +1,4 @@
-"""Energies that users wrote as functions of one number: what Numba made of them, linked into the library."""
+"""Energies written by users as functions of one number, compiled by Numba and linked into the library."""
 
 import hashlib
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from phlexible.step.assembly.assembly import Assembly
 from phlexible.step.compilation.user_function import UserFunction, module_text
 
 ADDRESSES = ("energy_address", "slope_address", "soft_energy", "soft_derivative")
-"""Tables with addresses of functions; in a library numbers of its own functions, from 1 on."""
+"""Tables with addresses of functions; in a library they hold numbers of functions, from 1 on."""
 
 
 class UserEnergies:
@@ -45,11 +45,11 @@ class UserEnergies:
 
     @property
     def digest(self) -> str:
-        """Of all functions: tables of models with others do not fit."""
+        """Digest of all functions; tables of models with other functions do not fit."""
         return hashlib.sha256("\n".join(self.modules.values()).encode()).hexdigest()[:16]
 
     def numbers_of(self, table: str, content: NDArray[Any]) -> NDArray[Any]:
-        """A table as the library holds it: of addresses the numbers of functions."""
+        """Table as the library stores it, with numbers of functions in place of addresses."""
         if table not in ADDRESSES:
             return content
         return np.array([self._numbers.get(int(x), 0) for x in content.ravel()], dtype=np.int64)

@@ -1,4 +1,4 @@
-"""A model as one page of a browser: the viewer of reports, and the WebAssembly module that it steps."""
+"""Page for a browser that steps a model: the viewer of reports, and a WebAssembly module."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -40,9 +40,11 @@ from phlexible.state.recorded_run import RecordedRun
 from phlexible.step.integration.clock import breakpoints_of
 
 WAITS, MOST_STEPS, SHOWN = 6.0, 3000, 40
-"""Of a run beforehand, which tells how far the view reaches [s], steps, instants."""
+"""Duration [s], largest number of steps, and shown instants of a preliminary run that finds the extent of the
+view.
+"""
 STEPS_A_SECOND = 1500
-"""That a page takes of its clock, unless it is as fast as the model then."""
+"""Largest number of steps in a second of the page, unless that is slower than the model."""
 RATES = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 MOST_PANELS, MOST_CURVES = 6, 6
 G = 9.81  # [m/s^2]
@@ -54,19 +56,19 @@ LABELS = {
     "m/s": "speeds",
     "N": "forces",
 }
-"""Of panels with outputs of one unit."""
+"""Labels of panels with outputs of one unit."""
 
 
 @dataclass(frozen=True, eq=False)
 class PageParts:
-    """What a page is made of, beside the module.
+    """Parts of a page, besides the WebAssembly module.
 
     Attributes:
         mechanism: the model, without grips.
         run: of the model with its grips, at its start.
         data: of its library.
-        grips: points to pull at; their loads are inputs of the library after those of users.
-        duration: up to which functions of time are known [s]; None: without end.
+        grips: points to drag; their loads are inputs of the library after those of users.
+        duration: for which functions of time are valid [s]; None: without end.
         sensors: of the outputs, by name.
     """
 
@@ -79,17 +81,17 @@ class PageParts:
 
     @property
     def inputs(self) -> tuple[InputData, ...]:
-        """Those of users."""
+        """Inputs of users, without those of grips."""
         return self.data.inputs[: len(self.data.inputs) - sum(len(grip.loads) for grip in self.grips)]
 
     @property
     def rate(self) -> float:
-        """Seconds of the model in one of the page."""
+        """Seconds of the model in one second of the page."""
         return max(each for each in RATES if each <= max(STEPS_A_SECOND * self.data.step, RATES[0]))
 
 
 def page_of(parts: PageParts, seen: RecordedRun | None, module: bytes, sections: Sequence[str] = ()) -> str:
-    """The page as text.
+    """Page as HTML text.
 
     Args:
         parts: of the model.
@@ -138,7 +140,7 @@ def page_of(parts: PageParts, seen: RecordedRun | None, module: bytes, sections:
 
 
 def drawn_otherwise(first: PageParts, second: PageParts) -> list[str]:
-    """Bodies, surfaces and moving frames that a page draws in other places for the same state, by their names."""
+    """Names of bodies, surfaces and moving frames that a page draws at other positions for the same state."""
     pairs = zip(_drawn_numbers(first), _drawn_numbers(second), strict=True)
     return [
         name
@@ -148,7 +150,7 @@ def drawn_otherwise(first: PageParts, second: PageParts) -> list[str]:
 
 
 def _drawn_numbers(parts: PageParts) -> list[tuple[str, Array]]:
-    """What is drawn of each, with its name."""
+    """Names of drawn parts, with all numbers that their drawing depends on."""
     scene = replace(scene_of(parts.run.now, np.array([0])), arrows=())
     found = []
     for number, body in enumerate(scene.bodies):
@@ -188,7 +190,7 @@ def _surface(scene: Scene, surface: DrawnBody, pack: Packing) -> Tree:
 
 
 def run_ahead(run: LiveRun, parts: PageParts) -> RecordedRun | None:
-    """Another run of the model is stepped for some seconds of the page; None: not one step can be taken."""
+    """Run of some seconds of the page, taken in advance; None: not one step succeeds."""
     span = min(WAITS * parts.rate, MOST_STEPS * run.step_size, np.inf if parts.duration is None else parts.duration)
     with suppress(PhlexibleError):
         run.run(max(span, run.step_size))
@@ -196,7 +198,7 @@ def run_ahead(run: LiveRun, parts: PageParts) -> RecordedRun | None:
 
 
 def _reached(done: RecordedRun | None) -> tuple[Scene | None, float]:
-    """The scene at some instants of a run, and its greatest kinetic energy [J]."""
+    """Scene at some instants of a run, and its greatest kinetic energy [J]."""
     if done is None:
         return None, 0.0
     instants = np.unique(np.linspace(0, done.count - 1, SHOWN).round().astype(int))
@@ -208,7 +210,7 @@ def _mass(parts: PageParts) -> float:
 
 
 def _weight(parts: PageParts) -> float:
-    """Of all bodies [N], on Earth where the model has no gravity."""
+    """Weight of all bodies [N], on Earth if the model has no gravity."""
     gravity = float(np.linalg.norm(parts.mechanism.gravity))
     return _mass(parts) * (gravity or G)
 
@@ -217,7 +219,7 @@ def _weight(parts: PageParts) -> float:
 
 
 def _inputs(parts: PageParts, energy: float, reach: float) -> list[Tree]:
-    """Of users, each with the range of its sliders: three times its value, or what moves the model by its reach."""
+    """Inputs of users with ranges of sliders: three times the value, or what moves the model by its reach."""
     loads = {str(load): load for load in parts.mechanism.loads}
     found = []
     for number, given in enumerate(parts.inputs):
@@ -257,7 +259,7 @@ def _parameters(data: ModelData) -> list[Tree]:
 
 
 def _components(load: Load | None, given: InputData, dimension: int) -> list[int]:
-    """Which numbers of an input the model has room for."""
+    """Indices of the components of an input that the model's dimension has."""
     if len(given.start) == 1:
         return [0]
     if isinstance(load, Torque):
@@ -266,7 +268,7 @@ def _components(load: Load | None, given: InputData, dimension: int) -> list[int
 
 
 def _rounded(x: float) -> float:
-    """1, 2 or 5 times a power of ten, about as large."""
+    """Number near x that is 1, 2 or 5 times a power of ten."""
     if not (x > 0.0 and np.isfinite(x)):
         return 1.0
     power = 10.0 ** np.floor(np.log10(x))
@@ -274,7 +276,7 @@ def _rounded(x: float) -> float:
 
 
 def _panels(parts: PageParts, energy: float, pack: Packing) -> list[Tree]:
-    """Scalars of one unit together, vectors each for itself; energies since the start, as reports draw them."""
+    """Panels of curves for a page: scalars of one unit together, vectors separately; energies since the start."""
     alike: dict[str, list[tuple[str, int, int]]] = {}
     panels: list[tuple[str, list[tuple[str, int, int]]]] = []
     data = parts.data
@@ -316,7 +318,7 @@ def _panels(parts: PageParts, energy: float, pack: Packing) -> list[Tree]:
 
 
 def _at_start(parts: PageParts, output: Output) -> Array:
-    """What an output is before the first step; zero of accelerations, which are differences over steps."""
+    """Value of an output before the first step; zero for accelerations, which are differences over steps."""
     if output.is_acceleration:
         return np.zeros(output.size)
     return np.asarray(parts.run.read(parts.sensors[output.name])).ravel() - output.start
@@ -330,7 +332,7 @@ def _named(output: Output) -> Sequence[str]:
 
 
 def _body(parts: PageParts, scene: Scene, number: int, pack: Packing) -> Tree:
-    """Where a body of the scene is: its frame and elastic coordinates, or its nodes as sums of numbers."""
+    """Position of a body of the scene: its frame and elastic coordinates, or its nodes as sums of numbers."""
     body = scene.bodies[number]
     if body.is_nodal:
         return {"nodes": _nodes(parts, number, body.skin, pack), "carried": None}
@@ -339,7 +341,7 @@ def _body(parts: PageParts, scene: Scene, number: int, pack: Packing) -> Tree:
 
 
 def _carried(parts: PageParts, number: int, point: Array, shapes: Array, pack: Packing) -> Tree:
-    """A point at place + rotation (point + shapes eta), where the place is the centre of mass."""
+    """Point at position + rotation (point + shapes eta), where the position is the centre of mass."""
     memory, layout = parts.data.memory, parts.run.now.system.layout
     return {
         "place": memory.place("position") + 3 * number,
@@ -351,7 +353,7 @@ def _carried(parts: PageParts, number: int, point: Array, shapes: Array, pack: P
 
 
 def _numbers_of(parts: PageParts, number: int) -> Array:
-    """Of a body in absolute coordinates: where each of its coordinates is among the numbers of a state."""
+    """Indices in a state of the coordinates of a body in absolute coordinates."""
     layout = parts.run.now.system.layout
     dimension = layout.bodies[number].data.dimension
     carriers = np.arange(layout.carrier[number], layout.carrier[number + 1])
@@ -360,7 +362,7 @@ def _numbers_of(parts: PageParts, number: int) -> Array:
 
 
 def _nodes(parts: PageParts, number: int, skin: Skin, pack: Packing) -> Tree:
-    """Of a body in absolute coordinates: coordinate i is base[i] + a sum of numbers of the state with weights."""
+    """Nodes of an absolute body; coordinate i is base[i] plus a weighted sum of numbers of the state."""
     places = _numbers_of(parts, number)
     if skin.coordinates is not None:
         chosen = skin.coordinates.ravel()
@@ -379,7 +381,7 @@ def _nodes(parts: PageParts, number: int, skin: Skin, pack: Packing) -> Tree:
 
 
 def _numbered(parts: PageParts) -> list[tuple[Grip, int]]:
-    """Grips with the number of their first input."""
+    """Grips, each with the number of its first input."""
     number, found = len(parts.inputs), []
     for grip in parts.grips:
         found.append((grip, number))
@@ -388,7 +390,7 @@ def _numbered(parts: PageParts) -> list[tuple[Grip, int]]:
 
 
 def _grip(parts: PageParts, scene: Scene, grip: Grip, number: int, pack: Packing) -> Tree:
-    """Where a grip is, the mass of its body, and its inputs."""
+    """Position of a grip, the mass of its body, and its inputs."""
     port = grip.port
     assert isinstance(port, Attachment)
     body = parts.run.now.system.index[port.placed]
@@ -413,7 +415,7 @@ def _grip(parts: PageParts, scene: Scene, grip: Grip, number: int, pack: Packing
 
 
 def _frames(parts: PageParts, scene: Scene) -> list[Tree]:
-    """Twelve functions of time of each moving frame: its origin and the rows of its turn."""
+    """Functions of time of each moving frame, twelve each: its origin and the rows of its rotation."""
     moving = parts.run.now.system.moving_frames
     if not moving:
         return []
