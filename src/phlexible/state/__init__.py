@@ -1,1 +1,1 @@
-"""A mechanism as numbers: system, redundancy, start."""
+"""Mechanisms as arrays of numbers: system, redundant constraints, initial state."""

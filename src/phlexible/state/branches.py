@@ -1,4 +1,6 @@
-"""What laws remember, ``State.branches``: strains of springs, speeds of impacts, bristles (docs/theory.md, 8)."""
+"""History variables of a state, ``State.branches``: strains of springs, speeds of impacts, bristles
+(docs/theory.md, 8).
+"""
 
 from collections.abc import Iterator
 from enum import Enum
@@ -31,12 +33,12 @@ BRISTLE = ("1", "2", "3", "normal 1", "normal 2", "normal 3", "slips")
 PAIR = ("number", "bristle 1", "bristle 2", "bristle 3")
 TURN = ("rolling 1", "rolling 2", "rolling 3", "drilling", "drilling slips", "speed of the impact")
 KEPT_PAIRS = 6
-"""Bristles that are kept, for each sphere or place: half of the spheres that touch one of them."""
+"""Number of bristles stored for each sphere or point: half of the spheres that can touch one of them."""
 SIX = ("11", "22", "33", "23", "13", "12")
 
 
 def forces_of_branches(system: System, branches: Array) -> Array:
-    """Of the branches (..., branches) of elements along their coordinates, shape (..., forces)."""
+    """Forces of the branches of elements (..., branches) along their coordinates, shape (..., forces)."""
     laws = [force.relaxation for _, force in system.forces]
     pulls = np.stack([np.zeros(branches.shape[:-1]), *_pulls(laws, branches)], axis=-1)[..., 1:]
     begin = pairs_begin(system) + _pair_numbers(system)
@@ -48,7 +50,7 @@ def forces_of_branches(system: System, branches: Array) -> Array:
 
 
 class BristleKind(Enum):
-    """What a bristle holds: sliding, rolling along a surface, turns about its normal."""
+    """Motions that a bristle resists: sliding, rolling along a surface, rotation about its normal."""
 
     SLIDING = "bristle"
     ROLLING = "rolling"
@@ -56,7 +58,7 @@ class BristleKind(Enum):
 
 
 def bristles_of(system: System) -> list[tuple[int, BristleKind, Bristle]]:
-    """Numbers of forces with the bristles of their friction."""
+    """Indices of forces with the bristles of their friction."""
     return [
         (k, kind, bristle)
         for k, (_, force) in enumerate(system.forces)
@@ -81,7 +83,7 @@ def strain_pulls(system: System, index: int, branches: Array) -> list[tuple[Quad
 
 
 def body_forces_of_branches(system: System, state: State) -> Array:
-    """Those of bodies against nu, shape (velocities,)."""
+    """Generalized forces of the branches of bodies, shape (velocities,)."""
     result = np.zeros(len(state.velocity))
     for index, body in enumerate(system.nodal, start=system.layout.frames):
         if state.branches is None or not any(group.relaxation for group in body.strains):
@@ -105,7 +107,9 @@ def body_forces_of_branches(system: System, state: State) -> Array:
 
 
 def frame_strains(system: System, branches: Array) -> list[Array | None]:
-    """Of each body with a frame shares times strains of its branches, summed, (..., n + s); None: it has none."""
+    """Sums of shares times branch strains of each body with a frame, shape (..., n + s); None: it has no
+    branches.
+    """
     found: list[Array | None] = []
     begin = branch_count(system) - sum(body.inner_count for body in system.frames)
     for body in system.frames:
@@ -118,7 +122,7 @@ def frame_strains(system: System, branches: Array) -> list[Array | None]:
 
 
 def _soft_strains(system: System, branches: Array) -> Iterator[tuple[int, ElementStrains, Array]]:
-    """Bodies and groups of elements that creep with the strains of their branches, shape (e, q, branches, 6)."""
+    """Bodies and groups of elements that creep, with the strains of their branches, shape (e, q, branches, 6)."""
     begin = branch_count(system, with_soft=False)
     for index, body in enumerate(system.nodal, start=system.layout.frames):
         for group in body.elements:
@@ -129,7 +133,7 @@ def _soft_strains(system: System, branches: Array) -> Iterator[tuple[int, Elemen
 
 
 def branch_count(system: System, with_soft: bool = True) -> int:
-    """How many there are of laws that creep, those of soft bodies six times; without these, and those of frames."""
+    """Number of branches of laws that creep, with or without those of soft bodies (six each) and of frames."""
     strains = [(group.relaxation, len(group.weights)) for body in system.nodal for group in body.strains]
     for body in system.nodal if with_soft else ():
         strains += [(group.relaxation, 6 * group.weights.size) for group in body.elements]
@@ -139,12 +143,12 @@ def branch_count(system: System, with_soft: bool = True) -> int:
 
 
 def searched_contacts(mechanism: Mechanism) -> list[Contact]:
-    """Contacts whose pairs are searched, in their order."""
+    """Contacts whose pairs are found by a search, in their order."""
     return [each for each in mechanism.elements if isinstance(each, Contact) and each.is_searched]
 
 
 def kept_pairs(system: System) -> int:
-    """Of how many pairs among many bristles are kept."""
+    """Number of contact pairs of groups for which bristles are stored."""
     own = [
         each.members(system.dimension)
         for each in searched_contacts(system.mechanism)
@@ -154,18 +158,18 @@ def kept_pairs(system: System) -> int:
 
 
 def kept_turns(system: System) -> int:
-    """The same, where pairs resist turns or remember how fast they met."""
+    """Number of contact pairs of groups for which rotations or speeds of impacts are stored."""
     keep = any(each.resists_turns or each.law().loss_of_impacts for each in searched_contacts(system.mechanism))
     return kept_pairs(system) if keep else 0
 
 
 def remembered_count(system: System) -> int:
-    """Length of ``State.branches``."""
+    """Number of entries of ``State.branches``."""
     return pairs_begin(system) + _pair_numbers(system) + len(BRISTLE) * len(bristles_of(system))
 
 
 def pairs_begin(system: System) -> int:
-    """Where bristles of pairs among many begin in ``State.branches``."""
+    """Index of the first bristle of contact pairs of groups in ``State.branches``."""
     return branch_count(system) + len(_remembering(system))
 
 
@@ -174,13 +178,13 @@ def _pair_numbers(system: System) -> int:
 
 
 def _remembering(system: System) -> list[str]:
-    """Contacts that remember how fast bodies met."""
+    """Names of contacts with restitution, which store the speed of the impact."""
     forces = ((element, force.contact) for element, force in system.forces)
     return [str(element) for element, contact in forces if contact and contact.restitution is not None]
 
 
 def remembered_names(system: System) -> list[str]:
-    """What each entry of ``State.branches`` belongs to."""
+    """Names of the entries of ``State.branches``, with the parts that they belong to."""
     owners = [f"{system.forces[k].element}: {kind.value}" for k, kind, _ in bristles_of(system)]
     names = branch_names(system) + [f"{name}: speed of the impact" for name in _remembering(system)]
     names += [f"pair {k} that touches: {part}" for k in range(kept_pairs(system)) for part in PAIR]
@@ -189,7 +193,7 @@ def remembered_names(system: System) -> list[str]:
 
 
 def branch_names(system: System) -> list[str]:
-    """What each entry of ``State.branches`` of a law that creeps belongs to."""
+    """Names of the entries of ``State.branches`` that belong to laws that creep."""
     owners = [(f"{element}: {force.coordinate.name}", force.relaxation) for element, force in system.forces]
     for placed in system.bodies:
         for group in placed.data.strains if isinstance(placed.data, AbsoluteBody) else ():
@@ -211,7 +215,7 @@ def branch_names(system: System) -> list[str]:
 
 
 def _pulls(laws: list[Maxwell | None], branches: Array) -> list[Array]:
-    """-sum k e of each law, of branches (..., branches)."""
+    """Forces ``-sum k e`` of each law, from branches (..., branches)."""
     stiffness = np.array([k for law in laws if law for k, _ in law.pairs])
     pulls = -branches[..., : len(stiffness)] * stiffness
     starts = offsets([_count(law) for law in laws]).tolist()

@@ -1,4 +1,4 @@
-"""Gravity, loads and forces of elements of one state, and how they change as bodies move (7.2, 7.3)."""
+"""Gravity, loads and forces of elements at one state, and their derivatives (7.2, 7.3)."""
 
 from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass
@@ -34,13 +34,13 @@ SMOOTH = 1e-3  # of the largest derivative: what other differences may miss
 
 @dataclass(frozen=True, eq=False)
 class MeasuredRows:
-    """Numbers that a law is given, and the rows that move them.
+    """Measured values of a law of the state, and their derivatives.
 
     Attributes:
-        values: places and rates, shape (k,).
-        place_rows: d place/dq, zero where a number is a rate, shape (k, velocities).
-        rate_rows: d rate/d nu, zero where a number is a place.
-        sizes: of differences of each number, shape (k,).
+        values: positions and rates, shape (k,).
+        place_rows: d position/dq, zero where a value is a rate, shape (k, velocities).
+        rate_rows: d rate/d nu, zero where a value is a position.
+        sizes: of differences of each value, shape (k,).
     """
 
     values: Array
@@ -51,7 +51,7 @@ class MeasuredRows:
 
 @dataclass(frozen=True, eq=False)
 class LawSlopes:
-    """What one function of the state adds to the linear model: forces change by -K dq - D dnu.
+    """Contribution of one function of the state to the linear model: forces change by -K dq - D dnu.
 
     Attributes:
         name: of the forces.
@@ -66,20 +66,22 @@ class LawSlopes:
 
 
 def coordinate_row(system: System, at: Instants, coordinate: Coordinate) -> tuple[Array, float]:
-    """d theta/d nu of one coordinate, shape (velocities,), and what moving frames add to its rate."""
+    """Derivative d theta/d nu of one coordinate, (velocities,), and the contribution of moving frames to its
+    rate.
+    """
     functions = system.coordinate_functions(coordinate)
     gradient = coordinate.gradient(functions.values(at)[0])
     return np.asarray(functions.matrix(at).T @ gradient), float(gradient @ functions.drift(at)[0])
 
 
 def law_value(system: System, at: Instants, law: StateLaw) -> Array:
-    """What a law gives at an instant, shape (size,)."""
+    """Values of a law of the state at an instant, shape (size,)."""
     numbers = measured_rows(system, at, law).values
     return np.atleast_1d(np.asarray(law.controller(float(at.time[0]), numbers), dtype=np.float64)).ravel()
 
 
 def law_slopes(system: System, at: Instants) -> list[LawSlopes]:
-    """Of all functions of the state, those on several ports together."""
+    """Derivatives of all functions of the state, with those on several ports combined."""
     groups: dict[int, list[tuple[StateLaw, sparse.csr_array, str]]] = {}
     for law, row, name in _laws(system, at):
         own = law.controller
@@ -102,7 +104,7 @@ def _slopes(system: System, at: Instants, group: Sequence[tuple[StateLaw, sparse
 
 
 def _slope(law: StateLaw, time: float, measured: MeasuredRows) -> tuple[Array, bool]:
-    """d value/d numbers by central differences of two sizes, and whether it is one: smaller ones agree."""
+    """Derivative of a law's values by central differences of two sizes, and whether smaller differences agree."""
 
     def value(numbers: Array) -> Array:
         return np.atleast_1d(np.asarray(law.controller(time, numbers), dtype=np.float64)).ravel()
@@ -121,7 +123,7 @@ def _slope(law: StateLaw, time: float, measured: MeasuredRows) -> tuple[Array, b
 
 
 def _laws(system: System, at: Instants) -> list[tuple[StateLaw, sparse.csr_array, str]]:
-    """Each law with d(what it acts along)/dnu and a name."""
+    """Laws of the state, each with the derivative of its coordinate with respect to nu and a name."""
     found = []
     for load in system.loads:
         if isinstance(load.value, StateLaw):
@@ -134,7 +136,9 @@ def _laws(system: System, at: Instants) -> list[tuple[StateLaw, sparse.csr_array
 
 
 def _point_rows(system: System, at: Instants, port: Attachment) -> tuple[tuple[Array, Array], sparse.csr_array]:
-    """Place and velocity of a point, and its velocity by nu, shape (3, velocities)."""
+    """Position and velocity of a point, and the derivative of its velocity with respect to nu, shape (3,
+    velocities).
+    """
     weights, vectors = system.point(port)
     pick = sparse.csr_array(np.kron(weights, np.eye(3)))
     rates = vectors.rates(at, at.velocity)[0]
@@ -142,7 +146,7 @@ def _point_rows(system: System, at: Instants, port: Attachment) -> tuple[tuple[A
 
 
 def measured_rows(system: System, at: Instants, law: StateLaw) -> MeasuredRows:
-    """What a law is given at an instant, angles between -pi and pi."""
+    """Measured values of a law at an instant, angles between -pi and pi, with their derivatives."""
     size, length = int(system.layout.velocity[-1]), system.largest_length
     values: list[float] = []
     sizes: list[float] = []
@@ -168,7 +172,7 @@ def measured_rows(system: System, at: Instants, law: StateLaw) -> MeasuredRows:
 
 
 def load_value(system: System, at: Instants, load: PointLoad) -> Array:
-    """Of a load at an instant, shape (3,); zero of controllers, which have none before they run."""
+    """Value of a load at an instant, shape (3,); zero of controllers, which have none before the run."""
     if isinstance(load.value, StateLaw):
         value = law_value(system, at, load.value)
         load.check_inside(value, system.dimension, at.time)
@@ -177,12 +181,12 @@ def load_value(system: System, at: Instants, load: PointLoad) -> Array:
 
 
 def law_part(system: System, at: Instants, force: CoordinateForce) -> float:
-    """The force along a coordinate that is a function of the state; zero of others."""
+    """Part of a force along a coordinate that is a function of the state; zero of other forces."""
     return float(law_value(system, at, force.value)[0]) if isinstance(force.value, StateLaw) else 0.0
 
 
 def law_stiffness(system: System, at: Instants) -> sparse.csr_array:
-    """d(forces of laws)/dq along fixed directions, shape (velocities,) * 2."""
+    """Derivative of the forces of laws with respect to q along fixed directions, shape (velocities, velocities)."""
     size = int(system.layout.velocity[-1])
     total = sparse.csr_array((size, size))
     for slopes in law_slopes(system, at):
@@ -202,7 +206,7 @@ def has_laws(system: System) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class ElementState:
-    """The scalar forces of all elements at one instant.
+    """Scalar forces of all elements at one instant.
 
     Attributes:
         theta: their coordinates, angles between -pi and pi, shape (forces,).
@@ -221,7 +225,7 @@ class ElementState:
 
     @property
     def rows(self) -> sparse.csr_array:
-        """d theta/d nu, shape (forces, velocities)."""
+        """Derivatives of the coordinates with respect to nu, ``d theta/d nu``, shape (forces, velocities)."""
         if not self.gradients:
             return sparse.csr_array((0, self.matrix.shape[1]))
         blocks = [gradient[None] for gradient in self.gradients]
@@ -229,7 +233,7 @@ class ElementState:
 
     @property
     def drifts(self) -> Array:
-        """What moving frames add to d theta/dt, shape (forces,)."""
+        """Contributions of moving frames to ``d theta/dt``, shape (forces,)."""
         starts = np.cumsum([0, *(len(gradient) for gradient in self.gradients)])
         pairs = zip(self.gradients, starts, strict=False)
         return np.array([g @ self.drift[k : k + len(g)] for g, k in pairs], dtype=np.float64)
@@ -241,7 +245,7 @@ class ElementState:
 
 
 def element_state(system: System, at: Instants) -> ElementState:
-    """The forces of all elements at one instant; without the rates where frames are not asked for them."""
+    """Scalar forces of all elements at one instant, without rates of frames where those are not evaluated."""
     functions = system.force_functions
     y, first = functions.values(at)[0], 0
     theta, gradients, hessians = [], [], []
@@ -320,7 +324,7 @@ def body_forces(
     of: Callable[[BodyData, Array], Array] = elastic_force,
     leave_out: Container[int] = (),
 ) -> Array:
-    """What a function of (body, eta) has of all bodies but some, in the places of nu, shape (velocities,)."""
+    """Values of a function of (body, eta) for all bodies but some, in the layout of nu, shape (velocities,)."""
     layout = system.layout
     result = np.zeros(int(layout.velocity[-1]))
     for data, numbers in system.alike:
@@ -335,7 +339,7 @@ def body_forces(
 def of_bodies(
     system: System, state: State, numbers: IntArray, of: Callable[[Array], Array]
 ) -> Array | Sequence[Array]:
-    """What a function of eta has of each of some bodies that are ``alike``, shape (bodies, ...)."""
+    """Values of a function of eta for some identical bodies, shape (bodies, ...)."""
     if len(numbers) < 2:
         return [of(system.elastic(state, int(index))) for index in numbers]
     own = np.arange(system.bodies[numbers[0]].data.elastic_count)

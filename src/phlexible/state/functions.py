@@ -28,7 +28,7 @@ from phlexible.state.wiring import Scatter, Wiring, wiring
 
 
 class VectorCollector:
-    """Numbers vectors and chords, each once.
+    """Numbering of vectors and difference vectors without repetition.
 
     Args:
         resolver: finds their numbers.
@@ -55,7 +55,7 @@ class VectorCollector:
         return number
 
     def chord(self, chord: Chord) -> int:
-        """The number of a chord."""
+        """Index of a difference vector."""
         seen = self._seen.get(chord)
         if seen is None:
             parts = [(weight * share, number) for weight, own in chord.parts for share, number in self._of(own)]
@@ -63,13 +63,13 @@ class VectorCollector:
         return seen
 
     def _of(self, vector: Vector) -> list[tuple[float, int]]:
-        """Weights and numbers of what a vector is the sum of."""
+        """Weights and indices of the vectors whose sum a vector is."""
         if vector not in self._parts:
             self._parts[vector] = [(share, self.vector(carried)) for share, carried in self._resolver.parts(vector)]
         return self._parts[vector]
 
     def chord_of(self, parts: tuple[tuple[float, int], ...]) -> int:
-        """The number of a chord of numbered vectors."""
+        """Index of a difference vector given by numbered vectors."""
         return self._chords.setdefault(parts, len(self._chords))
 
 
@@ -101,20 +101,22 @@ class FunctionSet:
         return len(self.functions)
 
     def values(self, at: Instants) -> Array:
-        """w, shape (T, M)."""
+        """Values w of the functions, shape (T, M)."""
         result = self.wiring.owner.of(self._factors(at)[0] * self._products(at)) - self.constants
         return result - self._offset_values(at)[0] if self._is_timed else result
 
     def sizes(self, at: Instants) -> Array:
-        """Sums of the sizes of what w is the sum of, shape (T, M)."""
+        """Sums of the absolute values of the terms of w, shape (T, M)."""
         return self.wiring.owner.of(np.abs(self._factors(at)[0] * self._products(at))) + np.abs(self.constants)
 
     def gradients(self, at: Instants) -> Array:
-        """dw/dx of every function and vector in it (``parts``), shape (T, parts, 3)."""
+        """Derivatives dw/dx of every function with respect to its vectors (``parts``), shape (T, parts, 3)."""
         return at.once(self, "gradients", lambda: self.gradients_of(at, self._chord_values(at)))
 
     def gradients_of(self, at: Instants, chords: Array) -> Array:
-        """Gradients with other chords (T, chords, 3): with their rates how gradients change, (T, parts, 3)."""
+        """Gradients for other difference vectors (T, chords, 3); from their rates the rates of gradients, (T,
+        parts, 3).
+        """
         factors, made = self._factors(at)[0][:, :, None], self.wiring
         sides = [factors * chords[:, own] for own in (made.second, made.first)]
         return made.spread.of(np.concatenate(sides, axis=1))
@@ -138,7 +140,7 @@ class FunctionSet:
         return sparse.coo_array((self.matrix_entries(at)[0], self.pattern), self._shape).tocsr()
 
     def small_matrix(self, at: Instants) -> Matrix:
-        """The same, as an array where it is small."""
+        """Matrix G at one instant as an array where it is small, else sparse."""
         if not is_small(self._shape[1]):
             return self.matrix(at)
 
@@ -150,7 +152,7 @@ class FunctionSet:
         return at.once(self, "matrix", made)
 
     def drift(self, at: Instants) -> Array:
-        """g_t, what moving frames and paths add to dw/dt, shape (T, M)."""
+        """Partial time derivative g_t of w by moving frames and paths, shape (T, M)."""
         return at.once(self, "drift", lambda: self._drift(at))
 
     def _drift(self, at: Instants) -> Array:
@@ -159,7 +161,7 @@ class FunctionSet:
         return self._timed_rates(at) + self.moved(self.gradients(at), self.set.prescribed_rates(at))
 
     def _timed_rates(self, at: Instants) -> Array:
-        """What paths add to dw/dt, shape (T, M)."""
+        """Contribution of paths to dw/dt, shape (T, M)."""
         if not self._is_timed:
             return np.zeros((at.count, self.count))
         return self.wiring.owner.of(self._factors(at)[1] * self._products(at)) - self._offset_values(at)[1]
@@ -169,7 +171,7 @@ class FunctionSet:
         return self.wiring.part_owner.of(np.einsum("tki,tki->tk", gradients, rates[:, self.parts[1]]))
 
     def rates(self, at: Instants, velocity: Array) -> Array:
-        """dw/dt for flat velocities (T, velocities), shape (T, M)."""
+        """Time derivative dw/dt for flat velocities (T, velocities), shape (T, M)."""
         return self.moved(self.gradients(at), self.set.rates(at, velocity)) + self._timed_rates(at)
 
     def accelerations(self, at: Instants) -> Array:
@@ -212,7 +214,7 @@ class FunctionSet:
 
     @cached_property
     def wiring(self) -> Wiring:
-        """How it is made, without numbers."""
+        """Index structure of the functions, without numbers."""
         return wiring(self.chords, ([(a, b) for _, a, b, _ in terms] for terms in self.functions), self.set)
 
     @property
@@ -228,7 +230,7 @@ class FunctionSet:
 
     @cached_property
     def _scattered(self) -> tuple[Scatter, WeightedSums]:
-        """The entries of G, and what adds up to each."""
+        """Entries of G, and the weighted sums that give them."""
         return self.wiring.scattered(self.set)
 
     @cached_property
@@ -237,7 +239,7 @@ class FunctionSet:
 
     @cached_property
     def _shape(self) -> tuple[int, int]:
-        """Of G."""
+        """Shape of G, (M, velocities)."""
         return self.count, int(self.layout.velocity[-1])
 
     @cached_property
@@ -247,11 +249,11 @@ class FunctionSet:
         return factors or any(offset is not None for offset in self.offsets)
 
     def _chord_values(self, at: Instants) -> Array:
-        """Chords, shape (T, chords, 3)."""
+        """Values of the difference vectors, shape (T, chords, 3)."""
         return at.once(self, "chords", lambda: self.chords_of(self.set.places(at)))
 
     def _products(self, at: Instants) -> Array:
-        """Of the two chords of each term, shape (T, terms)."""
+        """Scalar products of the two difference vectors of each term, shape (T, terms)."""
         y = self._chord_values(at)
         return np.asarray(np.einsum("tpi,tpi->tp", y[:, self.wiring.first], y[:, self.wiring.second]))
 
@@ -337,7 +339,7 @@ def timed_values(factor: TimeFactor, p: Array, rate: Array, second: Array) -> tu
 
 @dataclass(frozen=True, eq=False)
 class CoordinatePlace:
-    """A coordinate of a relation.
+    """Coordinate in a relation, with its factor and row.
 
     Attributes:
         row: of the relation.
@@ -354,7 +356,7 @@ class CoordinatePlace:
 
 @dataclass(frozen=True, eq=False)
 class ConstraintSet:
-    """M rows, some of which are relations; answers like a ``FunctionSet``.
+    """Constraint functions, some of which are relations of coordinates; same methods as ``FunctionSet``.
 
     Attributes:
         functions: of plain rows and of all coordinates, row after row.
@@ -381,7 +383,7 @@ class ConstraintSet:
         return self._entries[0]
 
     def values(self, at: Instants, near: Array | None = None) -> Array:
-        """What the rows demand to vanish, shape (T, M).
+        """Constraint functions g, shape (T, M), zero where joints close.
 
         Args:
             at: instants.
@@ -410,12 +412,12 @@ class ConstraintSet:
         return sparse.csr_array(sparse.csr_array(self._sum.T) @ factors @ self.functions.matrix(at))
 
     def small_matrix(self, at: Instants) -> Matrix:
-        """The same, as an array where it is small."""
+        """Matrix G at one instant as an array where it is small, else sparse."""
         found = self.matrix(at)
         return found.toarray() if is_small(found.shape[1]) else found
 
     def drift(self, at: Instants) -> Array:
-        """What moving frames and paths add to the rates, shape (T, M)."""
+        """Contributions of moving frames and paths to the rates, shape (T, M)."""
         return np.asarray((self.slopes(at) * self.functions.drift(at)) @ self._sum)
 
     def rates(self, at: Instants, velocity: Array) -> Array:
@@ -433,7 +435,7 @@ class ConstraintSet:
         return np.asarray(result)
 
     def forces(self, at: Instants, multipliers: Array) -> Array:
-        """Of multipliers (T, M) on every vector of ``set``, shape (T, k, 3)."""
+        """Forces of multipliers (T, M) on every vector of ``set``, shape (T, k, 3)."""
         return self.functions.forces(at, self.slopes(at) * multipliers[:, self.owner])
 
     def stiffness(self, at: Instants, multipliers: Array) -> Matrix:
@@ -464,7 +466,7 @@ class ConstraintSet:
 
     @cached_property
     def _entries(self) -> tuple[tuple[IntArray, IntArray], sparse.csr_array]:
-        """Places of the entries of G, and what sums those of the functions up."""
+        """Rows and columns of the entries of G, and the matrix that sums those of the functions."""
         rows, columns = self.functions.pattern
         pairs = np.stack([self.owner[rows], columns], axis=1)
         places, found = np.unique(pairs, axis=0, return_inverse=True)
@@ -482,7 +484,7 @@ def constraint_set(rows: Sequence[Row], functions: Callable[[list[Row]], Functio
 
 
 def coordinate_places(rows: Sequence[Row]) -> Iterator[CoordinatePlace]:
-    """Those of all relations among rows, in their order."""
+    """Coordinates of all relations among rows, in their order."""
     first = 0
     for number, row in enumerate(rows):
         if not isinstance(row, RelationRow):

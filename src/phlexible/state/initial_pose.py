@@ -1,4 +1,4 @@
-"""The nearest pose at which joints close, from approximate ones, and the nearest velocities there."""
+"""Nearest pose at which joints close, from an approximate one, and the nearest velocities there."""
 
 import dataclasses
 from collections.abc import Callable, Mapping
@@ -113,7 +113,7 @@ def moved_model(model: ModelType, system: System, state: State) -> ModelType:
 def _add_nodal(
     copy: Mechanism, placed: PlacedBody, nodes: InitialNodes, system: System, state: State, index: int
 ) -> None:
-    """As it was given where it did not move, else along lines between its new nodes."""
+    """Add a nodal body to a copy, as before if it did not move, else by linear interpolation of its new nodes."""
     d = system.dimension
     places = state.position[system.layout.carrier[index] : system.layout.carrier[index + 1]]
     speeds = np.zeros_like(places)
@@ -224,7 +224,7 @@ def assembled_pose(system: System, fixed: frozenset[str], weights: Mapping[str, 
 
 
 class _Rods:
-    """The strains of rods, which are to stay as they are; curvatures times the length of a body."""
+    """Strains of rods that are kept constant, with curvatures multiplied by the length of a body."""
 
     def __init__(self, system: System, given: State) -> None:
         self._system, dimension = system, system.dimension
@@ -243,8 +243,12 @@ class _Rods:
 
 @dataclass(frozen=True, eq=False)
 class _PoseProblem:
-    """What moves, from where, in which ways (columns of ``motions``, over nu), with which weights (over nu), and
-    the rods that keep their shape."""
+    """Problem of the nearest pose.
+
+    Bodies start at ``given`` and move along ``motions`` (columns over nu) with weights ``factors`` (over nu);
+    ``rods``
+    keep their shape.
+    """
 
     system: System
     given: State
@@ -256,8 +260,10 @@ class _PoseProblem:
         return np.asarray(self.system.rows.values(self.system.at(state))[0])
 
     def openness(self, state: State) -> float:
-        """The largest gap beyond round-off, over the size of a body; of directions a cosine; with a small share
-        of the strains of rods that are to keep them."""
+        """Largest gap beyond round-off over the size of a body; cosines of directions.
+
+        A small share of the strains of rods is included where rods keep their shape.
+        """
         open_joints = _largest(self.system.relative_gaps(self.gaps(state)))
         return max(open_joints, RIGID * _largest(self.rods.changes(state))) if self.rods else open_joints
 
@@ -267,19 +273,19 @@ class _PoseProblem:
         return sparse.csr_array(scaled.T @ self.system.mass(state) @ scaled)
 
     def misses(self, state: State) -> Array:
-        """What is to vanish, scaled: gaps, and how far rods are strained."""
+        """Residuals of the problem, scaled: gaps, and changes of the strains of rods."""
         gaps = self.gaps(state) / self.system.gap_lengths
         return np.concatenate([gaps, self.rods.changes(state)]) if self.rods else gaps
 
     def matrix(self, state: State) -> sparse.csr_array:
-        """The derivative of ``misses`` to the motions."""
+        """Derivative of ``misses`` with respect to the motions."""
         rows = sparse.diags_array(1 / self.system.gap_lengths) @ self.system.rows.matrix(self.system.at(state))
         if self.rods:
             rows = sparse.vstack([rows, self.rods.matrix(state)])
         return sparse.csr_array(rows @ self.motions)
 
     def moments(self, state: State) -> Array:
-        """Of the weighted displacements since the given pose, against the motions."""
+        """Moments of the weighted displacements since the given pose with respect to the motions."""
         return np.asarray(self.motions.T @ (self.factors * rigid_moments(self.system, state, self.given)))
 
     def distance(self, state: State) -> float:
@@ -372,8 +378,7 @@ def _nearest(problem: _PoseProblem, state: State) -> State:
 
 
 def _way_down(problem: _PoseProblem, state: State) -> tuple[sparse.csr_array, Array]:
-    """The metric at a closed pose, and the way along the closed ones to where the nearest would be if all
-    were flat."""
+    """Metric at a closed pose, and the step along closed poses to the nearest one of the linearized problem."""
     metric, matrix = problem.metric(state), problem.matrix(state)
     return metric, nearest_point(metric, matrix).solve(-problem.moments(state))[0]
 

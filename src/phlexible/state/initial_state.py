@@ -1,4 +1,4 @@
-"""The state at t = 0: closed joints, velocities that fit them, undeformed or quasi-static."""
+"""State at t = 0: closed joints, consistent velocities, undeformed or quasi-static."""
 
 from enum import Enum
 
@@ -16,7 +16,7 @@ from phlexible.state.system import System
 
 
 class InitialKind(Enum):
-    """How the bodies are deformed at t = 0.
+    """Kind of deformation of the bodies at t = 0.
 
     Attributes:
         UNDEFORMED: eta = 0.
@@ -60,7 +60,7 @@ def initial_instant(system: System, kind: InitialKind, given: Given | None = Non
 
 
 class KeptStart:
-    """The start of the system that was asked for last.
+    """Cache of the initial state of the last system.
 
     Functions of time are asked for their first values each time. Not kept are starts with redundant joints, of
     which each run warns, and deformed ones with force elements, whose laws may be functions of users.
@@ -97,7 +97,7 @@ class KeptStart:
 
 
 def _first_values(system: System, given: GivenFunctions, kind: InitialKind) -> list[Array]:
-    """What a start depends on beside the system: frames and paths with their rates, or accelerations and loads."""
+    """Values that an initial state depends on besides the system: frames and paths with derivatives, and loads."""
     if kind is InitialKind.UNDEFORMED:
         return list(given.first_order())
     loads = [load.at_time(0.0) for load in system.loads if not isinstance(load.value, Feedback)]

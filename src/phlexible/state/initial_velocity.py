@@ -1,4 +1,4 @@
-"""Whether joints close at t = 0, and the velocities there: given ones, the others from joints and drives."""
+"""Closure of joints at t = 0, and initial velocities: those of the user, and others from joints and drives."""
 
 from contextlib import suppress
 from dataclasses import replace
@@ -57,7 +57,7 @@ def check_closure(system: System, state: State, at: Instants | None = None) -> N
 
 
 def _place_of(owner: RowOwner) -> str:
-    """Where a joint to the ground may be instead: at the part, whose places are those of its file."""
+    """Advice to move a joint from the ground to the part that it is on, for a message; empty if there is none."""
     if not isinstance(owner.joint, Joint):
         return ""
     ports = owner.joint.first, owner.joint.second
@@ -138,10 +138,10 @@ def undeformed(system: System) -> State:
 BoolArray = NDArray[np.bool_]
 
 TOLERANCE = 1e-7
-"""Of rates that make up one of a joint, by which it may be missed."""
+"""Tolerance on rates of joints, relative to the rates that they are sums of."""
 ROUND_OFF = 1e-14
 SENSITIVE = 1e4
-"""Changes of rigid velocities over the relative ones of what they follow from, up to which one set of them fits."""
+"""Limit on the sensitivity of rigid velocities to their data, up to which a direct solution is accepted."""
 SOON, SHORT = 1e-2, 1e-3  # [s]
 
 
@@ -199,7 +199,7 @@ def rigid_velocity(system: System, state: State, at: Instants) -> Array:
 def _velocity_of_whole_rods(
     system: System, state: State, at: Instants, given: Array, free: IntArray
 ) -> Array | None:
-    """The same with rods that move as one body each; None: joints and given velocities do not let them."""
+    """Rigid velocities with rods that move as single bodies; None: joints and user velocities do not allow it."""
     shift = reference_transform(system, state)
     rows = sparse.vstack([system.rows.matrix(at), system.rod_strains.matrix(at)], format="csr") @ shift
     aim = -rows @ given - np.concatenate([system.rows.drift(at)[0], np.zeros(system.rod_strains.count)])
@@ -239,7 +239,7 @@ def check_velocity(system: System, state: State, is_deformed: bool = False, at: 
 
 
 def _round_off(system: System, at: Instants, velocity: Array) -> float:
-    """Of rates of joints that velocities leave where they cancel or where a spin passes them [m/s, rad/s].
+    """Round-off of the rates of joints where velocities cancel or spins act along levers [m/s, rad/s].
 
     The axis of a spin is known to round-off, and with it what the spin moves at the end of a lever along it.
     """
@@ -254,7 +254,7 @@ def _round_off(system: System, at: Instants, velocity: Array) -> float:
 
 
 def missed_rates(system: System, at: Instants, velocity: Array, before: Array | float = 0.0) -> tuple[Array, float]:
-    """Rates at which velocities open the joints, and the largest sum of what one of them is made of [m/s, rad/s].
+    """Rates at which velocities open the joints, and the largest sum of absolute terms in one rate [m/s, rad/s].
 
     Args:
         at: the pose as an instant.
@@ -270,7 +270,7 @@ def missed_rates(system: System, at: Instants, velocity: Array, before: Array | 
 
 
 def _noise(system: System, state: State) -> float:
-    """Rates of given functions that are none: the round-off of their differences [m/s, rad/s].
+    """Round-off of differences of user functions, as rates [m/s, rad/s].
 
     Where frames and drives start at rest nothing moves that it could be compared with, but they soon do.
     """

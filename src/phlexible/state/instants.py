@@ -1,4 +1,4 @@
-"""States at T instants, and what moves by itself then: frames of the ground and paths of drives."""
+"""States at T instants, and prescribed motions then: frames of the ground and paths of drives."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -25,11 +25,11 @@ Points = slice | IntArray
 
 @dataclass(frozen=True, eq=False)
 class RecordedGiven:
-    """What moves by itself at T instants, as numbers: f moving frames and p paths.
+    """Recorded prescribed motions at T instants: f moving frames and p paths.
 
     Attributes:
         frames: origins, world axes, shape (T, f, 3) [m].
-        frame_rotations: turns since t = 0, shape (T, f, 3, 3).
+        frame_rotations: rotations since t = 0, shape (T, f, 3, 3).
         frame_velocities: of the origins, shape (T, f, 3) [m/s].
         frame_angular_velocities: world axes, shape (T, f, 3) [rad/s].
         paths: p(t) of the drives, shape (T, p) [rad or m].
@@ -44,13 +44,13 @@ class RecordedGiven:
     path_rates: Array
 
     def at(self, instants: Points) -> Self:
-        """The chosen instants only."""
+        """Prescribed motions at the chosen instants."""
         return type(self)(*(getattr(self, field.name)[instants] for field in fields(self)))
 
 
 @dataclass(frozen=True, eq=False)
 class GivenFunctions:
-    """The same from the users' functions, each asked where it is needed, and once.
+    """Prescribed motions from users' functions, which are evaluated when needed and cached.
 
     Attributes:
         moving: frames.
@@ -90,7 +90,7 @@ class GivenFunctions:
 
     @cached_property
     def frame_accelerations(self) -> Array:
-        """Of the origins, shape (T, f, 3) [m/s^2]."""
+        """Accelerations of the origins of frames, shape (T, f, 3) [m/s^2]."""
         each = [
             np.array([frame_acceleration(frame, float(t), self.end) for t in self.times]) for frame in self.moving
         ]
@@ -98,7 +98,7 @@ class GivenFunctions:
 
     @cached_property
     def frame_rotation_curvatures(self) -> Array:
-        """d2/dt2 of the turns, shape (T, f, 3, 3)."""
+        """Second time derivatives of the rotations of frames, shape (T, f, 3, 3) [1/s^2]."""
         each = [
             np.array([frame_rotation_rates(frame, float(t), self.end)[1] for t in self.times])
             for frame in self.moving
@@ -107,12 +107,12 @@ class GivenFunctions:
 
     @cached_property
     def path_accelerations(self) -> Array:
-        """d2p/dt2, shape (T, p)."""
+        """Second time derivatives of paths, shape (T, p)."""
         each = [np.array([path.rates(float(t), self.end)[1] for t in self.times]) for path in self.driven]
         return self._stacked(each)
 
     def first_order(self) -> tuple[Array, ...]:
-        """Values and rates of everything that there is."""
+        """Values and rates of all frames and paths."""
         found: list[Array] = []
         if self.moving:
             found += [self.frames, self.frame_velocities, self.frame_rotations, self.frame_angular_velocities]
@@ -121,7 +121,7 @@ class GivenFunctions:
         return tuple(found)
 
     def second_order(self) -> tuple[Array, ...]:
-        """The same and accelerations."""
+        """Values, rates and accelerations of all frames and paths."""
         found = list(self.first_order())
         if self.moving:
             found += [self.frame_accelerations, self.frame_rotation_curvatures]
@@ -137,7 +137,7 @@ class GivenFunctions:
 
 
 Given = RecordedGiven | GivenFunctions
-"""What moves by itself at some instants: as numbers, or as functions."""
+"""Prescribed motions at some instants, as numbers or as functions."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,7 +158,9 @@ class Instants:
         return len(self.time)
 
     def once(self, owner: object, name: str, make: Callable[[], Array]) -> Array:
-        """What ``make`` returns; of a single instant it is made once. It must not depend on velocities."""
+        """Result of ``make``, cached for a single instant. It must not depend on velocities. It must not
+        depend on velocities.
+        """
         if self.count != 1:
             return make()
         if (owner, name) not in self._known:
@@ -167,11 +169,11 @@ class Instants:
         return self._known[owner, name]
 
     def moving(self, velocity: Array) -> Self:
-        """The same poses with other velocities, shape (T, velocities)."""
+        """Instants with other velocities, shape (T, velocities)."""
         return replace(self, velocity=velocity)
 
     def with_given(self, given: Given) -> Self:
-        """The same with functions that have the same values and rates."""
+        """Instants with other functions that have equal values and rates."""
         return replace(self, given=given)
 
     def at(self, instants: Points) -> Self:

@@ -1,4 +1,4 @@
-"""Where the numbers of each body and joint sit, and one state of the whole system."""
+"""Layout of the arrays of all bodies and joints, and the state of the whole system."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -43,7 +43,7 @@ class State:
 
 
 def same_pose(first: State, second: State) -> bool:
-    """Whether bodies are at the same time where they are, and bent as they are, to the last digit."""
+    """Whether two states have the same time, position, rotation and elastic coordinates to the last digit."""
     pairs = ((getattr(state, name) for state in (first, second)) for name in ("position", "rotation", "eta"))
     return first.time == second.time and all(np.array_equal(*pair) for pair in pairs)
 
@@ -98,7 +98,9 @@ class Layout:
 
     @cached_property
     def cluster(self) -> IntArray:
-        """Of each carrier the node of the elimination: itself, of soft bodies some nodes together, (carriers,)."""
+        """Node of the elimination of each carrier: itself, or a cluster of nodes of a soft body, shape
+        (carriers,).
+        """
         found, first = [], 0
         for placed, count in zip(self.bodies, np.diff(self.carrier), strict=True):
             sizes = placed.data.clusters if isinstance(placed.data, AbsoluteBody) else ()
@@ -109,7 +111,7 @@ class Layout:
 
     @cached_property
     def cluster_count(self) -> int:
-        """How many there are."""
+        """Number of nodes of the elimination that hold carriers."""
         return self.clusters.count
 
     @cached_property
@@ -120,7 +122,7 @@ class Layout:
 
     @cached_property
     def clusters(self) -> "Clusters":
-        """The same as numbers that compare."""
+        """Nodes of the elimination as comparable numbers."""
         return Clusters(tuple(self.cluster.tolist()))
 
     def node(self, part: int) -> int:
@@ -128,18 +130,18 @@ class Layout:
         return self.clusters.node(part)
 
     def row_in_node(self, part: int) -> int:
-        """First row of it in that node."""
+        """First row of a part in its node of the elimination."""
         return int(self.row_in_cluster[part]) if part < len(self.cluster) else 0
 
     @cached_property
     def linear(self) -> IntArray:
-        """Where V of each carrier is, shape (carriers, dimension)."""
+        """Indices of V of each carrier in nu, shape (carriers, dimension)."""
         d = self.bodies[0].data.dimension if self.bodies else 3
         return np.asarray(self.carrier_velocity[:-1, None] + np.arange(d))
 
     @cached_property
     def spin(self) -> tuple[IntArray, IntArray, IntArray]:
-        """Where all entries of w are: the frame, the axis and the place in nu of each."""
+        """Frame, axis and index in nu of every component of w."""
         triples = [
             (index, axis, int(self.velocity[index]) + placed.data.dimension + k)
             for index, placed in enumerate(self.bodies[: self.frames])
@@ -150,7 +152,7 @@ class Layout:
 
     @cached_property
     def elastic_rate(self) -> IntArray:
-        """Where deta/dt of all floating bodies is, shape (sum n,)."""
+        """Indices of deta/dt of all floating bodies in nu, shape (sum n,)."""
         parts = [
             np.arange(self.velocity[index] + placed.data.rigid_count, self.velocity[index + 1])
             for index, placed in enumerate(self.bodies[: self.frames])
@@ -165,7 +167,7 @@ class Layout:
         return result
 
     def place(self, index: int) -> slice:
-        """Of a body's nu among all."""
+        """Slice of a body's components in nu."""
         return slice(int(self.velocity[index]), int(self.velocity[index + 1]))
 
     def elastic(self, index: int, position: Array, eta: Array) -> Array:
@@ -180,7 +182,7 @@ class Layout:
 
 @dataclass(frozen=True)
 class Clusters:
-    """Nodes of the elimination.
+    """Assignment of carriers to nodes of the elimination.
 
     Attributes:
         of: that of each carrier.
@@ -190,16 +192,16 @@ class Clusters:
 
     @property
     def count(self) -> int:
-        """How many hold carriers."""
+        """Number of nodes that hold carriers."""
         return self.of[-1] + 1 if self.of else 0
 
     def node(self, part: int) -> int:
-        """That of a carrier, or of an auxiliary or constraint, which follow the carriers."""
+        """Node of a carrier, or of an auxiliary or constraint, which follow the carriers."""
         return self.of[part] if part < len(self.of) else part - len(self.of) + self.count
 
 
 def offsets(counts: list[int]) -> IntArray:
-    """Sums of the counts before each, and of all."""
+    """Cumulative sums of counts, from 0, shape (counts + 1,)."""
     found = np.zeros(len(counts) + 1, dtype=np.int64)
     np.cumsum(counts, dtype=np.int64, out=found[1:])
     return found

@@ -1,4 +1,4 @@
-"""Joints whose axes cannot move although nothing holds them on purpose: mostly hinges that are not in line."""
+"""Detection of joints that other joints lock unintentionally, mostly hinges that are not in line."""
 
 from collections.abc import Iterable
 
@@ -23,7 +23,7 @@ MOST_NAMED = 4
 
 
 def words_of_locked_joints(joints: list[Joint]) -> str:
-    """Which axes cannot move, and what to do."""
+    """Message about axes that cannot move, with a remedy."""
     names = shortened([str(joint) for joint in joints], MOST_NAMED)
     axes = "the axis" if len(joints) == 1 else "the axes"
     return (
@@ -33,7 +33,7 @@ def words_of_locked_joints(joints: list[Joint]) -> str:
 
 
 def locked_joints(system: System, state: State, at: Instants, numbers: Iterable[int]) -> list[Joint]:
-    """Those of some constraints, by number, all of whose coordinates the others hold.
+    """Joints among some constraints, by number, all of whose coordinates other constraints lock.
 
     Drives, and what events hold or release, hold on purpose and do not count; elastic bodies yield. Joints at dead
     centres move: they have no rate there but accelerations. None are found beside frames that move, which may
@@ -95,7 +95,7 @@ def _dense(matrix: object) -> Array:
 
 
 def _acceleration(system: System, at: Instants, coordinate: Coordinate) -> float:
-    """d2 theta/dt2 where all dnu/dt vanish."""
+    """Second time derivative of a coordinate for dnu/dt = 0."""
     functions = system.coordinate_functions(coordinate)
     values, rates = functions.values(at)[0], functions.rates(at, at.velocity)[0]
     curve = coordinate.gradient(values) @ functions.accelerations(at)[0]
@@ -103,6 +103,6 @@ def _acceleration(system: System, at: Instants, coordinate: Coordinate) -> float
 
 
 def _rate(system: System, velocity: Array) -> float:
-    """A rate that stands for velocities [1/s]."""
+    """Characteristic rate of velocities [1/s]."""
     spins, linear = velocity[system.layout.spin[2]], velocity[system.layout.linear]
     return max(float(np.abs(spins).max(initial=0.0)), float(np.abs(linear).max(initial=0.0)) / system.body_length)

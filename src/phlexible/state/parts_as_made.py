@@ -1,4 +1,4 @@
-"""Joints at interfaces of parts from files, whose places are as exact as files are (docs/meshes.md)."""
+"""Joints at interfaces of parts from files, whose positions are as accurate as files are (docs/meshes.md)."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -12,21 +12,25 @@ from phlexible.description.joints.joint import Joint
 from phlexible.description.ports import Attachment, Port
 
 PRECISION = 1e-5
-"""Of the size of a part: files of geometry have some six digits, and holes are polygons in a mesh."""
+"""Tolerance relative to the size of a part; files of geometry have some six digits, holes are polygons in a
+mesh.
+"""
 
 ROUND_OFF = 16 * float(np.finfo(float).eps)
-"""Of places: smaller gaps are none."""
+"""Gaps below this share of positions are round-off."""
 
 
 def allowed_gap(joint: object) -> float:
-    """Within this [m] a joint holds an interface of a part where it is; 0 of joints elsewhere."""
+    """Largest gap [m] up to which a joint moves to the point of the part that it is at; 0 where there is no
+    interface.
+    """
     ports = (joint.first, joint.second) if isinstance(joint, Joint) else ()
     sizes = [port.placed.data.size for port in ports if isinstance(port, Attachment) and _is_interface(port)]
     return PRECISION * max(sizes, default=0.0)
 
 
 def as_made(joint: object, rows: Sequence[Row]) -> Sequence[Row]:
-    """The rows of a joint for the point of the part that lies where they put it, beside its interface.
+    """Rows of a joint for the point of the part that lies at the joint, next to its interface.
 
     That point moves with the interface: a gap that closed in the first step would be a jolt, and forces at two
     points beside each other would turn what is free.
@@ -50,7 +54,7 @@ def as_made(joint: object, rows: Sequence[Row]) -> Sequence[Row]:
 
 
 def _places(row: Row, port: Attachment) -> bool:
-    """Whether a row demands that a port is nowhere else along an axis."""
+    """Whether a row demands that a port has no distance along an axis."""
     if row.is_angle or row.constant != 0.0 or row.offset is not None or len(row.terms) != 1:
         return False
     term = row.terms[0]
@@ -63,7 +67,7 @@ def _weights(row: Row, port: Attachment) -> list[float]:
 
 
 def _moved(row: Row, port: Attachment, beside: Array) -> Row:
-    """Of the point ``beside`` [m] the port, in world axes at the initial pose."""
+    """Row for a point at the offset ``beside`` [m] from the port, in world axes at the initial pose."""
     term, weight = row.terms[0], _weights(row, port)[0]
     parts = (*term.first.parts, (-weight, DirectionOf(port, beside / weight)))
     return replace(row, terms=(replace(term, first=replace(term.first, parts=parts)),))

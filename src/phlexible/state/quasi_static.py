@@ -1,4 +1,4 @@
-"""The elastic deformation that a rigid motion, the joints and the loads keep up at t = 0 (docs/theory.md, 6).
+"""Elastic deformation in balance with a rigid motion, the joints and the loads at t = 0 (docs/theory.md, 6).
 
 Unknown are eta, the pose, the multipliers and the rigid accelerations. A rod has those of one body, which turns
 with its first section; the poses of its sections are what bends. Demanded are all momentum
@@ -53,7 +53,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, eq=False)
 class QuasiStaticMotion:
-    """A state and what keeps it up.
+    """State with deformations in balance with loads and inertia.
 
     Attributes:
         state: the deformed state with deta/dt = 0.
@@ -74,7 +74,7 @@ class QuasiStaticMotion:
 
 @dataclass(frozen=True, eq=False)
 class RigidMotions:
-    """Motions at a pose that bend nothing, and the accelerations that come from turning.
+    """Rigid motions at a pose, and the centripetal accelerations of rods.
 
     Attributes:
         places: of rigid motions in nu, where there are no rods, shape (rigid motions,).
@@ -91,7 +91,7 @@ class RigidMotions:
 
     @classmethod
     def of(cls, system: System, state: State, rigid: Array | None = None) -> "RigidMotions":
-        """Of each body with a frame, each node, and each rod as a whole.
+        """Rigid motions of each body with a frame, each node, and each rod as a whole.
 
         Args:
             rigid: accelerations, for the stiffness; None: no such.
@@ -136,7 +136,7 @@ class RigidMotions:
         return cls(single, basis, turning, stiffness)
 
     def columns(self, matrix: Matrix) -> Matrix:
-        """What a matrix (rows, velocities) makes of them, shape (rows, rigid motions)."""
+        """Products of a matrix (rows, velocities) with the rigid motions, shape (rows, rigid motions)."""
         return matrix[:, self.places] if self.basis is None else matrix @ self.basis
 
     def components(self, forces: Array) -> Array:
@@ -144,13 +144,13 @@ class RigidMotions:
         return forces[self.places] if self.basis is None else np.asarray(self.basis.T @ forces)
 
     def masses(self, mass: Matrix) -> Array:
-        """Of each of them."""
+        """Mass or moment of inertia of each rigid motion, shape (rigid motions,)."""
         if self.basis is None:
             return np.asarray(mass.diagonal()[self.places])
         return np.asarray((self.basis.T @ (mass @ self.basis)).diagonal())
 
     def acceleration(self, rigid: Array) -> Array:
-        """dnu/dt with rigid accelerations."""
+        """Accelerations dnu/dt for rigid accelerations, shape (velocities,)."""
         if self.basis is not None:
             return np.asarray(self.basis @ rigid + self.turning)
         result = self.turning.copy()
@@ -160,7 +160,7 @@ class RigidMotions:
 
 @kept
 def _single_motions(system: System) -> RigidMotions:
-    """Of a system without rods: the same at all poses."""
+    """Rigid motions of a system without rods, which do not depend on the pose."""
     layout = system.layout
     return RigidMotions(np.flatnonzero(layout.is_rigid), None, np.zeros(int(layout.velocity[-1])), None)
 
@@ -178,12 +178,12 @@ def _matrix(entries: list[tuple[IntArray, IntArray, Array]], rows: int, columns:
 
 @dataclass(frozen=True, eq=False)
 class _Problem:
-    """What is solved: the start, the rows of G to keep, and the share of all loads and velocities."""
+    """Data of the nonlinear problem: start, independent rows of G, and the share of loads and velocities."""
 
     system: System
     given: State
     mass: Matrix
-    """Of the undeformed bodies, shape (velocities,) * 2: forces and motions are measured by it."""
+    """Mass matrix of the undeformed bodies, the metric of forces and motions, shape (velocities, velocities)."""
     rows: IntArray
     moving: Given
     share: float
@@ -208,8 +208,8 @@ class _Residual:
 
 
 def quasi_static_motion(system: System, state: State, at: Instants | None = None) -> QuasiStaticMotion:
-    """Newton's method from an undeformed state with closed joints. Redundant joints share their forces
-    so that they are smallest.
+    """Quasi-static motion by Newton's method from an undeformed state with closed joints. Redundant joints share
+    forces Redundant joints share their forces so that they are smallest.
 
     Args:
         at: the state as an instant, where the caller has it.
@@ -248,7 +248,7 @@ def quasi_static_motion(system: System, state: State, at: Instants | None = None
 
 
 def raised(solution: Callable[[float, T], T | None], start: T) -> tuple[float, T]:
-    """The largest share of the loads that has a solution, and this solution, by way of those of smaller shares.
+    """Largest share of the loads with a solution, and this solution, found through smaller shares.
 
     Args:
         solution: of a share, near another solution; None: not found.
@@ -265,7 +265,7 @@ def raised(solution: Callable[[float, T], T | None], start: T) -> tuple[float, T
 
 
 def _refusal(problem: _Problem, held: QuasiStaticMotion, share: float, error: float) -> ModelError:
-    """Says how far loads could be raised, and which body gives way there."""
+    """Error with the share of loads that could be raised, and the body that yields there."""
     softest = "a body"
     with suppress(SingularMatrixError, np.linalg.LinAlgError, ValueError):
         softest = _softest(replace(problem, share=share), held)
@@ -286,7 +286,7 @@ def _refusal(problem: _Problem, held: QuasiStaticMotion, share: float, error: fl
 
 
 def _softest(problem: _Problem, motion: QuasiStaticMotion) -> str:
-    """The name of the body that moves most in the motion with the least stiffness, by inverse iteration."""
+    """Name of the body that moves most in the motion of least stiffness, by inverse iteration."""
     system = problem.system
     solve = _solver(problem, motion)
     count = len(motion.acceleration)
@@ -302,8 +302,8 @@ def _softest(problem: _Problem, motion: QuasiStaticMotion) -> str:
 def _solved(
     problem: _Problem, motion: QuasiStaticMotion, stiffness: "Matrix | None" = None
 ) -> tuple[QuasiStaticMotion, float]:
-    """Newton's method with steps of limited length; the best point and its error, zero where the step from there is
-    the round-off of positions.
+    """Best point of Newton's method with limited steps, and its error; zero if the next step is round-off of
+    positions.
 
     Args:
         problem: what is solved.
@@ -414,7 +414,7 @@ def _moved(problem: _Problem, motion: QuasiStaticMotion, step: Array) -> QuasiSt
 def _solver(
     problem: _Problem, motion: QuasiStaticMotion, stiffness: "Matrix | None" = None
 ) -> Callable[[Array], Array]:
-    """What solves for changes of (pose, eta), of the acceleration, the pose multipliers and less the multipliers.
+    """Function that solves for changes of pose and eta, acceleration, pose multipliers and negative multipliers.
 
     Args:
         problem: what is solved.
@@ -442,7 +442,9 @@ def _solver(
 
 
 def _rate(system: System, state: State, at: Instants) -> float:
-    """Of a problem: so that its matrix knows no unit of time."""
+    """Square of the rate at which loads and velocities act, which removes the unit of time from the matrix
+    [1/s^2].
+    """
     root = np.sqrt(system.small_mass(state, at).diagonal())
     pull, motion = np.linalg.norm(applied_forces(system, state, at) / root), np.linalg.norm(root * state.velocity)
     extent = _extent(system)
@@ -454,7 +456,9 @@ def _relative(error: np.floating[Any], scale: np.floating[Any]) -> float:
 
 
 def _stiffness(system: System, motion: QuasiStaticMotion, share: float) -> Matrix:
-    """Derivative of the balance to (pose, eta) at constant velocities."""
+    """Derivative of the balance with respect to pose and eta at constant velocities, shape (velocities,
+    velocities).
+    """
     blocks, state = [], motion.state
     for index, placed in enumerate(system.bodies):
         own, eta = system.layout.place(index), system.elastic(state, index)

@@ -1,4 +1,4 @@
-"""A recorded run: its numbers by bodies and joints, consistent velocities and multipliers (docs/theory.md, 2)."""
+"""Recorded run by bodies and joints, with consistent velocities and multipliers (docs/theory.md, 2)."""
 
 from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
@@ -32,7 +32,7 @@ LEAST = 3
 
 @dataclass(frozen=True, eq=False)
 class RecordedRun:
-    """A system and the recording of T = N + 1 instants; what follows from them is computed once, when asked for.
+    """System and recording of T = N + 1 instants, with derived quantities that are computed once on demand.
 
     Attributes:
         is_redundant: whether joints hold a motion twice at the start; None: to be computed.
@@ -51,7 +51,7 @@ class RecordedRun:
     __repr__ = short_repr
 
     def __getstate__(self) -> dict[str, object]:
-        """Without what follows from the rest."""
+        """State for pickles, without derived data."""
         return {each.name: getattr(self, each.name) for each in fields(self)}
 
     @property
@@ -81,7 +81,7 @@ class RecordedRun:
 
     @cached_property
     def multipliers(self) -> Array:
-        """Of all rows of joints and drives, of redundant joints the smallest ones, shape (N + 1, rows)."""
+        """Multipliers of all rows of joints and drives, of redundant joints the smallest, shape (N + 1, rows)."""
         return read_only(_smallest_multipliers(self))
 
     def rate(self, values: Array) -> Array:
@@ -101,7 +101,7 @@ class RecordedRun:
         return np.asarray(np.gradient(values, self.time, axis=0, edge_order=2))
 
     def at(self, instants: slice | IntArray) -> "RecordedRun":
-        """The chosen instants only; a slice does not copy."""
+        """Recorded run at the chosen instants; a slice does not copy."""
         rec = self.recording
         cut = {f.name: getattr(rec, f.name)[instants] for f in fields(rec) if f.name != "work_names"}
         return replace(self, recording=replace(rec, **cut))
@@ -115,7 +115,7 @@ class RecordedRun:
 
     @cached_property
     def phases(self) -> "list[tuple[RecordedRun, IntArray]]":
-        """Parts of the run in which the same constraints hold, each with their rows among all; all of it first.
+        """Parts of the run with the same active constraints, each with their rows among all; all of it first.
 
         An instant at which something happens belongs to what was before.
         """
@@ -131,7 +131,7 @@ class RecordedRun:
         return found
 
     def gaps(self) -> Array:
-        """What constraints demand to vanish, angles of relations over full turns, shape (T, rows) [m or rad].
+        """Constraint functions, with angles of relations over full turns, shape (T, rows) [m or rad].
 
         Of those that events hold or release zero where they do not hold.
         """
@@ -260,7 +260,7 @@ PROJECTION_RELAXATION, REFINEMENTS = 1e-10, 5
 
 @dataclass(frozen=True, eq=False)
 class BodyRows:
-    """The rows of G that touch one body, at T instants.
+    """Rows of G that act on one body, at T instants.
 
     Attributes:
         columns: of the body's velocities that they touch, among all.
@@ -278,7 +278,7 @@ class BodyRows:
 
     @property
     def schur(self) -> Array:
-        """This body's part of G M^-1 G^T, shape (T, rows, rows)."""
+        """Contribution of the body to G M^-1 G^T, shape (T, rows, rows)."""
         own = self.columns - self.place.start
         return np.asarray(self.constraint @ self.response[:, own])
 
@@ -308,7 +308,7 @@ def chunks(run: RecordedRun) -> list[slice]:
 
 
 def body_rows(run: RecordedRun) -> list[BodyRows]:
-    """G by bodies, with the answers of their masses."""
+    """Rows of G by body, with the responses of their masses."""
     functions, layout = run.system.rows, run.system.layout
     entries = functions.matrix_entries(run.instants)
     rows, columns = functions.pattern
@@ -341,7 +341,7 @@ def _response(run: RecordedRun, body: int, constraint: Array, columns: IntArray)
 
 
 def dense_schur(parts: list[BodyRows], instants: int, rows: int) -> Array:
-    """G M^-1 G^T, shape (T, rows, rows)."""
+    """Matrix G M^-1 G^T at all instants, shape (T, rows, rows)."""
     total = np.zeros((instants, rows, rows))
     for part in parts:
         total[:, part.rows[:, None], part.rows] += part.schur
@@ -349,7 +349,7 @@ def dense_schur(parts: list[BodyRows], instants: int, rows: int) -> Array:
 
 
 def sparse_schur(parts: list[BodyRows], rows: int, instant: int) -> sparse.csc_array:
-    """G M^-1 G^T of one instant."""
+    """Matrix G M^-1 G^T of one instant, sparse."""
     indices = [np.array(np.meshgrid(p.rows, p.rows, indexing="ij")).reshape(2, -1) for p in parts]
     values = np.concatenate([part.schur[instant].ravel() for part in parts])
     row, column = np.concatenate(indices, axis=1)

@@ -1,4 +1,4 @@
-"""The raw numbers of a run: what a results file holds and every observable is computed from."""
+"""Recorded numbers of a run, which results files hold and from which every observable is computed."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -13,7 +13,8 @@ from phlexible.state.layout import State
 
 @dataclass(frozen=True, eq=False)
 class RecordedStates:
-    """States and ledger at the stored instants 0 .. N of a system of f floating bodies and c carriers.
+    """Recorded states and energies at the stored instants 0 .. N of a system of f floating bodies and c carriers.
+    N of a system of f floating bodies and c carriers.
 
     Attributes:
         time: shape (N + 1,) [s].
@@ -82,14 +83,14 @@ class RecordedStates:
         return f"{type(self).__name__}({len(self.time)} instants{ends})"
 
     def read_only(self) -> Self:
-        """The same numbers, which are read-only."""
+        """Recording with read-only arrays."""
         result = type(self).__new__(type(self))
         vars(result).update(vars(self))
         hold_read_only(result)
         return result
 
     def instants(self) -> Instants:
-        """The states, with the frames and paths as they were."""
+        """States at all instants, with the recorded frames and paths."""
         given = RecordedGiven(
             self.frames,
             self.frame_rotations,
@@ -101,12 +102,12 @@ class RecordedStates:
         return Instants(self.time, self.position, self.rotation, self.eta, self.velocity, given)
 
     def rows(self, rows: slice | IntArray) -> Self:
-        """The chosen instants only; a slice does not copy."""
+        """Recording at the chosen instants; a slice does not copy."""
         arrays: dict[str, Any] = {name: getattr(self, name)[rows] for name in ARRAYS}
         return type(self)(**arrays, work_names=self.work_names)
 
     def state(self, instant: int) -> State:
-        """The state at a stored instant."""
+        """State at a stored instant."""
         return State(
             float(self.time[instant]),
             self.position[instant],
@@ -126,16 +127,16 @@ Reactions = tuple[Array, Array]
 """Multipliers and forces of an instant, shape (rows,) and (forces,)."""
 
 LateReactions = Callable[[], Reactions | None]
-"""Computes them on demand; None where joints contradict each other, in singular positions."""
+"""Function that computes reactions on demand; None where joints contradict each other, in singular positions."""
 
 
 class LateRecording(RecordedStates):
-    """A recording whose multipliers and forces are complete once one of them is asked for."""
+    """Recording that computes missing multipliers and forces when one of them is read."""
 
     _late: tuple[RecordedStates, Mapping[int, LateReactions]]
 
     def __getattr__(self, name: str) -> Array:
-        """Called for attributes that are not there yet."""
+        """Multipliers or forces, computed when they are first read."""
         if name not in LATE or "_late" not in self.__dict__:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         known, late = self.__dict__.pop("_late")
@@ -146,7 +147,7 @@ class LateRecording(RecordedStates):
         return np.asarray(self.__dict__[name])
 
     def __getstate__(self) -> dict[str, Any]:
-        """All numbers."""
+        """All numbers of the recording, for pickles."""
         return {each.name: getattr(self, each.name) for each in fields(self)}
 
 
@@ -154,7 +155,7 @@ LATE = ("multipliers", "forces")
 
 
 def with_late_reactions(recording: RecordedStates, late: Mapping[int, LateReactions]) -> RecordedStates:
-    """The recording with reactions at some of its instants that are found when they are asked for."""
+    """Recording whose reactions at some of its instants are computed when they are read."""
     result = LateRecording.__new__(LateRecording)
     result.__dict__.update({each: own for each, own in vars(recording).items() if each not in LATE})
     result.__dict__["_late"] = (recording, late)

@@ -1,4 +1,4 @@
-"""Joints that hold a motion twice: found, named, resolved (docs/theory.md, 6)."""
+"""Redundant constraints of a mechanism: detected, named, resolved (docs/theory.md, 6)."""
 
 import heapq
 from dataclasses import dataclass, replace
@@ -27,7 +27,7 @@ from phlexible.state.system import System
 
 
 def smallest_multipliers_at(system: System, state: State, multipliers: Array) -> Array:
-    """The smallest multipliers that do at a state what the given ones do, shape (rows,)."""
+    """Smallest multipliers that have the same effect at a state as the given ones, shape (rows,)."""
     matrix = system.rows.matrix(system.at(state))
     metric = sparse.diags_array(system.gap_lengths**2).tocsr()
     return smallest_solution(metric, sparse.csr_array(matrix.T), matrix.T @ multipliers)
@@ -45,7 +45,7 @@ CLEARLY = 1e-10  # least eigenvalue of G M^-1 G^T with rows of length 1: that of
 
 @dataclass(frozen=True, eq=False)
 class _Front:
-    """Rows of the scaled matrix that touch the constraint rows ``columns`` of some joints."""
+    """Rows of the scaled matrix that involve the constraint rows ``columns`` of some joints."""
 
     joints: frozenset[int]
     columns: IntArray
@@ -54,7 +54,7 @@ class _Front:
 
 @dataclass(frozen=True, eq=False)
 class Redundancy:
-    """A joint function whose rate is a combination of those of others.
+    """Constraint function whose rate is a linear combination of others.
 
     Attributes:
         row: the joint function, by its number in the layout.
@@ -68,7 +68,7 @@ class Redundancy:
 
 
 def redundancies(system: System, state: State, at: Instants | None = None) -> list[Redundancy]:
-    """One for each row of G that is to be left out so that the others are independent at the state.
+    """Redundant rows of G, each of which is left out to make the others independent at the state.
 
     Args:
         at: the state as an instant, where its frames are known as numbers only.
@@ -117,13 +117,13 @@ def redundancies(system: System, state: State, at: Instants | None = None) -> li
 
 
 def independent_rows(system: System, state: State, at: Instants | None = None) -> IntArray:
-    """Rows of G that are independent at the state and span all of them, ascending; ``at`` as above."""
+    """Linearly independent rows of G that span all of them, ascending; ``at`` as above."""
     left_out = [redundancy.row for redundancy in redundancies(system, state, at)]
     return np.setdiff1d(np.arange(system.layout.multiplier[-1]), left_out)
 
 
 def _body_fronts(system: System, state: State, at: Instants) -> tuple[list[_Front], Array]:
-    """One front a body: its columns of G, in the metric of its kinetic energy, rows of length 1.
+    """Fronts of the columns of G, one for each body, in the metric of its kinetic energy, with rows of length 1.
 
     With the lengths that the rows had, shape (rows,).
     """
@@ -158,7 +158,7 @@ def _body_fronts(system: System, state: State, at: Instants) -> tuple[list[_Fron
 
 
 def _touching(matrix: Matrix, begin: int, end: int) -> tuple[IntArray, Array]:
-    """Rows of some columns of G that are not zero, of a sparse G by columns: their numbers, and they as columns."""
+    """Nonzero rows of some columns of G (sparse G by columns): their numbers, and the rows as columns."""
     if isinstance(matrix, np.ndarray):
         part = matrix[:, begin:end]
         columns = np.flatnonzero(part.any(axis=1))
@@ -172,7 +172,7 @@ def _touching(matrix: Matrix, begin: int, end: int) -> tuple[IntArray, Array]:
 
 
 def _are_few_and_independent(system: System, state: State, at: Instants) -> bool:
-    """Whether rows are few and clearly independent, without a look at single bodies."""
+    """Whether rows are few and clearly independent, without an elimination by bodies."""
     matrix = system.rows.small_matrix(at)
     if not (isinstance(matrix, np.ndarray) and is_small(len(matrix))):
         return False
@@ -196,7 +196,7 @@ def _are_independent(fronts: list[_Front], count: int) -> bool:
 
 
 def _are_independent_among_many(fronts: list[_Front], count: int) -> bool:
-    """The same for rows that make a sparse matrix G M^-1 G^T."""
+    """Whether rows that make a sparse matrix G M^-1 G^T are clearly independent."""
     from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
     blocks = [(front.columns, front.block.T @ front.block) for front in fronts]
@@ -216,7 +216,7 @@ def _are_independent_among_many(fronts: list[_Front], count: int) -> bool:
 
 
 def _node_parts(body: AbsoluteBody, matrix: Matrix, first: int) -> list[tuple[IntArray, Array]]:
-    """One part a node that joints hold, as if each carried its own mass: any metric will do.
+    """Parts of the nodes that joints hold, one each, in the metric of lumped masses.
 
     Columns and block as of the other bodies; together they would be as wide as the joints on a string.
     """
@@ -231,12 +231,12 @@ def _node_parts(body: AbsoluteBody, matrix: Matrix, first: int) -> list[tuple[In
 
 
 def _width(fronts: set[_Front]) -> int:
-    """How many joints a joint's elimination connects, counted at most once a front."""
+    """Number of joints that the elimination of a joint connects, counted once for each front."""
     return sum(len(front.joints) for front in fronts)
 
 
 def _merged(fronts: set[_Front], own: IntArray) -> _Front:
-    """All fronts as one whose first columns are ``own``."""
+    """Union of all fronts, whose first columns are ``own``."""
     others = np.unique(np.concatenate([own[:0], *(front.columns for front in fronts)]))
     columns = np.concatenate([own, np.setdiff1d(others, own)])
     place = {int(column): index for index, column in enumerate(columns)}
@@ -250,7 +250,7 @@ def _merged(fronts: set[_Front], own: IntArray) -> _Front:
 
 
 def _triangle(block: Array, count: int) -> Array:
-    """R of the QR factorization with at least ``count`` rows."""
+    """Factor R of the QR factorization with at least ``count`` rows."""
     missing = max(0, count - len(block))
     triangle = linalg.qr(np.vstack([block, np.zeros((missing, block.shape[1]))]), mode="r")[0]
     return np.asarray(triangle[: block.shape[1]])
@@ -285,7 +285,9 @@ def _redundancy(layout: Layout, dependent: int, coefficients: dict[int, float], 
 # Joints that hold a motion twice: named in a warning where they agree, refused where they contradict.
 
 CONTRADICTION = 1e-5
-"""Of the scale of accelerations; those of moving frames are differences, good to about 1e-7."""
+"""Tolerance on accelerations relative to their scale; those of moving frames are differences, good to about
+1e-7.
+"""
 
 ROUND_OFF, SHORT = 1e-15, 1e-3  # of places over the size of a body; [s], of the differences of slow functions
 
@@ -293,7 +295,7 @@ MOST_NAMED = 12
 
 
 def check_redundancy(system: System, state: State, at: Instants | None = None) -> bool:
-    """Whether some joint holds what others hold; then a ``RedundancyWarning`` names them.
+    """Whether there are redundant constraints, which a ``RedundancyWarning`` then names.
 
     The motion does not depend on how such joints share their forces; these are then the smallest ones
     (``smallest_multipliers_at``).
@@ -314,14 +316,14 @@ def check_redundancy(system: System, state: State, at: Instants | None = None) -
 
 
 def redundancy_text(system: System, state: State, found: list[Redundancy], at: Instants | None = None) -> str:
-    """Names of joints that hold a motion twice, and of those whose axes cannot move, see ``locked_joints``."""
+    """Message with the names of redundant joints, and of those whose axes cannot move, see ``locked_joints``."""
     numbers = sorted({number for redundancy in found for number in redundancy.joints})
     locked = locked_joints(system, state, system.at(state) if at is None else at, numbers)
     return f"{_message(system, found)}; {words_of_locked_joints(locked)}" if locked else _message(system, found)
 
 
 def _refuse_contradiction(system: System, state: State, found: list[Redundancy]) -> None:
-    """A vanishing combination of the rows of d2g/dt2 = G dnu/dt + c must have a vanishing part c too."""
+    """Refuse combinations of rows that vanish in G but not in the accelerations c of d2g/dt2 = G dnu/dt + c."""
     size = system.gap_lengths
     change = system.rows.accelerations(system.at(state))[0] / size
     scale = max(float(np.abs(change).max()), _rate(system, state) ** 2)
@@ -340,7 +342,7 @@ def _refuse_contradiction(system: System, state: State, found: list[Redundancy])
 
 
 def _rate(system: System, state: State) -> float:
-    """A rate that stands for the velocities of the state [1/s]."""
+    """Characteristic rate of the velocities of the state [1/s]."""
     layout = system.layout
     spins = state.velocity[layout.spin[2]]
     linear = state.velocity[layout.linear]
@@ -366,7 +368,7 @@ def _names(system: System, numbers: tuple[int, ...]) -> str:
 # Which constraints are about to hold one motion twice: a mechanism close to a dead centre.
 
 CLOSE = 1e-2
-"""Least singular value of the rows of the constraints, over the greatest: far from dead centres it is about 0.1."""
+"""Ratio of singular values of the constraint rows below which a dead centre is near; far from it about 0.1."""
 TAKES_PART_AT_DEAD_CENTRE = 0.2  # in the combination of rows that is close to zero
 MOST_ROWS = 400  # more are too many for a look at all singular values
 MOST_NAMED_AT_DEAD_CENTRE = 4
@@ -377,7 +379,7 @@ TAKEN_ON = 1e-2  # share of given rates along the combination of rows that is cl
 
 
 def near_dead_centre(system: System, state: State, weights: Array) -> str:
-    """A clause for an error message; empty where no dead centre is near.
+    """Clause about a dead centre for an error message; empty where none is near.
 
     Args:
         system: with the constraints that hold.

@@ -1,4 +1,4 @@
-"""How far forces may be off by the round-off of the places from which they follow."""
+"""Round-off of forces due to the round-off of the positions that they are computed from."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from phlexible.state.system import System
 
 
 def round_off_of_forces(system: System, state: State, stiffness: Matrix) -> Array:
-    """What forces that balance may leave, shape (velocities,) [N, N m]; no Newton step makes them smaller.
+    """Residual forces of a balance that are round-off, shape (velocities,) [N, N m].
 
     Args:
         system: what is in balance.

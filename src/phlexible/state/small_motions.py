@@ -1,4 +1,4 @@
-"""States close to a state, and coordinates of linear models: small motions in body axes (docs/theory.md, 7)."""
+"""States near a state, and coordinates of linear models: small motions in body axes (docs/theory.md, 7)."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
@@ -56,7 +56,8 @@ def velocity_between(system: System, start: State, end: State) -> Array:
 
 
 def centred_motions(system: System, state: State, bodies: Collection[int] | None = None) -> sparse.csr_array:
-    """dq in body axes from x: dr + dtheta x c + S deta / m in place of dr, shape (velocities,) * 2.
+    """Matrix from coordinates x to dq in body axes: dr + dtheta x c + S deta / m in place of dr, (velocities,
+    velocities).
 
     Args:
         system: the mechanism.
@@ -77,7 +78,7 @@ def centred_motions(system: System, state: State, bodies: Collection[int] | None
 
 
 def world_motions(system: System, state: State) -> sparse.csr_array:
-    """dq with translations in world axes from dq in body axes, shape (velocities,) * 2."""
+    """Matrix from dq in body axes to dq with translations in world axes, shape (velocities, velocities)."""
     layout, d = system.layout, system.dimension
     size, own = int(layout.velocity[-1]), layout.linear[: layout.frames]
     turned = state.rotation[:, :d, :d]
@@ -90,12 +91,12 @@ def world_motions(system: System, state: State) -> sparse.csr_array:
 
 
 def _of_entries(entries: Sequence[tuple[IntArray, IntArray, Array]], size: int) -> sparse.csr_array:
-    """A square matrix; what is given twice is added."""
+    """Square sparse matrix from triplets, with repeated entries added."""
     rows, columns, values = (np.concatenate(parts) for parts in zip(*entries, strict=True))
     return sparse.csr_array(sparse.coo_array((values, (rows, columns)), shape=(size, size)))
 
 
 def size_of_motion(system: System, change: Array) -> float:
-    """How far anything moves in a small motion, in lengths of the model or radians."""
+    """Largest displacement in a small motion, in lengths of the model or radians."""
     move = float(np.abs(change[system.layout.linear]).max(initial=0.0)) / system.largest_length
     return max(move, float(np.abs(change[system.layout.spin[2]]).max(initial=0.0)))

@@ -1,4 +1,4 @@
-"""A mechanism resolved into numbers, once, and kept until the mechanism changes (docs/theory.md, 2)."""
+"""Mechanism as arrays of numbers, made once and cached until the mechanism changes (docs/theory.md, 2)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
@@ -50,14 +50,14 @@ ROUND_OFF = 8 * float(np.finfo(float).eps)
 
 
 class RowOwner(NamedTuple):
-    """A joint, drive or relation and one of its rows."""
+    """Constraint (joint, drive or relation) and one of its rows."""
 
     joint: Joint | Drive | JointRelation
     row: Row
 
 
 class ScalarForce(NamedTuple):
-    """One scalar force and the element that it belongs to."""
+    """Scalar force and the element that it belongs to."""
 
     element: ForceElement
     force: CoordinateForce
@@ -71,7 +71,7 @@ class ScalarForce(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class System:
-    """The numbers of a mechanism; made by ``system_of`` and never changed.
+    """Arrays of numbers of a mechanism; made by ``system_of`` and never changed.
 
     Attributes:
         mechanism: as it was.
@@ -97,7 +97,7 @@ class System:
     layout: Layout
 
     def __getstate__(self) -> dict[str, object]:
-        """Without what follows from the rest."""
+        """State for pickles, without derived data."""
         return {each.name: getattr(self, each.name) for each in fields(self)}
 
     def __repr__(self) -> str:
@@ -162,17 +162,17 @@ class System:
 
     @cached_property
     def row_switches(self) -> IntArray:
-        """Which of the mechanism's switches holds or releases each row, or -1, shape (rows,)."""
+        """Number of the switch that holds or releases each row, or -1, shape (rows,)."""
         number = {id(switch.constraint): k for k, switch in enumerate(self.mechanism.switches)}
         return np.array([number.get(id(owner.joint), -1) for owner in self.owners], dtype=np.int64)
 
     @cached_property
     def phases(self) -> "dict[bytes, Phase]":
-        """Those that were asked for, see ``phase``."""
+        """Cache of the phases that were requested, see ``phase``."""
         return {}
 
     def phase(self, held: Array) -> "Phase":
-        """What holds where switches are ``held``: not a number where they are not, shape (switches,)."""
+        """Active constraints for positions ``held`` of switches, NaN where open, shape (switches,)."""
         is_held = ~np.isnan(held)
         known = self.phases.get(is_held.tobytes())
         if known is None:
@@ -186,7 +186,7 @@ class System:
         return Phase(self, np.arange(len(self.owners)), np.arange(count), count)
 
     def gaps(self, state: State, theta: Array) -> Array:
-        """What constraints demand to vanish, shape (rows,); ``theta``: coordinates over full turns, (forces,)."""
+        """Constraint functions, shape (rows,); ``theta``: coordinates over full turns, shape (forces,)."""
         rows, at = self.rows, self.at(state)
         if isinstance(rows, ConstraintSet):
             found = rows.values(at, theta[None, len(theta) - len(rows.places) :])
@@ -198,7 +198,7 @@ class System:
         return self.part(np.array([own < 0 or is_held[own] for own in self.row_switches], dtype=bool))
 
     def part(self, holds: BoolArray) -> "Phase":
-        """What is left of the constraints where only some rows hold, each constraint whole; shape (rows,)."""
+        """System with the constraints of some rows only, each constraint whole; ``holds``: shape (rows,)."""
         if holds.all():
             return self.whole_phase
         starts = self.layout.multiplier
@@ -259,7 +259,7 @@ class System:
         return tuple(lots)
 
     def body_mass(self, state: State, index: int) -> Matrix:
-        """M of one body in the components of nu; sparse in absolute coordinates."""
+        """Mass matrix of one body in the components of nu; sparse in absolute coordinates."""
         data = self.bodies[index].data
         if isinstance(data, AbsoluteBody):
             return absolute.mass_matrix(data)
@@ -267,12 +267,12 @@ class System:
         return mass_matrix(self.frames[index], eta) if eta.any() else self.undeformed_masses[index]
 
     def mass(self, state: State) -> sparse.csr_array:
-        """M of all bodies, block diagonal, shape (velocities,) * 2."""
+        """Mass matrix of all bodies, block diagonal, shape (velocities, velocities)."""
         blocks = [self.body_mass(state, index) for index in range(len(self.bodies))]
         return sparse.csr_array(sparse.block_diag(blocks, "csr")) if blocks else sparse.csr_array((0, 0))
 
     def small_mass(self, state: State, at: Instants) -> Matrix:
-        """The same, as an array where it is small; ``at``: the pose of the state."""
+        """Mass matrix of all bodies as an array where it is small, else sparse; ``at``: the pose of the state."""
         size = int(self.layout.velocity[-1])
         if not is_small(size):
             return self.mass(state)
@@ -301,12 +301,12 @@ class System:
 
     @cached_property
     def round_off(self) -> float:
-        """Of the difference of two places as far from the origin as this mechanism [m]."""
+        """Round-off of the difference of two positions as far from the origin as this mechanism [m]."""
         return float(ROUND_OFF * np.abs(self._places).max(initial=0.0))
 
     @cached_property
     def undeformed_masses(self) -> tuple[Array, ...]:
-        """M(0) of each floating body, shared by bodies that share their numbers."""
+        """Mass matrices of undeformed floating bodies, shared by bodies that share their data."""
         known: dict[int, Array] = {}
         for data in self.frames:
             if id(data) not in known:
@@ -329,22 +329,22 @@ class System:
 
     @cached_property
     def gap_lengths(self) -> Array:
-        """What g of each row is compared with: the size of the largest body [m], 1 for cosines; (rows,)."""
+        """Reference lengths of the rows of g: the size of the largest body [m], 1 for cosines; shape (rows,)."""
         return np.array([1.0 if owner.row.is_angle else self.body_length for owner in self.owners])
 
     def relative_gaps(self, gaps: Array) -> Array:
-        """|g| of all rows beyond the round-off of positions, over ``gap_lengths``, shape (rows,)."""
+        """Gaps |g| of all rows beyond the round-off of positions, over ``gap_lengths``, shape (rows,)."""
         return np.asarray(np.maximum(np.abs(gaps) - self._gap_round_off, 0.0) / self.gap_lengths)
 
     @cached_property
     def _gap_round_off(self) -> Array:
-        """Of g of each row, shape (rows,)."""
+        """Round-off of g of each row, shape (rows,)."""
         return np.array([ROUND_OFF if owner.row.is_angle else self.round_off for owner in self.owners])
 
 
 @dataclass(frozen=True, eq=False)
 class Phase:
-    """A part of a run in which the same constraints hold.
+    """System with the constraints that are active in a part of a run.
 
     Attributes:
         system: with these.
@@ -360,7 +360,7 @@ class Phase:
 
 
 def system_of(mechanism: Mechanism) -> System:
-    """The numbers of a mechanism as it is now.
+    """Arrays of numbers of a mechanism as it is now.
 
     Raises:
         ModelError: joints or elements that its dimension or their ports do not allow.
@@ -402,7 +402,7 @@ def moving_frames(mechanism: Mechanism) -> tuple[MovingFrame, ...]:
 
 
 def need_bodies(system: System) -> None:
-    """Refuses a model without bodies.
+    """Refuse a model without bodies.
 
     Raises:
         ModelError: always then.
@@ -415,7 +415,7 @@ def need_bodies(system: System) -> None:
 
 
 class KeptSystem:
-    """The ``System`` of a mechanism: the same one as long as the mechanism has the same parts.
+    """Cache of the ``System`` of a mechanism, valid as long as the mechanism has the same parts.
 
     Parts are immutable. What a system takes from functions of time are the places of moving frames at t = 0: they
     are asked for each time, so that a function that reads a changed variable makes a new system.
@@ -440,12 +440,12 @@ class KeptSystem:
 
 
 def _places(system: System) -> tuple[bytes, ...]:
-    """Of moving frames at t = 0."""
+    """Positions of moving frames at t = 0, as bytes."""
     return tuple(frame.initial_position().tobytes() for frame in system.moving_frames)
 
 
 def _parts(mechanism: Mechanism) -> tuple[object, ...]:
-    """Everything that numbers are made of."""
+    """Parts of a mechanism from which its system is computed."""
     bodies = mechanism.bodies
     data = [placed.data for placed in bodies]
     switches = [switch.constraint for switch in mechanism.switches]

@@ -31,7 +31,7 @@ from phlexible.step.tables.declarations import GIVEN, MOVING
 
 @dataclass(frozen=True, eq=False)
 class CarriedVector:
-    """A vector as numbers.
+    """World vector as numbers: carrier, undeformed value and shape functions.
 
     Attributes:
         carrier: that moves it, or GIVEN or MOVING.
@@ -50,13 +50,13 @@ class CarriedVector:
 
     @cached_property
     def key(self) -> tuple[object, ...]:
-        """Equal for vectors that are always equal."""
+        """Key that is equal for vectors that are always equal."""
         return (self.carrier, self.is_point, self.frame, self.base.tobytes(), self.shapes.tobytes())
 
 
 @dataclass(frozen=True, eq=False)
 class VectorResolver:
-    """Finds the numbers of vectors.
+    """Resolver of vectors into numbers.
 
     Attributes:
         layout: of the carriers.
@@ -71,7 +71,7 @@ class VectorResolver:
     centres: Sequence[Array]
 
     def parts(self, vector: Vector) -> list[tuple[float, CarriedVector]]:
-        """Weights and numbers of what a vector is the sum of: between two nodes of a string these, else itself."""
+        """Weights and vectors whose sum a vector is: between two nodes of a string these, else itself."""
         if isinstance(vector, WorldAxis) or not isinstance(vector.port, Attachment):
             return [(1.0, self.resolve(vector))]
         port = vector.port
@@ -86,7 +86,7 @@ class VectorResolver:
         ]
 
     def resolve(self, vector: Vector) -> CarriedVector:
-        """The numbers of a vector of this system that is no mean of nodes."""
+        """Vector of this system as numbers, if it is no mean of nodes."""
         nothing = np.zeros((3, 0))
         if isinstance(vector, WorldAxis) or not isinstance(vector.port, Attachment):
             is_point, frame = isinstance(vector, PointOf), moving_frame(vector)
@@ -110,7 +110,7 @@ class VectorResolver:
 
 @dataclass(frozen=True, eq=False)
 class Motions:
-    """Components of nu that turn and bend bodies, for each vector on a floating body those that move it.
+    """Components of nu that rotate and deform bodies, for each vector on a floating body those that move it.
 
     Attributes:
         owner: number of the vector among those on floating bodies, shape (motions,).
@@ -144,7 +144,7 @@ class VectorSet:
 
     @cached_property
     def carrier(self) -> IntArray:
-        """Of each vector, or GIVEN or MOVING, shape (k,)."""
+        """Carrier of each vector, or GIVEN or MOVING, shape (k,)."""
         return np.array([vector.carrier for vector in self.vectors], dtype=np.int64)
 
     @cached_property
@@ -176,7 +176,7 @@ class VectorSet:
         return x
 
     def local(self, at: Instants) -> Array:
-        """rho = x0 + P eta of the vectors on floating bodies, body axes, shape (T, on frames, 3)."""
+        """Vectors ``rho = x0 + P eta`` on floating bodies, body axes, shape (T, on frames, 3)."""
         return at.once(self, "local", lambda: self._local(at))
 
     def _local(self, at: Instants) -> Array:
@@ -185,7 +185,7 @@ class VectorSet:
         return np.asarray(self._undeformed + self._shapes.of(at.eta).reshape(at.count, -1, 3))
 
     def rates(self, at: Instants, velocity: Array) -> Array:
-        """d/dt of the vectors for flat velocities (T, velocities), shape (T, k, 3)."""
+        """Time derivatives of the vectors for flat velocities (T, velocities), shape (T, k, 3)."""
         if isinstance(at, MeasuredInstant):
             return np.asarray(at.measured(self)[1])
         result = self.prescribed_rates(at)
@@ -196,7 +196,7 @@ class VectorSet:
         return result
 
     def generalized_forces(self, at: Instants, forces: Array) -> Array:
-        """Forces on the vectors (T, k, 3) as those on flat velocities, dual to ``rates``; shape (T, velocities)."""
+        """Generalized forces of forces on the vectors (T, k, 3), dual to ``rates``, shape (T, velocities)."""
         layout, own = self.layout, forces[:, self._on_frames]
         linear, spin = np.zeros((at.count, len(layout.linear), 3)), np.zeros((at.count, layout.frames, 3))
         turned = np.einsum("tkji,tkj->tki", at.rotation[:, self._frame], own)
@@ -222,7 +222,7 @@ class VectorSet:
         return result
 
     def accelerations(self, at: Instants) -> Array:
-        """d2/dt2 of the vectors where all dnu/dt vanish, shape (T, k, 3)."""
+        """Second time derivatives of the vectors for dnu/dt = 0, shape (T, k, 3)."""
         given = at.given
         assert isinstance(given, GivenFunctions), "recordings hold no accelerations of frames"
         result = np.zeros((at.count, len(self.vectors), 3))
@@ -238,7 +238,7 @@ class VectorSet:
         return result
 
     def jacobian(self, at: Instants) -> Matrix:
-        """dx/dnu of all vectors at one instant, shape (3 k, velocities); an array where it is small."""
+        """Jacobian dx/dnu of all vectors at one instant, shape (3 * k, velocities); an array where it is small."""
         assert at.count == 1, "one instant at a time"
         motions = self._motions
         moved = cross(motions.spin, self.local(at)[0][motions.owner]) + motions.shape
@@ -246,7 +246,8 @@ class VectorSet:
         return self._pattern.matrix(np.concatenate([np.ones(self._linear[0].size), turned.ravel()]))
 
     def lever_stiffness(self, at: Instants, forces: Array) -> Matrix:
-        """How the generalized forces J^T f of constant world forces (k, 3) turn with their bodies, at one instant.
+        """Derivative of the generalized forces J^T f of constant world forces (k, 3) by rotation of bodies, at one
+        instant.
 
         For dq = (dx, dtheta, deta) with R exp(dtheta), in the places of nu: rows of w and eta of each frame,
         ``rho x phi`` and ``P^T phi`` with phi = R^T f (7.3). An array where it is small.
@@ -261,14 +262,14 @@ class VectorSet:
 
     @cached_property
     def _linear(self) -> tuple[IntArray, IntArray]:
-        """Rows and columns of what V adds to the Jacobian."""
+        """Rows and columns of the contributions of V to the Jacobian."""
         d = self.layout.linear.shape[1]
         rows = 3 * self._points[:, None] + np.arange(d)
         return rows.ravel(), self.layout.linear[self.carrier[self._points]].ravel()
 
     @cached_property
     def _pattern(self) -> Pattern:
-        """Of the Jacobian."""
+        """Sparsity pattern of the Jacobian."""
         (rows, columns), motions = self._linear, self._motions
         places = 3 * self._on_frames[motions.owner][:, None] + np.arange(3)
         return Pattern(
@@ -310,7 +311,7 @@ class VectorSet:
 
     @cached_property
     def _points(self) -> IntArray:
-        """Points of carriers."""
+        """Indices of the vectors that are points of carriers."""
         return np.flatnonzero((self.carrier >= 0) & (self.is_point > 0))
 
     @cached_property

@@ -1,4 +1,4 @@
-"""How functions are made of vectors, without numbers: models that differ in numbers have it in common."""
+"""Index structure of functions of vectors, without numbers, shared by models that differ in numbers only."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -12,15 +12,15 @@ from phlexible.state.layout import Layout
 from phlexible.state.vectors import VectorSet
 
 Chords = tuple[tuple[tuple[float, int], ...], ...]
-"""Weights and vectors of each chord."""
+"""Weights and vectors of each difference vector."""
 
 KEPT, LARGEST = 32, 2000
-"""So many wirings are remembered, of up to so many chords each."""
+"""Number of cached structures, and the largest number of difference vectors of each."""
 
 
 @dataclass(frozen=True)
 class Wiring:
-    """Which vectors meet in which functions, and what follows from that alone.
+    """Index structure that relates vectors to functions.
 
     Attributes:
         chords: weights and vectors of each.
@@ -94,7 +94,7 @@ class Wiring:
 
     @cached_property
     def chord_matrix(self) -> Matrix:
-        """Weights, shape (chords, vectors)."""
+        """Weights of vectors in difference vectors, shape (chords, vectors)."""
         entries = [(weight, y, vector) for y, parts in enumerate(self.chords) for weight, vector in parts]
         weights, chords, vectors = np.array(entries, dtype=np.float64).reshape(-1, 3).T
         shape = len(self.chords), len(self.carriers)
@@ -102,12 +102,14 @@ class Wiring:
 
     @cached_property
     def pairs(self) -> Pattern:
-        """Of the chords of each term."""
+        """Sparsity pattern of the pairs of difference vectors of each term."""
         return Pattern(self.first, self.second, (len(self.chords),) * 2)
 
     @cached_property
     def spread(self) -> WeightedSums:
-        """What the partners of chords (T, 2 terms, 3), second then first, give to the gradients."""
+        """Sums of the partners of difference vectors (T, 2 * terms, 3), second then first, that give the
+        gradients.
+        """
         entries, count = [], len(self._terms)
         for p, (m, a, b) in enumerate(self._terms.tolist()):
             for chord, source in ((a, p), (b, count + p)):
@@ -117,13 +119,15 @@ class Wiring:
 
     @cached_property
     def totals(self) -> WeightedSums:
-        """Of the first vector of each chord, by the sum of its weights."""
+        """Sums of weights of each difference vector, applied to its first vector."""
         entries = [(total_weight(parts), y, parts[0][1]) for y, parts in enumerate(self.chords)]
         return weighted_sums(entries, len(self.chords), len(self.carriers))
 
     @cached_property
     def differences(self) -> WeightedSums:
-        """Weights of the others, and less their sum of the first: exactly cancelling."""
+        """Differences of the other vectors to the first of each difference vector, with weights; exactly
+        cancelling.
+        """
         entries = []
         for y, parts in enumerate(self.chords):
             for weight, vector in parts[1:]:
@@ -132,7 +136,7 @@ class Wiring:
 
     @cached_property
     def carrier(self) -> IntArray:
-        """Of each vector, shape (vectors,)."""
+        """Carrier of each vector, shape (vectors,)."""
         return np.array(self.carriers, dtype=np.int64)
 
     @cached_property
@@ -142,22 +146,22 @@ class Wiring:
 
     @cached_property
     def framed(self) -> IntArray:
-        """Those of them that floating bodies move."""
+        """Indices of the carried parts that floating bodies move."""
         return np.flatnonzero(self.carrier[self.parts[1][self.carried]] < self.frames)
 
     @cached_property
     def framed_vectors(self) -> tuple[IntArray, IntArray]:
-        """Their vectors and these bodies."""
+        """Vectors of the parts on floating bodies, and these bodies."""
         vectors = self.parts[1][self.carried[self.framed]]
         return vectors, self.carrier[vectors]
 
     @cached_property
     def _scatters(self) -> "dict[tuple[object, ...], Scatter]":
-        """The last one that was asked for."""
+        """Cache of the last structure of G."""
         return {}
 
     def scattered(self, set_of: VectorSet) -> "tuple[Scatter, WeightedSums]":
-        """Where entries of G are, and what adds up to each, of 9 sources a carried part.
+        """Positions of the entries of G and the sums that give them, of 9 sources for each carried part.
 
         Args:
             set_of: the vectors with their numbers.
@@ -217,7 +221,7 @@ class Wiring:
 
 @dataclass(frozen=True, eq=False)
 class Scatter:
-    """Entries of G.
+    """Structure of the entries of G.
 
     Attributes:
         rows, columns: of each entry, shape (entries,).
@@ -237,7 +241,7 @@ def _remembered(*made_of: object) -> Wiring:
 
 
 def wiring(chords: Chords, functions: Iterable[Iterable[tuple[int, int]]], set_of: VectorSet) -> Wiring:
-    """The wiring of functions, the same one as long as it is remembered.
+    """Index structure of functions, shared while it is cached.
 
     Args:
         chords, functions: as of a ``Wiring``.
