@@ -196,6 +196,12 @@ def test_a_clamped_square_does_not_lock_and_converges_with_the_square(is_lumped,
         assert frequencies(plane)[0] > 3 * exact
 
 
+def test_a_clamped_plate_in_its_plane():
+    """omega a sqrt(rho (1 - nu^2) / E) of N. S. Bardell, R. S. Langley, J. M. Dunsdon (1996)."""
+    found = frequencies(model_of(cube(16), 0.3, "rim", plane="stress")) * np.sqrt(1 - 0.3**2)
+    assert found[:4] == pytest.approx([3.555, 3.555, 4.235, 5.186], rel=5e-3)
+
+
 @pytest.mark.parametrize("dimension", [2, 3])
 def test_the_compliance_is_one_block_for_each_vertex(dimension):
     mesh = cube(3 if dimension == 2 else 2, dimension, 0.2)

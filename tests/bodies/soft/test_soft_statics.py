@@ -72,6 +72,30 @@ def test_cooks_membrane():
     assert sag == pytest.approx(23.96, rel=0.002)
 
 
+def test_twisted_block():
+    """Torque of St. Venant, 0.1405770 G a^4 per twist, of a square block whose ends may warp."""
+    twist, a, length = 1e-3, 1.0, 2.0
+    mesh = skfem.MeshHex.init_tensor(np.linspace(0, length, 2), *[np.linspace(-a / 2, a / 2, 4)] * 2)
+    body = ph.SoftBody(mesh, ph.NeoHookean(E, NU), density=1.0)
+    angle = twist * body.nodes[:, 0]
+    y, z = body.nodes[:, 1], body.nodes[:, 2]
+    turned = [body.nodes[:, 0], y * np.cos(angle) - z * np.sin(angle), y * np.sin(angle) + z * np.cos(angle)]
+    model = ph.Model()
+    block = model.add(body, "block", shape=np.stack(turned, axis=1))
+    ends = body.points_where(lambda x: (x[0] < 1e-9) | (x[0] > length - 1e-9))
+    centre = body.points_where(lambda x: np.linalg.norm(x, axis=0) < 1e-9)
+    pinned(model, block, centre)  # the axis does not warp
+    for number in np.setdiff1d(ends, centre):
+        node = block.node(int(number))
+        model.connect(ph.Slider(model.ground.at(node.initial_position()), node, axis=(1, 0, 0)))
+    q = model.equilibrium().state.position[:, :3].ravel()
+    force = elastic_force(block.data, q).reshape(-1, 3)
+    far = body.nodes[:, 0] > length - 1e-9
+    moment = np.cross(q.reshape(-1, 3)[far], force[far]).sum(axis=0)[0]
+    shear = E / (2 * (1 + NU))
+    assert moment == pytest.approx(0.140577 * shear * a**4 * twist, rel=0.01)
+
+
 def test_statics_agree_with_an_independent_program():
     """A bar of linear tetrahedra under a tip force that bends it by a third, neo-Hookean: all nodes."""
     mesh = skfem.MeshTet.init_tensor(np.linspace(0, 2, 3), np.linspace(0, 0.6, 2), np.linspace(0, 0.5, 2))
