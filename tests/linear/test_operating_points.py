@@ -70,6 +70,33 @@ def test_parts_that_do_not_turn_must_be_isotropic():
             rotor(**case).linearize(at="steady_rotation")
 
 
+def rotor_in_dampers(damping=0.0, law=None, relaxation=None):
+    """A rotor of 10 kg at 120 rad/s about y, whose centre isotropic springs and dampers hold."""
+    model = ph.Model()
+    rotor = model.add(ph.RigidBody(10.0, (0.2, 0.1, 0.15)), "rotor", angular_velocity=(0, 120.0, 0))
+    bearing = {"stiffness": 1e6, "damping": damping, "relaxation": relaxation}
+    model.apply(ph.Bushing(model.ground.at((0, 0, 0)), rotor.origin, **bearing))
+    if law is not None:
+        model.apply(ph.StateForce(law, of=[rotor.origin], on=[rotor.origin]))
+    return model
+
+
+@pytest.mark.parametrize("model", [rotor_in_dampers(200.0), rotor_in_dampers(law=lambda t, x, v: -200.0 * v)])
+def test_dampers_that_do_not_turn_damp_both_whirls_alike(model):
+    """m z'' + c z' + k z = 0 in axes of the ground; in those of the rotor z turns by -i Omega t."""
+    with pytest.warns(ph.LeftOutWarning, match="dampers of rotors"):
+        found = model.linearize(at="steady_rotation").modes(12).eigenvalues
+    whirl = -10 + 1j * np.sqrt(1e5 - 100)
+    wanted = np.array([whirl, whirl - 120j, whirl + 120j])
+    assert np.abs(found[:, None] - wanted).min(axis=0) == pytest.approx(0.0, abs=1e-6)
+
+
+def test_springs_that_creep_beside_a_rotor_are_refused():
+    model = rotor_in_dampers(relaxation=ph.Maxwell([(0.5, 0.01)]))
+    with pytest.raises(ph.EquilibriumError, match="coefficients of the linear model change .* rotor"):
+        model.linearize(at="steady_rotation")
+
+
 def test_a_column_loses_its_stiffness_under_a_load():
     """A clamped column under P has omega^2 = omega_0^2 (1 - P / P_crit), nearly; beyond, it is refused."""
     critical = np.pi**2 / 4

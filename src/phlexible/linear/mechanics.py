@@ -28,7 +28,7 @@ from phlexible.linear.null_space import null_space_basis
 from phlexible.state.forces import (
     LawSlopes,
     constraint_stiffness,
-    element_damping,
+    damper_rows,
     element_stiffness,
     has_laws,
     law_slopes,
@@ -36,7 +36,7 @@ from phlexible.state.forces import (
 )
 from phlexible.state.layout import State
 from phlexible.state.redundancy import independent_rows
-from phlexible.state.small_motions import centred_motions, world_motions
+from phlexible.state.small_motions import centred_motions, displaced, world_motions
 from phlexible.state.system import System
 
 # Linear momentum balances of one floating body about a steady motion (docs/theory.md, 2 and 7).
@@ -181,50 +181,23 @@ ACTIVE = "a controller, which has values at its samples only; linear.interconnec
 CIRCULATORY = 1e-2
 """Relative to the stiffness of contacts and friction: what of it may be left out without a word."""
 WANDERS = "but in modes, part of the friction of contacts, whose forces wander with bodies and have no potential"
-FOLLOWS = "but in modes, part of loads that follow bodies or of moments in space, which have no potential"
+FOLLOWS = "but in modes, part of loads that follow bodies, moments in space, dampers of rotors: without potential"
 AT_LIMIT = "friction at its limit, which holds one way and not the other"
 NOT_SMOOTH = "a function of the state that has no derivative here"
 NOT_SYMMETRIC = "a function of the state whose stiffness is not symmetric: it has no energy"
 FEEDS = "a function of the state that feeds energy with the velocity: its damping is negative"
 
 
-@dataclass(frozen=True, eq=False)
-class LinearLaws:
-    """Parts of the linear model, and what it leaves out.
-
-    Attributes:
-        stiffness: symmetric, shape (velocities,) * 2.
-        damping: symmetric, positive semi-definite.
-        velocity: skew: forces that do no work.
-        left_out: name and reason of each.
-    """
-
-    stiffness: sparse.csr_array
-    damping: sparse.csr_array
-    velocity: sparse.csr_array
-    left_out: tuple[str, ...]
-
-
-def linear_laws(system: System, state: State) -> LinearLaws:
-    """Of all functions of the state about an operating point; controllers are left out."""
-    size = int(system.layout.velocity[-1])
-    stiffness, damping, velocity = (sparse.csr_array((size, size)) for _ in range(3))
-    left_out = [f"{name}, {ACTIVE}" for name in _controlled(system)]
-    for slopes in law_slopes(system, system.at(state)) if has_laws(system) else ():
-        if reason := _reason(slopes):
-            left_out.append(f"{slopes.name}, {reason}")
-            continue
-        stiffness = stiffness + (slopes.stiffness + slopes.stiffness.T) / 2
-        damping = damping + (slopes.damping + slopes.damping.T) / 2
-        velocity = velocity + (slopes.damping - slopes.damping.T) / 2
-    parts = [sparse.csr_array(part) for part in (stiffness, damping, velocity)]
-    return LinearLaws(parts[0], parts[1], parts[2], tuple(left_out))
-
-
-def _controlled(system: System) -> list[str]:
+def linear_laws(system: System, state: State) -> tuple[list[LawSlopes], list[str]]:
+    """Functions of the state that count about an operating point; name and reason of those that are left out."""
+    laws = law_slopes(system, system.at(state)) if has_laws(system) else []
+    reasons = [_reason(law) for law in laws]
     named = [(load.value, str(load)) for load in system.loads]
     named += [(force.value, str(element)) for element, force in system.forces]
-    return [name for value, name in named if isinstance(value, Feedback) and not isinstance(value, StateLaw)]
+    active = [name for value, name in named if isinstance(value, Feedback) and not isinstance(value, StateLaw)]
+    left_out = [f"{name}, {ACTIVE}" for name in active]
+    left_out += [f"{law.name}, {reason}" for law, reason in zip(laws, reasons, strict=True) if reason]
+    return [law for law, reason in zip(laws, reasons, strict=True) if not reason], left_out
 
 
 def _reason(slopes: LawSlopes) -> str:
@@ -240,6 +213,7 @@ def _reason(slopes: LawSlopes) -> str:
     return FEEDS if values[0] < -ASYMMETRY * np.abs(values).max() else ""
 
 
+TURN = 1e-5  # [rad] of the fastest body, before and after: half of a difference that is a rate
 SMALL = 1e-6  # entries of rows this much smaller than the largest are round-off
 
 
@@ -279,6 +253,11 @@ class LinearMechanics:
     def size(self) -> int:
         """Number n of coordinates."""
         return int(self.mass.shape[0])
+
+    @property
+    def freedom(self) -> int:
+        """Number of coordinates that constraints leave free."""
+        return self.size - int(self.constraint_matrix.shape[0])
 
     @property
     def inner_count(self) -> int:
@@ -344,18 +323,25 @@ def linear_mechanics(system: System, point: OperatingPoint) -> tuple[LinearMecha
         sparse.csr_array(centred.T @ sparse_diagonal(getattr(part, name) for part in parts) @ centred)
         for name in ("mass", "velocity", "damping", "stiffness")
     )
-    damping = sparse.csr_array(damping + motion.T @ element_damping(system, state) @ motion)
     if point.kind is OperatingKind.UNLOADED:
         forces = element_stiffness(system, state, with_curvature=False)
     else:
         forces = constraint_stiffness(system, state, point.multipliers)
         forces = forces + stiffness_of_loads(system, state) + element_stiffness(system, state)
-    laws = linear_laws(system, state)
+    laws, left_out = linear_laws(system, state)
     touching = [point.pair_tangents, point.bristle_tangents]
     resisting, wandering, losing = (sparse.csr_array(sum(each)) for each in zip(*touching, strict=True))
-    stiffness = sparse.csr_array(stiffness + motion.T @ (laws.stiffness - forces + resisting) @ motion)
-    damping = sparse.csr_array(damping + motion.T @ (laws.damping + losing) @ motion)
-    velocity = sparse.csr_array(velocity + motion.T @ laws.velocity @ motion)
+    held = sum((_symmetric(law.stiffness) for law in laws), resisting - forces)
+    levers, rates = _rate_forces(system, state)
+    stiffness, slowed = sparse.csr_array(stiffness + motion.T @ held @ motion), levers @ rates
+    if turning:
+        time = TURN / max(float(np.abs(spin).max(initial=0.0)) for spin in spins)
+        ends = [displaced(system, state, each * state.velocity) for each in (time, -time)]
+        turned = _rate_forces(system, ends[0])[1] - _rate_forces(system, ends[1])[1]
+        stiffness = sparse.csr_array(stiffness + levers @ turned / (2 * time))
+    damping = sparse.csr_array(damping + motion.T @ losing @ motion + _symmetric(slowed))
+    gyroscopic = (motion.T @ _symmetric(law.damping, -1.0) @ motion for law in laws)
+    velocity = sparse.csr_array(sum(gyroscopic, velocity))
     for matrix in (mass, velocity, damping, stiffness):
         matrix.eliminate_zeros()
     size = int(system.layout.velocity[-1])
@@ -375,10 +361,22 @@ def linear_mechanics(system: System, point: OperatingPoint) -> tuple[LinearMecha
         inner_strains(system, state, motion),
         without_potential if without_potential.nnz else None,
     )
-    left_out = [f"{name}, {AT_LIMIT}" for name in point.slipped] + [FOLLOWS] * follows
+    left_out += [f"{name}, {AT_LIMIT}" for name in point.slipped] + [FOLLOWS] * follows
     if _relative_to_rows(sparse.coo_array(wandering), resisting) > CIRCULATORY:
         left_out.append(WANDERS)
-    return mechanics, (*laws.left_out, *left_out)
+    return mechanics, tuple(left_out)
+
+
+def _rate_forces(system: System, state: State) -> tuple[sparse.csr_array, sparse.csr_array]:
+    """L and B of the forces -L B dx/dt that dampers and functions of the state exert on small motions x.
+
+    Where bodies turn and L or B do not turn with them, B x has the rate B dx/dt + dB/dt x.
+    """
+    motion, laws = world_motions(system, state) @ centred_motions(system, state), linear_laws(system, state)[0]
+    dampers = damper_rows(system, state)
+    levers = sparse.hstack([dampers.T, *(law.levers for law in laws)])
+    rows = sparse.vstack([dampers, *(law.rate_rows for law in laws)])
+    return sparse.csr_array(motion.T @ levers), sparse.csr_array(rows @ motion)
 
 
 def _body_matrices(system: System, state: State, index: int) -> BodyMatrices:

@@ -45,8 +45,7 @@ def lowest_complex_modes(mechanics: LinearMechanics, count: int) -> tuple[Comple
 
     Of models without inner strains.
     """
-    freedom = mechanics.size - mechanics.constraint_matrix.shape[0]
-    if freedom <= DENSE or 4 * count + 20 > freedom:
+    if mechanics.freedom <= DENSE or 4 * count + 20 > mechanics.freedom:
         values, shapes = _dense(mechanics)
     else:
         values, shapes = _arnoldi(mechanics, 2 * count + 6)
@@ -72,8 +71,7 @@ def _creeping_modes(mechanics: LinearMechanics, count: int) -> "Modes":
     Of a large model in a basis of motions, relaxed ones and such as if no dashpot moved, which grows by what the
     eigenvectors miss until their eigenvalues settle.
     """
-    freedom = mechanics.size - mechanics.constraint_matrix.shape[0]
-    if freedom <= DENSE:
+    if mechanics.freedom <= DENSE:
         every = all_symmetric_modes(mechanics)
         return _split_modes(mechanics, every.shapes, every.squares, count)
     quick = mechanics.stiffness
@@ -363,8 +361,7 @@ def _modes_of_motions(motions: CondensedModel, count: int) -> Modes:
     states += np.where(still, 0.0, motions.of_strains(shapes / np.where(still, 1.0, rates)))
     energy = np.einsum("ij,ij->j", states.conj(), motions.model.energy_matrix @ states).real
     rigid = modes.rigid_modes if not mechanics.is_damped else undamped_modes(mechanics, 1).rigid
-    freedom = mechanics.size - mechanics.constraint_matrix.shape[0]
-    self_stresses = motions.stress_count - (freedom - rigid)
+    self_stresses = motions.stress_count - (mechanics.freedom - rigid)
     return Modes(rates, states / np.sqrt(np.where(energy > 0, energy, 1.0)), modes.rigid_modes, None, self_stresses)
 
 

@@ -120,7 +120,7 @@ def state_space_matrices(model: ObservedPHDAE, accelerations: Sequence[str] = ()
     """
     if model.mechanics is not None:
         mechanics = model.mechanics
-        states = 2 * (mechanics.size - mechanics.constraint_matrix.shape[0]) + mechanics.inner_count
+        states = 2 * mechanics.freedom + mechanics.inner_count
         if states > LARGEST:
             raise ModelError(f"a dense state space of {states} states is refused (at most {LARGEST}); reduce first")
     if model.order > LARGEST and model.mechanics is None:

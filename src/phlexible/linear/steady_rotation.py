@@ -51,11 +51,16 @@ def check_constant_coefficients(system: System, point: OperatingPoint, mechanics
     if missed.nnz and float(missed.max()) > CONSTANT:
         row = rows[[int(missed.max(axis=1).toarray().argmax())]]
         _refuse(system, row.indices[np.abs(row.data) > CONSTANT])
+    for creep, again in zip(mechanics.inner, other.inner, strict=True):
+        turned = abs(creep.rows - again.rows)
+        if float(turned.max()) > CONSTANT * float(abs(creep.rows).max()):
+            _refuse(system, np.array([turned.max(axis=0).toarray().argmax()]))
     # Laws that creep count by their springs, which are all that moves at once.
     stiff, later = (sum((law.quick for law in each.inner), each.stiffness) for each in (mechanics, other))
     sizes = (abs(motions).T @ (abs(stiff) + abs(later)) @ abs(motions)).diagonal() + speed**2
     pairs = (
         (stiff, later, 1.0),
+        (mechanics.circulatory, other.circulatory, 1.0),
         (mechanics.damping, other.damping, speed),
         (mechanics.velocity, other.velocity, speed),
     )

@@ -43,16 +43,14 @@ class SymmetricModes:
 
 def lowest_symmetric_modes(mechanics: LinearMechanics, count: int) -> SymmetricModes:
     """At most ``count`` modes; fewer where the model has fewer."""
-    rows = mechanics.constraint_matrix.shape[0]
-    freedom = mechanics.size - rows
-    count = min(count, freedom)
+    count = min(count, mechanics.freedom)
     if count <= 0:
         return SymmetricModes(np.zeros(0), np.zeros((mechanics.size, 0)), 0)
     rigid = _rigid_motions(mechanics)
-    elastic = freedom - rigid.count
+    elastic = mechanics.freedom - rigid.count
     wanted = min(max(count - rigid.count, LEAST), elastic)
     are_few = 4 * wanted + 20 > elastic
-    if freedom <= DENSE or (are_few and rigid.count <= MANY):
+    if mechanics.freedom <= DENSE or (are_few and rigid.count <= MANY):
         return _dense_modes(mechanics, count, rigid)
     if not elastic:
         return SymmetricModes(np.zeros(count), rigid.shapes(count), rigid.count)
@@ -78,8 +76,7 @@ def undamped_modes(mechanics: LinearMechanics, count: int) -> SymmetricModes:
 
 def all_symmetric_modes(mechanics: LinearMechanics) -> SymmetricModes:
     """All modes of a small model, M-orthonormal to round-off; the lowest are as accurate as the highest."""
-    freedom = mechanics.size - mechanics.constraint_matrix.shape[0]
-    modes = _dense_modes(mechanics, freedom, _rigid_motions(mechanics))
+    modes = _dense_modes(mechanics, mechanics.freedom, _rigid_motions(mechanics))
     upper = linalg.cholesky(modes.shapes.T @ (mechanics.mass @ modes.shapes))
     shapes = linalg.solve_triangular(upper, modes.shapes.T, trans="T").T  # leaves the lowest as they are
     return SymmetricModes(modes.squares, shapes, modes.rigid)
@@ -208,7 +205,7 @@ def _lanczos(
             OPinv=operator,
             v0=start,
             tol=tolerance,
-            ncv=_vectors(mechanics, count),
+            ncv=int(min(mechanics.freedom - 1, max(2 * count + 10, 24))),
         )
         order = np.argsort(squares)
         return squares[order], shapes[:, order]
@@ -216,11 +213,6 @@ def _lanczos(
     if unstable_only and lowest(1, STABLE)[0][0] > 10 * STABLE * shift:
         return np.zeros(0), np.zeros((n, 0))
     return lowest(count, 0.0)
-
-
-def _vectors(mechanics: LinearMechanics, count: int) -> int:
-    freedom = mechanics.size - mechanics.constraint_matrix.shape[0]
-    return int(min(freedom - 1, max(2 * count + 10, 24)))
 
 
 def _shifted_solver(

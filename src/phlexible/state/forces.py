@@ -55,14 +55,22 @@ class LawSlopes:
 
     Attributes:
         name: of the forces.
-        stiffness, damping: K and D, shape (velocities,) * 2.
+        stiffness: K, shape (velocities,) * 2.
+        levers: L of D = L B, shape (velocities, numbers): what a change of each number that it measures exerts.
+        rate_rows: B: d rate/d nu of these numbers, zero where one is a position, shape (numbers, velocities).
         is_smooth: whether differences of other sizes agree.
     """
 
     name: str
     stiffness: sparse.csr_array
-    damping: sparse.csr_array
+    levers: sparse.csr_array
+    rate_rows: sparse.csr_array
     is_smooth: bool
+
+    @property
+    def damping(self) -> sparse.csr_array:
+        """D, shape (velocities,) * 2."""
+        return sparse.csr_array(self.levers @ self.rate_rows)
 
 
 def coordinate_row(system: System, at: Instants, coordinate: Coordinate) -> tuple[Array, float]:
@@ -92,15 +100,15 @@ def law_slopes(system: System, at: Instants) -> list[LawSlopes]:
 
 
 def _slopes(system: System, at: Instants, group: Sequence[tuple[StateLaw, sparse.csr_array, str]]) -> LawSlopes:
-    size = int(system.layout.velocity[-1])
-    stiffness, damping, is_smooth = sparse.csr_array((size, size)), sparse.csr_array((size, size)), True
-    for law, row, _ in group:
-        measured = measured_rows(system, at, law)
-        slope, one_is_smooth = _slope(law, float(at.time[0]), measured)
-        stiffness = stiffness - row.T @ sparse.csr_array(slope) @ measured.place_rows
-        damping = damping - row.T @ sparse.csr_array(slope) @ measured.rate_rows
-        is_smooth = is_smooth and one_is_smooth
-    return LawSlopes(group[0][2], sparse.csr_array(stiffness), sparse.csr_array(damping), is_smooth)
+    measured = [measured_rows(system, at, law) for law, _, _ in group]
+    places, rates = (
+        sparse.csr_array(sparse.vstack([getattr(each, name) for each in measured]))
+        for name in ("place_rows", "rate_rows")
+    )
+    slopes = [_slope(law, float(at.time[0]), each) for (law, *_), each in zip(group, measured, strict=True)]
+    levers = [-row.T @ sparse.csr_array(slope) for (_, row, _), (slope, _) in zip(group, slopes, strict=True)]
+    left, are_smooth = sparse.csr_array(sparse.hstack(levers)), all(is_smooth for _, is_smooth in slopes)
+    return LawSlopes(group[0][2], sparse.csr_array(left @ places), left, rates, are_smooth)
 
 
 def _slope(law: StateLaw, time: float, measured: MeasuredRows) -> tuple[Array, bool]:
@@ -514,12 +522,11 @@ def element_stiffness(system: System, state: State, with_curvature: bool = True)
     return sparse.csr_array(total)
 
 
-def element_damping(system: System, state: State) -> sparse.csr_array:
-    """The damping matrix of all dampers, shape (velocities,) * 2."""
-    size = int(system.layout.velocity[-1])
+def damper_rows(system: System, state: State) -> sparse.csr_array:
+    """Matrix B of all dampers, shape (forces, velocities): B^T B is their damping matrix."""
     if not system.forces:
-        return sparse.csr_array((size, size))
+        return sparse.csr_array((0, int(system.layout.velocity[-1])))
     elements = element_state(system, system.at(state))
     forces = zip(system.forces, elements.theta, strict=True)
     damping = np.array([force.damping_at(float(theta)) for (_, force), theta in forces])
-    return sparse.csr_array(elements.rows.T @ sparse.diags_array(damping) @ elements.rows)
+    return sparse.csr_array(sparse.diags_array(np.sqrt(damping)) @ elements.rows)

@@ -68,7 +68,8 @@ class Layout:
     @cached_property
     def carrier(self) -> IntArray:
         """First carrier of each body, and their number, shape (bodies + 1,)."""
-        return offsets([_carriers(placed) for placed in self.bodies])
+        bodies = (placed.data for placed in self.bodies)
+        return offsets([data.node_count if isinstance(data, AbsoluteBody) else 1 for data in bodies])
 
     @cached_property
     def eta(self) -> IntArray:
@@ -205,7 +206,3 @@ def offsets(counts: list[int]) -> IntArray:
     found = np.zeros(len(counts) + 1, dtype=np.int64)
     np.cumsum(counts, dtype=np.int64, out=found[1:])
     return found
-
-
-def _carriers(placed: PlacedBody) -> int:
-    return placed.data.node_count if isinstance(placed.data, AbsoluteBody) else 1

@@ -105,7 +105,8 @@ def redundancies(system: System, state: State, at: Instants | None = None) -> li
             coefficients = _combination(eliminated, own, triangle, first)
             found.append(_redundancy(layout, int(own[first]), coefficients, lengths))
             own = np.delete(own, first)
-            merged = _without_column(merged, first)
+            columns, block = np.delete(merged.columns, first), np.delete(merged.block, first, axis=1)
+            merged = _Front(merged.joints, columns, block)
             triangle = _triangle(merged.block, len(own))
         eliminated.append((own, merged.columns, triangle[: len(own)]))
         rest = triangle[len(own) :, len(own) :]
@@ -268,10 +269,6 @@ def _combination(
         values = linalg.solve_triangular(block[:, : len(rows)], -block[:, len(rows) :] @ weights)
         known.update({int(row): float(value) for row, value in zip(rows, values, strict=True)})
     return known
-
-
-def _without_column(front: _Front, column: int) -> _Front:
-    return _Front(front.joints, np.delete(front.columns, column), np.delete(front.block, column, axis=1))
 
 
 def _redundancy(layout: Layout, dependent: int, coefficients: dict[int, float], lengths: Array) -> Redundancy:

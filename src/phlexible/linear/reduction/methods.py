@@ -220,7 +220,7 @@ def _mechanical_reduction(
     frequencies: Sequence[float] | None,
     static_correction: bool,
 ) -> Reduction:
-    states = 2 * (mechanics.size - mechanics.constraint_matrix.shape[0]) + mechanics.inner_count
+    states = 2 * mechanics.freedom + mechanics.inner_count
     if order >= states:
         raise ParameterError(f"order must be below the {states} states of the model, got {order}")
     if method in (ReductionMethod.BALANCED, ReductionMethod.IRKA):
