@@ -9,9 +9,9 @@ from phlexible.step.compilation.compiled import entry_point
 from phlexible.step.compilation.notation import tables_at
 from phlexible.step.integration.step_equations import StepEquations
 from phlexible.step.integration.stored_rows import set_branches
-from phlexible.step.kernels.elimination import eliminate, substitute, transpose
 from phlexible.step.kernels.ledger import ledger_closes
 from phlexible.step.kernels.many.pairs_in_matrix import correct_for_pairs
+from phlexible.step.kernels.solver.elimination import eliminate, substitute, transpose
 from phlexible.step.kernels.step import begin_step, jacobian, residuals
 
 RESIDUAL, MATRIX, SOLUTION, LEDGER, TRANSPOSED, RELAXED = range(6)

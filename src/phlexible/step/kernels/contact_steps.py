@@ -15,7 +15,6 @@ from phlexible.step.compilation.notation import (
     of_lane,
     where,
 )
-from phlexible.step.kernels.elimination import factor_frame, solve_carrier
 from phlexible.step.kernels.floating_bodies import one
 from phlexible.step.kernels.laws_of_functions import gather_gap
 from phlexible.step.kernels.many.contacts_among_many import (
@@ -29,6 +28,7 @@ from phlexible.step.kernels.many.pair_friction import gyration
 from phlexible.step.kernels.many.pairs_in_matrix import forget_held_pairs, frequency_of_pairs, hold
 from phlexible.step.kernels.many.pieces import is_piece
 from phlexible.step.kernels.many.solids import lowest_place
+from phlexible.step.kernels.solver.elimination import factor_frame, solve_carrier
 from phlexible.step.kernels.step import inertia_matrix, motion_and_forces
 from phlexible.step.kernels.vectors import mean_place, moved_by, outer, velocity_of
 from phlexible.step.tables.declarations import CONTACT, INSET, MOST_PARTS, MOVING, RIM

@@ -11,12 +11,12 @@ from phlexible.step.compilation.dense import add_multiple, copy, fill
 from phlexible.step.compilation.notation import Reals, Tables, dot, matrix, reals_at, rows_at, tables_at
 from phlexible.step.compilation.subnormals import flush_subnormals, put_back
 from phlexible.step.kernels.branches import end_branches
-from phlexible.step.kernels.elimination import eliminate, substitute, transpose
 from phlexible.step.kernels.floating_bodies import crossing, end_inner, one, read, write
 from phlexible.step.kernels.laws import nearest_turn
 from phlexible.step.kernels.ledger import energies
 from phlexible.step.kernels.loop import set_vectors
 from phlexible.step.kernels.soft import end_soft
+from phlexible.step.kernels.solver.elimination import eliminate, substitute, transpose
 from phlexible.step.kernels.step import begin_ports, begin_step, inertia_matrix, jacobian, residuals
 from phlexible.step.tables.declarations import ANGLE, BRISTLE, PAIR, TURN
 from phlexible.step.tables.requests import (

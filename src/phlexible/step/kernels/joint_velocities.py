@@ -7,12 +7,12 @@ They are nu - M^-1 G^T (G M^-1 G^T)^-1 (G nu + g_t). In a step of 2 s in which n
 from phlexible.step.compilation.compiled import compiled, entry_point
 from phlexible.step.compilation.dense import copy, fill
 from phlexible.step.compilation.notation import Reals, Tables, all_of, any_of, rows_at, tables_at, vector, where
-from phlexible.step.kernels.elimination import eliminate, substitute
 from phlexible.step.kernels.floating_bodies import end_rotation, moments_at_end
 from phlexible.step.kernels.functions import gradients, rate_of
 from phlexible.step.kernels.laws import is_held
 from phlexible.step.kernels.laws_of_functions import related_rate
 from phlexible.step.kernels.loop import set_vectors
+from phlexible.step.kernels.solver.elimination import eliminate, substitute
 from phlexible.step.kernels.step import auxiliary_rows, begin_step, constrain, inertia_matrix, release
 from phlexible.step.kernels.vectors import end_vectors
 from phlexible.step.tables.requests import IntegerRow, Numbers, Rows1

@@ -21,10 +21,10 @@ from phlexible.step.compilation.notation import (
     where,
 )
 from phlexible.step.compilation.subnormals import flush_subnormals, put_back
-from phlexible.step.kernels.conjugate_gradients import solve_by_gradients
 from phlexible.step.kernels.contact_steps import contacts_push, parts_around_contacts
 from phlexible.step.kernels.ledger import end_step, energies, ledger_closes
-from phlexible.step.kernels.newton import (
+from phlexible.step.kernels.solver.conjugate_gradients import solve_by_gradients
+from phlexible.step.kernels.solver.newton import (
     ACCEPTABLE,
     ACCEPTABLE_AT_SINGULAR,
     remove_null_space_multipliers,

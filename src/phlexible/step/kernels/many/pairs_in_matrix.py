@@ -11,11 +11,11 @@ from math import sqrt
 from phlexible.step.compilation.compiled import compiled, exported
 from phlexible.step.compilation.dense import SIX, add_multiple, copy, fill, product, scale
 from phlexible.step.compilation.notation import Matrix, Reals, Tables, Vector, along, cross, dot, row, vector
-from phlexible.step.kernels.elimination import solve_carrier, substitute
 from phlexible.step.kernels.floating_bodies import axis_of, one
 from phlexible.step.kernels.many.member_ends import none
 from phlexible.step.kernels.many.rigid_pairs import add_rigid, hold_side, is_edge, is_rigid, multiply_rigid
 from phlexible.step.kernels.segments import has_segments, place_of
+from phlexible.step.kernels.solver.elimination import solve_carrier, substitute
 from phlexible.step.kernels.vectors import mean_place, moved_by, outer, velocity_of
 from phlexible.step.tables.declarations import INSET
 

@@ -5,8 +5,8 @@ from math import sqrt
 from phlexible.step.compilation.compiled import compiled
 from phlexible.step.compilation.dense import copy, fill
 from phlexible.step.compilation.notation import Choice, Reals, Tables, Truth, any_of, where
-from phlexible.step.kernels.elimination import eliminate, substitute
 from phlexible.step.kernels.many.pairs_in_matrix import correct_for_pairs
+from phlexible.step.kernels.solver.elimination import eliminate, substitute
 from phlexible.step.kernels.step import constraints_close, jacobian, motion_and_forces, residuals
 from phlexible.step.tables.requests import CONVERGED, NEARLY_CONVERGED, NOT_CONVERGED, SINGULAR
 

@@ -20,7 +20,6 @@ from phlexible.step.compilation.notation import (
 )
 from phlexible.step.kernels.functions import gradients
 from phlexible.step.kernels.laws import is_held
-from phlexible.step.kernels.newton import AT_ROUND_OFF, PREDICTED, STALLED, TOLERANCE, velocity_norm
 from phlexible.step.kernels.soft import (
     branch_slope,
     branch_stress,
@@ -31,6 +30,7 @@ from phlexible.step.kernels.soft import (
     start_slope,
     write_tangent,
 )
+from phlexible.step.kernels.solver.newton import AT_ROUND_OFF, PREDICTED, STALLED, TOLERANCE, velocity_norm
 from phlexible.step.kernels.step import residuals
 from phlexible.step.kernels.vectors import outer
 

@@ -1,0 +1,1 @@
+"""Newton's method of one step, and the elimination of its linear equations."""
