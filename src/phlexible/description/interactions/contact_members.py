@@ -467,15 +467,15 @@ def _solids_of_shape(
             own, R, r = _upright(axes @ np.asarray(shape.axis)), shape.radius, shape.tube_radius
             yield _solid(port, side, MemberKind.RING, own, (R, r, BLUNT * R), R + r, 2 * r, r)
         case Box():
-            half = np.asarray(shape.size, dtype=np.float64) / 2
+            halves = np.asarray(shape.size, dtype=np.float64) / 2
             if is_inside:
                 for k in range(dimension):
                     for sign in (1.0, -1.0):
                         own = _upright(-sign * axes[:, k])
-                        yield _solid(port, side, MemberKind.PLANE, own, (-float(half[k]),))
+                        yield _solid(port, side, MemberKind.PLANE, own, (-float(halves[k]),))
             else:
-                around, thickness = float(np.linalg.norm(half[:dimension])), 2 * float(half[:dimension].min())
-                size = (*half[:dimension], *(WIDE,) * (3 - dimension))
+                around, thickness = float(np.linalg.norm(halves[:dimension])), 2 * float(halves[:dimension].min())
+                size = (*halves[:dimension], *(WIDE,) * (3 - dimension))
                 yield _solid(port, side, MemberKind.BLOCK, axes, size, around, thickness, 0.0)
         case TriangleMesh():
             if dimension < 3:
